@@ -2,11 +2,13 @@ import { type EventFilter, matchesFilter, type StreamCursor } from "../core/port
 import type { Operations } from "../core/ports/operations.ts";
 import type { Clock } from "../core/ports/ports.ts";
 import { streamLimits } from "../core/ports/stream-limits.ts";
+import type { Saves } from "./saves.ts";
 import { type Batch, batchOf, type LiveFeed } from "./live-feed.ts";
 
 export interface LiveStreamOptions extends EndedStreamOptions {
   readonly clock: Clock;
   readonly feed: LiveFeed;
+  readonly saves?: Saves | undefined;
 }
 
 export interface EndedStreamOptions {
@@ -89,7 +91,8 @@ function writerTo(controller: ReadableStreamDefaultController<Uint8Array>, onFul
 }
 
 /** @returns what ends it. */
-function serve({ operations, clock, feed, filter, cursor, snapshot }: LiveStreamOptions, writer: Writer): () => void {
+function serve(options: LiveStreamOptions, writer: Writer): () => void {
+  const { operations, clock, feed, filter, cursor, snapshot, saves } = options;
   let isOpen = true;
   let early: Batch[] | null = [];
   const seen = new Set<string>();
@@ -110,10 +113,14 @@ function serve({ operations, clock, feed, filter, cursor, snapshot }: LiveStream
     if (!isOpen) return;
     isOpen = false;
     listening.end();
+    endSaves?.();
     for (const cancel of timers) cancel();
     writer.close();
   };
   writer.write(`retry: ${streamLimits.streamRetryMs}\n\n`);
+  const showSave = (): void => writer.write(`event: save\ndata: ${JSON.stringify(saves?.rejected() ?? null)}\n\n`);
+  const endSaves = saves?.onChange(showSave);
+  if (saves !== undefined) showSave();
 
   /** Reads the events before the feed's first batch; an event of both is sent once. */
   const begin = async (): Promise<void> => {

@@ -4,6 +4,7 @@ import type { Operations } from "../core/ports/operations.ts";
 import type { LockStore, Ports } from "../core/ports/ports.ts";
 import type { Identify } from "./caller.ts";
 import type { PageFiles } from "./console.ts";
+import type { Saves } from "./saves.ts";
 
 /** What a lane was deployed with. */
 export interface LaneLimits {
@@ -43,6 +44,8 @@ export interface ApiOptions {
    * bills an open answer by the second, or holds answers back until they are whole. Default false.
    */
   readonly endsStreams?: boolean;
+  /** Of a local system that watches its code: streams of events begin with what became of the newest save. */
+  readonly saves?: Saves;
   /** The files of the page; without them there is no `/console`. Asked for with each request, so keep them. */
   readonly console?: () => Promise<PageFiles>;
 }

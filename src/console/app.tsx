@@ -1,19 +1,23 @@
 import { LocationProvider, Route, Router } from "preact-iso";
 import { addresses, base } from "./address.ts";
 import { Empty } from "./parts/empty.tsx";
+import { later } from "./parts/later.tsx";
 import { Shell } from "./shell/shell.tsx";
-import { DeadLettersScreen } from "./screens/dead-letters.tsx";
-import { JobScreen } from "./screens/job.tsx";
 import { JobsScreen } from "./screens/jobs.tsx";
-import { KindsScreen } from "./screens/kinds.tsx";
-import { LanesScreen } from "./screens/lanes.tsx";
-import { LocksScreen } from "./screens/locks.tsx";
 import { OverviewScreen } from "./screens/overview.tsx";
-import { RunScreen } from "./screens/run.tsx";
-import { RunsScreen } from "./screens/runs.tsx";
-import { ScheduleScreen } from "./screens/schedule.tsx";
-import { SchedulesScreen } from "./screens/schedules.tsx";
-import { UpcomingScreen } from "./screens/upcoming.tsx";
+import { words } from "./language/words.ts";
+
+// What most visits do not show.
+const DeadLettersScreen = later(async () => (await import("./screens/dead-letters.tsx")).DeadLettersScreen);
+const JobScreen = later(async () => (await import("./screens/job.tsx")).JobScreen);
+const SchedulesScreen = later(async () => (await import("./screens/schedules.tsx")).SchedulesScreen);
+const KindsScreen = later(async () => (await import("./screens/kinds.tsx")).KindsScreen);
+const LanesScreen = later(async () => (await import("./screens/lanes.tsx")).LanesScreen);
+const LocksScreen = later(async () => (await import("./screens/locks.tsx")).LocksScreen);
+const RunScreen = later(async () => (await import("./screens/run.tsx")).RunScreen);
+const RunsScreen = later(async () => (await import("./screens/runs.tsx")).RunsScreen);
+const ScheduleScreen = later(async () => (await import("./screens/schedule.tsx")).ScheduleScreen);
+const UpcomingScreen = later(async () => (await import("./screens/upcoming.tsx")).UpcomingScreen);
 
 export const App = () => (
   <LocationProvider scope={base}>
@@ -38,7 +42,7 @@ export const App = () => (
 );
 
 const NoSuchPlace = () => (
-  <Empty title="There is nothing at this address">
-    <a href={addresses.overview}>Go to the overview</a>
+  <Empty title={words.shell.nothingHere}>
+    <a href={addresses.overview}>{words.shell.goToOverview}</a>
   </Empty>
 );

@@ -1,17 +1,20 @@
 /** Every request of the page. Where the API's shape and the page's differ, they meet here. */
 import type { RunMapReply } from "../api/shape/run-map.ts";
+import { words } from "./language/words.ts";
 import { correct } from "./clock.ts";
-import { ApiError, get, post, query } from "./http.ts";
+import { ApiError, get, post, query, send } from "./http.ts";
 import { loadedMap, type LoadedMap } from "./runs/run-map.ts";
+import type { ScheduleSettings } from "./schedules/when.ts";
 import type {
   ShownAttempt,
+  ShownAudit,
   ShownCount,
   ShownExplanation,
   ShownFailureGroup,
-  ShownJob,
   ShownJobCounts,
   ShownJobDetail,
   ShownJobPage,
+  ShownKind,
   ShownKindFigures,
   ShownLane,
   ShownLock,
@@ -46,9 +49,21 @@ export const retryJob = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/re
 export const cancelJob = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/cancel`);
 export const runJobNow = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/run-now`);
 
-/** A new job; its key names the job it was made from, and when. */
-export const enqueueCopy = ({ id, kind }: Pick<ShownJob, "id" | "kind">, payload: unknown) =>
-  post<{ id: string }>("/jobs", { kind, payload, key: `copy-of-${id}-${Date.now()}` });
+/** A new job, or the one that has the key. Texts that are empty are left out. */
+export const enqueueJob = ({
+  kind,
+  payload,
+  key,
+  delay,
+}: Readonly<Record<"kind" | "key" | "delay", string>> & { readonly payload: unknown }) =>
+  post<{ id: string; created: boolean }>("/jobs", {
+    kind,
+    payload,
+    ...(key === "" ? {} : { key }),
+    ...(delay === "" ? {} : { delay }),
+  });
+export const loadKinds = async (signal?: AbortSignal): Promise<readonly ShownKind[]> =>
+  (await get<{ kinds: readonly ShownKind[] }>("/kinds", signal)).kinds;
 
 export async function loadSummary(signal?: AbortSignal): Promise<ShownSummary> {
   const summary = await get<ShownSummary>("/summary", signal);
@@ -76,7 +91,7 @@ export const loadSomeSchedules = async (limit: number, signal?: AbortSignal): Pr
 /** @throws ApiError 404 */
 export async function loadScheduleOutcome(id: string, signal?: AbortSignal): Promise<ShownOutcome> {
   const { schedules } = await loadScheduleOutcomes({ id }, { limit: 1 }, signal);
-  if (schedules[0] === undefined) throw new ApiError(404, "unknown-schedule", `there is no schedule ${id}`);
+  if (schedules[0] === undefined) throw new ApiError(404, "unknown-schedule", words.shared.noSchedule(id));
   return schedules[0];
 }
 export const loadUpcoming = (hours: number, signal?: AbortSignal) =>
@@ -106,6 +121,26 @@ export interface FireTime {
 }
 export const loadNext = async (id: string, count: number, signal?: AbortSignal): Promise<readonly FireTime[]> =>
   (await get<{ times: readonly FireTime[] }>(`/schedules/${at(id)}/next${query({ count })}`, signal)).times;
+/** As many as asked for, of an expression that no schedule has yet. */
+export const previewTimes = (
+  asked: { readonly expression: string; readonly timezone: string; readonly count: number },
+  signal?: AbortSignal,
+) => get<{ times: readonly FireTime[]; notes: readonly string[]; timezone: string }>(`/preview${query(asked)}`, signal);
+
+export const requestSchedule = (id: string, settings: ScheduleSettings) =>
+  post<ShownSchedule>("/schedules", { id, ...settings });
+export const changeSchedule = ({ id, version }: Pick<ShownSchedule, "id" | "version">, settings: ScheduleSettings) =>
+  send<ShownSchedule>("PATCH", `/schedules/${at(id)}`, settings, version);
+export const requestDeletion = ({ id, version }: Pick<ShownSchedule, "id" | "version">) =>
+  send<unknown>("DELETE", `/schedules/${at(id)}`, undefined, version);
+/** The fixed payload of a schedule; null when its definition computes one for each time. */
+export const loadPayload = async (id: string, signal?: AbortSignal): Promise<unknown> => {
+  const { versions } = await get<{ versions: readonly { readonly spec: { readonly payload?: unknown } | null }[] }>(
+    `/schedules/${at(id)}`,
+    signal,
+  );
+  return versions.at(-1)?.spec?.payload ?? null;
+};
 export const requestPause = (id: string) => post<ShownSchedule>(`/schedules/${at(id)}/pause`);
 export const requestResume = (id: string) => post<ShownSchedule>(`/schedules/${at(id)}/resume`);
 export const requestTrigger = (id: string) => post<{ id: string }>(`/schedules/${at(id)}/trigger`);
@@ -143,10 +178,14 @@ export const loadLanes = (signal?: AbortSignal) =>
   get<{ lanes: readonly ShownLane[]; caps: readonly ShownSlotUse[]; isMore: boolean }>("/lanes", signal);
 export const pauseLane = (name: string) => post<ShownLane>(`/lanes/${at(name)}/pause`);
 export const resumeLane = (name: string) => post<ShownLane>(`/lanes/${at(name)}/resume`);
+export const changeCap = (kind: string, size: number) => send<unknown>("PUT", `/caps/${at(kind)}`, { size });
 export const loadWorkers = async (signal?: AbortSignal): Promise<readonly ShownWorker[]> =>
   (await get<{ workers: readonly ShownWorker[] }>("/workers", signal)).workers;
 export const loadLocks = (signal?: AbortSignal) =>
   get<{ locks: readonly ShownLock[]; jobLocks: readonly ShownSlotUse[] }>("/locks", signal);
+
+export const loadAudits = async (target: string, signal?: AbortSignal): Promise<readonly ShownAudit[]> =>
+  (await get<{ audits: readonly ShownAudit[] }>(`/audits${query({ target, limit: 50 })}`, signal)).audits;
 
 export type BulkVerb = "retry" | "cancel";
 

@@ -1,3 +1,4 @@
+import { words } from "./language/words.ts";
 /** What the API answered instead of a result, in its own words. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -21,11 +22,18 @@ export const get = async <T>(path: string, signal?: AbortSignal): Promise<T> =>
   await answered<T>(path, { headers: { accept: "application/json" }, ...(signal === undefined ? {} : { signal }) });
 
 /** @throws ApiError */
-export const post = async <T>(path: string, body: unknown = {}): Promise<T> =>
+export const post = async <T>(path: string, body: unknown = {}): Promise<T> => await send<T>("POST", path, body);
+
+/** With `version`, only while the object has that one. @throws ApiError */
+export const send = async <T>(method: string, path: string, body?: unknown, version?: number): Promise<T> =>
   await answered<T>(path, {
-    method: "POST",
-    headers: { accept: "application/json", "content-type": "application/json" },
-    body: JSON.stringify(body),
+    method,
+    headers: {
+      accept: "application/json",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(version === undefined ? {} : { "if-match": `"${version}"` }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 
 /** Query text of the fields that are set, with its question mark. */
@@ -44,7 +52,7 @@ async function answered<T>(path: string, init: RequestInit): Promise<T> {
   const body = text === "" ? null : parse(text);
   if (response.ok) return body as T;
   const { code, detail } = (body ?? {}) as ProblemDocument;
-  throw new ApiError(response.status, code ?? "no-problem", detail ?? `the API answered ${response.status}`);
+  throw new ApiError(response.status, code ?? "no-problem", detail ?? words.shared.answered(response.status));
 }
 
 async function reach(path: string, init: RequestInit): Promise<Response> {
@@ -52,7 +60,7 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
     return await fetch(path, init);
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ApiError(0, "unreachable", "the API does not answer: is the system still running?");
+    throw new ApiError(0, "unreachable", words.shared.unreachable);
   }
 }
 

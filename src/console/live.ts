@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import type { RejectedSave } from "../api/saves.ts";
 import type { ShownJob } from "./shape.ts";
 import { type StreamMessage, readMessages } from "./stream.ts";
 
@@ -28,6 +29,9 @@ export const feed = signal<readonly JobChange[]>([]);
 export const changes = signal(0);
 /** The same for what costs more to ask: at most every ten seconds. */
 export const slowChanges = signal(0);
+
+/** The newest save of the project's code, while it cannot be used. Known on a local system only. */
+export const rejectedSave = signal<RejectedSave | null>(null);
 
 const feedRowsMax = 200;
 const rememberedIdsMax = 5_000;
@@ -120,6 +124,7 @@ async function connectOnce(signal: AbortSignal, onHeard: () => void): Promise<"e
 
 /** Events may come again after a reconnect: each counts once. After a gap or at the start everything is loaded again. */
 function take({ event, data }: StreamMessage): void {
+  if (event === "save") rejectedSave.value = JSON.parse(data) as RejectedSave | null;
   if (event === "snapshot") begin(data);
   if (event === "snapshot" || event === "gap") announce();
   if (event !== "job") return;

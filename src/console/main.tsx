@@ -1,9 +1,11 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
+import { language } from "./language/choice.ts";
 import { followChanges } from "./live.ts";
 import { explainTimes } from "./parts/time.tsx";
 import "./theme.ts";
 
+document.documentElement.lang = language;
 followChanges();
 explainTimes();
 render(<App />, document.body);

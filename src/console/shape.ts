@@ -3,6 +3,7 @@ import type { JobCountsReply, JobDetailReply, JobListReply, JobReply } from "../
 import type { AttemptDetailReply } from "../api/shape/attempt.ts";
 import type { KindFigureListReply } from "../api/shape/kind-figures.ts";
 import type {
+  AuditListReply,
   LaneReply,
   LockReply,
   SlotUseReply,
@@ -10,6 +11,7 @@ import type {
   ThroughputReply,
   WorkerReply,
 } from "../api/shape/overview.ts";
+import type { KindReply } from "../api/shape/kind.ts";
 import type { RunReply, TaskReply } from "../api/shape/run.ts";
 import type { OccurrenceEndReply, ScheduleOutcomeReply } from "../api/shape/schedule-outcome.ts";
 import type { UpcomingReply } from "../api/shape/upcoming.ts";
@@ -20,6 +22,7 @@ export type ShownJobDetail = JobDetailReply;
 export type ShownJobPage = JobListReply;
 export type ShownJobCounts = JobCountsReply;
 export type ShownAttempt = AttemptDetailReply;
+export type ShownAudit = AuditListReply["audits"][number];
 export type JobState = ShownJob["state"];
 
 export type ShownSchedule = ReturnType<typeof scheduleJson>;
@@ -28,6 +31,7 @@ export type ShownOccurrence = ReturnType<typeof occurrenceJson> & { readonly end
 /** A schedule with its next time and what became of its last ones. */
 export type ShownOutcome = ScheduleOutcomeReply;
 export type ShownUpcoming = UpcomingReply;
+export type ShownKind = KindReply;
 export type ShownKindFigures = KindFigureListReply;
 export type ShownGlance = ShownOutcome["last"][number];
 export type ShownLane = LaneReply;

@@ -1,17 +1,12 @@
 import { remembered } from "./remembered.ts";
+import { language } from "./language/choice.ts";
+import { words } from "./language/words.ts";
 
 export const timeModes = ["utc", "mine", "schedule", "relative"] as const;
 export type TimeMode = (typeof timeModes)[number];
 
 /** How every time on the page is written: in the reader's zone until another is chosen. */
 export const timeMode = remembered<TimeMode>("time", timeModes, "mine");
-
-export const timeModeWords: Readonly<Record<TimeMode, string>> = {
-  utc: "UTC",
-  mine: "My zone",
-  schedule: "Schedule's zone",
-  relative: "Relative",
-};
 
 export const myZone = new Intl.DateTimeFormat("en-US").resolvedOptions().timeZone;
 
@@ -36,7 +31,7 @@ export function reading(
 export function inZone(at: number, now: number, zone: string): Reading {
   const { year, day, clock, name } = partsOf(at, zone);
   const today = todayIn(zone, now);
-  if (year !== today.year) return { text: `${day} ${year} ${clock}`, zone: name };
+  if (year !== today.year) return { text: `${words.time.ofYear(day, year)} ${clock}`, zone: name };
   return { text: day === today.day ? clock : `${day} ${clock}`, zone: name };
 }
 
@@ -70,7 +65,7 @@ function partsOf(at: number, zone: string): Parts {
   for (const { type, value } of format.formatToParts(at)) found[type] = value;
   return {
     year: found.year ?? "",
-    day: `${found.month} ${found.day}`,
+    day: words.time.day(found.month ?? "", found.day ?? ""),
     clock: `${found.hour}:${found.minute}:${found.second}`,
     name: found.timeZoneName ?? zone,
   };
@@ -92,7 +87,7 @@ function todayIn(zone: string, now: number): Parts {
 function formatIn(zone: string): Intl.DateTimeFormat {
   const two = "2-digit";
   const fields = { year: "numeric", month: "short", day: two, hour: two, minute: two, second: two } as const;
-  return new Intl.DateTimeFormat("en-US", {
+  return new Intl.DateTimeFormat(language, {
     ...fields,
     timeZone: isKnown(zone) ? zone : "UTC",
     hourCycle: "h23",
@@ -110,23 +105,25 @@ function isKnown(zone: string): boolean {
 
 /** `3 min ago`, `in 2 h`, `now`. */
 export function relative(ms: number): string {
-  if (Math.abs(ms) < 1_000) return "now";
-  return ms < 0 ? `${durationText(-ms)} ago` : `in ${durationText(ms)}`;
+  if (Math.abs(ms) < 1_000) return words.time.now;
+  return ms < 0 ? words.time.ago(durationText(-ms)) : words.time.later(durationText(ms));
 }
+
+const { units } = words.time;
 
 /** Two digits or so, in the unit a person would choose: `84 ms`, `3.2 s`, `4 min`, `2 h 5 min`, `3 d`. */
 export function durationText(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 1_000) return `${Math.round(ms)}${units.ms}`;
   const seconds = ms / 1_000;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  if (seconds < 60) return `${Math.floor(seconds)} s`;
+  if (seconds < 10) return `${seconds.toFixed(1)}${units.s}`;
+  if (seconds < 60) return `${Math.floor(seconds)}${units.s}`;
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 10) return withRest(minutes, "min", Math.floor(seconds) % 60, "s");
-  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 10) return withRest(minutes, units.min, Math.floor(seconds) % 60, units.s);
+  if (minutes < 60) return `${minutes}${units.min}`;
   const hours = Math.floor(minutes / 60);
-  if (hours < 24) return withRest(hours, "h", minutes % 60, "min");
-  return withRest(Math.floor(hours / 24), "d", hours % 24, "h");
+  if (hours < 24) return withRest(hours, units.h, minutes % 60, units.min);
+  return withRest(Math.floor(hours / 24), units.d, hours % 24, units.h);
 }
 
 const withRest = (whole: number, unit: string, rest: number, restUnit: string): string =>
-  rest === 0 ? `${whole} ${unit}` : `${whole} ${unit} ${rest} ${restUnit}`;
+  rest === 0 ? `${whole}${unit}` : `${whole}${unit} ${rest}${restUnit}`;

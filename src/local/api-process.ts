@@ -2,11 +2,14 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import type { RejectedSave } from "../api/saves.ts";
 import { openDoor } from "./door.ts";
 import { type Children, hasEnded } from "./process/children.ts";
 
 export interface ApiProcess {
   readonly url: string;
+  /** The code that was saved cannot be used: the open pages show why, until one can. */
+  reject(save: RejectedSave): void;
   /** The code changed: the same address, the new code. @throws Error when it does not come up; the old one then serves on. */
   refresh(): Promise<void>;
   stop(): Promise<void>;
@@ -64,6 +67,7 @@ export async function startApi(options: {
   }
   return {
     url: `http://127.0.0.1:${door.port}`,
+    reject: (rejected) => void current?.send({ rejected }, () => {}),
     async refresh() {
       serve(await begin());
     },

@@ -7,6 +7,7 @@ import { schemaVersion } from "../adapters/postgres/migrate.ts";
 import { createApi } from "../api/api.ts";
 import { localCaller } from "../api/caller.ts";
 import type { PageFiles } from "../api/console.ts";
+import { keptSaves, type RejectedSave } from "../api/saves.ts";
 import { consoleFiles } from "../console-files.ts";
 import { upkeep } from "../core/admin/upkeep.ts";
 import { readConfig } from "../config.ts";
@@ -21,6 +22,7 @@ process.on("disconnect", () => process.exit(0));
 const config = readConfig(process.env, await ownProject());
 const runtime = await openRuntime(config, { role: "api" });
 await runtime.checkDatabase();
+const saves = keptSaves();
 const api = createApi({
   ports: runtime.ports,
   identify: () => localCaller(config.stage),
@@ -33,6 +35,7 @@ const api = createApi({
   dispatchWindowMs: config.dispatchWindowMs,
   stage: config.stage.name,
   schemaVersion: () => runtime.ports.store.transaction(schemaVersion),
+  saves,
   console: pageFiles,
 });
 const answersMs = 2_000;
@@ -50,8 +53,9 @@ void upkeep(runtime.ports, runtime.registry, runtime.operations, {
   signal: ending.signal,
 });
 process.send?.({ say: "ready" });
-process.on("message", (said, socket?: Socket) => {
-  if (said === "connection") serve(socket);
+process.on("message", (said: string | { readonly rejected: RejectedSave }, socket?: Socket) => {
+  if (typeof said === "object") saves.reject(said.rejected);
+  else if (said === "connection") serve(socket);
   else if (said === "end") void stop(answersMs);
   // The parent asks every few seconds whether this process hangs.
   else process.send?.({ say: "alive" });

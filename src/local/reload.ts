@@ -1,4 +1,4 @@
-import { dirname, sep } from "node:path";
+import { dirname, relative, sep } from "node:path";
 import type { ApiProcess } from "./api-process.ts";
 import type { Lanes } from "./lambda/lanes.ts";
 import type { Children } from "./process/children.ts";
@@ -61,7 +61,9 @@ export function reloadOnSave(options: ReloadOptions): Reloads {
       // What failed to load is watched too: it is where the next edit will be.
       if (error instanceof SetupFailed && error.loaded !== null) loaded = both(loaded, error.loaded);
       // Ctrl-C ends what just starts with the new code.
-      if (!isOver) options.onRejected(file, error);
+      if (isOver) return;
+      options.onRejected(file, error);
+      api?.reject({ file: relative(root, file), problem: error instanceof Error ? error.message : String(error) });
     }
     if (!isOver) watch.follow(foldersOf(loaded, root));
   };

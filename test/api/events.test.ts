@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
+import { keptSaves } from "../../src/api/saves.ts";
 import { openApi } from "./harness.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
@@ -239,3 +240,17 @@ async function ended({ api }: Opened, lastId: string | null) {
   const [, last = ""] = [...text.matchAll(/^id: (.*)$/gm)].at(-1) ?? [];
   return { text, lastId: last, frames: text.split("\n\n").flatMap(frameOf) };
 }
+
+test("a stream begins with the save that cannot be used, and says when it changes; without a watch it says nothing", async () => {
+  const saves = keptSaves();
+  const rejected = { file: "jobs/hello.ts", problem: "jobs/hello.ts:9  no such zone" };
+  saves.reject(rejected);
+  const client = await listen(await openApi(undefined, { saves }));
+  const said = () => client.frames.filter(({ event }) => event === "save").map(({ data }) => data as unknown);
+  await vi.waitFor(() => expect(said()).toEqual([rejected]));
+  saves.reject(null);
+  await vi.waitFor(() => expect(said()).toEqual([rejected, null]));
+  const unwatched = await listen(await openApi());
+  await unwatched.begun();
+  expect(unwatched.frames[0]?.event).toBe("snapshot");
+});

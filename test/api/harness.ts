@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { createApi } from "../../src/api/api.ts";
 import type { ApiOptions } from "../../src/api/options.ts";
+import type { Saves } from "../../src/api/saves.ts";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { defineSchedule } from "../../src/core/define/define-schedule.ts";
@@ -34,7 +35,7 @@ const dispatchWindowMs = 300_000;
 /** The API on a fresh database, with a clock that stands still until a test moves it. */
 export async function openApi(
   apps: readonly AppDefinition[] = [app],
-  options: { caller?: Caller | null; endsStreams?: boolean; own?: boolean } = {},
+  options: { caller?: Caller | null; endsStreams?: boolean; own?: boolean; saves?: Saves } = {},
 ) {
   let nowMs = startOfTime;
   const database = await freshDatabase({ own: options.own ?? false });
@@ -60,6 +61,7 @@ export async function openApi(
   const operations = createOperations(database.connections);
   const client = createClient(ports, { stage, dispatchWindowMs });
   const apiOptions: ApiOptions = {
+    ...(options.saves === undefined ? {} : { saves: options.saves }),
     ...(options.endsStreams === undefined ? {} : { endsStreams: options.endsStreams }),
     ports,
     operations,

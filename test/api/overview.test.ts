@@ -176,6 +176,9 @@ test("every change is noted with who asked for it, and who may only look changes
     { caller: "ada", action: "POST /jobs/:id/cancel", target: "/jobs/999/cancel", status: 404 },
     { caller: "ada", action: "POST /jobs", status: 201, detail: { kind: "ping" } },
   ]);
+  const of = async (target: string) => (await get(opened, `/audits?target=${target}`))["audits"];
+  expect(await of("/jobs/999")).toMatchObject([{ target: "/jobs/999/cancel" }]);
+  expect(await of("/jobs/99")).toEqual([]);
   const reader = await openApi(undefined, { caller: { name: "bob", role: "read" } });
   expect(await reader.call("POST", "/jobs", { kind: "ping" })).toMatchObject({
     status: 403,

@@ -92,23 +92,4 @@ await describeInBrowser("every action by keyboard alone", (its) => {
     expect(backfills()).toBe(before + 2);
     await close();
   });
-
-  test("a job runs again with another payload as a new job; what is no JSON is not sent", async () => {
-    const { page, close } = await its.visit("/jobs/1", "Events");
-    await tabTo(page, "Run with another payload");
-    await page.keyboard.press("Enter");
-    const field = page.getByRole("textbox", { name: "Payload" });
-    expect(JSON.parse(await field.inputValue())).toEqual({ reportId: 1, format: "csv" });
-    const before = posts(its.api).length;
-    await field.fill("{oops");
-    await page.getByRole("button", { name: "Enqueue the job" }).click();
-    await page.getByText("This is not JSON").waitFor();
-    expect(posts(its.api).length).toBe(before);
-    await field.fill('{"reportId":2}');
-    await page.getByRole("button", { name: "Enqueue the job" }).click();
-    await page.getByRole("heading", { level: 1, name: "#3" }).waitFor();
-    expect(posts(its.api).slice(before)).toEqual(["POST /jobs"]);
-    expect(its.api.bodies.at(-1)).toMatchObject({ kind: "send-open-mail", payload: { reportId: 2 } });
-    await close();
-  });
 });

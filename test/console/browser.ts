@@ -40,7 +40,7 @@ export async function openBrowser(): Promise<TestBrowser | string> {
 export async function openPage(
   browser: Browser,
   url: string,
-  options: { readonly colorScheme?: "light" | "dark"; readonly timezoneId?: string } = {},
+  options: { readonly colorScheme?: "light" | "dark"; readonly timezoneId?: string; readonly locale?: string } = {},
 ) {
   const context: BrowserContext = await browser.newContext({
     viewport: { width: 1360, height: 860 },

@@ -6,6 +6,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { consolePage, type PageFiles } from "../../src/api/console.ts";
 import * as scene from "./scene.ts";
+import { kinds } from "./scene-kinds.ts";
 import * as runScene from "./scene-run.ts";
 import * as system from "./scene-system.ts";
 
@@ -43,15 +44,18 @@ export async function openFakeApi(files: PageFiles): Promise<FakeApi> {
     const { method, path } = c.req;
     state.asked.push(`${method} ${path}`);
     state.queries.push(c.req.url.slice(new URL(c.req.url).origin.length));
-    const body = method === "POST" ? await c.req.json() : {};
-    if (method === "POST") state.bodies.push(body);
+    const hasBody = method !== "GET" && method !== "DELETE";
+    const body = hasBody ? await c.req.json() : {};
+    if (hasBody) state.bodies.push(body);
     if (state.mode === "error") {
       return c.json({ code: "store-away", detail: "the database does not answer: try again in a few seconds" }, 503);
     }
     const answer =
       method === "POST" && path === "/jobs"
-        ? scene.detailOf(3, "PENDING")
+        ? { ...scene.detailOf(3, "PENDING"), created: true }
         : answerOf(path, state.mode, { ...c.req.query(), ...body });
+    if (answer === "bad")
+      return c.json({ code: "invalid-expression", detail: `${c.req.query("expression")}: has 4 fields` }, 400);
     if (answer === null) return c.json({ code: "no-such-route", detail: `there is no ${method} ${path}` }, 404);
     return c.json((state.mode === "hostile" ? hostile(answer) : answer) as object);
   });
@@ -111,6 +115,7 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/schedule-outcomes$/, () => outcomesFor(isEmpty, body)],
     [/^\/kind-figures$/, () => (isEmpty ? { ...scene.kindFigures, kinds: [] } : scene.kindFigures)],
     [/^\/upcoming$/, () => (isEmpty ? { ...scene.upcoming, times: [], parts: [] } : scene.upcoming)],
+    [/^\/schedules\/by-hand$/, () => ({ ...scene.schedules[0], versions: [{ spec: { payload: { reportId: 9 } } }] })],
     [/^\/schedules\/[^/]+$/, () => scene.schedules[0]],
     [/^\/schedules$/, () => ({ schedules: list(scene.schedules), nextCursor: null })],
     [/^\/schedules\/[^/]+\/occurrences$/, () => ({ occurrences: list(scene.occurrences) })],
@@ -146,15 +151,25 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/lanes$/, () => ({ lanes: list(system.lanes), caps: list(system.caps), isMore: false })],
     [/^\/lanes\/\w+\/(pause|resume)$/, () => system.lanes[0]],
     [/^\/workers$/, () => ({ workers: list(system.workers) })],
+    [/^\/audits$/, () => ({ audits: list(system.audits), nextCursor: null })],
+    [/^\/preview$/, () => previewOf(body)],
+    [/^\/kinds$/, () => ({ kinds: list(kinds) })],
     [/^\/locks$/, () => ({ locks: list(system.locks), jobLocks: list(system.jobLocks) })],
   ];
   return routes.find(([pattern]) => pattern.test(path))?.[1]() ?? null;
 }
 
+/** `bad` for what is refused. */
+const previewOf = ({ expression, timezone }: Readonly<Record<string, unknown>>): unknown =>
+  String(expression).split(" ").length === 4
+    ? "bad"
+    : { expression, timezone, notes: [], times: nextTimes, ended: false };
+
 /** Ten thousand of them for the word `many`, as the server would page them. */
-function outcomesFor(isEmpty: boolean, { text, state, cursor = 0, limit = 50 }: Readonly<Record<string, unknown>>) {
-  const failing = scene.outcomeRows.filter((row) => state !== "failing" || row.failingSince !== null);
+function outcomesFor(isEmpty: boolean, { id, text, state, cursor = 0, limit = 50 }: Readonly<Record<string, unknown>>) {
   const [first] = scene.outcomeRows;
+  if (id === "by-hand") return { schedules: [{ ...first, id, source: "api" }], total: 1, nextCursor: null };
+  const failing = scene.outcomeRows.filter((row) => state !== "failing" || row.failingSince !== null);
   if (isEmpty || text === "none") return { schedules: [], total: 0, nextCursor: null };
   if (text !== "many") return { schedules: failing, total: failing.length, nextCursor: null };
   const from = Number(cursor);
@@ -211,6 +226,8 @@ export interface EventDesk {
   open(c: Context): Response;
   /** Tells everybody who listens, and keeps it for those who come back. */
   send(change: object): void;
+  /** What became of a save of the code: null for one that runs. */
+  save(rejected: { readonly file: string; readonly problem: string } | null): void;
   /** Breaks every connection. @returns how many there were. */
   cut(): number;
   /** Whether each answer ends with what there is, as on Lambda; the page is to ask again after 50 ms. */
@@ -262,6 +279,9 @@ function eventDesk(): EventDesk {
       const text = `id: ${kept.length + 1}\nevent: job\ndata: ${JSON.stringify(change)}\n\n`;
       kept.push(text);
       for (const listener of open) listener.write(text);
+    },
+    save(rejected) {
+      for (const listener of open) listener.write(`event: save\ndata: ${JSON.stringify(rejected)}\n\n`);
     },
     cut() {
       const all = [...open];

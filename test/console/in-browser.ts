@@ -14,7 +14,7 @@ export interface ConsoleInBrowser {
   /** A page that shows nothing yet. Close it. */
   open(options?: Options): Promise<Shown>;
   /** A page that shows the screen at `path`, once `ready` can be read on it. Close it. */
-  visit(path: string, ready?: string): Promise<Shown>;
+  visit(path: string, ready?: string, options?: Options): Promise<Shown>;
   /** The address of a screen. */
   at(path: string): string;
 }
@@ -41,8 +41,8 @@ export async function describeInBrowser(name: string, tests: (its: ConsoleInBrow
       },
       at,
       open,
-      async visit(path, ready) {
-        const shown = await open();
+      async visit(path, ready, options) {
+        const shown = await open(options);
         await shown.page.goto(at(path));
         if (ready !== undefined) await shown.page.getByText(ready).first().waitFor();
         return shown;

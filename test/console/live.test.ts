@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { until } from "../local/until.ts";
+import { violations } from "./browser.ts";
 import { describeInBrowser } from "./in-browser.ts";
 import { ago, jobOf } from "./scene.ts";
 
@@ -89,6 +90,18 @@ await describeInBrowser("the live page", (its) => {
     await page.evaluate(hide(false));
     await page.getByRole("region", { name: "Live events" }).getByText(`#${told}`, { exact: true }).waitFor();
     expect(its.api.events.listeners()).toBe(1);
+    await leave();
+  });
+
+  test("a save that cannot be used is said on every page with its place, until one can", async () => {
+    const { page, close: leave } = await its.visit("/jobs", "send-open-mail");
+    await until("the page listens", () => its.api.events.listeners() > 0);
+    its.api.events.save({ file: "jobs/hello.ts", problem: 'jobs/hello.ts:9  timezone: "Asia/Soul" is no zone' });
+    await page.getByText("The save of jobs/hello.ts cannot be used").waitFor();
+    await page.getByText("jobs/hello.ts:9").waitFor();
+    expect(await violations(page)).toEqual([]);
+    its.api.events.save(null);
+    await page.getByText("The save of jobs/hello.ts cannot be used").waitFor({ state: "detached" });
     await leave();
   });
 });

@@ -72,4 +72,22 @@ await describeInBrowser("a run of ten thousand tasks", (its) => {
     );
     await close();
   });
+
+  test("is made larger and smaller by buttons and keys, with a map of what is seen", async () => {
+    const { page, problems, close } = await its.visit("/runs/9?view=graph", "Critical path");
+    const map = page.locator(".graph-map");
+    await page.getByRole("button", { name: "Zoom in" }).click();
+    await page.getByText("125 %").waitFor();
+    await page.keyboard.press("+");
+    await page.getByText("156 %").waitFor();
+    await map.waitFor();
+    const seen = (): Promise<string | null> => map.locator(".graph-seen").getAttribute("x");
+    const before = Number(await seen());
+    await map.click({ position: { x: 160, y: 4 } });
+    await page.waitForFunction(`Number(document.querySelector(".graph-seen").getAttribute("x")) > ${before}`);
+    await page.getByRole("button", { name: "Fit the graph" }).click();
+    await map.waitFor({ state: "detached" });
+    expect(problems).toEqual([]);
+    await close();
+  });
 });

@@ -1,5 +1,5 @@
 /** Lanes, workers, locks and dead letters of the fake API. */
-import type { ShownFailureGroup, ShownLane, ShownLock, ShownWorker } from "../../src/console/shape.ts";
+import type { ShownAudit, ShownFailureGroup, ShownLane, ShownLock, ShownWorker } from "../../src/console/shape.ts";
 import { ago, notPaused } from "./scene.ts";
 
 export const groups: readonly ShownFailureGroup[] = [
@@ -105,5 +105,18 @@ export const locks: readonly ShownLock[] = [
     installedAt: ago(30),
     fallback: { owner: "task-2", leaseUntil: ago(-10) },
     isStoreUp: false,
+  },
+];
+
+export const audits: readonly ShownAudit[] = [
+  {
+    id: "2",
+    at: ago(60),
+    caller: "ana",
+    action: "POST /schedules/:id/pause",
+    target: "/schedules/nightly-export/pause",
+    status: 200,
+    detail: { reason: "the source is being moved" },
+    trace: "t-2",
   },
 ];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reasonText } from "../../src/console/words.ts";
+import { reasonText } from "../../src/console/language/spoken.ts";
 import { reasons } from "../../src/core/job/reasons.ts";
 import { readSource, sourceFiles } from "./imports.ts";
 

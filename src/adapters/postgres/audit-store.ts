@@ -1,4 +1,5 @@
 import type { Operations } from "../../core/ports/operations.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Session } from "./session.ts";
 import { readAudits, writeAudits } from "./sql/audit.ts";
 import { columns } from "./statement.ts";
@@ -17,6 +18,7 @@ export function auditStore(session: Session): Pick<Operations, "note" | "audits"
       );
       await session.run(writeAudits, values);
     },
-    audits: ({ before, limit }) => session.run(readAudits, [before, limit]),
+    audits: ({ before, limit, target }) =>
+      session.run(readAudits, [before, limit, target ?? null, operationsLimits.auditsSearchedMax]),
   };
 }

@@ -2,11 +2,15 @@ import { z } from "zod";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
-import { id, limit } from "../query-fields.ts";
+import { id, limit, text } from "../query-fields.ts";
 import { auditList } from "../shape/overview.ts";
 import { iso } from "../shape/shape.ts";
 
-const auditsQuery = z.strictObject({ cursor: id.optional(), limit: limit(contractLimits.listRowsMax, 50) });
+const auditsQuery = z.strictObject({
+  target: text(300, "Of this path and what lies below it: `/jobs/42`. Among the newest 20,000 changes.").optional(),
+  cursor: id.optional(),
+  limit: limit(contractLimits.listRowsMax, 50),
+});
 
 /** GET /audits: who changed what through this API, the newest first. */
 export function auditEndpoints({ operations }: ApiOptions): readonly Endpoint[] {
@@ -21,7 +25,11 @@ export function auditEndpoints({ operations }: ApiOptions): readonly Endpoint[] 
       query: auditsQuery,
       replies: { 200: auditList },
       async handle({ query }) {
-        const found = await operations.audits({ before: query.cursor ?? null, limit: query.limit + 1 });
+        const found = await operations.audits({
+          before: query.cursor ?? null,
+          limit: query.limit + 1,
+          target: query.target,
+        });
         const page = found.slice(0, query.limit);
         const nextCursor = found.length > query.limit ? (page.at(-1)?.id ?? null) : null;
         return { status: 200, body: { audits: page.map(({ at, ...row }) => ({ ...row, at: iso(at) })), nextCursor } };

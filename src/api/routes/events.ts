@@ -58,7 +58,8 @@ export function eventEndpoints(options: ApiOptions): readonly Endpoint[] {
         }
         const snapshot = async (): Promise<string> => JSON.stringify({ jobs: await newest(options, filter) });
         if (options.endsStreams === true) return endedSource({ operations, filter, cursor: last, snapshot });
-        return eventSource({ operations, clock: ports.clock, feed, filter, cursor: last, snapshot });
+        const { saves } = options;
+        return eventSource({ operations, clock: ports.clock, feed, saves, filter, cursor: last, snapshot });
       },
     }),
   ];

@@ -177,6 +177,7 @@ export const auditList = z
   })
   .meta({ id: "AuditList" });
 
+export type AuditListReply = z.infer<typeof auditList>;
 export type LaneReply = z.infer<typeof lane>;
 export type LanePauseReply = z.infer<typeof lanePause>;
 export type LaneListReply = z.infer<typeof laneList>;

@@ -1,17 +1,17 @@
-import { counted } from "../words.ts";
 import { ongoing } from "./bulk.ts";
+import { words } from "../language/words.ts";
 
 /** How far a change of many jobs is, on every screen, with a button that stops it. */
 export function BulkProgress() {
   if (ongoing.value === null) return null;
   const { action, done, total, stop } = ongoing.value;
-  const what = action === "retry" ? "Retrying" : "Canceling";
+  const text = words.bulk.ongoing(action, done, total);
   return (
     <div class="bulk-progress" role="status">
-      <span>{`${what} ${counted(done)} of ${counted(total)}`}</span>
-      <progress max={Math.max(1, total.count)} value={done} aria-label={what} />
+      <span>{text}</span>
+      <progress max={Math.max(1, total.count)} value={done} aria-label={text} />
       <button type="button" class="button small" onClick={stop}>
-        Stop
+        {words.bulk.stop}
       </button>
     </div>
   );

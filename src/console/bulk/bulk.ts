@@ -15,7 +15,8 @@ import { ApiError } from "../http.ts";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
 import type { JobState, ShownCount } from "../shape.ts";
-import { counted, plural, stateWords } from "../words.ts";
+import { words } from "../language/words.ts";
+import { counted } from "../language/number.ts";
 
 /** Everything that matches a filter, or the jobs that were marked. */
 export type BulkTarget = { readonly filter: JobQuery; readonly text: string } | { readonly ids: readonly string[] };
@@ -38,12 +39,6 @@ export const ongoing = signal<Ongoing | null>(null);
 
 const lookMs = 500;
 const atOnce = 4;
-const verbs = { retry: "Retry", cancel: "Cancel" } as const;
-const pasts = { retry: "retried", cancel: "canceled" } as const;
-const consequences = {
-  retry: "Each starts again with its own id, key and history. You can stop half way.",
-  cancel: "None of them will run; running ones are aborted. You can stop half way.",
-} as const;
 
 /** Counts, asks, starts, and follows to the end. `onDone` is called when jobs were changed. */
 export async function confirmAndChange(
@@ -55,16 +50,15 @@ export async function confirmAndChange(
     const total =
       "ids" in target ? { count: target.ids.length, isMore: false } : await countBulk(action, target.filter);
     if (total.count === 0) {
-      say(`No job here can be ${pasts[action]}`);
+      say(words.bulk.none(action));
       return;
     }
-    const verb = `${verbs[action]} ${plural(total, "job")}`;
     const facts = "ids" in target ? [] : await factsOf(action, target, total);
     const question = {
-      title: `${verb}?`,
-      text: consequences[action],
+      title: words.bulk.question(action, total),
+      text: words.bulk.consequences[action],
       facts,
-      action: verb,
+      action: words.bulk.action(action, total),
       danger: action === "cancel",
     };
     if (!(await confirmed(question))) return;
@@ -72,7 +66,7 @@ export async function confirmAndChange(
     tell(action, outcome);
     onDone();
   } catch (error) {
-    sayFailed(`The jobs were not ${pasts[action]}`, error);
+    sayFailed(words.bulk.notChanged(action), error);
   } finally {
     ongoing.value = null;
   }
@@ -91,12 +85,12 @@ async function factsOf(action: BulkVerb, { filter, text }: { filter: JobQuery; t
   const state = changeable[action].filter((each) => asked === undefined || asked.includes(each)).join(",");
   const { jobs } = await loadJobs({ ...filter, state }, { cursor: null, limit: sampleRows });
   const isWhole = jobs.length === total.count && !total.isMore;
-  const among = isWhole ? "" : ` (of the newest ${counted(jobs.length)})`;
+  const among = isWhole ? "" : words.bulk.ofNewest(jobs.length);
   return [
-    ["Filter", text === "" ? "none: every job" : text],
-    [`Kinds${among}`, tally(jobs.map(({ kind }) => kind))],
-    [`States${among}`, tally(jobs.map((job) => stateWords[job.state]))],
-    ["Jobs", counted(total)],
+    [words.bulk.filter, text === "" ? words.bulk.everyJob : text],
+    [words.bulk.kinds(among), tally(jobs.map(({ kind }) => kind))],
+    [words.bulk.states(among), tally(jobs.map((job) => words.states[job.state]))],
+    [words.bulk.jobs, counted(total)],
   ] as const;
 }
 
@@ -104,14 +98,14 @@ async function factsOf(action: BulkVerb, { filter, text }: { filter: JobQuery; t
 function tally(values: readonly string[]): string {
   const counts = [...Map.groupBy(values, (value) => value)].toSorted(([, a], [, b]) => b.length - a.length);
   const shown = counts.slice(0, kindsShown).map(([value, all]) => `${value} ${counted(all.length)}`);
-  return [...shown, ...(counts.length > kindsShown ? [`${counts.length - kindsShown} more`] : [])].join(", ");
+  return [...shown, ...(counts.length > kindsShown ? [words.bulk.more(counts.length - kindsShown)] : [])].join(", ");
 }
 
 /** The API does it page by page, also when this page is closed. */
 async function everything(action: BulkVerb, filter: JobQuery): Promise<Outcome> {
   let bulk = await startBulk(action, filter);
   const stop = (): void =>
-    void requestBulkStop(bulk.id).catch((error: unknown) => sayFailed("It was not stopped", error));
+    void requestBulkStop(bulk.id).catch((error: unknown) => sayFailed(words.bulk.notStopped, error));
   while (bulk.state === "RUNNING") {
     ongoing.value = { action, done: bulk.changed + bulk.refused, total: bulk.matched, stop };
     await new Promise((resolve) => setTimeout(resolve, lookMs));
@@ -143,10 +137,8 @@ async function oneByOne(action: BulkVerb, ids: readonly string[]): Promise<Outco
 }
 
 function tell(action: BulkVerb, { changed, refused, isStopped }: Outcome): void {
-  const left = refused === 0 ? "" : `, ${counted(refused)} left as they were`;
-  const how = isStopped ? " before it was stopped" : "";
-  say(`${plural(changed, "job")} ${pasts[action]}${how}${left}`, {
-    text: "Show jobs",
+  say(words.bulk.changed(action, changed, refused, isStopped), {
+    text: words.shared.showJobs,
     href: addresses.jobsWith(action === "cancel" ? "state:canceled" : "state:pending,queued,running"),
   });
 }

@@ -1,6 +1,7 @@
 import { useId, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.tsx";
 import { completed, type Suggestion } from "./completed.ts";
+import { words } from "../language/words.ts";
 
 interface FilterBarProps {
   readonly text: string;
@@ -101,7 +102,7 @@ function useDraft({ text, suggest, onFilter }: Pick<FilterBarProps, "text" | "su
 const ClearButton = ({ onClear }: { readonly onClear: () => void }) => (
   <button type="button" class="icon-button" onClick={onClear}>
     <Icon name="close" size={14} />
-    <span class="hidden">Clear the filter</span>
+    <span class="hidden">{words.filter.clear}</span>
   </button>
 );
 
@@ -113,7 +114,13 @@ interface SuggestionsProps {
 }
 
 const Suggestions = ({ id, suggestions, chosen, onTake }: SuggestionsProps) => (
-  <ul id={id} class="suggestions" role="listbox" aria-label="Suggestions" hidden={suggestions.length === 0}>
+  <ul
+    id={id}
+    class="suggestions"
+    role="listbox"
+    aria-label={words.filter.suggestions}
+    hidden={suggestions.length === 0}
+  >
     {suggestions.map((suggestion, index) => (
       // The keys are handled by the field, which keeps the focus.
       <li

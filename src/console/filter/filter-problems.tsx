@@ -1,3 +1,4 @@
+import { words } from "../language/words.ts";
 /** What is wrong with a filter. While there is anything, it matches nothing: a mistake must not widen what follows. */
 export const FilterProblems = ({ problems }: { readonly problems: readonly string[] }) =>
   problems.length === 0 ? null : (
@@ -5,6 +6,6 @@ export const FilterProblems = ({ problems }: { readonly problems: readonly strin
       {problems.map((problem) => (
         <p key={problem}>{problem}</p>
       ))}
-      <p class="dim">Nothing matches until the filter is corrected.</p>
+      <p class="dim">{words.filter.nothingUntilCorrected}</p>
     </div>
   );

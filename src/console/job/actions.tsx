@@ -4,8 +4,11 @@ import { currentTime } from "../clock.ts";
 import { useKeys } from "../keys.ts";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
-import { EditedCopy } from "./edited-copy.tsx";
+import { later } from "../parts/later.tsx";
 import { isJobOver, type ShownJobDetail, mayRetry } from "../shape.ts";
+import { words } from "../language/words.ts";
+
+const EnqueueForm = later(async () => (await import("../jobs/enqueue-form.tsx")).EnqueueForm);
 
 interface ActionsProps {
   readonly job: ShownJobDetail;
@@ -16,50 +19,53 @@ interface ActionsProps {
 export function Actions({ job, onDone }: ActionsProps) {
   const { id, kind, state } = job;
   const [isEditing, setEditing] = useState(false);
-  const act = async (what: string, work: () => Promise<unknown>): Promise<void> => {
+  const name = `${kind} ${id}`;
+  const act = async (done: string, refused: string, work: () => Promise<unknown>): Promise<void> => {
     try {
       await work();
-      say(`${kind} ${id}: ${what}`);
+      say(done);
     } catch (error) {
-      sayFailed(`${kind} ${id} was not ${what}`, error);
+      sayFailed(refused, error);
     }
     onDone();
   };
-  const retry = (): void => void (mayRetry(state) && act("retried", () => retryJob(id)));
-  const runNow = (): void => void (isEarly(job) && act("made due", () => runJobNow(id)));
+  const retry = (): void =>
+    void (mayRetry(state) && act(words.job.retried(name), words.job.notRetried(name), () => retryJob(id)));
+  const runNow = (): void =>
+    void (isEarly(job) && act(words.job.madeDue(name), words.job.notMadeDue(name), () => runJobNow(id)));
   const cancel = async (): Promise<void> => {
     if (isJobOver(state)) return;
-    const text = state === "RUNNING" ? "Its handler is aborted; its outside effects remain." : "It will not run.";
-    if (await confirmed({ title: `Cancel ${kind} ${id}?`, text, action: "Cancel the job", danger: true })) {
-      await act("canceled", () => cancelJob(id));
+    const text = state === "RUNNING" ? words.job.aborted : words.job.willNotRun;
+    if (await confirmed({ title: words.job.cancelQuestion(name), text, action: words.job.cancelJob, danger: true })) {
+      await act(words.job.canceled(name), words.job.notCanceled(name), () => cancelJob(id));
     }
   };
   useKeys([
-    { keys: "r", does: "Retry the job", run: retry },
-    { keys: "n", does: "Run the job now", run: runNow },
-    { keys: "c", does: "Cancel the job", run: () => void cancel() },
+    { keys: "r", does: words.job.retryJob, run: retry },
+    { keys: "n", does: words.job.runJob, run: runNow },
+    { keys: "c", does: words.job.cancelJob, run: () => void cancel() },
   ]);
   return (
     <div class="actions">
-      {isEditing ? <EditedCopy job={job} onClose={() => setEditing(false)} /> : null}
+      {isEditing ? <EnqueueForm source={job} onClose={() => setEditing(false)} /> : null}
       {isJobOver(state) ? (
         <button type="button" class="button" onClick={() => setEditing(true)}>
-          Run with another payload
+          {words.job.anotherPayload}
         </button>
       ) : null}
       {isEarly(job) ? (
         <button type="button" class="button" onClick={runNow}>
-          Run now
+          {words.shared.runNow}
         </button>
       ) : null}
       {isJobOver(state) ? null : (
         <button type="button" class="button danger" onClick={() => void cancel()}>
-          Cancel
+          {words.shared.cancel}
         </button>
       )}
       {mayRetry(state) ? (
         <button type="button" class="button primary" onClick={retry}>
-          Retry
+          {words.shared.retry}
         </button>
       ) : null}
     </div>

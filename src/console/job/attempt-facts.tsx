@@ -4,6 +4,7 @@ import { useResource } from "../resource.ts";
 import type { ShownAttempt } from "../shape.ts";
 import { durationText } from "../time.ts";
 import type { Try } from "./timeline.ts";
+import { words } from "../language/words.ts";
 
 interface AttemptFactsProps {
   readonly job: string;
@@ -24,9 +25,9 @@ export function AttemptFacts({
 }: AttemptFactsProps) {
   const [isOpen, setOpen] = useState(isNewest && error !== null);
   const spent = [
-    waited > 0 ? `waited ${durationText(waited)}` : null,
-    ran > 0 ? `ran ${durationText(ran)}` : null,
-    worker === null || worker === "" ? null : `on ${worker}`,
+    waited > 0 ? words.attempts.waited(durationText(waited)) : null,
+    ran > 0 ? words.attempts.ran(durationText(ran)) : null,
+    worker === null || worker === "" ? null : words.attempts.on(worker),
   ].filter((part) => part !== null);
   return (
     <details class="attempt-facts" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -59,9 +60,9 @@ function Split({ of: { dueAt, sentAt, startedAt, endedAt } }: { readonly of: Sho
   // A message may be sent ahead of the due time: until then it is no claiming.
   const claimable = Math.min(started, Math.max(sent, due));
   const parts = [
-    ["Waiting", claimable - Math.min(due, claimable)],
-    ["Claiming", started - claimable],
-    ...(endedAt === null ? [] : ([["Running", Date.parse(endedAt) - started]] as const)),
+    [words.attempts.phases.wait, claimable - Math.min(due, claimable)],
+    [words.attempts.claiming, started - claimable],
+    ...(endedAt === null ? [] : ([[words.attempts.phases.run, Date.parse(endedAt) - started]] as const)),
   ] as const;
   return (
     <dl class="split">
@@ -78,15 +79,18 @@ function Split({ of: { dueAt, sentAt, startedAt, endedAt } }: { readonly of: Sho
 const Failure = ({ failure }: { readonly failure: NonNullable<ShownAttempt["failure"]> }) => (
   <>
     {failure.response === null ? null : (
-      <Part title={`Response ${failure.response.status}`} text={failure.response.body ?? "without a body"} />
+      <Part
+        title={words.attempts.response(failure.response.status)}
+        text={failure.response.body ?? words.attempts.bodyless}
+      />
     )}
-    {failure.stack === null ? null : <Part title="Stack" text={failure.stack} />}
+    {failure.stack === null ? null : <Part title={words.attempts.stack} text={failure.stack} />}
     {failure.causes.map((cause, index) => (
-      <Part key={index} title="Caused by" text={cause} />
+      <Part key={index} title={words.attempts.causedBy} text={cause} />
     ))}
     {failure.log.length === 0 ? null : (
-      <section aria-label="Log">
-        <h3>{failure.log.length === 1 ? "Its log line" : `Its last ${failure.log.length} log lines`}</h3>
+      <section aria-label={words.attempts.log}>
+        <h3>{words.attempts.logLines(failure.log.length)}</h3>
         <ol class="log-lines mono">
           {failure.log.map(({ atMs, level, text }, index) => (
             <li key={index} class={`log-${level}`}>

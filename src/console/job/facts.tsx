@@ -3,58 +3,73 @@ import { addresses } from "../address.ts";
 import { Copy } from "../parts/copy.tsx";
 import { Time } from "../parts/time.tsx";
 import type { ShownJobDetail } from "../shape.ts";
-import { triesText } from "../words.ts";
+import { words } from "../language/words.ts";
+import { triesText } from "../language/spoken.ts";
 
 /** What is written in the job's row, with links to what it belongs to. */
 export const Facts = ({ job, zone }: { readonly job: ShownJobDetail; readonly zone?: string | undefined }) => (
-  <section class="card" aria-label="Facts">
+  <section class="card" aria-label={words.job.facts}>
     <header class="card-head">
-      <h2>Facts</h2>
+      <h2>{words.job.facts}</h2>
     </header>
     <dl class="facts">
-      <Fact name="Key">{job.key === null ? null : <span class="mono">{job.key}</span>}</Fact>
-      <Fact name="Lane">
+      <Fact name={words.job.key}>{job.key === null ? null : <span class="mono">{job.key}</span>}</Fact>
+      <Fact name={words.job.copiedFrom}>
+        {sourceOf(job) === null ? null : (
+          <a class="link" href={addresses.job(sourceOf(job) ?? "")}>
+            {`#${sourceOf(job)}`}
+          </a>
+        )}
+      </Fact>
+      <Fact name={words.job.lane}>
         <a class="link" href={addresses.jobsWith(`lane:${job.lane}`)}>
           {job.lane}
         </a>
       </Fact>
-      <Fact name="Attempts">
+      <Fact name={words.job.attempts}>
         {triesText(job)}
-        {job.interruptions > 0 ? `, ${job.interruptions} interrupted` : ""}
+        {job.interruptions > 0 ? words.job.interrupted(job.interruptions) : ""}
       </Fact>
-      <Fact name="Due">
+      <Fact name={words.job.due}>
         <Time at={job.dueAt} zone={zone} />
       </Fact>
-      <Fact name="Created">
+      <Fact name={words.job.created}>
         <Time at={job.createdAt} zone={zone} />
       </Fact>
-      <Fact name="Schedule">
+      <Fact name={words.job.schedule}>
         {job.schedule === null ? null : (
           <a class="link" href={addresses.schedule(job.schedule)}>
             {job.schedule}
           </a>
         )}
       </Fact>
-      <Fact name="Scheduled for">{job.scheduledFor === null ? null : <Time at={job.scheduledFor} zone={zone} />}</Fact>
-      <Fact name="Run">
+      <Fact name={words.job.scheduledFor}>
+        {job.scheduledFor === null ? null : <Time at={job.scheduledFor} zone={zone} />}
+      </Fact>
+      <Fact name={words.job.run}>
         {job.run === null ? null : (
           <a class="link" href={addresses.run(job.run)}>
             {job.task === null ? `#${job.run}` : `#${job.run} · ${job.task}`}
           </a>
         )}
       </Fact>
-      <Fact name="Waits for slot">{job.heldOn}</Fact>
-      <Fact name="Worker">{job.worker === null ? null : <span class="mono">{job.worker}</span>}</Fact>
-      <Fact name="Lease until">{job.leaseUntil === null ? null : <Time at={job.leaseUntil} zone={zone} />}</Fact>
-      <Fact name="Changes">
-        <Copy text={`npx belfry logs --job ${job.id}`} label="Copy the command that shows its changes of state" />
+      <Fact name={words.job.waitsForSlot}>{job.heldOn}</Fact>
+      <Fact name={words.job.worker}>{job.worker === null ? null : <span class="mono">{job.worker}</span>}</Fact>
+      <Fact name={words.job.leaseUntil}>
+        {job.leaseUntil === null ? null : <Time at={job.leaseUntil} zone={zone} />}
       </Fact>
-      <Fact name="Trace">
-        <Copy text={job.trace} label="Copy the trace" />
+      <Fact name={words.job.changes}>
+        <Copy text={`npx belfry logs --job ${job.id}`} label={words.job.copyChanges} />
+      </Fact>
+      <Fact name={words.job.trace}>
+        <Copy text={job.trace} label={words.job.copyTrace} />
       </Fact>
     </dl>
   </section>
 );
+
+/** The job whose payload it began with: its key says it. */
+const sourceOf = ({ key }: ShownJobDetail): string | null => /^copy-of-(\d+)-\d+$/.exec(key ?? "")?.[1] ?? null;
 
 /** A fact that is null is left out. */
 const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) =>

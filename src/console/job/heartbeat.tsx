@@ -4,6 +4,7 @@ import { Icon } from "../parts/icon.tsx";
 import { useResource } from "../resource.ts";
 import type { ShownJobDetail } from "../shape.ts";
 import { durationText } from "../time.ts";
+import { words } from "../language/words.ts";
 
 /** That a job runs, how far it is, and whether its worker was heard of lately. */
 export function Heartbeat({ job }: { readonly job: ShownJobDetail }) {
@@ -16,12 +17,12 @@ export function Heartbeat({ job }: { readonly job: ShownJobDetail }) {
       <Icon name="RUNNING" />
       <div class="note-text">
         <p>
-          {[`Running for ${durationText(ran)}`, ...beatWords(running?.beatAt), ...leaseWords(job.leaseUntil)].join(
+          {[words.job.runningFor(durationText(ran)), ...beatWords(running?.beatAt), ...leaseWords(job.leaseUntil)].join(
             ", ",
           )}
         </p>
         {job.progress === null ? null : (
-          <progress max={1} value={job.progress} aria-label="Progress">
+          <progress max={1} value={job.progress} aria-label={words.job.progress}>
             {percent}
           </progress>
         )}
@@ -32,10 +33,10 @@ export function Heartbeat({ job }: { readonly job: ShownJobDetail }) {
 }
 
 const beatWords = (beatAt: string | undefined): readonly string[] =>
-  beatAt === undefined ? [] : [`last heartbeat ${durationText(Math.max(0, now.value - Date.parse(beatAt)))} ago`];
+  beatAt === undefined ? [] : [words.job.lastHeartbeat(durationText(Math.max(0, now.value - Date.parse(beatAt))))];
 
 function leaseWords(leaseUntil: string | null): readonly string[] {
   if (leaseUntil === null) return [];
   const left = Date.parse(leaseUntil) - now.value;
-  return [left > 0 ? `its lease holds ${durationText(left)} more` : "its lease has passed: it will be rescued"];
+  return [left > 0 ? words.job.leaseHolds(durationText(left)) : words.job.leasePassed];
 }

@@ -3,26 +3,27 @@ import { ScrollTable } from "../parts/scroll-table.tsx";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import type { ShownJobDetail } from "../shape.ts";
-import { reasonText } from "../words.ts";
+import { words } from "../language/words.ts";
+import { reasonText } from "../language/spoken.ts";
 
 /** What is kept of its changes of state, the newest first: how attempts ended, and what had a reason. */
 export function History({ job, zone }: { readonly job: ShownJobDetail; readonly zone?: string | undefined }) {
   const events = job.events.toReversed();
   return (
-    <section class="card" aria-label="Events">
+    <section class="card" aria-label={words.job.events}>
       <header class="card-head">
-        <h2>Events</h2>
-        <span class="dim">{`${events.length}, the newest first`}</span>
+        <h2>{words.job.events}</h2>
+        <span class="dim">{words.job.newestFirst(events.length)}</span>
       </header>
-      <ScrollTable label="Changes">
+      <ScrollTable label={words.job.changes}>
         <table class="table">
           <TableHead
             columns={[
-              "At",
-              "State",
-              { name: "Attempt", isNumber: true },
-              "Why",
-              { name: "Worker", width: "col-worker" },
+              words.job.at,
+              words.job.state,
+              { name: words.job.attempt, isNumber: true },
+              words.job.why,
+              { name: words.job.worker, width: "col-worker" },
             ]}
           />
           <tbody>

@@ -3,19 +3,19 @@ import { loadFailureGroups } from "../client.ts";
 import { quoted } from "../filter/terms.ts";
 import { useResource } from "../resource.ts";
 import type { ShownJob } from "../shape.ts";
-import { plural } from "../words.ts";
+import { words } from "../language/words.ts";
 
 const groupsShown = 5;
 
 /** What the other failures of this kind look like, the most frequent first. */
 export function OtherFailures({ job: { kind } }: { readonly job: ShownJob }) {
-  const found = useResource(`failures of ${kind}`, (signal) => loadFailureGroups(kind, signal), { again: "slow" });
+  const found = useResource(`failures-of ${kind}`, (signal) => loadFailureGroups(kind, signal), { again: "slow" });
   const groups = (found.data?.groups ?? []).slice(0, groupsShown);
   if (groups.length === 0) return null;
   return (
-    <section class="card" aria-label="Failures of this kind">
+    <section class="card" aria-label={words.job.failuresOfKind}>
       <header class="card-head">
-        <h2>Failures of this kind</h2>
+        <h2>{words.job.failuresOfKind}</h2>
       </header>
       <ul class="other-failures">
         {groups.map(({ fingerprint, jobs, errorCode, errorMessage }) => (
@@ -24,9 +24,9 @@ export function OtherFailures({ job: { kind } }: { readonly job: ShownJob }) {
               class="link mono"
               href={addresses.jobsWith(`state:failed kind:${quoted(kind)} fingerprint:${fingerprint}`)}
             >
-              {errorCode ?? "no code"}
+              {errorCode ?? words.shared.noCode}
             </a>
-            <span class="dim">{plural(jobs, "job")}</span>
+            <span class="dim">{words.many.job(jobs)}</span>
             <span class="clamp dim">{errorMessage}</span>
           </li>
         ))}

@@ -3,8 +3,7 @@ import { Time } from "../parts/time.tsx";
 import { durationText } from "../time.ts";
 import { AttemptFacts } from "./attempt-facts.tsx";
 import type { Piece, Timeline, Try } from "./timeline.ts";
-
-const phaseWords = { wait: "Waiting", run: "Running", backoff: "Pause before the next attempt" } as const;
+import { words } from "../language/words.ts";
 
 interface WaterfallProps {
   readonly job: string;
@@ -13,24 +12,24 @@ interface WaterfallProps {
 
 /** Each attempt with the wait before it and the pause behind it, on one scale of time. */
 export const Waterfall = ({ job, timeline }: WaterfallProps) => (
-  <section class="card" aria-label="Attempts">
+  <section class="card" aria-label={words.attempts.title}>
     <header class="card-head">
-      <h2>Attempts</h2>
+      <h2>{words.attempts.title}</h2>
       <span class="legend">
         {(["wait", "run", "backoff"] as const).map((phase) => (
           <span key={phase}>
             <i class={`swatch piece-${phase}`} />
-            {phaseWords[phase]}
+            {words.attempts.phases[phase]}
           </span>
         ))}
         <span>
           <i class="swatch piece-run bad" />
-          Failed
+          {words.attempts.failed}
         </span>
       </span>
     </header>
     {timeline.tries.length === 0 ? (
-      <p class="card-empty">Not attempted yet</p>
+      <p class="card-empty">{words.attempts.none}</p>
     ) : (
       <Lines job={job} timeline={timeline} />
     )}
@@ -46,7 +45,7 @@ const Lines = ({ job, timeline }: WaterfallProps) => (
     </ol>
     <p class="waterfall-scale">
       <Time at={new Date(timeline.from).toISOString()} />
-      <span class="dim">{durationText(timeline.to - timeline.from)} in all</span>
+      <span class="dim">{words.attempts.inAll(durationText(timeline.to - timeline.from))}</span>
       <Time at={new Date(timeline.to).toISOString()} />
     </p>
   </>
@@ -58,7 +57,7 @@ function Line({ job, of, timeline }: WaterfallProps & { readonly of: Try }) {
   const [waited, ran] = [spent("wait"), spent("run")];
   return (
     <li>
-      <span class="waterfall-name">{`Attempt ${of.attempt}`}</span>
+      <span class="waterfall-name">{words.attempts.attempt(of.attempt)}</span>
       <span class="waterfall-track">
         {of.pieces.map((piece) => (
           <Bar key={`${piece.from}${piece.phase}`} piece={piece} timeline={timeline} outcome={of.outcome} />
@@ -66,7 +65,7 @@ function Line({ job, of, timeline }: WaterfallProps & { readonly of: Try }) {
       </span>
       <span class="number">{ran > 0 ? durationText(ran) : <span class="nothing">–</span>}</span>
       <span class="waterfall-end">
-        {of.outcome === null ? <span class="dim">Not started</span> : <StateBadge state={of.outcome} />}
+        {of.outcome === null ? <span class="dim">{words.attempts.notStarted}</span> : <StateBadge state={of.outcome} />}
         {of.error === null ? null : <span class="mono dim">{of.error.code}</span>}
       </span>
       <AttemptFacts job={job} of={of} waited={waited} ran={ran} isNewest={of === timeline.tries.at(-1)} />
@@ -87,7 +86,7 @@ function Bar({ piece, timeline: { from, to }, outcome }: BarProps) {
     <i
       class={`piece piece-${piece.phase}${isBad ? " bad" : ""}`}
       style={{ left: share(piece.from), width: `calc(${share(from + piece.to - piece.from)})` }}
-      title={`${phaseWords[piece.phase]}: ${durationText(piece.to - piece.from)}`}
+      title={`${words.attempts.phases[piece.phase]}: ${durationText(piece.to - piece.from)}`}
     />
   );
 }

@@ -2,8 +2,9 @@ import { confirmAndChange } from "../bulk/bulk.ts";
 import type { BulkVerb, JobQuery } from "../client.ts";
 import { useKeys } from "../keys.ts";
 import type { ShownCount } from "../shape.ts";
-import { counted } from "../words.ts";
 import type { Selection } from "./selection.ts";
+import { words } from "../language/words.ts";
+import { counted } from "../language/number.ts";
 
 interface BulkBarProps {
   /** The filter as it was written. */
@@ -19,7 +20,7 @@ interface BulkBarProps {
 export function BulkBar({ text, selection, filter, matching, onDone }: BulkBarProps) {
   const { chosen } = selection;
   const marked = chosen === "all" ? null : chosen.size;
-  const howMany = matching === null ? "" : `${counted(matching)} `;
+  const howMany = matching === null ? "" : counted(matching);
   const change = (action: BulkVerb): void => {
     if (marked === 0) return;
     const target = chosen === "all" ? { filter, text } : { ids: [...chosen] };
@@ -29,35 +30,35 @@ export function BulkBar({ text, selection, filter, matching, onDone }: BulkBarPr
     });
   };
   useKeys([
-    { keys: "a", does: "Mark all that match", run: selection.all },
-    { keys: "u", does: "Unmark all", run: selection.none },
-    { keys: "r", does: "Retry the marked jobs", run: () => change("retry") },
-    { keys: "c", does: "Cancel the marked jobs", run: () => change("cancel") },
+    { keys: "a", does: words.jobs.markAll, run: selection.all },
+    { keys: "u", does: words.jobs.unmarkAll, run: selection.none },
+    { keys: "r", does: words.jobs.retryMarked, run: () => change("retry") },
+    { keys: "c", does: words.jobs.cancelMarked, run: () => change("cancel") },
   ]);
   return (
-    <div class="bulk" role="toolbar" aria-label="Marked jobs">
+    <div class="bulk" role="toolbar" aria-label={words.jobs.marked}>
       <span class={marked === 0 ? "dim" : ""}>
         {marked === null
-          ? `All ${howMany}that match are marked`
+          ? words.jobs.allMarked(howMany)
           : marked === 0
-            ? "None marked"
-            : `${counted(marked)} marked`}
+            ? words.jobs.noneMarked
+            : words.jobs.someMarked(marked)}
       </span>
       {marked === null ? null : (
         <button type="button" class="button small" onClick={selection.all}>
-          {`Mark all ${howMany}matching`}
+          {words.jobs.markMatching(howMany)}
         </button>
       )}
       {marked === 0 ? null : (
         <>
           <button type="button" class="button small" onClick={selection.none}>
-            Unmark
+            {words.jobs.unmark}
           </button>
           <button type="button" class="button small" onClick={() => change("retry")}>
-            Retry
+            {words.shared.retry}
           </button>
           <button type="button" class="button small danger" onClick={() => change("cancel")}>
-            Cancel
+            {words.shared.cancel}
           </button>
         </>
       )}

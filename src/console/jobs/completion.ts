@@ -1,7 +1,7 @@
 import { jobStates } from "../shape.ts";
 import { lastWord, type Suggestion } from "../filter/completed.ts";
 import { quoted } from "../filter/terms.ts";
-import { filterFields } from "./filter.ts";
+import { words } from "../language/words.ts";
 
 /** Values that exist in this system. */
 export interface Known {
@@ -22,7 +22,7 @@ export function suggest(text: string, known: Known): readonly Suggestion[] {
 }
 
 function fieldsLike(start: string): readonly Suggestion[] {
-  return Object.entries(filterFields)
+  return Object.entries(words.jobs.fields)
     .filter(([field]) => field.startsWith(start.toLowerCase()))
     .map(([field, hint]) => ({ word: field.endsWith(".") ? field : `${field}:`, hint }));
 }
@@ -37,20 +37,14 @@ function valuesLike(field: string, start: string, known: Known): readonly Sugges
 }
 
 function valuesOf(field: string, { kinds, lanes, errors, schedules }: Known): readonly [readonly string[], string] {
-  switch (field) {
-    case "state":
-      return [jobStates.map((state) => state.toLowerCase()), "state"];
-    case "kind":
-      return [kinds, "kind"];
-    case "lane":
-      return [lanes, "lane"];
-    case "error":
-      return [errors, "error code"];
-    case "schedule":
-      return [schedules, "schedule"];
-    case "due":
-      return [["past", "<10m", "<1h", "<1d", ">1h"], "time"];
-    default:
-      return [[], ""];
-  }
+  const { hints } = words.jobs;
+  const known: Readonly<Record<string, readonly [readonly string[], string]>> = {
+    state: [jobStates.map((state) => state.toLowerCase()), hints.state],
+    kind: [kinds, hints.kind],
+    lane: [lanes, hints.lane],
+    error: [errors, hints.error],
+    schedule: [schedules, hints.schedule],
+    due: [["past", "<10m", "<1h", "<1d", ">1h"], hints.due],
+  };
+  return known[field] ?? [[], ""];
 }

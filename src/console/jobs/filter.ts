@@ -1,6 +1,7 @@
 /** The text of the filter bar. It is the whole state of the list, so it is also what stands in the address. */
 import { unquoted, wordsOf } from "../filter/terms.ts";
 import { type JobState, jobStates } from "../shape.ts";
+import { words } from "../language/words.ts";
 
 export interface Term {
   readonly field: string;
@@ -15,48 +16,30 @@ export interface Filter {
   readonly problems: readonly string[];
 }
 
-/** Fields one may write, with what they mean. */
-export const filterFields: Readonly<Record<string, string>> = {
-  state: "one state or several: failed,skipped",
-  id: "its number",
-  kind: "the definition's name",
-  key: "its whole key",
-  lane: "where it runs",
-  error: "its error code",
-  fingerprint: "failures that look alike",
-  due: "when its time comes: past, <1h, >10m, or from..to",
-  schedule: "the schedule that made it",
-  run: "the number of its run",
-  worker: "who runs it or ran it last",
-  "payload.": "a member of its payload: payload.userId:42",
-};
-
 /** Terms separated by spaces; a value with spaces stands in double quotes. */
 export function parseFilter(text: string): Filter {
   const terms: Term[] = [];
-  const words: string[] = [];
+  const plain: string[] = [];
   const problems: string[] = [];
   for (const word of wordsOf(text)) {
     const colon = word.indexOf(":");
     const field = word.slice(0, Math.max(0, colon)).toLowerCase();
     const value = unquoted(word.slice(colon + 1));
-    if (colon < 0) words.push(unquoted(word));
-    else if (terms.some((term) => term.field === field)) problems.push(`“${field}:” comes twice: keep one of them`);
-    else if (!isField(field)) problems.push(`“${field}” is no field: use ${Object.keys(filterFields).join(", ")}`);
-    else if (value === "") problems.push(`“${field}:” has no value yet`);
-    else if (field === "state" && statesOf(value) === null) problems.push(`“${value}” is no state: ${stateList}`);
-    else if (field === "id" && !/^\d{1,18}$/.test(value))
-      problems.push(`“${value}” is no number of a job: write id:42`);
-    else if (field === "due" && dueOf(value, 0) === null)
-      problems.push(`“due:${value}”: write due:past, due:<1h or due:>10m`);
+    if (colon < 0) plain.push(unquoted(word));
+    else if (terms.some((term) => term.field === field)) problems.push(words.filter.twice(field));
+    else if (!isField(field)) problems.push(words.filter.noField(field, Object.keys(words.jobs.fields).join(", ")));
+    else if (value === "") problems.push(words.filter.noValue(field));
+    else if (field === "state" && statesOf(value) === null) problems.push(words.filter.noState(value, stateList));
+    else if (field === "id" && !/^\d{1,18}$/.test(value)) problems.push(words.filter.noNumber(value));
+    else if (field === "due" && dueOf(value, 0) === null) problems.push(words.filter.badDue(value));
     else terms.push({ field: field.startsWith("payload.") ? word.slice(0, colon) : field, value });
   }
-  return { terms, words, problems };
+  return { terms, words: plain, problems };
 }
 
 const stateList = jobStates.map((state) => state.toLowerCase()).join(", ");
 const isField = (field: string): boolean =>
-  field.startsWith("payload.") ? field.length > "payload.".length : field in filterFields;
+  field.startsWith("payload.") ? field.length > "payload.".length : field in words.jobs.fields;
 
 /** What the API is asked for. Times are relative to `now`, so that an address means the same tomorrow. */
 export function queryOf({ terms, words }: Filter, now: number): Readonly<Record<string, string>> {

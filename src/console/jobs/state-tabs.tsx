@@ -1,6 +1,7 @@
 import { Icon } from "../parts/icon.tsx";
 import { type ShownCount, type ShownJobCounts, jobStates } from "../shape.ts";
-import { counted, stateWords } from "../words.ts";
+import { words } from "../language/words.ts";
+import { counted } from "../language/number.ts";
 
 interface StateTabsProps {
   /** How many of each state match the rest of the filter; null until they are counted. */
@@ -14,9 +15,9 @@ interface StateTabsProps {
 export function StateTabs({ counts, filter, onFilter }: StateTabsProps) {
   const chosen = /(?:^|\s)state:(\S+)/i.exec(filter)?.[1]?.toLowerCase() ?? null;
   return (
-    <div class="tabs" role="group" aria-label="State">
+    <div class="tabs" role="group" aria-label={words.shared.state}>
       <button type="button" aria-pressed={chosen === null} onClick={() => onFilter(null)}>
-        All
+        {words.shared.all}
       </button>
       {jobStates.map((state) => (
         <button
@@ -27,7 +28,7 @@ export function StateTabs({ counts, filter, onFilter }: StateTabsProps) {
           onClick={() => onFilter(state.toLowerCase())}
         >
           <Icon name={state} size={12} />
-          {stateWords[state]}
+          {words.states[state]}
           {counts === null ? null : <span class="tab-count">{countText(counts[state])}</span>}
         </button>
       ))}

@@ -3,20 +3,23 @@ import { StateBadge } from "../parts/state-badge.tsx";
 import { Time } from "../parts/time.tsx";
 import { rowsBeyond, VirtualRows } from "../parts/virtual-rows.tsx";
 import { durationText } from "../time.ts";
-import { triesText } from "../words.ts";
 import type { ListedJob, JobRows } from "./list.ts";
 import type { Selection } from "./selection.ts";
+import { words } from "../language/words.ts";
+import { triesText } from "../language/spoken.ts";
+
+const { columns: names } = words.jobs;
 
 const columns = [
-  { name: <span class="hidden">Marked</span> },
-  { name: "State" },
-  { name: "Kind" },
-  { name: "Key" },
-  { name: "Lane" },
-  { name: "Attempts", isNumber: true },
-  { name: "Due" },
-  { name: "Took", isNumber: true },
-  { name: "Last error" },
+  { name: <span class="hidden">{names.marked}</span> },
+  { name: names.state },
+  { name: names.kind },
+  { name: names.key },
+  { name: names.lane },
+  { name: names.attempts, isNumber: true },
+  { name: names.due },
+  { name: names.took, isNumber: true },
+  { name: names.error },
 ];
 const template = "34px 112px minmax(130px, 1.2fr) minmax(90px, 1.2fr) 92px 74px 140px 82px minmax(110px, 1.6fr)";
 
@@ -29,7 +32,7 @@ interface JobTableProps {
 
 export const JobTable = ({ rows, selection, current }: JobTableProps) => (
   <VirtualRows
-    label="Jobs"
+    label={words.jobs.title}
     columns={columns}
     template={template}
     rows={rows.jobs.length}
@@ -64,7 +67,7 @@ const Row = ({ job, index, isCurrent, selection }: RowProps) => (
     <span role="cell" class="cell-check">
       <input
         type="checkbox"
-        aria-label={`Mark ${job.kind} ${job.id}`}
+        aria-label={words.jobs.mark(`${job.kind} ${job.id}`)}
         checked={selection.has(job.id)}
         onClick={(event) => selection.toggle(index, event.shiftKey)}
       />
@@ -107,7 +110,7 @@ const ErrorText = ({ code, message }: { readonly code: string; readonly message:
 /** Its name among jobs of its kind: the key, the task in a run, or the number. */
 function nameOf({ key, run, task, id }: ListedJob): string {
   if (key !== null) return key;
-  return task === null ? `#${id}` : `${task} in run ${run}`;
+  return task === null ? `#${id}` : words.jobs.taskInRun(task, run ?? "");
 }
 
 function took({ startedAt, finishedAt, state }: ListedJob) {

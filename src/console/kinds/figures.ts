@@ -1,4 +1,5 @@
 import type { ShownKindFigures } from "../shape.ts";
+import { words } from "../language/words.ts";
 
 export type KindRow = ShownKindFigures["kinds"][number];
 export type Figures = KindRow["now"];
@@ -31,8 +32,11 @@ const same = 0.1;
 export function durationTrend(now: number | undefined, before: number | undefined): Trend | null {
   if (now === undefined || before === undefined) return null;
   const change = before === 0 ? (now === 0 ? 0 : 1) : now / before - 1;
-  if (Math.abs(change) < same) return { text: "same", tone: "same" };
-  const text = change > 9 ? `${Math.round(change + 1)} times` : `${change > 0 ? "+" : ""}${Math.round(change * 100)} %`;
+  if (Math.abs(change) < same) return { text: words.kinds.same, tone: "same" };
+  const text =
+    change > 9
+      ? words.kinds.timesMore(Math.round(change + 1))
+      : `${change > 0 ? "+" : ""}${Math.round(change * 100)} %`;
   return { text, tone: change > 0 ? "worse" : "better" };
 }
 
@@ -41,6 +45,6 @@ export function shareTrend(now: Figures, before: Figures): Trend | null {
   const [share, was] = [failedShare(now), failedShare(before)];
   if (share === null || was === null) return null;
   const points = Math.round((share - was) * 1_000) / 10;
-  if (points === 0) return { text: "same", tone: "same" };
-  return { text: `${points > 0 ? "+" : ""}${points} points`, tone: points > 0 ? "worse" : "better" };
+  if (points === 0) return { text: words.kinds.same, tone: "same" };
+  return { text: words.kinds.points(points), tone: points > 0 ? "worse" : "better" };
 }

@@ -2,8 +2,9 @@ import { addresses } from "../address.ts";
 import { quoted } from "../filter/terms.ts";
 import { TableHead } from "../parts/table-head.tsx";
 import { durationText } from "../time.ts";
-import { counted } from "../words.ts";
 import { durationTrend, failedShare, type Figures, type KindRow, shareTrend, type Trend } from "./figures.ts";
+import { words } from "../language/words.ts";
+import { counted } from "../language/number.ts";
 
 const number = (name: string) => ({ name, isNumber: true });
 
@@ -13,11 +14,11 @@ export const KindTable = ({ rows }: { readonly rows: readonly KindRow[] }) => (
     <table class="table tall stacks kind-table">
       <TableHead
         columns={[
-          rows[0]?.kind === null ? "Lane" : "Kind",
-          number("Attempts"),
-          number("Failed"),
-          number("Waiting, p50 · p95 · p99"),
-          number("Running, p50 · p95 · p99"),
+          rows[0]?.kind === null ? words.kinds.lane : words.kinds.kind,
+          number(words.kinds.attempts),
+          number(words.kinds.failed),
+          number(words.kinds.waitingSpread),
+          number(words.kinds.runningSpread),
         ]}
       />
       <tbody>
@@ -45,19 +46,19 @@ const Row = ({ row: { kind, lane, now, before } }: { readonly row: KindRow }) =>
         </>
       )}
     </td>
-    <td class="number" data-label="Attempts">
+    <td class="number" data-label={words.kinds.attempts}>
       {counted(now.ended)}
-      <p class="dim small">{`before: ${counted(before.ended)}`}</p>
+      <p class="dim small">{words.kinds.before(before.ended)}</p>
     </td>
-    <td class="number" data-label="Failed">
+    <td class="number" data-label={words.kinds.failed}>
       <Failed kind={kind} now={now} />
       <TrendText trend={shareTrend(now, before)} />
     </td>
-    <td class="number" data-label="Waiting">
+    <td class="number" data-label={words.kinds.waiting}>
       <Spread of={now.waitingMs} />
       <TrendText trend={durationTrend(now.waitingMs?.p95, before.waitingMs?.p95)} />
     </td>
-    <td class="number" data-label="Running">
+    <td class="number" data-label={words.kinds.running}>
       <Spread of={now.runningMs} />
       <TrendText trend={durationTrend(now.runningMs?.p95, before.runningMs?.p95)} />
     </td>
@@ -86,5 +87,5 @@ function Spread({ of }: { readonly of: Figures["runningMs"] }) {
 
 /** Word and sign say it as well as the colour. */
 const TrendText = ({ trend }: { readonly trend: Trend | null }) => (
-  <p class={`small trend ${trend?.tone ?? "same"}`}>{trend === null ? "nothing before" : trend.text}</p>
+  <p class={`small trend ${trend?.tone ?? "same"}`}>{trend === null ? words.kinds.nothingBefore : trend.text}</p>
 );

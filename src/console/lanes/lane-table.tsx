@@ -3,23 +3,24 @@ import { Tag } from "../parts/tag.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import type { ShownLane } from "../shape.ts";
 import { durationText } from "../time.ts";
-import { counted } from "../words.ts";
+import { words } from "../language/words.ts";
+import { counted } from "../language/number.ts";
 
 interface LaneTableProps {
   readonly lanes: readonly ShownLane[];
   readonly onToggle: (lane: ShownLane) => void;
 }
 
-const counts = ["Waiting", "Oldest waits", "Running", "Retrying", "Scheduled", "Held", "Workers at most"];
+const { columns: names } = words.lanes;
 
 export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
   <table class="table stacks">
     <TableHead
       columns={[
-        "Lane",
-        "State",
-        ...counts.map((name) => ({ name, isNumber: true })),
-        { name: "Actions", isHidden: true },
+        words.lanes.lane,
+        words.lanes.state,
+        ...Object.values(names).map((name) => ({ name, isNumber: true })),
+        { name: words.shared.actions, isHidden: true },
       ]}
     />
     <tbody>
@@ -34,20 +35,20 @@ export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
             {lane.paused ? (
               <Tag icon="pause" tone="warn" text={pausedText(lane)} />
             ) : (
-              <Tag icon="SUCCESS" tone="good" text="Open" />
+              <Tag icon="SUCCESS" tone="good" text={words.lanes.open} />
             )}
           </td>
-          <Count of="Waiting" value={lane.waiting} />
-          <td class="number" data-label="Oldest waits">
+          <Count of={names.waiting} value={lane.waiting} />
+          <td class="number" data-label={names.oldest}>
             {lane.oldestWaitingMs === null ? <span class="nothing">–</span> : durationText(lane.oldestWaitingMs)}
           </td>
-          <Count of="Running" value={lane.running} />
-          <Count of="Retrying" value={lane.retrying} />
-          <Count of="Scheduled" value={lane.scheduled} />
-          <td class="number" data-label="Held" title={heldText(lane)}>
+          <Count of={names.running} value={lane.running} />
+          <Count of={names.retrying} value={lane.retrying} />
+          <Count of={names.scheduled} value={lane.scheduled} />
+          <td class="number" data-label={names.held} title={heldText(lane)}>
             {zeroOr(lane.held.slot + lane.held.paused + lane.held.predecessors)}
           </td>
-          <td class="number" data-label="Workers at most">
+          <td class="number" data-label={names.concurrency}>
             {lane.concurrency ?? <span class="nothing">–</span>}
           </td>
           <td>
@@ -56,9 +57,9 @@ export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
                 type="button"
                 class="button small"
                 onClick={() => onToggle(lane)}
-                aria-label={`${lane.paused ? "Resume" : "Pause"} lane ${lane.name}`}
+                aria-label={words.lanes.toggle(lane.paused, lane.name)}
               >
-                {lane.paused ? "Resume" : "Pause"}
+                {lane.paused ? words.shared.resume : words.shared.pause}
               </button>
             </span>
           </td>
@@ -77,7 +78,7 @@ const Count = ({ of, value }: { readonly of: string; readonly value: number }) =
 /** A zero steps back, so that what is not zero stands out. */
 const zeroOr = (value: number) => (value === 0 ? <span class="nothing">0</span> : counted(value));
 
-const pausedText = ({ pausedBy }: ShownLane): string => (pausedBy === null ? "Paused" : `Paused by ${pausedBy}`);
+const pausedText = ({ pausedBy }: ShownLane): string =>
+  pausedBy === null ? words.lanes.paused : words.lanes.pausedBy(pausedBy);
 
-const heldText = ({ held }: ShownLane): string =>
-  `${held.slot} wait for a slot, ${held.paused} are paused, ${held.predecessors} wait for predecessors`;
+const heldText = ({ held }: ShownLane): string => words.lanes.held(held.slot, held.paused, held.predecessors);

@@ -4,35 +4,36 @@ import { Tag } from "../parts/tag.tsx";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import type { ShownWorker } from "../shape.ts";
-import { counted } from "../words.ts";
+import { words } from "../language/words.ts";
+import { counted } from "../language/number.ts";
 
 const looks: Readonly<
   Record<ShownWorker["status"], { icon: IconName; tone: "good" | "bad" | "dim" | "busy"; text: string }>
 > = {
-  busy: { icon: "RUNNING", tone: "busy", text: "Busy" },
-  idle: { icon: "SUCCESS", tone: "good", text: "Idle" },
-  silent: { icon: "PENDING", tone: "dim", text: "Silent" },
-  lost: { icon: "warning", tone: "bad", text: "Lost" },
+  busy: { icon: "RUNNING", tone: "busy", text: words.lanes.statuses.busy },
+  idle: { icon: "SUCCESS", tone: "good", text: words.lanes.statuses.idle },
+  silent: { icon: "PENDING", tone: "dim", text: words.lanes.statuses.silent },
+  lost: { icon: "warning", tone: "bad", text: words.lanes.statuses.lost },
 };
 
 /** Who worked in the last hour, and what each runs now. */
 export const WorkerTable = ({ workers }: { readonly workers: readonly ShownWorker[] }) => (
-  <section class="card" aria-label="Workers">
+  <section class="card" aria-label={words.lanes.workers}>
     <header class="card-head">
-      <h2>Workers</h2>
-      <span class="dim">seen in the last hour</span>
+      <h2>{words.lanes.workers}</h2>
+      <span class="dim">{words.lanes.seenInHour}</span>
     </header>
     <table class="table stacks">
       <TableHead
         columns={[
-          "State",
-          "Worker",
-          "Lane",
-          "Running now",
-          "Seen",
-          { name: "Ended", isNumber: true },
-          { name: "Failed", isNumber: true },
-          { name: "Lost", isNumber: true },
+          words.shared.state,
+          words.lanes.worker,
+          words.lanes.lane,
+          words.lanes.runningNow,
+          words.lanes.seen,
+          { name: words.lanes.ended, isNumber: true },
+          { name: words.lanes.failed, isNumber: true },
+          { name: words.lanes.lost, isNumber: true },
         ]}
       />
       <tbody>
@@ -49,33 +50,33 @@ const Row = ({ worker }: { readonly worker: ShownWorker }) => (
     <td>
       <Tag {...looks[worker.status]} />
     </td>
-    <td class="mono cut-text" title={worker.version === null ? worker.id : `${worker.id}, version ${worker.version}`}>
+    <td
+      class="mono cut-text"
+      title={worker.version === null ? worker.id : words.lanes.ofVersion(worker.id, worker.version)}
+    >
       {worker.id}
     </td>
-    <td class="dim" data-label="Lane">
+    <td class="dim" data-label={words.lanes.lane}>
       {worker.lane}
     </td>
-    <td class="wide" data-label="Running now">
+    <td class="wide" data-label={words.lanes.runningNow}>
       {worker.running.slice(0, 3).map((running) => (
         <span key={running.job} class="holder">
           <a class="link" href={addresses.job(running.job)}>
             {running.kind} {`#${running.job}`}
           </a>
           {running.progress === null ? null : <span class="dim">{` ${Math.round(running.progress * 100)} %`}</span>}
-          <span class="dim">
-            {" "}
-            beat <Time at={running.beatAt} />
-          </span>
+          <span class="dim"> {words.lanes.beat(<Time at={running.beatAt} />)}</span>
         </span>
       ))}
-      {worker.running.length > 3 ? <span class="dim">{`and ${worker.running.length - 3} more`}</span> : null}
+      {worker.running.length > 3 ? <span class="dim">{words.many.more(worker.running.length - 3)}</span> : null}
     </td>
-    <td data-label="Seen">
+    <td data-label={words.lanes.seen}>
       <Time at={worker.seenAt} />
     </td>
-    <Count of="Ended" value={worker.ended} />
-    <Count of="Failed" value={worker.failed} />
-    <Count of="Lost" value={worker.lost} />
+    <Count of={words.lanes.ended} value={worker.ended} />
+    <Count of={words.lanes.failed} value={worker.failed} />
+    <Count of={words.lanes.lost} value={worker.lost} />
   </tr>
 );
 

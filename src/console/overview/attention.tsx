@@ -2,7 +2,7 @@ import { addresses } from "../address.ts";
 import { Icon } from "../parts/icon.tsx";
 import type { ShownSummary } from "../shape.ts";
 import { durationText } from "../time.ts";
-import { counted, plural } from "../words.ts";
+import { words } from "../language/words.ts";
 
 interface Troubled {
   readonly total: number;
@@ -38,7 +38,7 @@ export function Attention({ summary, schedules }: AttentionProps) {
       <p class="attention good">
         <Icon name="SUCCESS" />
         <span>
-          <strong>All is well.</strong> <span class="dim">{calmText(summary)}</span>
+          <strong>{words.overview.allIsWell}</strong> <span class="dim">{calmText(summary)}</span>
         </span>
       </p>
     );
@@ -46,7 +46,7 @@ export function Attention({ summary, schedules }: AttentionProps) {
   return (
     <div class="attention bad">
       <Icon name="warning" />
-      <strong>Needs attention</strong>
+      <strong>{words.overview.needsAttention}</strong>
       <ul>
         {matters.map(({ text, href }) => (
           <li key={href}>
@@ -59,11 +59,16 @@ export function Attention({ summary, schedules }: AttentionProps) {
 }
 
 /** One by its name, several by their number, with the list that shows them. */
-function troubleOf({ total, first }: Troubled, state: string, [one, many]: readonly [string, string]): Matter | false {
+function troubleOf(
+  { total, first }: Troubled,
+  state: string,
+  one: (id: string) => string,
+  many: (count: number) => string,
+): Matter | false {
   if (total === 0 || first === null) return false;
   return total === 1
-    ? { text: `Schedule ${first} ${one}`, href: addresses.schedule(first) }
-    : { text: `${counted(total)} schedules ${many}`, href: addresses.schedulesWith(`state:${state}`) };
+    ? { text: one(first), href: addresses.schedule(first) }
+    : { text: many(total), href: addresses.schedulesWith(`state:${state}`) };
 }
 
 function mattersOf(
@@ -73,30 +78,28 @@ function mattersOf(
   const waited = live.oldestWaitingMs ?? 0;
   const found: readonly (Matter | false)[] = [
     deadLetters.count > 0 && {
-      text: plural(deadLetters, "dead letter"),
+      text: words.many.deadLetter(deadLetters),
       href: addresses.deadLetters,
     },
-    troubleOf(failing, "failing", ["failed its last run", "whose last run failed"]),
-    troubleOf(late, "late", ["is late", "are late"]),
+    troubleOf(failing, "failing", words.overview.scheduleFailed, words.overview.schedulesFailed),
+    troubleOf(late, "late", words.overview.scheduleLate, words.overview.schedulesLate),
     waited > waitsLongMs && {
-      text: `The oldest due job has waited ${durationText(waited)}`,
+      text: words.overview.oldestWaited(durationText(waited)),
       href: addresses.jobsWith("state:pending,queued,retry_wait due:past"),
     },
     lastPass?.isLate === true && {
-      text: `The scheduler made its last pass ${durationText(lastPass.ageMs)} ago`,
+      text: words.overview.lastPass(durationText(lastPass.ageMs)),
       href: addresses.locks,
     },
-    workers.lost > 0 && { text: `${plural(workers.lost, "worker")} lost`, href: addresses.lanes },
-    lanes.paused > 0 && { text: `${plural(lanes.paused, "lane")} paused`, href: `${addresses.lanes}#lanes` },
+    workers.lost > 0 && { text: words.overview.workersLost(workers.lost), href: addresses.lanes },
+    lanes.paused > 0 && { text: words.overview.lanesPaused(lanes.paused), href: `${addresses.lanes}#lanes` },
   ];
   return found.filter((each) => each !== false);
 }
 
 function calmText({ lastHour, live }: ShownSummary): string {
-  const mean = lastHour.meanRunMs === null ? "" : `, ${durationText(lastHour.meanRunMs)} each on average`;
+  const mean = lastHour.meanRunMs === null ? "" : words.overview.onAverage(durationText(lastHour.meanRunMs));
   const done =
-    lastHour.succeeded === 0
-      ? "Nothing ended in the last hour"
-      : `${counted(lastHour.succeeded)} done in the last hour${mean}`;
-  return `${done}; ${counted(live.scheduled)} scheduled ahead.`;
+    lastHour.succeeded === 0 ? words.overview.nothingEnded : words.overview.doneInHour(lastHour.succeeded) + mean;
+  return done + words.overview.scheduledAhead(live.scheduled);
 }

@@ -4,6 +4,7 @@ import { currentTime } from "../clock.ts";
 import type { ShownMinute } from "../shape.ts";
 import { theme } from "../theme.ts";
 import { inZone, myZone, timeMode } from "../time.ts";
+import { words } from "../language/words.ts";
 
 interface ChartProps {
   readonly minutes: readonly ShownMinute[];
@@ -37,7 +38,7 @@ export function Chart({ minutes, span }: ChartProps) {
     // Without the chart its numbers still stand above it.
     import("uplot")
       .then((loaded) => draw(loaded.default))
-      .catch(() => element.replaceChildren("The chart could not be drawn"));
+      .catch(() => element.replaceChildren(words.overview.notDrawn));
     return () => {
       isGone = true;
       observer?.disconnect();
@@ -46,7 +47,7 @@ export function Chart({ minutes, span }: ChartProps) {
     };
   }, [span, mode, look]);
   useEffect(() => plot.current?.setData(data), [minutes]);
-  return <div ref={box} class="chart" role="img" aria-label="Attempts that ended, by minute" />;
+  return <div ref={box} class="chart" role="img" aria-label={words.overview.chart} />;
 }
 
 /** Buckets of some minutes, each series on top of the next, so that all three are bars from the ground. */

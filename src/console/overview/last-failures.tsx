@@ -2,21 +2,28 @@ import { addresses } from "../address.ts";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import type { ShownJob } from "../shape.ts";
+import { words } from "../language/words.ts";
 
 export const LastFailures = ({ jobs }: { readonly jobs: readonly ShownJob[] }) => (
-  <section class="card" aria-label="Last failures">
+  <section class="card" aria-label={words.overview.lastFailures}>
     <header class="card-head">
-      <h2>Last failures</h2>
+      <h2>{words.overview.lastFailures}</h2>
       <span class="space" />
       <a class="link" href={addresses.deadLetters}>
-        Dead letters
+        {words.deadLetters.title}
       </a>
     </header>
     {jobs.length === 0 ? (
-      <p class="card-empty">No job has failed for good</p>
+      <p class="card-empty">{words.overview.noFailure}</p>
     ) : (
       <table class="table fixed">
-        <TableHead columns={[{ name: "Kind", width: "col-kind" }, "Error", { name: "Ended", width: "col-time" }]} />
+        <TableHead
+          columns={[
+            { name: words.overview.kind, width: "col-kind" },
+            words.overview.error,
+            { name: words.overview.ended, width: "col-time" },
+          ]}
+        />
         <tbody>
           {jobs.map((job) => (
             <tr key={job.id}>

@@ -3,8 +3,9 @@ import { currentTime } from "../clock.ts";
 import { Icon } from "../parts/icon.tsx";
 import { type ShownCount, type ShownMinute, type JobState, type ShownSummary, jobStates } from "../shape.ts";
 import { durationText } from "../time.ts";
-import { counted, plural, stateWords } from "../words.ts";
 import { Sparkline } from "./sparkline.tsx";
+import { words } from "../language/words.ts";
+import { counted } from "../language/number.ts";
 
 interface StateCardsProps {
   readonly summary: ShownSummary;
@@ -21,7 +22,7 @@ export const StateCards = ({ summary, minutes }: StateCardsProps) => (
           <a class={`stat state-${state.toLowerCase()}`} href={addresses.jobsWith(`state:${state.toLowerCase()}`)}>
             <span class="stat-name">
               <Icon name={state} size={13} />
-              {stateWords[state]}
+              {words.states[state]}
             </span>
             <span class="stat-value">{counted(value)}</span>
             <span class="stat-about">{about}</span>
@@ -53,26 +54,31 @@ function cardOf(
 ): Card {
   const now = (count: number, about: string): Card => ({ value: { count, isMore: live.isMore }, about, series: null });
   const hour = (value: number, of: (minute: ShownMinute) => number): Card => {
-    return { value, about: "in the last hour", series: lastHourOf(minutes, of) };
+    return { value, about: words.overview.inHour, series: lastHourOf(minutes, of) };
   };
   switch (state) {
     case "PENDING":
-      return now(live.byState.PENDING, live.held > 0 ? `${counted(live.held)} held` : "wait for their time");
+      return now(live.byState.PENDING, live.held > 0 ? words.overview.held(live.held) : words.overview.waitForTime);
     case "QUEUED":
       return now(
         live.byState.QUEUED,
-        live.oldestWaitingMs === null ? "none is due" : `oldest ${durationText(live.oldestWaitingMs)}`,
+        live.oldestWaitingMs === null
+          ? words.overview.noneDue
+          : words.overview.oldest(durationText(live.oldestWaitingMs)),
       );
     case "RUNNING":
-      return now(live.byState.RUNNING, workers.busy === 0 ? "none right now" : `on ${plural(workers.busy, "worker")}`);
+      return now(
+        live.byState.RUNNING,
+        workers.busy === 0 ? words.overview.noneNow : words.overview.onWorkers(workers.busy),
+      );
     case "RETRY_WAIT":
-      return now(live.byState.RETRY_WAIT, `${counted(lastHour.retried)} in the last hour`);
+      return now(live.byState.RETRY_WAIT, words.overview.countInHour(lastHour.retried));
     case "SUCCESS":
       return hour(lastHour.succeeded, (minute) => minute.succeeded);
     case "FAILED":
       return {
         value: deadLetters,
-        about: `${counted(lastHour.failed)} in the last hour`,
+        about: words.overview.countInHour(lastHour.failed),
         series: lastHourOf(minutes, ({ failed }) => failed),
       };
     case "CANCELED":

@@ -1,6 +1,6 @@
 import type { ShownMinute } from "../shape.ts";
-import { counted } from "../words.ts";
 import { Chart } from "./chart.tsx";
+import { words } from "../language/words.ts";
 
 interface ThroughputProps {
   readonly minutes: readonly ShownMinute[];
@@ -9,38 +9,34 @@ interface ThroughputProps {
   readonly onSpan: (span: number) => void;
 }
 
-const spans = [
-  { minutes: 60, name: "1 h" },
-  { minutes: 360, name: "6 h" },
-  { minutes: 1_440, name: "24 h" },
-] as const;
+const spans = [60, 360, 1440] as const;
 
 export function Throughput({ minutes, span, onSpan }: ThroughputProps) {
   const total = (of: (minute: ShownMinute) => number): number => minutes.reduce((sum, minute) => sum + of(minute), 0);
   const [succeeded, failed, retried] = [total((m) => m.succeeded), total((m) => m.failed), total((m) => m.retried)];
   return (
-    <section class="card" aria-label="Throughput">
+    <section class="card" aria-label={words.overview.throughput}>
       <header class="card-head">
-        <h2>Throughput</h2>
+        <h2>{words.overview.throughput}</h2>
         <span class="legend">
           <span>
             <i class="swatch fill-success" />
-            {`${counted(succeeded)} succeeded`}
+            {words.overview.succeeded(succeeded)}
           </span>
           <span>
             <i class="swatch fill-retry_wait" />
-            {`${counted(retried)} retried`}
+            {words.overview.retried(retried)}
           </span>
           <span>
             <i class="swatch fill-failed" />
-            {`${counted(failed)} failed`}
+            {words.overview.failed(failed)}
           </span>
         </span>
         <span class="space" />
-        <div class="tabs" role="group" aria-label="Span">
-          {spans.map(({ minutes: value, name }) => (
+        <div class="tabs" role="group" aria-label={words.shared.span}>
+          {spans.map((value) => (
             <button key={value} type="button" aria-pressed={value === span} onClick={() => onSpan(value)}>
-              {name}
+              {words.overview.spans[value]}
             </button>
           ))}
         </div>

@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { Dialog } from "./dialog.tsx";
+import { words } from "../language/words.ts";
 
 interface Question {
   readonly title: string;
@@ -57,7 +58,7 @@ function Asking({ number, question, answer }: Asked) {
           )}
           <div class="dialog-foot">
             <button type="button" class="button" onClick={close}>
-              Don’t change anything
+              {words.shared.keepAsIs}
             </button>
             <button
               type="button"

@@ -1,5 +1,6 @@
 import { Icon } from "./icon.tsx";
 import { say, sayFailed } from "./toast.tsx";
+import { words } from "../language/words.ts";
 
 /** A text one wants elsewhere, with a button that takes it there. */
 export const Copy = ({ text, label }: { readonly text: string; readonly label: string }) => (
@@ -17,8 +18,8 @@ export const Copy = ({ text, label }: { readonly text: string; readonly label: s
 async function copy(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    say("Copied");
+    say(words.shared.copied);
   } catch (error) {
-    sayFailed("Not copied", error);
+    sayFailed(words.shared.notCopied, error);
   }
 }

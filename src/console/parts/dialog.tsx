@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { Icon } from "./icon.tsx";
+import { words } from "../language/words.ts";
 
 interface DialogProps {
   readonly title: string;
@@ -22,7 +23,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
         <h2 id={name}>{title}</h2>
         <button type="button" class="icon-button" onClick={close}>
           <Icon name="close" />
-          <span class="hidden">Close</span>
+          <span class="hidden">{words.shared.close}</span>
         </button>
       </div>
       {children(close)}

@@ -1,5 +1,6 @@
 import { ApiError } from "../http.ts";
 import { Icon } from "./icon.tsx";
+import { words } from "../language/words.ts";
 
 interface FailureProps {
   readonly error: Error;
@@ -16,13 +17,13 @@ export const Failure = ({ error, onRetry }: FailureProps) => (
       {error instanceof ApiError && error.status > 0 ? <p class="dim">{`${error.status} ${error.code}`}</p> : null}
     </div>
     <button type="button" class="button" onClick={onRetry}>
-      Try again
+      {words.shared.tryAgain}
     </button>
   </div>
 );
 
 function titleOf(error: Error): string {
-  if (!(error instanceof ApiError)) return "This part of the page failed";
-  if (error.status === 0) return "No connection";
-  return error.status === 404 ? "Not found" : "The API could not answer";
+  if (!(error instanceof ApiError)) return words.shared.partFailed;
+  if (error.status === 0) return words.shared.noConnection;
+  return error.status === 404 ? words.shared.notFound : words.shared.cannotAnswer;
 }

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { words } from "../language/words.ts";
 
 const shownCharacters = 4_000;
 
@@ -14,7 +15,7 @@ export function JsonView({ value, label }: { readonly value: unknown; readonly l
       </pre>
       {isLong && !isWhole ? (
         <button type="button" class="button small" onClick={() => setWhole(true)}>
-          {`Show all ${text.length} characters`}
+          {words.shared.showAllCharacters(text.length)}
         </button>
       ) : null}
     </>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Resource } from "../resource.ts";
 import { Failure } from "./failure.tsx";
+import { words } from "../language/words.ts";
 
 interface LoadedProps<T> {
   readonly of: Resource<T>;
@@ -20,6 +21,6 @@ export function Loaded<T>({ of: { data, error, reload }, children }: LoadedProps
 /** Shown only when an answer takes longer than a moment: the style sheet delays it. */
 const Loading = () => (
   <p class="loading" role="status">
-    Loading…
+    {words.shared.loading}
   </p>
 );

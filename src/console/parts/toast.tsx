@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { Icon } from "./icon.tsx";
+import { words } from "../language/words.ts";
 
 interface Toast {
   readonly id: number;
@@ -47,7 +48,7 @@ export const Toasts = () => (
         )}
         <button type="button" class="icon-button" onClick={() => dismiss(id)}>
           <Icon name="close" size={14} />
-          <span class="hidden">Dismiss</span>
+          <span class="hidden">{words.shared.dismiss}</span>
         </button>
       </div>
     ))}

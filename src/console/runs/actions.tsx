@@ -5,7 +5,7 @@ import { useKeys } from "../keys.ts";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
 import type { ShownRun } from "../shape.ts";
-import { plural } from "../words.ts";
+import { words } from "../language/words.ts";
 
 interface RunActionsProps {
   readonly run: ShownRun;
@@ -19,51 +19,52 @@ export function RunActions({ run: { id, kind, state, finishedAt }, onDone }: Run
     try {
       await work();
     } catch (error) {
-      sayFailed(`Run ${id} was not changed`, error);
+      sayFailed(words.runs.notChanged(id), error);
     }
     onDone();
   };
   const retry = (): void =>
     void act(async () => {
       const { again } = await requestRunRetry(id);
-      say(`${plural(again.length, "job")} of run ${id} start again`);
+      say(words.runs.startAgain(again.length, id));
     });
   const rerun = async (): Promise<void> => {
-    const text = "A new run with the same input and today's code. This one stays as it is.";
-    if (!(await confirmed({ title: `Run ${kind} again?`, text, action: "Run again" }))) return;
+    const text = words.runs.rerunText;
+    if (!(await confirmed({ title: words.runs.rerunQuestion(kind), text, action: words.runs.rerun }))) return;
     await act(async () => {
       const made = await requestRerun(id);
-      say(`Run ${made.id} was started`, { text: "Show it", href: addresses.run(made.id) });
+      say(words.runs.wasStarted(made.id), { text: words.runs.showIt, href: addresses.run(made.id) });
       route(addresses.run(made.id));
     });
   };
   const cancel = async (): Promise<void> => {
-    const text = "Waiting jobs will not start; running ones are aborted.";
-    if (!(await confirmed({ title: `Cancel run ${id}?`, text, action: "Cancel the run", danger: true }))) return;
+    const text = words.runs.cancelText;
+    if (!(await confirmed({ title: words.runs.cancelQuestion(id), text, action: words.runs.cancelRun, danger: true })))
+      return;
     await act(async () => {
       const { canceled } = await requestRunCancel(id);
-      say(`${plural(canceled, "job")} of run ${id} canceled`);
+      say(words.runs.canceled(canceled, id));
     });
   };
   const mayRetry = state === "FAILED" || state === "CANCELED";
   useKeys([
-    { keys: "r", does: "Go on from what failed", run: () => mayRetry && retry() },
-    { keys: "R", does: "Run it all again", run: () => void rerun() },
-    { keys: "c", does: "Cancel the run", run: () => void (isOver ? undefined : cancel()) },
+    { keys: "r", does: words.runs.resumeKey, run: () => mayRetry && retry() },
+    { keys: "R", does: words.runs.rerunKey, run: () => void rerun() },
+    { keys: "c", does: words.runs.cancelRun, run: () => void (isOver ? undefined : cancel()) },
   ]);
   return (
     <div class="actions">
       {isOver ? null : (
         <button type="button" class="button danger" onClick={() => void cancel()}>
-          Cancel
+          {words.shared.cancel}
         </button>
       )}
       <button type="button" class="button" onClick={() => void rerun()}>
-        Run again
+        {words.runs.rerun}
       </button>
       {mayRetry ? (
         <button type="button" class="button primary" onClick={retry}>
-          Retry from failed
+          {words.runs.resume}
         </button>
       ) : null}
     </div>

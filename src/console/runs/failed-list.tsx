@@ -3,7 +3,8 @@ import { MiddleCut } from "../parts/middle-cut.tsx";
 import { useResource } from "../resource.ts";
 import type { ShownTask } from "../shape.ts";
 import { loadFailedTasks } from "../client.ts";
-import { counted, plural } from "../words.ts";
+import { words } from "../language/words.ts";
+import { counted } from "../language/number.ts";
 
 const causesShown = 5;
 const tasksNamed = 3;
@@ -20,17 +21,17 @@ export function FailedList({ run, failed }: FailedListProps) {
   if (tasks.length === 0) return null;
   const causes = [...Map.groupBy(tasks, causeOf)].toSorted(([, a], [, b]) => b.length - a.length);
   return (
-    <section class="failed-list" aria-label="Failed tasks">
+    <section class="failed-list" aria-label={words.tasks.failedTasks}>
       <h2>
-        {plural(failed, "task")} failed
-        {tasks.length < failed ? <span class="dim"> · causes of the first {counted(tasks.length)}</span> : null}
+        {words.tasks.failed(failed)}
+        {tasks.length < failed ? <span class="dim">{words.tasks.causesOf(tasks.length)}</span> : null}
       </h2>
       <ul>
         {causes.slice(0, causesShown).map(([cause, all]) => (
           <Cause key={cause} tasks={all} />
         ))}
       </ul>
-      {causes.length > causesShown ? <p class="dim">{plural(causes.length - causesShown, "more cause")}</p> : null}
+      {causes.length > causesShown ? <p class="dim">{words.many.cause(causes.length - causesShown)}</p> : null}
     </section>
   );
 }
@@ -41,7 +42,7 @@ function Cause({ tasks }: { readonly tasks: readonly ShownTask[] }) {
     <li>
       <span class="strong">{counted(tasks.length)} ×</span>
       <span class="failed-cause" title={first?.error?.message ?? undefined}>
-        <span class="mono error-code">{first?.error?.code ?? "no code"}</span> {first?.error?.message}
+        <span class="mono error-code">{first?.error?.code ?? words.shared.noCode}</span> {first?.error?.message}
       </span>
       <span class="failed-names">
         {tasks.slice(0, tasksNamed).map((task) => (
@@ -49,7 +50,7 @@ function Cause({ tasks }: { readonly tasks: readonly ShownTask[] }) {
             <MiddleCut text={task.task ?? task.key ?? `#${task.job}`} />
           </a>
         ))}
-        {tasks.length > tasksNamed ? <span class="dim">and {counted(tasks.length - tasksNamed)} more</span> : null}
+        {tasks.length > tasksNamed ? <span class="dim">{words.many.more(tasks.length - tasksNamed)}</span> : null}
       </span>
     </li>
   );

@@ -1,26 +1,32 @@
 import { addresses } from "../address.ts";
 import type { ShownRun } from "../shape.ts";
-import { counted } from "../words.ts";
+import { words } from "../language/words.ts";
+import { counted } from "../language/number.ts";
 
 /** How far the jobs of a fan-out came: each step is part of the one before it, and links to its jobs. */
 export function Funnel({ run }: { readonly run: ShownRun }) {
   const { total, ready, running, done, ok, failed, skipped } = run.progress;
   const link = (states: string): string => addresses.jobsWith(`run:${run.id} state:${states}`);
   const steps = [
-    { name: "Written", jobs: total, href: addresses.jobsWith(`run:${run.id}`), tone: "all" },
-    { name: "Ready or further", jobs: ready + running + done, href: addresses.jobsWith(`run:${run.id}`), tone: "all" },
+    { name: words.tasks.steps.written, jobs: total, href: addresses.jobsWith(`run:${run.id}`), tone: "all" },
     {
-      name: "Started",
+      name: words.tasks.steps.ready,
+      jobs: ready + running + done,
+      href: addresses.jobsWith(`run:${run.id}`),
+      tone: "all",
+    },
+    {
+      name: words.tasks.steps.started,
       jobs: running + done - skipped,
       href: link("running,success,failed,retry_wait"),
       tone: "running",
     },
-    { name: "Succeeded", jobs: ok, href: link("success"), tone: "ok" },
-    { name: "Failed", jobs: failed, href: link("failed"), tone: "failed" },
-    { name: "Skipped", jobs: skipped, href: link("skipped"), tone: "skipped" },
+    { name: words.tasks.steps.succeeded, jobs: ok, href: link("success"), tone: "ok" },
+    { name: words.tasks.steps.failed, jobs: failed, href: link("failed"), tone: "failed" },
+    { name: words.tasks.steps.skipped, jobs: skipped, href: link("skipped"), tone: "skipped" },
   ];
   return (
-    <section class="card" aria-label="Funnel">
+    <section class="card" aria-label={words.tasks.funnel}>
       <ol class="funnel">
         {steps.map(({ name, jobs, href, tone }) => (
           <li key={name}>

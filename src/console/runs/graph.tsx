@@ -1,14 +1,14 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { Failure } from "../parts/failure.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { MiddleCut } from "../parts/middle-cut.tsx";
 import { type JobState, jobStates } from "../shape.ts";
 import { durationText } from "../time.ts";
-import { counted, plural, stateWords } from "../words.ts";
+import { Drawn } from "./drawn.tsx";
 import { groupedRun, layersByPlace, type TaskGroup } from "./groups.ts";
-import { type LaidOut, layOut } from "./layout.ts";
 import { criticalPath, type LoadedMap, type MapTask } from "./run-map.ts";
+import { words } from "../language/words.ts";
+import { counted } from "../language/number.ts";
 
 const laidOutMax = 150;
 /** Of one layer: with more, the layers before and after would not be visible. */
@@ -49,9 +49,9 @@ function CriticalPath({ map }: { readonly map: LoadedMap }) {
   const shown = path.slice(-pathShown);
   return (
     <p class="critical-path">
-      <strong>Critical path</strong>{" "}
+      <strong>{words.tasks.criticalPath}</strong>{" "}
       <span class="dim">
-        {durationText(last.finishedAt - first.startedAt)}, {plural(path.length, "task")}
+        {durationText(last.finishedAt - first.startedAt)}, {words.many.task(path.length)}
       </span>{" "}
       {shown.length < path.length ? <span class="dim">… </span> : null}
       {shown.map((task, index) => (
@@ -77,10 +77,11 @@ function SingleTasks({ map: { tasks, edges } }: { readonly map: LoadedMap }) {
   const byJob = new Map(tasks.map((task) => [task.job, task]));
   return (
     <Drawn
-      label="Graph of the tasks"
+      label={words.tasks.graph}
       nodes={nodes}
       lines={lines}
       size={box}
+      lookOf={(id) => `state-${(byJob.get(id)?.state ?? "PENDING").toLowerCase()}`}
       node={(id) => {
         const task = byJob.get(id);
         return task === undefined ? null : <TaskBox task={task} />;
@@ -93,13 +94,13 @@ const TaskBox = ({ task }: { readonly task: MapTask }) => (
   <a
     href={addresses.job(task.job)}
     class={`state-${task.state.toLowerCase()}`}
-    title={`${task.name}: ${stateWords[task.state]}`}
+    title={`${task.name}: ${words.states[task.state]}`}
   >
     <Icon name={task.state} size={14} />
     <span class="node-name">
       <MiddleCut text={task.name} />
     </span>
-    <span class="hidden">{stateWords[task.state]}</span>
+    <span class="hidden">{words.states[task.state]}</span>
   </a>
 );
 
@@ -108,10 +109,11 @@ function Groups({ map, onGroup }: TaskGraphProps) {
   const byId = new Map(grouped.groups.map((group) => [group.id, group]));
   return (
     <Drawn
-      label="Graph of the groups of tasks"
+      label={words.tasks.groupGraph}
       nodes={grouped.groups.map(({ id }) => id)}
       lines={grouped.edges.map(([from, to]) => ({ from, to, isTaken: true }))}
       size={groupBox}
+      lookOf={(id) => (byId.get(id)?.counts.has("FAILED") === true ? "state-failed" : "state-success")}
       node={(id) => {
         const group = byId.get(id);
         return group === undefined ? null : <GroupBox group={group} onOpen={() => onGroup(group)} />;
@@ -136,7 +138,7 @@ const GroupBox = ({ group, onOpen }: { readonly group: TaskGroup; readonly onOpe
     </span>
     <span class="group-words">
       {statesOf(group)
-        .map((state) => `${counted(group.counts.get(state) ?? 0)} ${stateWords[state].toLowerCase()}`)
+        .map((state) => words.tasks.group(group.counts.get(state) ?? 0, words.states[state]))
         .join(", ")}
     </span>
   </button>
@@ -144,85 +146,3 @@ const GroupBox = ({ group, onOpen }: { readonly group: TaskGroup; readonly onOpe
 
 const statesOf = ({ counts }: TaskGroup): readonly JobState[] =>
   jobStates.filter((state) => counts.has(state)).toSorted((a, b) => Number(b === "FAILED") - Number(a === "FAILED"));
-
-interface Line {
-  readonly from: string;
-  readonly to: string;
-  readonly isTaken: boolean;
-}
-
-interface DrawnProps {
-  readonly label: string;
-  readonly nodes: readonly string[];
-  readonly lines: readonly Line[];
-  readonly size: { readonly width: number; readonly height: number };
-  readonly node: (id: string) => preact.ComponentChildren;
-}
-
-function Drawn({ label, nodes, lines, size, node }: DrawnProps) {
-  const [laidOut, setLaidOut] = useState<LaidOut | null>(null);
-  const [error, setError] = useState<Error | null>(null);
-  const [again, setAgain] = useState(0);
-  const [focus, setFocus] = useState<string | null>(null);
-  const shape = `${nodes.join()}|${lines.map(({ from, to }) => `${from}>${to}`).join()}`;
-  useEffect(() => {
-    const asked = new AbortController();
-    setError(null);
-    const edges = lines.map(({ from, to }) => [from, to] as const);
-    layOut({ nodes, edges, ...size }, asked.signal).then(
-      setLaidOut,
-      (failed: unknown) => asked.signal.aborted || setError(failed as Error),
-    );
-    return () => asked.abort();
-  }, [shape, again]);
-  if (error !== null) return <Failure error={error} onRetry={() => setAgain(again + 1)} />;
-  if (laidOut === null) return <p class="loading">Drawing…</p>;
-  const places = new Map(laidOut.places.map((place) => [place.id, place]));
-  return (
-    <div class="graph" tabIndex={0} role="region" aria-label={label}>
-      <div class="graph-ground" style={{ width: `${laidOut.width}px`, height: `${laidOut.height}px` }}>
-        <svg width={laidOut.width} height={laidOut.height} aria-hidden="true" focusable="false">
-          {lines.map(({ from, to, isTaken }, index) => {
-            const [a, b] = [places.get(from), places.get(to)];
-            if (a === undefined || b === undefined) return null;
-            const look = `edge${isTaken ? " taken" : ""}${focus === from || focus === to ? " focused" : ""}`;
-            return <path key={`${from}>${to}`} class={look} d={curve(a, b, laidOut.lines[index] ?? [], size)} />;
-          })}
-        </svg>
-        <ul>
-          {laidOut.places.map(({ id, x, y }) => (
-            <li
-              key={id}
-              class="node"
-              style={{ left: `${x}px`, top: `${y}px`, width: `${size.width}px`, height: `${size.height}px` }}
-              onPointerEnter={() => setFocus(id)}
-              onFocusCapture={() => setFocus(id)}
-            >
-              {node(id)}
-            </li>
-          ))}
-        </ul>
-      </div>
-    </div>
-  );
-}
-
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-/** From the right side of one box to the left side of the other; a long line goes through the gaps the layout left for it. */
-function curve(from: Point, to: Point, through: readonly Point[], { width, height }: DrawnProps["size"]): string {
-  const start = { x: from.x + width, y: from.y + height / 2 };
-  const end = { x: to.x, y: to.y + height / 2 };
-  const inner = through.slice(1, -1).filter(({ x }) => x > start.x && x < end.x);
-  let last = start;
-  const bends = [...(inner.length > 1 ? inner : []), end].map((point) => {
-    const middle = (last.x + point.x) / 2;
-    const bend = `C${middle} ${last.y} ${middle} ${point.y} ${point.x} ${point.y}`;
-    last = point;
-    return bend;
-  });
-  return `M${start.x} ${start.y} ${bends.join(" ")}`;
-}

@@ -6,6 +6,7 @@ import { StateBadge } from "../parts/state-badge.tsx";
 import { type RowColumn, VirtualRows } from "../parts/virtual-rows.tsx";
 import { durationText } from "../time.ts";
 import type { LoadedMap, MapTask, TaskOrder } from "./run-map.ts";
+import { words } from "../language/words.ts";
 
 const template = "112px minmax(180px, 1.6fr) minmax(200px, 2fr) 88px 84px minmax(160px, 1.3fr)";
 
@@ -27,7 +28,7 @@ export function TaskGrid({ map, shown, order, onOrder }: TaskGridProps) {
   const whole = wholeOf(map.tasks);
   return (
     <VirtualRows
-      label="Tasks"
+      label={words.tasks.tasks}
       columns={columnsOf(whole, order, onOrder)}
       template={template}
       rows={shown.length}
@@ -54,12 +55,12 @@ function columnsOf(whole: TimeSpan, order: TaskOrder, onOrder: (order: TaskOrder
     isSorted: order === key,
   });
   return [
-    by("State", "state"),
-    by("Task", "name"),
+    by(words.tasks.columns.state, "state"),
+    by(words.tasks.columns.task, "name"),
     { name: <Scale whole={whole} /> },
-    by("Took", "took", true),
-    { name: "Attempts", isNumber: true },
-    { name: "Why" },
+    by(words.tasks.columns.took, "took", true),
+    { name: words.tasks.columns.attempts, isNumber: true },
+    { name: words.tasks.columns.why },
   ];
 }
 
@@ -102,7 +103,7 @@ function TaskRow({ task, index, whole, why }: TaskRowProps) {
 const Scale = ({ whole: { from, to } }: { readonly whole: TimeSpan }) => (
   <span class="gantt-scale">
     {[0, 1, 2, 3].map((quarter) => (
-      <span key={quarter}>{quarter === 0 ? "Start" : `+${durationText(((to - from) * quarter) / 4)}`}</span>
+      <span key={quarter}>{quarter === 0 ? words.tasks.start : `+${durationText(((to - from) * quarter) / 4)}`}</span>
     ))}
   </span>
 );
@@ -142,15 +143,17 @@ function spanOf({ startedAt, finishedAt, state }: MapTask): TimeSpan | null {
 
 /** Why a task did not run, waits or failed; names the task before it that decided. */
 function whyOf({ state, notTaken, place, open, error }: MapTask, { tasks, before }: LoadedMap): string {
-  if (state === "SKIPPED" && notTaken) return "its branch was not taken";
+  if (state === "SKIPPED" && notTaken) return words.tasks.branchNotTaken;
   if (state === "SKIPPED") {
-    const bad = (before.get(place) ?? []).map((each) => tasks[each]).find((each) => each !== undefined && isBad(each));
-    return bad === undefined ? "a task before it did not succeed" : `${bad.name} before it ${badWord(bad)}`;
+    const bad = (before.get(place) ?? []).map((each) => tasks[each]).find(isBad);
+    return bad === undefined ? words.tasks.oneBefore : words.tasks.before(bad.name, bad.state);
   }
-  if (state === "FAILED") return error ?? "failed";
-  return state === "PENDING" && open > 0 ? `waits for ${open} before it` : "";
+  if (state === "FAILED") return error ?? words.tasks.noMessage;
+  return state === "PENDING" && open > 0 ? words.tasks.waitsFor(open) : "";
 }
 
-const isBad = ({ state, notTaken }: MapTask): boolean =>
-  state === "FAILED" || state === "CANCELED" || (state === "SKIPPED" && !notTaken);
-const badWord = ({ state }: MapTask): string => (state === "FAILED" ? "failed" : `was ${state.toLowerCase()}`);
+type BadTask = MapTask & { readonly state: "FAILED" | "CANCELED" | "SKIPPED" };
+
+const isBad = (task: MapTask | undefined): task is BadTask =>
+  task !== undefined &&
+  (task.state === "FAILED" || task.state === "CANCELED" || (task.state === "SKIPPED" && !task.notTaken));

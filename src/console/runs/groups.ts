@@ -1,6 +1,7 @@
 /** Tasks of a large run in groups that can be followed by eye: alike by name, in the same layer. */
 import type { JobState } from "../shape.ts";
 import type { LoadedMap, MapTask } from "./run-map.ts";
+import { words } from "../language/words.ts";
 
 export interface TaskGroup {
   readonly id: string;
@@ -21,7 +22,7 @@ export function groupedRun(map: LoadedMap): GroupedRun {
   const layers = layersByPlace(map);
   const byPrefix = grouped(map, (task) => `${layers[task.place] ?? 0} ${prefixOf(task.name)}`);
   if (byPrefix.groups.length <= groupsMax) return byPrefix;
-  return grouped(map, (task) => `${layers[task.place] ?? 0} layer ${(layers[task.place] ?? 0) + 1}`);
+  return grouped(map, (task) => `${layers[task.place] ?? 0} ${words.tasks.layer((layers[task.place] ?? 0) + 1)}`);
 }
 
 /** `load-partition-0017` and `load-partition-0018` begin alike. */

@@ -1,3 +1,4 @@
+import { words } from "../language/words.ts";
 /** What the page asks of the layout, and what it gets. */
 export interface ToLayOut {
   readonly nodes: readonly string[];
@@ -21,7 +22,7 @@ export async function layOut(asked: ToLayOut, signal: AbortSignal): Promise<Laid
   const worker = new Worker(document.body.dataset["layout"] ?? "", { type: "module" });
   const { promise, resolve, reject } = Promise.withResolvers<LaidOut>();
   worker.addEventListener("message", (event: MessageEvent<LaidOut>) => resolve(event.data));
-  worker.addEventListener("error", () => reject(new Error("the graph could not be laid out")));
+  worker.addEventListener("error", () => reject(new Error(words.tasks.notDrawn)));
   signal.addEventListener("abort", () => reject(signal.reason as Error));
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no other origin to name
   worker.postMessage(asked);

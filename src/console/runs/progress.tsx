@@ -1,30 +1,33 @@
 import type { ShownRun } from "../shape.ts";
-import { counted } from "../words.ts";
+import { words } from "../language/words.ts";
+import { counted } from "../language/number.ts";
 
 /** How the jobs of a run stand, as parts of one bar; the words say the same. */
 export function RunProgress({ progress }: { readonly progress: ShownRun["progress"] }) {
   const { total, ok, failed, skipped, running } = progress;
   const parts = [
-    { name: "ok", jobs: ok },
-    { name: "failed", jobs: failed },
-    { name: "skipped", jobs: skipped },
-    { name: "running", jobs: running },
+    { name: "ok" as const, jobs: ok },
+    { name: "failed" as const, jobs: failed },
+    { name: "skipped" as const, jobs: skipped },
+    { name: "running" as const, jobs: running },
   ].filter(({ jobs }) => jobs > 0);
-  const words = `${counted(progress.done)} of ${counted(total)} done`;
   return (
     <span class="run-progress">
       <span
         class="run-bar"
         role="img"
-        aria-label={[words, ...parts.map(({ name, jobs }) => `${jobs} ${name}`)].join(", ")}
+        aria-label={[
+          words.runs.done(progress.done, total),
+          ...parts.map(({ name, jobs }) => `${words.runs.parts[name]} ${jobs}`),
+        ].join(", ")}
       >
         {parts.map(({ name, jobs }) => (
           <i key={name} class={`part-${name}`} style={{ width: `${(jobs / Math.max(1, total)) * 100}%` }} />
         ))}
       </span>
       <span class="number dim">{`${counted(progress.done)}/${counted(total)}`}</span>
-      {failed > 0 ? <span class="run-failed">{`${counted(failed)} failed`}</span> : null}
-      {skipped > 0 ? <span class="dim">{`${counted(skipped)} skipped`}</span> : null}
+      {failed > 0 ? <span class="run-failed">{words.runs.failed(failed)}</span> : null}
+      {skipped > 0 ? <span class="dim">{words.runs.skipped(skipped)}</span> : null}
     </span>
   );
 }

@@ -1,15 +1,16 @@
 import type { IconName } from "../parts/icon.tsx";
 import { Tag } from "../parts/tag.tsx";
 import type { ShownRun } from "../shape.ts";
+import { words } from "../language/words.ts";
 
 const looks: Readonly<
   Record<ShownRun["state"], { icon: IconName; tone: "good" | "bad" | "dim" | "busy" | "warn"; text: string }>
 > = {
-  RUNNING: { icon: "RUNNING", tone: "busy", text: "Running" },
-  CANCELING: { icon: "CANCELED", tone: "warn", text: "Canceling" },
-  DONE: { icon: "SUCCESS", tone: "good", text: "Done" },
-  FAILED: { icon: "FAILED", tone: "bad", text: "Failed" },
-  CANCELED: { icon: "CANCELED", tone: "dim", text: "Canceled" },
+  RUNNING: { icon: "RUNNING", tone: "busy", text: words.runs.states.RUNNING },
+  CANCELING: { icon: "CANCELED", tone: "warn", text: words.runs.states.CANCELING },
+  DONE: { icon: "SUCCESS", tone: "good", text: words.runs.states.DONE },
+  FAILED: { icon: "FAILED", tone: "bad", text: words.runs.states.FAILED },
+  CANCELED: { icon: "CANCELED", tone: "dim", text: words.runs.states.CANCELED },
 };
 
 export const RunStatus = ({ state }: { readonly state: ShownRun["state"] }) => <Tag {...looks[state]} />;

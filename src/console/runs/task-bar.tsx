@@ -1,15 +1,6 @@
-import { plural, counted } from "../words.ts";
 import { isInSet, type MapTask, type TaskSet, taskSets } from "./run-map.ts";
-
-const setNames: Readonly<Record<TaskSet, string>> = {
-  all: "All",
-  bad: "Not successful",
-  failed: "Failed",
-  running: "Running",
-  waiting: "Waiting",
-  skipped: "Skipped",
-  succeeded: "Success",
-};
+import { words } from "../language/words.ts";
+import { counted } from "../language/number.ts";
 
 interface TaskBarProps {
   readonly tasks: readonly MapTask[];
@@ -28,25 +19,25 @@ export function TaskBar({ tasks, shown, set, text, onSet, onText }: TaskBarProps
   });
   return (
     <div class="task-bar">
-      <div class="tabs" role="group" aria-label="State">
+      <div class="tabs" role="group" aria-label={words.shared.state}>
         {counts
           .filter(({ name, count }) => count > 0 || name === set || name === "all")
           .map(({ name, count }) => (
             <button key={name} type="button" aria-pressed={name === set} onClick={() => onSet(name)}>
-              {setNames[name]} <span class="tab-count">{counted(count)}</span>
+              {words.tasks.sets[name]} <span class="tab-count">{counted(count)}</span>
             </button>
           ))}
       </div>
       <input
         class="field task-search"
         type="search"
-        placeholder="Search tasks"
-        aria-label="Search tasks"
+        placeholder={words.tasks.search}
+        aria-label={words.tasks.search}
         value={text}
         onInput={(event) => onText(event.currentTarget.value)}
       />
       <span class="dim" role="status">
-        {plural(shown, "task")}
+        {words.many.task(shown)}
       </span>
     </div>
   );

@@ -3,20 +3,20 @@ import { requestPause, requestResume, requestTrigger } from "../client.ts";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
 import type { ShownSchedule } from "../shape.ts";
+import { words } from "../language/words.ts";
 
 /** Pauses after a question, resumes at once. */
 export async function togglePause(
   { id, paused }: Pick<ShownSchedule, "id" | "paused">,
   onDone: () => void,
 ): Promise<void> {
-  const text = "Until it is resumed, its times are skipped, with the reason “paused”.";
-  if (!paused && !(await confirmed({ title: `Pause ${id}?`, text, action: "Pause the schedule", danger: true })))
-    return;
+  const question = { title: words.schedules.pauseQuestion(id), text: words.schedules.pauseText, danger: true };
+  if (!paused && !(await confirmed({ ...question, action: words.schedules.pause }))) return;
   try {
     await (paused ? requestResume(id) : requestPause(id));
-    say(paused ? `${id} goes on` : `${id} is paused`);
+    say(paused ? words.schedules.goesOn(id) : words.schedules.isPaused(id));
   } catch (error) {
-    sayFailed(`${id} was not changed`, error);
+    sayFailed(words.schedules.notChanged(id), error);
   }
   onDone();
 }
@@ -24,8 +24,8 @@ export async function togglePause(
 export async function startScheduleOnce({ id }: Pick<ShownSchedule, "id">): Promise<void> {
   try {
     const made = await requestTrigger(id);
-    say(`${id} was started once`, { text: "Show the job", href: addresses.job(made.id) });
+    say(words.schedules.startedOnce(id), { text: words.shared.showJob, href: addresses.job(made.id) });
   } catch (error) {
-    sayFailed(`${id} was not started`, error);
+    sayFailed(words.schedules.notStarted(id), error);
   }
 }

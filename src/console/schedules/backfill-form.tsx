@@ -5,8 +5,9 @@ import { currentTime } from "../clock.ts";
 import { Time } from "../parts/time.tsx";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
+import { myZone } from "../time.ts";
 import type { ShownSchedule } from "../shape.ts";
-import { plural } from "../words.ts";
+import { words } from "../language/words.ts";
 
 interface BackfillFormProps {
   readonly schedule: Pick<ShownSchedule, "id" | "timezone">;
@@ -15,11 +16,11 @@ interface BackfillFormProps {
 
 type Request<T> = (id: string, range: { from: string; to: string }) => Promise<T>;
 
-const hourMs = 3_600_000;
+const dayMs = 86_400_000;
 
 /** Runs past times that have not run. The preview shows what would happen to each before anything does. */
 export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
-  const [range, setRange] = useState(() => ({ from: field(currentTime() - hourMs), to: field(currentTime()) }));
+  const [range, setRange] = useState(() => ({ from: field(currentTime() - dayMs), to: field(currentTime()) }));
   const [preview, setPreview] = useState<ShownBackfill | null>(null);
   const change = (part: Partial<typeof range>): void => {
     setRange({ ...range, ...part });
@@ -29,30 +30,29 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
     try {
       return await request(schedule.id, { from: instant(range.from), to: instant(range.to) });
     } catch (error) {
-      sayFailed("The backfill was refused", error);
+      sayFailed(words.backfill.refused, error);
       return null;
     }
   };
   const run = async (times: number): Promise<void> => {
-    const what = plural(times, "time");
-    const text = `They run one after the other, beside the times that come on their own.`;
-    if (!(await confirmed({ title: `Backfill ${what}?`, text, action: `Backfill ${what}` }))) return;
+    const question = { title: words.backfill.question(times), text: words.backfill.text };
+    if (!(await confirmed({ ...question, action: words.backfill.action(times) }))) return;
     const begun = await ask(requestBackfill);
     if (begun === null) return;
-    say(`${plural(begun.matched.count, "time")} planned`, {
-      text: "Show jobs",
+    say(words.backfill.planned(begun.matched.count), {
+      text: words.shared.showJobs,
       href: addresses.jobsWith(`schedule:${schedule.id}`),
     });
     setPreview(null);
     onDone();
   };
   return (
-    <section class="card" aria-label="Backfill">
+    <section class="card" aria-label={words.backfill.title}>
       <header class="card-head">
-        <h2>Backfill</h2>
-        <span class="dim">times in UTC</span>
+        <h2>{words.backfill.title}</h2>
+        <span class="dim">{words.backfill.inZone(myZone)}</span>
       </header>
-      <p class="form-lead">Runs the times of a range that have not run. The preview shows each and changes nothing.</p>
+      <p class="form-lead">{words.backfill.about}</p>
       <form
         class="form"
         onSubmit={(event) => {
@@ -61,7 +61,7 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
         }}
       >
         <label>
-          From
+          {words.backfill.from}
           <input
             class="field"
             type="datetime-local"
@@ -70,7 +70,7 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
           />
         </label>
         <label>
-          To
+          {words.backfill.to}
           <input
             class="field"
             type="datetime-local"
@@ -79,7 +79,7 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
           />
         </label>
         <button type="submit" class="button">
-          Preview
+          {words.backfill.preview}
         </button>
       </form>
       {preview === null ? null : (
@@ -105,23 +105,22 @@ function Preview({ preview: { times }, zone, onRun }: PreviewProps) {
         {times.slice(0, shownMax).map(({ nominalAt, runs, was }) => (
           <li key={nominalAt}>
             <Time at={nominalAt} zone={zone} />
-            <span class={runs ? "" : "dim"}>{runs ? `will run, was ${was}` : `stays ${was}`}</span>
+            <span class={runs ? "" : "dim"}>{runs ? words.backfill.willRun(was) : words.backfill.stays(was)}</span>
           </li>
         ))}
       </ul>
-      {times.length > shownMax ? (
-        <p class="dim">{`and ${plural(times.length - shownMax, "more time", "more times")}`}</p>
-      ) : null}
-      {times.length === 0 ? <p class="dim">No time of this schedule lies in this range</p> : null}
+      {times.length > shownMax ? <p class="dim">{words.many.moreTimes(times.length - shownMax)}</p> : null}
+      {times.length === 0 ? <p class="dim">{words.backfill.none}</p> : null}
       {wanted === 0 ? null : (
         <button type="button" class="button primary" onClick={() => onRun(wanted)}>
-          {`Backfill ${plural(wanted, "time")}`}
+          {words.backfill.action(wanted)}
         </button>
       )}
     </div>
   );
 }
 
-/** `datetime-local` knows no zone: the page says UTC beside it. */
-const field = (at: number): string => new Date(at).toISOString().slice(0, 16);
-const instant = (value: string): string => `${value}:00.000Z`;
+/** `datetime-local` is in the reader's zone, which stands beside it. */
+const local = new Intl.DateTimeFormat("sv-SE", { timeZone: myZone, dateStyle: "short", timeStyle: "short" });
+const field = (at: number): string => local.format(at).replace(" ", "T");
+const instant = (value: string): string => new Date(value).toISOString();

@@ -6,6 +6,7 @@ import { TableHead } from "../parts/table-head.tsx";
 import type { Resource } from "../resource.ts";
 import type { ShownSchedule } from "../shape.ts";
 import { inZone, myZone, relative } from "../time.ts";
+import { words } from "../language/words.ts";
 
 interface NextFiresProps {
   readonly next: Resource<readonly FireTime[]>;
@@ -14,15 +15,15 @@ interface NextFiresProps {
 
 /** The next times side by side: in the schedule's zone and in the reader's own. */
 export const NextFires = ({ next, schedule }: NextFiresProps) => (
-  <section class="card" aria-label="Next times">
+  <section class="card" aria-label={words.occurrences.next}>
     <header class="card-head">
-      <h2>Next times</h2>
-      {schedule.paused ? <span class="dim">paused: they will be skipped</span> : null}
+      <h2>{words.occurrences.next}</h2>
+      {schedule.paused ? <span class="dim">{words.occurrences.pausedSkipped}</span> : null}
     </header>
     <Loaded of={next}>
       {(times) =>
         times.length === 0 ? (
-          <p class="card-empty">It has ended</p>
+          <p class="card-empty">{words.occurrences.hasEnded}</p>
         ) : (
           <NextTable times={times} zone={schedule.timezone} />
         )
@@ -31,14 +32,15 @@ export const NextFires = ({ next, schedule }: NextFiresProps) => (
   </section>
 );
 
-const NextTable = ({ times, zone }: { readonly times: readonly FireTime[]; readonly zone: string }) => (
-  <ScrollTable label="Times">
+/** Times in their zone and in the reader's own, each with what a clock change does to it. */
+export const NextTable = ({ times, zone }: { readonly times: readonly FireTime[]; readonly zone: string }) => (
+  <ScrollTable label={words.occurrences.times}>
     <table class="table">
       <TableHead
         columns={[
-          `In ${zone}`,
-          ...(zone === myZone ? [] : [`In your zone, ${myZone}`]),
-          { name: "From now", isNumber: true },
+          words.occurrences.in(zone),
+          ...(zone === myZone ? [] : [words.occurrences.inYours(myZone)]),
+          { name: words.occurrences.fromNow, isNumber: true },
         ]}
       />
       <tbody>

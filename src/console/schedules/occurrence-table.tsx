@@ -7,18 +7,21 @@ import { Time } from "../parts/time.tsx";
 import { RunStatus } from "../runs/status.tsx";
 import type { ShownOccurrence } from "../shape.ts";
 import { durationText } from "../time.ts";
-import { reasonText } from "../words.ts";
-import { endWords, outcomeWords, squareClass } from "./squares.tsx";
+import { squareClass } from "./squares.tsx";
+import { words } from "../language/words.ts";
+import { reasonText } from "../language/spoken.ts";
+
+const { columns: names } = words.occurrences;
 
 const columns = [
-  "For",
-  "Decision",
-  "Why",
-  { name: "Lateness", isNumber: true },
-  "Job",
-  "Ended",
-  { name: "Took", isNumber: true },
-  "Error",
+  names.for,
+  names.decision,
+  names.why,
+  { name: names.lateness, isNumber: true },
+  names.job,
+  names.ended,
+  { name: names.took, isNumber: true },
+  names.error,
 ];
 
 /** Every nominal time has one row, with its decision and its end. Those planned and still to come are among the next times. */
@@ -27,9 +30,9 @@ export function OccurrenceTable({ occurrences }: { readonly occurrences: readonl
     ({ outcome, nominalAt }) => outcome !== "PLANNED" || Date.parse(nominalAt) <= currentTime(),
   );
   return past.length === 0 ? (
-    <p class="card-empty">No time has come yet. What becomes of each one is listed here.</p>
+    <p class="card-empty">{words.occurrences.noneCame}</p>
   ) : (
-    <ScrollTable label="Past times">
+    <ScrollTable label={words.occurrences.past}>
       <table class="table">
         <TableHead columns={columns} />
         <tbody>
@@ -54,7 +57,7 @@ function PastTime({ occurrence }: { readonly occurrence: ShownOccurrence }) {
       <td>
         <span class="state">
           <i class={squareClass({ outcome, job: jobId, result: end?.result ?? null })} />
-          {outcomeWords[outcome]}
+          {words.occurrences.decisions[outcome]}
         </span>
       </td>
       <td class="dim">{reasonText(reason ?? end?.reason ?? null)}</td>
@@ -83,7 +86,7 @@ function PastTime({ occurrence }: { readonly occurrence: ShownOccurrence }) {
 
 /** The state of the run, if the job started one, else the job's. */
 function EndBadge({ end }: Pick<ShownOccurrence, "end">) {
-  if (end === null) return <span class="dim">{endWords.unknown}</span>;
+  if (end === null) return <span class="dim">{words.occurrences.ends.unknown}</span>;
   if (end.run !== null) {
     return (
       <a class="state-link" href={addresses.run(end.run.id)}>

@@ -10,9 +10,12 @@ import type { OutcomeRows } from "./outcome-rows.ts";
 import { plainWords } from "./plain-words.ts";
 import { Squares } from "./squares.tsx";
 import { EndsText, latenessText, onTimeText, scheduleStatus } from "./status.tsx";
+import { words } from "../language/words.ts";
 
 export const scheduleSortNames = ["id", "next", "lateness", "failing"] as const;
 export type ScheduleSortName = (typeof scheduleSortNames)[number];
+
+const { columns: names } = words.schedules;
 
 const template = "minmax(140px, 1.3fr) minmax(150px, 1.4fr) minmax(186px, 1fr) 134px 318px 76px 68px 124px";
 /** Two lines; in a narrow window each row is a block. */
@@ -39,16 +42,16 @@ export function OutcomeTable({ rows, total, sort, onSort, current }: OutcomeTabl
   });
   return (
     <VirtualRows
-      label="Schedules"
+      label={words.schedules.title}
       columns={[
-        by("Schedule", "id"),
-        { name: "When" },
-        by("State", "failing"),
-        by("Next", "next"),
-        { name: "Last 30" },
-        by("Lateness", "lateness", true),
-        { name: "On time", isNumber: true },
-        { name: <span class="hidden">Actions</span> },
+        by(names.schedule, "id"),
+        { name: names.when },
+        by(names.state, "failing"),
+        by(names.next, "next"),
+        { name: names.last },
+        by(names.lateness, "lateness", true),
+        { name: names.onTime, isNumber: true },
+        { name: <span class="hidden">{words.shared.actions}</span> },
       ]}
       template={template}
       height={isNarrow.value ? rowPixels.narrow : rowPixels.wide}
@@ -100,16 +103,20 @@ function OutcomeRow({ schedule, place: { index, current }, onDone }: OutcomeRowP
           <EndsText {...schedule} />
         </span>
       </span>
-      <span role="cell" class="wide" data-label="Next">
+      <span role="cell" class="wide" data-label={names.next}>
         {paused || !enabled ? <span class="nothing">–</span> : <Time at={nextAt} zone={timezone} />}
       </span>
-      <span role="cell" class="wide" data-label="Last 30">
-        {last.length === 0 ? <span class="dim small">none yet</span> : <Squares last={last} zone={timezone} />}
+      <span role="cell" class="wide" data-label={names.last}>
+        {last.length === 0 ? (
+          <span class="dim small">{words.schedules.noneYetShort}</span>
+        ) : (
+          <Squares last={last} zone={timezone} />
+        )}
       </span>
-      <span role="cell" class="number" data-label="Lateness">
+      <span role="cell" class="number" data-label={names.lateness}>
         {latenessText(schedule)}
       </span>
-      <span role="cell" class="number" data-label="On time">
+      <span role="cell" class="number" data-label={names.onTime}>
         {onTimeText(schedule)}
       </span>
       <span role="cell" class="actions">
@@ -125,18 +132,18 @@ const RowActions = ({ schedule, onDone }: { readonly schedule: ShownOutcome; rea
       type="button"
       class="button small"
       onClick={() => void startScheduleOnce(schedule)}
-      aria-label={`Run now: ${schedule.id}`}
+      aria-label={words.schedules.runNowOf(schedule.id)}
     >
-      Run now
+      {words.shared.runNow}
     </button>
     <button
       type="button"
       class="icon-button"
-      title={schedule.paused ? "Resume" : "Pause"}
+      title={schedule.paused ? words.shared.resume : words.shared.pause}
       onClick={() => void togglePause(schedule, onDone)}
     >
       <Icon name={schedule.paused ? "play" : "pause"} />
-      <span class="hidden">{`${schedule.paused ? "Resume" : "Pause"} ${schedule.id}`}</span>
+      <span class="hidden">{words.schedules.toggle(schedule.paused, schedule.id)}</span>
     </button>
   </>
 );

@@ -1,6 +1,7 @@
 import type { OutcomeQuery } from "../client.ts";
 import { lastWord, type Suggestion } from "../filter/completed.ts";
 import { quoted, unquoted, wordsOf } from "../filter/terms.ts";
+import { words } from "../language/words.ts";
 
 export interface ScheduleFilter {
   readonly query: OutcomeQuery;
@@ -10,14 +11,7 @@ export interface ScheduleFilter {
 
 export const scheduleStateNames = ["active", "failing", "late", "paused", "off", "ended"] as const;
 
-/** Fields one may write, with what they mean. */
-const meanings: Readonly<Record<string, string>> = {
-  state: scheduleStateNames.join(", "),
-  kind: "the kind it starts",
-  app: "the app it belongs to",
-  zone: "its time zone: Asia/Seoul",
-  late: "its last start was later than that: late:>5s",
-};
+const meanings: Readonly<Record<string, string>> = words.schedules.fields;
 
 /** Terms separated by spaces; words without a field are looked for in the id, the kind and the app. */
 export function parseScheduleFilter(text: string): ScheduleFilter {
@@ -38,11 +32,11 @@ export function parseScheduleFilter(text: string): ScheduleFilter {
 }
 
 function problemOf(field: string, value: string): string | null {
-  if (!(field in meanings)) return `“${field}” is no field: use ${Object.keys(meanings).join(", ")}`;
-  if (value === "") return `“${field}:” has no value yet`;
+  if (!(field in meanings)) return words.filter.noField(field, Object.keys(meanings).join(", "));
+  if (value === "") return words.filter.noValue(field);
   if (field === "state" && !scheduleStateNames.some((name) => name === value.toLowerCase()))
-    return `“${value}” is no state: ${scheduleStateNames.join(", ")}`;
-  if (field === "late" && !/^>\d{1,6}(ms|s|m|h|d)$/.test(value)) return `“late:${value}”: write late:>5s`;
+    return words.filter.noState(value, scheduleStateNames.join(", "));
+  if (field === "late" && !/^>\d{1,6}(ms|s|m|h|d)$/.test(value)) return words.filter.badLate(value);
   return null;
 }
 

@@ -1,25 +1,11 @@
 import type { ShownEnd, ShownGlance } from "../shape.ts";
 import { fully } from "../time.ts";
-import { reasonText } from "../words.ts";
+import { words } from "../language/words.ts";
+import { reasonText } from "../language/spoken.ts";
 
-type Decision = ShownGlance["outcome"];
 export type EndWord = ShownEnd["result"] | "unknown";
 
-export const outcomeWords: Readonly<Record<Decision, string>> = {
-  PLANNED: "Planned",
-  FIRED: "Fired",
-  CAUGHT_UP: "Caught up",
-  COALESCED: "Coalesced",
-  SKIPPED: "Skipped",
-};
-
-export const endWords: Readonly<Record<EndWord, string>> = {
-  succeeded: "succeeded",
-  failed: "failed",
-  stopped: "canceled or skipped",
-  open: "not ended yet",
-  unknown: "its job is no longer kept",
-};
+const { decisions, ends } = words.occurrences;
 
 /** A time with its decision and the end of its job or run. */
 export interface SquareFacts extends Pick<ShownGlance, "outcome" | "reason" | "job" | "result"> {
@@ -55,17 +41,20 @@ export function squareClass(facts: Pick<SquareFacts, "outcome" | "job" | "result
 function squareTitle({ at, outcome, reason, error, ...rest }: SquareFacts, zone: string): string {
   const why = reason === null ? "" : `: ${reasonText(reason)}`;
   const end = endOfSquare(rest);
-  const ended = end === null ? "" : `, ${endWords[end]}${error == null ? "" : ` (${error})`}`;
-  return `${outcomeWords[outcome]}${why}${ended}\n${fully(Date.parse(at), zone)}`;
+  const ended = end === null ? "" : `, ${ends[end]}${error == null ? "" : ` (${error})`}`;
+  return `${decisions[outcome]}${why}${ended}\n${fully(Date.parse(at), zone)}`;
 }
 
 function summaryOf(last: readonly SquareFacts[]): string {
-  if (last.length === 0) return "No times yet";
+  if (last.length === 0) return words.occurrences.none;
   const counts = Map.groupBy(last, (each) => {
     const end = endOfSquare(each);
-    return end === null ? outcomeWords[each.outcome].toLowerCase() : endWords[end];
+    return end === null ? decisions[each.outcome].toLowerCase() : ends[end];
   });
-  return `Last ${last.length}: ${[...counts].map(([word, all]) => `${all.length} ${word}`).join(", ")}`;
+  return words.occurrences.last(
+    last.length,
+    [...counts].map(([word, all]) => words.occurrences.count(all.length, word)).join(", "),
+  );
 }
 
 /** What shapes and colours mean. */
@@ -74,13 +63,13 @@ export const SquareLegend = () => (
     {(["succeeded", "failed", "open", "stopped"] as const).map((end) => (
       <span key={end}>
         <i class={`square square-fired end-${end}`} />
-        {endWords[end]}
+        {ends[end]}
       </span>
     ))}
     {(["CAUGHT_UP", "COALESCED", "SKIPPED"] as const).map((outcome) => (
       <span key={outcome}>
         <i class={`square square-${outcome.toLowerCase()}`} />
-        {outcomeWords[outcome].toLowerCase()}
+        {decisions[outcome].toLowerCase()}
       </span>
     ))}
   </span>

@@ -3,38 +3,41 @@ import { confirmAndChange } from "../bulk/bulk.ts";
 import { loadFailureGroups } from "../client.ts";
 import { quoted } from "../filter/terms.ts";
 import { Empty } from "../parts/empty.tsx";
+import { Audits } from "../parts/audits.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { useResource } from "../resource.ts";
 import type { ShownFailureGroup } from "../shape.ts";
 import { useTitle } from "../title.ts";
-import { counted } from "../words.ts";
+import { words } from "../language/words.ts";
+import { counted } from "../language/number.ts";
 
 /** FAILED jobs in groups that failed alike: one fixed cause, one retry. */
 export function DeadLettersScreen() {
-  useTitle("Dead letters");
-  const found = useResource("dead letters", (signal) => loadFailureGroups(null, signal));
+  useTitle(words.deadLetters.title);
+  const found = useResource("dead-letters", (signal) => loadFailureGroups(null, signal));
   return (
     <>
       <header class="screen-head">
-        <h1>Dead letters</h1>
-        <span class="dim">Jobs that failed for good, in groups that failed alike</span>
+        <h1>{words.deadLetters.title}</h1>
+        <span class="dim">{words.deadLetters.about}</span>
       </header>
       <Loaded of={found}>
         {({ groups, isMore }) =>
           groups.length === 0 ? (
-            <Empty title="No dead letters">
-              <p>A job that runs out of attempts, or is refused for good, appears here until it is retried.</p>
+            <Empty title={words.deadLetters.none}>
+              <p>{words.deadLetters.whatAppears}</p>
             </Empty>
           ) : (
             <>
               <GroupTable groups={groups} onDone={found.reload} />
-              {isMore ? <p class="dim">There are more; these are the largest groups among the newest.</p> : null}
+              {isMore ? <p class="dim">{words.deadLetters.isMore}</p> : null}
             </>
           )
         }
       </Loaded>
+      <Audits target="/bulk" />
     </>
   );
 }
@@ -50,12 +53,12 @@ const GroupTable = ({
     <table class="table tall">
       <TableHead
         columns={[
-          { name: "Jobs", isNumber: true },
-          "Kind",
-          "Error",
-          "First",
-          "Last",
-          { name: "Actions", isHidden: true },
+          { name: words.deadLetters.jobs, isNumber: true },
+          words.deadLetters.kind,
+          words.deadLetters.error,
+          words.deadLetters.first,
+          words.deadLetters.last,
+          { name: words.shared.actions, isHidden: true },
         ]}
       />
       <tbody>
@@ -81,7 +84,7 @@ function Group({ group, onDone }: { readonly group: ShownFailureGroup; readonly 
         </a>
       </td>
       <td class="error-cell">
-        <span class="mono error-code">{errorCode ?? "no code"}</span>
+        <span class="mono error-code">{errorCode ?? words.shared.noCode}</span>
         <p class="dim clamp" title={errorMessage ?? undefined}>
           {errorMessage}
         </p>
@@ -95,15 +98,15 @@ function Group({ group, onDone }: { readonly group: ShownFailureGroup; readonly 
       <td>
         <span class="actions">
           <a class="button small" href={addresses.job(newest)}>
-            Newest job
+            {words.deadLetters.newest}
           </a>
           <button
             type="button"
             class="button small"
-            aria-label={`Retry ${counted(jobs)} of ${kind}, ${errorCode ?? "no code"}`}
+            aria-label={words.deadLetters.retryOf(jobs, kind, errorCode ?? words.shared.noCode)}
             onClick={() => void confirmAndChange("retry", { filter, text }, onDone)}
           >
-            Retry {counted(jobs)}
+            {words.deadLetters.retry(jobs)}
           </button>
         </span>
       </td>

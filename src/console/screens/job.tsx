@@ -10,6 +10,7 @@ import { OtherFailures } from "../job/other-failures.tsx";
 import { History } from "../job/history.tsx";
 import { timelineOf } from "../job/timeline.ts";
 import { Waterfall } from "../job/waterfall.tsx";
+import { Audits } from "../parts/audits.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { JsonView } from "../parts/json.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -17,8 +18,9 @@ import { StateBadge } from "../parts/state-badge.tsx";
 import { useResource } from "../resource.ts";
 import { isJobOver, type ShownJobDetail } from "../shape.ts";
 import { useTitle } from "../title.ts";
-import { reasonText } from "../words.ts";
 import { useZone } from "../zones.ts";
+import { words } from "../language/words.ts";
+import { reasonText } from "../language/spoken.ts";
 
 /** Everything about one job: what it is, what happened, what failed last, and why it does not run. */
 export function JobScreen() {
@@ -37,7 +39,8 @@ function Found({ job, onDone }: { readonly job: ShownJobDetail; readonly onDone:
       <header class="screen-head">
         <div>
           <p class="crumbs">
-            <a href={addresses.jobs}>Jobs</a> / <a href={addresses.jobsWith(`kind:${job.kind}`)}>{job.kind}</a>
+            <a href={addresses.jobs}>{words.jobs.title}</a> /{" "}
+            <a href={addresses.jobsWith(`kind:${job.kind}`)}>{job.kind}</a>
           </p>
           <h1>
             {job.kind} <span class="dim">{`#${job.id}`}</span>
@@ -54,12 +57,13 @@ function Found({ job, onDone }: { readonly job: ShownJobDetail; readonly onDone:
         <div>
           <Waterfall job={job.id} timeline={timeline} />
           <History job={job} zone={zone} />
+          <Audits target={`/jobs/${job.id}`} />
         </div>
         <div>
           <Facts job={job} zone={zone} />
           {job.state === "FAILED" ? <OtherFailures job={job} /> : null}
-          <Data title="Payload" value={job.payload} />
-          {job.state === "SUCCESS" ? <Data title="Result" value={job.result} /> : null}
+          <Data title={words.job.payload} value={job.payload} />
+          {job.state === "SUCCESS" ? <Data title={words.job.result} value={job.result} /> : null}
         </div>
       </div>
     </>
@@ -73,10 +77,10 @@ function Why({ job }: { readonly job: ShownJobDetail }) {
     <div class="note" role="note">
       <Icon name="info" />
       <div>
-        <p>{sentence(why.data?.sentence ?? `it is ${job.phase}`)}</p>
+        <p>{sentence(why.data?.sentence ?? words.job.itIs(words.phases[job.phase] ?? job.phase))}</p>
         {why.data === null || why.data.waitsFor.length === 0 ? null : (
           <p>
-            Look at{" "}
+            {words.job.lookAt}{" "}
             {why.data.waitsFor.slice(0, 5).map((id) => (
               <a key={id} class="link" href={addresses.job(id)}>
                 {`#${id} `}
@@ -98,17 +102,17 @@ interface LatestErrorProps {
 }
 
 const LatestError = ({ job, error }: LatestErrorProps) => (
-  <section class="latest-error" aria-label="Latest error">
+  <section class="latest-error" aria-label={words.job.latestError}>
     <Icon name="FAILED" />
     <div>
       <p>
         <strong class="mono">{error.code}</strong>
       </p>
-      <pre class="error-text">{error.message ?? "without a message"}</pre>
+      <pre class="error-text">{error.message ?? words.job.noMessage}</pre>
       {job.state === "FAILED" ? <p class="meaning">{whatItMeans(job)}</p> : null}
       <p>
         <a class="link" href={addresses.jobsWith(`state:failed kind:${quoted(job.kind)} error:${quoted(error.code)}`)}>
-          Other failures of {job.kind} with this code
+          {words.job.otherFailures(job.kind)}
         </a>
       </p>
     </div>
@@ -119,14 +123,14 @@ const LatestError = ({ job, error }: LatestErrorProps) => (
 function whatItMeans({ events, attempt, failures, maxAttempts }: ShownJobDetail): string {
   const last = events.find(({ to, attempt: of }) => to === "FAILED" && of === attempt);
   const reason = last?.reason ?? null;
-  const used = `${failures} of ${maxAttempts} attempts failed`;
+  const used = words.job.attemptsFailed(failures, maxAttempts);
   const why =
     reason === "permanent"
-      ? `Attempt ${attempt} was refused for good, so there is no other (${used}).`
+      ? words.job.refused(attempt, used)
       : failures >= maxAttempts
-        ? `No attempt is left: ${used}.`
-        : `Attempt ${attempt} was its last${reason === null ? "" : `: ${reasonText(reason)}`}.`;
-  return `${why} Fix the cause, then retry: it starts again with all its attempts.`;
+        ? words.job.noneLeft(used)
+        : words.job.wasLast(attempt, reasonText(reason));
+  return `${why} ${words.job.fixThenRetry}`;
 }
 
 const Data = ({ title, value }: { readonly title: string; readonly value: unknown }) => (
@@ -134,6 +138,10 @@ const Data = ({ title, value }: { readonly title: string; readonly value: unknow
     <header class="card-head">
       <h2>{title}</h2>
     </header>
-    {value === null || value === undefined ? <p class="card-empty">None</p> : <JsonView value={value} label={title} />}
+    {value === null || value === undefined ? (
+      <p class="card-empty">{words.shared.none}</p>
+    ) : (
+      <JsonView value={value} label={title} />
+    )}
   </section>
 );

@@ -13,6 +13,7 @@ import { useKnown } from "../jobs/known.ts";
 import { useJobRows } from "../jobs/list.ts";
 import { useSelection } from "../jobs/selection.ts";
 import { StateTabs } from "../jobs/state-tabs.tsx";
+import { later } from "../parts/later.tsx";
 import { JobTable } from "../jobs/table.tsx";
 import { useKeys } from "../keys.ts";
 import { Empty } from "../parts/empty.tsx";
@@ -20,12 +21,15 @@ import { Failure } from "../parts/failure.tsx";
 import { useResource } from "../resource.ts";
 import { type ShownCount, type ShownJobCounts, jobStates } from "../shape.ts";
 import { useTitle } from "../title.ts";
+import { words } from "../language/words.ts";
+
+const EnqueueForm = later(async () => (await import("../jobs/enqueue-form.tsx")).EnqueueForm);
 
 /** The list. Its address holds the whole filter: a link shows the same list to another person. */
 export function JobsScreen() {
   const { query, route } = useLocation();
   const text = query["q"] ?? "";
-  useTitle(text === "" ? "Jobs" : `Jobs ${text}`);
+  useTitle(text === "" ? words.jobs.title : words.jobs.titleOf(text));
   const filter = useMemo(() => parseFilter(text), [text]);
   const known = useKnown();
   const asked = filter.problems.length === 0 ? queryOf(filter, currentTime()) : null;
@@ -51,24 +55,23 @@ export function JobsScreen() {
   useEffect(() => move(-1), [text]);
   const apply = (next: string): void => route(next === "" ? addresses.jobs : addresses.jobsWith(next));
   const step = (by: number): void => move(Math.max(0, Math.min(rows.jobs.length - 1, at.current + by)));
-  useKeys([
-    { keys: "/", does: "Write a filter", run: () => document.getElementById(filterFieldId)?.focus() },
-    { keys: "j", does: "Next row", run: () => step(1) },
-    { keys: "k", does: "Row before", run: () => step(-1) },
-    { keys: "x", does: "Mark the row", run: () => selection.toggle(at.current, false) },
-    { keys: "X", does: "Mark up to the row", run: () => selection.toggle(at.current, true) },
-    { keys: "Enter", does: "Open the row", run: () => open(rows.jobs[at.current]?.id, route) },
-  ]);
+  useRowKeys({
+    step,
+    mark: (isRange) => selection.toggle(at.current, isRange),
+    open: () => open(rows.jobs[at.current]?.id, route),
+  });
   return (
     <div class="fill">
       <div class="screen-head">
-        <h1>Jobs</h1>
+        <h1>{words.jobs.title}</h1>
         <StateTabs counts={counts.data} filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
+        <span class="space" />
+        <EnqueueButton />
       </div>
       <FilterBar
         text={text}
-        label="Filter jobs"
-        placeholder="Search, or filter: state:failed kind:… payload.userId:42"
+        label={words.jobs.filter}
+        placeholder={words.jobs.placeholder}
         suggest={(word) => suggest(word, known)}
         onFilter={apply}
       />
@@ -92,6 +95,22 @@ export function JobsScreen() {
   );
 }
 
+interface RowKeys {
+  readonly step: (by: number) => void;
+  readonly mark: (isRange: boolean) => void;
+  readonly open: () => void;
+}
+
+const useRowKeys = ({ step, mark, open: openRow }: RowKeys): void =>
+  useKeys([
+    { keys: "/", does: words.filter.write, run: () => document.getElementById(filterFieldId)?.focus() },
+    { keys: "j", does: words.filter.nextRow, run: () => step(1) },
+    { keys: "k", does: words.filter.rowBefore, run: () => step(-1) },
+    { keys: "x", does: words.jobs.markRow, run: () => mark(false) },
+    { keys: "X", does: words.jobs.markUpToRow, run: () => mark(true) },
+    { keys: "Enter", does: words.filter.openRow, run: openRow },
+  ]);
+
 function totalOf({ state }: JobQuery, counts: ShownJobCounts | null): ShownCount | null {
   if (counts === null) return null;
   const among = jobStates.filter((each) => state === undefined || state.split(",").includes(each));
@@ -110,16 +129,26 @@ function open(id: string | undefined, route: (url: string) => void): void {
 
 const NoJobs = ({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) =>
   isFiltered ? (
-    <Empty title="No job matches this filter">
+    <Empty title={words.jobs.noMatch}>
       <button type="button" class="button" onClick={onClear}>
-        Clear the filter
+        {words.filter.clear}
       </button>
     </Empty>
   ) : (
-    <Empty title="No jobs yet">
-      <p>
-        Save a job and its schedule in <code>jobs/</code>. Or enqueue one by hand:
-      </p>
+    <Empty title={words.jobs.noneYet}>
+      <p>{words.jobs.howToBegin(<code>jobs/</code>)}</p>
       <pre class="command">npx belfry jobs enqueue hello</pre>
     </Empty>
   );
+
+function EnqueueButton() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="button" onClick={() => setOpen(true)}>
+        {words.enqueue.open}
+      </button>
+      {isOpen ? <EnqueueForm onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}

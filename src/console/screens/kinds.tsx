@@ -10,36 +10,27 @@ import { Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import type { ShownKindFigures } from "../shape.ts";
 import { useTitle } from "../title.ts";
+import { words } from "../language/words.ts";
 
-const periods = [
-  { value: "24", name: "24 hours" },
-  { value: "168", name: "7 days" },
-  { value: "720", name: "30 days" },
-] as const;
+const named = <T extends string>(values: readonly T[], names: Readonly<Record<T, string>>) =>
+  values.map((value) => ({ value, name: names[value] }));
 
-const groupings = [
-  { value: "kind", name: "By kind" },
-  { value: "lane", name: "By lane" },
-] as const;
-
-const sortWords: Readonly<Record<KindSort, string>> = {
-  slow: "Slowest first",
-  failing: "Most failing first",
-  waiting: "Longest waiting first",
-};
+const periods = named(["24", "168", "720"] as const, words.kinds.periods);
+const groupings = named(["kind", "lane"] as const, words.kinds.groups);
+const sorts = named(kindSorts, words.kinds.orders);
 
 /** Hours between the two periods; null for as long as the period is. */
 const comparisons = [
-  { value: "", name: "the period before", hours: null },
-  { value: "24", name: "a day earlier", hours: 24 },
-  { value: "168", name: "a week earlier", hours: 168 },
-  { value: "672", name: "four weeks earlier", hours: 672 },
+  { value: "", name: words.kinds.against.same, hours: null },
+  { value: "24", name: words.kinds.against[24], hours: 24 },
+  { value: "168", name: words.kinds.against[168], hours: 168 },
+  { value: "672", name: words.kinds.against[672], hours: 672 },
 ] as const;
 
 /** How each kind does: how often it fails, how long it waits and runs, beside an earlier period. */
 export function KindsScreen() {
   const { query, route } = useLocation();
-  useTitle("Kinds");
+  useTitle(words.kinds.title);
   const hours = periods.find(({ value }) => value === query["hours"])?.value ?? "168";
   const by = groupings.find(({ value }) => value === query["by"])?.value ?? "kind";
   const sort = kindSorts.find((each) => each === query["sort"]) ?? "slow";
@@ -52,11 +43,11 @@ export function KindsScreen() {
   return (
     <>
       <header class="screen-head">
-        <h1>Kinds</h1>
-        <Tabs label="Period" among={periods} value={hours} onChoose={(value) => go({ hours: value })} />
-        <Tabs label="Group" among={groupings} value={by} onChoose={(value) => go({ by: value })} />
+        <h1>{words.kinds.title}</h1>
+        <Tabs label={words.kinds.period} among={periods} value={hours} onChoose={(value) => go({ hours: value })} />
+        <Tabs label={words.kinds.group} among={groupings} value={by} onChoose={(value) => go({ by: value })} />
         <label class="compare">
-          <span class="dim">Compared with</span>
+          <span class="dim">{words.kinds.compared}</span>
           <select
             value={against.value}
             onChange={({ currentTarget }) => go({ against: currentTarget.value })}
@@ -71,15 +62,10 @@ export function KindsScreen() {
         </label>
       </header>
       <div class="screen-head">
-        <Tabs
-          label="Order"
-          among={kindSorts.map((value) => ({ value, name: sortWords[value] }))}
-          value={sort}
-          onChoose={(value) => go({ sort: value })}
-        />
+        <Tabs label={words.kinds.order} among={sorts} value={sort} onChoose={(value) => go({ sort: value })} />
         {lane === "" ? null : (
           <button type="button" class="button small" onClick={() => go({ lane: "" })}>
-            {`Lane ${lane}: show all`}
+            {words.kinds.allLanes(lane)}
           </button>
         )}
       </div>
@@ -90,15 +76,19 @@ export function KindsScreen() {
 
 const Figures = ({ figures, sort }: { readonly figures: ShownKindFigures; readonly sort: KindSort }) =>
   figures.kinds.length === 0 ? (
-    <Empty title="Nothing ran in either period">
-      <p>Figures are counted by the hour and kept for 90 days. Choose a longer period.</p>
+    <Empty title={words.kinds.nothing}>
+      <p>{words.kinds.byTheHour}</p>
     </Empty>
   ) : (
     <>
       <p class="dim small">
-        <Time at={figures.period.from} /> to <Time at={figures.period.to} />, compared with{" "}
-        <Time at={figures.before.from} /> to <Time at={figures.before.to} />
-        {figures.isMore ? ". There are more kinds than are read: choose a lane." : null}
+        {words.kinds.periodsShown(
+          <Time at={figures.period.from} />,
+          <Time at={figures.period.to} />,
+          <Time at={figures.before.from} />,
+          <Time at={figures.before.to} />,
+        )}
+        {figures.isMore ? words.kinds.isMore : null}
       </p>
       <KindTable rows={sorted(figures.kinds, sort)} />
     </>

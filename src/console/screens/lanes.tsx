@@ -2,6 +2,7 @@ import { addresses } from "../address.ts";
 import { loadLanes, loadWorkers, pauseLane, resumeLane } from "../client.ts";
 import { confirmed } from "../parts/confirm.tsx";
 import { Empty } from "../parts/empty.tsx";
+import { Audits } from "../parts/audits.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
 import { useResource } from "../resource.ts";
@@ -10,36 +11,40 @@ import { SlotTable } from "../lanes/slot-table.tsx";
 import { WorkerTable } from "../lanes/worker-table.tsx";
 import type { ShownLane } from "../shape.ts";
 import { useTitle } from "../title.ts";
+import { words } from "../language/words.ts";
 
 export function LanesScreen() {
-  useTitle("Lanes & workers");
+  useTitle(words.lanes.title);
   const lanes = useResource("lanes", loadLanes);
   const workers = useResource("workers", loadWorkers);
   return (
     <>
       <header class="screen-head">
-        <h1>Lanes &amp; workers</h1>
+        <h1>{words.lanes.title}</h1>
       </header>
       <Loaded of={lanes}>
         {(found) => (
           <>
-            <section class="card" aria-label="Lanes">
+            <section class="card" aria-label={words.lanes.lanes}>
               <LaneTable lanes={found.lanes} onToggle={(lane) => void toggle(lane, lanes.reload)} />
             </section>
-            {found.caps.length === 0 ? null : <SlotTable title="Caps" slots={found.caps} />}
+            {found.caps.length === 0 ? null : (
+              <SlotTable title={words.lanes.caps} slots={found.caps} onDone={lanes.reload} />
+            )}
           </>
         )}
       </Loaded>
+      <Audits target="/lanes" />
       <Loaded of={workers}>
         {(found) =>
           found.length === 0 ? (
-            <Empty title="No worker was seen in the last hour">
+            <Empty title={words.lanes.noWorker}>
               <p>
-                A lane&rsquo;s worker starts when a job of it is due. Enqueue one, or look at the{" "}
-                <a class="link" href={addresses.jobsWith("state:queued")}>
-                  jobs that wait for one
-                </a>
-                :
+                {words.lanes.whenItStarts(
+                  <a class="link" href={addresses.jobsWith("state:queued")}>
+                    {words.lanes.jobsThatWait}
+                  </a>,
+                )}
               </p>
               <pre class="command">npx belfry jobs enqueue hello</pre>
             </Empty>
@@ -53,14 +58,13 @@ export function LanesScreen() {
 }
 
 async function toggle({ name, paused }: ShownLane, onDone: () => void): Promise<void> {
-  const text = "Running jobs end; nothing else of this lane starts until it goes on.";
-  if (!paused && !(await confirmed({ title: `Pause lane ${name}?`, text, action: "Pause the lane", danger: true })))
-    return;
+  const question = { title: words.lanes.pauseQuestion(name), text: words.lanes.pauseText, danger: true };
+  if (!paused && !(await confirmed({ ...question, action: words.lanes.pause }))) return;
   try {
     await (paused ? resumeLane(name) : pauseLane(name));
-    say(paused ? `Lane ${name} goes on` : `Lane ${name} is paused`);
+    say(paused ? words.lanes.goesOn(name) : words.lanes.isPaused(name));
   } catch (error) {
-    sayFailed(`Lane ${name} was not changed`, error);
+    sayFailed(words.lanes.notChanged(name), error);
   }
   onDone();
 }

@@ -9,31 +9,28 @@ import { SlotTable } from "../lanes/slot-table.tsx";
 import type { ShownLock } from "../shape.ts";
 import { durationText } from "../time.ts";
 import { useTitle } from "../title.ts";
+import { words } from "../language/words.ts";
 
 /** Who holds which lock. Only writes under the newest fence are accepted. */
 export function LocksScreen() {
-  useTitle("Locks");
+  useTitle(words.locks.title);
   const found = useResource("locks", loadLocks, { again: "slow" });
   return (
     <>
       <header class="screen-head">
-        <h1>Locks</h1>
-        <span class="dim">Two holders may overlap for a moment; only the one with the newer fence can write</span>
+        <h1>{words.locks.title}</h1>
+        <span class="dim">{words.locks.about}</span>
       </header>
       <Loaded of={found}>
         {({ locks, jobLocks }) => (
           <>
-            <section class="card" aria-label="Locks of schedulers">
+            <section class="card" aria-label={words.locks.ofSchedulers}>
               <header class="card-head">
-                <h2>Schedulers</h2>
+                <h2>{words.locks.schedulers}</h2>
               </header>
-              {locks.length === 0 ? (
-                <p class="card-empty">None yet: a scheduler asks for its lock when it is first woken</p>
-              ) : (
-                <LockTable locks={locks} />
-              )}
+              {locks.length === 0 ? <p class="card-empty">{words.locks.none}</p> : <LockTable locks={locks} />}
             </section>
-            {jobLocks.length === 0 ? null : <SlotTable title="Locks of jobs" slots={jobLocks} />}
+            {jobLocks.length === 0 ? null : <SlotTable title={words.locks.ofJobs} slots={jobLocks} />}
           </>
         )}
       </Loaded>
@@ -41,17 +38,19 @@ export function LocksScreen() {
   );
 }
 
+const { columns: names } = words.locks;
+
 const LockTable = ({ locks }: { readonly locks: readonly ShownLock[] }) => (
-  <ScrollTable label="Holders">
+  <ScrollTable label={words.locks.holders}>
     <table class="table">
       <TableHead
         columns={[
-          "Lock",
-          "State",
-          "Holder",
-          { name: "Fence", isNumber: true },
-          { name: "Lease", isNumber: true },
-          "Fence installed",
+          names.lock,
+          names.state,
+          names.holder,
+          { name: names.fence, isNumber: true },
+          { name: names.lease, isNumber: true },
+          names.installed,
         ]}
       />
       <tbody>
@@ -79,7 +78,11 @@ const LockTable = ({ locks }: { readonly locks: readonly ShownLock[] }) => (
 const holderOf = ({ holder, fallback }: ShownLock): string | null => fallback?.owner ?? holder;
 
 function stateOf({ isStoreUp, holder, fallback }: ShownLock) {
-  if (fallback !== null) return <Tag icon="warning" tone="warn" text="Held in Postgres" />;
-  if (!isStoreUp) return <Tag icon="warning" tone="bad" text="Lock store away" />;
-  return holder === null ? <Tag icon="PENDING" tone="dim" text="Free" /> : <Tag icon="locks" tone="busy" text="Held" />;
+  if (fallback !== null) return <Tag icon="warning" tone="warn" text={words.locks.inPostgres} />;
+  if (!isStoreUp) return <Tag icon="warning" tone="bad" text={words.locks.storeAway} />;
+  return holder === null ? (
+    <Tag icon="PENDING" tone="dim" text={words.locks.free} />
+  ) : (
+    <Tag icon="locks" tone="busy" text={words.locks.held} />
+  );
 }

@@ -11,6 +11,7 @@ import { Loaded } from "../parts/loaded.tsx";
 import { useResource } from "../resource.ts";
 import type { ShownSummary } from "../shape.ts";
 import { useTitle } from "../title.ts";
+import { words } from "../language/words.ts";
 
 const failuresShown = 8;
 
@@ -25,13 +26,13 @@ async function loadTroubled(signal: AbortSignal): Promise<TroubledSchedules> {
 
 /** How it stands at one look: what lives, what needs a person, what happened. */
 export function OverviewScreen() {
-  useTitle("Overview");
+  useTitle(words.overview.title);
   const summary = useResource("summary", loadSummary);
-  const schedules = useResource("troubled schedules", loadTroubled, { again: "slow" });
+  const schedules = useResource("troubled-schedules", loadTroubled, { again: "slow" });
   return (
     <>
       <header class="screen-head">
-        <h1>Overview</h1>
+        <h1>{words.overview.title}</h1>
       </header>
       <Loaded of={summary}>
         {(found) =>
@@ -49,7 +50,7 @@ export function OverviewScreen() {
 function Standing({ summary, schedules }: { readonly summary: ShownSummary; readonly schedules: TroubledSchedules }) {
   const [span, setSpan] = useState(60);
   const minutes = useResource(`minutes ${span}`, (signal) => loadMinutes(span, signal), { again: "slow" });
-  const failures = useResource("last failures", (signal) =>
+  const failures = useResource("last-failures", (signal) =>
     loadJobs({ state: "FAILED" }, { cursor: null, limit: failuresShown }, signal),
   );
   return (
@@ -72,15 +73,16 @@ const isUntouched = ({ live, deadLetters, lastHour }: ShownSummary): boolean =>
   live.total === 0 && deadLetters.count === 0 && lastHour.created === 0 && lastHour.succeeded === 0;
 
 const Untouched = () => (
-  <Empty title="Nothing has run yet">
-    <p>Enqueue a job, and watch it appear here:</p>
+  <Empty title={words.overview.nothingRan}>
+    <p>{words.overview.enqueue}</p>
     <pre class="command">npx belfry jobs enqueue hello</pre>
     <p>
-      Or add a schedule in <code>jobs/</code>. Once it runs, its{" "}
-      <a class="link" href={addresses.jobs}>
-        jobs
-      </a>{" "}
-      are listed.
+      {words.overview.addSchedule(
+        <code>jobs/</code>,
+        <a class="link" href={addresses.jobs}>
+          {words.overview.jobsListed}
+        </a>,
+      )}
     </p>
   </Empty>
 );

@@ -3,6 +3,7 @@ import { addresses } from "../address.ts";
 import { loadRun, loadRunMap } from "../client.ts";
 import { useMemo, useState } from "preact/hooks";
 import { Empty } from "../parts/empty.tsx";
+import { Audits } from "../parts/audits.tsx";
 import { JsonView } from "../parts/json.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Time } from "../parts/time.tsx";
@@ -18,11 +19,10 @@ import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
 import type { ShownRun } from "../shape.ts";
 import { useTitle } from "../title.ts";
-import { counted } from "../words.ts";
+import { words } from "../language/words.ts";
 
 const views = ["grid", "graph", "funnel", "input"] as const;
 type View = (typeof views)[number];
-const viewNames: Readonly<Record<View, string>> = { grid: "Grid", graph: "Graph", funnel: "Funnel", input: "Input" };
 
 export function RunScreen() {
   const id = useRoute().params["id"] ?? "";
@@ -40,7 +40,7 @@ function Found({ run, onDone }: { readonly run: ShownRun; readonly onDone: () =>
       <header class="screen-head">
         <div>
           <p class="crumbs">
-            <a href={addresses.runs}>Runs</a> / <span class="mono">{run.key}</span>
+            <a href={addresses.runs}>{words.runs.title}</a> / <span class="mono">{run.key}</span>
           </p>
           <h1>
             {run.kind} <span class="dim">{`#${run.id}`}</span>
@@ -52,29 +52,14 @@ function Found({ run, onDone }: { readonly run: ShownRun; readonly onDone: () =>
         <RunActions run={run} onDone={onDone} />
       </header>
       <p class="dim">
-        Version {run.version}, started <Time at={run.createdAt} />
-        {run.finishedAt === null ? null : (
-          <>
-            , ended <Time at={run.finishedAt} />
-          </>
-        )}
-        {run.parent === null ? null : (
-          <>
-            , again of{" "}
-            <a class="link" href={addresses.run(run.parent)}>
-              {`#${run.parent}`}
-            </a>
-          </>
-        )}
-        {run.starter === null ? null : (
-          <>
-            , started by job{" "}
-            <a class="link" href={addresses.job(run.starter)}>
-              {`#${run.starter}`}
-            </a>
-          </>
-        )}
+        {words.runs.version(run.version, <Time at={run.createdAt} />)}
+        {run.finishedAt === null ? null : words.runs.ended(<Time at={run.finishedAt} />)}
+        {run.parent === null ? null : words.runs.againOf(<Numbered id={run.parent} href={addresses.run(run.parent)} />)}
+        {run.starter === null
+          ? null
+          : words.runs.startedBy(<Numbered id={run.starter} href={addresses.job(run.starter)} />)}
       </p>
+      <Audits target={`/runs/${run.id}`} />
       <Loaded of={tasks}>
         {(loaded) => (loaded.tasks.length === 0 ? <NoTasks run={run} /> : <Views run={run} map={loaded} />)}
       </Loaded>
@@ -82,17 +67,21 @@ function Found({ run, onDone }: { readonly run: ShownRun; readonly onDone: () =>
   );
 }
 
+const Numbered = ({ id, href }: { readonly id: string; readonly href: string }) => (
+  <a class="link" href={href}>{`#${id}`}</a>
+);
+
 const NoTasks = ({ run }: { readonly run: ShownRun }) =>
   run.finishedAt === null ? (
-    <Empty title="The jobs are being written">
-      <p>They appear here one page at a time.</p>
+    <Empty title={words.runs.written}>
+      <p>{words.runs.onePage}</p>
     </Empty>
   ) : (
     <>
-      <Empty title="There was nothing to do">
-        <p>It ended without a job: what it was started for had no rows.</p>
+      <Empty title={words.runs.nothingToDo}>
+        <p>{words.runs.noRows}</p>
       </Empty>
-      <JsonView value={run.input} label="Input" />
+      <JsonView value={run.input} label={words.runs.views.input} />
     </>
   );
 
@@ -106,25 +95,25 @@ function Views({ run, map }: { readonly run: ShownRun; readonly map: LoadedMap }
   return (
     <>
       {run.progress.failed > 0 ? <FailedList run={run.id} failed={run.progress.failed} /> : null}
-      <div class="tabs" role="group" aria-label="View">
+      <div class="tabs" role="group" aria-label={words.runs.view}>
         {offered.map((each) => (
           <button key={each} type="button" aria-pressed={each === view} onClick={() => go(each)}>
-            {viewNames[each]}
+            {words.runs.views[each]}
           </button>
         ))}
       </div>
       {map.isMore ? (
         <p class="dim">
-          {`The first ${counted(map.tasks.length)} are shown. `}
+          {words.runs.firstShown(map.tasks.length)}
           <a class="link" href={addresses.jobsWith(`run:${run.id}`)}>
-            View all jobs
+            {words.runs.viewAll}
           </a>
         </p>
       ) : null}
       {view === "grid" ? <Tasks map={map} search={query["q"] ?? ""} /> : null}
       {view === "graph" ? <TaskGraph map={map} onGroup={(group) => go("grid", group.name)} /> : null}
       {view === "funnel" ? <Funnel run={run} /> : null}
-      {view === "input" ? <JsonView value={run.input} label="Input" /> : null}
+      {view === "input" ? <JsonView value={run.input} label={words.runs.views.input} /> : null}
     </>
   );
 }
@@ -143,7 +132,7 @@ function Tasks({ map, search }: { readonly map: LoadedMap; readonly search: stri
     <>
       <TaskBar tasks={map.tasks} shown={shown.length} set={set} text={text} onSet={setSet} onText={setText} />
       {shown.length === 0 ? (
-        <Empty title="No task matches">
+        <Empty title={words.runs.noMatch}>
           <button
             type="button"
             class="button"
@@ -152,7 +141,7 @@ function Tasks({ map, search }: { readonly map: LoadedMap; readonly search: stri
               setText("");
             }}
           >
-            Show all tasks
+            {words.runs.showAll}
           </button>
         </Empty>
       ) : (

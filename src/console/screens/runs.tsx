@@ -13,17 +13,18 @@ import { RunStatus } from "../runs/status.tsx";
 import type { ShownRun } from "../shape.ts";
 import { durationText } from "../time.ts";
 import { useTitle } from "../title.ts";
+import { words } from "../language/words.ts";
 
 const filters: readonly { readonly name: string; readonly value: string }[] = [
-  { name: "All", value: "" },
-  { name: "Running", value: "RUNNING,CANCELING" },
-  { name: "Failed", value: "FAILED" },
-  { name: "Done", value: "DONE" },
-  { name: "Canceled", value: "CANCELED" },
+  { name: words.runs.filters.all, value: "" },
+  { name: words.runs.filters.running, value: "RUNNING,CANCELING" },
+  { name: words.runs.filters.failed, value: "FAILED" },
+  { name: words.runs.filters.done, value: "DONE" },
+  { name: words.runs.filters.canceled, value: "CANCELED" },
 ];
 
 export function RunsScreen() {
-  useTitle("Runs");
+  useTitle(words.runs.title);
   const { query, route } = useLocation();
   const { state = "", before = "" } = query;
   const page = useResource(`runs ${state} ${before}`, (signal) =>
@@ -33,8 +34,8 @@ export function RunsScreen() {
   return (
     <>
       <header class="screen-head">
-        <h1>Runs</h1>
-        <Tabs label="State" among={filters} value={state} onChoose={(value) => go({ state: value })} />
+        <h1>{words.runs.title}</h1>
+        <Tabs label={words.shared.state} among={filters} value={state} onChoose={(value) => go({ state: value })} />
       </header>
       <Loaded of={page}>
         {({ runs, nextCursor }) => (
@@ -42,7 +43,7 @@ export function RunsScreen() {
             {runs.length === 0 ? <NoRuns isFiltered={state !== ""} /> : <RunTable runs={runs} />}
             {nextCursor === null ? null : (
               <button type="button" class="button" onClick={() => go({ state, before: nextCursor })}>
-                Older runs
+                {words.runs.older}
               </button>
             )}
           </>
@@ -54,20 +55,28 @@ export function RunsScreen() {
 
 const NoRuns = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   isFiltered ? (
-    <Empty title="No run is in this state" />
+    <Empty title={words.runs.noneInState} />
   ) : (
-    <Empty title="No runs yet">
-      <p>
-        A run is the jobs of one graph or one fan-out. Define one with <code>defineGraph</code> or{" "}
-        <code>defineFanOut</code>, and enqueue it.
-      </p>
+    <Empty title={words.runs.noneYet}>
+      <p>{words.runs.whatItIs(<code>defineGraph</code>, <code>defineFanOut</code>)}</p>
     </Empty>
   );
+
+const { columns: names } = words.runs;
 
 const RunTable = ({ runs }: { readonly runs: readonly ShownRun[] }) => (
   <div class="card">
     <table class="table">
-      <TableHead columns={["State", "Run", "Key", "Progress", "Started", { name: "Took", isNumber: true }]} />
+      <TableHead
+        columns={[
+          names.state,
+          names.run,
+          names.key,
+          names.progress,
+          names.started,
+          { name: names.took, isNumber: true },
+        ]}
+      />
       <tbody>
         {runs.map((run) => (
           <tr key={run.id}>

@@ -3,6 +3,7 @@ import { addresses } from "../address.ts";
 import { loadNext, loadOccurrences, loadScheduleOutcome } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { useKeys } from "../keys.ts";
+import { Audits } from "../parts/audits.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { useResource } from "../resource.ts";
 import { startScheduleOnce, togglePause } from "../schedules/actions.tsx";
@@ -11,9 +12,11 @@ import { NextFires } from "../schedules/next-fires.tsx";
 import { OccurrenceTable } from "../schedules/occurrence-table.tsx";
 import { plainWords } from "../schedules/plain-words.ts";
 import { EndsText, latenessText, onTimeText, scheduleStatus } from "../schedules/status.tsx";
+import { EditAndDelete } from "../schedules/edit-and-delete.tsx";
 import { SquareLegend, Squares } from "../schedules/squares.tsx";
 import type { ShownOccurrence, ShownOutcome } from "../shape.ts";
 import { useTitle } from "../title.ts";
+import { words } from "../language/words.ts";
 
 export function ScheduleScreen() {
   const id = decodeURIComponent(useRoute().params["id"] ?? "");
@@ -21,19 +24,8 @@ export function ScheduleScreen() {
   return <Loaded of={schedule}>{(found) => <Found schedule={found} onDone={schedule.reload} />}</Loaded>;
 }
 
-const overlapWords: Readonly<Record<string, string>> = {
-  allow: "runs may overlap",
-  skip: "skipped while the one before runs",
-  "queue-one": "one waits while the one before runs",
-};
-const misfireWords: Readonly<Record<string, string>> = {
-  skip: "missed times are skipped",
-  latest: "of missed times the latest runs",
-  all: "missed times all run",
-};
-
 const policyText = ({ overlap, misfire }: ShownOutcome): string =>
-  `${overlapWords[overlap] ?? overlap} · ${misfireWords[misfire] ?? misfire}`;
+  `${words.schedules.overlap[overlap] ?? overlap} · ${words.schedules.misfire[misfire] ?? misfire}`;
 
 const isPast = ({ nominalAt }: ShownOccurrence): boolean => Date.parse(nominalAt) <= currentTime();
 
@@ -48,7 +40,7 @@ const squareOf = ({ nominalAt, outcome, reason, jobId, end }: ShownOccurrence) =
 
 function plannedText(occurrences: readonly ShownOccurrence[]): string {
   const planned = occurrences.filter(({ outcome }) => outcome === "PLANNED").length;
-  return planned === 0 ? "" : `${planned} of them planned ahead`;
+  return planned === 0 ? "" : words.schedules.plannedAhead(planned);
 }
 
 function Found({ schedule, onDone }: { readonly schedule: ShownOutcome; readonly onDone: () => void }) {
@@ -58,44 +50,43 @@ function Found({ schedule, onDone }: { readonly schedule: ShownOutcome; readonly
   const past = useResource(`past ${id}`, (signal) => loadOccurrences(id, 30, signal));
   const next = useResource(`next ${id}`, (signal) => loadNext(id, 5, signal), { again: "slow" });
   useKeys([
-    { keys: "p", does: "Pause or resume", run: () => void togglePause(schedule, onDone) },
-    { keys: "n", does: "Run now", run: () => void startScheduleOnce(schedule) },
-    { keys: "J", does: "Show its jobs", run: () => route(addresses.jobsWith(`schedule:${id}`)) },
+    { keys: "p", does: words.schedules.pauseKey, run: () => void togglePause(schedule, onDone) },
+    { keys: "n", does: words.shared.runNow, run: () => void startScheduleOnce(schedule) },
+    { keys: "J", does: words.schedules.showJobsKey, run: () => route(addresses.jobsWith(`schedule:${id}`)) },
   ]);
   return (
     <>
       <header class="screen-head">
         <div>
           <p class="crumbs">
-            <a href={addresses.schedules}>Schedules</a>
+            <a href={addresses.schedules}>{words.schedules.title}</a>
           </p>
           <h1>{id}</h1>
         </div>
         {scheduleStatus(schedule, currentTime())}
         <span class="space" />
+        {schedule.source === "api" ? <EditAndDelete schedule={schedule} onDone={onDone} /> : null}
         <a class="button" href={addresses.jobsWith(`schedule:${id}`)}>
-          View jobs
+          {words.shared.viewJobs}
         </a>
         <button type="button" class="button" onClick={() => void togglePause(schedule, onDone)}>
-          {paused ? "Resume" : "Pause"}
+          {paused ? words.shared.resume : words.shared.pause}
         </button>
         <button type="button" class="button primary" onClick={() => void startScheduleOnce(schedule)}>
-          Run now
+          {words.shared.runNow}
         </button>
       </header>
       <p class="lead">
-        {plainWords(expression)} <span class="dim">in {timezone}</span>
+        {plainWords(expression)} <span class="dim">{words.schedules.inZone(timezone)}</span>
       </p>
       <p class="dim">
-        <span class="mono">{expression}</span> starts <strong>{kind}</strong> · {policyText(schedule)} · version{" "}
-        {schedule.version}, from {schedule.source}
+        <span class="mono">{expression}</span>
+        {words.schedules.starts(<strong>{kind}</strong>)} · {policyText(schedule)} ·{" "}
+        {words.schedules.version(schedule.version, schedule.source)}
       </p>
       <p>
         <EndsText {...schedule} />
-        <span class="dim">
-          {" "}
-          · {onTimeText(schedule)} on time · lateness {latenessText(schedule)}
-        </span>
+        <span class="dim">{words.schedules.onTime(onTimeText(schedule), latenessText(schedule))}</span>
       </p>
       <div class="columns even">
         <NextFires next={next} schedule={schedule} />
@@ -103,9 +94,9 @@ function Found({ schedule, onDone }: { readonly schedule: ShownOutcome; readonly
       </div>
       <Loaded of={past}>
         {(occurrences) => (
-          <section class="card" aria-label="Occurrences">
+          <section class="card" aria-label={words.schedules.occurrences}>
             <header class="card-head">
-              <h2>Last 30 occurrences</h2>
+              <h2>{words.schedules.last30}</h2>
               <Squares last={occurrences.filter(isPast).map(squareOf)} zone={timezone} />
               <span class="dim">{plannedText(occurrences)}</span>
               <span class="space" />
@@ -115,6 +106,7 @@ function Found({ schedule, onDone }: { readonly schedule: ShownOutcome; readonly
           </section>
         )}
       </Loaded>
+      <Audits target={`/schedules/${encodeURIComponent(id)}`} />
     </>
   );
 }

@@ -10,43 +10,51 @@ import { FilterProblems } from "../filter/filter-problems.tsx";
 import { OutcomeTable, type ScheduleSortName, scheduleSortNames } from "../schedules/outcome-table.tsx";
 import { type OutcomeRows, useOutcomeRows } from "../schedules/outcome-rows.ts";
 import { type KnownValues, parseScheduleFilter, suggestForSchedules } from "../schedules/schedule-filter.ts";
+import { later } from "../parts/later.tsx";
 import { SquareLegend } from "../schedules/squares.tsx";
 import { useTitle } from "../title.ts";
-import { plural } from "../words.ts";
+import { words } from "../language/words.ts";
+
+const ScheduleForm = later(async () => (await import("../schedules/schedule-form.tsx")).ScheduleForm);
 
 /** All schedules with how they do. The address holds filter and order. */
 export function SchedulesScreen() {
   const { query, route } = useLocation();
   const text = query["q"] ?? "";
   const sort = scheduleSortNames.find((name) => name === query["sort"]) ?? "id";
-  useTitle(text === "" ? "Schedules" : `Schedules ${text}`);
+  useTitle(text === "" ? words.schedules.title : words.schedules.titleOf(text));
   const filter = useMemo(() => parseScheduleFilter(text), [text]);
   const isUsable = filter.problems.length === 0;
   const rows = useOutcomeRows(`${sort} ${text}`, isUsable ? { ...filter.query, sort } : null);
+  const [isCreating, setCreating] = useState(false);
   const [current, setCurrent] = useState(-1);
   useEffect(() => setCurrent(-1), [text, sort]);
   const apply = (next: string, order: ScheduleSortName = sort): void => route(addresses.schedulesWith(next, order));
   const step = (by: number): void => setCurrent((at) => Math.max(0, Math.min((rows.total ?? 1) - 1, at + by)));
   useKeys([
-    { keys: "/", does: "Write a filter", run: () => document.getElementById(filterFieldId)?.focus() },
-    { keys: "j", does: "Next row", run: () => step(1) },
-    { keys: "k", does: "Row before", run: () => step(-1) },
-    { keys: "Enter", does: "Open the row", run: () => openRow(rows.at(current)?.id, route) },
+    { keys: "/", does: words.filter.write, run: () => document.getElementById(filterFieldId)?.focus() },
+    { keys: "j", does: words.filter.nextRow, run: () => step(1) },
+    { keys: "k", does: words.filter.rowBefore, run: () => step(-1) },
+    { keys: "Enter", does: words.filter.openRow, run: () => openRow(rows.at(current)?.id, route) },
   ]);
   return (
     <div class="fill">
       <header class="screen-head">
-        <h1>Schedules</h1>
+        <h1>{words.schedules.title}</h1>
         <ScheduleTabs filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
         <span class="space" />
+        <button type="button" class="button" onClick={() => setCreating(true)}>
+          {words.schedules.create}
+        </button>
+        {isCreating ? <ScheduleForm onClose={() => setCreating(false)} /> : null}
         <span class="dim" role="status">
-          {rows.total === null ? "" : plural(rows.total, "schedule")}
+          {rows.total === null ? "" : words.many.schedule(rows.total)}
         </span>
       </header>
       <FilterBar
         text={text}
-        label="Filter schedules"
-        placeholder="Search, or filter: state:failing kind:… zone:Asia/Seoul late:>5s"
+        label={words.schedules.filter}
+        placeholder={words.schedules.placeholder}
         suggest={(word) => suggestForSchedules(word, knownOf(rows))}
         onFilter={(next) => apply(next)}
       />
@@ -87,11 +95,11 @@ const knownOf = ({ loaded }: OutcomeRows): KnownValues => ({
 });
 
 const tabs = [
-  { name: "All", state: null },
-  { name: "Failing", state: "failing" },
-  { name: "Late", state: "late" },
-  { name: "Paused", state: "paused" },
-  { name: "Active", state: "active" },
+  { name: words.schedules.tabs.all, state: null },
+  { name: words.schedules.tabs.failing, state: "failing" },
+  { name: words.schedules.tabs.late, state: "late" },
+  { name: words.schedules.tabs.paused, state: "paused" },
+  { name: words.schedules.tabs.active, state: "active" },
 ] as const;
 
 interface TabsProps {
@@ -103,7 +111,7 @@ interface TabsProps {
 function ScheduleTabs({ filter, onFilter }: TabsProps) {
   const chosen = /(?:^|\s)state:(\S+)/i.exec(filter)?.[1]?.toLowerCase() ?? null;
   return (
-    <div class="tabs" role="group" aria-label="State">
+    <div class="tabs" role="group" aria-label={words.shared.state}>
       {tabs.map(({ name, state }) => (
         <button key={name} type="button" aria-pressed={chosen === state} onClick={() => onFilter(state)}>
           {name}
@@ -122,16 +130,14 @@ interface NoneProps {
 function None({ isAsked, isFiltered, onClear }: NoneProps) {
   if (!isAsked) return null;
   return isFiltered ? (
-    <Empty title="No schedule matches this filter">
+    <Empty title={words.schedules.noMatch}>
       <button type="button" class="button" onClick={onClear}>
-        Clear the filter
+        {words.filter.clear}
       </button>
     </Empty>
   ) : (
-    <Empty title="No schedules yet">
-      <p>
-        Add <code>defineSchedule</code> to <code>jobs/</code> and save. It appears here at once.
-      </p>
+    <Empty title={words.schedules.noneYet}>
+      <p>{words.schedules.howToAdd(<code>defineSchedule</code>, <code>jobs/</code>)}</p>
     </Empty>
   );
 }

@@ -12,31 +12,36 @@ import { useResource } from "../resource.ts";
 import type { ShownUpcoming } from "../shape.ts";
 import { relative } from "../time.ts";
 import { useTitle } from "../title.ts";
-import { counted, plural } from "../words.ts";
+import { words } from "../language/words.ts";
 
 const spans = [
-  { value: "1", name: "Next hour" },
-  { value: "6", name: "6 hours" },
-  { value: "24", name: "24 hours" },
+  { value: "1", name: words.upcoming.spans[1] },
+  { value: "6", name: words.upcoming.spans[6] },
+  { value: "24", name: words.upcoming.spans[24] },
 ] as const;
 
 /** What all schedules will start, on one time line. */
 export function UpcomingScreen() {
   const { query, path, route } = useLocation();
   const hours = spans.find(({ value }) => value === query["hours"])?.value ?? "1";
-  useTitle("Upcoming");
+  useTitle(words.upcoming.title);
   const coming = useResource(`upcoming ${hours}`, (signal) => loadUpcoming(Number(hours), signal), { again: "slow" });
   return (
     <>
       <header class="screen-head">
-        <h1>Upcoming</h1>
-        <Tabs label="Span" among={spans} value={hours} onChoose={(value) => route(`${path}?hours=${value}`)} />
+        <h1>{words.upcoming.title}</h1>
+        <Tabs
+          label={words.shared.span}
+          among={spans}
+          value={hours}
+          onChoose={(value) => route(`${path}?hours=${value}`)}
+        />
       </header>
       <Loaded of={coming}>
         {(found) =>
           found.times.length === 0 ? (
-            <Empty title="Nothing is scheduled in this span">
-              <p>Choose a longer span, or look at the schedules.</p>
+            <Empty title={words.upcoming.nothing}>
+              <p>{words.upcoming.longer}</p>
             </Empty>
           ) : (
             <>
@@ -55,14 +60,14 @@ function TimeLine({ found: { from, to, parts, isMore } }: { readonly found: Show
   const most = Math.max(1, ...parts);
   const total = parts.reduce((sum, part) => sum + part, 0);
   return (
-    <section class="card" aria-label="Time line">
+    <section class="card" aria-label={words.upcoming.timeLine}>
       <header class="card-head">
-        <h2>{`${plural(total, "time")}${isMore ? " or more" : ""}`}</h2>
-        <span class="dim">busiest part: {counted(most)}</span>
+        <h2>{words.upcoming.times(total, isMore)}</h2>
+        <span class="dim">{words.upcoming.busiest(most)}</span>
       </header>
-      <div class="time-line" role="img" aria-label={`${total} times, at most ${most} in one part of the span`}>
+      <div class="time-line" role="img" aria-label={words.upcoming.describe(total, most)}>
         {parts.map((part, index) => (
-          <i key={index} style={{ height: `${(part / most) * 100}%` }} title={plural(part, "time")} />
+          <i key={index} style={{ height: `${(part / most) * 100}%` }} title={words.many.time(part)} />
         ))}
       </div>
       <p class="time-line-scale">
@@ -73,10 +78,12 @@ function TimeLine({ found: { from, to, parts, isMore } }: { readonly found: Show
   );
 }
 
+const { columns: names } = words.upcoming;
+
 const ComingTable = ({ found: { times } }: { readonly found: ShownUpcoming }) => (
   <div class="card">
     <table class="table tall stacks">
-      <TableHead columns={["At", "In", "Schedule", "Kind", "Lane", "Risk"]} />
+      <TableHead columns={[names.at, names.in, names.schedule, names.kind, names.lane, names.risk]} />
       <tbody>
         {times.map((each) => (
           <tr key={`${each.schedule} ${each.at}`}>
@@ -102,6 +109,6 @@ const ComingTable = ({ found: { times } }: { readonly found: ShownUpcoming }) =>
 );
 
 function Risk({ of }: { readonly of: ShownUpcoming["times"][number] }) {
-  if (of.paused) return <Tag icon="pause" tone="warn" text="Paused: will be skipped" />;
-  return of.mayOverlap ? <Tag icon="warning" tone="warn" text="The one before has not ended" /> : null;
+  if (of.paused) return <Tag icon="pause" tone="warn" text={words.upcoming.paused} />;
+  return of.mayOverlap ? <Tag icon="warning" tone="warn" text={words.upcoming.mayOverlap} /> : null;
 }

@@ -1,20 +1,14 @@
 import { now } from "../clock.ts";
-import { connection, heardAt } from "../live.ts";
+import { connection, heardAt, rejectedSave } from "../live.ts";
 import { Icon } from "../parts/icon.tsx";
 import { relative } from "../time.ts";
-
-const words = {
-  connecting: "Connecting",
-  live: "Live",
-  stale: "Stale",
-  paused: "Paused",
-} as const;
+import { words } from "../language/words.ts";
 
 /** Whether what the page shows is fresh. */
 export const ConnectionMark = () => (
   <span class={`connection ${connection.value}`} role="status">
     <i aria-hidden="true" />
-    {words[connection.value]}
+    {words.shell.connection[connection.value]}
   </span>
 );
 
@@ -27,9 +21,24 @@ export function StaleBanner() {
   return (
     <div class="stale-banner" role="alert">
       <Icon name="warning" size={14} />
-      {age === null
-        ? "No live connection: what you see may be old. Trying again…"
-        : `The live connection is down, last heard ${age}: what you see may be old. Trying again…`}
+      {age === null ? words.shell.neverHeard : words.shell.lastHeard(age)}
+    </div>
+  );
+}
+
+/** A save that cannot be used: where and why. The code before it runs on. */
+export function SaveBanner() {
+  const save = rejectedSave.value;
+  if (save === null) return null;
+  return (
+    <div class="save-banner" role="alert">
+      <Icon name="warning" size={14} />
+      <div>
+        <p>{words.shell.rejectedSave(save.file)}</p>
+        <pre class="error-text" lang="en">
+          {save.problem}
+        </pre>
+      </div>
     </div>
   );
 }

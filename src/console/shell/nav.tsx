@@ -1,6 +1,7 @@
 import { useLocation } from "preact-iso";
 import { addresses, base } from "../address.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
+import { words } from "../language/words.ts";
 
 interface Place {
   readonly name: string;
@@ -10,22 +11,24 @@ interface Place {
   readonly key: string;
 }
 
+const { places: names } = words.shell;
+
 export const places: readonly Place[] = [
-  { name: "Overview", href: addresses.overview, icon: "overview", key: "o" },
-  { name: "Jobs", href: addresses.jobs, icon: "jobs", key: "j" },
-  { name: "Schedules", href: addresses.schedules, icon: "schedules", key: "s" },
-  { name: "Upcoming", href: addresses.upcoming, icon: "RUNNING", key: "u" },
-  { name: "Kinds", href: addresses.kinds, icon: "kinds", key: "i" },
-  { name: "Runs", href: addresses.runs, icon: "runs", key: "r" },
-  { name: "Dead letters", href: addresses.deadLetters, icon: "dead-letters", key: "d" },
-  { name: "Lanes & workers", href: addresses.lanes, icon: "lanes", key: "l" },
-  { name: "Locks", href: addresses.locks, icon: "locks", key: "k" },
+  { name: names.overview, href: addresses.overview, icon: "overview", key: "o" },
+  { name: names.jobs, href: addresses.jobs, icon: "jobs", key: "j" },
+  { name: names.schedules, href: addresses.schedules, icon: "schedules", key: "s" },
+  { name: names.upcoming, href: addresses.upcoming, icon: "RUNNING", key: "u" },
+  { name: names.kinds, href: addresses.kinds, icon: "kinds", key: "i" },
+  { name: names.runs, href: addresses.runs, icon: "runs", key: "r" },
+  { name: names.deadLetters, href: addresses.deadLetters, icon: "dead-letters", key: "d" },
+  { name: names.lanes, href: addresses.lanes, icon: "lanes", key: "l" },
+  { name: names.locks, href: addresses.locks, icon: "locks", key: "k" },
 ];
 
 export function Nav() {
   const { path } = useLocation();
   return (
-    <nav class="nav" aria-label="Console">
+    <nav class="nav" aria-label={words.shell.console}>
       <a class="brand" href={addresses.overview}>
         <Mark />
         Belfry

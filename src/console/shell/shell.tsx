@@ -4,10 +4,11 @@ import { BulkProgress } from "../bulk/bulk-progress.tsx";
 import { ConfirmDialog } from "../parts/confirm.tsx";
 import { Failure } from "../parts/failure.tsx";
 import { Toasts } from "../parts/toast.tsx";
-import { StaleBanner } from "./connection.tsx";
+import { SaveBanner, StaleBanner } from "./connection.tsx";
 import { Nav } from "./nav.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
 import { TopBar } from "./top-bar.tsx";
+import { words } from "../language/words.ts";
 
 /** A screen that breaks takes nothing else with it. */
 function Held({ children }: { readonly children: ComponentChildren }) {
@@ -19,12 +20,13 @@ function Held({ children }: { readonly children: ComponentChildren }) {
 export const Shell = ({ children }: { readonly children: ComponentChildren }) => (
   <div class="shell">
     <a class="skip" href="#main">
-      Skip to the content
+      {words.shell.skip}
     </a>
     <Nav />
     <div class="page">
       <TopBar />
       <StaleBanner />
+      <SaveBanner />
       <main id="main" tabIndex={-1}>
         <Held>{children}</Held>
       </main>

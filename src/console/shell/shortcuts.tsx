@@ -3,6 +3,7 @@ import { useLocation } from "preact-iso";
 import { bindings, shortcuts, useKeys } from "../keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { places } from "./nav.tsx";
+import { words } from "../language/words.ts";
 
 export const helpIsOpen = signal(false);
 
@@ -10,16 +11,16 @@ export const helpIsOpen = signal(false);
 export function Shortcuts() {
   const { route } = useLocation();
   useKeys([
-    { keys: "?", does: "Show this list", run: () => (helpIsOpen.value = true) },
+    { keys: "?", does: words.shell.showList, run: () => (helpIsOpen.value = true) },
     ...places.map(({ name, href, key }) => {
-      return { keys: `g ${key}`, does: `Go to ${name}`, run: () => route(href) };
+      return { keys: `g ${key}`, does: words.shell.goTo(name), run: () => route(href) };
     }),
   ]);
   return helpIsOpen.value ? <Help /> : null;
 }
 
 const Help = () => (
-  <Dialog title="Keyboard" onClose={() => (helpIsOpen.value = false)}>
+  <Dialog title={words.shell.keyboard} onClose={() => (helpIsOpen.value = false)}>
     {() => (
       <>
         <dl class="keys">
@@ -40,7 +41,7 @@ const Help = () => (
             checked={shortcuts.value === "on"}
             onChange={(event) => (shortcuts.value = event.currentTarget.checked ? "on" : "off")}
           />
-          Single-key shortcuts (Tab, Enter and Escape always work)
+          {words.shell.singleKeys}
         </label>
       </>
     )}

@@ -1,25 +1,28 @@
-import { type TimeMode, timeMode, timeModes, timeModeWords } from "../time.ts";
+import { type TimeMode, timeMode, timeModes } from "../time.ts";
+import { keepLanguage, type Language, language, languages } from "../language/choice.ts";
 import { theme, themes } from "../theme.ts";
 import { ConnectionMark } from "./connection.tsx";
 import { helpIsOpen } from "./shortcuts.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
+import { words } from "../language/words.ts";
 
 export const TopBar = () => (
   <header class="top-bar">
     <ConnectionMark />
     <span class="space" />
     <TimeSwitch />
+    <LanguageSwitch />
     <ThemeSwitch />
-    <button type="button" class="icon-button" title="Keyboard: ?" onClick={() => (helpIsOpen.value = true)}>
+    <button type="button" class="icon-button" title={words.shell.keyboardKey} onClick={() => (helpIsOpen.value = true)}>
       <Icon name="keyboard" />
-      <span class="hidden">Keyboard shortcuts</span>
+      <span class="hidden">{words.shell.keyboardShortcuts}</span>
     </button>
   </header>
 );
 
 const TimeSwitch = () => (
   <label class="time-switch">
-    <span class="hidden">How times are written</span>
+    <span class="hidden">{words.time.howWritten}</span>
     <Icon name="schedules" size={14} />
     <select
       value={timeMode.value}
@@ -29,7 +32,30 @@ const TimeSwitch = () => (
     >
       {timeModes.map((mode) => (
         <option key={mode} value={mode}>
-          {timeModeWords[mode]}
+          {words.time.modes[mode]}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+/** Each language by its own name. */
+const languageNames: Readonly<Record<Language, string>> = { en: "English", ko: "한국어" };
+
+const LanguageSwitch = () => (
+  <label class="time-switch">
+    <span class="hidden">{words.shell.language}</span>
+    <select
+      value={language}
+      onChange={({ currentTarget }) => {
+        keepLanguage(currentTarget.value as Language);
+        // The address holds what the page shows.
+        location.reload();
+      }}
+    >
+      {languages.map((each) => (
+        <option key={each} value={each} lang={each}>
+          {languageNames[each]}
         </option>
       ))}
     </select>
@@ -40,13 +66,15 @@ const themeIcons = { system: "system", light: "sun", dark: "moon" } as const sat
 
 function ThemeSwitch() {
   const next = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? "system";
+  const { themes: names } = words.shell;
+  const text = words.shell.theme(names[theme.value], names[next]);
   const change = (): void => {
     theme.value = next;
   };
   return (
-    <button type="button" class="icon-button" onClick={change} title={`Theme: ${theme.value}. Change to ${next}`}>
+    <button type="button" class="icon-button" onClick={change} title={text}>
       <Icon name={themeIcons[theme.value]} />
-      <span class="hidden">{`Theme: ${theme.value}. Change to ${next}`}</span>
+      <span class="hidden">{text}</span>
     </button>
   );
 }

@@ -87,4 +87,6 @@ export const operationsLimits = {
   gatheredLockWaitMs: 100,
   /** Requests that wait alone for a held key, each on its own connection; more are refused. */
   heldKeysMax: 2,
+  /** Of the newest changes, when those of one object are wanted. */
+  auditsSearchedMax: 20_000,
 } as const;

@@ -69,8 +69,11 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
 
   /** Writes who changed what. */
   note(rows: readonly AuditRow[]): Promise<void>;
-  /** Newest first. `before` is the last id of the page before. */
-  audits(options: { before: string | null; limit: number }): Promise<readonly AuditView[]>;
+  /**
+   * Newest first. `before` is the last id of the page before. Of one `target` and what lies below its path: only the newest
+   * `operationsLimits.auditsSearchedMax` are looked through.
+   */
+  audits(options: { before: string | null; limit: number; target?: string | undefined }): Promise<readonly AuditView[]>;
 
   /**
    * At most `limit` events that became visible since the cursor; null begins now. An event that is read again, from an older

@@ -1,0 +1,90 @@
+import { useLocation } from "preact-iso";
+import { useState } from "preact/hooks";
+import { addresses } from "../address.ts";
+import { enqueueJob, loadKinds } from "../client.ts";
+import { words } from "../language/words.ts";
+import { FormField } from "../parts/field.tsx";
+import { FormDialog } from "../parts/form-dialog.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { say } from "../parts/toast.tsx";
+import { PayloadForm, type Written } from "../payload/payload-form.tsx";
+import { useResource } from "../resource.ts";
+import type { ShownJob } from "../shape.ts";
+
+interface EnqueueFormProps {
+  /** Whose kind and payload it begins with. The new job's key names it; it stays as it is. */
+  readonly source?: Pick<ShownJob, "id" | "kind"> & { readonly payload: unknown };
+  readonly onClose: () => void;
+}
+
+/** A new job: of any kind, or a copy of another with a payload that is changed by hand. */
+export function EnqueueForm({ source, onClose }: EnqueueFormProps) {
+  const { route } = useLocation();
+  const kinds = useResource("kinds", loadKinds, { again: "never" });
+  const [kind, setKind] = useState(source?.kind ?? "");
+  const [written, setWritten] = useState<Written>({ payload: source?.payload });
+  const [key, setKey] = useState(() => (source === undefined ? "" : `copy-of-${source.id}-${Date.now()}`));
+  const [delay, setDelay] = useState("");
+  const send = async (): Promise<void> => {
+    if ("problem" in written) throw new Error(written.problem);
+    const { id, created } = await enqueueJob({ kind, payload: written.payload, key, delay });
+    say(created ? words.enqueue.done(`${kind} ${id}`) : words.enqueue.existed(`${kind} ${id}`));
+    route(addresses.job(id));
+  };
+  const { title, action } = words.enqueue;
+  return (
+    <FormDialog
+      title={source === undefined ? title : words.enqueue.copyTitle(source.kind)}
+      action={action}
+      onSend={send}
+      onClose={onClose}
+    >
+      {source === undefined ? null : <p>{words.enqueue.copyText(source.id)}</p>}
+      <Loaded of={kinds}>
+        {(all) => {
+          const chosen = all.find(({ id }) => id === kind);
+          return (
+            <>
+              {source === undefined ? (
+                <FormField name={words.enqueue.kind} isRequired>
+                  <select
+                    class="select"
+                    required
+                    value={kind}
+                    onChange={({ currentTarget }) => {
+                      setKind(currentTarget.value);
+                      setWritten({ payload: undefined });
+                    }}
+                  >
+                    <option value="">–</option>
+                    {all
+                      .filter(({ startable }) => startable)
+                      .map(({ id }) => (
+                        <option key={id} value={id}>
+                          {id}
+                        </option>
+                      ))}
+                  </select>
+                </FormField>
+              ) : null}
+              {kind === "" ? null : (
+                <PayloadForm
+                  key={kind}
+                  schema={chosen === undefined ? {} : chosen.payload}
+                  initial={source?.payload}
+                  onChange={setWritten}
+                />
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+      <FormField name={words.enqueue.key} hint={words.enqueue.keyHint}>
+        <input class="field" value={key} onInput={({ currentTarget }) => setKey(currentTarget.value)} />
+      </FormField>
+      <FormField name={words.enqueue.delay} hint={words.enqueue.delayHint}>
+        <input class="field" value={delay} onInput={({ currentTarget }) => setDelay(currentTarget.value)} />
+      </FormField>
+    </FormDialog>
+  );
+}

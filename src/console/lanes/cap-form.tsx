@@ -1,0 +1,37 @@
+import { useState } from "preact/hooks";
+import { changeCap } from "../client.ts";
+import { words } from "../language/words.ts";
+import { FormField } from "../parts/field.tsx";
+import { FormDialog } from "../parts/form-dialog.tsx";
+import { say } from "../parts/toast.tsx";
+
+interface CapFormProps {
+  readonly kind: string;
+  readonly size: number;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** How many jobs of a kind run at once, until the next release brings its own number. */
+export function CapForm({ kind, size, onClose, onDone }: CapFormProps) {
+  const [wanted, setWanted] = useState(String(size));
+  const send = async (): Promise<void> => {
+    await changeCap(kind, Number(wanted));
+    say(words.caps.changed(kind, wanted));
+    onDone();
+  };
+  return (
+    <FormDialog title={words.caps.title(kind)} action={words.caps.action} onSend={send} onClose={onClose}>
+      <FormField name={words.caps.size} hint={words.caps.hint} isRequired>
+        <input
+          class="field"
+          type="number"
+          min={1}
+          required
+          value={wanted}
+          onInput={({ currentTarget }) => setWanted(currentTarget.value)}
+        />
+      </FormField>
+    </FormDialog>
+  );
+}

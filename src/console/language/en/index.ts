@@ -1,0 +1,9 @@
+import { enChange } from "./change.ts";
+import { enSchedules } from "./schedules.ts";
+import { enShared } from "./shared.ts";
+import { enSystem } from "./system.ts";
+import { enWork } from "./work.ts";
+
+/** All texts of the page. The compiler holds every language to the same members. */
+export const english = { ...enShared, ...enChange, ...enSchedules, ...enSystem, ...enWork };
+export type Words = typeof english;

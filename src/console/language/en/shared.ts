@@ -1,0 +1,233 @@
+import { counted, type Count } from "../number.ts";
+
+const rules = new Intl.PluralRules("en");
+const isOne = (value: Count): boolean =>
+  typeof value === "number" ? rules.select(value) === "one" : value.count === 1 && !value.isMore;
+
+/** `1 job`, `2 jobs`, `10,000+ jobs`. */
+export const plural = (value: Count, one: string, many = `${one}s`): string =>
+  `${counted(value)} ${isOne(value) ? one : many}`;
+
+const many = {
+  job: (value: Count) => plural(value, "job"),
+  task: (value: Count) => plural(value, "task"),
+  time: (value: Count) => plural(value, "time"),
+  moreTimes: (value: Count) => `and ${plural(value, "more time")}`,
+  schedule: (value: Count) => plural(value, "schedule"),
+  deadLetter: (value: Count) => plural(value, "dead letter"),
+  cause: (value: Count) => plural(value, "more cause"),
+  more: (value: Count) => `and ${counted(value)} more`,
+};
+
+const states = {
+  PENDING: "Pending",
+  QUEUED: "Queued",
+  RUNNING: "Running",
+  RETRY_WAIT: "Retry wait",
+  SUCCESS: "Success",
+  FAILED: "Failed",
+  CANCELED: "Canceled",
+  SKIPPED: "Skipped",
+};
+
+/** One sentence a state, shown under the pointer. */
+const stateMeanings = {
+  PENDING: "Waits for its time, for predecessors or for a slot",
+  QUEUED: "A message is on its way to a worker",
+  RUNNING: "A worker has claimed it",
+  RETRY_WAIT: "An attempt failed; the next one has a time",
+  SUCCESS: "Done",
+  FAILED: "Out of attempts or refused for good: needs attention",
+  CANCELED: "Canceled before it ended",
+  SKIPPED: "Decided not to run; the reason is written down",
+};
+
+/** Why a job does not run yet, or what it became. */
+const phases: Readonly<Record<string, string>> = {
+  waiting: "ready, waiting for a worker",
+  scheduled: "scheduled for later",
+  held: "held",
+  running: "running",
+  retrying: "waiting for its next attempt",
+};
+
+/** Reasons as they are stored. */
+const reasons: Readonly<Record<string, string>> = {
+  "lock-held": "another job held its lock",
+  overlap: "the one before was still running",
+  paused: "its schedule was paused",
+  expired: "its time had passed",
+  "not taken": "its branch was not taken",
+  "no longer wanted": "it was no longer wanted",
+  "dst-gap": "the clock skipped this time",
+  withdrawn: "the schedule was changed",
+  permanent: "it was refused for good",
+  "attempts used up": "no attempt was left",
+  ambiguous: "it is unknown whether its effect outside happened",
+  undeliverable: "no worker took any of its messages",
+  unsettleable: "its result could not be written",
+  "never started": "its task never started",
+  postponed: "there was no room for its task yet",
+  retry: "it failed and is tried again",
+  interrupted: "its worker was stopped or lost",
+  stopped: "its worker was stopped",
+  "task stopped": "its task was stopped",
+  slot: "no slot was free",
+  "message-lost": "its message was lost and sent again",
+  "run now": "it was made due by hand",
+  resumed: "the run goes on from what failed",
+  canceled: "it was canceled by hand",
+  disabled: "its schedule was off",
+  deleted: "its schedule was deleted",
+  payload: "no payload could be made for it",
+  "no-job": "its version is no longer defined",
+  misfire: "it was missed and is not caught up",
+};
+const mergedInto = (day: string, clock: string) => `merged into that of ${day} ${clock}`;
+
+const time = {
+  modes: { utc: "UTC", mine: "My zone", schedule: "Schedule's zone", relative: "Relative" },
+  howWritten: "How times are written",
+  units: { ms: " ms", s: " s", min: " min", h: " h", d: " d" },
+  now: "now",
+  ago: (duration: string) => `${duration} ago`,
+  later: (duration: string) => `in ${duration}`,
+  day: (month: string, day: string) => `${month} ${day}`,
+  ofYear: (day: string, year: string) => `${day} ${year}`,
+};
+
+const shell = {
+  skip: "Skip to the content",
+  console: "Console",
+  places: {
+    overview: "Overview",
+    jobs: "Jobs",
+    schedules: "Schedules",
+    upcoming: "Upcoming",
+    kinds: "Kinds",
+    runs: "Runs",
+    deadLetters: "Dead letters",
+    lanes: "Lanes & workers",
+    locks: "Locks",
+    audit: "Audit",
+  },
+  connection: { connecting: "Connecting", live: "Live", stale: "Stale", paused: "Paused" },
+  neverHeard: "No live connection: what you see may be old. Trying again…",
+  lastHeard: (ago: string) => `The live connection is down, last heard ${ago}: what you see may be old. Trying again…`,
+  rejectedSave: (file: string) => `The save of ${file} cannot be used; the code before it runs on.`,
+  keyboard: "Keyboard",
+  keyboardKey: "Keyboard: ?",
+  keyboardShortcuts: "Keyboard shortcuts",
+  singleKeys: "Single-key shortcuts (Tab, Enter and Escape always work)",
+  showList: "Show this list",
+  goTo: (place: string) => `Go to ${place}`,
+  language: "Language",
+  themes: { system: "system", light: "light", dark: "dark" },
+  theme: (theme: string, next: string) => `Theme: ${theme}. Change to ${next}`,
+  nothingHere: "There is nothing at this address",
+  goToOverview: "Go to the overview",
+};
+
+/** Words that many places share. */
+const shared = {
+  close: "Close",
+  dismiss: "Dismiss",
+  tryAgain: "Try again",
+  loading: "Loading…",
+  none: "None",
+  retry: "Retry",
+  cancel: "Cancel",
+  pause: "Pause",
+  resume: "Resume",
+  runNow: "Run now",
+  viewJobs: "View jobs",
+  showJobs: "Show jobs",
+  showJob: "Show the job",
+  state: "State",
+  all: "All",
+  actions: "Actions",
+  noCode: "no code",
+  job: "job",
+  span: "Span",
+  keepAsIs: "Don’t change anything",
+  copied: "Copied",
+  notCopied: "Not copied",
+  showAllCharacters: (length: number) => `Show all ${counted(length)} characters`,
+  partFailed: "This part of the page failed",
+  noConnection: "No connection",
+  notFound: "Not found",
+  cannotAnswer: "The API could not answer",
+  unreachable: "The API does not answer: is the system still running?",
+  answered: (status: number) => `the API answered ${status}`,
+  noSchedule: (id: string) => `There is no schedule ${id}`,
+};
+
+/** Who changed an object. */
+const audits = {
+  title: "Who changed it",
+  none: "Nothing was changed by hand here, as far as the newest changes go back",
+  columns: { at: "At", who: "Who", what: "What", answer: "Answer", sent: "Sent" },
+};
+
+const filter = {
+  write: "Write a filter",
+  clear: "Clear the filter",
+  suggestions: "Suggestions",
+  nothingUntilCorrected: "Nothing matches until the filter is corrected.",
+  twice: (field: string) => `“${field}:” comes twice: keep one of them`,
+  noField: (field: string, fields: string) => `“${field}” is no field: use ${fields}`,
+  noValue: (field: string) => `“${field}:” has no value yet`,
+  noState: (value: string, states: string) => `“${value}” is no state: ${states}`,
+  noNumber: (value: string) => `“${value}” is no number of a job: write id:42`,
+  badDue: (value: string) => `“due:${value}”: write due:past, due:<1h or due:>10m`,
+  badLate: (value: string) => `“late:${value}”: write late:>5s`,
+  nextRow: "Next row",
+  rowBefore: "Row before",
+  openRow: "Open the row",
+};
+
+const verbs = { retry: "Retry", cancel: "Cancel" };
+const pasts = { retry: "retried", cancel: "canceled" };
+type Verb = keyof typeof verbs;
+
+/** Changes of many jobs. */
+const bulk = {
+  ongoing: (verb: Verb, done: Count, total: Count) =>
+    `${verb === "retry" ? "Retrying" : "Canceling"} ${counted(done)} of ${counted(total)}`,
+  stop: "Stop",
+  notStopped: "It was not stopped",
+  consequences: {
+    retry: "Each starts again with its own id, key and history. You can stop half way.",
+    cancel: "None of them will run; running ones are aborted. You can stop half way.",
+  },
+  none: (verb: Verb) => `No job here can be ${pasts[verb]}`,
+  question: (verb: Verb, total: Count) => `${verbs[verb]} ${plural(total, "job")}?`,
+  action: (verb: Verb, total: Count) => `${verbs[verb]} ${plural(total, "job")}`,
+  notChanged: (verb: Verb) => `The jobs were not ${pasts[verb]}`,
+  changed: (verb: Verb, changed: number, refused: number, isStopped: boolean) =>
+    `${plural(changed, "job")} ${pasts[verb]}${isStopped ? " before it was stopped" : ""}${
+      refused === 0 ? "" : `, ${counted(refused)} left as they were`
+    }`,
+  filter: "Filter",
+  everyJob: "none: every job",
+  kinds: (among: string) => `Kinds${among}`,
+  states: (among: string) => `States${among}`,
+  jobs: "Jobs",
+  ofNewest: (count: Count) => ` (of the newest ${counted(count)})`,
+  more: (count: number) => `${counted(count)} more`,
+};
+
+export const enShared = {
+  many,
+  states,
+  stateMeanings,
+  phases,
+  reasons,
+  mergedInto,
+  time,
+  shell,
+  shared,
+  audits,
+  filter,
+  bulk,
+};

@@ -1,0 +1,36 @@
+import type { Words } from "../en/index.ts";
+
+const payload: Words["payload"] = {
+  title: "페이로드",
+  none: "이 종류는 페이로드를 받지 않습니다.",
+  noJson: "페이로드가 JSON이 아닙니다. 따옴표와 쉼표를 확인하세요.",
+  wrong: (fields) => `값이 아님: ${fields}`,
+  asJson: "JSON으로 쓰기",
+};
+
+const enqueue: Words["enqueue"] = {
+  open: "작업 넣기",
+  title: "작업 넣기",
+  action: "작업 넣기",
+  kind: "종류",
+  key: "키",
+  keyHint: "같은 키로는 작업이 다시 만들어지지 않습니다.",
+  delay: "지연",
+  delayHint: "10m, 2h. 비우면 지금",
+  done: (job) => `${job}: 넣었습니다`,
+  existed: (job) => `${job}: 이미 이 키가 있어 새로 넣지 않았습니다`,
+  copyTitle: (kind) => `다른 페이로드로 새 ${kind}`,
+  copyText: (id) => `작업 ${id}: 그대로 남습니다. 새 작업의 키가 그 번호를 가리킵니다.`,
+};
+
+const caps: Words["caps"] = {
+  open: (kind) => `${kind} 상한 바꾸기`,
+  change: "바꾸기",
+  title: (kind) => `${kind}: 상한`,
+  action: "상한 바꾸기",
+  size: "동시에 실행할 작업 수",
+  hint: "다음 릴리스가 정한 수를 가져올 때까지 유지됩니다.",
+  changed: (kind, size) => `${kind}: 동시에 최대 ${size}개`,
+};
+
+export const koChange = { payload, enqueue, caps };

@@ -1,0 +1,8 @@
+import type { Words } from "../en/index.ts";
+import { koChange } from "./change.ts";
+import { koSchedules } from "./schedules.ts";
+import { koShared } from "./shared.ts";
+import { koSystem } from "./system.ts";
+import { koWork } from "./work.ts";
+
+export const korean: Words = { ...koShared, ...koChange, ...koSchedules, ...koSystem, ...koWork };

@@ -1,0 +1,20 @@
+/** Stored values as people read them. One that has no words is shown as it is. */
+import type { ShownJob } from "../shape.ts";
+import { words } from "./words.ts";
+
+export function reasonText(reason: string | null): string {
+  if (reason === null) return "";
+  const merged = /^into (\S+)T(\S+)$/.exec(reason);
+  if (merged !== null) return words.mergedInto(merged[1] ?? "", merged[2] ?? "");
+  return words.reasons[reason] ?? reason.replaceAll("-", " ");
+}
+
+/** How many attempts there were, and how many failures of those it may have. */
+export function triesText({
+  attempt,
+  failures,
+  maxAttempts,
+}: Pick<ShownJob, "attempt" | "failures" | "maxAttempts">): string {
+  if (attempt === 0) return words.job.noAttempt(maxAttempts);
+  return failures === 0 ? words.job.noFailure(attempt) : words.job.failures(attempt, failures, maxAttempts);
+}

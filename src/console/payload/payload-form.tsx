@@ -1,0 +1,88 @@
+import { useMemo, useState } from "preact/hooks";
+import { words } from "../language/words.ts";
+import { FormField } from "../parts/field.tsx";
+import { type Draft, draftOf, fieldsOf, parsedJson, type PayloadField, payloadOf } from "./fields.ts";
+
+/** A payload as it is being written: its value, or why it is none. */
+export type Written = { readonly payload: unknown } | { readonly problem: string };
+
+interface PayloadFormProps {
+  /** JSON Schema; null for a kind that takes no payload. */
+  readonly schema: unknown;
+  readonly initial: unknown;
+  readonly onChange: (written: Written) => void;
+}
+
+/** A field for each member of the payload, or the whole of it as JSON. */
+export function PayloadForm({ schema, initial, onChange }: PayloadFormProps) {
+  const fields = useMemo(() => fieldsOf(schema), [schema]);
+  const [draft, setDraft] = useState<Draft | null>(() => (fields === null ? null : draftOf(fields, initial)));
+  const [text, setText] = useState(() => JSON.stringify(initial ?? (schema === null ? null : {}), null, 2));
+  if (schema === null && initial == null) return <p class="dim">{words.payload.none}</p>;
+  if (fields === null || draft === null) {
+    const write = (next: string): void => {
+      setText(next);
+      const payload = parsedJson(next);
+      onChange(payload === undefined ? { problem: words.payload.noJson } : { payload });
+    };
+    return (
+      <textarea
+        class="field payload-field"
+        aria-label={words.payload.title}
+        rows={10}
+        spellcheck={false}
+        value={text}
+        onInput={(event) => write(event.currentTarget.value)}
+      />
+    );
+  }
+  const write = (name: string, value: string): void => {
+    const next = { ...draft, [name]: value };
+    setDraft(next);
+    const { payload, wrong } = payloadOf(fields, next);
+    onChange(wrong.length > 0 ? { problem: words.payload.wrong(wrong.join(", ")) } : { payload });
+    setText(JSON.stringify(payload, null, 2));
+  };
+  return (
+    <fieldset class="form-fields">
+      <legend>{words.payload.title}</legend>
+      {fields.map((field) => (
+        <Member key={field.name} field={field} value={draft[field.name] ?? ""} onWrite={write} />
+      ))}
+      <button type="button" class="button small" onClick={() => setDraft(null)}>
+        {words.payload.asJson}
+      </button>
+    </fieldset>
+  );
+}
+
+interface MemberProps {
+  readonly field: PayloadField;
+  readonly value: string;
+  readonly onWrite: (name: string, value: string) => void;
+}
+
+const Member = ({ field: { name, is, isRequired, choices, hint }, value, onWrite }: MemberProps) => (
+  <FormField name={name} hint={hint} isRequired={isRequired}>
+    {is === "choice" ? (
+      <select class="select" value={value} onChange={({ currentTarget }) => onWrite(name, currentTarget.value)}>
+        <option value="">–</option>
+        {choices.map((each) => (
+          <option key={each} value={each}>
+            {each.replace(/^"|"$/g, "")}
+          </option>
+        ))}
+      </select>
+    ) : (
+      <input
+        class={is === "json" ? "field mono" : "field"}
+        type="text"
+        inputMode={is === "number" ? "decimal" : "text"}
+        placeholder={is === "json" ? "[…] {…}" : ""}
+        spellcheck={false}
+        value={value}
+        onInput={({ currentTarget }) => onWrite(name, currentTarget.value)}
+      />
+    )}
+  </FormField>
+);

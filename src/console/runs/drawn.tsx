@@ -1,0 +1,150 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useKeys } from "../keys.ts";
+import { words } from "../language/words.ts";
+import { Failure } from "../parts/failure.tsx";
+import { GraphMap } from "./graph-map.tsx";
+import { type LaidOut, layOut } from "./layout.ts";
+import { useZoom, zoomStep } from "./zoom.ts";
+
+interface Line {
+  readonly from: string;
+  readonly to: string;
+  readonly isTaken: boolean;
+}
+
+interface DrawnProps {
+  readonly label: string;
+  readonly nodes: readonly string[];
+  readonly lines: readonly Line[];
+  readonly size: { readonly width: number; readonly height: number };
+  readonly node: (id: string) => ComponentChildren;
+  /** The class of its mark on the map. */
+  readonly lookOf: (id: string) => string;
+}
+
+/** Boxes and the lines between them, laid out beside the page. */
+export function Drawn(props: DrawnProps) {
+  const { nodes, lines, size } = props;
+  const [laidOut, setLaidOut] = useState<LaidOut | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  const [again, setAgain] = useState(0);
+  const shape = `${nodes.join()}|${lines.map(({ from, to }) => `${from}>${to}`).join()}`;
+  useEffect(() => {
+    const asked = new AbortController();
+    setError(null);
+    const edges = lines.map(({ from, to }) => [from, to] as const);
+    layOut({ nodes, edges, ...size }, asked.signal).then(
+      setLaidOut,
+      (failed: unknown) => asked.signal.aborted || setError(failed as Error),
+    );
+    return () => asked.abort();
+  }, [shape, again]);
+  if (error !== null) return <Failure error={error} onRetry={() => setAgain(again + 1)} />;
+  if (laidOut === null) return <p class="loading">{words.tasks.drawing}</p>;
+  return <Pane {...props} laidOut={laidOut} />;
+}
+
+/** What can be seen at once, moved by scrolling, by the map, and made larger or smaller. */
+function Pane({ label, lines, size, node, lookOf, laidOut }: DrawnProps & { readonly laidOut: LaidOut }) {
+  const box = useRef<HTMLDivElement>(null);
+  const view = useZoom(box, laidOut);
+  const { scale } = view;
+  useKeys([
+    { keys: "+", does: words.tasks.zoomIn, run: () => view.zoomBy(zoomStep) },
+    { keys: "-", does: words.tasks.zoomOut, run: () => view.zoomBy(1 / zoomStep) },
+    { keys: "0", does: words.tasks.fit, run: view.fit },
+  ]);
+  return (
+    <div class="graph-frame">
+      <div ref={box} class="graph" tabIndex={0} role="region" aria-label={label}>
+        <div class="graph-size" style={{ width: `${laidOut.width * scale}px`, height: `${laidOut.height * scale}px` }}>
+          <div
+            class="graph-ground"
+            style={{ width: `${laidOut.width}px`, height: `${laidOut.height}px`, transform: `scale(${scale})` }}
+          >
+            <Ground lines={lines} size={size} node={node} laidOut={laidOut} />
+          </div>
+        </div>
+      </div>
+      <div class="graph-tools">
+        <Tool name={words.tasks.zoomOut} sign="−" onClick={() => view.zoomBy(1 / zoomStep)} />
+        <span class="number dim">{`${Math.round(scale * 100)} %`}</span>
+        <Tool name={words.tasks.zoomIn} sign="+" onClick={() => view.zoomBy(zoomStep)} />
+        <Tool name={words.tasks.fit} sign="⤢" onClick={view.fit} />
+      </div>
+      <GraphMap box={box} laidOut={laidOut} size={size} scale={scale} lookOf={lookOf} />
+    </div>
+  );
+}
+
+interface ToolProps {
+  readonly name: string;
+  readonly sign: string;
+  readonly onClick: () => void;
+}
+
+const Tool = ({ name, sign, onClick }: ToolProps) => (
+  <button type="button" class="icon-button" title={name} aria-label={name} onClick={onClick}>
+    {sign}
+  </button>
+);
+
+type GroundProps = Pick<DrawnProps, "lines" | "size" | "node"> & { readonly laidOut: LaidOut };
+
+/** The box under the pointer or with the focus shows its lines; the others step back. */
+function Ground({ lines, size, node, laidOut }: GroundProps) {
+  const [focus, setFocus] = useState<string | null>(null);
+  const places = new Map(laidOut.places.map((place) => [place.id, place]));
+  return (
+    <>
+      <svg
+        class={focus === null ? "" : "has-focus"}
+        width={laidOut.width}
+        height={laidOut.height}
+        aria-hidden="true"
+        focusable="false"
+      >
+        {lines.map(({ from, to, isTaken }, index) => {
+          const [a, b] = [places.get(from), places.get(to)];
+          if (a === undefined || b === undefined) return null;
+          const look = `edge${isTaken ? " taken" : ""}${focus === from || focus === to ? " focused" : ""}`;
+          return <path key={`${from}>${to}`} class={look} d={curve(a, b, laidOut.lines[index] ?? [], size)} />;
+        })}
+      </svg>
+      <ul onPointerLeave={() => setFocus(null)}>
+        {laidOut.places.map(({ id, x, y }) => (
+          <li
+            key={id}
+            class="node"
+            style={{ left: `${x}px`, top: `${y}px`, width: `${size.width}px`, height: `${size.height}px` }}
+            onPointerEnter={() => setFocus(id)}
+            onFocusCapture={() => setFocus(id)}
+          >
+            {node(id)}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** From the right side of one box to the left side of the other; a long line goes through the gaps the layout left for it. */
+function curve(from: Point, to: Point, through: readonly Point[], { width, height }: DrawnProps["size"]): string {
+  const start = { x: from.x + width, y: from.y + height / 2 };
+  const end = { x: to.x, y: to.y + height / 2 };
+  const inner = through.slice(1, -1).filter(({ x }) => x > start.x && x < end.x);
+  let last = start;
+  const bends = [...(inner.length > 1 ? inner : []), end].map((point) => {
+    const middle = (last.x + point.x) / 2;
+    const bend = `C${middle} ${last.y} ${middle} ${point.y} ${point.x} ${point.y}`;
+    last = point;
+    return bend;
+  });
+  return `M${start.x} ${start.y} ${bends.join(" ")}`;
+}

@@ -1,0 +1,2 @@
+/** Adds Korean to the library; it has no types of its own. */
+declare module "cronstrue/locales/ko";

@@ -1,0 +1,43 @@
+import { useLocation } from "preact-iso";
+import { useState } from "preact/hooks";
+import { addresses } from "../address.ts";
+import { requestDeletion } from "../client.ts";
+import { words } from "../language/words.ts";
+import { confirmed } from "../parts/confirm.tsx";
+import { say, sayFailed } from "../parts/toast.tsx";
+import type { ShownOutcome } from "../shape.ts";
+import { ScheduleForm } from "./schedule-form.tsx";
+
+interface EditAndDeleteProps {
+  readonly schedule: ShownOutcome;
+  readonly onDone: () => void;
+}
+
+/** What is possible only with a schedule that no code defines. */
+export function EditAndDelete({ schedule, onDone }: EditAndDeleteProps) {
+  const { route } = useLocation();
+  const [isEditing, setEditing] = useState(false);
+  const { id } = schedule;
+  const remove = async (): Promise<void> => {
+    const { removeText: text, removeAction: action } = words.schedules;
+    if (!(await confirmed({ title: words.schedules.removeQuestion(id), text, action, danger: true }))) return;
+    try {
+      await requestDeletion(schedule);
+      say(words.schedules.removed(id));
+      route(addresses.schedules);
+    } catch (error) {
+      sayFailed(words.schedules.notChanged(id), error);
+    }
+  };
+  return (
+    <>
+      {isEditing ? <ScheduleForm schedule={schedule} onClose={() => setEditing(false)} onDone={onDone} /> : null}
+      <button type="button" class="button danger" onClick={() => void remove()}>
+        {words.schedules.remove}
+      </button>
+      <button type="button" class="button" onClick={() => setEditing(true)}>
+        {words.schedules.edit}
+      </button>
+    </>
+  );
+}

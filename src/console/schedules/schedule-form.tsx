@@ -1,0 +1,200 @@
+import { useLocation } from "preact-iso";
+import { useState } from "preact/hooks";
+import { addresses } from "../address.ts";
+import { changeSchedule, requestSchedule, loadKinds, loadPayload } from "../client.ts";
+import { words } from "../language/words.ts";
+import { FormField } from "../parts/field.tsx";
+import { FormDialog } from "../parts/form-dialog.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { say } from "../parts/toast.tsx";
+import { PayloadForm, type Written } from "../payload/payload-form.tsx";
+import { useResource } from "../resource.ts";
+import type { ShownKind, ShownOutcome } from "../shape.ts";
+import { myZone } from "../time.ts";
+import { TimesPreview } from "./times-preview.tsx";
+import { type ScheduleDraft, type ScheduleSettings, changedSettings, splitExpression, whenForms } from "./when.ts";
+
+interface ScheduleFormProps {
+  /** The one to change; without it a new one is made. */
+  readonly schedule?: Pick<ShownOutcome, "id" | "kind" | "version" | "expression" | "timezone" | "overlap" | "misfire">;
+  readonly onClose: () => void;
+  readonly onDone?: () => void;
+}
+
+const { form: names } = words.schedules;
+
+/** Makes a schedule that no code defines, or changes one, with its next times as it is written. */
+export function ScheduleForm({ schedule, onClose, onDone = () => {} }: ScheduleFormProps) {
+  const { route } = useLocation();
+  const initial: ScheduleDraft = {
+    kind: schedule?.kind ?? "",
+    ...splitExpression(schedule?.expression ?? "0 8 * * *"),
+    timezone: schedule?.timezone ?? myZone,
+    overlap: schedule?.overlap ?? "skip",
+    misfire: schedule?.misfire ?? "latest",
+  };
+  const [id, setId] = useState(schedule?.id ?? "");
+  const [draft, setDraft] = useState(initial);
+  const [written, setWritten] = useState<Written | null>(null);
+  const set = (part: Partial<ScheduleDraft>): void => setDraft({ ...draft, ...part });
+  const send = async (): Promise<void> => {
+    if (written !== null && "problem" in written) throw new Error(written.problem);
+    const settings: ScheduleSettings = {
+      ...changedSettings(draft, schedule === undefined ? null : initial),
+      ...(written === null || written.payload === undefined ? {} : { payload: written.payload }),
+    };
+    await (schedule === undefined ? requestSchedule(id, settings) : changeSchedule(schedule, settings));
+    say(words.schedules.saved(id));
+    if (schedule === undefined) route(addresses.schedule(id));
+    onDone();
+  };
+  return (
+    <FormDialog
+      title={schedule === undefined ? names.create : names.edit(id)}
+      action={names.save}
+      onSend={send}
+      onClose={onClose}
+    >
+      <div class="field-pair">
+        {schedule === undefined ? (
+          <FormField name={names.id} isRequired>
+            <input class="field" required value={id} onInput={({ currentTarget }) => setId(currentTarget.value)} />
+          </FormField>
+        ) : null}
+        <KindAndPayload
+          draft={draft}
+          schedule={schedule?.id ?? null}
+          onKind={(kind) => set({ kind })}
+          onWrite={setWritten}
+        />
+      </div>
+      <When draft={draft} onChange={set} />
+      <TimesPreview draft={draft} />
+      <div class="field-pair">
+        <Choice
+          name={names.overlap}
+          of={words.schedules.overlap}
+          value={draft.overlap}
+          onChoose={(overlap) => set({ overlap })}
+        />
+        <Choice
+          name={names.misfire}
+          of={words.schedules.misfire}
+          value={draft.misfire}
+          onChoose={(misfire) => set({ misfire })}
+        />
+      </div>
+    </FormDialog>
+  );
+}
+
+interface WhenProps {
+  readonly draft: ScheduleDraft;
+  readonly onChange: (part: Partial<ScheduleDraft>) => void;
+}
+
+const zones = Intl.supportedValuesOf("timeZone");
+
+const When = ({ draft: { form, text, timezone }, onChange }: WhenProps) => (
+  <div class="field-pair">
+    <Choice
+      name={names.when}
+      of={names.forms}
+      value={form}
+      onChoose={(value) => onChange({ form: whenForms.find((each) => each === value) ?? "cron" })}
+    />
+    <FormField name={names.forms[form]} hint={names.hints[form]} isRequired>
+      <input
+        class="field mono"
+        required
+        spellcheck={false}
+        value={text}
+        onInput={({ currentTarget }) => onChange({ text: currentTarget.value })}
+      />
+    </FormField>
+    {form === "cron" ? (
+      <FormField name={names.zone} isRequired>
+        <input
+          class="field"
+          list="zones"
+          required
+          value={timezone}
+          onInput={({ currentTarget }) => onChange({ timezone: currentTarget.value })}
+        />
+        <datalist id="zones">
+          {zones.map((zone) => (
+            <option key={zone} value={zone} />
+          ))}
+        </datalist>
+      </FormField>
+    ) : null}
+  </div>
+);
+
+interface ChoiceProps {
+  readonly name: string;
+  /** Each value with its words. */
+  readonly of: Readonly<Record<string, string>>;
+  readonly value: string;
+  readonly onChoose: (value: string) => void;
+}
+
+const Choice = ({ name, of, value, onChoose }: ChoiceProps) => (
+  <FormField name={name}>
+    <select class="select" value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+      {Object.entries(of).map(([each, text]) => (
+        <option key={each} value={each}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </FormField>
+);
+
+interface KindAndPayloadProps {
+  readonly draft: ScheduleDraft;
+  /** Whose payload it begins with. */
+  readonly schedule: string | null;
+  readonly onKind: (kind: string) => void;
+  readonly onWrite: (written: Written | null) => void;
+}
+
+function KindAndPayload({ draft: { kind }, schedule, onKind, onWrite }: KindAndPayloadProps) {
+  const loaded = useResource(
+    `kinds-of ${schedule ?? ""}`,
+    async (signal): Promise<readonly [readonly ShownKind[], unknown]> => [
+      await loadKinds(signal),
+      schedule === null ? undefined : await loadPayload(schedule, signal),
+    ],
+    { again: "never" },
+  );
+  const choose = (next: string): void => {
+    onKind(next);
+    onWrite(null);
+  };
+  return (
+    <Loaded of={loaded}>
+      {([kinds, payload]) => (
+        <>
+          <Choice
+            name={names.kind}
+            of={Object.fromEntries([
+              ["", "–"],
+              ...kinds.filter(({ startable }) => startable).map(({ id }) => [id, id]),
+            ])}
+            value={kind}
+            onChoose={choose}
+          />
+          {kind === "" ? null : (
+            <PayloadForm
+              key={kind}
+              schema={kinds.find(({ id }) => id === kind)?.payload ?? null}
+              initial={payload}
+              onChange={onWrite}
+            />
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+}
