@@ -1,0 +1,83 @@
+import { expect, onTestFinished, test } from "vitest";
+import { until } from "../local/until.ts";
+import { describeOperator } from "./operator-world.ts";
+import { past } from "./past.ts";
+
+const slowMs = 120_000;
+
+/** What must not look as if all were well. */
+await describeOperator("planted faults", (its) => {
+  const sits = async () => {
+    const at = await its.sits();
+    onTestFinished(() => at.page.context().close());
+    return at;
+  };
+
+  test(
+    "a schedule that fires and whose jobs fail is failing on the overview, in the list and on its page",
+    async () => {
+      await past(its.pool, "nightly-import", ["SUCCESS", "FAILED", "FAILED"]);
+      const { page, ...at } = await sits();
+      await at.link("Schedule nightly-import failed its last run");
+      await page
+        .getByText(/Failing/)
+        .first()
+        .waitFor();
+      await at.link("Schedules");
+      const row = page.getByRole("row").filter({ hasText: "nightly-import" });
+      await expect.poll(() => row.textContent()).toMatch(/Failing/);
+      expect(await row.locator(".end-failed").count()).toBe(2);
+      expect(await row.locator(".end-succeeded").count()).toBe(1);
+      await at.leave();
+    },
+    slowMs,
+  );
+
+  test(
+    "a mistyped filter matches nothing, says what is wrong, and nothing can be marked under it",
+    async () => {
+      await its.call("POST", "/jobs", { kind: "ping", delay: "1h" });
+      const { page, ...at } = await sits();
+      await at.link("Jobs");
+      await page.locator(".row").first().waitFor();
+      await page.getByRole("combobox", { name: /^Filter/ }).fill("sate:pending");
+      await page.keyboard.press("Enter");
+      await page.getByText("Nothing matches until the filter is corrected").waitFor();
+      expect(
+        await page
+          .getByText('"sate" is no field')
+          .or(page.getByText(/sate.* is no field/))
+          .count(),
+      ).toBeGreaterThan(0);
+      expect(await page.locator(".row").count()).toBe(0);
+      expect(await page.getByRole("button", { name: /^Mark all/ }).count()).toBe(0);
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("a");
+      expect(await page.getByText(/are marked/).count()).toBe(0);
+      await at.leave();
+    },
+    slowMs,
+  );
+
+  test(
+    "a page whose server was killed says that it may be old, keeps what it shows, and is live again with the next server",
+    async () => {
+      const { page, ...at } = await sits();
+      await at.link("Jobs");
+      await page.locator(".row").first().waitFor();
+      await page.getByText("Live", { exact: true }).first().waitFor();
+      const rows = await page.locator(".row").count();
+      const pid = its.system.processes().find(({ name }) => name === "api")?.pid ?? 0;
+      process.kill(pid, "SIGKILL");
+      await page.getByText("what you see may be old").waitFor();
+      expect(await page.locator(".row").count()).toBe(rows);
+      await until("another server", () => {
+        const next = its.system.processes().find(({ name }) => name === "api")?.pid;
+        return next !== undefined && next !== pid;
+      });
+      await page.getByText("what you see may be old").waitFor({ state: "hidden" });
+      await page.getByText("Live", { exact: true }).first().waitFor();
+    },
+    slowMs,
+  );
+});
