@@ -1,8 +1,7 @@
 import type { Registry } from "../core/define/definition.ts";
 import type { Scope } from "../core/define/scope.ts";
-import type { JobId } from "../core/job/job.ts";
+import type { JobId, RunId } from "../core/job/job.ts";
 import type { JobSearch } from "../core/ports/job-search.ts";
-import type { RunId } from "../core/ports/run.ts";
 import type { ApiOptions } from "./options.ts";
 import { HttpProblem } from "./problem.ts";
 
@@ -106,7 +105,7 @@ export const ofSchedule =
   ({ ports }: ApiOptions) =>
   async ({ params, body }: Named & { readonly body?: unknown }): Promise<About | null> => {
     const facts = await ports.store.scheduleFacts(params.id);
-    const spec = facts?.row?.spec ?? facts?.eras.findLast((era) => era.spec !== null)?.spec ?? null;
+    const spec = facts?.row?.spec ?? facts?.versions.findLast((each) => each.spec !== null)?.spec ?? null;
     const next = (body as { kind?: unknown } | undefined)?.kind;
     const kinds = [spec?.job.kind, next].filter((kind) => typeof kind === "string");
     return kinds.length === 0 ? null : { kinds };

@@ -1,57 +1,8 @@
 import { formatDuration } from "../core/calendar/duration.ts";
 import { nextFiring } from "../core/calendar/timetable.ts";
-import type { AttemptView, EventView, Instant, JobView } from "../core/job/job.ts";
+import type { Instant } from "../core/job/job.ts";
 import type { OccurrenceView, ScheduleRow } from "../core/ports/schedule.ts";
-import { isFinal } from "../core/job/state.ts";
 import { pauseJson } from "./shape/pause.ts";
-
-/** What the API answers for a job. Times are ISO 8601 in UTC, durations milliseconds; members are only ever added. */
-export const jobJson = (job: JobView & { readonly blocked?: boolean }, now: Instant) => ({
-  id: job.id,
-  kind: job.kind,
-  key: job.key,
-  state: job.state,
-  phase: phaseOf(job, now),
-  lane: job.lane,
-  attempt: job.attempt,
-  failures: job.failures,
-  interruptions: job.interruptions,
-  maxAttempts: job.maxAttempts,
-  payload: job.payload,
-  result: job.result,
-  progress: job.progress,
-  error: job.errorCode === null ? null : { code: job.errorCode, message: job.errorMessage },
-  worker: job.worker,
-  trace: job.trace,
-  schedule: job.scheduleId,
-  scheduledFor: iso(job.scheduledFor),
-  createdAt: iso(job.createdAt),
-  dueAt: iso(job.dueAt),
-  startedAt: iso(job.startedAt),
-  leaseUntil: iso(job.leaseUntil),
-  finishedAt: iso(job.finishedAt),
-});
-
-export const attemptJson = (attempt: AttemptView) => ({
-  attempt: attempt.attempt,
-  worker: attempt.worker,
-  startedAt: iso(attempt.startedAt),
-  endedAt: iso(attempt.endedAt),
-  durationMs: Math.max(0, attempt.endedAt - attempt.startedAt),
-  outcome: attempt.outcome,
-  error: attempt.errorCode === null ? null : { code: attempt.errorCode, message: attempt.errorMessage },
-});
-
-export const eventJson = (event: EventView) => ({
-  id: event.id,
-  at: iso(event.at),
-  from: event.from,
-  to: event.to,
-  attempt: event.attempt,
-  generation: event.generation,
-  worker: event.worker,
-  reason: event.reason,
-});
 
 /** `nextAt`: its next time that fires, though it may be planned already; a pause does not move it. `looksAt`: when it is planned on. */
 export const scheduleJson = (row: ScheduleRow, now: Instant) => ({
@@ -84,17 +35,6 @@ export const occurrenceJson = (occurrence: OccurrenceView) => ({
   version: occurrence.version,
   jobId: occurrence.jobId,
 });
-
-/** The state in words for people. */
-function phaseOf(job: JobView & { readonly blocked?: boolean }, now: Instant): string {
-  if (isFinal(job.state) || job.state === "RUNNING") return job.state.toLowerCase();
-  if (job.blocked === true) return "waiting for predecessors";
-  if (job.hold === "slot") return "held: slot";
-  if (job.hold === "paused") return "paused";
-  if (job.failures > 0 && job.dueAt > now) return `retrying at ${iso(job.dueAt)}`;
-  if (job.dueAt > now) return `scheduled until ${iso(job.dueAt)}`;
-  return job.state === "QUEUED" ? "queued" : "waiting for dispatch";
-}
 
 /** As a person would write it. */
 export function expressionOf(expression: ScheduleRow["spec"]["expression"]): string {

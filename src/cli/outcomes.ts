@@ -1,21 +1,12 @@
 import type { OccurrenceEndReply, ScheduleOutcomeReply } from "../api/shape/schedule-outcome.ts";
 import { table } from "./output.ts";
-import { pausedText } from "./pausing.ts";
+import { cellsOf, heads } from "./schedules.ts";
 
 /** One line a schedule, with how its last time ended. */
 export function outcomesText(schedules: readonly ScheduleOutcomeReply[], isTerminal: boolean): string {
   if (schedules.length === 0) return "no schedules";
-  const rows = schedules.map((each) => [
-    each.id,
-    each.app,
-    each.expression,
-    each.timezone,
-    each.kind,
-    each.paused ? pausedText(each) : each.enabled ? "on" : "off",
-    each.nextAt ?? "",
-    lastText(each),
-  ]);
-  return table(["ID", "APP", "WHEN", "ZONE", "RUNS", "STATUS", "NEXT", "LAST"], rows, isTerminal);
+  const rows = schedules.map((each) => [...cellsOf(each), each.nextAt ?? "", lastText(each)]);
+  return table([...heads, "NEXT", "LAST"], rows, isTerminal);
 }
 
 function lastText({ failingSince, last }: ScheduleOutcomeReply): string {

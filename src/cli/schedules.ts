@@ -9,17 +9,19 @@ import { pausedText } from "./pausing.ts";
 /** The schedules of the API that this command line speaks to. */
 export const client = (world: World, command: Command): ScheduleClient => api(world, command).schedule;
 
+type Listed = Pick<ScheduleReply, "id" | "app" | "expression" | "timezone" | "kind" | "paused" | "enabled"> &
+  Parameters<typeof pausedText>[0];
+
+/** What every list of schedules begins with, below `heads`. */
+export const cellsOf = (each: Listed): readonly string[] => {
+  const { id, app, expression, timezone, kind, paused, enabled } = each;
+  return [id, app, expression, timezone, kind, paused ? pausedText(each) : enabled ? "on" : "off"];
+};
+export const heads = ["ID", "APP", "WHEN", "ZONE", "RUNS", "STATUS"] as const;
+
 /** One line a schedule. */
 export function listText(schedules: readonly ScheduleReply[], isTerminal: boolean): string {
   if (schedules.length === 0) return "no schedules";
-  const rows = schedules.map((each) => [
-    each.id,
-    each.app,
-    each.expression,
-    each.timezone,
-    each.kind,
-    each.paused ? pausedText(each) : each.enabled ? "on" : "off",
-    each.nextAt ?? "",
-  ]);
-  return table(["ID", "APP", "WHEN", "ZONE", "RUNS", "STATUS", "NEXT"], rows, isTerminal);
+  const rows = schedules.map((each) => [...cellsOf(each), each.nextAt ?? ""]);
+  return table([...heads, "NEXT"], rows, isTerminal);
 }

@@ -37,7 +37,9 @@ function attempts(job: JobDetailReply, isTerminal: boolean): readonly string[] {
 }
 
 function events(job: JobDetailReply, isTerminal: boolean): readonly string[] {
-  const rows = job.events.map(({ at, from, to, reason }) => [at, from ?? "(new)", to, reason ?? ""]);
+  const rows = job.events.map(({ at, from, to, reason, caller }) => {
+    return [at, from ?? "(new)", to, `${reason ?? ""}${caller === null ? "" : ` by ${caller}`}`];
+  });
   return rows.length === 0 ? [] : ["", table(["AT", "FROM", "STATE", "REASON"], rows, isTerminal)];
 }
 

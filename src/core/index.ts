@@ -56,5 +56,6 @@ export type { JoinRule } from "./job/join.ts";
 export type { State as JobState } from "./job/state.ts";
 export type { Enqueued } from "./ports/client.ts";
 export type { TaskSize } from "./ports/launcher.ts";
-export type { FailurePolicy, Log, MetricUnit, RunId, Tx } from "./ports/ports.ts";
+export type { FailurePolicy, Log, MetricUnit, Tx } from "./ports/ports.ts";
+export type { RunId } from "./job/job.ts";
 export type { GapRule, Launch, OverlapReadings } from "./ports/schedule.ts";

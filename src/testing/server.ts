@@ -35,15 +35,15 @@ export async function testDatabase(apps: readonly AppDefinition[], server: strin
   templates.set(key, template);
   made += 1;
   const name = `belfry_test_${process.pid}_${made}`;
-  await run(admin, `create database ${name} template ${await template}`);
-  return { url: at(admin, name), drop: () => run(admin, `drop database if exists ${name} with (force)`) };
+  await runOnce(admin, `create database ${name} template ${await template}`);
+  return { url: databaseOf(admin, name), drop: () => runOnce(admin, `drop database if exists ${name} with (force)`) };
 }
 
 async function makeTemplate(admin: string, key: string, apps: readonly AppDefinition[]): Promise<string> {
   const name = `belfry_template_${process.pid}_${key}`;
-  await run(admin, `drop database if exists ${name} with (force)`);
-  await run(admin, `create database ${name} template template0`);
-  const url = at(admin, name);
+  await runOnce(admin, `drop database if exists ${name} with (force)`);
+  await runOnce(admin, `create database ${name} template template0`);
+  const url = databaseOf(admin, name);
   await migrate({ url });
   for (const { name: app, migrations } of apps) {
     if (migrations !== null) await migrate({ url, app, folder: fileURLToPath(migrations) });
@@ -81,13 +81,14 @@ async function localPostgres(): Promise<typeof import("../local/services/postgre
   }
 }
 
-const at = (url: string, database: string): string => {
+export const databaseOf = (url: string, database: string): string => {
   const next = new URL(url);
   next.pathname = `/${database}`;
   return next.href;
 };
 
-async function run(url: string, text: string): Promise<void> {
+/** One statement on a connection of its own. */
+export async function runOnce(url: string, text: string): Promise<void> {
   const client = new Client({ connectionString: url });
   client.on("error", () => {});
   await client.connect();

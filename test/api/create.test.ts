@@ -30,7 +30,7 @@ async function insertsOf({ store }: Awaited<ReturnType<typeof openApi>>) {
   return inserts;
 }
 
-test("creates that come while others are written go in one statement and one hand-off", async () => {
+test("creates that come while others are written go in one statement and one outbox batch", async () => {
   const opened = await openApi();
   const gate = gated(opened.store.insert);
   opened.store.insert = gate.work;
@@ -46,7 +46,7 @@ test("creates that come while others are written go in one statement and one han
   expect(send.mock.calls).toHaveLength(inserts.length);
 });
 
-test("while a hand-off is sent the next creates are written, and none is answered before its own was sent", async () => {
+test("while an outbox batch is sent the next creates are written, and none is answered before its own was sent", async () => {
   const opened = await openApi();
   const gate = gated(opened.ports.queue.send);
   opened.ports.queue.send = gate.work;
@@ -65,7 +65,7 @@ test("while a hand-off is sent the next creates are written, and none is answere
   expect(answered).toHaveLength(2);
 });
 
-test("a queue that refuses costs a create nothing: it is written, and its hand-off stays open", async () => {
+test("a queue that refuses costs a create nothing: it is written, and its outbox batch stays open", async () => {
   const opened = await openApi();
   opened.ports.queue.send = () => Promise.reject(new Error("the queue is away"));
   expect(await opened.call("POST", "/jobs", { kind: "ping" })).toMatchObject({

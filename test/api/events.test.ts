@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { keptSaves } from "../../src/api/saves.ts";
+import { aJob } from "../contract/store/fixture.ts";
 import { openApi } from "./harness.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
@@ -76,6 +77,17 @@ test("a client is sent the newest jobs, then each change as it becomes visible",
   const id = await create(opened);
   await client.until(1);
   expect(client.jobs()).toMatchObject([{ data: { job: id, kind: "ping", from: null, to: "QUEUED" } }]);
+});
+
+test("an event of a thousand moves reaches a client as a thousand messages, each once", async () => {
+  const opened = await openApi();
+  const client = await listen(opened);
+  await client.begun();
+  const jobs = Array.from({ length: 1_000 }, () => aJob({ kind: "ping" }));
+  await opened.store.insert(jobs, { dispatchWindowMs: 0 });
+  await client.until(1_000);
+  expect(client.jobs()).toHaveLength(1_000);
+  expect(new Set(client.jobs().map(({ data }) => data.job)).size).toBe(1_000);
 });
 
 test("a transaction that stays open holds nothing up, and one that commits late is not missed", async () => {

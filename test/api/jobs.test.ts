@@ -142,6 +142,11 @@ test("a waiting job can be canceled, twice with the same answer, and then retrie
   expect((await call("POST", `/jobs/${job.id}/cancel`, {})).status).toBe(200);
   const retried = await call("POST", `/jobs/${job.id}/retry`, {});
   expect(retried).toMatchObject({ status: 200, body: { id: job.id, state: "QUEUED" } });
+  expect(retried.body.events).toMatchObject([
+    { to: "PENDING", caller: null },
+    { to: "CANCELED", reason: "canceled", caller: "ada" },
+    { to: "QUEUED", reason: "retry", caller: "ada" },
+  ]);
 });
 
 test("a job that has not ended cannot be retried, and one that succeeded cannot be canceled", async () => {

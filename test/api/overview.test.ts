@@ -202,7 +202,7 @@ test("metrics tell by kind how tries and jobs ended, how late they started, what
     async () => {
       await opened.operations.rollUp(10);
       const total = (await opened.operations.kindTotals()).find(({ kind }) => kind === "ping");
-      expect([total?.tries.count, total?.itemsFailed]).toEqual([2, 15]);
+      expect([total?.attempts.count, total?.itemsFailed]).toEqual([2, 15]);
     },
     { timeout: 45_000, interval: 20 },
   );

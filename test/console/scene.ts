@@ -68,6 +68,7 @@ export function detailOf(id: number, state: JobState): ShownJobDetail {
       generation: attempt,
       worker: "w-7f3a",
       reason: null,
+      caller: null,
     };
   };
   const last: JobState = state === "QUEUED" || state === "PENDING" ? "RUNNING" : state;

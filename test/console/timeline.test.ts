@@ -17,7 +17,7 @@ interface Planted {
 
 function job({ dueAt, createdAt, state, startedAt, ended = [], retriedAt }: Planted): ShownJobDetail {
   const base = detailOf(1, state);
-  const move = { from: null, generation: 1, worker: null, reason: "retry", attempt: 1 };
+  const move = { from: null, generation: 1, worker: null, reason: "retry", caller: "ada", attempt: 1 };
   return {
     ...base,
     state,
@@ -40,7 +40,7 @@ function job({ dueAt, createdAt, state, startedAt, ended = [], retriedAt }: Plan
 }
 
 const pieces = (detail: ShownJobDetail, now = 100) =>
-  timelineOf(detail, now * 1_000).tries.map(({ attempt, pieces: all }) => ({
+  timelineOf(detail, now * 1_000).lines.map(({ attempt, pieces: all }) => ({
     attempt,
     pieces: all.map(({ phase, from, to }) => `${phase} ${from / 1_000}-${to / 1_000}`),
   }));

@@ -8,7 +8,7 @@ import { backfillContract } from "./store/backfill.ts";
 import { claimContract } from "./store/claim.ts";
 import { controlContract } from "./store/control.ts";
 import type { OpenStore } from "./store/fixture.ts";
-import { handOffContract } from "./store/hand-off.ts";
+import { outboxContract } from "./store/outbox.ts";
 import { historyContract } from "./store/history.ts";
 import { insertContract } from "./store/insert.ts";
 import { launchContract } from "./store/launch.ts";
@@ -27,7 +27,7 @@ import { schedulesContract } from "./store/schedules.ts";
 import { settleContract } from "./store/settle.ts";
 import { settleTogetherContract } from "./store/settle-together.ts";
 import { slotsContract } from "./store/slots.ts";
-import { writtenAheadContract } from "./store/prematerialized.ts";
+import { prematerializedContract } from "./store/prematerialized.ts";
 
 export type { OpenStore, StoreHarness } from "./store/fixture.ts";
 
@@ -35,7 +35,7 @@ export type { OpenStore, StoreHarness } from "./store/fixture.ts";
 export function storeContract(name: string, open: OpenStore): void {
   describe(`store: ${name}`, () => {
     insertContract(open);
-    handOffContract(open);
+    outboxContract(open);
     claimContract(open);
     launchContract(open);
     slotsContract(open);
@@ -52,7 +52,7 @@ export function storeContract(name: string, open: OpenStore): void {
     removalContract(open);
     backfillContract(open);
     occurrencesContract(open);
-    writtenAheadContract(open);
+    prematerializedContract(open);
     runsContract(open);
     orphanRunsContract(open);
     runHooksContract(open);

@@ -74,28 +74,28 @@ describe("a message the queue lost", () => {
   const look = (
     ports: Parameters<typeof requeueLost>[0],
     registry: Parameters<typeof requeueLost>[1],
-    sights: QueueObservations,
-  ) => requeueLost(ports, registry, sights, {});
+    observations: QueueObservations,
+  ) => requeueLost(ports, registry, observations, {});
 
   test("is sent again once the queue was seen empty twice with the job out all that time", async () => {
     const { enqueue, world: ports, registry } = await shop([hello]);
     const id = await enqueue(hello, undefined);
     ports.queue.delete(lane, ["m1"]);
-    const sights: QueueObservations = new Map();
+    const observations: QueueObservations = new Map();
     await ports.clock.advance(1_000);
-    expect(await look(ports, registry, sights)).toEqual({ requeued: 0 });
+    expect(await look(ports, registry, observations)).toEqual({ requeued: 0 });
     await ports.clock.advance(deliveryLimits.emptyQueueMs + 1);
-    expect(await look(ports, registry, sights)).toEqual({ requeued: 1 });
+    expect(await look(ports, registry, observations)).toEqual({ requeued: 1 });
     expect((await movesOf(ports, id)).at(-1)).toBe("QUEUED>PENDING");
   });
 
   test("is not presumed lost while the queue holds anything, however long that lasts", async () => {
     const { enqueue, world: ports, registry } = await shop([hello]);
     const id = await enqueue(hello, undefined);
-    const sights: QueueObservations = new Map();
+    const observations: QueueObservations = new Map();
     for (let round = 0; round < 20; round += 1) {
       await ports.clock.advance(60_000);
-      expect(await look(ports, registry, sights)).toEqual({ requeued: 0 });
+      expect(await look(ports, registry, observations)).toEqual({ requeued: 0 });
     }
     expect((await jobOf(ports, id)).generation).toBe(1);
   });

@@ -110,7 +110,7 @@ describe("enqueue", () => {
     expect(ports.store.tables.outbox.size).toBe(1);
   });
 
-  test("in the caller's transaction is handed off at once when the caller says that it committed", async () => {
+  test("in the caller's transaction is dispatched at once when the caller says that it committed", async () => {
     const { client, worker, receive, world: ports } = await shop([mail]);
     const enqueueIn = (fails: boolean) =>
       client.enqueue(definitionOf(mail), [{ payload: {} }, { payload: {} }], {

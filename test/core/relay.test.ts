@@ -64,8 +64,8 @@ describe("the relay", () => {
   });
 });
 
-describe("sending open hand-offs again", () => {
-  /** One hand-off for each of so many enqueues that a queue did not take, long enough ago. */
+describe("sending open outbox batches again", () => {
+  /** One outbox batch for each of so many enqueues that a queue did not take, long enough ago. */
   async function withOpen(rows: number, send?: (queue: Queue) => Queue["send"]): Promise<World> {
     const ports = world((base) =>
       send === undefined ? {} : { queue: Object.assign({}, base.queue, { send: send(base.queue) }) },

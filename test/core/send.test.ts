@@ -50,8 +50,8 @@ const handoff = (id: string, lane: string, messages: number): OutboxBatch => ({
   })),
 });
 
-describe("sending hand-offs", () => {
-  test("goes by ten, never mixes lanes, and confirms every hand-off that was accepted", async () => {
+describe("sending outbox batches", () => {
+  test("goes by ten, never mixes lanes, and confirms every outbox batch that was accepted", async () => {
     const { ports, calls, confirmed } = sending();
     const accepted = await sendOutbox(ports, [handoff("h1", "a", 13), handoff("h2", "b", 2), handoff("h3", "a", 9)]);
     expect(accepted).toBe(24);

@@ -214,7 +214,7 @@ describe("jobs that lost a worker before", () => {
 });
 
 describe("between batches", () => {
-  test("a worker rescues expired jobs of its lane and sends open hand-offs anew, every few seconds at most", async () => {
+  test("a worker rescues expired jobs of its lane and sends open outbox batches again, every few seconds at most", async () => {
     const mail = defineJob({ id: "mail", payload: to, lease: "10s", run: () => {} });
     const { enqueue, receive, worker, work, world: ports } = await shop([mail]);
     const id = await enqueue(mail, { to: "x" });

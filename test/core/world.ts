@@ -7,25 +7,14 @@ import { createClient, type Client } from "../../src/core/delivery/enqueue.ts";
 import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import type { Log, Metrics, Ports, Random } from "../../src/core/ports/ports.ts";
+import type { Ports, Random } from "../../src/core/ports/ports.ts";
 import type { QueueRecord } from "../../src/core/delivery/message.ts";
 import { createWorker, type Worker } from "../../src/core/work/worker.ts";
 import { createMemoryLockStore, type MemoryLockStore } from "../../src/testing/memory-lock-store.ts";
 import { createMemoryQueue, type MemoryQueue } from "../../src/testing/memory-queue.ts";
+import { type LogLine, type Metric, recordingLog, recordingMetrics } from "../../src/testing/recording.ts";
 import { referenceStore, type ReferenceStore } from "../support/reference-store.ts";
 import { settableClock, type SettableClock } from "./settable-clock.ts";
-
-export interface Line {
-  readonly level: "debug" | "info" | "warn" | "error";
-  readonly message: string;
-  readonly fields: Record<string, unknown>;
-}
-
-export interface Metric {
-  readonly name: string;
-  readonly value: number;
-  readonly dimensions: Record<string, string>;
-}
 
 /** Every port in memory, and what a test wants to look at afterwards. */
 export interface World extends Ports {
@@ -33,7 +22,7 @@ export interface World extends Ports {
   readonly queue: MemoryQueue;
   readonly locks: MemoryLockStore;
   readonly clock: SettableClock;
-  readonly lines: Line[];
+  readonly lines: LogLine[];
   readonly measured: Metric[];
   /** Names of crash points in the order they were passed. */
   readonly passed: string[];
@@ -44,7 +33,7 @@ const epochMs = Date.UTC(2031, 4, 6, 7, 8, 9);
 /** `over` replaces ports, for faults: pass a function of the world to wrap what is there. */
 export function world(over: (base: World) => Partial<Ports> = () => ({})): World {
   const clock = settableClock();
-  const lines: Line[] = [];
+  const lines: LogLine[] = [];
   const measured: Metric[] = [];
   const passed: string[] = [];
   const base: World = {
@@ -53,7 +42,7 @@ export function world(over: (base: World) => Partial<Ports> = () => ({})): World
     locks: createMemoryLockStore(),
     clock,
     random: countingRandom(),
-    log: recordingLog(lines, {}),
+    log: recordingLog(lines),
     metrics: recordingMetrics(measured),
     crashPoint: async (name) => void passed.push(name),
     lines,
@@ -68,25 +57,6 @@ function countingRandom(): Random {
   let last = 0;
   return { next: () => 0.5, id: () => `id-${++last}` };
 }
-
-function recordingLog(lines: Line[], common: Record<string, unknown>): Log {
-  const write =
-    (level: Line["level"]) =>
-    (message: string, fields: Record<string, unknown> = {}): void =>
-      void lines.push({ level, message, fields: { ...common, ...fields } });
-  return {
-    debug: write("debug"),
-    info: write("info"),
-    warn: write("warn"),
-    error: write("error"),
-    child: (fields) => recordingLog(lines, { ...common, ...fields }),
-  };
-}
-
-const recordingMetrics = (measured: Metric[]): Metrics => ({
-  add: (name, value, _unit, dimensions = {}) => void measured.push({ name, value, dimensions }),
-  flush: () => {},
-});
 
 /** The sum of a metric, over all dimensions or for one job. */
 export const sum = (measured: readonly Metric[], name: string, job?: string): number =>

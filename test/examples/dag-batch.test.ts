@@ -1,3 +1,4 @@
+import type { RunId } from "../../src/core/job/job.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import app from "../../examples/dag-batch/app.ts";
 import { graphs } from "../../examples/dag-batch/input.ts";
@@ -7,7 +8,6 @@ import { readGraph } from "../../src/core/define/define-data-graph.ts";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { rerunRun } from "../../src/core/admin/run-control.ts";
 import { createWorker, type Worker } from "../../src/core/work/worker.ts";
-import type { RunId } from "../../src/core/ports/ports.ts";
 import { readLedger } from "../../examples/fake/ledger.ts";
 import { expectedEnds } from "../demo/graph-oracle.ts";
 import { type FakeProcess, startFake } from "../../examples/fake/start.ts";

@@ -4,11 +4,6 @@ import { readSource, sourceFiles } from "./imports.ts";
 const declared =
   /^export (?:declare )?(?:async )?(?:abstract )?(?:const|let|function\*?|class|interface|type|enum) ([\w$]+)/gm;
 
-/** Names that two files of `src` still export. The list only shrinks: a name that is unique has to leave it. */
-const toRename = readSource("test/house/names-to-rename.txt")
-  .split("\n")
-  .filter((line) => line !== "");
-
 /** Names that more than one file exports. Overloads in one file are one name. */
 function twice(files: readonly { readonly file: string; readonly text: string }[]): readonly string[] {
   const filesOf = Map.groupBy(
@@ -30,11 +25,7 @@ const found = twice(
 );
 
 test("no name is exported by two files of src", () => {
-  expect(found.filter((name) => !toRename.includes(name))).toEqual([]);
-});
-
-test("a name on the list is still exported twice; else delete its line from names-to-rename.txt", () => {
-  expect(toRename.filter((name) => !found.includes(name))).toEqual([]);
+  expect(found).toEqual([]);
 });
 
 test("a name that is exported twice is found where it is planted", () => {

@@ -28,8 +28,8 @@ interface Fault {
 function answered(minute: number, { total, measured = {} }: Fault): string {
   const well: KindTotal = {
     kind: "send",
-    tries: histogram(10 * minute, 0.2),
-    failedTries: histogram(0, 0),
+    attempts: histogram(10 * minute, 0.2),
+    failedAttempts: histogram(0, 0),
     starts: histogram(10 * minute, 0.2),
     created: 10 * minute,
     succeeded: 10 * minute,
@@ -59,7 +59,7 @@ const faults: Readonly<Record<string, Fault & { readonly rings: readonly string[
     rings: ["BelfryItemsFail"],
   },
   "a wrong API key": {
-    total: (minute) => ({ succeeded: 0, failed: 10 * minute, failedTries: histogram(10 * minute, 0.2) }),
+    total: (minute) => ({ succeeded: 0, failed: 10 * minute, failedAttempts: histogram(10 * minute, 0.2) }),
     rings: ["BelfryJobsFail", "BelfryKindFails"],
   },
   "one job of many fails": { total: (minute) => ({ failed: minute < 28 ? 0 : 1 }), rings: ["BelfryJobsFail"] },
@@ -67,11 +67,11 @@ const faults: Readonly<Record<string, Fault & { readonly rings: readonly string[
   "dead letters wait": { measured: { dead: 3 }, rings: ["BelfryDeadLettersWait"] },
   "workers are lost": { total: (minute) => ({ lost: minute }), rings: ["BelfryWorkersLost"] },
   "attempts take ten minutes": {
-    total: (minute) => ({ tries: histogram(minute, 600) }),
+    total: (minute) => ({ attempts: histogram(minute, 600) }),
     rings: ["BelfryExecutionSlow"],
   },
   "failed attempts take ten minutes": {
-    total: (minute) => ({ tries: histogram(minute, 600), failedTries: histogram(minute, 600) }),
+    total: (minute) => ({ attempts: histogram(minute, 600), failedAttempts: histogram(minute, 600) }),
     rings: ["BelfryExecutionSlow"],
   },
   "jobs start two minutes late": {

@@ -199,7 +199,7 @@ describe("the checker sees", () => {
     expect(broken(over).join("\n")).toMatch(expected);
   });
 
-  test("a QUEUED job that is due and has no message, unless its hand-off is open", () => {
+  test("a QUEUED job that is due and has no message, unless its outbox batch is open", () => {
     const jobs = [jobFact({ state: "QUEUED", generation: 3 })];
     const scene = { ...good, jobs };
     expect([...handedOff(scene, [])]).toHaveLength(1);

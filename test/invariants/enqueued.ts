@@ -53,7 +53,7 @@ export function* ended(evidence: Evidence): Generator<Violation> {
   }
 }
 
-/** C6: a QUEUED job that is due has a message out or an open hand-off. `messages` are those in the queues now. */
+/** C6: a QUEUED job that is due has a message out or an open outbox batch. `messages` are those in the queues now. */
 export function* handedOff(
   evidence: Evidence,
   messages: readonly { readonly jobId: string; readonly generation: number }[],

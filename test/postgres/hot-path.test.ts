@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import type { Claimed } from "../../src/core/ports/ports.ts";
-import { aJob, dispatchWindowMs, insertMany, running, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { aJob, dispatchWindowMs, running, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { until } from "../local/until.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { messagesOf } from "./race.ts";
@@ -74,24 +73,6 @@ test("claim, settle and heartbeat keep their plans", async () => {
   );
   expect(rows.map((row) => row.name)).toEqual(["belfry_claim", "belfry_heartbeat", "belfry_settle"]);
   for (const row of rows) expect(row).toMatchObject({ custom: 5, generic: 25 });
-});
-
-test("pages of one move go through an event row of many, each once, and mark only the whole row", async () => {
-  const operations = createOperations(db.connections);
-  const { cursor: start } = await operations.stream(null, 1);
-  const ids = await insertMany(
-    db.store,
-    Array.from({ length: 40 }, () => ({})),
-  );
-  const seen: string[] = [];
-  let cursor = start;
-  for (let more = true; more;) {
-    const page = await operations.stream(cursor, 1);
-    seen.push(...page.events.map((event) => event.jobId));
-    expect(page.events.length).toBeLessThanOrEqual(1);
-    ({ cursor, isMore: more } = page);
-  }
-  expect(seen.toSorted()).toEqual([...ids].toSorted());
 });
 
 test("a job whose statement names an event that is not there is refused by the event check", async () => {

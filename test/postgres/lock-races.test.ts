@@ -12,6 +12,7 @@ import {
   show,
 } from "../contract/store/fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { contradictions, leasesLeft } from "./books.ts";
 import { deadlocks, shuffled, untilWaiting } from "./race.ts";
 
 let db: TestDatabase;
@@ -91,9 +92,12 @@ describe("finding 10: one lock order", () => {
           shuffled(held, seed).map((job) => settlementOf(job)),
           settleOptions,
         );
+      const beats = (seed: number, n: number) =>
+        shuffled(held, seed + n).map((job) => ({ ...job, progress: (round + n) / 100 }));
       await Promise.all([
         settle(round),
-        store.heartbeat(shuffled(held, round + 1), "worker-1"),
+        store.heartbeat(beats(round, 1), "worker-1"),
+        store.heartbeat(beats(round, 2), "worker-1"),
         store.cancel(shuffled(ids, round + 2)),
         store.rescue({ limit: 20, interruptionsMax: 20 }),
         settle(round + 3),
@@ -101,7 +105,12 @@ describe("finding 10: one lock order", () => {
         store.retry(shuffled(ids, round + 5)),
         store.relay({ dispatchWindowMs, limit: 20 }),
       ]);
+      expect(await contradictions(db.pool)).toEqual([]);
     }
+    await store.cancel((await store.jobs({ states: ["RUNNING"], limit: 1_000 })).map(({ id }) => id));
+    await clock.advance(minute);
+    await store.rescue({ limit: 1_000, interruptionsMax: 20 });
+    expect(await leasesLeft(db.pool)).toBe(0);
     expect(await deadlocks(db)).toBe(0);
   });
 });

@@ -1,7 +1,6 @@
-import type { JobId } from "../../src/core/job/job.ts";
+import type { JobId, RunId } from "../../src/core/job/job.ts";
 import type { StreamCursor, StreamEvent } from "../../src/core/ports/event-stream.ts";
 import type { Operations } from "../../src/core/ports/operations.ts";
-import type { RunId } from "../../src/core/ports/run.ts";
 import { jobSorts } from "../../src/core/ports/job-search.ts";
 import { aPause } from "../support/pause.ts";
 
@@ -16,7 +15,6 @@ export async function operationsTour(operations: Operations): Promise<void> {
   await operations.count({ key: "tour" }, 100);
   const ids = jobs.map((job) => job.id);
   await operations.jobsById(ids);
-  if (ids[0] !== undefined) await operations.job(ids[0]);
   if (ids[0] !== undefined) await operations.attempt(ids[0], 1);
   if (ids[0] !== undefined) await operations.waiting(ids[0], 100);
   const { cursor } = await operations.stream(null, 10);

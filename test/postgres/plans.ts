@@ -8,6 +8,8 @@ export interface Plan {
   /** Pages touched by the whole statement. */
   readonly buffers: number;
   readonly milliseconds: number;
+  /** Rows that its steps brought or dropped, all loops together: what a plan for the wrong number of rows multiplies. */
+  readonly rows: number;
   /** Tables that were read from end to end and had hundreds of rows. */
   readonly scanned: readonly string[];
 }
@@ -16,7 +18,9 @@ interface Node {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
   readonly "Actual Rows"?: number;
+  readonly "Actual Loops"?: number;
   readonly "Rows Removed by Filter"?: number;
+  readonly "Rows Removed by Join Filter"?: number;
   readonly "Shared Hit Blocks"?: number;
   readonly "Shared Read Blocks"?: number;
   readonly Plans?: readonly Node[];
@@ -62,7 +66,13 @@ function planOf(message: string): Plan | null {
   if (name === undefined) return null;
   const milliseconds = Number(/duration: ([\d.]+) ms/.exec(message)?.[1] ?? 0);
   const buffers = (root["Shared Hit Blocks"] ?? 0) + (root["Shared Read Blocks"] ?? 0);
-  return { name, buffers, milliseconds, scanned: [...new Set(scans(root))] };
+  return { name, buffers, milliseconds, rows: rowsOf(root), scanned: [...new Set(scans(root))] };
+}
+
+function rowsOf(node: Node): number {
+  const removed = (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Join Filter"] ?? 0);
+  const here = ((node["Actual Rows"] ?? 0) + removed) * (node["Actual Loops"] ?? 1);
+  return (node.Plans ?? []).reduce((sum, each) => sum + rowsOf(each), here);
 }
 
 const manyRows = 300;

@@ -13,7 +13,7 @@ export async function tour(store: Store, clock: TestClock, tag: string): Promise
   await endings(store, clock, tag);
   await schedules(store, clock, tag);
   await scheduleControl(store, clock, tag);
-  await writtenAhead(store, tag);
+  await prematerialized(store, tag);
   await runs(store, tag);
   await locks(store, tag);
   await reads(store);
@@ -182,7 +182,7 @@ export function specOf(id: string): ScheduleSpec {
 }
 
 /** A fan-out whose targets are withdrawn by an edit and written again under their keys. */
-async function writtenAhead(store: Store, tag: string): Promise<void> {
+async function prematerialized(store: Store, tag: string): Promise<void> {
   const nominalAt = (await store.now()) + minute;
   const spec = { ...specOf(`${tag}-ahead`), materializeBeforeMs: minute };
   const write = async (version: number): Promise<void> => {

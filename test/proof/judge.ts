@@ -42,7 +42,7 @@ export async function judge(list: Checklist, system: System, extra: Extra = {}):
   );
   list.expectNone("an effect repeats only in its named window", repeats(ledger, ambiguous ?? new Set()));
   list.expectNone(
-    "no hand-off is left open (C6)",
+    "no outbox batch is left open (C6)",
     tables.outbox.map(({ id, members }) => `${id} of ${members.length}`),
   );
   list.expectNone(

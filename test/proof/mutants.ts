@@ -25,7 +25,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   scan: [{ file: "/src/api/body.ts", from: "  scan(text);", to: "" }],
   /** Stored text goes to the terminal as it is. */
   terminal: [{ file: "/src/cli/output.ts", from: "rows.map((row) => row.map(printable))", to: "rows" }],
-  /** Nobody sends an open hand-off again, and nobody looks for lost messages. */
+  /** Nobody sends an open outbox batch again, and nobody looks for lost messages. */
   resend: [
     {
       file: "/src/core/scheduler/pass.ts",

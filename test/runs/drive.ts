@@ -1,8 +1,9 @@
+import type { RunId } from "../../src/core/job/job.ts";
 import { atOnce } from "../support/rescue-at-once.ts";
 import type { Job } from "../../src/core/define/context.ts";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { pass } from "../../src/core/scheduler/pass.ts";
-import type { RunId, RunState } from "../../src/core/ports/ports.ts";
+import type { RunState } from "../../src/core/ports/ports.ts";
 import type { State } from "../../src/core/job/state.ts";
 import { type Shop, shop, type World, world } from "../core/world.ts";
 

@@ -1,8 +1,9 @@
 /** Findings 5, 7, 10 and 23 of the races behind the design, on real connections. */
+import type { RunId } from "../../src/core/job/job.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { addUpRuns } from "../../src/adapters/postgres/sql/resolve.ts";
 import { runLimits } from "../../src/core/ports/run-limits.ts";
-import type { Claimed, NewRun, NewTask, RunId } from "../../src/core/ports/ports.ts";
+import type { Claimed, NewRun, NewTask } from "../../src/core/ports/ports.ts";
 import { dispatchWindowMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
 import { deadlocks, messagesOf, shuffled } from "../postgres/race.ts";

@@ -1,7 +1,7 @@
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { runLimits } from "../../src/core/ports/run-limits.ts";
-import type { JobId } from "../../src/core/job/job.ts";
-import type { Claimed, OutboxBatch, Message, NewRun, FailurePolicy, RunId, Store } from "../../src/core/ports/ports.ts";
+import type { JobId, RunId } from "../../src/core/job/job.ts";
+import type { Claimed, OutboxBatch, Message, NewRun, FailurePolicy, Store } from "../../src/core/ports/ports.ts";
 import { joinRules } from "../../src/core/job/join.ts";
 import { isFinal } from "../../src/core/job/state.ts";
 import { aJob, dispatchWindowMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Store } from "../../src/core/ports/ports.ts";
 import { minute } from "../contract/store/fixture.ts";
-import { beginWriting, cancelPages, quizAt, writtenAhead } from "../contract/store/prematerialized.ts";
+import { beginWriting, cancelPages, quizAt, prematerialized } from "../contract/store/prematerialized.ts";
 import { ledger } from "../contract/store/schedule-fixture.ts";
 import { untilWaiting } from "../postgres/race.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
@@ -42,7 +42,7 @@ const changes: readonly (readonly [string, (store: Store, nominalAt: number) => 
 describe("in the moment of the nominal time", () => {
   test.each(changes)("%s that commits after it stops none of the targets, or all", async (_name, change) => {
     const { store, clock } = db;
-    const { nominalAt, runId, messages } = await writtenAhead(store);
+    const { nominalAt, runId, messages } = await prematerialized(store);
     await clock.advance(nominalAt - (await store.now()) - second);
     const letGo = await shut(atCommitOfSchedule);
     const changing = change(store, nominalAt);
@@ -61,7 +61,7 @@ describe("in the moment of the nominal time", () => {
 
   test("a resume that commits after it starts none of the targets", async () => {
     const { store, clock } = db;
-    const { nominalAt, runId, messages } = await writtenAhead(store);
+    const { nominalAt, runId, messages } = await prematerialized(store);
     await store.pauseSchedule("every-minute", aPause);
     await clock.advance(nominalAt - (await store.now()) - second);
     await store.pauseSchedule("every-minute", null);

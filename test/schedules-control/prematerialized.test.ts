@@ -77,9 +77,9 @@ test("a quiz that is paused at its time is not sent, not after a resume either, 
   const { sent, live, call, explain } = await openQuiz();
   await live(12);
   await call("POST", "/schedules/daily/pause");
-  expect(await explain("08:20")).toMatchObject({ verdict: "written-ahead-paused" });
+  expect(await explain("08:20")).toMatchObject({ verdict: "prematerialized-paused" });
   await call("POST", "/schedules/daily/resume");
-  expect(await explain("08:20")).toMatchObject({ verdict: "written-ahead", advice: null });
+  expect(await explain("08:20")).toMatchObject({ verdict: "prematerialized", advice: null });
   await call("POST", "/schedules/daily/pause");
   await live(10);
   await call("POST", "/schedules/daily/resume");

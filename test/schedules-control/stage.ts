@@ -6,6 +6,7 @@ import { explain } from "../../src/core/admin/explain.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import type { Claimed, Settlement, StoreTx } from "../../src/core/ports/ports.ts";
 import { backfill, type BackfillOptions } from "../../src/core/admin/backfill.ts";
+import { settlementOf } from "../contract/store/fixture.ts";
 import { hour, midnight, minute } from "../schedules/spec.ts";
 import { referenceGround, world } from "../schedules/world.ts";
 
@@ -53,7 +54,7 @@ export async function stage(schedules: readonly ScheduleDefinition[], start: num
       return claimed;
     },
     end: (job: Claimed, over: Partial<Settlement> = {}, tx?: StoreTx) =>
-      at.store.settle([{ ...success(job), ...over }], {
+      at.store.settle([settlementOf(job, over)], {
         worker: "w",
         dispatchWindowMs,
         ...(tx === undefined ? {} : { tx }),
@@ -76,17 +77,3 @@ async function jobOf(store: Stage["store"], id: string, nominalAt: number): Prom
   if (row?.jobId == null) throw new Error(`no job of ${id} at ${new Date(nominalAt).toISOString()}`);
   return row.jobId;
 }
-
-const success = ({ jobId, attempt }: Claimed): Settlement => ({
-  jobId,
-  attempt,
-  to: "SUCCESS",
-  reason: null,
-  delayMs: 0,
-  failures: 0,
-  interruptions: 0,
-  errorCode: null,
-  errorMessage: null,
-  result: null,
-  children: [],
-});

@@ -135,7 +135,7 @@ async function runOnce(name: string, run: (payload: unknown, ctx: Context) => Pr
   await at.tick();
   await at.advance(minute);
   const [message] = at.sent;
-  if (message === undefined) throw new Error("nothing was handed off");
+  if (message === undefined) throw new Error("nothing was dispatched");
   const clock = { elapsedMs: () => at.now(), sleep: () => Promise.resolve(), after: () => () => undefined };
   const definitions = registry([defineApp({ name: "t", jobs: [job] })]);
   const worker = createWorker({ ...at.ports, locks: createMemoryLockStore(), clock }, definitions, {

@@ -256,7 +256,7 @@ function rowsOfEra({ spec, after, until }: Era, seen: readonly Seen[]): readonly
 /** By the deadline of the version that decided a time: what ran started before it, and what expired was looked at after it. */
 async function checkDeadlines(at: World, rows: readonly OccurrenceView[]): Promise<void> {
   const facts = await at.store.scheduleFacts("s");
-  const deadlines = new Map(facts?.eras.map(({ version, spec }) => [version, spec?.startDeadlineMs ?? Infinity]));
+  const deadlines = new Map(facts?.versions.map(({ version, spec }) => [version, spec?.startDeadlineMs ?? Infinity]));
   for (const { outcome, reason, version, latenessMs } of rows) {
     const deadline = deadlines.get(version) ?? Infinity;
     if (outcome === "FIRED" || outcome === "CAUGHT_UP") expect(latenessMs).toBeLessThan(deadline);

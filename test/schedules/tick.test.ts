@@ -185,7 +185,7 @@ describe("many ticks at once, and ticks that die", () => {
     expect(at.store.tables.inStates("QUEUED").filter((row) => row.catchUp)).toHaveLength(2);
   });
 
-  test("a tick that dies after its commit leaves hand-offs open and nothing to plan again", async () => {
+  test("a tick that dies after its commit leaves outbox batches open and nothing to plan again", async () => {
     const at = await started(minutely("a"));
     at.crash("tick.afterCommit");
     await expect(at.tick()).rejects.toThrow("crashed at tick.afterCommit");

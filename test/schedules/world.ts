@@ -1,16 +1,12 @@
 import { type AppDefinition, registry } from "../../src/core/define/definition.ts";
 import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
 import type { JobId } from "../../src/core/job/job.ts";
-import type { Claimed, Fence, Log, Message, OutMessage, Ports, Store } from "../../src/core/ports/ports.ts";
+import type { Claimed, Fence, Message, OutMessage, Ports, Store } from "../../src/core/ports/ports.ts";
 import { sendOutbox } from "../../src/core/delivery/send.ts";
 import { tick } from "../../src/core/scheduler/tick.ts";
+import { type LogLine, type Metric, recordingLog, recordingMetrics } from "../../src/testing/recording.ts";
+import { settlementOf } from "../contract/store/fixture.ts";
 import { referenceStore } from "../support/reference-store.ts";
-
-export interface Line {
-  readonly level: string;
-  readonly message: string;
-  readonly fields: Record<string, unknown>;
-}
 
 /** A store whose clock stands still unless the test moves it. */
 export interface Ground<S extends Store> {
@@ -34,24 +30,13 @@ export function world<S extends Store>(apps: readonly AppDefinition[], ground: G
   const { store } = ground;
   let now = ground.start;
   const definitions = registry(apps);
-  const lines: Line[] = [];
-  const metrics: { name: string; value: number; dimensions: Record<string, string> }[] = [];
+  const lines: LogLine[] = [];
+  const metrics: Metric[] = [];
   const sent: OutMessage[] = [];
   const ran: JobId[] = [];
   let inbox: { readonly message: Message; readonly visibleAt: number }[] = [];
   let ids = 0;
   let crashAt: string | null = null;
-  const write =
-    (level: string) =>
-    (message: string, fields: Record<string, unknown> = {}) =>
-      void lines.push({ level, message, fields });
-  const log: Log = {
-    debug: write("debug"),
-    info: write("info"),
-    warn: write("warn"),
-    error: write("error"),
-    child: () => log,
-  };
   const ports: Omit<Ports, "locks" | "clock"> = {
     store,
     queue: {
@@ -63,11 +48,8 @@ export function world<S extends Store>(apps: readonly AppDefinition[], ground: G
       depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),
     },
     random: { next: () => 0.5, id: () => `id-${++ids}` },
-    log,
-    metrics: {
-      add: (name, value, _unit, dimensions = {}) => void metrics.push({ name, value, dimensions }),
-      flush: () => {},
-    },
+    log: recordingLog(lines),
+    metrics: recordingMetrics(metrics),
     crashPoint: async (name) => {
       if (name === crashAt) throw new Error(`crashed at ${name}`);
     },
@@ -96,7 +78,11 @@ export function world<S extends Store>(apps: readonly AppDefinition[], ground: G
       claimed.push(...rows);
       ran.push(...running.map((row) => row.jobId));
       await sendAnew(visible.filter((message) => !rows.some((row) => row.jobId === message.jobId)));
-      if (running.length > 0) await store.settle(running.map(success), { worker: "w", dispatchWindowMs: 0 });
+      if (running.length > 0)
+        await store.settle(
+          running.map((job) => settlementOf(job)),
+          { worker: "w", dispatchWindowMs: 0 },
+        );
     }
     throw new Error("work never ends");
   };
@@ -123,18 +109,3 @@ export function world<S extends Store>(apps: readonly AppDefinition[], ground: G
     ledger: async (id: string) => (await store.occurrences(id, 1_000_000)).toReversed(),
   };
 }
-
-const success = ({ jobId, attempt }: Claimed) =>
-  ({
-    jobId,
-    attempt,
-    to: "SUCCESS",
-    reason: null,
-    delayMs: 0,
-    failures: 0,
-    interruptions: 0,
-    errorCode: null,
-    errorMessage: null,
-    result: null,
-    children: [],
-  }) as const;

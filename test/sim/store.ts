@@ -45,14 +45,14 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     relay: (o) => fenced("relay", o.fence, () => base.relay(o)),
     confirm: (sent) => call("confirm", () => base.confirm(sent)),
     reopen: (o) => fenced("reopen", o.fence, async () => (without.has("reopen") ? [] : await base.reopen(o))),
-    queueObservations: (o) => call("sights", () => base.queueObservations(o)),
-    saveQueueObservations: (seen) => call("keepSights", () => base.saveQueueObservations(seen)),
-    countNotYetDue: (o) => call("countAhead", () => base.countNotYetDue(o)),
+    queueObservations: (o) => call("queueObservations", () => base.queueObservations(o)),
+    saveQueueObservations: (seen) => call("saveQueueObservations", () => base.saveQueueObservations(seen)),
+    countNotYetDue: (o) => call("countNotYetDue", () => base.countNotYetDue(o)),
     requeueLost: (o) =>
       fenced("requeueLost", o.fence, async () => (without.has("requeue") ? 0 : await base.requeueLost(o))),
     wake: (o) => fenced("wake", o.fence, async () => (isOff(without, o) ? [] : await base.wake(o))),
     claim: (messages, o) => call("claim", () => claim(line, messages, o)),
-    peek: (ids) => call("look", () => base.peek(ids)),
+    peek: (ids) => call("peek", () => base.peek(ids)),
     heartbeat: (held, worker) => call("heartbeat", () => heartbeat(line, held, worker)),
     settle: (settlements, o) => call("settle", () => settle(process, line, settlements, o)),
     transaction: (work) => call("transaction", () => transaction(process, line, work)),
@@ -64,11 +64,10 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     lapsedLeases: (o) => call("lapsedLeases", () => base.lapsedLeases(o)),
     rescue: (o) =>
       fenced("rescue", o.fence, async () =>
-        without.has("rescue") ? nothing : await base.rescue(withHook(process, line, o)),
+        without.has("rescue") ? noRows : await base.rescue(withHook(process, line, o)),
       ),
-    cancel: (ids, hook) =>
-      call("cancel", () => base.cancel(ids, hook && ((tx, rows) => hook(txFor(process, line, tx, []), rows)))),
-    retry: (ids) => call("retry", () => base.retry(ids)),
+    cancel: (ids, o = {}) => call("cancel", () => base.cancel(ids, withHook(process, line, o))),
+    retry: (ids, o) => call("retry", () => base.retry(ids, o)),
     prune: (o) => fenced("prune", o.fence, () => base.prune(o)),
     installFence: (fence) => call("installFence", () => base.installFence(fence)),
     acquire: (name, owner, leaseMs) => call("acquire", () => base.acquire(name, owner, leaseMs)),
@@ -85,7 +84,7 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     resolve: (o) => fenced("resolve", o.fence, () => base.resolve(o)),
     cancelRun: (id) => call("cancelRun", () => base.cancelRun(id)),
     cancelingRuns: (limit, only) => call("cancelingRuns", () => base.cancelingRuns(limit, only)),
-    decidePrematerialized: (o) => fenced("decideAhead", o.fence, () => base.decidePrematerialized(o)),
+    decidePrematerialized: (o) => fenced("decidePrematerialized", o.fence, () => base.decidePrematerialized(o)),
     cancelPage: (id, o) => call("cancelPage", () => base.cancelPage(id, withHook(process, line, o))),
     resumeRun: (id, o) => call("resumeRun", () => base.resumeRun(id, o)),
     run: (id) => call("run", () => base.run(id)),
@@ -117,7 +116,7 @@ function scheduleControlFor(call: Call, base: Store): ScheduleControlStore {
   };
 }
 
-const nothing = { rows: [], aftermath: noAftermath };
+const noRows = { rows: [], aftermath: noAftermath };
 
 /** The net that looks at all slots; whoever freed one still wakes the next himself. */
 const isOff = (without: ReadonlySet<Layer>, o: { slotKeys: readonly string[] | "all" }): boolean =>

@@ -6,6 +6,7 @@ import type { TestProject } from "vitest/node";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { installTestClock } from "../../src/adapters/postgres/test-clock.ts";
 import { installEventCheck } from "../../src/adapters/postgres/verify-events.ts";
+import { databaseOf, runOnce } from "../../src/testing/server.ts";
 import { startPostgres } from "../../src/local/services/postgres.ts";
 
 declare module "vitest" {
@@ -33,8 +34,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const own = given === undefined || given === "" ? await startThrowawayServer() : null;
   const url = own?.url ?? given ?? "";
   const template = `belfry_template_${process.pid}`;
-  await once(url, `create database ${template}`);
-  await migrateTemplate(withDatabase(url, template));
+  await runOnce(url, `create database ${template}`);
+  await migrateTemplate(databaseOf(url, template));
   project.provide("postgresUrl", url);
   project.provide("postgresTemplate", template);
   return async () => {
@@ -79,23 +80,6 @@ async function dropAll(url: string, template: string): Promise<void> {
       [template],
     );
     for (const { name } of rows) await client.query(`drop database if exists "${name}" with (force)`);
-  } finally {
-    await client.end();
-  }
-}
-
-function withDatabase(url: string, name: string): string {
-  const changed = new URL(url);
-  changed.pathname = `/${name}`;
-  return changed.href;
-}
-
-async function once(url: string, text: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  client.on("error", () => {});
-  await client.connect();
-  try {
-    await client.query(text);
   } finally {
     await client.end();
   }

@@ -11,10 +11,19 @@ import {
   type Store,
   type Tx,
 } from "../../src/core/ports/ports.ts";
-import { adopt, claim, heartbeat, lend, look } from "./reference/claim.ts";
-import { decideAhead } from "./reference/prematerialized.ts";
+import { takeOver, claim, heartbeat, extendLease, look } from "./reference/claim.ts";
+import { decidePrematerialized } from "./reference/prematerialized.ts";
 import { cancel, prune, retry } from "./reference/control.ts";
-import { confirm, countAhead, keepSights, relay, reopen, requeueLost, sights, wake } from "./reference/hand-off.ts";
+import {
+  confirm,
+  countNotYetDue,
+  saveQueueObservations,
+  relay,
+  reopen,
+  requeueLost,
+  queueObservations,
+  wake,
+} from "./reference/outbox.ts";
 import { insert } from "./reference/insert.ts";
 import { acquire, renew, installFence, release } from "./reference/locks.ts";
 import { counts, job, jobs, occurrences } from "./reference/read.ts";
@@ -66,16 +75,16 @@ export function referenceStore(now: () => number): ReferenceStore {
     relay: async (options) => run(() => fenced(t, options.fence, () => relay(t, options))),
     confirm: async (sent) => run(() => confirm(t, sent)),
     reopen: async (options) => run(() => fenced(t, options.fence, () => reopen(t, options))),
-    queueObservations: async ({ maxAgeMs }) => run(() => sights(t, maxAgeMs)),
-    saveQueueObservations: async (seen) => run(() => keepSights(t, seen)),
-    countNotYetDue: async (options) => run(() => countAhead(t, options)),
+    queueObservations: async ({ maxAgeMs }) => run(() => queueObservations(t, maxAgeMs)),
+    saveQueueObservations: async (seen) => run(() => saveQueueObservations(t, seen)),
+    countNotYetDue: async (options) => run(() => countNotYetDue(t, options)),
     requeueLost: async (options) => run(() => fenced(t, options.fence, () => requeueLost(t, options))),
     wake: async (options) => run(() => fenced(t, options.fence, () => wake(t, options))),
     claim: async (messages, options) => run(() => claim(t, messages, options)),
     peek: async (ids) => run(() => look(t, ids)),
     heartbeat: async (held, worker) => run(() => heartbeat(t, held, worker)),
-    extendLease: async (held, options) => run(() => lend(t, held, options)),
-    takeOver: async (held, options) => run(() => adopt(t, held, options)),
+    extendLease: async (held, options) => run(() => extendLease(t, held, options)),
+    takeOver: async (held, options) => run(() => takeOver(t, held, options)),
     settle: async (settlements, options) => await settleWithHook(t, () => settle(t, settlements, options), options),
     transaction: async (work) => {
       const tx = new ReferenceTx(t);
@@ -92,8 +101,9 @@ export function referenceStore(now: () => number): ReferenceStore {
       await moving(() => fenced(t, options.fence, () => rescue(t, options)), options.inSameTransaction),
     endLeases: async (worker) => run(() => endLeases(t, worker)),
     lapsedLeases: async (options) => run(() => lapsedLeases(t, options)),
-    cancel: async (ids, hook) => await moving(() => cancel(t, ids), hook),
-    retry: async (ids) => run(() => retry(t, ids)),
+    cancel: async (ids, { caller, inSameTransaction } = {}) =>
+      await moving(() => cancel(t, ids, { reason: "canceled", caller }), inSameTransaction),
+    retry: async (ids, by) => run(() => retry(t, ids, by)),
     prune: async ({ limit, fence }) => run(() => fenced(t, fence, () => prune(t, limit))),
     installFence: async (fence) => run(() => installFence(t, fence)),
     passed: async () => {},
@@ -113,12 +123,13 @@ export function referenceStore(now: () => number): ReferenceStore {
     cancelRun: async (id) => run(() => cancelRun(t, id)),
     cancelingRuns: async (limit, only) => run(() => cancelingRuns(t, limit, only)),
     cancelPage: async (id, { limit, inSameTransaction }) => {
-      const page = () => cancel(t, openJobs(t, id, limit), whyCanceled(t, id));
+      const page = () => cancel(t, openJobs(t, id, limit), { reason: whyCanceled(t, id) });
       const { rows, aftermath } = await moving(page, inSameTransaction);
       return { canceled: rows.length, aftermath };
     },
-    decidePrematerialized: async ({ limit, fence }) => run(() => fenced(t, fence, () => decideAhead(t, limit))),
-    resumeRun: async (id, { ids }) => run(() => resumeRun(t, id, ids)),
+    decidePrematerialized: async ({ limit, fence }) =>
+      run(() => fenced(t, fence, () => decidePrematerialized(t, limit))),
+    resumeRun: async (id, options) => run(() => resumeRun(t, id, options)),
     run: async (id) => runView(t, id),
     runs: async (filter) => runViews(t, filter),
     tasks: async (id, options) => taskViews(t, id, options),

@@ -34,6 +34,9 @@ export function claimStore(session: Session): Pick<Store, "claim" | "peek" | "he
         jobId: row.id as JobId,
         state: row.state as State,
         generation: row.generation,
+        attempt: row.attempt,
+        worker: row.worker,
+        ageMs: row.age_ms,
         dueInMs: row.due_in_ms,
         suspect: row.solo_required,
         hasCondition: row.has_condition,
@@ -85,8 +88,11 @@ async function claim(
   for (const row of rows) asked.delete(row.id);
   if (asked.size === 0) return { claimed: rows.map((row) => claimed(row)), aftermath: noAftermath };
   try {
-    const full = await session.run(findFull, [[...asked.keys()], options.alone, options.asked ?? []]);
-    for (const ids of claimable(full)) {
+    const left = [...asked.keys()];
+    // One row is claimed singly however many slots it needs, so nothing has to be looked up first.
+    const groups =
+      left.length === 1 ? [left] : claimable(await session.run(findFull, [left, options.alone, options.asked ?? []]));
+    for (const ids of groups) {
       const group = new Map(ids.map((id) => [id, asked.get(id) ?? 0]));
       rows.push(...(await claimAll(claimFull, group, [options.asked ?? []])));
     }

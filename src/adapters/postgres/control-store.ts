@@ -8,9 +8,10 @@ import { execute } from "./statement.ts";
 
 export function controlStore(session: Session): Pick<Store, "cancel" | "retry" | "freeSlots" | "installSlots"> {
   return {
-    cancel: (ids, inSameTransaction) => moveRows(session, cancelOpen, [ids, "canceled", false], { inSameTransaction }),
-    async retry(ids) {
-      const rows = await session.run(retryEnded, [ids]);
+    cancel: (ids, options = {}) =>
+      moveRows(session, cancelOpen, [ids, "canceled", false, options.caller ?? null], options),
+    async retry(ids, { caller } = {}) {
+      const rows = await session.run(retryEnded, [ids, caller ?? null]);
       return { ids: rows.map((row) => row.id as JobId), aftermath: aftermathOf(rows) };
     },
     async freeSlots(held) {

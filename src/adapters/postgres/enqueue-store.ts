@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
-import type { JobId, NewJob } from "../../core/job/job.ts";
+import type { JobId, NewJob, RunId } from "../../core/job/job.ts";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
-import type { Inserted, InsertResult, NewTarget, RunId, Store, Tx } from "../../core/ports/ports.ts";
+import type { Inserted, InsertResult, NewTarget, Store, Tx } from "../../core/ports/ports.ts";
 import { DatabaseError } from "./failure.ts";
 import { aftermathOf, type Dispatched } from "./outbox.ts";
 import type { Session } from "./session.ts";

@@ -1,5 +1,5 @@
-import type { JobId } from "../../core/job/job.ts";
-import { type Aftermath, noAftermath, type OutboxBatch, type OutMessage, type RunId } from "../../core/ports/ports.ts";
+import type { JobId, RunId } from "../../core/job/job.ts";
+import { type Aftermath, noAftermath, type OutboxBatch, type OutMessage } from "../../core/ports/ports.ts";
 
 /** A row that a statement made QUEUED, with the outbox batch it stands in. */
 export interface Dispatched {

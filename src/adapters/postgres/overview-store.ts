@@ -139,7 +139,7 @@ async function waiting(session: Session, id: JobId, limit: number): ReturnType<O
     openPredecessors: row.preds_open,
     predecessors: (row.preds ?? []) as JobId[],
     ahead: bounded(row.ahead),
-    heldAhead: bounded(row.held_ahead),
+    heldBefore: bounded(row.held_before),
     runningInLane: row.running,
     workerSeenAt: row.seen_at,
     failedFirst: failedFirstOf(row.failed_first),

@@ -1,18 +1,24 @@
+import type { RunId } from "../../core/job/job.ts";
 import { runLimits } from "../../core/ports/run-limits.ts";
-import type { Inserted, NewTarget, RunId, RunStore, Tx } from "../../core/ports/ports.ts";
+import type { Inserted, NewTarget, RunStore, Tx } from "../../core/ports/ports.ts";
 import type { ScheduleSpec } from "../../core/ports/schedule.ts";
 import { isWithdrawn } from "../../core/scheduler/prematerialized.ts";
 import { insertTargetsInto } from "./enqueue-store.ts";
 import { mergeAftermaths } from "../../core/ports/aftermath.ts";
 import type { Session } from "./session.ts";
 import { cancelOpen } from "./sql/control.ts";
-import { decideAhead, findAhead, freeWithdrawnKeys, withdrawAhead } from "./sql/prematerialized.ts";
+import {
+  decidePrematerialized,
+  findPrematerialized,
+  freeWithdrawnKeys,
+  withdrawPrematerialized,
+} from "./sql/prematerialized.ts";
 import { execute } from "./statement.ts";
 
-export function aheadStore(session: Session): Pick<RunStore, "decidePrematerialized"> {
+export function prematerializedStore(session: Session): Pick<RunStore, "decidePrematerialized"> {
   return {
     async decidePrematerialized({ limit, fence }) {
-      const [row] = await session.fenced(fence, decideAhead, [null, limit, 0]);
+      const [row] = await session.fenced(fence, decidePrematerialized, [null, limit, 0]);
       return { decided: row?.decided ?? 0, withdrawn: row?.withdrawn ?? 0 };
     },
   };
@@ -22,24 +28,24 @@ export function aheadStore(session: Session): Pick<RunStore, "decidePremateriali
  * Before a change of these schedules: decides prematerialized runs whose time has come, or comes before the change is
  * committed for certain, by the schedules as they are. Else the change would meet some of a run's targets and not the others.
  */
-export async function decideAheadOf(tx: Tx, ids: readonly string[]): Promise<void> {
-  await execute(tx, decideAhead, [ids, runLimits.aheadRunsMax, runLimits.aheadMarginMs]);
+export async function decidePrematerializedOf(tx: Tx, ids: readonly string[]): Promise<void> {
+  await execute(tx, decidePrematerialized, [ids, runLimits.prematerializedRunsMax, runLimits.prematerializedMarginMs]);
 }
 
 /** Withdraws prematerialized runs for times that `next` does not have. The schedules' rows are locked. */
-export async function takeBackAhead(
+export async function withdrawOutdated(
   tx: Tx,
   ids: readonly string[],
   next: (id: string) => ScheduleSpec | null,
 ): Promise<void> {
-  const written = await execute(tx, findAhead, [ids]);
+  const written = await execute(tx, findPrematerialized, [ids]);
   const doomed = written.filter((row) =>
     isWithdrawn({ spec: row.spec as ScheduleSpec, nominalAt: row.nominal_at }, next(row.schedule_id)),
   );
   if (doomed.length === 0) return;
   const starters = doomed.map((row) => row.job_id);
-  await execute(tx, withdrawAhead, [starters]);
-  await execute(tx, cancelOpen, [starters, "withdrawn", false]);
+  await execute(tx, withdrawPrematerialized, [starters]);
+  await execute(tx, cancelOpen, [starters, "withdrawn", false, null]);
 }
 
 /**

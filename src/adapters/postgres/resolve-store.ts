@@ -1,12 +1,6 @@
+import type { RunId } from "../../core/job/job.ts";
 import { runLimits } from "../../core/ports/run-limits.ts";
-import {
-  type Aftermath,
-  type Fence,
-  noAftermath,
-  type Resolved,
-  type RunId,
-  type RunStore,
-} from "../../core/ports/ports.ts";
+import { type Aftermath, type Fence, noAftermath, type Resolved, type RunStore } from "../../core/ports/ports.ts";
 import { aftermathOf } from "./outbox.ts";
 import { mergeAftermaths } from "../../core/ports/aftermath.ts";
 import type { Session } from "./session.ts";
@@ -24,7 +18,7 @@ export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
     async resolve({ runs, limit, dispatchWindowMs, fence }) {
       const asked = runs === "all" ? null : runs;
       const open = await look(session, asked);
-      if (!isOpen(open) && asked !== null) return nothing;
+      if (!isOpen(open) && asked !== null) return noSteps;
       let steps = 0;
       const parts: Aftermath[] = [];
       const closed: Resolved["closed"][number][] = [];
@@ -51,7 +45,7 @@ export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
   };
 }
 
-const nothing: Resolved = { steps: 0, more: false, closed: [], aftermath: noAftermath };
+const noSteps: Resolved = { steps: 0, more: false, closed: [], aftermath: noAftermath };
 
 type Open = Awaited<ReturnType<typeof look>>;
 

@@ -21,16 +21,13 @@ type RollUpStore = Pick<Operations, "minutes" | "kindTotals" | "kindHours" | "ro
 /** Counts by the minute and totals by kind, added up from the events. */
 export function rollUpStore(session: Session): RollUpStore {
   return {
-    async minutes({ since, kind, lane }) {
-      const rows = await session.run(readMinutes, [since, kind, lane, operationsLimits.minutesShownMax]);
-      return rows.map(({ run_ms, ...row }) => ({ ...row, runMs: run_ms }));
-    },
+    minutes: ({ since, kind, lane }) => session.run(readMinutes, [since, kind, lane, operationsLimits.minutesShownMax]),
     async kindTotals() {
       const rows = await session.run(readKindTotals, [operationsLimits.kindsShownMax]);
       return rows.map((row) => ({
         kind: row.kind,
-        tries: { count: row.tries, seconds: row.seconds, buckets: row.buckets },
-        failedTries: { count: sum(row.failed_buckets), seconds: row.failed_seconds, buckets: row.failed_buckets },
+        attempts: { count: row.attempts, seconds: row.seconds, buckets: row.buckets },
+        failedAttempts: { count: sum(row.failed_buckets), seconds: row.failed_seconds, buckets: row.failed_buckets },
         starts: { count: sum(row.late_buckets), seconds: row.late_seconds, buckets: row.late_buckets },
         created: row.created,
         succeeded: row.succeeded,

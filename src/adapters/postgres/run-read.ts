@@ -1,6 +1,6 @@
-import type { JobId, Json } from "../../core/job/job.ts";
+import type { JobId, Json, RunId } from "../../core/job/job.ts";
 import { runLimits } from "../../core/ports/run-limits.ts";
-import type { InRun, RunId, RunStore, RunView, TaskOutput, TaskView } from "../../core/ports/ports.ts";
+import type { InRun, RunStore, RunView, TaskOutput, TaskView } from "../../core/ports/ports.ts";
 import type { Session } from "./session.ts";
 import { readInRuns, readRun, readRuns, readTasks, type RunViewRow, type TaskRow } from "./sql/run-read.ts";
 

@@ -1,9 +1,8 @@
-import type { JobId, Json } from "../../core/job/job.ts";
+import type { JobId, Json, RunId } from "../../core/job/job.ts";
 import {
   type NewRun,
   noAftermath,
   type Paged,
-  type RunId,
   type RunStore,
   type StartedRun,
   type Tx,
@@ -16,7 +15,7 @@ import * as sql from "./sql/run.ts";
 import { chooseAgain, lockRun, lockWaiting, resumeJobs, readyLanes, recount, reopenRun } from "./sql/resume.ts";
 import { execute } from "./statement.ts";
 import { insertTasks } from "./task-store.ts";
-import { aheadStore, insertPage } from "./prematerialized.ts";
+import { prematerializedStore, insertPage } from "./prematerialized.ts";
 
 type Writes =
   | "startRun"
@@ -52,7 +51,7 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
       const open = await session.run(sql.openJobs, [runId, limit]);
       if (open.length === 0) return { canceled: 0, aftermath: noAftermath };
       const ids = open.map((row) => row.id);
-      const values = [ids, open[0]?.reason, false];
+      const values = [ids, open[0]?.reason, false, null];
       const { aftermath } = await moveRows(session, cancelOpen, values, { inSameTransaction });
       // A job that ended in between was not canceled, but this page was not empty either.
       return { canceled: open.length, aftermath };
@@ -60,8 +59,8 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
     async cancelingRuns(limit, only) {
       return (await session.run(sql.findCanceling, [limit, only?.withdrawn ?? null])).map((row) => row.id as RunId);
     },
-    ...aheadStore(session),
-    resumeRun: (runId, { ids }) => session.transaction((tx) => resumeRun(tx, runId, ids)),
+    ...prematerializedStore(session),
+    resumeRun: (runId, options) => session.transaction((tx) => resumeRun(tx, runId, options)),
   };
 }
 
@@ -109,12 +108,16 @@ async function addPage(
   return { written: true, created, conflicts, aftermath };
 }
 
-async function resumeRun(tx: Tx, runId: RunId, ids: readonly JobId[] | undefined): ReturnType<RunStore["resumeRun"]> {
+async function resumeRun(
+  tx: Tx,
+  runId: RunId,
+  { ids, caller }: Parameters<RunStore["resumeRun"]>[1],
+): ReturnType<RunStore["resumeRun"]> {
   if ((await execute(tx, lockRun, [runId])).length === 0) return { ids: [], aftermath: noAftermath };
   const chosen = (await execute(tx, chooseAgain, [runId, ids ?? null])).map((row) => row.id);
   if (chosen.length === 0) return { ids: [], aftermath: noAftermath };
   await execute(tx, lockWaiting, [runId, chosen]);
-  const again = await execute(tx, resumeJobs, [chosen]);
+  const again = await execute(tx, resumeJobs, [chosen, caller ?? null]);
   await execute(tx, recount, [runId]);
   const ready = await execute(tx, readyLanes, [chosen]);
   await execute(tx, reopenRun, [runId]);

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { RunId, Tx } from "../../core/ports/ports.ts";
+import type { Tx } from "../../core/ports/ports.ts";
 import type { ScheduleRow, ScheduleSpec } from "../../core/ports/schedule.ts";
 import type {
   Backfilled,
@@ -10,7 +10,6 @@ import type {
   ScheduleRefusal,
 } from "../../core/ports/schedule-store.ts";
 import { scheduleLimits } from "../../core/ports/schedule-limits.ts";
-import { jobView } from "./read-store.ts";
 import { cancelWaiting, occurrenceView, policyOf, scheduleRow, withdraw } from "./schedule-store.ts";
 import type { Session } from "./session.ts";
 import { backfillTimes } from "./sql/backfill.ts";
@@ -19,14 +18,14 @@ import {
   findHolder,
   insertSchedule,
   lockSchedule,
-  readEras,
+  readVersions,
   readOccurrencesAt,
   readOccurrencesBetween,
   readSchedule,
   setPause,
 } from "./sql/schedule-control.ts";
 import { columns, execute } from "./statement.ts";
-import { decideAheadOf } from "./prematerialized.ts";
+import { decidePrematerializedOf } from "./prematerialized.ts";
 import type { NewPause } from "../../core/ports/pause.ts";
 import { pauseValues } from "./pause.ts";
 
@@ -48,24 +47,26 @@ export function scheduleControlStore(session: Session): ScheduleControlStore {
     backfill: (id, times, options) => session.transaction((tx) => backfill(tx, id, times, options)),
     async slotHolder(jobId, { at, prefix }) {
       const [row] = await session.run(findHolder, [jobId, prefix, at, scheduleLimits.holderLookBackMax]);
-      return row === undefined ? null : { job: jobView(row), runId: row.holding_run as RunId | null };
+      if (row === undefined) return null;
+      const { holding_run: runId, ...job } = row;
+      return { job, runId };
     },
   };
 }
 
 async function facts(tx: Tx, id: string): ReturnType<ScheduleControlStore["scheduleFacts"]> {
-  const rows = await execute(tx, readEras, [id, scheduleLimits.scheduleVersionsMax]);
+  const rows = await execute(tx, readVersions, [id, scheduleLimits.scheduleVersionsMax]);
   const [first] = rows;
   if (first === undefined) return null;
   const [stored] = await execute(tx, readSchedule, [id]);
-  const eras = rows.map((row): ScheduleVersion => {
-    return { version: row.era ?? 0, spec: row.era_spec as ScheduleSpec | null, fromAt: row.from_at };
+  const versions = rows.map((row): ScheduleVersion => {
+    return { version: row.version ?? 0, spec: row.spec as ScheduleSpec | null, fromAt: row.from_at };
   });
   return {
     now: first.now,
     row: stored === undefined ? null : scheduleRow(stored),
     ledgerFrom: first.ledger_from,
-    eras,
+    versions,
   };
 }
 
@@ -94,7 +95,7 @@ async function update(
 async function pause(tx: Tx, id: string, wanted: NewPause | null): Promise<ScheduleRow | ScheduleRefusal> {
   const [locked] = await execute(tx, lockSchedule, [id, null]);
   if (locked === undefined) return { refused: "unknown" };
-  await decideAheadOf(tx, [id]);
+  await decidePrematerializedOf(tx, [id]);
   await execute(tx, setPause, [id, ...pauseValues(wanted)]);
   return stored(tx, id);
 }

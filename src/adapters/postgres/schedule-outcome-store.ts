@@ -1,7 +1,7 @@
-import type { JobId } from "../../core/job/job.ts";
+import type { JobId, RunId } from "../../core/job/job.ts";
 import type { State } from "../../core/job/state.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
-import type { RunId, RunState } from "../../core/ports/run.ts";
+import type { RunState } from "../../core/ports/run.ts";
 import type {
   EndResult,
   OccurrenceEnd,

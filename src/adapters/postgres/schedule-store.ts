@@ -31,7 +31,7 @@ import {
 } from "./sql/schedule.ts";
 import { findWaiting } from "./sql/schedule-control.ts";
 import { columns, execute } from "./statement.ts";
-import { decideAheadOf, takeBackAhead } from "./prematerialized.ts";
+import { decidePrematerializedOf, withdrawOutdated } from "./prematerialized.ts";
 import { pauseOf } from "./pause.ts";
 
 type ScheduleMethods = "installSchedules" | "dueSchedules" | "plan" | "schedules" | "occurrences";
@@ -83,18 +83,18 @@ export async function withdraw(
   ids: readonly string[],
   next: (id: string) => ScheduleSpec | null,
 ): Promise<void> {
-  await decideAheadOf(tx, ids);
+  await decidePrematerializedOf(tx, ids);
   const planned = (await execute(tx, findPlanned, [ids])).map((row) => row.id);
-  const canceled = planned.length === 0 ? [] : await execute(tx, cancelOpen, [planned, "withdrawn", true]);
+  const canceled = planned.length === 0 ? [] : await execute(tx, cancelOpen, [planned, "withdrawn", true, null]);
   await execute(tx, withdrawPlanned, [ids, canceled.map((row) => row.id)]);
-  await takeBackAhead(tx, ids, next);
+  await withdrawOutdated(tx, ids, next);
 }
 
 /** Nothing of a schedule starts after it was removed. @returns how many jobs of past times were waiting. */
 export async function cancelWaiting(tx: Tx, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return 0;
   const waiting = await execute(tx, findWaiting, [ids]);
-  const canceled = await execute(tx, cancelOpen, [waiting.map((row) => row.id), "deleted", false]);
+  const canceled = await execute(tx, cancelOpen, [waiting.map((row) => row.id), "deleted", false, null]);
   return canceled.length;
 }
 

@@ -1,27 +1,24 @@
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
-import type { BoundedCount, JobPage, JobRecord, JobSearch } from "../../core/ports/job-search.ts";
+import type { BoundedCount, JobPage, JobSearch } from "../../core/ports/job-search.ts";
 import type { Operations } from "../../core/ports/operations.ts";
-import type { RunId } from "../../core/ports/run.ts";
 import { isFinal } from "../../core/job/state.ts";
-import type { FailureDetail } from "../../core/job/job.ts";
-import { attemptsOf, movesOf } from "../../core/job/history.ts";
-import { historyRow, jobHistory, jobView } from "./read-store.ts";
+import type { FailureDetail, JobView } from "../../core/job/job.ts";
+import { movesOf } from "../../core/job/history.ts";
 import type { Session } from "./session.ts";
 import {
   countMatches,
   findEdgeAbove,
   findEdgeBelow,
-  readRecord,
   readRecords,
   searchDue,
   searchKey,
   searchNewest,
   searchOldest,
 } from "./sql/search.ts";
-import type { RecordRow } from "./sql/job-columns.ts";
 import { readAttempt, readFirstHistory } from "./sql/read.ts";
 
-type SearchStore = Pick<Operations, "jobs" | "jobsById" | "job" | "attempt" | "count">;
+type DueRow = NonNullable<(typeof searchDue)["row"]>;
+type SearchStore = Pick<Operations, "jobs" | "jobsById" | "attempt" | "count">;
 
 /** Larger than every id there will be. */
 const top = (2n ** 63n - 1n).toString();
@@ -41,14 +38,12 @@ export function searchStore(session: Session): SearchStore {
     async jobsById(ids) {
       const [jobs, rows] = await Promise.all([session.run(readRecords, [ids]), session.run(readFirstHistory, [ids])]);
       const byJob = Map.groupBy(rows, (row) => row.job_id);
-      const moves = (job: JobRecord) => movesOf(job, (byJob.get(job.id) ?? []).map(historyRow));
-      return new Map(jobs.map(recordOf).map((job) => [job.id, { job, events: moves(job) }]));
-    },
-    async job(id) {
-      const [row] = await session.run(readRecord, [id]);
-      if (row === undefined) return null;
-      const [job, history] = [recordOf(row), await jobHistory(session, id)];
-      return { job, attempts: attemptsOf(job, history), events: movesOf(job, history), now: row.now };
+      const moves = (job: JobView) =>
+        movesOf(
+          job,
+          (byJob.get(job.id) ?? []).map(({ job_id: _id, ...move }) => move),
+        );
+      return new Map(jobs.map((job) => [job.id, { job, events: moves(job) }]));
     },
     async attempt(id, attempt) {
       const [row] = await session.run(readAttempt, [id, attempt]);
@@ -85,7 +80,7 @@ async function byId(
   { isUp, cursor, limit }: { isUp: boolean; cursor: string | null; limit: number },
 ): Promise<JobPage> {
   const until = performance.now() + operationsLimits.searchMs;
-  const found: JobRecord[] = [];
+  const found: JobView[] = [];
   let from = cursor ?? (isUp ? "0" : top);
   for (;;) {
     const [edge] = await session.run(isUp ? findEdgeAbove : findEdgeBelow, [
@@ -95,7 +90,7 @@ async function byId(
     ]);
     const to = edge?.id ?? (isUp ? top : "0");
     const rows = await session.run(isUp ? searchOldest : searchNewest, [search, from, to, limit + 1 - found.length]);
-    found.push(...rows.map(recordOf));
+    found.push(...rows);
     if (found.length > limit) return page(found, limit);
     if (edge === undefined) return { jobs: found, cursor: null, complete: true };
     from = to;
@@ -111,13 +106,13 @@ const dueBounds = { first: "-210866803200000000" };
 
 async function byDue(session: Session, search: JobSearch, cursor: string | null, limit: number): Promise<JobPage> {
   const until = performance.now() + operationsLimits.searchMs;
-  const found: JobRecord[] = [];
+  const found: JobView[] = [];
   let [due, id] = cursor?.split("_") ?? [search.dueFrom === undefined ? dueBounds.first : us(search.dueFrom), "0"];
   for (;;) {
     const bounds = [operationsLimits.searchRowsMax, operationsLimits.slotGroupsShownMax, operationsLimits.liveRowsMax];
     const rows = await session.run(searchDue, [due, id, ...bounds, parameter(search), limit + 1 - found.length]);
     const matches = rows.filter((row) => row.found);
-    found.push(...matches.map(recordOf));
+    found.push(...matches.map(jobOf));
     if (found.length > limit) {
       const last = matches.at(-2) ?? { due_us: due, id };
       return { jobs: found.slice(0, limit), cursor: `${last.due_us}_${last.id}`, complete: true };
@@ -131,15 +126,25 @@ async function byDue(session: Session, search: JobSearch, cursor: string | null,
   }
 }
 
+const jobOf = ({
+  due_us: _us,
+  due: _due,
+  looked: _looked,
+  last_us: _last,
+  last_id: _id,
+  found: _found,
+  ...job
+}: DueRow): JobView => job;
+
 const us = (instant: number): string => `${Math.floor(instant)}000`;
 const isPast = (due: string, { dueTo }: JobSearch): boolean => dueTo !== undefined && BigInt(due) > BigInt(us(dueTo));
 
 async function byKey(session: Session, search: string, cursor: string | null, limit: number): Promise<JobPage> {
   const rows = await session.run(searchKey, [search, cursor ?? top, limit + 1]);
-  return page(rows.map(recordOf), limit);
+  return page(rows, limit);
 }
 
-function page(found: readonly JobRecord[], limit: number): JobPage {
+function page(found: readonly JobView[], limit: number): JobPage {
   const jobs = found.slice(0, limit);
   const last = jobs.at(-1);
   return { jobs, cursor: found.length > limit && last !== undefined ? last.id : null, complete: true };
@@ -162,13 +167,3 @@ async function countAll(
     from = edge.id;
   }
 }
-
-export const recordOf = (row: RecordRow): JobRecord => ({
-  ...jobView(row),
-  runId: row.run_id as RunId | null,
-  task: row.task,
-  blocked: row.blocked,
-  heldOn: row.held_on,
-  slotKeys: row.slot_keys ?? [],
-  payloadBytes: row.payload_bytes,
-});

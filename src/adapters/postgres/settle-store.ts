@@ -43,12 +43,12 @@ const plainSettled = {
   run_id: null,
 } as const satisfies Omit<SettledRow, "id">;
 
-const nothing: Settled = { settled: [], aftermath: noAftermath, conflicts: 0 };
+const noneSettled: Settled = { settled: [], aftermath: noAftermath, conflicts: 0 };
 
 export function settleStore(session: Session): Pick<Store, "settle"> {
   return {
     async settle(settlements, options) {
-      if (settlements.length === 0) return nothing;
+      if (settlements.length === 0) return noneSettled;
       if (options.tx !== undefined) return await settleIn(options.tx, settlements, options);
       try {
         return await settleGroup(session, settlements, options);

@@ -62,12 +62,16 @@ export function steerStore(session: Session): SteerStore {
     async unholdOpen(limit) {
       return (await session.run(unholdOpen, [limit])).length;
     },
-    async runNow(wanted) {
-      const rows = [...(await session.run(runNow, [wanted])), ...(await session.run(redispatchNow, [wanted]))];
+    async runNow(wanted, { caller } = {}) {
+      const rows = [
+        ...(await session.run(runNow, [wanted, caller ?? null])),
+        ...(await session.run(redispatchNow, [wanted])),
+      ];
       return { ids: ids(rows), aftermath: aftermathOf(rows) };
     },
-    async retryPaced(wanted, { dueAt, paceMs, dispatchWindowMs }) {
-      const rows = await session.run(retryPaced, [wanted, dueAt, paceMs, dispatchWindowMs]);
+    async retryPaced(wanted, { dueAt, paceMs, dispatchWindowMs, caller }) {
+      const values = [wanted, dueAt, paceMs, dispatchWindowMs, caller ?? null];
+      const rows = await session.run(retryPaced, values);
       return { ids: ids(rows), aftermath: aftermathOf(rows) };
     },
     ...bulkStore(session),

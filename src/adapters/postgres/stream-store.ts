@@ -1,4 +1,4 @@
-import type { JobId } from "../../core/job/job.ts";
+import type { JobId, RunId } from "../../core/job/job.ts";
 import {
   formatCursor,
   parseCursor,
@@ -9,7 +9,6 @@ import {
   type StreamPlace,
 } from "../../core/ports/event-stream.ts";
 import type { Operations } from "../../core/ports/operations.ts";
-import type { RunId } from "../../core/ports/run.ts";
 import type { State } from "../../core/job/state.ts";
 import { currentEpoch } from "./epoch.ts";
 import type { Session } from "./session.ts";

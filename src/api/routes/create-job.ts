@@ -3,9 +3,8 @@ import { isDataError, isLockTimeout } from "../../adapters/postgres/failure.ts";
 import type { JobDefinition } from "../../core/define/definition.ts";
 import { InvalidPayload, KeyConflict } from "../../core/define/errors.ts";
 import { prepare } from "../../core/delivery/enqueue.ts";
-import type { EventView, JobId, NewJob } from "../../core/job/job.ts";
+import type { JobId, JobView, MoveView, NewJob } from "../../core/job/job.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
-import type { JobRecord } from "../../core/ports/job-search.ts";
 import type { InsertResult } from "../../core/ports/ports.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
@@ -85,8 +84,8 @@ function keyHeld({ kind, key }: NewJob): HttpProblem {
 }
 
 interface Written {
-  readonly job: JobRecord;
-  readonly events: readonly EventView[];
+  readonly job: JobView;
+  readonly events: readonly MoveView[];
 }
 
 interface Item {

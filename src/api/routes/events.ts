@@ -1,9 +1,9 @@
+import type { RunId } from "../../core/job/job.ts";
 import { z } from "zod";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { streamLimits } from "../../core/ports/stream-limits.ts";
 import { type EventFilter, matchesFilter, parseCursor, type StreamCursor } from "../../core/ports/event-stream.ts";
 import { publishedEvent } from "../../core/admin/publish.ts";
-import type { RunId } from "../../core/ports/run.ts";
 import { states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { searchWithin } from "../scope.ts";
@@ -12,7 +12,7 @@ import { createLiveFeed } from "../live-feed.ts";
 import type { ApiOptions } from "../options.ts";
 import { id, text, someOf } from "../query-fields.ts";
 import { eventPage } from "../shape/event.ts";
-import { recordJson } from "../shape/job.ts";
+import { jobJson } from "../shape/job.ts";
 
 const cursor = z
   .string()
@@ -95,5 +95,5 @@ async function newest({ operations, ports }: ApiOptions, { kind, kinds, lane, ru
     limit: streamLimits.streamSnapshotJobsMax,
   });
   const now = await ports.store.now();
-  return jobs.map((job) => recordJson(job, now));
+  return jobs.map((job) => jobJson(job, now));
 }

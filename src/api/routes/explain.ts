@@ -10,7 +10,7 @@ import { jobPath } from "./jobs.ts";
 
 /** GET /jobs/:id/explain: why it is not running, and when it will. */
 export function explainEndpoint(options: ApiOptions): Endpoint {
-  const { operations } = options;
+  const { operations, ports } = options;
   return endpoint({
     method: "GET",
     name: "explainJob",
@@ -23,7 +23,7 @@ export function explainEndpoint(options: ApiOptions): Endpoint {
     replies: { 200: jobExplanation },
     async handle({ params: { id } }) {
       const [found, facts] = await Promise.all([
-        operations.job(id),
+        ports.store.job(id),
         operations.waiting(id, operationsLimits.countRowsMax),
       ]);
       if (found === null || facts === null) throw new HttpProblem("unknown-job", `there is no job ${id}`);

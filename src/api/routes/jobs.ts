@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { cancelJobs, retryJobs } from "../../core/admin/control.ts";
-import type { Instant, JobId } from "../../core/job/job.ts";
+import { attemptsOf, movesOf } from "../../core/job/history.ts";
+import type { AttemptView, Instant, JobId, JobView, MoveView, RunId } from "../../core/job/job.ts";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { type JobSearch, jobSorts } from "../../core/ports/job-search.ts";
 import { afterCommit } from "../../core/delivery/after-commit.ts";
-import type { RunId } from "../../core/ports/run.ts";
 import { isFinal, states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
@@ -13,8 +13,7 @@ import { HttpProblem } from "../problem.ts";
 import { pageBefore } from "../query.ts";
 import { id, instant, limit, someOf, text, textsOf } from "../query-fields.ts";
 import { type Bounds, ofJob, searchWithin } from "../scope.ts";
-import { jobDetail, type JobDetailReply, jobList, recordJson } from "../shape/job.ts";
-import { attemptJson, eventJson } from "../view.ts";
+import { attemptJson, jobDetail, type JobDetailReply, jobJson, jobList, moveJson } from "../shape/job.ts";
 
 /** What a search may name; `payload.user.id=42` compares that member of the payload as text. */
 export const searchFields = {
@@ -156,7 +155,7 @@ export function jobEndpoints(options: ApiOptions): readonly Endpoint[] {
       path: "/jobs/:id/cancel",
       refuses: ["unknown-job", "already-finished"],
       summary: "Cancel a job that has not finished",
-      handle: async ({ params }) => ({ status: 200, body: await cancel(options, params.id) }),
+      handle: async ({ params, caller }) => ({ status: 200, body: await cancel(options, params.id, caller.name) }),
     }),
     endpoint({
       ...change,
@@ -165,7 +164,7 @@ export function jobEndpoints(options: ApiOptions): readonly Endpoint[] {
       path: "/jobs/:id/retry",
       refuses: ["unknown-job", "not-retryable"],
       summary: "Run a FAILED, CANCELED or SKIPPED job again",
-      handle: async ({ params }) => ({ status: 200, body: await retry(options, params.id) }),
+      handle: async ({ params, caller }) => ({ status: 200, body: await retry(options, params.id, caller.name) }),
     }),
     endpoint({
       ...change,
@@ -174,7 +173,7 @@ export function jobEndpoints(options: ApiOptions): readonly Endpoint[] {
       path: "/jobs/:id/run-now",
       refuses: ["unknown-job", "not-waiting"],
       summary: "Do not wait for the due time",
-      handle: async ({ params }) => ({ status: 200, body: await runNow(options, params.id) }),
+      handle: async ({ params, caller }) => ({ status: 200, body: await runNow(options, params.id, caller.name) }),
     }),
   ];
 }
@@ -191,52 +190,57 @@ async function list({ operations, ports }: ApiOptions, query: z.infer<typeof job
     ports.store.now(),
   ]);
   return {
-    jobs: page.jobs.map((job) => recordJson(job, now)),
+    jobs: page.jobs.map((job) => jobJson(job, now)),
     nextCursor: page.cursor,
     complete: page.complete,
   };
 }
 
 /** @throws HttpProblem 404 */
-export async function readJobDetail({ operations }: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
-  const found = await operations.job(jobId);
+export async function readJobDetail({ ports }: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
+  const found = await ports.store.job(jobId);
   if (found === null) throw new HttpProblem("unknown-job", `there is no job ${jobId}`);
-  return detailJson(found, found.now);
+  const { job, history, now } = found;
+  return detailJson({ job, attempts: attemptsOf(job, history), events: movesOf(job, history) }, now);
 }
 
 export const detailJson = (
-  { job, attempts, events }: Omit<NonNullable<Awaited<ReturnType<ApiOptions["operations"]["job"]>>>, "now">,
+  {
+    job,
+    attempts,
+    events,
+  }: { readonly job: JobView; readonly attempts: readonly AttemptView[]; readonly events: readonly MoveView[] },
   now: Instant,
 ): JobDetailReply => ({
-  ...recordJson(job, now),
+  ...jobJson(job, now),
   attempts: attempts.map(attemptJson),
-  events: events.map(eventJson),
+  events: events.map(moveJson),
 });
 
 /** Canceling a canceled job changes nothing and is no error. */
-async function cancel(options: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
+async function cancel(options: ApiOptions, jobId: JobId, caller: string): Promise<JobDetailReply> {
   const before = await readJobDetail(options, jobId);
   if (before.state === "CANCELED") return before;
-  await cancelJobs(options.ports, options.registry, [jobId], options);
+  await cancelJobs(options.ports, options.registry, [jobId], { dispatchWindowMs: options.dispatchWindowMs, caller });
   const after = await readJobDetail(options, jobId);
   if (after.state === "CANCELED" || !isFinal(after.state)) return after;
   const detail = `job ${jobId} is ${after.state}: only a job that has not finished can be canceled`;
   throw new HttpProblem("already-finished", detail);
 }
 
-async function retry(options: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
+async function retry(options: ApiOptions, jobId: JobId, caller: string): Promise<JobDetailReply> {
   const before = await readJobDetail(options, jobId);
-  const retried = await retryJobs(options.ports, [jobId], { dispatchWindowMs: options.dispatchWindowMs });
+  const retried = await retryJobs(options.ports, [jobId], { dispatchWindowMs: options.dispatchWindowMs, caller });
   if (retried.includes(jobId)) return await readJobDetail(options, jobId);
   const detail = `job ${jobId} is ${before.state}: only a FAILED, CANCELED or SKIPPED job can be retried`;
   throw new HttpProblem("not-retryable", detail);
 }
 
 /** What is due already is on its way: that changes nothing and is no error. */
-async function runNow(options: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
+async function runNow(options: ApiOptions, jobId: JobId, caller: string): Promise<JobDetailReply> {
   const before = await readJobDetail(options, jobId);
   const { ports, operations, dispatchWindowMs } = options;
-  const { ids, aftermath } = await operations.runNow([jobId]);
+  const { ids, aftermath } = await operations.runNow([jobId], { caller });
   await afterCommit(ports, aftermath, { dispatchWindowMs });
   if (ids.length === 0 && (isFinal(before.state) || before.state === "RUNNING")) {
     throw new HttpProblem("not-waiting", `job ${jobId} is ${before.state}: only a job that waits can be run now`);

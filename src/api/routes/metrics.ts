@@ -92,8 +92,8 @@ type Labels = Readonly<Record<string, string>>;
 
 const attempts = (total: KindTotal) =>
   [
-    ["success", total.tries.count - total.failedTries.count],
-    ["failed", total.failedTries.count - total.retried],
+    ["success", total.attempts.count - total.failedAttempts.count],
+    ["failed", total.failedAttempts.count - total.retried],
     ["retried", total.retried],
     ["lost", total.lost],
     ["released", total.released],
@@ -107,15 +107,15 @@ const ends = (total: KindTotal) =>
     ["SKIPPED", total.skipped],
   ] as const;
 
-function executions(name: string, { tries, failedTries }: KindTotal, labels: Labels): readonly string[] {
+function executions(name: string, { attempts, failedAttempts }: KindTotal, labels: Labels): readonly string[] {
   const succeeded = {
-    count: tries.count - failedTries.count,
-    seconds: Math.max(0, tries.seconds - failedTries.seconds),
-    buckets: tries.buckets.map((count, index) => count - (failedTries.buckets[index] ?? 0)),
+    count: attempts.count - failedAttempts.count,
+    seconds: Math.max(0, attempts.seconds - failedAttempts.seconds),
+    buckets: attempts.buckets.map((count, index) => count - (failedAttempts.buckets[index] ?? 0)),
   };
   return [
     ...histogram(name, { ...labels, status: "success" }, succeeded),
-    ...histogram(name, { ...labels, status: "failure" }, failedTries),
+    ...histogram(name, { ...labels, status: "failure" }, failedAttempts),
   ];
 }
 

@@ -123,8 +123,8 @@ function meanRun({
   retried,
   runMs,
 }: Pick<Minute, "succeeded" | "failed" | "retried" | "runMs">): number | null {
-  const tries = succeeded + failed + retried;
-  return tries === 0 ? null : runMs / tries;
+  const attempts = succeeded + failed + retried;
+  return attempts === 0 ? null : runMs / attempts;
 }
 
 async function series({ operations, ports }: ApiOptions, query: z.infer<typeof throughputQuery>) {

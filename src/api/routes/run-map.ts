@@ -1,5 +1,5 @@
+import type { RunId } from "../../core/job/job.ts";
 import { z } from "zod";
-import type { RunId } from "../../core/ports/run.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { ofRun } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { JobId } from "../../core/job/job.ts";
+import type { JobId, RunId } from "../../core/job/job.ts";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { isRerunnable, rerunRun, resumeRun } from "../../core/admin/run-control.ts";
 import { cancelRun } from "../../core/work/cancel-run.ts";
-import type { RunId, RunView } from "../../core/ports/run.ts";
+import type { RunView } from "../../core/ports/run.ts";
 import { states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
@@ -88,7 +88,7 @@ function changes(options: ApiOptions): readonly Endpoint[] {
       refuses: ["unknown-run", "nothing-to-retry"],
       summary: "Go on from what failed; what succeeded is not repeated",
       replies: { 200: retried },
-      handle: async ({ params }) => ({ status: 200, body: await retry(options, params.id) }),
+      handle: async ({ params, caller }) => ({ status: 200, body: await retry(options, params.id, caller.name) }),
     }),
     endpoint({
       ...change,
@@ -150,9 +150,13 @@ async function readRun({ ports: { store } }: ApiOptions, wanted: JobId): Promise
   return found;
 }
 
-async function retry(options: ApiOptions, wanted: JobId): Promise<{ run: RunReply; again: readonly JobId[] }> {
+async function retry(
+  options: ApiOptions,
+  wanted: JobId,
+  caller: string,
+): Promise<{ run: RunReply; again: readonly JobId[] }> {
   const before = await readRun(options, wanted);
-  const again = await resumeRun(options.ports, before.id, { dispatchWindowMs: options.dispatchWindowMs });
+  const again = await resumeRun(options.ports, before.id, { dispatchWindowMs: options.dispatchWindowMs, caller });
   if (again.length === 0) {
     const detail = `run ${wanted} is ${before.state} and has nothing that failed, was canceled or was skipped for it`;
     throw new HttpProblem("nothing-to-retry", detail);

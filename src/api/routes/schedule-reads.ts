@@ -11,7 +11,8 @@ import { answered, problemOf } from "../schedule-refusal.ts";
 import { explainedTimes, nextTimes, scheduleDetail } from "../shape/schedule.ts";
 import { ofSchedule } from "../scope.ts";
 import { iso } from "../shape/shape.ts";
-import { expressionOf, jobJson, occurrenceJson, scheduleJson } from "../view.ts";
+import { jobJson } from "../shape/job.ts";
+import { expressionOf, occurrenceJson, scheduleJson } from "../view.ts";
 import { previewJson } from "./preview.ts";
 import { pauseJson } from "../shape/pause.ts";
 
@@ -33,8 +34,8 @@ export function scheduleReadEndpoints(options: ApiOptions): readonly Endpoint[] 
       async handle({ params: { id } }) {
         const facts = await ports.store.scheduleFacts(id);
         if (facts === null) throw problemOf(unknownSchedule(id));
-        const { row, eras, ledgerFrom } = facts;
-        const versions = eras.map(({ version, spec, fromAt }) => {
+        const { row, ledgerFrom } = facts;
+        const versions = facts.versions.map(({ version, spec, fromAt }) => {
           return { version, expression: spec === null ? null : expressionOf(spec.expression), spec, from: iso(fromAt) };
         });
         const now = row === null ? { id, deleted: true } : { ...scheduleJson(row, facts.now), deleted: false };

@@ -1,11 +1,9 @@
 import { z } from "zod";
-import type { Instant } from "../../core/job/job.ts";
-import { type State, states } from "../../core/job/state.ts";
-import type { JobRecord } from "../../core/ports/job-search.ts";
-import { jobJson } from "../view.ts";
-import { count, failure, idText, maybeTime, state, time } from "./shape.ts";
+import type { AttemptView, Instant, JobView, MoveView } from "../../core/job/job.ts";
+import { isFinal, type State, states } from "../../core/job/state.ts";
+import { count, failure, idText, iso, maybeIso, maybeTime, state, time } from "./shape.ts";
 
-const base = {
+const fields = {
   id: idText,
   kind: z.string(),
   key: z.string().nullable(),
@@ -30,20 +28,14 @@ const base = {
   startedAt: maybeTime,
   leaseUntil: maybeTime,
   finishedAt: maybeTime,
-};
-
-export const plainJob = z.object(base).meta({ id: "PlainJob" });
-
-const record = {
-  ...base,
   run: idText.nullable(),
   task: z.string().nullable(),
   /** The slot group it waits for. */
   heldOn: z.string().nullable(),
   payloadBytes: count,
-};
+} satisfies Record<Exclude<keyof JobView, Unshown>, z.ZodType> & Record<string, z.ZodType>;
 
-export const job = z.object(record).meta({ id: "Job" });
+export const job = z.object(fields).meta({ id: "Job" });
 
 export const jobList = z
   .object({
@@ -82,18 +74,20 @@ export const jobEvent = z
     generation: count,
     worker: z.string().nullable(),
     reason: z.string().nullable(),
+    /** Who asked for it; null for Belfry's own moves. */
+    caller: z.string().nullable(),
   })
   .meta({ id: "JobEvent" });
 
 export const jobDetail = z
-  .object({ ...record, attempts: z.array(attempt), events: z.array(jobEvent) })
+  .object({ ...fields, attempts: z.array(attempt), events: z.array(jobEvent) })
   .meta({ id: "JobDetail" });
 
 export const createdJob = z
   .object({
     created: z.boolean(),
     notes: z.array(z.string()),
-    ...record,
+    ...fields,
     attempts: z.array(attempt),
     events: z.array(jobEvent),
   })
@@ -105,10 +99,69 @@ export type JobListReply = z.infer<typeof jobList>;
 export type CreatedJobReply = z.infer<typeof createdJob>;
 export type JobCountsReply = z.infer<typeof jobCounts>;
 
-export const recordJson = (record: JobRecord, now: Instant): JobReply => ({
-  ...jobJson(record, now),
-  run: record.runId,
-  task: record.task,
-  heldOn: record.heldOn,
-  payloadBytes: record.payloadBytes,
+/** Fields without a member of their name: other members say it. The compiler asks for each new field here or in `fields`. */
+type Unshown = "hold" | "generation" | "blocked" | "slotKeys" | "errorCode" | "errorMessage" | "scheduleId" | "runId";
+
+/** What the API answers for a job. Times are ISO 8601 in UTC, durations milliseconds; members are only ever added. */
+export const jobJson = (job: JobView, now: Instant): JobReply => ({
+  id: job.id,
+  kind: job.kind,
+  key: job.key,
+  state: job.state,
+  phase: phaseOf(job, now),
+  lane: job.lane,
+  attempt: job.attempt,
+  failures: job.failures,
+  interruptions: job.interruptions,
+  maxAttempts: job.maxAttempts,
+  payload: job.payload,
+  result: job.result,
+  progress: job.progress,
+  error: job.errorCode === null ? null : { code: job.errorCode, message: job.errorMessage },
+  worker: job.worker,
+  trace: job.trace,
+  schedule: job.scheduleId,
+  scheduledFor: maybeIso(job.scheduledFor),
+  createdAt: iso(job.createdAt),
+  dueAt: iso(job.dueAt),
+  startedAt: maybeIso(job.startedAt),
+  leaseUntil: maybeIso(job.leaseUntil),
+  finishedAt: maybeIso(job.finishedAt),
+  run: job.runId,
+  task: job.task,
+  heldOn: job.heldOn,
+  payloadBytes: job.payloadBytes,
 });
+
+export const attemptJson = (attempt: AttemptView) => ({
+  attempt: attempt.attempt,
+  worker: attempt.worker,
+  startedAt: iso(attempt.startedAt),
+  endedAt: iso(attempt.endedAt),
+  durationMs: Math.max(0, attempt.endedAt - attempt.startedAt),
+  outcome: attempt.outcome,
+  error: attempt.errorCode === null ? null : { code: attempt.errorCode, message: attempt.errorMessage },
+});
+
+export const moveJson = (event: MoveView) => ({
+  id: event.id,
+  at: iso(event.at),
+  from: event.from,
+  to: event.to,
+  attempt: event.attempt,
+  generation: event.generation,
+  worker: event.worker,
+  reason: event.reason,
+  caller: event.caller,
+});
+
+/** The state in words for people. */
+function phaseOf(job: JobView, now: Instant): string {
+  if (isFinal(job.state) || job.state === "RUNNING") return job.state.toLowerCase();
+  if (job.blocked) return "waiting for predecessors";
+  if (job.hold === "slot") return "held: slot";
+  if (job.hold === "paused") return "paused";
+  if (job.failures > 0 && job.dueAt > now) return `retrying at ${iso(job.dueAt)}`;
+  if (job.dueAt > now) return `scheduled until ${iso(job.dueAt)}`;
+  return job.state === "QUEUED" ? "queued" : "waiting for dispatch";
+}

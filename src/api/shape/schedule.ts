@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { jobCounts, plainJob } from "./job.ts";
+import { job, jobCounts } from "./job.ts";
 import { lastPass } from "./overview.ts";
 import { count, idText, maybeTime, time } from "./shape.ts";
 import { paused } from "./pause.ts";
@@ -90,7 +90,7 @@ export const explainedTimes = z
         sentence: z.string(),
         advice: z.string().nullable(),
         occurrence: occurrence.nullable(),
-        job: plainJob.nullable(),
+        job: job.nullable(),
       }),
     ),
   })

@@ -3,12 +3,12 @@ import { loadAttempt } from "../client.ts";
 import { useResource } from "../resource.ts";
 import type { ShownAttempt } from "../shape.ts";
 import { durationText } from "../time.ts";
-import type { Try } from "./timeline.ts";
+import type { TimelineLine } from "./timeline.ts";
 import { words } from "../language/words.ts";
 
 interface AttemptFactsProps {
   readonly job: string;
-  readonly of: Try;
+  readonly of: TimelineLine;
   readonly waited: number;
   readonly ran: number;
   /** Its failure is shown at once: that of the newest attempt. */

@@ -4,7 +4,7 @@ import { Copy } from "../parts/copy.tsx";
 import { Time } from "../parts/time.tsx";
 import type { ShownJobDetail } from "../shape.ts";
 import { words } from "../language/words.ts";
-import { triesText } from "../language/spoken.ts";
+import { attemptsText } from "../language/spoken.ts";
 
 /** What is written in the job's row, with links to what it belongs to. */
 export const Facts = ({ job, zone }: { readonly job: ShownJobDetail; readonly zone?: string | undefined }) => (
@@ -27,7 +27,7 @@ export const Facts = ({ job, zone }: { readonly job: ShownJobDetail; readonly zo
         </a>
       </Fact>
       <Fact name={words.job.attempts}>
-        {triesText(job)}
+        {attemptsText(job)}
         {job.interruptions > 0 ? words.job.interrupted(job.interruptions) : ""}
       </Fact>
       <Fact name={words.job.due}>

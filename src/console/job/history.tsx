@@ -6,6 +6,10 @@ import type { ShownJobDetail } from "../shape.ts";
 import { words } from "../language/words.ts";
 import { reasonText } from "../language/spoken.ts";
 
+/** Why it moved, and who asked for it. */
+const movedBy = ({ reason, caller }: ShownJobDetail["events"][number]): string =>
+  caller === null ? reasonText(reason) : `${reasonText(reason)} by ${caller}`;
+
 /** What is kept of its changes of state, the newest first: how attempts ended, and what had a reason. */
 export function History({ job, zone }: { readonly job: ShownJobDetail; readonly zone?: string | undefined }) {
   const events = job.events.toReversed();
@@ -36,7 +40,7 @@ export function History({ job, zone }: { readonly job: ShownJobDetail; readonly 
                   <StateBadge state={event.to} />
                 </td>
                 <td class="number">{event.attempt === 0 ? <span class="nothing">–</span> : event.attempt}</td>
-                <td>{reasonText(event.reason)}</td>
+                <td>{movedBy(event)}</td>
                 <td class="mono dim cut" title={event.worker ?? undefined}>
                   {event.worker}
                 </td>

@@ -10,7 +10,7 @@ export interface Piece {
 }
 
 /** One line of the waterfall: the wait before an attempt, the attempt, and the pause behind it. */
-export interface Try {
+export interface TimelineLine {
   readonly attempt: number;
   readonly pieces: readonly Piece[];
   readonly outcome: ShownJob["state"] | null;
@@ -19,7 +19,7 @@ export interface Try {
 }
 
 export interface Timeline {
-  readonly tries: readonly Try[];
+  readonly lines: readonly TimelineLine[];
   readonly from: number;
   readonly to: number;
 }
@@ -29,18 +29,18 @@ interface Attempt {
   readonly attempt: number;
   readonly from: number | null;
   readonly to: number;
-  readonly outcome: Try["outcome"];
-  readonly error: Try["error"];
+  readonly outcome: TimelineLine["outcome"];
+  readonly error: TimelineLine["error"];
   readonly worker: string | null;
 }
 
 export function timelineOf(job: ShownJobDetail, now: number): Timeline {
   const attempts = attemptsOf(job, now);
-  const tries = attempts.map((each, index) => tryOf(each, piecesOf(job, attempts, index)));
-  const seen = tries.filter(({ pieces }) => pieces.length > 0);
+  const lines = attempts.map((each, index) => lineOf(each, piecesOf(job, attempts, index)));
+  const seen = lines.filter(({ pieces }) => pieces.length > 0);
   const all = seen.flatMap(({ pieces }) => pieces);
   const from = Math.min(...all.map((piece) => piece.from), now);
-  return { tries: seen, from, to: Math.max(...all.map((piece) => piece.to), from + 1) };
+  return { lines: seen, from, to: Math.max(...all.map((piece) => piece.to), from + 1) };
 }
 
 function attemptsOf(job: ShownJobDetail, now: number): readonly Attempt[] {
@@ -96,7 +96,7 @@ function askedAgain({ events }: ShownJobDetail, ended: number, start: number): n
   return again === undefined ? ended : Date.parse(again.at);
 }
 
-const tryOf = ({ attempt, outcome, error, worker }: Attempt, pieces: readonly Piece[]): Try => ({
+const lineOf = ({ attempt, outcome, error, worker }: Attempt, pieces: readonly Piece[]): TimelineLine => ({
   attempt,
   pieces,
   outcome,

@@ -2,7 +2,7 @@ import { StateBadge } from "../parts/state-badge.tsx";
 import { Time } from "../parts/time.tsx";
 import { durationText } from "../time.ts";
 import { AttemptFacts } from "./attempt-facts.tsx";
-import type { Piece, Timeline, Try } from "./timeline.ts";
+import type { Piece, Timeline, TimelineLine } from "./timeline.ts";
 import { words } from "../language/words.ts";
 
 interface WaterfallProps {
@@ -28,7 +28,7 @@ export const Waterfall = ({ job, timeline }: WaterfallProps) => (
         </span>
       </span>
     </header>
-    {timeline.tries.length === 0 ? (
+    {timeline.lines.length === 0 ? (
       <p class="card-empty">{words.attempts.none}</p>
     ) : (
       <Lines job={job} timeline={timeline} />
@@ -39,7 +39,7 @@ export const Waterfall = ({ job, timeline }: WaterfallProps) => (
 const Lines = ({ job, timeline }: WaterfallProps) => (
   <>
     <ol class="waterfall">
-      {timeline.tries.map((each) => (
+      {timeline.lines.map((each) => (
         <Line key={each.attempt} job={job} of={each} timeline={timeline} />
       ))}
     </ol>
@@ -51,7 +51,7 @@ const Lines = ({ job, timeline }: WaterfallProps) => (
   </>
 );
 
-function Line({ job, of, timeline }: WaterfallProps & { readonly of: Try }) {
+function Line({ job, of, timeline }: WaterfallProps & { readonly of: TimelineLine }) {
   const spent = (wanted: Piece["phase"]): number =>
     of.pieces.filter(({ phase }) => phase === wanted).reduce((sum, { from, to }) => sum + to - from, 0);
   const [waited, ran] = [spent("wait"), spent("run")];
@@ -68,7 +68,7 @@ function Line({ job, of, timeline }: WaterfallProps & { readonly of: Try }) {
         {of.outcome === null ? <span class="dim">{words.attempts.notStarted}</span> : <StateBadge state={of.outcome} />}
         {of.error === null ? null : <span class="mono dim">{of.error.code}</span>}
       </span>
-      <AttemptFacts job={job} of={of} waited={waited} ran={ran} isNewest={of === timeline.tries.at(-1)} />
+      <AttemptFacts job={job} of={of} waited={waited} ran={ran} isNewest={of === timeline.lines.at(-1)} />
     </li>
   );
 }
@@ -76,7 +76,7 @@ function Line({ job, of, timeline }: WaterfallProps & { readonly of: Try }) {
 interface BarProps {
   readonly piece: Piece;
   readonly timeline: Timeline;
-  readonly outcome: Try["outcome"];
+  readonly outcome: TimelineLine["outcome"];
 }
 
 function Bar({ piece, timeline: { from, to }, outcome }: BarProps) {

@@ -38,7 +38,7 @@ interface Held {
   readonly isComplete: boolean;
 }
 
-const nothing: Held = { jobs: [], cursor: null, isComplete: false };
+const emptyList: Held = { jobs: [], cursor: null, isComplete: false };
 const firstRows = 100;
 const furtherRows = 500;
 
@@ -47,7 +47,7 @@ const furtherRows = 500;
  * put before what was loaded: the rows a person looks at further down do not move away. A filter of null matches nothing.
  */
 export function useJobRows(key: string, filter: JobQuery | null): JobRows {
-  const [held, setHeld] = useState<Held>(nothing);
+  const [held, setHeld] = useState<Held>(emptyList);
   const [error, setError] = useState<Error | null>(null);
   const [isLoading, setLoading] = useState(true);
   const current = useRef({ held, filter, isBusy: false, asked: new AbortController() });
@@ -82,7 +82,7 @@ export function useJobRows(key: string, filter: JobQuery | null): JobRows {
     const own = current.current;
     own.asked = new AbortController();
     own.isBusy = false;
-    setHeld(nothing);
+    setHeld(emptyList);
     setError(null);
     void load(null);
     return () => own.asked.abort();

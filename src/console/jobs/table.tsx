@@ -6,7 +6,7 @@ import { durationText } from "../time.ts";
 import type { ListedJob, JobRows } from "./list.ts";
 import type { Selection } from "./selection.ts";
 import { words } from "../language/words.ts";
-import { triesText } from "../language/spoken.ts";
+import { attemptsText } from "../language/spoken.ts";
 
 const { columns: names } = words.jobs;
 
@@ -86,7 +86,7 @@ const Row = ({ job, index, isCurrent, selection }: RowProps) => (
     <span role="cell" class="dim">
       {job.lane}
     </span>
-    <span role="cell" class="number" title={triesText(job)}>
+    <span role="cell" class="number" title={attemptsText(job)}>
       {job.attempt === 0 ? <span class="nothing">–</span> : job.attempt}
     </span>
     <span role="cell">

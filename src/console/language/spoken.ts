@@ -10,7 +10,7 @@ export function reasonText(reason: string | null): string {
 }
 
 /** How many attempts there were, and how many failures of those it may have. */
-export function triesText({
+export function attemptsText({
   attempt,
   failures,
   maxAttempts,

@@ -75,8 +75,8 @@ export async function backfill(
   const wanted = timesOf(facts, options, to);
   const rows = await ports.store.occurrencesBetween(id, options.from, to, 2 * contractLimits.backfillTimesMax);
   const byInstant = Map.groupBy(rows, (each) => each.nominalAt);
-  const judged = wanted.map(({ stretch, time }) => {
-    return { stretch, time, entry: judge(stretch, time, byInstant.get(time.instant) ?? []) };
+  const judged = wanted.map(({ interval, time }) => {
+    return { interval, time, entry: judge(interval, time, byInstant.get(time.instant) ?? []) };
   });
   const paceMs = options.paceMs ?? row.spec.misfire.paceMs;
   const times = judged.map(({ entry }) => entry);
@@ -106,20 +106,20 @@ function checkedRow(id: string, facts: ScheduleFacts, { from, to, force }: Backf
 }
 
 interface Wanted {
-  readonly stretch: VersionInterval;
+  readonly interval: VersionInterval;
   readonly time: NominalTime;
 }
 
 /** Every firing time of the window, by the version in force then, in order. */
 function timesOf(facts: ScheduleFacts, { from, force }: BackfillOptions, to: Instant): readonly Wanted[] {
   const found: Wanted[] = [];
-  for (const [index, stretch] of versionIntervals(facts.eras).entries()) {
-    const after = force && index === 0 ? from - 1 : Math.max(from - 1, stretch.from);
-    const end = Math.min(to, stretch.until);
+  for (const [index, interval] of versionIntervals(facts.versions).entries()) {
+    const after = force && index === 0 ? from - 1 : Math.max(from - 1, interval.from);
+    const end = Math.min(to, interval.until);
     if (end <= after) continue;
-    for (const time of timetable(stretch.spec).times(after, end)) {
+    for (const time of timetable(interval.spec).times(after, end)) {
       if (time.kind !== "fires") continue;
-      found.push({ stretch, time });
+      found.push({ interval, time });
       if (found.length > contractLimits.backfillTimesMax) {
         throw new ScheduleRefused(
           "backfill-refused",
@@ -153,9 +153,9 @@ async function withJobs(
   const trace = ports.random.id();
   const made: BackfillTime[] = [];
   const failed: string[] = [];
-  for (const { stretch, time } of todo) {
-    const then: ScheduleRow = { ...row, version: stretch.version, spec: stretch.spec };
-    const definition = definitionOfKind(registry, stretch.spec.job.kind);
+  for (const { interval, time } of todo) {
+    const then: ScheduleRow = { ...row, version: interval.version, spec: interval.spec };
+    const definition = definitionOfKind(registry, interval.spec.job.kind);
     const decision = { time, outcome: "PLANNED", reason: null, isCatchUp: true, missedCount: 0, dueAt: null } as const;
     const { occurrence, failure } = await occurrenceOf(then, decision, definition, { registry, stage, trace });
     if (occurrence.job === null) {
@@ -163,7 +163,7 @@ async function withJobs(
       continue;
     }
     const slotKeys = occurrence.job.slotKeys.map((key) => (key === `catchup:${row.id}` ? backfillKey(row.id) : key));
-    made.push({ occurrence: { ...occurrence, job: { ...occurrence.job, slotKeys } }, version: stretch.version });
+    made.push({ occurrence: { ...occurrence, job: { ...occurrence.job, slotKeys } }, version: interval.version });
   }
   return { made, failed };
 }

@@ -1,9 +1,14 @@
 import type { Registry } from "../define/definition.ts";
 import type { JobId } from "../job/job.ts";
-import { mergeAftermaths, type Ports, type Store } from "../ports/ports.ts";
+import { type AskedBy, mergeAftermaths, type Ports, type Store } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import { movedHook } from "../delivery/settled-hook.ts";
 import { canceledTasks } from "../work/stop-tasks.ts";
+
+/** `caller` stands in the history of each job that moves. */
+interface ControlOptions extends AskedBy {
+  readonly dispatchWindowMs: number;
+}
 
 type ControlPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint" | "launcher">;
 
@@ -15,10 +20,11 @@ export async function cancelJobs(
   ports: ControlPorts,
   registry: Registry,
   ids: readonly JobId[],
-  options: { readonly dispatchWindowMs: number },
+  options: ControlOptions,
 ): Promise<readonly JobId[]> {
   const tasks = canceledTasks(ports, registry);
-  const moved = await ports.store.cancel(ids, tasks.noting(movedHook(ports, registry, "canceled")));
+  const inSameTransaction = tasks.noting(movedHook(ports, registry, "canceled"));
+  const moved = await ports.store.cancel(ids, { caller: options.caller, inSameTransaction });
   await afterCommit(ports, moved.aftermath, options);
   await tasks.stop();
   return moved.rows.map((row) => row.jobId);
@@ -28,9 +34,12 @@ export async function cancelJobs(
 export async function retryJobs(
   ports: ControlPorts,
   ids: readonly JobId[],
-  options: { dispatchWindowMs: number },
+  options: ControlOptions,
 ): Promise<readonly JobId[]> {
-  const retried = [...(await retryInRuns(ports, ids)), await ports.store.retry(ids)];
+  const retried = [
+    ...(await retryInRuns(ports, ids, options)),
+    await ports.store.retry(ids, { caller: options.caller }),
+  ];
   await afterCommit(ports, mergeAftermaths(retried.map(({ aftermath }) => aftermath)), options);
   return retried.flatMap((part) => part.ids);
 }
@@ -38,11 +47,15 @@ export async function retryJobs(
 type Retried = Awaited<ReturnType<Store["retry"]>>;
 
 /** With a job of a run, the jobs that were skipped because of it run again. */
-async function retryInRuns(ports: ControlPorts, ids: readonly JobId[]): Promise<readonly Retried[]> {
+async function retryInRuns(
+  ports: ControlPorts,
+  ids: readonly JobId[],
+  { caller }: AskedBy,
+): Promise<readonly Retried[]> {
   const retried: Retried[] = [];
   const byRun = Map.groupBy(await ports.store.inRuns(ids), ([, run]) => run.runId);
   for (const [runId, members] of byRun) {
-    retried.push(await ports.store.resumeRun(runId, { ids: members.map(([id]) => id) }));
+    retried.push(await ports.store.resumeRun(runId, { ids: members.map(([id]) => id), caller }));
   }
   return retried;
 }

@@ -1,10 +1,10 @@
 import { reasons } from "../job/reasons.ts";
-import type { Instant, JobId } from "../job/job.ts";
+import type { Instant, JobId, JobView } from "../job/job.ts";
 import { taskOf } from "../ports/launcher.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { workerLimits } from "../work/worker-limits.ts";
 import { isFinal } from "../job/state.ts";
-import type { BoundedCount, JobRecord } from "../ports/job-search.ts";
+import type { BoundedCount } from "../ports/job-search.ts";
 import type { SlotUse } from "../ports/overview.ts";
 import type { WaitingFacts } from "../ports/waiting.ts";
 import { pauseAt, pauseText } from "../ports/pause.ts";
@@ -23,7 +23,7 @@ export const causes = [
   "no-worker",
   "lock",
   "queued",
-  "handing-off",
+  "dispatching",
   "running",
   "ended",
 ] as const;
@@ -45,7 +45,7 @@ const noWorkerMs = 10_000;
 
 /** Why a job is not running. Of several causes, the one that blocks the others. */
 export function explainJob(
-  job: JobRecord,
+  job: JobView,
   facts: WaitingFacts,
   { now, slot }: { now: Instant; slot: SlotUse | null },
 ): JobExplanation {
@@ -73,17 +73,17 @@ export function explainJob(
     });
   }
   if (job.dueAt > now) return early(job);
-  if (job.state !== "QUEUED") return say("handing-off", "it is due and the next relay hands it off, within seconds");
+  if (job.state !== "QUEUED") return say("dispatching", "it is due and the next relay dispatches it, within seconds");
   return queued(job, facts, now);
 }
 
-function running(job: JobRecord, now: Instant): JobExplanation {
+function running(job: JobView, now: Instant): JobExplanation {
   const task = taskOf(job.worker);
   const where = task === null ? String(job.worker) : `ECS task ${task}, as ${job.worker}`;
   return say("running", `it runs since ${iso(job.startedAt ?? now)} on ${where}`);
 }
 
-function ended(job: JobRecord, { lastReason, failedFirst }: WaitingFacts, slot: SlotUse | null): JobExplanation {
+function ended(job: JobView, { lastReason, failedFirst }: WaitingFacts, slot: SlotUse | null): JobExplanation {
   if (job.state === "SKIPPED" && lastReason === reasons.lockHeld) {
     const holders = slot?.holders.map(({ jobId }) => jobId) ?? [];
     const sentence = `it was SKIPPED: another job held its lock ${slot?.key ?? ""}`.trimEnd();
@@ -103,13 +103,13 @@ function ended(job: JobRecord, { lastReason, failedFirst }: WaitingFacts, slot: 
   return say("ended", `it ended as ${job.state}${at}${why === null ? "" : ` (${why})`}`, { advice });
 }
 
-function held(job: JobRecord, { heldAhead }: WaitingFacts, slot: SlotUse | null): JobExplanation {
+function held(job: JobView, { heldBefore }: WaitingFacts, slot: SlotUse | null): JobExplanation {
   const taken = slot === null ? "all" : `${slot.taken} of ${slot.size}`;
-  const sentence = `it waits for a slot of ${job.heldOn}: ${taken} are taken, ${many(heldAhead)} wait longer`;
+  const sentence = `it waits for a slot of ${job.heldOn}: ${taken} are taken, ${many(heldBefore)} wait longer`;
   return say("slot", sentence, { waitsFor: slot?.holders.map(({ jobId }) => jobId) ?? [] });
 }
 
-function early(job: JobRecord): JobExplanation {
+function early(job: JobView): JobExplanation {
   if (job.attempt > 0 && job.errorCode === "NO_ROOM") {
     const sentence = `Fargate has no room for its task (${job.errorMessage}); it is launched again at ${iso(job.dueAt)}`;
     return say("no-room", sentence, {
@@ -144,7 +144,7 @@ function early(job: JobRecord): JobExplanation {
   });
 }
 
-function queued(job: JobRecord, facts: WaitingFacts, now: Instant): JobExplanation {
+function queued(job: JobView, facts: WaitingFacts, now: Instant): JobExplanation {
   const unseenMs = facts.workerSeenAt === null ? Number.POSITIVE_INFINITY : now - facts.workerSeenAt;
   const waitedMs = now - Math.max(job.dueAt, job.createdAt);
   if (facts.runningInLane === 0 && waitedMs > noWorkerMs && unseenMs > noWorkerMs) {

@@ -142,7 +142,7 @@ function ran(input: RowInput): Explanation {
   const code = job.errorCode === null ? "" : ` with ${job.errorCode}: ${job.errorMessage ?? ""}`;
   switch (job.state) {
     case "SUCCESS":
-      if (occurrence.nominalAt > input.facts.now) return writtenAhead(input, job);
+      if (occurrence.nominalAt > input.facts.now) return prematerialized(input, job);
       return { verdict: "ran", sentence: `${time} ${how}${late}: job ${job.id} succeeded`, advice: null };
     case "FAILED":
       return {
@@ -172,19 +172,19 @@ function ran(input: RowInput): Explanation {
   }
 }
 
-function deadlineOf({ stretch }: RowInput): string {
-  const ms = stretch?.spec.startDeadlineMs;
+function deadlineOf({ interval }: RowInput): string {
+  const ms = interval?.spec.startDeadlineMs;
   return ms === undefined ? "when its time was over" : `${formatDuration(ms)} after it, its startDeadline`;
 }
 
 /** Its job has prematerialized the targets, which are due at the nominal time. */
-function writtenAhead(input: RowInput, job: JobView): Explanation {
+function prematerialized(input: RowInput, job: JobView): Explanation {
   const { facts, occurrence } = input;
   const sentence = `${timeOf(input)} has not come yet; what runs then was written ahead by job ${job.id}`;
   const pause = pauseAt(facts.row, occurrence.nominalAt);
-  if (pause === null) return { verdict: "written-ahead", sentence, advice: null };
+  if (pause === null) return { verdict: "prematerialized", sentence, advice: null };
   return {
-    verdict: "written-ahead-paused",
+    verdict: "prematerialized-paused",
     sentence: `${sentence}; the schedule is ${pauseText(pause)}, so none of it will run unless resumed`,
     advice: `npx belfry schedules resume ${occurrence.scheduleId}`,
   };
@@ -220,8 +220,8 @@ const timeOf = ({ occurrence }: RowInput): string =>
   occurrence.localTime.replace("T", " ") + (occurrence.fold === 1 ? " (the second time)" : "");
 
 /** The clock of the schedule's zone; the date only when it is another day. */
-function clockOf({ occurrence, stretch }: RowInput, instant: Instant): string {
-  const local = minuteText(instant + openZone(stretch?.spec.timezone ?? "UTC").offsetAt(instant));
+function clockOf({ occurrence, interval }: RowInput, instant: Instant): string {
+  const local = minuteText(instant + openZone(interval?.spec.timezone ?? "UTC").offsetAt(instant));
   return local.slice(0, 10) === occurrence.localTime.slice(0, 10) ? local.slice(11) : local.replace("T", " ");
 }
 

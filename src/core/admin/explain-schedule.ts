@@ -18,16 +18,16 @@ export function explainTime(input: ExplainInput): Explanation {
 }
 
 /** The answer when there is no row: the time was never nominal, no version was in force, or it is undecided. */
-function explainMissing({ facts, asked, stretch }: ExplainInput): Explanation {
+function explainMissing({ facts, asked, interval }: ExplainInput): Explanation {
   const time = shown(asked.localTime);
-  if (stretch === null) return notThere(facts, asked);
-  const { spec } = stretch;
+  if (interval === null) return notThere(facts, asked);
+  const { spec } = interval;
   const nominal = nominalAt(spec, asked);
-  if (nominal === null) return neverNominal(stretch, asked, facts);
+  if (nominal === null) return neverNominal(interval, asked, facts);
   if (!spec.enabled) {
     return {
       verdict: "disabled",
-      sentence: `${time} did not run: the schedule was off in this stage (enabled: false, version ${stretch.version})`,
+      sentence: `${time} did not run: the schedule was off in this stage (enabled: false, version ${interval.version})`,
       advice: "switch it on with `enabled` for this stage, deploy, then backfill this time",
     };
   }
@@ -43,7 +43,7 @@ function explainMissing({ facts, asked, stretch }: ExplainInput): Explanation {
   if (row === null) {
     return {
       verdict: "deleted",
-      sentence: `${time} did not run: the schedule was deleted at ${iso(stretch.until)}, before this time was decided`,
+      sentence: `${time} did not run: the schedule was deleted at ${iso(interval.until)}, before this time was decided`,
       advice: "make it again if it was deleted by mistake",
     };
   }
@@ -58,7 +58,7 @@ function explainMissing({ facts, asked, stretch }: ExplainInput): Explanation {
   }
   return {
     verdict: "not-in-force",
-    sentence: `${time} has no row: the schedule was changed before it was decided (version ${stretch.version} was in force)`,
+    sentence: `${time} has no row: the schedule was changed before it was decided (version ${interval.version} was in force)`,
     advice: `run it now: npx belfry schedules backfill ${spec.id} --from ${iso(nominal)} --to ${iso(nominal)}`,
   };
 }
@@ -66,9 +66,9 @@ function explainMissing({ facts, asked, stretch }: ExplainInput): Explanation {
 const isLeftToItsRule = ({ launch }: ScheduleSpec, lateMs: number): boolean =>
   launch === "rule" && lateMs <= scheduleLimits.ruleGraceMs;
 
-function notThere({ eras, row }: ScheduleFacts, asked: AskedTime): Explanation {
+function notThere({ versions, row }: ScheduleFacts, asked: AskedTime): Explanation {
   const time = shown(asked.localTime);
-  const [first] = eras;
+  const [first] = versions;
   const id = row?.id ?? first?.spec?.id ?? "";
   if (first !== undefined && asked.near < first.fromAt) {
     return {
@@ -77,7 +77,7 @@ function notThere({ eras, row }: ScheduleFacts, asked: AskedTime): Explanation {
       advice: `to run it all the same: npx belfry schedules backfill ${id} --from TIME --to TIME --force`,
     };
   }
-  const deleted = eras.findLast((era) => era.spec === null && era.fromAt <= asked.near);
+  const deleted = versions.findLast((each) => each.spec === null && each.fromAt <= asked.near);
   return {
     verdict: "deleted",
     sentence: `${time} did not run: the schedule had been deleted at ${iso(deleted?.fromAt ?? 0)}`,
@@ -91,7 +91,7 @@ function neverNominal({ spec, version, from }: VersionInterval, asked: AskedTime
   const next = table.next(asked.near);
   const before = [...table.times(asked.near - lookBackMs(spec), asked.near - 1)].at(-1);
   const near = [before, next].flatMap((each) => (each == null ? [] : [shown(each.localTime)]));
-  const which = versionIntervals(facts.eras).length > 1 ? ` (version ${version}, in force from ${iso(from)})` : "";
+  const which = versionIntervals(facts.versions).length > 1 ? ` (version ${version}, in force from ${iso(from)})` : "";
   const skipped = asked.instants.length === 0 ? `; the clock of ${spec.timezone} skips this reading` : "";
   return {
     verdict: "never-nominal",

@@ -48,7 +48,7 @@ const isAsked = (row: OccurrenceView, { localTime }: AskedTime): boolean =>
   row.localTime === localTime || row.localTime === `${localTime}:00`;
 
 function readAsked(facts: ScheduleFacts, text: string): AskedTime {
-  const latest = versionIntervals(facts.eras).at(-1);
+  const latest = versionIntervals(facts.versions).at(-1);
   const read = (zone: string): AskedTime | null => readAskedTime(text, openZone(zone), facts.now);
   const asked = read(latest?.spec.timezone ?? "UTC");
   if (asked === null) {
@@ -58,7 +58,7 @@ function readAsked(facts: ScheduleFacts, text: string): AskedTime {
     );
   }
   // The schedule may have had another zone then.
-  const zone = versionIntervalAt(facts.eras, asked.near)?.spec.timezone;
+  const zone = versionIntervalAt(facts.versions, asked.near)?.spec.timezone;
   return zone === undefined ? asked : (read(zone) ?? asked);
 }
 
@@ -69,20 +69,20 @@ async function explainOne(
   occurrence: OccurrenceView | null,
 ): Promise<Explained> {
   const near = occurrence?.nominalAt ?? asked.near;
-  const byVersion = versionIntervals(facts.eras).find((each) => each.version === occurrence?.version);
-  const stretch = byVersion ?? versionIntervalAt(facts.eras, near);
+  const byVersion = versionIntervals(facts.versions).find((each) => each.version === occurrence?.version);
+  const interval = byVersion ?? versionIntervalAt(facts.versions, near);
   const found = occurrence?.jobId == null ? null : await store.job(occurrence.jobId);
   const job = found?.job ?? null;
   const last = found?.history.at(-1);
   const lastReason = last !== undefined && last.to === job?.state ? last.reason : null;
   const holder = await holderOf(store, facts, occurrence, job);
   const into = await intoOf(store, facts, occurrence);
-  const explanation = explainTime({ facts, asked, stretch, occurrence, job, lastReason, holder, into });
+  const explanation = explainTime({ facts, asked, interval, occurrence, job, lastReason, holder, into });
   return {
     schedule: facts.row?.id ?? occurrence?.scheduleId ?? "",
     localTime: occurrence?.localTime ?? asked.localTime,
-    timezone: stretch?.spec.timezone ?? "UTC",
-    version: stretch?.version ?? null,
+    timezone: interval?.spec.timezone ?? "UTC",
+    version: interval?.version ?? null,
     occurrence,
     job,
     ...explanation,

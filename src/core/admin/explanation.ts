@@ -9,7 +9,7 @@ export interface ExplainInput {
   readonly facts: ScheduleFacts;
   readonly asked: AskedTime;
   /** The version in force, or null. */
-  readonly stretch: VersionInterval | null;
+  readonly interval: VersionInterval | null;
   readonly occurrence: OccurrenceView | null;
   readonly job: JobView | null;
   /** Of the job's newest event. */

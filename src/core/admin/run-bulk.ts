@@ -107,12 +107,12 @@ async function change(
   options: { bulk: Bulk; ids: readonly JobId[]; dispatchWindowMs: number },
 ): Promise<readonly JobId[]> {
   const { bulk, ids, dispatchWindowMs } = options;
-  if (bulk.action === "cancel") return await cancelJobs(ports, registry, ids, { dispatchWindowMs });
-  if (bulk.paceMs === 0) return await retryJobs(ports, ids, { dispatchWindowMs });
-  const pace = { dueAt: bulk.dueAt, paceMs: bulk.paceMs, dispatchWindowMs };
-  const paced = await operations.retryPaced(ids, pace);
+  const how = { dispatchWindowMs, caller: bulk.caller };
+  if (bulk.action === "cancel") return await cancelJobs(ports, registry, ids, how);
+  if (bulk.paceMs === 0) return await retryJobs(ports, ids, how);
+  const paced = await operations.retryPaced(ids, { ...how, dueAt: bulk.dueAt, paceMs: bulk.paceMs });
   await afterCommit(ports, paced.aftermath, { dispatchWindowMs });
-  const inRuns = await retryJobs(ports, without(ids, paced.ids), { dispatchWindowMs });
+  const inRuns = await retryJobs(ports, without(ids, paced.ids), how);
   return [...paced.ids, ...inRuns];
 }
 

@@ -1,8 +1,8 @@
 import type { JobDefinition, Registry } from "../define/definition.ts";
-import type { JobId } from "../job/job.ts";
+import type { JobId, RunId } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
-import { mergeAftermaths, type Ports, type RunId, type RunView, type StartedRun } from "../ports/ports.ts";
+import { type AskedBy, mergeAftermaths, type Ports, type RunView, type StartedRun } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import { isGraph, planRun } from "../work/run-graph.ts";
 
@@ -12,9 +12,9 @@ type ControlPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics"
 export async function resumeRun(
   ports: ControlPorts,
   runId: RunId,
-  options: { dispatchWindowMs: number },
+  options: AskedBy & { dispatchWindowMs: number },
 ): Promise<readonly JobId[]> {
-  const again = await ports.store.resumeRun(runId, {});
+  const again = await ports.store.resumeRun(runId, { caller: options.caller });
   await afterCommit(ports, again.aftermath, options);
   return again.ids;
 }

@@ -14,13 +14,13 @@ export interface VersionInterval {
 }
 
 /** The intervals of a schedule, oldest first; times when it was deleted are in none. */
-export function versionIntervals(eras: readonly ScheduleVersion[]): readonly VersionInterval[] {
-  return eras.flatMap(({ version, spec, fromAt }, index) => {
-    const until = eras[index + 1]?.fromAt ?? Number.POSITIVE_INFINITY;
+export function versionIntervals(versions: readonly ScheduleVersion[]): readonly VersionInterval[] {
+  return versions.flatMap(({ version, spec, fromAt }, index) => {
+    const until = versions[index + 1]?.fromAt ?? Number.POSITIVE_INFINITY;
     return spec === null || until <= fromAt ? [] : [{ version, spec, from: fromAt, until }];
   });
 }
 
 /** The version in force at an instant; null when the schedule did not exist. */
-export const versionIntervalAt = (eras: readonly ScheduleVersion[], instant: Instant): VersionInterval | null =>
-  versionIntervals(eras).find((each) => each.from < instant && instant <= each.until) ?? null;
+export const versionIntervalAt = (versions: readonly ScheduleVersion[], instant: Instant): VersionInterval | null =>
+  versionIntervals(versions).find((each) => each.from < instant && instant <= each.until) ?? null;

@@ -1,7 +1,7 @@
-import type { Json, JobId } from "../job/job.ts";
+import type { Json, JobId, RunId } from "../job/job.ts";
 import type { Duration } from "../calendar/duration.ts";
 import type { Enqueued } from "../ports/client.ts";
-import type { Log, MetricUnit, RunId, Tx } from "../ports/ports.ts";
+import type { Log, MetricUnit, Tx } from "../ports/ports.ts";
 import type { PerStage } from "./stage.ts";
 
 /** A typed, named unit of work that can be enqueued and scheduled. Made by `defineJob` and its siblings. */

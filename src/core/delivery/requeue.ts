@@ -92,7 +92,7 @@ async function requeueLane(
   if (nowMs - sinceMs < (isEmpty ? deliveryLimits.emptyQueueMs : deliveryLimits.unclaimedMs)) return overtaken;
   observations.set(lane, nowMs);
   const seenMs = nowMs - sinceMs;
-  const mayBeLate = depth.delayed > 0 && !(await areAhead(ports, lane, depth.delayed));
+  const mayBeLate = depth.delayed > 0 && !(await areNotYetDue(ports, lane, depth.delayed));
   const lost = await ports.store.requeueLost({
     lane,
     evidence: "queue-empty",
@@ -104,9 +104,9 @@ async function requeueLane(
 }
 
 /** Whether the delayed messages may all belong to rows of the future. Rows just due count: a delay is rounded down to seconds. */
-async function areAhead({ store }: Pick<Ports, "store">, lane: string, delayed: number): Promise<boolean> {
-  if (delayed > deliveryLimits.aheadRowsMax) return false;
-  return (await store.countNotYetDue({ lane, sinceMs: deliveryLimits.aheadSinceMs, limit: delayed })) >= delayed;
+async function areNotYetDue({ store }: Pick<Ports, "store">, lane: string, delayed: number): Promise<boolean> {
+  if (delayed > deliveryLimits.notYetDueRowsMax) return false;
+  return (await store.countNotYetDue({ lane, sinceMs: deliveryLimits.notYetDueSinceMs, limit: delayed })) >= delayed;
 }
 
 const lanesOf = (registry: Registry): ReadonlySet<string> =>

@@ -1,4 +1,5 @@
-import type { Fence, Ports, RunId } from "../ports/ports.ts";
+import type { RunId } from "../job/job.ts";
+import type { Fence, Ports } from "../ports/ports.ts";
 import { afterCommit } from "./after-commit.ts";
 import { resolveOnce } from "./resolve.ts";
 

@@ -1,5 +1,6 @@
+import type { RunId } from "../job/job.ts";
 import { runLimits } from "../ports/run-limits.ts";
-import type { Fence, Ports, Resolved, RunId } from "../ports/ports.ts";
+import type { Fence, Ports, Resolved } from "../ports/ports.ts";
 
 /** One bounded round over these runs; the caller does what it leaves. */
 export async function resolveOnce(

@@ -55,7 +55,7 @@ export interface AttemptCounters {
 export function decide(counters: AttemptCounters, outcome: Outcome, chance: number): Decision {
   switch (outcome.is) {
     case "success":
-      return { ...nothing, to: "SUCCESS", result: outcome.result };
+      return { ...noCounters, to: "SUCCESS", result: outcome.result };
     case "permanent":
       return failed(outcome, reasons.permanent);
     case "ambiguous":
@@ -71,7 +71,7 @@ export function decide(counters: AttemptCounters, outcome: Outcome, chance: numb
   }
 }
 
-const nothing = {
+const noCounters = {
   reason: null,
   delayMs: 0,
   failures: 0,
@@ -82,7 +82,7 @@ const nothing = {
 } as const satisfies Omit<Decision, "to">;
 
 function failed(error: Failure, reason: string): Decision {
-  return { ...nothing, to: "FAILED", reason, failures: 1, ...describedBy(error) };
+  return { ...noCounters, to: "FAILED", reason, failures: 1, ...describedBy(error) };
 }
 
 const describedBy = ({ code, message, detail }: Failure) => ({
@@ -98,7 +98,7 @@ function retried(
 ): Decision {
   if (counters.failures + 1 >= counters.maxAttempts) return failed(error, reasons.attemptsUsedUp);
   return {
-    ...nothing,
+    ...noCounters,
     to: "RETRY_WAIT",
     reason: reasons.retry,
     delayMs: askedMs(error.afterMs) ?? backoffMs(counters.retry, counters.failures, chance),
@@ -114,7 +114,7 @@ const askedMs = (afterMs: number | null): number | null =>
 function released(counters: AttemptCounters, reason: string): Decision {
   if (counters.interruptions + 1 >= contractLimits.interruptionsMax) {
     return {
-      ...nothing,
+      ...noCounters,
       to: "FAILED",
       reason: reasons.interrupted,
       interruptions: 1,
@@ -122,14 +122,14 @@ function released(counters: AttemptCounters, reason: string): Decision {
       errorMessage: `interrupted ${contractLimits.interruptionsMax} times without an outcome`,
     };
   }
-  return { ...nothing, to: "QUEUED", reason, interruptions: 1 };
+  return { ...noCounters, to: "QUEUED", reason, interruptions: 1 };
 }
 
 function postponed(counters: AttemptCounters, outcome: Extract<Outcome, { is: "postponed" }>): Decision {
   const { code, message, afterMs, counted } = outcome;
   const error = { interruptions: counted ? 1 : 0, errorCode: code, errorMessage: message } as const;
   if (counted && counters.interruptions + 1 >= contractLimits.interruptionsMax) {
-    return { ...nothing, ...error, to: "FAILED", reason: reasons.neverStarted };
+    return { ...noCounters, ...error, to: "FAILED", reason: reasons.neverStarted };
   }
-  return { ...nothing, ...error, to: "RETRY_WAIT", reason: reasons.postponed, delayMs: askedMs(afterMs) ?? 0 };
+  return { ...noCounters, ...error, to: "RETRY_WAIT", reason: reasons.postponed, delayMs: askedMs(afterMs) ?? 0 };
 }

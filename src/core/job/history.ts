@@ -1,4 +1,4 @@
-import type { AttemptView, EventView, HistoryRow, JobView } from "./job.ts";
+import type { AttemptView, HistoryRow, JobView, MoveView } from "./job.ts";
 
 /** The attempts that ended, oldest first. A success comes from the job's row, every other end from its kept move. */
 export function attemptsOf(job: JobView, history: readonly HistoryRow[]): readonly AttemptView[] {
@@ -32,20 +32,14 @@ const attemptOf = (row: HistoryRow, startedAt: number): AttemptView => ({
  * A job's known moves, oldest first: creation, kept moves, the start of the newest attempt, success. Only the event stream
  * has its dispatches and the starts of earlier attempts.
  */
-export function movesOf(job: JobView, history: readonly HistoryRow[]): readonly EventView[] {
-  const base = { jobId: job.id, attempt: job.attempt, generation: job.generation, worker: job.worker, reason: null };
-  const moves: EventView[] = [
+export function movesOf(job: JobView, history: readonly HistoryRow[]): readonly MoveView[] {
+  const { id: jobId, attempt, generation, worker } = job;
+  const base = { jobId, attempt, generation, worker, reason: null, caller: null };
+  const moves: MoveView[] = [
     { ...base, id: "created", at: job.createdAt, from: null, to: "PENDING", attempt: 0, generation: 0, worker: null },
-    ...history.map(({ id, at, from, to, attempt, generation, worker, reason }) => ({
-      id,
-      jobId: job.id,
-      at,
-      from,
-      to,
-      attempt,
-      generation,
-      worker,
-      reason,
+    ...history.map(({ startedAt: _started, errorCode: _code, errorMessage: _message, ...move }) => ({
+      ...move,
+      jobId,
     })),
   ];
   const started = job.startedAt;

@@ -6,6 +6,9 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 /** The id of a job: a 64-bit number as a decimal string, assigned by the store and never reused. */
 export type JobId = string & { readonly brand: "JobId" };
 
+/** The id of a run: a 64-bit number as a decimal string. */
+export type RunId = string & { readonly brand: "RunId" };
+
 /** An instant in milliseconds since 1970 by the database's clock. */
 export type Instant = number;
 
@@ -73,6 +76,17 @@ export interface JobView {
   readonly startedAt: Instant | null;
   readonly leaseUntil: Instant | null;
   readonly finishedAt: Instant | null;
+  /** Set for a job of a run. */
+  readonly runId: RunId | null;
+  /** Its name inside the graph. */
+  readonly task: string | null;
+  /** Waits for predecessors. */
+  readonly blocked: boolean;
+  /** The slot group it waits for. */
+  readonly heldOn: string | null;
+  readonly slotKeys: readonly string[];
+  /** Of the payload as it is stored. In lists a large one is null. */
+  readonly payloadBytes: number;
 }
 
 /**
@@ -150,4 +164,10 @@ export interface EventView {
   readonly generation: number;
   readonly worker: string | null;
   readonly reason: string | null;
+}
+
+/** One move in a job's history. */
+export interface MoveView extends EventView {
+  /** As in its `HistoryRow`. */
+  readonly caller: string | null;
 }

@@ -28,7 +28,7 @@ const t = (from: State | null, to: State, by: Transition["by"], when: string): T
 
 export const transitions: readonly Transition[] = [
   t(null, "PENDING", "enqueue", "due later than the dispatch window, or waiting for predecessors"),
-  t(null, "QUEUED", "enqueue", "due within the dispatch window: inserted and handed off at once"),
+  t(null, "QUEUED", "enqueue", "due within the dispatch window: inserted and dispatched at once"),
   t(
     "PENDING",
     "QUEUED",

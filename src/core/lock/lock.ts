@@ -58,7 +58,7 @@ export async function acquireLock(ports: LockPorts, options: AcquireOptions): Pr
   for (;;) {
     if (options.signal?.aborted) return { got: "held", by: "(stopped while waiting)" };
     try {
-      const step = await tryOnce(ports, options, silence);
+      const step = await acquireOnce(ports, options, silence);
       if (step.got !== "watch") return step;
       failingSinceMs = null;
       silence = step.silence;
@@ -74,7 +74,7 @@ export async function acquireLock(ports: LockPorts, options: AcquireOptions): Pr
 
 type Step = Acquired | { readonly got: "watch"; readonly silence: Silence; readonly waitMs: number };
 
-async function tryOnce(ports: LockPorts, options: AcquireOptions, before: Silence | null): Promise<Step> {
+async function acquireOnce(ports: LockPorts, options: AcquireOptions, before: Silence | null): Promise<Step> {
   const item = await ports.locks.read(options.name);
   if (item?.owner === options.owner) return hold(ports, options, item.fence);
   if (item === null || item.owner === null) return take(ports, options, null);

@@ -1,6 +1,6 @@
 /** What a committed change leaves to do. `delivery/after-commit.ts` is the only place that does it. */
 import type { OutboxBatch } from "./outbox.ts";
-import type { RunId } from "./run-id.ts";
+import type { RunId } from "../job/job.ts";
 
 /** Answered by every method of the store that changes jobs. */
 export interface Aftermath {

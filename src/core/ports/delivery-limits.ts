@@ -24,8 +24,8 @@ export const deliveryLimits = {
   lateMessageMs: 90_000,
   /** Older observations of a previous task are ignored: the queue may have been full in between. */
   observationAgeMsMax: 15_000,
-  aheadRowsMax: 10_000,
-  aheadSinceMs: 2_000,
+  notYetDueRowsMax: 10_000,
+  notYetDueSinceMs: 2_000,
   overtakenMs: 120_000,
   relayRowsMax: 500,
   relayRoundsMax: 20,

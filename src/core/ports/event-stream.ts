@@ -1,5 +1,4 @@
-import type { EventView, JobId } from "../job/job.ts";
-import type { RunId } from "./run.ts";
+import type { EventView, JobId, RunId } from "../job/job.ts";
 
 /** A change of state with what a reader filters by. */
 export interface StreamEvent extends EventView {

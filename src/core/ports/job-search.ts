@@ -1,5 +1,4 @@
-import type { Instant, JobId, JobView } from "../job/job.ts";
-import type { RunId } from "./run.ts";
+import type { Instant, JobId, JobView, RunId } from "../job/job.ts";
 import type { State } from "../job/state.ts";
 
 /** What a person looks for; what is left out does not narrow. Travels as JSON, also into a stored change of many jobs. */
@@ -25,25 +24,24 @@ export interface JobSearch {
   readonly payload?: readonly { readonly path: readonly string[]; readonly value: string }[];
 }
 
+/** Of the plain list, the newest first. */
+export interface JobFilter {
+  readonly states?: readonly State[];
+  readonly kind?: string;
+  readonly lane?: string;
+  readonly key?: string;
+  /** Rows with a smaller id: the cursor of the next page. */
+  readonly before?: JobId;
+  readonly limit: number;
+}
+
 /** `newest` and `oldest` by id; `due` by due time, of jobs that wait to start. */
 export const jobSorts = ["newest", "oldest", "due"] as const;
 export type JobSort = (typeof jobSorts)[number];
 
-/** A job as operators see it. */
-export interface JobRecord extends JobView {
-  readonly runId: RunId | null;
-  readonly task: string | null;
-  /** Waits for predecessors. */
-  readonly blocked: boolean;
-  /** The slot group it waits for. */
-  readonly heldOn: string | null;
-  readonly slotKeys: readonly string[];
-  readonly payloadBytes: number;
-}
-
 export interface JobPage {
   /** Payloads above `operationsLimits.listPayloadBytesMax` are null here. */
-  readonly jobs: readonly JobRecord[];
+  readonly jobs: readonly JobView[];
   /** Where the next page begins; null when nothing is left. */
   readonly cursor: string | null;
   /** False when the search ended before it filled the page: ask again with the cursor. */

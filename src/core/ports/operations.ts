@@ -1,11 +1,11 @@
 /** The port for operators: searches, counts and changes of many jobs, each bounded. */
 import type { Aftermath } from "./aftermath.ts";
 import type { Message } from "./outbox.ts";
-import type { AttemptTrace, AttemptView, EventView, Instant, JobId } from "../job/job.ts";
+import type { AttemptTrace, Instant, JobId, JobView, MoveView } from "../job/job.ts";
 import type { AuditRow, AuditView } from "./audit.ts";
 import type { Bulk, BulkAction } from "./bulk.ts";
-import type { Tally } from "./ports.ts";
-import type { BoundedCount, FailureGroup, JobPage, JobRecord, JobSearch, JobSort } from "./job-search.ts";
+import type { AskedBy, Tally } from "./ports.ts";
+import type { BoundedCount, FailureGroup, JobPage, JobSearch, JobSort } from "./job-search.ts";
 import type { ReaderPlace, StreamCursor, StreamEvent, StreamPage } from "./event-stream.ts";
 import type { KindFigures } from "./kind-figures.ts";
 import type { NewPause } from "./pause.ts";
@@ -31,10 +31,7 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
   /** By ids; unknown ids are left out. Large payloads are null, as in lists. */
   jobsById(
     ids: readonly JobId[],
-  ): Promise<ReadonlyMap<JobId, { readonly job: JobRecord; readonly events: readonly EventView[] }>>;
-  job(
-    id: JobId,
-  ): Promise<{ job: JobRecord; attempts: readonly AttemptView[]; events: readonly EventView[]; now: Instant } | null>;
+  ): Promise<ReadonlyMap<JobId, { readonly job: JobView; readonly events: readonly MoveView[] }>>;
   /** One attempt that runs or has ended; null when there is no such attempt. */
   attempt(id: JobId, attempt: number): Promise<AttemptTrace | null>;
   /** How many jobs match, up to `limit`: those found within `lookMs` (default `operationsLimits.searchMs`). */
@@ -103,14 +100,17 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
   /** The same for every lane that is not paused: of a pause that has ended by itself, or put on hold while their lane was resumed. @returns how many. */
   unholdOpen(limit: number): Promise<number>;
   /** PENDING or RETRY_WAIT, not blocked, not on hold -> QUEUED, due now. @returns the ids that were moved. */
-  runNow(ids: readonly JobId[]): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
+  runNow(
+    ids: readonly JobId[],
+    options?: AskedBy,
+  ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
   /**
    * FAILED, CANCELED or SKIPPED -> PENDING, the first due at `dueAt` (not before now), each other `paceMs` later; those due
    * within the dispatch window -> QUEUED at once. Jobs of runs are left out.
    */
   retryPaced(
     ids: readonly JobId[],
-    options: { dueAt: Instant; paceMs: number; dispatchWindowMs: number },
+    options: AskedBy & { dueAt: Instant; paceMs: number; dispatchWindowMs: number },
   ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
 
   createBulk(bulk: {

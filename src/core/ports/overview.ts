@@ -121,9 +121,9 @@ export interface Histogram {
 export interface KindTotal {
   readonly kind: string;
   /** Attempts that succeeded or failed, by how long they took. */
-  readonly tries: Histogram;
+  readonly attempts: Histogram;
   /** Those of them that failed. */
-  readonly failedTries: Histogram;
+  readonly failedAttempts: Histogram;
   /** Starts, by how late they were. */
   readonly starts: Histogram;
   readonly created: number;

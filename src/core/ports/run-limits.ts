@@ -13,9 +13,9 @@ export const runLimits = {
   cancelRowsMax: 1_000,
   cancelRoundsMax: 1_000,
   cancelingRunsMax: 10,
-  aheadRunsMax: 1_000,
+  prematerializedRunsMax: 1_000,
   /** A change of a schedule this short before a nominal time counts as one after it: longer than its transaction takes. */
-  aheadMarginMs: 3_000,
+  prematerializedMarginMs: 3_000,
   withdrawnKeyCharactersMax: 480,
   fanOutPageRowsMax: 1_000,
 } as const;

@@ -1,6 +1,5 @@
-import type { Instant, JobId } from "../job/job.ts";
+import type { Instant, JobId, RunId } from "../job/job.ts";
 import type { State } from "../job/state.ts";
-import type { RunId } from "./run.ts";
 
 /** A task as a picture of its whole run needs it: without payload, result and message. */
 export interface MappedTask {

@@ -1,13 +1,10 @@
 /** Runs: jobs that belong together, and what the store does with them. */
-import type { Instant, JobId, Json, NewJob } from "../job/job.ts";
+import type { Instant, JobId, Json, NewJob, RunId } from "../job/job.ts";
 import type { JoinRule } from "../job/join.ts";
 import type { Fence } from "./fence.ts";
 import type { Aftermath } from "./aftermath.ts";
 import type { InSameTransaction, Tx } from "./transaction.ts";
-import type { RunId } from "./run-id.ts";
 import type { State } from "../job/state.ts";
-
-export type { RunId } from "./run-id.ts";
 
 /** Shown to people; CANCELING is a run whose jobs are being canceled page by page. */
 export type RunState = "RUNNING" | "CANCELING" | "DONE" | "FAILED" | "CANCELED";
@@ -248,7 +245,7 @@ export interface RunStore {
    */
   resumeRun(
     runId: RunId,
-    options: { ids?: readonly JobId[] },
+    options: { ids?: readonly JobId[]; caller?: string | null | undefined },
   ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
   /** With its progress. Verbs on runs are in `run-control.ts`. @returns null when it does not exist. */
   run(id: RunId): Promise<RunView | null>;

@@ -1,7 +1,7 @@
 /** Schedules with what became of their times: the ledger says what was decided, the job or run says how it ended. */
-import type { Instant, JobId } from "../job/job.ts";
+import type { Instant, JobId, RunId } from "../job/job.ts";
 import type { State } from "../job/state.ts";
-import type { RunId, RunState } from "./run.ts";
+import type { RunState } from "./run.ts";
 import type { OccurrenceView, ScheduleRow } from "./schedule.ts";
 
 /** `stopped`: canceled or skipped, neither good nor bad. */

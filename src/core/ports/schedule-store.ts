@@ -1,7 +1,6 @@
 /** The part of the store that changes schedules at run time, and answers what became of a time. */
-import type { Instant, JobId, JobView } from "../job/job.ts";
+import type { Instant, JobId, JobView, RunId } from "../job/job.ts";
 import type { NewPause } from "./pause.ts";
-import type { RunId } from "./run.ts";
 import type { OccurrenceView, PlannedOccurrence, ScheduleRow, ScheduleSpec } from "./schedule.ts";
 
 /** What was in force from `fromAt` on. `spec` is null from the moment the schedule was deleted. */
@@ -18,7 +17,7 @@ export interface ScheduleFacts {
   /** The ledger is complete since then; null when the schedule was deleted. */
   readonly ledgerFrom: Instant | null;
   /** The oldest first. */
-  readonly eras: readonly ScheduleVersion[];
+  readonly versions: readonly ScheduleVersion[];
 }
 
 /** `code`: it is defined in code, and code wins for its own ids. `version`: it stands at another one than was wanted. */

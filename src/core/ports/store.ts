@@ -9,7 +9,8 @@ import type { OccurrencePlace, OccurrenceView, PlannedSchedule, ScheduleRow, Sch
 import type { ScheduleControlStore } from "./schedule-store.ts";
 import type { FallbackLock } from "./fallback-lock.ts";
 import type { State } from "../job/state.ts";
-import type { InSameTransaction, MovedRows, StoreTx, Tx } from "./transaction.ts";
+import type { JobFilter } from "./job-search.ts";
+import type { AskedBy, InSameTransaction, MovedRows, StoreTx, Tx } from "./transaction.ts";
 
 export interface InsertResult {
   /** The id of the new row, or of the row that already has this key. */
@@ -66,11 +67,16 @@ export interface LapsedLease {
   readonly ms: number;
 }
 
-/** The present state of a row that a claim did not return. */
+/** The present state of a row, without what only people read. */
 export interface JobPeek {
   readonly jobId: JobId;
   readonly state: State;
   readonly generation: number;
+  readonly attempt: number;
+  /** Of the newest attempt, also after its end. */
+  readonly worker: string | null;
+  /** Milliseconds since it was created. */
+  readonly ageMs: number;
   /** Milliseconds until it is due; 0 or less when due. */
   readonly dueInMs: number;
   /** It lost its worker in a batch before: it must be claimed with `alone`. */
@@ -105,16 +111,6 @@ export interface Settled {
   readonly aftermath: Aftermath;
   /** Children whose key exists with another payload. The existing job stays; the handler has ended and gets no error. */
   readonly conflicts: number;
-}
-
-export interface JobFilter {
-  readonly states?: readonly State[];
-  readonly kind?: string;
-  readonly lane?: string;
-  readonly key?: string;
-  /** Rows with a smaller id: the cursor of the next page. */
-  readonly before?: JobId;
-  readonly limit: number;
 }
 
 /**
@@ -248,12 +244,15 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
     inSameTransaction?: InSameTransaction;
   }): Promise<MovedRows>;
 
-  cancel(ids: readonly JobId[], inSameTransaction?: InSameTransaction): Promise<MovedRows>;
+  cancel(ids: readonly JobId[], options?: AskedBy & { inSameTransaction?: InSameTransaction }): Promise<MovedRows>;
   /**
    * FAILED, CANCELED or SKIPPED -> QUEUED, due now, counters reset, attempt kept; their own messages are in the aftermath.
    * Jobs of runs are left out: `resumeRun`. @returns the ids that run again.
    */
-  retry(ids: readonly JobId[]): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
+  retry(
+    ids: readonly JobId[],
+    options?: AskedBy,
+  ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
   /**
    * Finished single jobs past their retention, decided occurrences and event and attempt partitions past `contractLimits.historyMs`;
    * makes the next partitions. At most `limit` rows of each.
@@ -290,7 +289,7 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   }>;
 
   /** With its kept moves, the oldest first: `attemptsOf` and `movesOf` in `job/history.ts` read them. */
-  job(id: JobId): Promise<{ job: JobView; history: readonly HistoryRow[] } | null>;
+  job(id: JobId): Promise<{ job: JobView; history: readonly HistoryRow[]; now: Instant } | null>;
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   counts(): Promise<JobCounts>;
   /** By id, those with a larger one than `after`: at most `limit`, `contractLimits.schedulesMax` when left out. */

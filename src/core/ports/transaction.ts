@@ -66,3 +66,8 @@ export const isStoreAway = (error: unknown): boolean => error instanceof StoreAw
 export class UnknownOutcome extends Error {
   override readonly name = "UnknownOutcome";
 }
+
+/** Who asked for a change, for the history of the jobs that it moves. */
+export interface AskedBy {
+  readonly caller?: string | null | undefined;
+}

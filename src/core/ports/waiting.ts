@@ -12,7 +12,7 @@ export interface WaitingFacts {
   /** QUEUED in the same lane, due, and dispatched before. */
   readonly ahead: BoundedCount;
   /** Waiting longer for the same slot. */
-  readonly heldAhead: BoundedCount;
+  readonly heldBefore: BoundedCount;
   readonly runningInLane: number;
   /** When the lane's newest worker was last seen; null: never. */
   readonly workerSeenAt: Instant | null;

@@ -103,7 +103,7 @@ export async function pass(
   const fenced = options.fence === undefined ? {} : { fence: options.fence };
   const steps: readonly (readonly [string, () => Promise<Record<string, number>>])[] = [
     ["tick", () => tick(ports, registry, { stage, dispatchWindowMs, signal, ...fenced })],
-    ["ahead", () => decideAhead(ports, fenced)],
+    ["prematerialized", () => decidePrematerialized(ports, fenced)],
     ["relay", () => relay(ports, { dispatchWindowMs, signal, ...fenced })],
     ["reopen", () => resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax, signal, ...fenced })],
     [
@@ -138,8 +138,8 @@ export async function pass(
   return counts;
 }
 
-async function decideAhead({ store }: Ports, fenced: { fence?: Fence }): Promise<Record<string, number>> {
-  const { withdrawn } = await store.decidePrematerialized({ limit: runLimits.aheadRunsMax, ...fenced });
+async function decidePrematerialized({ store }: Ports, fenced: { fence?: Fence }): Promise<Record<string, number>> {
+  const { withdrawn } = await store.decidePrematerialized({ limit: runLimits.prematerializedRunsMax, ...fenced });
   return { "runs.withdrawn": withdrawn };
 }
 

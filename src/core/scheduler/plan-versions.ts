@@ -8,7 +8,7 @@ import { type SchedulePlanOptions, planSchedule, type SchedulePlan } from "./pla
 
 /** A page of decided times, and the version that decided them. */
 export interface VersionPlan {
-  /** The stored row with the version and spec of the era. */
+  /** The stored row with the version and spec that decided them. */
   readonly row: ScheduleRow;
   readonly plan: SchedulePlan;
 }
@@ -25,21 +25,21 @@ export async function planNext(
 ): Promise<VersionPlan> {
   if (row.carry?.edited !== true) return { row, plan: planOwn(row, options) };
   const facts = await store.scheduleFacts(row.id);
-  return planVersions(row, facts?.eras ?? [], options);
+  return planVersions(row, facts?.versions ?? [], options);
 }
 
-/** Pure part of `planNext`: the oldest era that has undecided times, or the current version when none has. */
+/** Pure part of `planNext`: the oldest version that has undecided times, or the current version when none has. */
 export function planVersions(
   stored: ScheduleRow,
-  eras: readonly ScheduleVersion[],
+  versions: readonly ScheduleVersion[],
   options: SchedulePlanOptions,
 ): VersionPlan {
-  const stretches = versionIntervals(eras);
-  const past = stretches.find((era) => era.version < stored.version && era.until > stored.decidedUntil);
-  if (past !== undefined) return planPast(begun(stored, past, eras), past, eras, options);
+  const intervals = versionIntervals(versions);
+  const past = intervals.find((each) => each.version < stored.version && each.until > stored.decidedUntil);
+  if (past !== undefined) return planPast(begun(stored, past, versions), past, versions, options);
   if (stored.removed === true) return { row: stored, plan: off(stored.decidedUntil, null) };
-  const own = stretches.find((era) => era.version === stored.version);
-  const row = own === undefined ? stored : begun(stored, own, eras);
+  const own = intervals.find((each) => each.version === stored.version);
+  const row = own === undefined ? stored : begun(stored, own, versions);
   return { row, plan: planOwn(row, options) };
 }
 
@@ -49,25 +49,33 @@ const planOwn = (row: ScheduleRow, options: SchedulePlanOptions): SchedulePlan =
 const nothingCarried: Carry = { missed: 0, missedUntil: null, catchUpUntil: null };
 
 /** A schedule that was deleted and made again starts fresh: the times in between belong to no version, so none was missed. */
-function begun(row: ScheduleRow, { version, from }: VersionInterval, eras: readonly ScheduleVersion[]): ScheduleRow {
-  const isNew = eras.some((era) => era.spec === null && era.version < version && era.fromAt >= row.decidedUntil);
+function begun(
+  row: ScheduleRow,
+  { version, from }: VersionInterval,
+  versions: readonly ScheduleVersion[],
+): ScheduleRow {
+  const isNew = versions.some(
+    (each) => each.spec === null && each.version < version && each.fromAt >= row.decidedUntil,
+  );
   return isNew ? { ...row, decidedUntil: Math.max(row.decidedUntil, from), carry: null } : row;
 }
 
 function planPast(
   row: ScheduleRow,
   { version, spec, until }: VersionInterval,
-  eras: readonly ScheduleVersion[],
+  versions: readonly ScheduleVersion[],
   options: SchedulePlanOptions,
 ): VersionPlan {
   const endAt = Math.min(spec.endAt ?? until + 1, until + 1);
-  const era: ScheduleRow = { ...row, version, spec: { ...spec, endAt, launch: "tick" } };
-  const plan = spec.enabled ? planSchedule(era, { ...options, isLastEra: false }) : off(until, row.carry ?? null);
-  const wasDeleted = eras.some((each) => each.spec === null && each.version > version);
+  const decider: ScheduleRow = { ...row, version, spec: { ...spec, endAt, launch: "tick" } };
+  const plan = spec.enabled
+    ? planSchedule(decider, { ...options, isLastVersion: false })
+    : off(until, row.carry ?? null);
+  const wasDeleted = versions.some((each) => each.spec === null && each.version > version);
   const decisions = wasDeleted ? plan.decisions.map(withoutJob) : plan.decisions;
   const decidedUntil = Math.min(plan.decidedUntil, until);
   const carry: Carry = { ...(plan.carry ?? nothingCarried), edited: true };
-  return { row: era, plan: { ...plan, decisions, decidedUntil, nextAt: decidedUntil, carry, isComplete: false } };
+  return { row: decider, plan: { ...plan, decisions, decidedUntil, nextAt: decidedUntil, carry, isComplete: false } };
 }
 
 /** A deleted schedule starts nothing, not even for times before its deletion. */

@@ -23,7 +23,7 @@ export interface SchedulePlanOptions {
   /** Times in a page. Readings of one gap stay together, so it may be more. */
   readonly timesMax: number;
   /** False for a version that an edit has ended: an outage continues into the next one. */
-  readonly isLastEra?: boolean;
+  readonly isLastVersion?: boolean;
 }
 
 /**
@@ -46,7 +46,7 @@ export function planSchedule(row: ScheduleRow, options: SchedulePlanOptions): Sc
     now,
     materializeBeforeMs,
     carry: row.carry ?? null,
-    isLastPage: page.isComplete && options.isLastEra !== false,
+    isLastPage: page.isComplete && options.isLastVersion !== false,
   });
   const next = table.next(decidedUntil);
   return {

@@ -51,20 +51,20 @@ export async function runSchedule(
   const job = registry.schedules.get(options.id)?.job.id;
   const lockName = scheduleLock(options.id);
   const got = await acquire(ports, { ...options, lockName, ...(job === undefined ? {} : { job }) });
-  if (!("lock" in got)) return { ...nothing, outcome: got.outcome, heldBy: got.heldBy };
+  if (!("lock" in got)) return { ...noFires, outcome: got.outcome, heldBy: got.heldBy };
   try {
     return await runUnderLock(ports, registry, options, got.fence);
   } catch (error) {
     if (!(error instanceof FenceLost)) throw error;
     ports.log.warn("another task holds the schedule's lock now; stopping", { schedule: options.id });
-    return { ...nothing, outcome: "fence-lost" };
+    return { ...noFires, outcome: "fence-lost" };
   } finally {
     await got.lock.release();
     ports.metrics.flush();
   }
 }
 
-const nothing = { heldBy: null, occurrences: 0, jobs: [] } as const;
+const noFires = { heldBy: null, occurrences: 0, jobs: [] } as const;
 
 async function runUnderLock(
   ports: Ports,
@@ -73,10 +73,10 @@ async function runUnderLock(
   fence: Fence,
 ): Promise<RunScheduleReport> {
   const row = await rowOnTime(ports, options);
-  if (row === null) return { ...nothing, outcome: "unknown" };
-  if (!row.spec.enabled) return { ...nothing, outcome: "disabled" };
+  if (row === null) return { ...noFires, outcome: "unknown" };
+  if (!row.spec.enabled) return { ...noFires, outcome: "disabled" };
   const { occurrences, outbox } = await decide(ports, registry, row, { ...options, fence });
-  if (outbox.length === 0) return { ...nothing, occurrences, outcome: occurrences === 0 ? "nothing-due" : "done" };
+  if (outbox.length === 0) return { ...noFires, occurrences, outcome: occurrences === 0 ? "nothing-due" : "done" };
   const jobs = await work(ports, registry, outbox, options);
   return { outcome: "done", heldBy: null, occurrences, jobs };
 }
@@ -127,19 +127,19 @@ async function decidePage(
 ): Promise<{ occurrences: number; outbox: readonly OutboxBatch[]; isComplete: boolean }> {
   const now = await ports.store.now();
   const dueNow: ScheduleRow = { ...row, spec: { ...row.spec, launch: "tick", materializeBeforeMs: 0 } };
-  const { row: era, plan } = await planNext(ports.store, dueNow, {
+  const { row: decider, plan } = await planNext(ports.store, dueNow, {
     now,
     dispatchWindowMs: 0,
     timesMax: passLimits.tickRowsMax,
   });
   if (plan.decisions.length === 0 && plan.isComplete) return { occurrences: 0, outbox: [], isComplete: true };
-  const { occurrences, failures } = await occurrencesOf(era, plan.decisions, registry, {
+  const { occurrences, failures } = await occurrencesOf(decider, plan.decisions, registry, {
     stage,
     trace: () => ports.random.id(),
   });
   for (const failure of failures) {
-    ports.log.error("no payload for an occurrence: SKIPPED", { schedule: id, kind: era.spec.job.kind, ...failure });
-    ports.metrics.add("scheduler.payload.failed", 1, "Count", { job: era.spec.job.kind });
+    ports.log.error("no payload for an occurrence: SKIPPED", { schedule: id, kind: decider.spec.job.kind, ...failure });
+    ports.metrics.add("scheduler.payload.failed", 1, "Count", { job: decider.spec.job.kind });
   }
   await ports.crashPoint("tick.beforeCommit");
   const planned = {

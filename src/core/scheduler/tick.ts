@@ -121,9 +121,9 @@ class TickState {
     try {
       const { dispatchWindowMs } = this.#options;
       const options = { now, dispatchWindowMs, timesMax: passLimits.tickTimesPerScheduleMax };
-      const { row: era, plan } = await planNext(this.#ports.store, row, options);
+      const { row: decider, plan } = await planNext(this.#ports.store, row, options);
       if (isLeftToItsRule(row, plan)) return null;
-      return { planned: await this.#withJobs(row, era, plan), isComplete: plan.isComplete, missed: plan.missed };
+      return { planned: await this.#withJobs(row, decider, plan), isComplete: plan.isComplete, missed: plan.missed };
     } catch (error) {
       return this.#leave(row, error instanceof Error ? error.message : String(error));
     }
@@ -145,13 +145,13 @@ class TickState {
     return null;
   }
 
-  /** `era` is the row with the version that decides, which an edit may have ended. */
-  async #withJobs(row: ScheduleRow, era: ScheduleRow, plan: SchedulePlan): Promise<PlannedSchedule> {
-    const decided = await occurrencesOf(era, plan.decisions, this.#registry, {
+  /** `decider` is the row with the version that decides, which an edit may have ended. */
+  async #withJobs(row: ScheduleRow, decider: ScheduleRow, plan: SchedulePlan): Promise<PlannedSchedule> {
+    const decided = await occurrencesOf(decider, plan.decisions, this.#registry, {
       stage: this.#options.stage,
       trace: () => this.#ports.random.id(),
     });
-    this.#reportFailures(era, decided.failures);
+    this.#reportFailures(decider, decided.failures);
     return {
       scheduleId: row.id,
       version: row.version,

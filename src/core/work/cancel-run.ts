@@ -1,8 +1,9 @@
+import type { RunId } from "../job/job.ts";
 import type { Registry } from "../define/definition.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import { movedHook } from "../delivery/settled-hook.ts";
 import { runLimits } from "../ports/run-limits.ts";
-import { type Aftermath, mergeAftermaths, noAftermath, type Ports, type RunId } from "../ports/ports.ts";
+import { type Aftermath, mergeAftermaths, noAftermath, type Ports } from "../ports/ports.ts";
 import { canceledTasks } from "./stop-tasks.ts";
 
 type CancelPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint" | "launcher">;

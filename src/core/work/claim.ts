@@ -36,7 +36,7 @@ export async function claimBatch(
   alone: boolean,
   asked: readonly JobId[] = [],
 ): Promise<ClaimedBatch> {
-  if (arrived.length === 0) return nothing;
+  if (arrived.length === 0) return emptyClaim;
   const { store, log } = scope.ports;
   const giveBack = (left: readonly Arrived[], error: unknown): string[] => {
     log.error("claim failed; the messages are given back", { messages: left.length, error });
@@ -46,7 +46,7 @@ export async function claimBatch(
   try {
     answer = await store.claim(unique(arrived), { worker: scope.options.worker, alone, asked });
   } catch (error) {
-    return { ...nothing, giveBack: giveBack(arrived, error), isRefused: true };
+    return { ...emptyClaim, giveBack: giveBack(arrived, error), isRefused: true };
   }
   const rows = answer.claimed;
   const running = rows.filter((row) => row.state === "RUNNING");
@@ -56,24 +56,24 @@ export async function claimBatch(
   const left = arrived.filter((item) => !taken.has(item.message.jobId));
   countRefused(scope, rows);
   await afterCommit(scope.ports, answer.aftermath, scope.options);
-  if (left.length === 0) return { ...nothing, running };
+  if (left.length === 0) return { ...emptyClaim, running };
   try {
     const looked = await store.peek(left.map((item) => item.message.jobId));
     const { asking, ...sorted } = await sort(scope, left, looked, new Set(asked));
     return merge({ ...sorted, running }, await claimAsked(scope, asking, alone));
   } catch (error) {
-    return { ...nothing, running, giveBack: giveBack(left, error), isRefused: true };
+    return { ...emptyClaim, running, giveBack: giveBack(left, error), isRefused: true };
   }
 }
 
-const nothing: ClaimedBatch = { running: [], suspects: [], giveBack: [], isRefused: false, early: [] };
+const emptyClaim: ClaimedBatch = { running: [], suspects: [], giveBack: [], isRefused: false, early: [] };
 
 /** A second claim for the jobs whose condition says yes. A condition is evaluated once in a batch. */
 async function claimAsked(scope: WorkerScope, asking: readonly Arrived[], alone: boolean): Promise<ClaimedBatch> {
-  if (asking.length === 0) return nothing;
+  if (asking.length === 0) return emptyClaim;
   const { wanted, giveBack } = await evaluateConditions(scope, asking);
   const ids = wanted.map((item) => item.message.jobId);
-  return merge({ ...nothing, giveBack }, await claimBatch(scope, wanted, alone, ids));
+  return merge({ ...emptyClaim, giveBack }, await claimBatch(scope, wanted, alone, ids));
 }
 
 const merge = (a: ClaimedBatch, b: ClaimedBatch): ClaimedBatch => ({

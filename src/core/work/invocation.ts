@@ -157,6 +157,6 @@ async function committed(scope: InvocationScope): Promise<void> {
 /** A commit whose reply was lost: the row says whether it happened. */
 async function committedAnyway(scope: InvocationScope, error: unknown): Promise<boolean> {
   if (!(error instanceof UnknownOutcome)) return false;
-  const row = await scope.worker.ports.store.job(scope.job.jobId);
-  return row !== null && row.job.state === "SUCCESS" && row.job.attempt === scope.job.attempt;
+  const [row] = await scope.worker.ports.store.peek([scope.job.jobId]);
+  return row?.state === "SUCCESS" && row.attempt === scope.job.attempt;
 }

@@ -4,8 +4,8 @@ import type { DataGraphBody, GraphBody, JobDefinition, TaskBody } from "../defin
 import { PermanentError } from "../define/errors.ts";
 import { type GraphTask, shapeHash } from "../define/graph-shape.ts";
 import { newJob, slotKeysOf } from "../define/new-job.ts";
-import type { JobId, Json } from "../job/job.ts";
-import type { InRun, NewRun, NewTask, RunId } from "../ports/ports.ts";
+import type { JobId, Json, RunId } from "../job/job.ts";
+import type { InRun, NewRun, NewTask } from "../ports/ports.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 
 /** What a plan of a run needs besides the input. */

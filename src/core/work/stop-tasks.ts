@@ -23,9 +23,9 @@ export function canceledTasks(ports: StopPorts, registry: Registry): CanceledTas
   const noted: { jobId: JobId; attempt: number }[] = [];
   const stop = async ({ jobId, attempt }: { jobId: JobId; attempt: number }): Promise<void> => {
     try {
-      const shown = await store.job(jobId);
-      const canceled = shown?.history.find((move) => move.attempt === attempt && move.to === "CANCELED");
-      const task = taskOf(canceled?.worker ?? null);
+      const [row] = await store.peek([jobId]);
+      // A retry since then has another worker; the canceled attempt's task then ends at its own heartbeat.
+      const task = row?.attempt === attempt ? taskOf(row.worker) : null;
       if (task !== null) await launcher?.stop(task, `job ${jobId} was canceled`);
     } catch (error) {
       log.warn("the task of a canceled job was not stopped; it ends at its next heartbeat", { job: jobId, error });

@@ -25,10 +25,10 @@ export async function unknownKind(worker: WorkerScope, job: Claimed): Promise<Ou
 /** By the database's clock. A row that cannot be read now may be young. */
 async function ageOf({ ports: { store, log } }: WorkerScope, { jobId }: Claimed): Promise<number> {
   try {
-    const [shown, now] = [await store.job(jobId), await store.now()];
-    return shown === null ? 0 : now - shown.job.createdAt;
+    const [row] = await store.peek([jobId]);
+    return row?.ageMs ?? 0;
   } catch (error) {
-    log.warn("nobody can say how old a job of an unknown kind is", { job: jobId, error });
+    log.warn("the age of a job of an unknown kind was not read", { job: jobId, error });
     return 0;
   }
 }

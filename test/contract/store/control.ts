@@ -5,7 +5,7 @@ import { contractLimits } from "../../../src/core/job/contract-limits.ts";
 import { operationsLimits } from "../../../src/core/ports/operations-limits.ts";
 import type { Moved, Store } from "../../../src/core/ports/ports.ts";
 import type { PlannedOccurrence } from "../../../src/core/ports/schedule.ts";
-import { claimIfPossible, claimOne, eachTest, failure, handedIds, insertMany, insertOne } from "./fixture.ts";
+import { claimIfPossible, claimOne, eachTest, failure, outboxIds, insertMany, insertOne } from "./fixture.ts";
 import { dispatchWindowMs, minute, moves, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, occurrenceAt, planned } from "./schedule-fixture.ts";
@@ -97,9 +97,11 @@ function cancel(open: OpenStore): void {
     const { store } = at();
     const id = await insertOne(store);
     const seen: Moved[] = [];
-    const broken = store.cancel([id], async (_tx, rows) => {
-      seen.push(...rows);
-      throw new Error("hook");
+    const broken = store.cancel([id], {
+      async inSameTransaction(_tx, rows) {
+        seen.push(...rows);
+        throw new Error("hook");
+      },
     });
     await expect(broken).rejects.toThrow("hook");
     expect(only(seen)).toMatchObject({ jobId: id, state: "CANCELED", payload: { to: "ada" } });
@@ -116,7 +118,7 @@ function retry(open: OpenStore): void {
     await settleOne(store, held, { ...failure, to: "FAILED" });
     const retried = await store.retry([held.jobId]);
     expect(retried.ids).toEqual([held.jobId]);
-    expect(handedIds(retried.aftermath.outbox)).toEqual([held.jobId]);
+    expect(outboxIds(retried.aftermath.outbox)).toEqual([held.jobId]);
     const { job, attempts } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 0, attempt: 1, finishedAt: null });
     expect(job.dueAt).toBeLessThanOrEqual(await store.now());

@@ -158,6 +158,6 @@ export function only<T>(list: readonly T[]): T {
   return first;
 }
 
-/** Ids in every message of these hand-offs, in order. */
-export const handedIds = (outbox: readonly { messages: readonly Message[] }[]): readonly JobId[] =>
+/** Ids in every message of these outbox batches, in order. */
+export const outboxIds = (outbox: readonly { messages: readonly Message[] }[]): readonly JobId[] =>
   outbox.flatMap((handoff) => handoff.messages.map((message) => message.jobId));

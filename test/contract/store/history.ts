@@ -75,12 +75,22 @@ export function historyContract(open: OpenStore): void {
     test("keeps what an operator or a schedule decided, which is no attempt", async () => {
       const { store } = at();
       const id = await insertOne(store);
+      await store.cancel([id], { caller: "ada" });
+      await store.retry([id], { caller: "grace" });
       await store.cancel([id]);
-      await store.retry([id]);
       const { history, attempts } = await show(store, id);
       expect(history).toMatchObject([
-        { from: "QUEUED", to: "CANCELED", reason: "canceled", worker: null, startedAt: null },
-        { from: "CANCELED", to: "QUEUED", reason: "retry", generation: 2, worker: null, startedAt: null },
+        { from: "QUEUED", to: "CANCELED", reason: "canceled", caller: "ada", worker: null, startedAt: null },
+        {
+          from: "CANCELED",
+          to: "QUEUED",
+          reason: "retry",
+          caller: "grace",
+          generation: 2,
+          worker: null,
+          startedAt: null,
+        },
+        { from: "QUEUED", to: "CANCELED", reason: "canceled", caller: null },
       ]);
       expect(attempts).toEqual([]);
     });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import { FenceLost } from "../../../src/core/ports/ports.ts";
-import { aJob, eachTest, handedIds, insertOne, dispatchWindowMs, minute, only, show } from "./fixture.ts";
+import { aJob, eachTest, outboxIds, insertOne, dispatchWindowMs, minute, only, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 
 export function insertContract(open: OpenStore): void {
@@ -25,7 +25,7 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 function dueTimes(open: OpenStore): void {
   const at = eachTest(open);
 
-  test("a job that is due now is QUEUED with generation 1 and its message is in a hand-off", async () => {
+  test("a job that is due now is QUEUED with generation 1 and its message is in an outbox batch", async () => {
     const { store } = at();
     const {
       results,
@@ -40,7 +40,7 @@ function dueTimes(open: OpenStore): void {
     expect(job).toMatchObject({ state: "QUEUED", generation: 1, attempt: 0, hold: "none", kind: "send-mail" });
   });
 
-  test("a job that is due within the dispatch window is handed off with the time that is left", async () => {
+  test("a job that is due within the dispatch window is dispatched with the time that is left", async () => {
     const { store } = at();
     const {
       aftermath: { outbox },
@@ -88,7 +88,7 @@ function dueTimes(open: OpenStore): void {
 function written(open: OpenStore): void {
   const at = eachTest(open);
 
-  test("one call writes one hand-off for each lane", async () => {
+  test("one call writes one outbox batch for each lane", async () => {
     const { store } = at();
     const {
       aftermath: { outbox },
@@ -113,7 +113,7 @@ function written(open: OpenStore): void {
     expect((await show(store, await insertOne(store, { payload }))).job.payload).toEqual(payload);
   });
 
-  test("no jobs, no rows and no hand-offs", async () => {
+  test("no jobs, no rows and no outbox batches", async () => {
     expect(await at().store.insert([], { dispatchWindowMs })).toEqual({ results: [], aftermath: noAftermath });
   });
 }
@@ -175,7 +175,7 @@ function keys(open: OpenStore): void {
     expect(new Set(results.map((result) => result.id)).size).toBe(1);
     expect(results.map((result) => result.created)).toEqual([true, false, false]);
     expect(results.map((result) => result.conflict !== null)).toEqual([false, false, true]);
-    expect(handedIds(outbox)).toHaveLength(1);
+    expect(outboxIds(outbox)).toHaveLength(1);
   });
 
   test("jobs without a key are never the same", async () => {
@@ -189,7 +189,7 @@ function keys(open: OpenStore): void {
 function transactions(open: OpenStore): void {
   const at = eachTest(open);
 
-  test("an insert in a transaction that fails leaves no job, no event and no hand-off", async () => {
+  test("an insert in a transaction that fails leaves no job, no event and no outbox batch", async () => {
     const { store, advance } = at();
     const broken = store.transaction(async (tx) => {
       await store.insert([aJob({ key: "k" })], { dispatchWindowMs, tx });

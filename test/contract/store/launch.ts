@@ -5,7 +5,7 @@ import type { OpenStore } from "./fixture.ts";
 
 /** A try that passes from the worker which claimed it to the task it launched. */
 export function launchContract(open: OpenStore): void {
-  describe("lend and adopt", () => {
+  describe("extending and taking over a lease", () => {
     const at = eachTest(open);
     const loan = { worker: "worker-1", leaseMs: 3 * minute };
     const task = { from: "worker-1", worker: "task-1" };

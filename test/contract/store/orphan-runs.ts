@@ -1,5 +1,6 @@
+import type { RunId } from "../../../src/core/job/job.ts";
 import { describe, expect, test } from "vitest";
-import type { RunId, Store } from "../../../src/core/ports/ports.ts";
+import type { Store } from "../../../src/core/ports/ports.ts";
 import {
   aJob,
   claimOne,

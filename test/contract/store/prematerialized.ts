@@ -1,5 +1,6 @@
+import type { RunId } from "../../../src/core/job/job.ts";
 import { describe, expect, test } from "vitest";
-import type { RunId, Store } from "../../../src/core/ports/ports.ts";
+import type { Store } from "../../../src/core/ports/ports.ts";
 import type { ScheduleSpec } from "../../../src/core/ports/schedule.ts";
 import { aJob, claimOne, eachTest, minute, only, type OpenStore, settleOne, show } from "./fixture.ts";
 import { aRun } from "./run-fixture.ts";
@@ -31,7 +32,7 @@ export async function beginWriting(store: Store, nominalAt: number, version = 1)
 }
 
 /** A quiz in ten minutes, with its targets in the queue and its job done. */
-export async function writtenAhead(store: Store, over: Partial<ScheduleSpec> = {}) {
+export async function prematerialized(store: Store, over: Partial<ScheduleSpec> = {}) {
   const nominalAt = (await store.now()) + ahead;
   await store.createSchedule(quizAt(nominalAt, over));
   const { starter, runId, addPage } = await beginWriting(store, nominalAt);
@@ -58,7 +59,7 @@ export async function cancelPages(store: Store, runId: RunId): Promise<void> {
 const states = async (store: Store, runId: RunId) =>
   (await store.tasks(runId, { limit: 10 })).map((task) => `${task.key} ${task.state}`);
 
-export function writtenAheadContract(open: OpenStore): void {
+export function prematerializedContract(open: OpenStore): void {
   describe("what a schedule has written ahead", () => {
     pausing(open);
     takingBack(open);
@@ -71,7 +72,7 @@ function pausing(open: OpenStore): void {
 
   test("runs at its time, and a pause after that stops nothing of it", async () => {
     const { store, advance } = at();
-    const { runId, claim } = await writtenAhead(store);
+    const { runId, claim } = await prematerialized(store);
     await advance(ahead);
     await store.pauseSchedule("every-minute", aPause);
     expect((await claim()).map((job) => job.state)).toEqual(["RUNNING", "RUNNING"]);
@@ -82,7 +83,7 @@ function pausing(open: OpenStore): void {
 
   test("does not run when the schedule is paused at its time, nor after a later resume; the time is SKIPPED", async () => {
     const { store, advance } = at();
-    const { runId, claim } = await writtenAhead(store);
+    const { runId, claim } = await prematerialized(store);
     await store.pauseSchedule("every-minute", aPause);
     await advance(ahead);
     expect((await claim()).map((job) => [job.state, job.reason])).toEqual([
@@ -97,7 +98,7 @@ function pausing(open: OpenStore): void {
 
   test("that nobody claimed while the schedule was paused is CANCELED by the pass that decides its time", async () => {
     const { store, advance } = at();
-    const { claim } = await writtenAhead(store);
+    const { claim } = await prematerialized(store);
     await store.pauseSchedule("every-minute", aPause);
     expect(await store.decidePrematerialized({ limit: 10 })).toEqual({ decided: 0, withdrawn: 0 });
     await advance(ahead);
@@ -109,7 +110,7 @@ function pausing(open: OpenStore): void {
 
   test("runs when the schedule was resumed before its time", async () => {
     const { store, advance } = at();
-    const { claim } = await writtenAhead(store);
+    const { claim } = await prematerialized(store);
     await store.pauseSchedule("every-minute", aPause);
     await advance(ahead / 2);
     await store.pauseSchedule("every-minute", null);
@@ -131,7 +132,7 @@ function takingBack(open: OpenStore): void {
     "is withdrawn by an edit that %s: nothing of it starts, and the row is gone",
     async (_name, edit) => {
       const { store, advance } = at();
-      const { nominalAt, runId, claim } = await writtenAhead(store);
+      const { nominalAt, runId, claim } = await prematerialized(store);
       await store.updateSchedule(edit(quizAt(nominalAt)));
       expect(await ledger(store)).toEqual([]);
       await advance(ahead);
@@ -143,7 +144,7 @@ function takingBack(open: OpenStore): void {
 
   test("stays when an edit changes neither its time nor what it would write", async () => {
     const { store, advance } = at();
-    const { nominalAt, claim } = await writtenAhead(store);
+    const { nominalAt, claim } = await prematerialized(store);
     await store.updateSchedule(quizAt(nominalAt, { overlap: "skip" }));
     await advance(ahead);
     expect((await claim()).map((job) => job.state)).toEqual(["RUNNING", "RUNNING"]);
@@ -152,7 +153,7 @@ function takingBack(open: OpenStore): void {
 
   test("is withdrawn by a deletion through the API and by code that drops it", async () => {
     const { store } = at();
-    const { runId } = await writtenAhead(store);
+    const { runId } = await prematerialized(store);
     await store.deleteSchedule("every-minute");
     await cancelPages(store, runId);
     expect(await states(store, runId)).toEqual(["ada CANCELED", "bob CANCELED"]);
@@ -188,7 +189,7 @@ function takingBack(open: OpenStore): void {
 
   test("that ran already, as a clock says that was set back since, stays in the ledger", async () => {
     const { store, advance } = at();
-    const { nominalAt, claim } = await writtenAhead(store);
+    const { nominalAt, claim } = await prematerialized(store);
     await advance(ahead);
     await store.decidePrematerialized({ limit: 10 });
     await claim();
@@ -203,7 +204,7 @@ function writingAgain(open: OpenStore): void {
 
   test("that was withdrawn is written again under the same keys for the new time", async () => {
     const { store } = at();
-    const { nominalAt, runId } = await writtenAhead(store);
+    const { nominalAt, runId } = await prematerialized(store);
     await store.updateSchedule(quizAt(nominalAt + minute));
     await cancelPages(store, runId);
     const again = await beginWriting(store, nominalAt + minute, 2);
@@ -218,7 +219,7 @@ function writingAgain(open: OpenStore): void {
 
   test("whose targets are not CANCELED yet keeps its keys: the page is not written, and can be tried again", async () => {
     const { store } = at();
-    const { nominalAt, runId } = await writtenAhead(store);
+    const { nominalAt, runId } = await prematerialized(store);
     await store.updateSchedule(quizAt(nominalAt + minute));
     const again = await beginWriting(store, nominalAt + minute, 2);
     await expect(again.addPage()).rejects.toThrow("is still being withdrawn");
@@ -230,7 +231,7 @@ function writingAgain(open: OpenStore): void {
 
   test("keeps a key whose job a person resumed", async () => {
     const { store } = at();
-    const { nominalAt, runId } = await writtenAhead(store);
+    const { nominalAt, runId } = await prematerialized(store);
     await store.updateSchedule(quizAt(nominalAt + minute));
     await cancelPages(store, runId);
     expect((await store.resumeRun(runId, {})).ids).toHaveLength(2);

@@ -14,7 +14,7 @@ import {
   moves,
   only,
 } from "./fixture.ts";
-import { handedIds, running, settleOne, show } from "./fixture.ts";
+import { outboxIds, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 
 export function rescueContract(open: OpenStore): void {
@@ -191,9 +191,9 @@ function undelivered(open: OpenStore): void {
     const now = await store.now();
     expect(job.dueAt).toBeGreaterThan(now + minute - 10_000);
     expect(job.dueAt).toBeLessThanOrEqual(now + minute);
-    expect(handedIds(await store.relay({ dispatchWindowMs: 0, limit: 10 }))).toEqual([]);
+    expect(outboxIds(await store.relay({ dispatchWindowMs: 0, limit: 10 }))).toEqual([]);
     await advance(minute);
-    expect(handedIds(await store.relay({ dispatchWindowMs: 0, limit: 10 }))).toEqual([id]);
+    expect(outboxIds(await store.relay({ dispatchWindowMs: 0, limit: 10 }))).toEqual([id]);
     expect(await claimIfPossible(store, id)).toMatchObject({ state: "RUNNING", generation: 3 });
   });
 

@@ -1,5 +1,6 @@
+import type { RunId } from "../../../src/core/job/job.ts";
 import { contractLimits } from "../../../src/core/job/contract-limits.ts";
-import type { Claimed, OutboxBatch, Message, NewRun, NewTask, RunId, Store } from "../../../src/core/ports/ports.ts";
+import type { Claimed, OutboxBatch, Message, NewRun, NewTask, Store } from "../../../src/core/ports/ports.ts";
 import { aJob, dispatchWindowMs, settlementOf, settleOptions } from "./fixture.ts";
 import type { Settlement } from "../../../src/core/ports/ports.ts";
 

@@ -1,7 +1,7 @@
+import type { RunId } from "../../../src/core/job/job.ts";
 import { describe, expect, test } from "vitest";
 import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import { runLimits } from "../../../src/core/ports/run-limits.ts";
-import type { RunId } from "../../../src/core/ports/ports.ts";
 import { aJob, claimOne, eachTest, insertOne, dispatchWindowMs, only, settleOne, type OpenStore } from "./fixture.ts";
 import { aRun, aTask, failed, workbench } from "./run-fixture.ts";
 

@@ -103,7 +103,7 @@ function making(open: OpenStore): void {
 function stopping(open: OpenStore): void {
   const at = eachTest(open);
 
-  test("a pause is decided at claim, also for what was handed off, and a resume lets the next one run", async () => {
+  test("a pause is decided at claim, also for what was dispatched, and a resume lets the next one run", async () => {
     const { store, advance } = at();
     const { jobId, nominalAt } = await dueOccurrence(store);
     expect(await store.pauseSchedule("every-minute", aPause)).toMatchObject({
@@ -160,8 +160,8 @@ function stopping(open: OpenStore): void {
     await store.createSchedule(aSpec());
     await store.deleteSchedule("every-minute");
     expect(await store.createSchedule(aSpec(faster))).toMatchObject({ version: 3 });
-    const { eras } = await factsOf(store);
-    expect(eras.map((era) => [era.version, era.spec?.expression.form ?? null])).toEqual([
+    const { versions } = await factsOf(store);
+    expect(versions.map((each) => [each.version, each.spec?.expression.form ?? null])).toEqual([
       [1, "cron"],
       [2, null],
       [3, "every"],
@@ -173,8 +173,8 @@ function stopping(open: OpenStore): void {
     await store.installSchedules([aSpec(), aSpec({ id: "stays" })]);
     await store.installSchedules([aSpec({ id: "stays" })]);
     await store.installSchedules([aSpec(), aSpec({ id: "stays" })]);
-    const { eras, row } = await factsOf(store);
-    expect([row?.version, eras.map((era) => era.spec === null)]).toEqual([3, [false, true, false]]);
+    const { versions, row } = await factsOf(store);
+    expect([row?.version, versions.map((each) => each.spec === null)]).toEqual([3, [false, true, false]]);
   });
 }
 
@@ -191,11 +191,11 @@ function looking(open: OpenStore): void {
     const facts = await factsOf(store);
     expect(facts.row).toMatchObject({ version: 2 });
     expect(facts.ledgerFrom).toBe(decidedUntil);
-    expect(facts.eras.map((era) => [era.version, era.spec])).toEqual([
+    expect(facts.versions.map((each) => [each.version, each.spec])).toEqual([
       [1, aSpec()],
       [2, aSpec(faster)],
     ]);
-    const [first, second] = facts.eras.map((era) => era.fromAt);
+    const [first, second] = facts.versions.map((each) => each.fromAt);
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(minute);
     expect(facts.now).toBeGreaterThanOrEqual(second ?? Number.NaN);
   });

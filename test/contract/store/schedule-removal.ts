@@ -62,7 +62,10 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
     await planned(store, [], { ...page, decidedUntil: decidedUntil + minute, nextAt: null, carry: null });
     expect(await due()).toEqual([]);
     expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "deleted", version: 1 });
-    expect((await store.scheduleFacts("every-minute"))?.eras.map((era) => era.spec === null)).toEqual([false, true]);
+    expect((await store.scheduleFacts("every-minute"))?.versions.map((each) => each.spec === null)).toEqual([
+      false,
+      true,
+    ]);
   });
 
   test("and made again takes the undecided times along, and begins its own ledger", async () => {
@@ -74,7 +77,7 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
     expect(only(await due())).not.toHaveProperty("removed");
     const facts = await store.scheduleFacts("every-minute");
     expect(facts?.ledgerFrom).toBeGreaterThanOrEqual(before);
-    expect(facts?.eras.map((era) => era.spec === null)).toEqual([false, true, false]);
+    expect(facts?.versions.map((each) => each.spec === null)).toEqual([false, true, false]);
   });
 
   test("is gone at once when all its times are decided", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aJob, claimOne, dispatchWindowMs, eachTest, handedIds } from "./fixture.ts";
+import { aJob, claimOne, dispatchWindowMs, eachTest, outboxIds } from "./fixture.ts";
 import { insertMany, insertOne, minute, only, running, settlementOf } from "./fixture.ts";
 import { settleOne, settleOptions, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
@@ -30,7 +30,7 @@ function children(open: OpenStore): void {
     expect(await store.jobs({ kind: "child", limit: 10 })).toHaveLength(1);
   });
 
-  test("the children of a job are inserted with its success and handed off with it", async () => {
+  test("the children of a job are inserted with its success and dispatched with it", async () => {
     const { store } = at();
     const held = await running(store);
     const {
@@ -44,7 +44,7 @@ function children(open: OpenStore): void {
     const inserted = await store.jobs({ kind: "child", limit: 10 });
     expect(inserted.map((job) => job.state).toSorted()).toEqual(["PENDING", "QUEUED"]);
     expect(only(outbox)).toMatchObject({ lane: "mail" });
-    expect(handedIds(outbox)).toEqual(inserted.filter((job) => job.state === "QUEUED").map((job) => job.id));
+    expect(outboxIds(outbox)).toEqual(inserted.filter((job) => job.state === "QUEUED").map((job) => job.id));
   });
 
   test("a child whose key exists already is not inserted twice", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import type { Moved } from "../../../src/core/ports/ports.ts";
-import { aJob, claimOne, dispatchWindowMs, eachTest, failure, handedIds } from "./fixture.ts";
+import { aJob, claimOne, dispatchWindowMs, eachTest, failure, outboxIds } from "./fixture.ts";
 import { minute, moves, only, running, settlementOf } from "./fixture.ts";
 import { settleOne, settleOptions, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
@@ -84,7 +84,7 @@ function outcomes(open: OpenStore): void {
 function released(open: OpenStore): void {
   const at = eachTest(open);
 
-  test("a release is QUEUED under a new generation, costs no failure and is handed off at once", async () => {
+  test("a release is QUEUED under a new generation, costs no failure and is dispatched at once", async () => {
     const { store } = at();
     const held = await running(store);
     const {
@@ -98,7 +98,7 @@ function released(open: OpenStore): void {
     expect(await claimOne(store, held.jobId)).toMatchObject({ state: "RUNNING", attempt: 2, interruptions: 1 });
   });
 
-  test("a batch of different outcomes is settled in one call, with one hand-off for each lane", async () => {
+  test("a batch of different outcomes is settled in one call, with one outbox batch for each lane", async () => {
     const { store } = at();
     const [a, b, c, d] = [await running(store), await running(store), await running(store), await running(store)];
     const {
@@ -114,7 +114,7 @@ function released(open: OpenStore): void {
       settleOptions,
     );
     expect(settled.toSorted()).toEqual([a, b, c, d].map((held) => held.jobId).toSorted());
-    expect(handedIds([only(outbox)]).toSorted()).toEqual([b.jobId, d.jobId].toSorted());
+    expect(outboxIds([only(outbox)]).toSorted()).toEqual([b.jobId, d.jobId].toSorted());
     expect(await store.counts()).toMatchObject({ SUCCESS: 1, FAILED: 1, QUEUED: 2, RUNNING: 0 });
   });
 }

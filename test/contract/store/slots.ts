@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import type { Store } from "../../../src/core/ports/ports.ts";
 import { FenceLost } from "../../../src/core/ports/ports.ts";
-import { claimOne, eachTest, handedIds, insertMany, insertOne, minute } from "./fixture.ts";
+import { claimOne, eachTest, outboxIds, insertMany, insertOne, minute } from "./fixture.ts";
 import { failure, moves, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { cap, capped, claimAll, lock, slotOrderContract, wakeNext } from "./slot-order.ts";
@@ -224,7 +224,7 @@ function waking(open: OpenStore): void {
     await settleOne(store, holder);
     expect(await store.wake({ slotKeys: ["cap:other"], limit: 10 })).toEqual([]);
     expect(await store.wake({ slotKeys: [], limit: 10 })).toEqual([]);
-    expect(handedIds(await store.wake({ slotKeys: "all", limit: 10 }))).toEqual(ids);
+    expect(outboxIds(await store.wake({ slotKeys: "all", limit: 10 }))).toEqual(ids);
   });
 
   test("hands off no more than the limit", async () => {
@@ -232,7 +232,7 @@ function waking(open: OpenStore): void {
     const { holder } = await fullWithHeld(store, 3);
     await settleOne(store, holder);
     await store.installSlots([cap(3)]);
-    expect(handedIds(await store.wake({ slotKeys: "all", limit: 2 }))).toHaveLength(2);
+    expect(outboxIds(await store.wake({ slotKeys: "all", limit: 2 }))).toHaveLength(2);
   });
 
   test("a woken row claims the slot that was freed for it", async () => {
@@ -253,7 +253,7 @@ function waking(open: OpenStore): void {
     await store.cancel([holder.jobId]);
     expect(await store.wake({ slotKeys: "all", limit: 10 })).toEqual([]);
     await advance(minute);
-    expect(handedIds(await store.wake({ slotKeys: "all", limit: 10 }))).toEqual(ids);
+    expect(outboxIds(await store.wake({ slotKeys: "all", limit: 10 }))).toEqual(ids);
   });
 
   test("under an older fence throws FenceLost and wakes nothing", async () => {

@@ -46,7 +46,7 @@ export const crashScheduler: Proof = {
     }
     await feed.stop();
     const last = system.scheduler({ BELFRY_PASS_MS: "60000" });
-    await until("everything handed off to run", 60_000, async () => (await unfinished(system)) === 0);
+    await until("everything dispatched to run", 60_000, async () => (await unfinished(system)) === 0);
     const end = await last.stop();
     list.expect("the last task ends with 0", end.code === 0, `${end.code}`);
     await until("what the last task planned to run", 30_000, async () => (await unfinished(system)) === 0);

@@ -59,7 +59,7 @@ export const lockDown: Proof = {
     // The same calm after the last fault.
     await letPass(calmMs);
     await tasks.stop();
-    await until("everything handed off to run", 60_000, async () => (await unfinished(system)) === 0);
+    await until("everything dispatched to run", 60_000, async () => (await unfinished(system)) === 0);
     await fleet.stop();
     const audit = await readAudit(system.pool);
     const tables = await judge(list, system, { fenced: fencedWrites(audit) });

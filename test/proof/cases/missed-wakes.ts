@@ -99,7 +99,7 @@ async function outage(
   await clock.set(1);
   await until("the caught-up jobs to run", 100_000, async () => (await open(system)) === 0);
   await Promise.all(tasks.map((each) => each.stop()));
-  await until("what was handed off to run", 30_000, async () => (await unfinished(system)) === 0);
+  await until("what was dispatched to run", 30_000, async () => (await unfinished(system)) === 0);
   const missed = Math.floor(back / minuteMs) - Math.floor(after / minuteMs);
   for (const [group, wanted] of Object.entries(jobsOf)) {
     const counts = await caughtUpJobs(system, group, { after, until: back });

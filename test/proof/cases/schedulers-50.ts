@@ -51,7 +51,7 @@ export const schedulers50: Proof = {
     // The stopped holder stays stopped while the new one makes passes.
     await letPass(2_000);
     await third.stop();
-    await until("everything handed off to run", 60_000, async () => (await unfinished(system)) === 0);
+    await until("everything dispatched to run", 60_000, async () => (await unfinished(system)) === 0);
     await fleet.stop();
     const audit = await readAudit(system.pool);
     const tables = await judge(list, system, { fenced: fencedWrites(audit) });

@@ -90,7 +90,7 @@ async function workersKilled(list: Checklist, context: ProofContext): Promise<vo
   await example.stop();
 }
 
-/** What only a pass does goes on under the fallback lock: a job that is due beyond the dispatch window is handed off. */
+/** What only a pass does goes on under the fallback lock: a job that is due beyond the dispatch window is dispatched. */
 async function lockStoreDown(list: Checklist, context: ProofContext): Promise<void> {
   const outage = context.without === "fallback-lock" ? "skip" : "postgres";
   const env = { BELFRY_DISPATCH_WINDOW_MS: "1000", BELFRY_ON_LOCK_OUTAGE: outage };

@@ -1,5 +1,5 @@
 import { claimMutants } from "./claim.ts";
-import { handOffMutants } from "./hand-off.ts";
+import { outboxMutants } from "./outbox.ts";
 import type { Mutant } from "./mutant.ts";
 import { runMutants } from "./runs.ts";
 import { schedulerMutants } from "./scheduler.ts";
@@ -9,7 +9,7 @@ export type { Mutant } from "./mutant.ts";
 
 /** Every planted bug. Each must be found within `seedsMax` seeds, or the simulation proves too little. */
 export const mutants: readonly Mutant[] = [
-  ...handOffMutants,
+  ...outboxMutants,
   ...claimMutants,
   ...settleMutants,
   ...schedulerMutants,

@@ -157,18 +157,25 @@ export function look(t: Tables, ids: readonly JobId[]): JobPeek[] {
   return [...new Set(ids)].flatMap((id) => {
     const row = t.jobs.get(Number(id));
     if (row === undefined) return [];
-    const { state, generation, suspect, hasCondition } = row;
-    return [{ jobId: id, state, generation, dueInMs: row.dueAt - t.now(), suspect, hasCondition }];
+    const { state, generation, attempt, worker, suspect, hasCondition } = row;
+    const ageMs = Math.max(0, t.now() - row.createdAt);
+    return [
+      { jobId: id, state, generation, attempt, worker, ageMs, dueInMs: row.dueAt - t.now(), suspect, hasCondition },
+    ];
   });
 }
 
-export function lend(t: Tables, held: AttemptRef, options: { worker: string; leaseMs: number }): boolean {
+export function extendLease(t: Tables, held: AttemptRef, options: { worker: string; leaseMs: number }): boolean {
   const row = runningOf(t, held, options.worker);
   if (row !== null) leaseAlone(t, row, { ...options, alone: row.leaseId !== null && t.leases.row(row.leaseId).alone });
   return row !== null;
 }
 
-export function adopt(t: Tables, held: AttemptRef, { from, worker }: { from: string; worker: string }): Claimed | null {
+export function takeOver(
+  t: Tables,
+  held: AttemptRef,
+  { from, worker }: { from: string; worker: string },
+): Claimed | null {
   const row = runningOf(t, held, from);
   if (row === null) return null;
   return claimedOf(t, leaseAlone(t, row, { worker, alone: true, leaseMs: row.leaseMs }), null);

@@ -1,41 +1,41 @@
 import type { JobId } from "../../../src/core/job/job.ts";
 import { contractLimits } from "../../../src/core/job/contract-limits.ts";
-import { noAftermath, type MovedRows, type Pruned, type Store } from "../../../src/core/ports/ports.ts";
+import { type AskedBy, noAftermath, type MovedRows, type Pruned, type Store } from "../../../src/core/ports/ports.ts";
 import { isFinal } from "../../../src/core/job/state.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { leaveSlots } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import { runsOf } from "./runs.ts";
 import { idOf, movedOf, occurrenceKey } from "./tables.ts";
-import type { Tables } from "./tables.ts";
+import type { Tables, Why } from "./tables.ts";
 
-export function cancel(t: Tables, ids: readonly JobId[], reason: string = "canceled"): MovedRows {
+export function cancel(t: Tables, ids: readonly JobId[], why: Why = { reason: "canceled" }): MovedRows {
   const rows = existing(t, ids)
     .filter((row) => !isFinal(row.state))
-    .map((row) => cancelOne(t, row, reason));
+    .map((row) => cancelOne(t, row, why));
   return { rows: rows.map((row) => movedOf(t, row)), aftermath: { ...noAftermath, runs: runsOf(rows) } };
 }
 
-function cancelOne(t: Tables, row: JobRow, reason: string): JobRow {
+function cancelOne(t: Tables, row: JobRow, why: Why): JobRow {
   if (row.state === "RUNNING") {
     // A renewal that still saw the job may come after the cancel.
     const until = row.leaseId === null ? t.now() : t.leases.row(row.leaseId).until;
     leaveSlots(t, row.id, Math.max(until, t.now() + row.leaseMs + 1000));
   }
   const worker = row.state === "RUNNING" ? row.worker : null;
-  const canceled = t.move(row, { state: "CANCELED" }, { reason, worker });
+  const canceled = t.move(row, { state: "CANCELED" }, { ...why, worker });
   decideOccurrence(t, canceled, "SKIPPED", "canceled");
   return canceled;
 }
 
-export function retry(t: Tables, ids: readonly JobId[]): Awaited<ReturnType<Store["retry"]>> {
+export function retry(t: Tables, ids: readonly JobId[], { caller }: AskedBy = {}): Awaited<ReturnType<Store["retry"]>> {
   const queued = existing(t, ids).flatMap((row) => {
     // What follows a job of a run has to be counted anew: that is a resume.
     if (row.runId !== null) return [];
     if (row.state !== "FAILED" && row.state !== "CANCELED" && row.state !== "SKIPPED") return [];
     const counters = { failures: 0, interruptions: 0, deadLetters: 0, suspect: false };
     const error = { errorCode: null, errorMessage: null };
-    return [t.queue(row, { dueAt: t.now(), expiresAt: null, ...counters, ...error }, { reason: "retry" })];
+    return [t.queue(row, { dueAt: t.now(), expiresAt: null, ...counters, ...error }, { reason: "retry", caller })];
   });
   return { ids: queued.map(idOf), aftermath: { ...noAftermath, outbox: t.handOff(queued) } };
 }

@@ -10,7 +10,7 @@ export type FromSchedule = Pick<JobRow, "scheduleId" | "scheduledFor" | "catchUp
 
 const fromNoSchedule: FromSchedule = { scheduleId: null, scheduledFor: null, catchUp: false, missed: 0 };
 
-/** Inserts jobs in the order of the input; rows due within the dispatch window are handed off, one row for each lane. */
+/** Inserts jobs in the order of the input; rows due within the dispatch window are dispatched, one row for each lane. */
 export function insert(t: Tables, jobs: readonly NewJob[], dispatchWindowMs: number): Inserted {
   const queued: JobRow[] = [];
   const results = jobs.map((job) => insertOne(t, job, dispatchWindowMs, queued));

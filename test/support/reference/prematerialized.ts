@@ -12,8 +12,12 @@ import type { Tables } from "./tables.ts";
 import { pauseAt } from "../../../src/core/ports/pause.ts";
 
 /** Lets go, or withdraws, what was written ahead for times that have come. */
-export function decideAhead(t: Tables, limit: number, scheduleId?: string): { decided: number; withdrawn: number } {
-  const untilAt = t.now() + (scheduleId === undefined ? 0 : runLimits.aheadMarginMs);
+export function decidePrematerialized(
+  t: Tables,
+  limit: number,
+  scheduleId?: string,
+): { decided: number; withdrawn: number } {
+  const untilAt = t.now() + (scheduleId === undefined ? 0 : runLimits.prematerializedMarginMs);
   const due = [...t.runs.values()]
     .filter(({ ahead }) => ahead !== null && ahead.of <= untilAt && (scheduleId ?? ahead.by) === ahead.by)
     .slice(0, limit);
@@ -39,7 +43,7 @@ export function decideAhead(t: Tables, limit: number, scheduleId?: string): { de
 }
 
 /** Takes back what was written ahead for times that `next` has not. */
-export function takeBackAhead(t: Tables, scheduleId: string, next: ScheduleSpec | null): void {
+export function withdrawOutdated(t: Tables, scheduleId: string, next: ScheduleSpec | null): void {
   for (const row of Array.from(t.occurrences.values())) {
     if (row.scheduleId !== scheduleId || row.nominalAt <= t.now() || !hasBegun(row) || row.jobId === null) continue;
     const spec = t.eras.rows.find((era) => era.scheduleId === scheduleId && era.version === row.version)?.spec;
@@ -50,7 +54,7 @@ export function takeBackAhead(t: Tables, scheduleId: string, next: ScheduleSpec 
     if (!isWithdrawn({ spec, nominalAt: row.nominalAt }, next)) continue;
     if (run !== undefined) withdrawRun(t, run, "withdrawn");
     t.occurrences.delete(occurrenceKey(row));
-    cancel(t, [String(row.jobId) as JobId], "withdrawn");
+    cancel(t, [String(row.jobId) as JobId], { reason: "withdrawn" });
   }
 }
 

@@ -1,7 +1,8 @@
 import { attemptsOf } from "../../../src/core/job/history.ts";
-import type { AttemptView, JobId, JobView } from "../../../src/core/job/job.ts";
+import type { AttemptView, JobId, JobView, RunId } from "../../../src/core/job/job.ts";
 import { operationsLimits } from "../../../src/core/ports/operations-limits.ts";
-import type { JobCounts, JobFilter } from "../../../src/core/ports/ports.ts";
+import type { JobCounts } from "../../../src/core/ports/ports.ts";
+import type { JobFilter } from "../../../src/core/ports/job-search.ts";
 import type { OccurrencePlace, OccurrenceView } from "../../../src/core/ports/schedule.ts";
 import { isFinal, states } from "../../../src/core/job/state.ts";
 import type { State } from "../../../src/core/job/state.ts";
@@ -15,6 +16,7 @@ export function job(t: Tables, id: JobId) {
   return {
     job: jobView(t, row),
     history: t.history.rows.filter((move) => move.jobId === row.id).map(({ jobId: _jobId, ...move }) => move),
+    now: t.now(),
   };
 }
 
@@ -91,6 +93,12 @@ export function jobView(t: Tables, row: JobRow): JobView {
     startedAt: row.startedAt,
     leaseUntil: row.leaseId === null ? null : t.leases.row(row.leaseId).until,
     finishedAt: row.finishedAt,
+    runId: row.runId === null ? null : (String(row.runId) as RunId),
+    task: row.task,
+    blocked: row.blocked,
+    heldOn: row.hold === "slot" ? row.heldOn : null,
+    slotKeys: row.slotKeys,
+    payloadBytes: JSON.stringify(row.payload).length,
   };
 }
 

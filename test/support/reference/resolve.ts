@@ -1,6 +1,7 @@
+import type { RunId } from "../../../src/core/job/job.ts";
 import { joinVerdict } from "../../../src/core/job/join.ts";
 import { noAftermath } from "../../../src/core/ports/aftermath.ts";
-import type { Resolved, RunId, RunState } from "../../../src/core/ports/run.ts";
+import type { Resolved, RunState } from "../../../src/core/ports/run.ts";
 import { isFinal } from "../../../src/core/job/state.ts";
 import type { JobRow, RunRow } from "./rows.ts";
 import { sealOrphans } from "./orphans.ts";

@@ -1,7 +1,7 @@
 import { joinVerdict } from "../../../src/core/job/join.ts";
-import type { JobId } from "../../../src/core/job/job.ts";
+import type { JobId, RunId } from "../../../src/core/job/job.ts";
 import { noAftermath } from "../../../src/core/ports/aftermath.ts";
-import type { RunId, RunStore } from "../../../src/core/ports/run.ts";
+import type { RunStore } from "../../../src/core/ports/run.ts";
 import { isFinal } from "../../../src/core/job/state.ts";
 import type { JobRow, RunRow } from "./rows.ts";
 import { addDelta } from "./runs.ts";
@@ -11,10 +11,10 @@ import type { Tables } from "./tables.ts";
 type Resumed = Awaited<ReturnType<RunStore["resumeRun"]>>;
 
 /** Puts back what failed and what was skipped because of it, and recounts everything that waits. */
-export function resumeRun(t: Tables, id: RunId, ids: readonly JobId[] | undefined): Resumed {
+export function resumeRun(t: Tables, id: RunId, { ids, caller }: Parameters<RunStore["resumeRun"]>[1]): Resumed {
   const run = t.runs.get(Number(id));
   if (run === undefined || run.state === "CANCELING") return { ids: [], aftermath: noAftermath };
-  const again = chosen(t, run, ids).map((row) => reset(t, row));
+  const again = chosen(t, run, ids).map((row) => reset(t, row, caller));
   if (again.length === 0) return { ids: [], aftermath: noAftermath };
   const members = t.inRun(run.id);
   for (const row of members) if (row.state === "PENDING") recount(t, row, run);
@@ -58,13 +58,13 @@ function chosen(t: Tables, run: RunRow, ids: readonly JobId[] | undefined): JobR
   return members.filter((row) => reached.has(row.id));
 }
 
-function reset(t: Tables, row: JobRow): JobRow {
+function reset(t: Tables, row: JobRow, caller: string | null | undefined): JobRow {
   t.runDone.delete(row.id);
   const counters = { failures: 0, interruptions: 0, deadLetters: 0, suspect: false };
   const error = { errorCode: null, errorMessage: null };
   const marks = { spread: false, notTaken: false, blocked: true, expiresAt: null };
   const again = { state: "PENDING", dueAt: t.now(), generation: row.generation + 1 } as const;
-  return t.move(row, { ...again, ...counters, ...error, ...marks }, { reason: "resumed" });
+  return t.move(row, { ...again, ...counters, ...error, ...marks }, { reason: "resumed", caller });
 }
 
 /** Counters from the edges and states. An end that nobody counted yet is still open: whoever resolves counts it. */

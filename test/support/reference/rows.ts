@@ -52,7 +52,7 @@ export interface JobRow {
   /** Set exactly while RUNNING. */
   readonly leaseId: number | null;
   readonly progress: number | null;
-  /** When its newest message was handed off. */
+  /** When its newest message was dispatched. */
   readonly handedAt: Instant | null;
   readonly finishedAt: Instant | null;
   readonly result: Json | null;
@@ -159,7 +159,7 @@ export interface FallbackLockRow {
   readonly leaseUntil: Instant;
 }
 
-export interface SightRow {
+export interface ObservationRow {
   readonly emptySince: Instant;
   readonly seenAt: Instant;
 }

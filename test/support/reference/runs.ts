@@ -1,4 +1,4 @@
-import type { JobId, Json } from "../../../src/core/job/job.ts";
+import type { JobId, Json, RunId } from "../../../src/core/job/job.ts";
 import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import { runLimits } from "../../../src/core/ports/run-limits.ts";
 import type {
@@ -7,7 +7,6 @@ import type {
   NewTarget,
   Paged,
   RunFilter,
-  RunId,
   RunStore,
   RunView,
   TaskFilter,

@@ -9,7 +9,7 @@ import type {
 } from "../../../src/core/ports/schedule-store.ts";
 import { runLimits } from "../../../src/core/ports/run-limits.ts";
 import { scheduleLimits } from "../../../src/core/ports/schedule-limits.ts";
-import { decideAhead } from "./prematerialized.ts";
+import { decidePrematerialized } from "./prematerialized.ts";
 import { insertOne } from "./insert.ts";
 import { attempts, jobView, occurrenceView } from "./read.ts";
 import type { JobRow, OccurrenceRow, RunRow } from "./rows.ts";
@@ -56,7 +56,7 @@ function facts(t: Tables, id: string) {
     now: t.now(),
     row: row === undefined ? null : scheduleRow(t, row),
     ledgerFrom: row === undefined ? null : (row.ledgerFrom ?? t.now()),
-    eras: eras.map(({ version, spec, fromAt }) => ({ version, spec, fromAt })),
+    versions: eras.map(({ version, spec, fromAt }) => ({ version, spec, fromAt })),
   };
 }
 
@@ -78,7 +78,7 @@ function update(t: Tables, spec: ScheduleSpec, options?: ScheduleChangeOptions):
 function pause(t: Tables, id: string, wanted: NewPause | null): ScheduleRow | ScheduleRefusal {
   const stored = storedSchedule(t, id);
   if (stored === undefined) return { refused: "unknown" };
-  decideAhead(t, runLimits.aheadRunsMax, id);
+  decidePrematerialized(t, runLimits.prematerializedRunsMax, id);
   const same = stored.pause?.until === wanted?.until && stored.pause?.reason === wanted?.reason;
   if (!same) t.schedules.set(id, { ...stored, pause: wanted === null ? null : { ...wanted, at: t.now() } });
   return scheduleRow(t, t.schedules.row(id));

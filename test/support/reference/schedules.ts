@@ -9,7 +9,7 @@ import type {
 } from "../../../src/core/ports/schedule.ts";
 import { contractLimits } from "../../../src/core/job/contract-limits.ts";
 import { runLimits } from "../../../src/core/ports/run-limits.ts";
-import { decideAhead, takeBackAhead } from "./prematerialized.ts";
+import { decidePrematerialized, withdrawOutdated } from "./prematerialized.ts";
 import { cancel } from "./control.ts";
 import { insertOne } from "./insert.ts";
 import type { JobRow, StoredSchedule } from "./rows.ts";
@@ -82,7 +82,7 @@ export function removeSchedule(t: Tables, row: StoredSchedule): number {
   const waiting = Array.from(t.occurrences.values()).flatMap(({ scheduleId, outcome, jobId }) =>
     scheduleId === id && outcome === "PLANNED" && jobId !== null ? [String(jobId) as JobId] : [],
   );
-  const canceled = cancel(t, waiting, "deleted").rows.length;
+  const canceled = cancel(t, waiting, { reason: "deleted" }).rows.length;
   const version = row.version + 1;
   const isBehind = row.carry?.edited === true || (row.spec.enabled && row.decidedUntil < t.now());
   if (isBehind)
@@ -99,14 +99,14 @@ export const erasOf = (t: Tables, id: string) => t.eras.rows.filter((era) => era
  * too; one whose job ran or was ended stays.
  */
 function withdraw(t: Tables, scheduleId: string, next: ScheduleSpec | null): void {
-  decideAhead(t, runLimits.aheadRunsMax, scheduleId);
+  decidePrematerialized(t, runLimits.prematerializedRunsMax, scheduleId);
   for (const row of Array.from(t.occurrences.values())) {
     if (row.scheduleId !== scheduleId || row.nominalAt <= t.now()) continue;
     if (row.outcome !== "PLANNED" && row.jobId !== null) continue;
     t.occurrences.delete(occurrenceKey(row));
-    if (row.jobId !== null) cancel(t, [String(row.jobId) as JobId], "withdrawn");
+    if (row.jobId !== null) cancel(t, [String(row.jobId) as JobId], { reason: "withdrawn" });
   }
-  takeBackAhead(t, scheduleId, next);
+  withdrawOutdated(t, scheduleId, next);
 }
 
 /** Occurrences and their jobs for the schedules that still have the version they were planned from. */

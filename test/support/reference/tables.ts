@@ -12,6 +12,7 @@ import type { JobRow } from "./rows.ts";
 export interface Why {
   readonly worker?: string | null;
   readonly reason?: string | null;
+  readonly caller?: string | null | undefined;
 }
 
 /** All tables, the numbers they draw, and the one way a job changes its state. */
@@ -30,7 +31,7 @@ export class Tables {
   readonly seats = new Table<string, number>(this.journal);
   readonly fences = new Table<string, number>(this.journal);
   readonly fallbackLocks = new Table<string, rows.FallbackLockRow>(this.journal);
-  readonly sights = new Table<string, rows.SightRow>(this.journal);
+  readonly queueObservations = new Table<string, rows.ObservationRow>(this.journal);
   readonly schedules = new Table<string, rows.StoredSchedule>(this.journal);
   readonly eras = new AppendOnly<rows.EraRow>(this.journal);
   readonly occurrences = new Table<string, rows.OccurrenceRow>(this.journal);
@@ -128,7 +129,7 @@ export class Tables {
     return next;
   }
 
-  /** One hand-off row for each lane of these QUEUED rows. */
+  /** One outbox batch row for each lane of these QUEUED rows. */
   handOff(queued: readonly JobRow[]): OutboxBatch[] {
     const byLane = Map.groupBy(queued, (row) => row.lane);
     return [...byLane].map(([lane, members]) => {
@@ -166,7 +167,7 @@ export class Tables {
     this.history.append({
       ...event,
       id: String(event.id),
-      caller: null,
+      caller: why.caller ?? null,
       startedAt: isEnd ? before.startedAt : null,
       errorCode: changed.errorCode ?? null,
       errorMessage: changed.errorMessage ?? null,

@@ -212,7 +212,6 @@ create table belfry.event (
   to_state     belfry.job_state not null,
   worker       text,
   reason       text,
-  caller       text,
   error_code   text,
   job_ids      bigint[] not null,
   attempts     int[] not null,

@@ -25,13 +25,13 @@ create table belfry.run (
   retention_ms bigint not null default 2592000000,
   trace        text not null default '',
   error        text,                                    -- its starter ended without sealing it, and how: it closes FAILED
-  ahead_of     timestamptz,                             -- the nominal time its jobs were written before; null once that was decided
-  ahead_by     text,                                    -- the schedule that may still take it back
+  prematerialized_for     timestamptz,                             -- the nominal time its jobs were written before; null once that was decided
+  prematerialized_by     text,                                    -- the schedule that may still take it back
   withdrawn    text,                                    -- why it was taken back: its jobs never ran, and their keys are free again
   created_at   timestamptz not null,
   finished_at  timestamptz,
   constraint run_finished check ((finished_at is not null) = (state in ('DONE', 'FAILED', 'CANCELED'))),
-  constraint run_ahead check ((ahead_of is null) = (ahead_by is null))
+  constraint run_prematerialized check ((prematerialized_for is null) = (prematerialized_by is null))
 );
 create unique index run_key on belfry.run (kind, key);
 create index run_open on belfry.run (id) where state in ('RUNNING', 'CANCELING');
@@ -40,7 +40,7 @@ create index run_unsealed on belfry.run (id) where not sealed and finished_at is
 -- Leads with the retention, as job_finished: pruning reads only what it deletes.
 create index run_finished on belfry.run (retention_ms, finished_at) where finished_at is not null;
 -- Only prematerialized runs, which every pass reads.
-create index run_ahead on belfry.run (ahead_of) where ahead_of is not null;
+create index run_prematerialized on belfry.run (prematerialized_for) where prematerialized_for is not null;
 create index run_list on belfry.run (kind, id);
 create index run_starter on belfry.run (starter_id) where starter_id is not null;
 

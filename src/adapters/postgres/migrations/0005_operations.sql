@@ -16,8 +16,8 @@ create table belfry.worker (
   version    text,
   started_at timestamptz not null,
   seen_at    timestamptz not null,
-  ended      bigint not null default 0,                 -- tries that ended
-  failed     bigint not null default 0,                 -- tries that ended in FAILED or RETRY_WAIT
+  ended      bigint not null default 0,                 -- attempts that ended
+  failed     bigint not null default 0,                 -- attempts that ended in FAILED or RETRY_WAIT
   lost       bigint not null default 0,                 -- jobs that were taken from it because its lease had passed
   lost_at    timestamptz
 );
@@ -94,9 +94,9 @@ create table belfry.hour (
 -- Totals by kind for the metrics page; they only grow.
 create table belfry.kind_total (
   kind             text primary key,
-  tries            bigint not null default 0,
+  attempts            bigint not null default 0,
   seconds          float8 not null default 0,
-  buckets          bigint[] not null,                   -- tries by how long they took, not yet cumulative
+  buckets          bigint[] not null,                   -- attempts by how long they took, not yet cumulative
   items_processed  bigint not null default 0,
   items_succeeded  bigint not null default 0,
   items_failed     bigint not null default 0,
@@ -176,7 +176,7 @@ create view belfry.job_overview as
 -- Every move of every job, one row each: `place` is where it stands in its event.
 create view belfry.move as
   select e.id as event_id, m.place, e.xid, e.at, m.job_id, e.from_state, e.to_state, m.attempt, m.generation, e.worker, e.reason,
-    e.caller, e.error_code, m.started_at
+    e.error_code, m.started_at
   from belfry.event e
   cross join lateral unnest(e.job_ids, e.attempts, e.generations, e.started_at) with ordinality
     as m (job_id, attempt, generation, started_at, place);

@@ -76,7 +76,7 @@ with given as materialized (
   order by new_id
   returning event_id, id, state, attempt, generation, lane
 ), moves as (
-  ${againMoves}
+  ${againMoves()}
   union all
   select event_id, id, null, state, attempt, generation, lane, null, 'backfill', null, null, null, null from made
 ), ${events}, ${history}

@@ -127,7 +127,7 @@ with asked as (
       when m.attempt = 0 and s.paused_until > belfry.now() then 'paused'
       when m.attempt = 0 and not s.enabled then 'disabled' end as skip
   from mine m left join belfry.run r on r.id = m.run_id
-  left join belfry.schedule s on s.id = coalesce(m.schedule_id, r.ahead_by)
+  left join belfry.schedule s on s.id = coalesce(m.schedule_id, r.prematerialized_by)
 ), reserved as materialized (
   select s.key, s.n, s.job_id as id from belfry.slot s join judged j on j.id = s.job_id
   where s.job_id = any(array(select id from mine)) and s.kept_for = j.generation
@@ -237,12 +237,16 @@ export const lookAt = keptStatement<{
   id: string;
   state: string;
   generation: number;
+  attempt: number;
+  worker: string | null;
+  age_ms: number;
   due_in_ms: number;
   solo_required: boolean;
   has_condition: boolean;
 }>(
   "look",
   `
-select id, state, generation, ceil(extract(epoch from due_at - belfry.now()) * 1000)::float8 as due_in_ms, solo_required, has_condition
+select id, state, generation, attempt, worker, belfry.ms_since(created_at) as age_ms,
+  ceil(extract(epoch from due_at - belfry.now()) * 1000)::float8 as due_in_ms, solo_required, has_condition
 from belfry.job where id = any($1::bigint[])`,
 );

@@ -7,7 +7,7 @@ import type { MovedRow } from "./rescue.ts";
 /**
  * What is not final -> CANCELED. A RUNNING one keeps its slots until its handler is gone: two handlers must not run together.
  * That is at the latest when its lease has ended, also if a heartbeat under way renews it just now. Its occurrence, if still
- * PLANNED, becomes SKIPPED. $1 ids $2 reason $3 only what waits.
+ * PLANNED, becomes SKIPPED. $1 ids $2 reason $3 only what waits $4 caller.
  * Locks: jobs in id order, waiting; then their slots; then their occurrences. Leases are only read.
  */
 export const cancelOpen = statement<MovedRow>(
@@ -40,7 +40,7 @@ with mine as materialized (
   from moved m where o.job_id = any($1::bigint[]) and o.job_id = m.id and o.outcome = 'PLANNED'
 ), moves as (
   select event_id, id, was as from_state, state as to_state, attempt, generation, lane,
-    case when was = 'RUNNING' then worker end as worker, $2::text as reason, null::text as caller, null::text as error_code,
+    case when was = 'RUNNING' then worker end as worker, $2::text as reason, $4::text as caller, null::text as error_code,
     null::text as error_message, case when was = 'RUNNING' then started_at end as started_at
   from moved
 ), ${events}, ${history}
@@ -50,7 +50,10 @@ from moved
 order by id`,
 );
 
-/** FAILED, CANCELED or SKIPPED -> QUEUED, due now. Jobs of runs are put back by `resume`. Locks: jobs in id order, waiting. */
+/**
+ * FAILED, CANCELED or SKIPPED -> QUEUED, due now. Jobs of runs are put back by `resume`. $1 ids $2 caller.
+ * Locks: jobs in id order, waiting.
+ */
 export const retryEnded = statement<DispatchedRow>(
   "retry",
   `
@@ -60,12 +63,12 @@ with mine as materialized (
   where id = any($1::bigint[]) and state in ('FAILED', 'CANCELED', 'SKIPPED') and run_id is null
   order by id
   for no key update
-), ${runAgainAndDispatch}`,
+), ${runAgainAndDispatch("$2")}`,
 );
 
 /**
  * As retry, each due by the pace after the one before; PENDING unless it is due within the dispatch window.
- * $1 ids $2 due time of the first $3 pace in ms $4 dispatch window. Locks: jobs in id order, waiting.
+ * $1 ids $2 due time of the first $3 pace in ms $4 dispatch window $5 caller. Locks: jobs in id order, waiting.
  */
 export const retryPaced = statement<DispatchedRow>(
   "retry-paced",
@@ -82,7 +85,7 @@ with locked as materialized (
   select id, state, blocked, catch_up, slot_keys, reason, due_at, due_at <= belfry.now() + belfry.span($4::float8) as starts,
     kind + 3 * (due_at <= belfry.now() + belfry.span($4::float8))::int as kind
   from placed
-), ${runAgainAndDispatch}`,
+), ${runAgainAndDispatch("$5")}`,
 );
 
 /** Frees the slots that these attempts of canceled jobs still hold. Locks: those slots in (key, n) order. */

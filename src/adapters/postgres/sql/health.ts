@@ -79,7 +79,7 @@ export const readWorstKinds = statement<WorstRow>(
   `
 with counted as (
   select kind, sum(failed) as failed, sum(failed + succeeded) as ended, sum(items_failed) as items_failed, sum(items) as items,
-    sum(slow) as slow, sum(succeeded + failed + retried) as tries, sum(late) as late, sum(started) as started,
+    sum(slow) as slow, sum(succeeded + failed + retried) as attempts, sum(late) as late, sum(started) as started,
     sum(lock_failed) as lock_failed, sum(locked + lock_failed) as locked
   from belfry.minute
   where at >= date_trunc('minute', belfry.now() - $1::float8 * interval '1 millisecond')
@@ -87,7 +87,7 @@ with counted as (
 )
 select distinct on (what) what, kind, (100.0 * part / whole)::float8 as percent
 from counted cross join lateral (values
-  ('failed', failed, ended, $2), ('items.failed', items_failed, items, 1), ('slow', slow, tries, 1),
+  ('failed', failed, ended, $2), ('items.failed', items_failed, items, 1), ('slow', slow, attempts, 1),
   ('late', late, started, 1), ('lock.failed', lock_failed, locked, $2)
 ) as share (what, part, whole, least)
 where part >= least and whole > 0

@@ -1,20 +1,52 @@
-/** A job's columns as every reader gets them, spelled once; `j` is the job. */
-const scalars = `j.id, j.kind, j.key, j.state, j.lane, j.hold, j.generation, j.attempt, j.failures, j.interruptions, j.max_attempts,
-  j.progress, j.error_code, j.error_message, j.worker, j.trace, j.schedule_id, belfry.ms(j.scheduled_for) as scheduled_for,
-  belfry.ms(j.created_at) as created_at, belfry.ms(j.due_at) as due_at, belfry.ms(j.started_at) as started_at,
-  (select belfry.ms(until) from belfry.lease where lease.id = j.lease_id) as lease_until, belfry.ms(j.finished_at) as finished_at`;
+import type { JobView } from "../../../core/job/job.ts";
+import { operationsLimits } from "../../../core/ports/operations-limits.ts";
 
-export const jobColumns = `${scalars}, j.payload, j.result`;
+/** A job's fields as every reader gets them, spelled once; `j` is the job. */
+const fields = {
+  id: "j.id",
+  kind: "j.kind",
+  key: "j.key",
+  state: "j.state",
+  lane: "j.lane",
+  hold: "j.hold",
+  generation: "j.generation",
+  attempt: "j.attempt",
+  failures: "j.failures",
+  interruptions: "j.interruptions",
+  maxAttempts: "j.max_attempts",
+  payload: "j.payload",
+  result: "j.result",
+  progress: "j.progress",
+  errorCode: "j.error_code",
+  errorMessage: "j.error_message",
+  worker: "j.worker",
+  trace: "j.trace",
+  scheduleId: "j.schedule_id",
+  scheduledFor: "belfry.ms(j.scheduled_for)",
+  createdAt: "belfry.ms(j.created_at)",
+  dueAt: "belfry.ms(j.due_at)",
+  startedAt: "belfry.ms(j.started_at)",
+  leaseUntil: "(select belfry.ms(until) from belfry.lease where lease.id = j.lease_id)",
+  finishedAt: "belfry.ms(j.finished_at)",
+  runId: "j.run_id",
+  task: "j.task",
+  blocked: "j.blocked",
+  heldOn: "case j.hold when 'slot' then j.held_on end",
+  slotKeys: "coalesce(j.slot_keys, '{}')",
+  payloadBytes: "pg_column_size(j.payload)",
+} as const satisfies Record<keyof JobView, string>;
 
-/** What operators see besides. */
-const beside = `j.run_id, j.task, j.blocked, case j.hold when 'slot' then j.held_on end as held_on, j.slot_keys,
-  pg_column_size(j.payload) as payload_bytes`;
+const columnsOf = (texts: Readonly<Record<keyof JobView, string>>): string =>
+  Object.entries(texts)
+    .map(([name, text]) => `${text} as "${name}"`)
+    .join(", ");
 
-export const recordColumns = `${jobColumns}, ${beside}`;
+export const jobColumns = columnsOf(fields);
 
 /** In lists large payloads and results stay where they are: a page of 500 must not weigh megabytes. */
-export const listedColumns = `${scalars}, case when pg_column_size(j.payload) <= 2048 then j.payload end as payload,
-  case when pg_column_size(j.result) <= 2048 then j.result end as result, ${beside}`;
+const small = (column: string): string =>
+  `case when pg_column_size(${column}) <= ${operationsLimits.listPayloadBytesMax} then ${column} end`;
+export const listedColumns = columnsOf({ ...fields, payload: small(fields.payload), result: small(fields.result) });
 
 /** Rows that wait for their time or a slot, as `job_wait` has them. */
 export const isWaiting = "dispatched_at is null and finished_at is null and not blocked";
@@ -26,40 +58,3 @@ export const isOut = "dispatched_at is not null and finished_at is null";
  * sort the table than walk that index to its limit.
  */
 export const isFailed = "finished_at is not null and error_code is not null and coalesce(state = 'FAILED', false)";
-
-export interface JobRow {
-  readonly id: string;
-  readonly kind: string;
-  readonly key: string | null;
-  readonly state: string;
-  readonly lane: string;
-  readonly hold: "none" | "paused" | "slot";
-  readonly generation: number;
-  readonly attempt: number;
-  readonly failures: number;
-  readonly interruptions: number;
-  readonly max_attempts: number;
-  readonly payload: unknown;
-  readonly result: unknown;
-  readonly progress: number | null;
-  readonly error_code: string | null;
-  readonly error_message: string | null;
-  readonly worker: string | null;
-  readonly trace: string;
-  readonly schedule_id: string | null;
-  readonly scheduled_for: number | null;
-  readonly created_at: number;
-  readonly due_at: number;
-  readonly started_at: number | null;
-  readonly lease_until: number | null;
-  readonly finished_at: number | null;
-}
-
-export interface RecordRow extends JobRow {
-  readonly run_id: string | null;
-  readonly task: string | null;
-  readonly blocked: boolean;
-  readonly held_on: string | null;
-  readonly slot_keys: string[] | null;
-  readonly payload_bytes: number;
-}

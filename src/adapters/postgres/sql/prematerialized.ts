@@ -5,18 +5,18 @@ import { statement } from "../statement.ts";
  * occurrence SKIPPED `paused`. A run whose starter was canceled before its last page is withdrawn too: no job continues it.
  * $1 schedules, or null for all $2 limit $3 milliseconds by which a time may still be ahead. Locks: the runs in id order, waiting; then their slots; then their occurrences.
  */
-export const decideAhead = statement<{ decided: number; withdrawn: number }>(
-  "ahead-decide",
+export const decidePrematerialized = statement<{ decided: number; withdrawn: number }>(
+  "prematerialized-decide",
   `
 with due as materialized (
   select r.id, r.starter_id,
     case when s.paused_until > belfry.now() then 'paused' when not r.sealed and j.state = 'CANCELED' then 'withdrawn' end as why
-  from belfry.run r left join belfry.schedule s on s.id = r.ahead_by left join belfry.job j on j.id = r.starter_id
-  where r.ahead_of <= belfry.now() + belfry.span($3::float8) and ($1::text[] is null or r.ahead_by = any($1::text[]))
+  from belfry.run r left join belfry.schedule s on s.id = r.prematerialized_by left join belfry.job j on j.id = r.starter_id
+  where r.prematerialized_for <= belfry.now() + belfry.span($3::float8) and ($1::text[] is null or r.prematerialized_by = any($1::text[]))
   order by r.id limit $2
   for no key update of r
 ), moved as (
-  update belfry.run r set ahead_of = null, ahead_by = null, withdrawn = d.why, sealed = r.sealed or d.why is not null,
+  update belfry.run r set prematerialized_for = null, prematerialized_by = null, withdrawn = d.why, sealed = r.sealed or d.why is not null,
     state = case when d.why is not null and r.state = 'RUNNING' then 'CANCELING' else r.state end
   from due d where r.id = d.id
   returning r.id, r.starter_id, r.withdrawn
@@ -38,13 +38,13 @@ select count(*)::int as decided, count(withdrawn)::int as withdrawn from moved`,
  * withdrawn, or without a run so far. Jobs that ended before a clock was set back are left out.
  * $1 schedules, locked before. Locks nothing.
  */
-export const findAhead = statement<{
+export const findPrematerialized = statement<{
   schedule_id: string;
   nominal_at: number;
   job_id: string;
   spec: unknown;
 }>(
-  "ahead-find",
+  "prematerialized-find",
   `
 select o.schedule_id, belfry.ms(o.nominal_at) as nominal_at, o.job_id, v.spec
 from belfry.occurrence o
@@ -53,7 +53,7 @@ join belfry.job j on j.id = o.job_id
 left join belfry.run r on r.starter_id = o.job_id
 where o.schedule_id = any($1::text[]) and o.nominal_at > belfry.now() and o.outcome in ('FIRED', 'CAUGHT_UP')
   and (v.spec ->> 'materializeBeforeMs')::bigint > 0
-  and case when r.id is null then j.finished_at is null else r.ahead_of is not null end
+  and case when r.id is null then j.finished_at is null else r.prematerialized_for is not null end
 order by o.job_id`,
 );
 
@@ -62,15 +62,15 @@ order by o.job_id`,
  * are CANCELED in pages later, and none is claimed any more. $1 jobs.
  * Locks: the runs in id order, waiting; then their slots; then the occurrences.
  */
-export const withdrawAhead = statement<never>(
-  "ahead-withdraw",
+export const withdrawPrematerialized = statement<never>(
+  "prematerialized-withdraw",
   `
 with mine as materialized (
-  select id, state from belfry.run where starter_id = any($1::bigint[]) and ahead_of is not null
+  select id, state from belfry.run where starter_id = any($1::bigint[]) and prematerialized_for is not null
   order by id
   for no key update
 ), moved as (
-  update belfry.run r set ahead_of = null, ahead_by = null, withdrawn = 'withdrawn', sealed = true,
+  update belfry.run r set prematerialized_for = null, prematerialized_by = null, withdrawn = 'withdrawn', sealed = true,
     state = case m.state when 'RUNNING' then 'CANCELING' else m.state end
   from mine m where r.id = m.id
   returning r.id, r.starter_id
@@ -89,7 +89,7 @@ delete from belfry.occurrence where job_id = any($1::bigint[]) and nominal_at > 
  * Locks: jobs in id order, waiting.
  */
 export const freeWithdrawnKeys = statement<{ id: string; is_open: boolean }>(
-  "ahead-free-keys",
+  "prematerialized-free-keys",
   `
 with mine as materialized (
   select j.id, j.finished_at is null as is_open from belfry.job j join belfry.run r on r.id = j.run_id

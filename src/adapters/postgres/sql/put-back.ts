@@ -33,8 +33,10 @@ export const runAgain = `${drawn}, moved as (
   returning j.event_id, j.id, j.state, j.attempt, j.generation, j.lane, j.trace, j.due_at, m.state as was, m.reason
 )`;
 
-export const againMoves = `select event_id, id, was as from_state, state as to_state, attempt, generation, lane, null::text as worker, reason,
-    null::text as caller, null::text as error_code, null::text as error_message, null::timestamptz as started_at
+/** `caller`: the parameter that names who asked. */
+export const againMoves = (caller = "null"): string =>
+  `select event_id, id, was as from_state, state as to_state, attempt, generation, lane, null::text as worker, reason,
+    ${caller}::text as caller, null::text as error_code, null::text as error_message, null::timestamptz as started_at
   from moved`;
 
 /** `mine` of the verbs that run single jobs again. */
@@ -42,8 +44,8 @@ export const again = `id, state, false as blocked, null::boolean as catch_up, nu
 export const endedKind = `case state when 'FAILED' then 1 when 'CANCELED' then 2 else 3 end`;
 
 /** All of a statement behind its `mine`. */
-export const runAgainAndDispatch = `${runAgain}, moves as (
-  ${againMoves}
+export const runAgainAndDispatch = (caller: string): string => `${runAgain}, moves as (
+  ${againMoves(caller)}
 ), ${events}, ${history}, ${outbox}
 select m.id, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms, o.id as batch
 from moved m left join posted o on o.lane = m.lane and m.state = 'QUEUED'

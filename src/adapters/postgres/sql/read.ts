@@ -1,18 +1,19 @@
 import { statement } from "../statement.ts";
-import { isFailed, isOut, isWaiting, jobColumns, type JobRow } from "./job-columns.ts";
+import type { HistoryRow, JobId, JobView } from "../../../core/job/job.ts";
+import { isFailed, isOut, isWaiting, jobColumns } from "./job-columns.ts";
 
 /** Locks nothing. */
-export const readJob = statement<JobRow>(
+export const readJob = statement<JobView & { readonly now: number }>(
   "job",
   `
-select ${jobColumns} from belfry.job j where j.id = $1::bigint`,
+select ${jobColumns}, belfry.ms(belfry.now()) as now from belfry.job j where j.id = $1::bigint`,
 );
 
 /**
  * Newest first, a page by id. A filter that is null is no filter: an unnamed statement is planned with its values, so the
  * planner folds it away. $1 states $2 kind $3 lane $4 key $5 before id $6 limit. Locks nothing.
  */
-export const readJobs = statement<JobRow>(
+export const readJobs = statement<JobView>(
   "jobs",
   `
 select ${jobColumns} from belfry.job j
@@ -21,27 +22,11 @@ where ($1::belfry.job_state[] is null or j.state = any($1)) and ($2::text is nul
 order by j.id desc limit $6`,
 );
 
-export interface HistoryRowOf {
-  readonly id: string;
-  readonly job_id: string;
-  readonly at: number;
-  readonly from_state: string | null;
-  readonly to_state: string;
-  readonly attempt: number;
-  readonly generation: number;
-  readonly worker: string | null;
-  readonly reason: string | null;
-  readonly caller: string | null;
-  readonly started_at: number | null;
-  readonly error_code: string | null;
-  readonly error_message: string | null;
-}
-
-const historyColumns = `h.id, h.job_id, belfry.ms(h.at) as at, h.from_state, h.to_state, h.attempt, h.generation, h.worker, h.reason,
-  h.caller, belfry.ms(h.started_at) as started_at, h.error_code, h.error_message`;
+const historyColumns = `h.id, belfry.ms(h.at) as at, h.from_state as "from", h.to_state as "to", h.attempt, h.generation, h.worker, h.reason,
+  h.caller, belfry.ms(h.started_at) as "startedAt", h.error_code as "errorCode", h.error_message as "errorMessage"`;
 
 /** The newest $2 of one job, the oldest first. Locks nothing. */
-export const readHistory = statement<HistoryRowOf>(
+export const readHistory = statement<HistoryRow>(
   "history",
   `
 select ${historyColumns} from (select * from belfry.history where job_id = $1::bigint order by id desc limit $2) h
@@ -76,10 +61,10 @@ where j.id = $1::bigint and (h.at is not null or n.id is not null)`,
 );
 
 /** The first of each of these jobs. Locks nothing. */
-export const readFirstHistory = statement<HistoryRowOf>(
+export const readFirstHistory = statement<HistoryRow & { readonly job_id: JobId }>(
   "first-history",
   `
-select ${historyColumns}
+select ${historyColumns}, h.job_id
 from unnest($1::bigint[]) as j (id)
 cross join lateral (select * from belfry.history where job_id = j.id order by id limit 10) h
 order by h.id`,

@@ -24,8 +24,8 @@ export const unexplained = `null::text as reason, ${unsaid}`;
 
 /** `moves`: event_id, id, from_state, to_state, attempt, generation, worker, reason, caller, error_code, started_at. */
 export const events = `recorded as (
-  insert into belfry.event (id, at, from_state, to_state, worker, reason, caller, error_code, job_ids, attempts, generations, started_at)
-  select event_id, belfry.now(), min(from_state), min(to_state), min(worker), min(reason), min(caller), min(error_code),
+  insert into belfry.event (id, at, from_state, to_state, worker, reason, error_code, job_ids, attempts, generations, started_at)
+  select event_id, belfry.now(), min(from_state), min(to_state), min(worker), min(reason), min(error_code),
     array_agg(id), array_agg(attempt), array_agg(generation), array_agg(started_at) filter (where from_state = 'RUNNING')
   from moves group by event_id order by event_id
 )`;

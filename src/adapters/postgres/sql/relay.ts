@@ -16,11 +16,12 @@ with mine as materialized (
     and due_at <= belfry.now() + belfry.span($1::float8) and ($3::text is null or lane = $3)
   order by due_at, id limit $2
   for no key update skip locked
-), ${dispatch}`,
+), ${dispatch()}`,
 );
 
 /**
- * Waiting rows that are not held -> QUEUED and due now, whatever their due time was. $1 ids. Locks: jobs in id order, waiting.
+ * Waiting rows that are not held -> QUEUED and due now, whatever their due time was. $1 ids $2 caller. Locks: jobs in id
+ * order, waiting.
  */
 export const runNow = statement<DispatchedRow>(
   "run-now",
@@ -30,7 +31,7 @@ with mine as materialized (
   where id = any($1::bigint[]) and held_on = '' and dispatched_at is null and finished_at is null and not blocked
   order by id
   for no key update
-), ${dispatch}`,
+), ${dispatch("$2")}`,
 );
 
 /**

@@ -37,7 +37,7 @@ order by id
 for no key update`,
 );
 
-/** $1 ids. Locks: rows that are locked already. */
+/** $1 ids $2 caller. Locks: rows that are locked already. */
 export const resumeJobs = statement<{ id: string }>(
   "resume-put-back",
   `
@@ -46,7 +46,7 @@ with mine as materialized (
     'resumed' as reason, ${endedKind} as kind
   from belfry.job where id = any($1::bigint[]) and state in ('FAILED', 'CANCELED', 'SKIPPED')
 ), ${runAgain}, moves as (
-  ${againMoves}
+  ${againMoves("$2")}
 ), ${events}, ${history}, listed as (
   delete from belfry.run_done where job_id = any($1::bigint[])
 )

@@ -1,26 +1,14 @@
+import type { Minute } from "../../../core/ports/overview.ts";
 import { statement } from "../statement.ts";
 
-export interface MinuteRow {
-  readonly at: number;
-  readonly created: number;
-  readonly started: number;
-  readonly succeeded: number;
-  readonly failed: number;
-  readonly retried: number;
-  readonly canceled: number;
-  readonly skipped: number;
-  readonly lost: number;
-  readonly run_ms: number;
-}
-
 /** $1 since $2 kind or null $3 lane or null $4 minutes at most. Locks nothing. */
-export const readMinutes = statement<MinuteRow>(
+export const readMinutes = statement<Minute>(
   "minutes",
   `
 select belfry.ms(at) as at, sum(created)::float8 as created, sum(started)::float8 as started,
   sum(succeeded)::float8 as succeeded, sum(failed)::float8 as failed, sum(retried)::float8 as retried,
   sum(canceled)::float8 as canceled, sum(skipped)::float8 as skipped, sum(lost)::float8 as lost,
-  sum(run_ms)::float8 as run_ms
+  sum(run_ms)::float8 as "runMs"
 from belfry.minute
 where at >= belfry.at($1::float8) and ($2::text is null or kind = $2::text) and ($3::text is null or lane = $3::text)
 group by at
@@ -29,7 +17,7 @@ order by at limit $4`,
 
 export interface KindTotalRow {
   readonly kind: string;
-  readonly tries: number;
+  readonly attempts: number;
   readonly seconds: number;
   readonly buckets: number[];
   readonly failed_seconds: number;
@@ -55,7 +43,7 @@ export interface KindTotalRow {
 export const readKindTotals = statement<KindTotalRow>(
   "kind-totals",
   `
-select kind, tries::float8 as tries, seconds, buckets::float8[] as buckets, failed_seconds,
+select kind, attempts::float8 as attempts, seconds, buckets::float8[] as buckets, failed_seconds,
   failed_buckets::float8[] as failed_buckets, late_seconds, late_buckets::float8[] as late_buckets,
   created::float8 as created, succeeded::float8 as succeeded, failed::float8 as failed, retried::float8 as retried,
   lost::float8 as lost, released::float8 as released, canceled::float8 as canceled, skipped::float8 as skipped,
@@ -151,7 +139,7 @@ with moves as materialized (
   on conflict (at, kind, lane, bucket) do update set waited = h.waited + excluded.waited, ran = h.ran + excluded.ran,
     failed = h.failed + excluded.failed
 ), counted as (
-  select kind, count(*) filter (where is_end) as tries, array_agg(seconds) filter (where is_end) as took,
+  select kind, count(*) filter (where is_end) as attempts, array_agg(seconds) filter (where is_end) as took,
     array_agg(seconds) filter (where is_failed) as took_failed, array_agg(late) filter (where late is not null) as lates,
     count(*) filter (where from_state is null) as created, count(*) filter (where to_state = 'SUCCESS') as succeeded,
     count(*) filter (where to_state = 'FAILED') as failed,
@@ -162,15 +150,15 @@ with moves as materialized (
     count(*) filter (where is_locked) as locked, count(*) filter (where reason = 'lock-held') as lock_failed
   from moves where kind is not null group by kind
 ), by_kind as (
-  insert into belfry.kind_total as k (kind, tries, seconds, buckets, failed_seconds, failed_buckets, late_seconds, late_buckets,
+  insert into belfry.kind_total as k (kind, attempts, seconds, buckets, failed_seconds, failed_buckets, late_seconds, late_buckets,
     created, succeeded, failed, retried, lost, released, canceled, skipped, locks_acquired, locks_failed)
-  select kind, tries, (select coalesce(sum(s), 0) from unnest(took) s),
+  select kind, attempts, (select coalesce(sum(s), 0) from unnest(took) s),
     belfry.counted_in(took, $3::float8[]), (select coalesce(sum(s), 0) from unnest(took_failed) s),
     belfry.counted_in(took_failed, $3::float8[]), (select coalesce(sum(s), 0) from unnest(lates) s),
     belfry.counted_in(lates, $3::float8[]),
     created, succeeded, failed, retried, lost, released, canceled, skipped, locked, lock_failed
   from counted order by kind
-  on conflict (kind) do update set tries = k.tries + excluded.tries, seconds = k.seconds + excluded.seconds,
+  on conflict (kind) do update set attempts = k.attempts + excluded.attempts, seconds = k.seconds + excluded.seconds,
     buckets = belfry.added(k.buckets, excluded.buckets), failed_seconds = k.failed_seconds + excluded.failed_seconds,
     failed_buckets = belfry.added(k.failed_buckets, excluded.failed_buckets), late_seconds = k.late_seconds + excluded.late_seconds,
     late_buckets = belfry.added(k.late_buckets, excluded.late_buckets), created = k.created + excluded.created,

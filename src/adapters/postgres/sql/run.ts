@@ -10,7 +10,7 @@ export const insertRun = statement<{ id: string }>(
   "run-insert",
   `
 insert into belfry.run (kind, key, version, state, sealed, total, starter_id, parent_id, input, on_failure, retention_ms, trace,
-  shape, created_at, ahead_of, ahead_by)
+  shape, created_at, prematerialized_for, prematerialized_by)
 select $1, $2, $3, 'RUNNING', $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, belfry.now(), j.scheduled_for, j.schedule_id
 from (select true) as one
 left join belfry.job j on j.id = $6 and j.schedule_id is not null and j.scheduled_for > belfry.now()
@@ -27,7 +27,7 @@ export const findRun = statement<{
   parent_id: string | null;
 }>("run-find", "select id, sealed, cursor, input, parent_id from belfry.run where kind = $1 and key = $2");
 
-/** Opens a run again that its own starter left unsealed, for its next try. $1 kind $2 key $3 starter. Locks: its row, waiting. */
+/** Opens a run again that its own starter left unsealed, for its next attempt. $1 kind $2 key $3 starter. Locks: its row, waiting. */
 export const reopenForStarter = statement<never>(
   "run-reopen",
   `

@@ -1,21 +1,22 @@
 import { statement } from "../statement.ts";
-import { jobColumns, type JobRow } from "./job-columns.ts";
+import type { JobView, RunId } from "../../../core/job/job.ts";
+import { jobColumns } from "./job-columns.ts";
 import { pauseColumns } from "./pause.ts";
 import type { OccurrenceRow, StoredScheduleRow } from "./schedule.ts";
 
 export interface FactsRow {
   readonly now: number;
   readonly ledger_from: number | null;
-  readonly era: number | null;
-  readonly era_spec: unknown;
+  readonly version: number | null;
+  readonly spec: unknown;
   readonly from_at: number;
 }
 
 /** The newest versions there were, the oldest of them first; a version whose spec is JSON null marks a deletion. Locks nothing. */
-export const readEras = statement<FactsRow>(
-  "schedule-eras",
+export const readVersions = statement<FactsRow>(
+  "schedule-versions",
   `
-select belfry.ms(belfry.now()) as now, belfry.ms(s.ledger_from) as ledger_from, v.version as era, v.spec as era_spec,
+select belfry.ms(belfry.now()) as now, belfry.ms(s.ledger_from) as ledger_from, v.version, v.spec,
   belfry.ms(v.from_at) as from_at
 from (
   select * from belfry.schedule_version where schedule_id = $1 order by version desc limit $2
@@ -120,7 +121,7 @@ order by belfry.occurrence.nominal_at, local_time, fold, timezone limit $4`,
  * that time, or had started a run that was open then. $1 job $2 prefix of the key $3 instant $4 ids to look back. Bounded: the holder is nearly always the fire before.
  * Locks nothing.
  */
-export const findHolder = statement<JobRow & { holding_run: string | null }>(
+export const findHolder = statement<JobView & { holding_run: RunId | null }>(
   "slot-holder",
   `
 with mine as materialized (

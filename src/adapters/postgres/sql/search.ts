@@ -1,5 +1,6 @@
 import { statement } from "../statement.ts";
-import { isFailed, isOut, isWaiting, listedColumns, recordColumns, type RecordRow } from "./job-columns.ts";
+import type { JobView } from "../../../core/job/job.ts";
+import { isFailed, isOut, isWaiting, listedColumns } from "./job-columns.ts";
 
 /**
  * $1 is the search as JSON. An unnamed statement is planned with its values, so the planner drops each absent filter, and uses
@@ -44,7 +45,7 @@ select id from belfry.job where ${within} and id > $2::bigint order by id offset
 );
 
 /** $2 below $3 not below $4 limit. Locks nothing. */
-export const searchNewest = statement<RecordRow>(
+export const searchNewest = statement<JobView>(
   "search-newest",
   `
 select ${listedColumns} from belfry.job j
@@ -53,7 +54,7 @@ order by id desc limit $4`,
 );
 
 /** $2 above $3 not above $4 limit. Locks nothing. */
-export const searchOldest = statement<RecordRow>(
+export const searchOldest = statement<JobView>(
   "search-oldest",
   `
 select ${listedColumns} from belfry.job j
@@ -92,7 +93,7 @@ const toStart = `
 
 /** $1 due $2 id to begin after $3 rows of one look $4 holds $5 rows out $6 the search $7 limit. `looked`: rows of the look. Locks nothing. */
 export const searchDue = statement<
-  RecordRow & { due_us: string; looked: number; last_us: string; last_id: string; found: boolean }
+  JobView & { due_us: string; due: Date; looked: number; last_us: string; last_id: string; found: boolean }
 >(
   "search-due",
   `
@@ -112,7 +113,7 @@ order by m.due, m.id`,
 );
 
 /** By key, whatever the kind: kinds are few, and each is one step in the index. Newest first. $2 below $3 limit. Locks nothing. */
-export const searchKey = statement<RecordRow>(
+export const searchKey = statement<JobView>(
   "search-key",
   `
 with recursive kinds as (
@@ -152,15 +153,8 @@ order by id desc limit $4`,
 );
 
 /** Locks nothing. */
-export const readRecords = statement<RecordRow>(
+export const readRecords = statement<JobView>(
   "records",
   `
 select ${listedColumns} from belfry.job j where id = any($1::bigint[]) order by id desc`,
-);
-
-/** With all of its payload and result. Locks nothing. */
-export const readRecord = statement<RecordRow & { now: number }>(
-  "record",
-  `
-select ${recordColumns}, belfry.ms(belfry.now()) as now from belfry.job j where j.id = $1::bigint`,
 );

@@ -1,9 +1,15 @@
 import { statement } from "../statement.ts";
 
+/** Of `new_rows` those that are QUEUED and that no outbox batch has under their generation. */
+const unsent = `left join (
+        select m.id, m.generation from belfry.outbox b cross join lateral unnest(b.job_ids, b.generations) as m (id, generation)
+      ) sent on sent.id = n.id and sent.generation = n.generation
+      where n.state = 'QUEUED' and sent.id is null`;
+
 /**
- * A trigger that looks for the event row of each move, after each statement. In test databases only: the row guard has
- * already refused a move that names no new event, and looking the row up costs as much as the move. A job that is inserted
- * with event 0 was placed by a test. Locks the table while it is installed.
+ * A trigger that looks for the event row of each move, and for the message of each job that became QUEUED, after each statement.
+ * In test databases only: the row guard has already refused a move that names no new event, and looking the rows up costs as
+ * much as the move. A job that is inserted with event 0 was placed by a test. Locks the table while it is installed.
  */
 export const createEventCheck = statement<never>(
   "verify-events",
@@ -12,6 +18,7 @@ do $do$ begin
   create or replace function belfry.verify_events() returns trigger language plpgsql set enable_nestloop = off as $$
   declare
     wrong text;
+    unsent bigint;
   begin
     if tg_op = 'INSERT' then
       select format('job %s: null -> %s by event %s', n.id, n.state, n.event_id) into wrong
@@ -39,6 +46,14 @@ do $do$ begin
     end if;
     if wrong is not null then
       raise exception '%: no event row says so', wrong using errcode = 'check_violation', constraint = 'job_event';
+    end if;
+    if tg_op = 'INSERT' then
+      select n.id into unsent from new_rows n ${unsent} and n.event_id <> 0 limit 1;
+    else
+      select n.id into unsent from new_rows n join old_rows o on o.id = n.id ${unsent} and o.state <> 'QUEUED' limit 1;
+    end if;
+    if unsent is not null then
+      raise exception 'job % is QUEUED: no outbox batch has its message', unsent using errcode = 'check_violation', constraint = 'job_outbox';
     end if;
     return null;
   end $$;

@@ -7,7 +7,7 @@ export interface WaitingRow {
   readonly preds_open: number;
   readonly preds: string[] | null;
   readonly ahead: number;
-  readonly held_ahead: number;
+  readonly held_before: number;
   readonly running: number;
   readonly seen_at: number | null;
   readonly failed_first: { readonly id: string; readonly task: string; readonly code: string | null } | null;
@@ -30,7 +30,7 @@ select to_jsonb(l) as lane_pause, to_jsonb(s) as schedule, j.preds_open,
   (select count(*)::int from (
     select from belfry.job h where j.hold = 'slot' and h.held_on = j.held_on and h.dispatched_at is null and h.finished_at is null
       and not h.blocked and (h.due_at, h.id) < (j.due_at, j.id) limit $2
-  ) h) as held_ahead,
+  ) h) as held_before,
   (select count(*)::int from (
     select from belfry.job r
     where r.id = any(array(select unnest(l.job_ids) from belfry.lease l where l.lane = j.lane limit $2)) and r.lease_id is not null

@@ -41,7 +41,7 @@ export const wakeKeys = statement<DispatchedRow>(
   `
 with room as materialized (
   ${room} where g.key = any($2::text[])
-), ${mine}, ${dispatch}`,
+), ${mine}, ${dispatch()}`,
 );
 
 /** As `wake`, for every group that has held rows: the safety net of the pass. $1 limit. */
@@ -53,5 +53,5 @@ with room as materialized (
   where (
     select true from belfry.job where held_on = g.key and dispatched_at is null and finished_at is null and not blocked limit 1
   )
-), ${mine}, ${dispatch}`,
+), ${mine}, ${dispatch()}`,
 );

@@ -4,10 +4,10 @@ import { inStore, place } from "./mutant.ts";
 import type { Mutant } from "./mutant.ts";
 
 /** Bugs on the way from a committed row to its message and back. */
-export const handOffMutants: readonly Mutant[] = [
+export const outboxMutants: readonly Mutant[] = [
   {
     name: "mark-before-send",
-    bug: "a hand-off is confirmed by the statement that decided it, before anything was sent",
+    bug: "an outbox batch is confirmed by the statement that decided it, before anything was sent",
     without: ["requeue"],
     planted: inStore(confirmAtOnce),
   },

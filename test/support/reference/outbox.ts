@@ -45,7 +45,7 @@ export function confirm(t: Tables, sent: readonly { id: string; failed: readonly
   }
 }
 
-/** Open hand-offs that are old enough, oldest first, under new rows for what still waits under that generation. */
+/** Open outbox batches that are old enough, oldest first, under new rows for what still waits under that generation. */
 export function reopen(t: Tables, options: { olderThanMs: number; limit: number; lane?: string }): OutboxBatch[] {
   const before = t.now() - options.olderThanMs;
   const open = [...t.outbox.values()]
@@ -80,16 +80,17 @@ export function requeueLost(
   return lost.length;
 }
 
-export const sights = (t: Tables, maxAgeMs: number): readonly QueueObservation[] =>
-  [...t.sights.entries()]
+export const queueObservations = (t: Tables, maxAgeMs: number): readonly QueueObservation[] =>
+  [...t.queueObservations.entries()]
     .filter(([, { seenAt }]) => seenAt > t.now() - maxAgeMs)
     .map(([lane, { emptySince }]) => ({ lane, emptyMs: t.now() - emptySince }));
 
-export function keepSights(t: Tables, seen: readonly QueueObservation[]): void {
-  for (const { lane, emptyMs } of seen) t.sights.set(lane, { emptySince: t.now() - emptyMs, seenAt: t.now() });
+export function saveQueueObservations(t: Tables, seen: readonly QueueObservation[]): void {
+  for (const { lane, emptyMs } of seen)
+    t.queueObservations.set(lane, { emptySince: t.now() - emptyMs, seenAt: t.now() });
 }
 
-export const countAhead = (t: Tables, options: { lane: string; sinceMs: number; limit: number }): number =>
+export const countNotYetDue = (t: Tables, options: { lane: string; sinceMs: number; limit: number }): number =>
   t
     .inStates("QUEUED")
     .filter((row) => row.lane === options.lane && row.dueAt > t.now() - options.sinceMs)

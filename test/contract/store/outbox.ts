@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { FenceLost } from "../../../src/core/ports/ports.ts";
-import { aJob, claimOne, eachTest, failure, handedIds, insertMany, insertOne } from "./fixture.ts";
+import { aJob, claimOne, eachTest, failure, outboxIds, insertMany, insertOne } from "./fixture.ts";
 import { dispatchWindowMs, minute, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 
-export function handOffContract(open: OpenStore): void {
+export function outboxContract(open: OpenStore): void {
   describe("relay", () => {
     relay(open);
   });
@@ -55,18 +55,18 @@ function relay(open: OpenStore): void {
       { dueAt: now + later },
     ]);
     await advance(2 * later);
-    expect(handedIds(await store.relay({ dispatchWindowMs, limit: 2 }))).toEqual([a, b]);
-    expect(handedIds(await store.relay({ dispatchWindowMs, limit: 2 }))).toEqual([c]);
+    expect(outboxIds(await store.relay({ dispatchWindowMs, limit: 2 }))).toEqual([a, b]);
+    expect(outboxIds(await store.relay({ dispatchWindowMs, limit: 2 }))).toEqual([c]);
     expect(await store.relay({ dispatchWindowMs, limit: 2 })).toEqual([]);
   });
 
-  test("writes one hand-off for each lane, and only the asked lane when one is named", async () => {
+  test("writes one outbox batch for each lane, and only the asked lane when one is named", async () => {
     const { store, advance } = at();
     const [mail, plain] = await insertMany(store, [{ delayMs: later, lane: "mail" }, { delayMs: later }]);
     await advance(later);
     const handoff = only(await store.relay({ dispatchWindowMs, limit: 10, lane: "mail" }));
-    expect([handoff.lane, handedIds([handoff])]).toEqual(["mail", [mail]]);
-    expect(handedIds(await store.relay({ dispatchWindowMs, limit: 10 }))).toEqual([plain]);
+    expect([handoff.lane, outboxIds([handoff])]).toEqual(["mail", [mail]]);
+    expect(outboxIds(await store.relay({ dispatchWindowMs, limit: 10 }))).toEqual([plain]);
   });
 
   test("leaves QUEUED, RUNNING, held and finished rows alone", async () => {
@@ -104,7 +104,7 @@ function requeue(open: OpenStore): void {
     const { job, events } = await show(store, id);
     expect(job).toMatchObject({ state: "PENDING", generation: 2, hold: "none" });
     expect(events.at(-1)).toMatchObject({ from: "QUEUED", to: "PENDING", reason: "message-lost" });
-    expect(handedIds(await store.relay({ dispatchWindowMs, limit: 10 }))).toEqual([id]);
+    expect(outboxIds(await store.relay({ dispatchWindowMs, limit: 10 }))).toEqual([id]);
   });
 
   test("a message that was sent ahead is not lost before it was due for that long", async () => {
@@ -159,7 +159,7 @@ function requeue(open: OpenStore): void {
     expect(await store.countNotYetDue({ ...ahead, limit: 1 })).toBe(1);
   });
 
-  test("age alone is no evidence: a row is overtaken only when its lane runs what was handed off long after it", async () => {
+  test("age alone is no evidence: a row is overtaken only when its lane runs what was dispatched long after it", async () => {
     const { store, advance } = at();
     const overtaken = { ...empty, evidence: "overtaken" } as const;
     const lost = await insertOne(store);
@@ -197,7 +197,7 @@ function reopen(open: OpenStore): void {
   const at = eachTest(open);
   const old = { olderThanMs: 5_000, limit: 10 };
 
-  test("an unconfirmed hand-off is sent again when it is old enough, under a new row and the same generation", async () => {
+  test("an unconfirmed outbox batch is sent again when it is old enough, under a new row and the same generation", async () => {
     const { store, advance } = at();
     const {
       aftermath: { outbox },
@@ -210,7 +210,7 @@ function reopen(open: OpenStore): void {
     expect(await store.reopen({ ...old, olderThanMs: minute })).toEqual([]);
   });
 
-  test("a confirmed hand-off is not sent again", async () => {
+  test("a confirmed outbox batch is not sent again", async () => {
     const { store, advance } = at();
     const {
       aftermath: { outbox },
@@ -220,7 +220,7 @@ function reopen(open: OpenStore): void {
     expect(await store.reopen(old)).toEqual([]);
   });
 
-  test("a partly confirmed hand-off keeps the failed ids only", async () => {
+  test("a partly confirmed outbox batch keeps the failed ids only", async () => {
     const { store, advance } = at();
     const {
       results,
@@ -230,7 +230,7 @@ function reopen(open: OpenStore): void {
     if (failed === undefined) throw new Error("three jobs were inserted");
     await store.confirm([{ id: only(outbox).id, failed: [failed] }]);
     await advance(minute);
-    expect(handedIds(await store.reopen(old))).toEqual([failed]);
+    expect(outboxIds(await store.reopen(old))).toEqual([failed]);
   });
 }
 
@@ -248,10 +248,10 @@ function reopenSome(open: OpenStore): void {
       backoffMs: 3_600_000,
     });
     await advance(minute);
-    expect(handedIds(await store.reopen(old))).toEqual([waits]);
+    expect(outboxIds(await store.reopen(old))).toEqual([waits]);
   });
 
-  test("a hand-off of which nothing waits any more is gone", async () => {
+  test("an outbox batch of which nothing waits any more is gone", async () => {
     const { store, advance } = at();
     const held = await running(store);
     await advance(minute);
@@ -260,18 +260,18 @@ function reopenSome(open: OpenStore): void {
     expect(await store.reopen(old)).toEqual([]);
   });
 
-  test("the limit counts hand-offs, oldest first, and a lane may be named", async () => {
+  test("the limit counts outbox batches, oldest first, and a lane may be named", async () => {
     const { store, advance } = at();
     const first = await insertOne(store);
     const second = await insertOne(store);
     const mail = await insertOne(store, { lane: "mail" });
     await advance(minute);
-    expect(handedIds(await store.reopen({ ...old, limit: 1 }))).toEqual([first]);
-    expect(handedIds(await store.reopen({ ...old, lane: "mail" }))).toEqual([mail]);
-    expect(handedIds(await store.reopen(old))).toEqual([second]);
+    expect(outboxIds(await store.reopen({ ...old, limit: 1 }))).toEqual([first]);
+    expect(outboxIds(await store.reopen({ ...old, lane: "mail" }))).toEqual([mail]);
+    expect(outboxIds(await store.reopen(old))).toEqual([second]);
   });
 
-  test("confirming a hand-off that is gone is not an error", async () => {
+  test("confirming an outbox batch that is gone is not an error", async () => {
     const { store } = at();
     const {
       aftermath: { outbox },

@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createOperations } from "../../src/adapters/postgres/operations.ts";
+import { type EventSink, publishPage } from "../../src/core/admin/publish.ts";
+import type { Operations } from "../../src/core/ports/operations.ts";
+import { world } from "../core/world.ts";
+import { insertMany } from "../contract/store/fixture.ts";
+import { until } from "../local/until.ts";
+import { freshDatabase, type TestDatabase } from "../support/database.ts";
+
+/** One statement moves so many jobs, so one event row has as many moves. */
+const many = 1_000;
+
+let db: TestDatabase;
+let operations: Operations;
+beforeEach(async () => {
+  db = await freshDatabase({ own: true, connections: 2 });
+  operations = createOperations(db.connections);
+});
+afterEach(() => db.close());
+
+async function oneRow(): Promise<readonly string[]> {
+  const ids = await insertMany(
+    db.store,
+    Array.from({ length: many }, () => ({})),
+  );
+  const { rows } = await db.pool.query("select cardinality(job_ids) as moves from belfry.event");
+  expect(rows).toEqual([{ moves: many }]);
+  return ids.toSorted();
+}
+
+test.each([1, 7, 300])(
+  "a stream read by pages of %i brings each move of the row once, in order",
+  async (limit) => {
+    const { cursor: start } = await operations.stream(null, 1);
+    const ids = await oneRow();
+    const seen: { id: string; jobId: string }[] = [];
+    let cursor = start;
+    for (let more = true; more;) {
+      const page = await operations.stream(cursor, limit);
+      expect(page.events.length).toBeLessThanOrEqual(limit);
+      seen.push(...page.events);
+      ({ cursor, isMore: more } = page);
+    }
+    expect(seen.map((event) => event.jobId).toSorted()).toEqual(ids);
+    expect(new Set(seen.map((event) => event.id)).size).toBe(many);
+  },
+  60_000,
+);
+
+test("the publisher sends each move once, also when the sink refuses in the middle, and marks only the whole row", async () => {
+  const ports = world();
+  const sent: string[] = [];
+  let calls = 0;
+  const sink: EventSink = {
+    name: "refuses the third call",
+    async send(events) {
+      calls += 1;
+      if (calls === 3) throw new Error("not now");
+      sent.push(...events.map((event) => event.job));
+    },
+  };
+  const marked = async () => (await db.pool.query("select from belfry.event where published_at is not null")).rowCount;
+  const publish = () => publishPage(ports, operations, { sink, owner: "one" });
+  await publish();
+  const ids = await oneRow();
+  while (sent.length < many) {
+    expect(await marked()).toBe(0);
+    await publish();
+    // A sink that refused is called again after a wait.
+    await db.clock.advance(60_000);
+  }
+  expect(sent.toSorted()).toEqual(ids);
+  expect(await marked()).toBe(1);
+});
+
+test("the roll-up counts each move once, whatever the page", async () => {
+  await operations.rollUp(1);
+  await oneRow();
+  // It stops before the oldest transaction of the server, which may be another test's.
+  const created = await until("the roll-up of all events", async () => {
+    const events = await operations.rollUp(10);
+    const minutes = await operations.minutes({ since: 0, kind: null, lane: null });
+    return events === 0 && minutes.length > 0 ? minutes.reduce((sum, minute) => sum + minute.created, 0) : null;
+  });
+  expect(created).toBe(many);
+});
