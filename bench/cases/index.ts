@@ -54,5 +54,9 @@ export const cases: readonly Case[] = [
   { name: "api", what: "summary, lists, many retries and creates beside 1,100,000 jobs", run: api },
   { name: "sse", what: "events: 100 reconnects, 200 clients, memory; one key from 200; creates over HTTP", run: sse },
   { name: "console", what: "the page in a browser: a graph of 1,000 tasks, a list of 100,000 rows", run: page },
-  { name: "screens", what: "each screen of the page beside 1,000,000 finished jobs", run: loadedScreens },
+  {
+    name: "screens",
+    what: "each screen of the page beside 1,000,000 finished jobs, 10,000 schedules and a run of 10,000 tasks",
+    run: loadedScreens,
+  },
 ];
