@@ -1,6 +1,6 @@
 /** Lanes, workers, locks and dead letters of the fake API. */
 import type { ShownAudit, ShownFailureGroup, ShownLane, ShownLock, ShownWorker } from "../../src/console/shape.ts";
-import { ago } from "./scene.ts";
+import { ago, notPaused } from "./scene.ts";
 
 const samples = [5, 4, 3].map((job) => ({ job: String(job), at: ago(60), message: `of job ${job}` }));
 
@@ -28,8 +28,6 @@ function group(
     samples,
   };
 }
-
-export const notPaused = { paused: false, pausedBy: null, pausedAt: null, pausedUntil: null, pauseReason: null };
 
 const held = { slot: 2, paused: 0, predecessors: 1 };
 const free = {

@@ -15,10 +15,11 @@ import type {
   ShownUpcoming,
 } from "../../src/console/shape.ts";
 import { jobStates } from "../../src/console/shape.ts";
-import { notPaused } from "./scene-system.ts";
 
 export const sceneNow = Date.now();
 export const ago = (seconds: number): string => new Date(sceneNow - seconds * 1_000).toISOString();
+
+export const notPaused = { paused: false, pausedBy: null, pausedAt: null, pausedUntil: null, pauseReason: null };
 
 export function jobOf(id: number, state: JobState = jobStates[id % jobStates.length] ?? "PENDING"): ShownJob {
   const started = state !== "PENDING" && state !== "QUEUED" && state !== "SKIPPED";
