@@ -1,37 +1,29 @@
 import type { Pool } from "pg";
-import type { ExternalFile, Item, OutboxMessage, Reader } from "./ports.ts";
+import { ExternalFile, Outbox } from "./items.ts";
+import type { ReadPort } from "./ports.ts";
 
-const now = "select now()::text as started_at";
-
-const waitingMessages = `
-  select id::text as id, attempts, key, topic, body::text as body
-  from batch_scheduler.outbox
+const waiting = (columns: string, table: string): string => `
+  select id::text as id, attempts, ${columns} from batch_scheduler.${table}
   where state = 'PENDING' and next_attempt_at <= $1::timestamptz
-  order by next_attempt_at, id
-  limit $2`;
+  order by next_attempt_at, id limit $2`;
 
-const waitingFiles = `
-  select id::text as id, attempts, path
-  from batch_scheduler.external_file
-  where state = 'PENDING' and next_attempt_at <= $1::timestamptz
-  order by next_attempt_at, id
-  limit $2`;
+export const outboxReader = (pool: Pool): ReadPort<Outbox> =>
+  reader(pool, waiting("key, topic, body::text as body", "outbox"), (row) => new Outbox(row));
+export const fileReader = (pool: Pool): ReadPort<ExternalFile> =>
+  reader(pool, waiting("path", "external_file"), (row) => new ExternalFile(row));
 
-export const outboxReader = (pool: Pool): Reader<OutboxMessage> => reader<OutboxMessage>(pool, waitingMessages);
-export const fileReader = (pool: Pool): Reader<ExternalFile> => reader<ExternalFile>(pool, waitingFiles);
+type Row = ConstructorParameters<typeof Outbox>[0] & ConstructorParameters<typeof ExternalFile>[0];
 
-function reader<T extends Item>(pool: Pool, waiting: string): Reader<T> {
-  return {
-    async begin() {
-      const { rows } = await pool.query<{ started_at: string }>(now);
-      const [row] = rows;
-      if (row === undefined) throw new Error("the database answered no time");
-      return { startedAt: row.started_at };
-    },
-    async next(turn, size) {
-      // One row more than `size` shows whether another batch exists.
-      const { rows } = await pool.query(waiting, [turn.startedAt, size + 1]);
-      return { items: (rows as T[]).slice(0, size), hasMore: rows.length > size };
-    },
-  };
-}
+const reader = <T>(pool: Pool, text: string, toItem: (row: Row) => T): ReadPort<T> => ({
+  async begin() {
+    const { rows } = await pool.query<{ started_at: string }>("select now()::text as started_at");
+    const [row] = rows;
+    if (row === undefined) throw new Error("the database answered no time");
+    return { startedAt: row.started_at };
+  },
+  async findUnpublished(turn, size) {
+    // One row more than `size` shows whether another batch exists.
+    const { rows } = await pool.query<Row>(text, [turn.startedAt, size + 1]);
+    return { items: rows.slice(0, size).map(toItem), hasMore: rows.length > size };
+  },
+});

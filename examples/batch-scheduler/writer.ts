@@ -1,55 +1,31 @@
 import type { Pool } from "pg";
-import type { Download, ExternalFile, OutboxMessage, Writer } from "./ports.ts";
+import type { Turn, WritePort } from "./ports.ts";
+import type { Download, Tried } from "./items.ts";
 
-// Every write is conditioned on the number of tries that was read: of two holders of an item, the first one counts.
-// The next try is counted from the start of the turn, so it lies after it and the turn does not meet the item again.
-const messageDone = `
-  update batch_scheduler.outbox
-  set state = 'PUBLISHED', attempts = attempts + 1, last_error = null, finished_at = clock_timestamp()
+// Conditioned on the number of attempts that was read: of two holders of an item, the first one counts.
+// The next attempt is counted from the start of the turn, so it lies after it and the turn does not meet the item again.
+const persist = (table: string, values: string): string => `
+  update batch_scheduler.${table} set state = $3, attempts = attempts + 1, last_error = $4,
+    next_attempt_at = coalesce($5::timestamptz + $6::float8 * interval '1 millisecond', next_attempt_at),
+    finished_at = case when $3 <> 'PENDING' then clock_timestamp() end${values}
   where id = $1 and attempts = $2 and state = 'PENDING'`;
 
-const messageAgain = `
-  update batch_scheduler.outbox
-  set attempts = attempts + 1, last_error = $3, next_attempt_at = $4::timestamptz + $5::float8 * interval '1 millisecond'
-  where id = $1 and attempts = $2 and state = 'PENDING'`;
+const persistOutbox = persist("outbox", "");
+const persistFile = persist("external_file", ", bytes = $7, sha256 = $8, content = $9");
 
-const messageFailed = `
-  update batch_scheduler.outbox
-  set state = 'FAILED', attempts = attempts + 1, last_error = $3, finished_at = clock_timestamp()
-  where id = $1 and attempts = $2 and state = 'PENDING'`;
+function valuesOf({ startedAt }: Turn, { id, attemptsBefore, state, error, waitMs }: Tried<unknown>): unknown[] {
+  return [id, attemptsBefore, state, error, startedAt, waitMs];
+}
 
-const fileDone = `
-  update batch_scheduler.external_file
-  set state = 'DOWNLOADED', attempts = attempts + 1, last_error = null, finished_at = clock_timestamp(),
-    bytes = $3, sha256 = $4, content = $5
-  where id = $1 and attempts = $2 and state = 'PENDING'`;
-
-const fileAgain = `
-  update batch_scheduler.external_file
-  set attempts = attempts + 1, last_error = $3, next_attempt_at = $4::timestamptz + $5::float8 * interval '1 millisecond'
-  where id = $1 and attempts = $2 and state = 'PENDING'`;
-
-const fileFailed = `
-  update batch_scheduler.external_file
-  set state = 'FAILED', attempts = attempts + 1, last_error = $3, finished_at = clock_timestamp()
-  where id = $1 and attempts = $2 and state = 'PENDING'`;
-
-export const outboxWriter = (pool: Pool): Writer<OutboxMessage, true> => ({
-  async save(turn, { id, attempts }, verdict) {
-    if (verdict.state === "done") await pool.query(messageDone, [id, attempts]);
-    else if (verdict.state === "failed") await pool.query(messageFailed, [id, attempts, verdict.error]);
-    else await pool.query(messageAgain, [id, attempts, verdict.error, turn.startedAt, verdict.afterMs]);
+export const outboxWriter = (pool: Pool): WritePort<true> => ({
+  async persist(turn, tried) {
+    await pool.query(persistOutbox, valuesOf(turn, tried));
   },
 });
 
-export const fileWriter = (pool: Pool): Writer<ExternalFile, Download> => ({
-  async save(turn, { id, attempts }, verdict) {
-    if (verdict.state === "failed") await pool.query(fileFailed, [id, attempts, verdict.error]);
-    else if (verdict.state === "again")
-      await pool.query(fileAgain, [id, attempts, verdict.error, turn.startedAt, verdict.afterMs]);
-    else {
-      const { bytes, sha256, content } = verdict.value;
-      await pool.query(fileDone, [id, attempts, bytes, sha256, content]);
-    }
+export const fileWriter = (pool: Pool): WritePort<Download> => ({
+  async persist(turn, tried) {
+    const { bytes = null, sha256 = null, content = null } = tried.value ?? {};
+    await pool.query(persistFile, [...valuesOf(turn, tried), bytes, sha256, content]);
   },
 });

@@ -17,7 +17,7 @@ test("at 07:50 in Seoul each shop's day is settled, and takes the branch that it
   // 07:49 in Seoul.
   await using system = await createTestSystem({
     apps: [app],
-    stage: "dev",
+    stage: "demo",
     at: "2031-05-05T22:49:00Z",
     databaseUrl: inject("postgresUrl"),
   });

@@ -1,9 +1,10 @@
-import { defineApp, defineDataGraph, defineFanOut, defineGraph, defineSchedule, sql } from "belfry";
+import { defineApp, defineDataGraph, defineFanOut, defineGraph, defineJob, defineSchedule, sql } from "belfry";
 import { z } from "zod";
 import { booked, openTicket } from "./books.ts";
 import { dayBefore } from "./day.ts";
 import { services } from "./services.ts";
-import { graphTasks, secondsOf } from "./workflow.ts";
+import { routes } from "./routes.ts";
+import { loadGraph, secondsOf } from "./workflow.ts";
 
 const retry = { maxAttempts: 3, base: "10s" } as const;
 
@@ -56,11 +57,11 @@ const workflow = defineDataGraph({
   lane: "cluster",
   timeout: "2m",
   retry,
-  input: z.object({ graph: z.string(), day: z.iso.date() }),
-  key: ({ graph, day }) => `${day}:${graph}`,
-  graph: ({ graph }) => graphTasks(graph),
+  input: z.object({ graph: z.string(), day: z.iso.date(), part: z.string().max(40).optional() }),
+  key: ({ graph, day, part }) => (part === undefined ? `${day}:${graph}` : `${day}:${graph}:${part}`),
+  graph: ({ graph }) => loadGraph(graph),
   async run({ task, input }, ctx) {
-    const order = { graph: input.graph, task, seconds: secondsOf(input.graph, task) };
+    const order = { graph: input.graph, task, seconds: await secondsOf(input.graph, task) };
     return await services().runTask(order, { idempotencyKey: ctx.effectKey("task"), signal: ctx.signal });
   },
 });
@@ -94,9 +95,25 @@ const workflows = defineSchedule({
   enabled: everywhere,
 });
 
+/** One small graph every five minutes, so that there is something to see before 07:50. */
+const often = defineSchedule({
+  id: "islands-often",
+  every: { examples: "5m" },
+  run: defineJob({
+    id: "islands-often",
+    async run(_, ctx) {
+      const [day = "", time = ""] = ctx.scheduledFor.toISOString().slice(0, 16).split("T");
+      await ctx.enqueue(workflow, { graph: "islands", day, part: time });
+    },
+  }),
+  misfire: "skip",
+  enabled: { examples: true },
+});
+
 export default defineApp({
   name: "dag-batch",
-  schedules: [settle, workflows],
+  schedules: [settle, workflows, often],
   lanes: { cluster: { batchSize: 10, concurrency: { default: 5, examples: 2, demo: 2 } } },
   migrations: new URL("./migrations/", import.meta.url),
+  routes: routes(workflow),
 });

@@ -13,6 +13,18 @@ const bookings = `
   select * from unnest($1::text[], $2::date[], $3::int[], $4::text[], $5::int[])
   on conflict (shop, day, n) do nothing`;
 
+// A graph in the tables: one task, two thousand behind it, and one that waits for all of them.
+const tableTasks = `
+  insert into dag_batch.task (graph, version, name)
+  select 'thousands', 1, name from (values ('begin'), ('end')) as edge (name)
+  union all select 'thousands', 1, 'part-' || n from generate_series(1, 2000) as n
+  on conflict do nothing`;
+const tableDeps = `
+  insert into dag_batch.task_dep (graph, version, from_key, to_key)
+  select 'thousands', 1, 'begin', 'part-' || n from generate_series(1, 2000) as n
+  union all select 'thousands', 1, 'part-' || n, 'end' from generate_series(1, 2000) as n
+  on conflict do nothing`;
+
 /** Safe to run again. */
 export async function seed(client: Pick<Client, "query">): Promise<void> {
   await client.query("insert into dag_batch.shop select unnest($1::text[]) on conflict (id) do nothing", [shops]);
@@ -22,6 +34,8 @@ export async function seed(client: Pick<Client, "query">): Promise<void> {
     shops.flatMap((shop) => bookingsOf(shop, day).map((line, n) => ({ shop, day, n, ...line }))),
   );
   const column = <K extends keyof (typeof lines)[number]>(name: K) => lines.map((line) => line[name]);
+  await client.query(tableTasks);
+  await client.query(tableDeps);
   await client.query(bookings, [column("shop"), column("day"), column("n"), column("kind"), column("cents")]);
 }
 

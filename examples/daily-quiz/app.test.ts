@@ -19,7 +19,7 @@ let systems = 0;
 
 /** Keys of effects are made of job ids: the systems share the service, so none gives the ids of another. */
 async function newSystem(at = "2031-05-01T00:00:00Z"): Promise<TestSystem> {
-  const system = await createTestSystem({ apps: [app], stage: "dev", at, databaseUrl: inject("postgresUrl") });
+  const system = await createTestSystem({ apps: [app], stage: "demo", at, databaseUrl: inject("postgresUrl") });
   systems += 1;
   await system.database.query(`alter table belfry.job alter id restart with ${systems * 10_000}`);
   return system;

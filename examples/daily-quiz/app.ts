@@ -3,7 +3,8 @@ import { z } from "zod";
 import { pushApi } from "./push.ts";
 import { quizOf } from "./quiz.ts";
 import { recordTry } from "./push-log.ts";
-import { isStillSubscribed } from "./subscribers.ts";
+import { routes } from "./routes.ts";
+import { isStillSubscribed, subscribe } from "./subscribers.ts";
 
 /** One notification to one user. 408, 425, 429, 5xx and no answer: again in 5 minutes, 3 times; any other 4xx: dead letter. */
 export const sendPush = defineJob({
@@ -52,10 +53,30 @@ const saoPaulo = defineSchedule({
   enabled: everywhere,
 });
 
+/** A subscriber a minute, so that there are always some who have no quiz of today yet. */
+const signUps = defineSchedule({
+  id: "quiz-sign-ups",
+  every: { examples: "1m" },
+  run: defineJob({ id: "quiz-sign-ups", run: (_, ctx) => ctx.tx((tx) => subscribe(tx, "Asia/Seoul")) }),
+  misfire: "skip",
+  enabled: { examples: true },
+});
+
+/** People who subscribe after 08:00 get the quiz of today too; a target that exists stays the only one. */
+const latecomers = defineSchedule({
+  id: "daily-quiz-latecomers",
+  cron: "*/10 8-23 * * *",
+  timezone: "Asia/Seoul",
+  run: dailyQuiz,
+  misfire: "skip",
+  enabled: { examples: true },
+});
+
 export default defineApp({
   name: "daily-quiz",
-  schedules: [seoul, saoPaulo],
+  schedules: [seoul, saoPaulo, signUps, latecomers],
   // Workers times their batch is what the push service gets at once at most: 50, and no slot rows are needed for it.
   lanes: { push: { batchSize: 10, concurrency: { default: 5, examples: 2, demo: 2 } } },
   migrations: new URL("./migrations/", import.meta.url),
+  routes,
 });

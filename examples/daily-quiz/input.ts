@@ -21,7 +21,9 @@ export const triesMax = 4;
 
 export const zones = ["Asia/Seoul", "America/Sao_Paulo"] as const;
 
-export const zoneOf = (user: number): (typeof zones)[number] => (user % 5 < 3 ? zones[0] : zones[1]);
+/** Shifted with each hundred, so that each zone has users of every treatment. */
+export const zoneOf = (user: number): (typeof zones)[number] =>
+  (user + Math.floor(user / 100)) % 5 < 3 ? zones[0] : zones[1];
 
 /** Has switched notifications off long ago. */
 export const neverSubscribed = (user: number): boolean => user % 16 === 5;

@@ -1,3 +1,4 @@
+import type { Tx } from "belfry";
 import { connections } from "../pool.ts";
 
 const subscribed = "select id::text as id from daily_quiz.app_user where notify and id = any($1::bigint[])";
@@ -27,4 +28,19 @@ async function ask(questions: readonly Question[]): Promise<void> {
   } catch (error) {
     for (const { fail } of questions) fail(error);
   }
+}
+
+// One writer at a time, so that two do not take one number.
+const lock = "select pg_advisory_xact_lock(hashtext('daily_quiz.subscribe'))";
+const add = `
+  insert into daily_quiz.app_user (id, zone, notify)
+  select greatest(coalesce(max(id), 0), 1000000) + 1, $1, true from daily_quiz.app_user
+  returning id::text`;
+
+/** A new user, numbered behind those of the seed. */
+export async function subscribe(tx: Tx, zone: string): Promise<{ id: string }> {
+  await tx.query(lock, []);
+  const [user] = (await tx.query(add, [zone])).rows as unknown as { id: string }[];
+  if (user === undefined) throw new Error(`no user was added in ${zone}`);
+  return user;
 }

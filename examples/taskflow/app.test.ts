@@ -7,12 +7,17 @@ import type { TaskPayload } from "./task.ts";
 
 let publisher: FakeProcess;
 beforeAll(async () => {
-  publisher = await startFake(new URL("./fakes/publisher.ts", import.meta.url));
+  publisher = await startFake(new URL("./fakes/publisher.ts", import.meta.url), { BELFRY_TIME_SCALE: "100" });
   process.env["TASKFLOW_PUBLISHER_URL"] = publisher.env["TASKFLOW_PUBLISHER_URL"];
 });
 afterAll(() => publisher.stop());
 
-const newSystem = (): Promise<TestSystem> => createTestSystem({ apps: [app], databaseUrl: inject("postgresUrl") });
+async function newSystem(): Promise<TestSystem> {
+  const system = await createTestSystem({ apps: [app], databaseUrl: inject("postgresUrl") });
+  // As a worker has it.
+  Object.assign(process.env, { DATABASE_URL: system.databaseUrl, AWS_REGION: "us-east-1" });
+  return system;
+}
 
 const callsOf = (report: string) =>
   readLedger(publisher.home, "taskflow-publisher").filter((entry) => entry["report"] === report);
@@ -22,15 +27,16 @@ async function storedOf(
   id: string,
 ): Promise<{ reports: number; attempts: readonly string[] }> {
   const reports = await database.query("select from taskflow.report where job_id = $1", [id]);
-  const text = "select outcome from taskflow.job_attempt where job_id = $1 order by attempt";
-  const attempts = await database.query<{ outcome: string }>(text, [id]);
-  return { reports: reports.rowCount ?? 0, attempts: attempts.rows.map(({ outcome }) => outcome) };
+  const text = "select error_code, status from taskflow.job_attempts where job_id = $1 order by attempt_no";
+  const attempts = await database.query<{ error_code: string | null; status: string }>(text, [id]);
+  const ends = attempts.rows.map(({ error_code: code, status }) => code ?? status);
+  return { reports: reports.rowCount ?? 0, attempts: ends };
 }
 
 test.each<[TaskPayload["type"], string, number, readonly string[]]>([
-  ["succeed", "SUCCESS", 1, ["success"]],
-  ["flaky", "SUCCESS", 1, ["retry", "retry", "success"]],
-  ["rejected", "FAILED", 0, ["failed"]],
+  ["succeed", "SUCCESS", 1, ["SUCCESS"]],
+  ["flaky", "SUCCESS", 1, ["HTTP_503", "HTTP_503", "SUCCESS"]],
+  ["rejected", "FAILED", 0, ["HTTP_422"]],
 ])("a report that %s ends %s with %i row, and a line for each try", async (type, state, reports, attempts) => {
   await using system = await newSystem();
   const { id } = await task.enqueue({ type, report: `report-${type}` });
@@ -44,6 +50,6 @@ test("a worker that dies takes no report along: the next one publishes it, and t
   system.crash("claimed");
   const { id } = await task.enqueue({ type: "succeed", report: "orphan" });
   await system.advance("5m");
-  expect(await storedOf(system, id)).toEqual({ reports: 1, attempts: ["lost", "success"] });
+  expect(await storedOf(system, id)).toEqual({ reports: 1, attempts: ["WORKER_LOST", "SUCCESS"] });
   expect(callsOf("orphan").map(({ key, outcome }) => [key, outcome])).toEqual([[`${id}:publish`, "published"]]);
 });

@@ -1,20 +1,17 @@
-import { defineApp, defineJob, type SettledJob, type Tx } from "belfry";
+import { createHash } from "node:crypto";
+import { type Context, defineApp, defineJob, defineSchedule } from "belfry";
+import { keepPart, partsOf } from "./parts.ts";
+import { publisher } from "./publisher.ts";
+import { requests } from "./requests.ts";
 import { routes } from "./routes.ts";
 import { beginnings, payload, type TaskPayload } from "./task.ts";
-import { publisher } from "./publisher.ts";
 
-const insertReport = `
-  insert into taskflow.report (job_id, name, parts) values ($1, $2, $3)`;
-
-const insertAttempt = `
-  insert into taskflow.job_attempt (job_id, attempt, outcome, error_code, error_message) values ($1, $2, $3, $4, $5)
-  on conflict do nothing`;
-
+const insertReport = "insert into taskflow.report (job_id, name, parts) values ($1, $2, $3)";
 const parts = 4;
 
 /**
  * The system's one kind of job: it prepares a report in parts, publishes it outside and stores that it is there. What goes
- * wrong depends on the type. The publisher sees one idempotency key in all tries; the row is written exactly once.
+ * wrong depends on the type. The publisher sees one idempotency key in all attempts; the row is written exactly once.
  */
 export const task = defineJob({
   id: "taskflow-job",
@@ -25,34 +22,49 @@ export const task = defineJob({
   payload,
   async run({ type, report }: TaskPayload, ctx) {
     await beginnings[type](ctx);
-    for (let part = 1; part <= parts; part++) {
-      ctx.signal.throwIfAborted();
-      await ctx.heartbeat(part / parts);
-    }
+    await prepare(report, ctx);
     const idempotencyKey = ctx.effectKey("publish");
-    await publisher().send({
-      method: "POST",
-      path: `/${type}/${report}`,
-      json: { report },
-      idempotencyKey,
-      signal: ctx.signal,
-    });
+    const path = `/${type}/${report}`;
+    await publisher().send({ method: "POST", path, json: { report }, idempotencyKey, signal: ctx.signal });
     return ctx.tx(async (tx) => {
       await tx.query(insertReport, [ctx.jobId, report, parts]);
       return { report, parts };
     });
   },
-  onSettled: recordAttempt,
 });
 
-/** Every try that ended, in the transaction that says so: also those whose worker died, and those that were canceled. */
-async function recordAttempt(_: TaskPayload, { jobId, attempt, outcome, error }: SettledJob, tx: Tx): Promise<void> {
-  await tx.query(insertAttempt, [jobId, attempt, outcome, error?.code ?? null, error?.message ?? null]);
+/** A second of the publisher's time for each part. What an earlier attempt kept is not asked for again. */
+async function prepare(report: string, { signal, heartbeat }: Context): Promise<void> {
+  const kept = await partsOf(report);
+  await heartbeat(kept / parts);
+  for (let part = kept + 1; part <= parts; part++) {
+    const { body } = await publisher().send({ path: `/parts/${report}/${part}`, signal });
+    await keepPart(report, part, createHash("sha256").update(body).digest("hex"));
+    await heartbeat(part / parts);
+  }
 }
+
+/** Ten requests a minute, so that there is something to see: two are flaky, one is rejected. */
+const submitReports = defineJob({
+  id: "submit-reports",
+  async run(_, ctx) {
+    for (const { job_key: key, type, payload: asked } of requests(10, `at-${ctx.scheduledFor.getTime() / 60_000}`))
+      await ctx.enqueue(task, { type, ...asked }, { key });
+  },
+});
+
+const everyMinute = defineSchedule({
+  id: "submit-reports",
+  every: { examples: "1m" },
+  run: submitReports,
+  misfire: "skip",
+  enabled: { examples: true },
+});
 
 export default defineApp({
   name: "taskflow",
   jobs: [task],
+  schedules: [everyMinute],
   lanes: { taskflow: {} },
   migrations: new URL("./migrations/", import.meta.url),
   routes: routes(task),

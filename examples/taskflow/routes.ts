@@ -1,12 +1,21 @@
-import { type AttemptView, type RouteContext, InvalidPayload, type Job, type JobView, KeyConflict } from "belfry";
+import {
+  type AttemptView,
+  type Instant,
+  InvalidPayload,
+  type Job,
+  type JobView,
+  KeyConflict,
+  type RouteContext,
+} from "belfry";
 import { type Context, Hono } from "hono";
 import { z } from "zod";
-import type { payload } from "./task.ts";
+import type { payload, TaskPayload } from "./task.ts";
 
 const creation = z.object({
   job_key: z.string().min(1).max(200),
-  job_type: z.string(),
-  report: z.string(),
+  type: z.string(),
+  payload: z.looseObject({}),
+  scheduled_at: z.iso.datetime({ offset: true }).optional(),
 });
 
 type Http = Context<{ Bindings: RouteContext }>;
@@ -38,10 +47,11 @@ export function routes(task: Task): Hono<{ Bindings: RouteContext }> {
 async function create(task: Task, c: Http): Promise<Response> {
   const asked = creation.safeParse(await c.req.json().catch(() => null));
   if (!asked.success) return c.json(invalid(asked.error.issues), 422);
-  const { job_key: key, job_type: type, report } = asked.data;
+  const { job_key: key, type, payload: given, scheduled_at: at } = asked.data;
+  const due = at === undefined ? {} : { dueAt: new Date(at) };
   try {
-    // What is still unknown about the type is for the payload's own schema to say.
-    const { created } = await task.enqueue({ type, report } as z.input<typeof payload>, { key });
+    // What is still unknown about type and payload is for the job's own schema to say.
+    const { created } = await task.enqueue({ ...given, type } as z.input<typeof payload>, { key, ...due });
     return c.json({ created, ...(await show(task, c.env, key)) }, created ? 201 : 200);
   } catch (error) {
     if (error instanceof KeyConflict) return c.json({ error: "JOB_KEY_TAKEN", message: error.message }, 409);
@@ -56,25 +66,40 @@ async function show(task: Task, inside: RouteContext, key: string): Promise<Reco
   return detail === null ? null : { ...jobJson(detail.job), attempts: detail.attempts.map(attemptJson) };
 }
 
-const jobJson = (job: JobView): Record<string, unknown> => ({
-  job_id: job.id,
-  job_key: job.key,
-  status: job.state,
-  ...(job.payload as { type: string; report: string }),
-  progress: job.progress,
-  attempt: job.attempt,
-  retries_left: job.maxAttempts - job.failures,
-  error_code: job.errorCode,
-  result: job.result,
-});
+/** Times in ISO 8601 and UTC. QUEUED is Belfry's word for a job whose message is out. */
+const jobJson = (job: JobView): Record<string, unknown> => {
+  const { type, ...payloadOf } = job.payload as TaskPayload;
+  return {
+    id: job.id,
+    job_key: job.key,
+    type,
+    payload: payloadOf,
+    status: job.state,
+    progress: job.progress,
+    scheduled_at: at(job.dueAt),
+    next_run_at: job.finishedAt === null ? at(job.dueAt) : null,
+    attempt_count: job.attempt,
+    max_attempts: job.maxAttempts,
+    retries_left: job.maxAttempts - job.failures,
+    worker_id: job.worker,
+    version: job.generation,
+    error_code: job.errorCode,
+    result: job.result,
+    created_at: at(job.createdAt),
+  };
+};
 
 const attemptJson = (attempt: AttemptView): Record<string, unknown> => ({
-  attempt: attempt.attempt,
+  attempt_no: attempt.attempt,
   status: attempt.outcome,
+  worker_id: attempt.worker,
   error_code: attempt.errorCode,
   error_message: attempt.errorMessage,
-  worker: attempt.worker,
+  started_at: at(attempt.startedAt),
+  ended_at: at(attempt.endedAt),
 });
+
+const at = (instant: Instant): string => new Date(instant).toISOString();
 
 const unknown = (key: string): Record<string, unknown> => ({
   error: "JOB_UNKNOWN",

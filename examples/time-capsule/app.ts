@@ -1,8 +1,8 @@
 import { defineApp, defineJob, defineSchedule, defineSweep, sql } from "belfry";
 import { z } from "zod";
-import { type Notified, openCapsule } from "./capsule.ts";
+import { closeCapsule, openCapsule } from "./capsule.ts";
 import { recordTry } from "./mail-log.ts";
-import { sender } from "./mail.ts";
+import { openedMail, sender, written } from "./mail.ts";
 import { routes, wake } from "./routes.ts";
 
 /** Notifies the user's open pages of news. They read the news from the table, so a lost notification loses nothing. */
@@ -22,18 +22,11 @@ const sendMail = defineJob({
   timeout: "60s",
   concurrency: 10,
   retry: { maxAttempts: 3, base: "1s" },
-  payload: z.object({ to: z.email(), title: z.string() }),
+  payload: openedMail,
   onSettled: ({ to }, settled, tx) => recordTry(tx, to, settled),
-  async run({ to, title }, ctx) {
-    const subject = `"${title}" is open`;
-    const text = `The time has come: "${title}" can be read now.`;
-    const { messageId } = await sender().send({
-      to,
-      subject,
-      text,
-      idempotencyKey: ctx.effectKey("mail"),
-      signal: ctx.signal,
-    });
+  async run(mail, ctx) {
+    const outgoing = { ...written(mail), idempotencyKey: ctx.effectKey("mail"), signal: ctx.signal };
+    const { messageId } = await sender().send(outgoing);
     return { messageId };
   },
 });
@@ -47,11 +40,13 @@ const open = defineJob({
   payload: z.object({ capsuleId: z.string() }),
   run: ({ capsuleId }, ctx) =>
     ctx.tx(async (tx) => {
-      const notified: readonly Notified[] = await openCapsule(tx, capsuleId);
-      for (const { userId, email, wantsEmail, title } of notified) {
+      const opened = await openCapsule(tx, capsuleId);
+      if (opened === null) return { notified: 0 };
+      const { notified, ...about } = opened;
+      for (const { userId, name, email, wantsEmail } of notified) {
         const key = `${capsuleId}:${userId}`;
         await ctx.enqueue(pushLive, { userId }, { key, tx });
-        if (wantsEmail) await ctx.enqueue(sendMail, { to: email, title }, { key, tx });
+        if (wantsEmail) await ctx.enqueue(sendMail, { to: email, userName: name, capsuleId, ...about }, { key, tx });
       }
       return { notified: notified.length };
     }),
@@ -76,10 +71,33 @@ const everyMinute = defineSchedule({
   misfire: "latest",
 });
 
+/** Two capsules a minute, which open two minutes later. */
+const closeSome = defineSchedule({
+  id: "close-capsules",
+  every: { examples: "1m" },
+  run: defineJob({
+    id: "close-capsules",
+    run: (_, ctx) =>
+      ctx.tx(async (tx) => {
+        const minute = ctx.scheduledFor.getTime() / 60_000;
+        const opensAt = new Date((minute + 2) * 60_000);
+        for (const user of [(minute % 60) + 1, ((minute * 7) % 60) + 1])
+          await closeCapsule(tx, {
+            user: String(user),
+            title: `Letter ${minute}`,
+            content: "Hello from then.",
+            opensAt,
+          });
+      }),
+  }),
+  misfire: "skip",
+  enabled: { examples: true },
+});
+
 export default defineApp({
   name: "time-capsule",
   jobs: [open, sendMail, pushLive],
-  schedules: [everyMinute],
+  schedules: [everyMinute, closeSome],
   lanes: { openings: {}, mail: {} },
   migrations: new URL("./migrations/", import.meta.url),
   routes,

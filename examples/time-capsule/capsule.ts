@@ -3,14 +3,22 @@ import type { Tx } from "belfry";
 /** A member who now has a notification. */
 export interface Notified {
   readonly userId: string;
+  readonly name: string;
   readonly email: string;
   readonly wantsEmail: boolean;
+}
+
+export interface Opened {
   readonly title: string;
+  /** ISO 8601, UTC. */
+  readonly closedAt: string;
+  readonly openedAt: string;
+  readonly notified: readonly Notified[];
 }
 
 const openRow = `
   update time_capsule.capsule set opened_at = belfry.now() where id = $1 and opened_at is null
-  returning title, md5(content) = checksum as is_whole`;
+  returning title, md5(content) = checksum as is_whole, closed_at, opened_at`;
 
 // Users are locked in the order of their ids, so that two capsules of the same people cannot wait for each other.
 const notifyMembers = `
@@ -20,19 +28,47 @@ const notifyMembers = `
     order by u.id for no key update
   ), numbered as (
     update time_capsule.app_user u set last_notification = u.last_notification + 1 from member m where u.id = m.id
-    returning u.id, u.last_notification, u.email, u.wants_email
+    returning u.id, u.last_notification, u.name, u.email, u.wants_email
   ), written as (
-    insert into time_capsule.notification (user_id, n, capsule_id, created_at)
-    select id, last_notification, $1, belfry.now() from numbered
+    insert into time_capsule.notification (user_id, n, capsule_id, title, content, created_at)
+    select id, last_notification, $1, 'A time capsule is open', $2, belfry.now() from numbered
   )
-  select id::text as "userId", email, wants_email as "wantsEmail" from numbered order by id`;
+  select id::text as "userId", name, email, wants_email as "wantsEmail" from numbered order by id`;
 
-/** @returns the members, or none when it was open already. @throws Error for a capsule that cannot be read. */
-export async function openCapsule(tx: Tx, capsuleId: string): Promise<readonly Notified[]> {
-  const [capsule] = (await tx.query(openRow, [capsuleId])).rows as unknown as { title: string; is_whole: boolean }[];
-  if (capsule === undefined) return [];
+type Row = Readonly<{ title: string; is_whole: boolean; closed_at: Date; opened_at: Date }>;
+
+/** @returns what was opened, or null when it was open already. @throws Error for a capsule that cannot be read. */
+export async function openCapsule(tx: Tx, capsuleId: string): Promise<Opened | null> {
+  const [capsule] = (await tx.query(openRow, [capsuleId])).rows as unknown as Row[];
+  if (capsule === undefined) return null;
   if (!capsule.is_whole)
     throw new Error(`the content of capsule ${capsuleId} is damaged: restore it, then retry the job`);
-  const { rows } = await tx.query(notifyMembers, [capsuleId]);
-  return rows.map((row) => ({ ...(row as unknown as Omit<Notified, "title">), title: capsule.title }));
+  const [closedAt, openedAt] = [capsule.closed_at.toISOString(), capsule.opened_at.toISOString()];
+  const content = `"${capsule.title}" was closed ${agoText(closedAt, openedAt)}. It can be read now.`;
+  const { rows } = await tx.query(notifyMembers, [capsuleId, content]);
+  return { title: capsule.title, closedAt, openedAt, notified: rows as unknown as Notified[] };
+}
+
+const dayMs = 86_400_000;
+
+/** Whole days between two instants, in words. */
+export function agoText(closedAt: string, openedAt: string): string {
+  const days = Math.floor((Date.parse(openedAt) - Date.parse(closedAt)) / dayMs);
+  return days === 0 ? "today" : days === 1 ? "a day ago" : `${days} days ago`;
+}
+
+const closeRow = `
+  with closed as (
+    insert into time_capsule.capsule (title, content, checksum, opens_at) values ($2, $3, md5($3), $4) returning id, opens_at
+  ), owned as (
+    insert into time_capsule.member (capsule_id, user_id) select id, $1 from closed
+  )
+  select id::text, opens_at from closed`;
+
+type NewCapsule = Readonly<Record<"user" | "title" | "content", string> & { opensAt: Date }>;
+
+/** Closes a capsule of one user. */
+export async function closeCapsule(tx: Tx, { user, title, content, opensAt }: NewCapsule) {
+  const { rows } = await tx.query(closeRow, [user, title, content, opensAt]);
+  return rows[0] as { id: string; opens_at: Date };
 }

@@ -2,10 +2,14 @@ import { EventEmitter, once } from "node:events";
 import { databaseConnection } from "belfry/connect";
 import { Client, type ClientConfig, Pool } from "pg";
 
+/** A notification as clients get it; `id` is the user's own number for it, `relatedId` the capsule. */
 export interface News {
-  readonly n: string;
-  readonly capsuleId: string;
+  readonly id: string;
+  readonly type: string;
   readonly title: string;
+  readonly content: string;
+  readonly relatedId: string;
+  readonly createdAt: string;
 }
 
 /** The users' notifications, for the process that holds their streams. */
@@ -21,9 +25,8 @@ export interface Inbox {
 const pageRows = 100;
 const relistenMs = 1_000;
 const newsOf = `
-  select o.n::text, o.capsule_id::text as "capsuleId", c.title
-  from time_capsule.notification o join time_capsule.capsule c on c.id = o.capsule_id
-  where o.user_id = $1 and o.n > $2 order by o.n limit ${pageRows}`;
+  select n::text as id, type, title, content, capsule_id::text as "relatedId", created_at as "createdAt"
+  from time_capsule.notification where user_id = $1 and n > $2 order by n limit ${pageRows}`;
 
 let made: Inbox | null = null;
 

@@ -1,5 +1,8 @@
 import type { Tx } from "belfry";
 import { Hono } from "hono";
+import { z } from "zod";
+import { connections } from "../pool.ts";
+import { closeCapsule } from "./capsule.ts";
 import { type Inbox, inbox } from "./inbox.ts";
 
 /** Makes the processes that hold streams read at once. Only a hint: a stream also reads by itself every two seconds. */
@@ -11,7 +14,39 @@ const streamMs = 55_000;
 const lookMs = 2_000;
 const commentMs = 15_000;
 
+const connected = connections(1);
 export const routes = new Hono();
+
+const userId = z.string().regex(/^\d{1,18}$/, "must be a number of at most 18 digits");
+const asked = z.object({
+  user: userId,
+  title: z.string().min(1).max(200),
+  content: z.string().max(10_000),
+  opens_at: z.iso.datetime({ offset: true }),
+});
+
+routes.post("/capsules", async (c) => {
+  const read = asked.safeParse(await c.req.json().catch(() => null));
+  if (!read.success) return c.json({ error: "INVALID", fields: z.flattenError(read.error).fieldErrors }, 422);
+  const { opens_at: opensAt, ...capsule } = read.data;
+  const { rowCount } = await connected().query("select from time_capsule.app_user where id = $1", [capsule.user]);
+  if (rowCount === 0) return c.json({ error: "UNKNOWN", message: `there is no user ${capsule.user}` }, 404);
+  return c.json(await closeCapsule(connected(), { ...capsule, opensAt: new Date(opensAt) }), 201);
+});
+
+const capsulesOf = `
+  select c.id::text, c.title, case when c.opened_at is null then 'CLOSED' else 'OPENED' end as status, c.opens_at, c.opened_at,
+    case when c.opened_at is not null then c.content end as content
+  from time_capsule.capsule c join time_capsule.member m on m.capsule_id = c.id
+  where m.user_id = $1 order by c.opens_at desc limit 100`;
+
+/** Of one user; what is in it only when it is open. */
+routes.get("/capsules", async (c) => {
+  const user = userId.safeParse(c.req.query("user"));
+  if (!user.success)
+    return c.json({ error: "INVALID", fields: { user: ["must be a number of at most 18 digits"] } }, 422);
+  return c.json({ capsules: (await connected().query(capsulesOf, [user.data])).rows });
+});
 
 /**
  * Server-sent events of one user, by the notification's number as id: all of them, or those after `Last-Event-ID`.
@@ -53,9 +88,9 @@ async function* follow(box: Inbox, user: string, after: string, signal: AbortSig
   while (!signal.aborted) {
     const isWoken = box.woken(user, lookMs, signal);
     const news = await box.read(user, last);
-    for (const { n, capsuleId, title } of news) {
-      yield `id: ${n}\nevent: capsule-opened\ndata: ${JSON.stringify({ capsuleId, title })}\n\n`;
-      last = n;
+    for (const one of news) {
+      yield `id: ${one.id}\nevent: time-capsule\ndata: ${JSON.stringify(one)}\n\n`;
+      last = one.id;
     }
     quietMs = news.length > 0 ? 0 : quietMs + lookMs;
     if (quietMs >= commentMs) {

@@ -3,7 +3,8 @@ import { Client } from "pg";
 import { emailOf, input, isDamaged, membersOf, wantsEmail } from "./input.ts";
 
 const users = `
-  insert into time_capsule.app_user (id, email, wants_email) select * from unnest($1::bigint[], $2::text[], $3::boolean[])
+  insert into time_capsule.app_user (id, name, email, wants_email)
+  select id, 'User ' || id, email, wants from unnest($1::bigint[], $2::text[], $3::boolean[]) as v (id, email, wants)
   on conflict (id) do nothing`;
 
 // They open at whole minutes, the first ones some minutes from now: a capsule is not closed for seconds.

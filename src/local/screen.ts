@@ -1,4 +1,5 @@
 import colors from "picocolors";
+import { minuteMs } from "../core/job/units.ts";
 import { printable, printableJson } from "../cli/printable.ts";
 import type { LocalEvent, LocalSystem } from "./system.ts";
 
@@ -82,6 +83,11 @@ function startedLines(
     ...setup.differences.map((difference) => `  ${difference}`),
     ...(setup.requeued > 0
       ? [`  ${setup.requeued} jobs waited in the queue of the last run: their messages are sent again`]
+      : []),
+    ...(setup.clockAheadMs > minuteMs
+      ? [
+          `  The database's clock is ${Math.round(setup.clockAheadMs / minuteMs)} min ahead, where a faster run left it: delete ${home} for a fresh one`,
+        ]
       : []),
     ...(portNote === null ? [] : [`  ${portNote}`]),
     `  Edit ${setup.edit} and save: the next run shows it. Ctrl-C stops everything.`,

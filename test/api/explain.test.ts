@@ -183,3 +183,27 @@ test("a job that runs and one that ended are no riddle, and one that never was i
   });
   expect(await opened.call("GET", "/jobs/999999/explain")).toMatchObject({ status: 404 });
 });
+
+test("a SKIPPED task names the task before it that failed first, through others that were skipped", async () => {
+  const opened = await openApi();
+  const task = (name: string, given: string): Promise<JobId> =>
+    plant(
+      opened,
+      "state, due_at, finished_at, run_id, attempt, failures, error_code, task",
+      `${given}, 7, 1, 1, 'HTTP_404', '${name}'`.replace("STATE", "belfry.now(), belfry.now()"),
+    );
+  const match = await task("match", "'FAILED', STATE");
+  const review = await task("review", "'SKIPPED', STATE");
+  const publish = await task("publish", "'SKIPPED', STATE");
+  const edge = "insert into belfry.edge (from_id, to_id, run_id) values ($1, $2, 7)";
+  await opened.pool.query(edge, [match, review]);
+  await opened.pool.query(edge, [review, publish]);
+  await opened.pool.query(
+    `insert into belfry.history (job_id, at, from_state, to_state, attempt, generation, reason)
+     values ($1, belfry.now(), 'PENDING', 'SKIPPED', 0, 0, 'upstream')`,
+    [publish],
+  );
+  const answer = await why(opened, publish);
+  expect(answer["sentence"]).toContain(`task "match" before it failed first with HTTP_404, as job ${match}`);
+  expect(answer["waitsFor"]).toEqual([match]);
+});

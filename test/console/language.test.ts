@@ -35,6 +35,8 @@ await describeInBrowser("the page in two languages", (its) => {
   test("a schedule's expression and times are said in Korean", async () => {
     const { page, close: leave } = await its.visit("/schedules/nightly-export", "다음 시각", korean);
     await page.locator(".lead", { hasText: "매일" }).waitFor();
+    const times = await page.locator("main time").allInnerTexts();
+    expect(times.filter((each) => !/\d\d:\d\d:\d\d/.test(each))).toEqual([]);
     await page.getByLabel("시간 표기").selectOption("relative");
     await page.locator("main time", { hasText: /전|후/ }).first().waitFor();
     expect(await page.locator("main time").allInnerTexts()).not.toContain("now");

@@ -91,13 +91,30 @@ describe("the leases of running jobs", () => {
     expect(asked).toHaveLength(1);
   });
 
-  test("carry the newest progress", async () => {
+  test("carry progress at once, at most one a second, the newest", async () => {
     const { ports, heart, asked } = beats();
     heart.hold(job(1));
     heart.progress(job(1), 0.25);
-    heart.progress(job(1), 0.5);
+    await ports.clock.advance(0);
+    for (const progress of [0.5, 0.6, 0.75]) heart.progress(job(1), progress);
+    await ports.clock.advance(1_000);
+    const written = asked.map(({ atMs, held }) => [atMs, held[0]?.progress]);
+    expect(written).toEqual([
+      [0, 0.25],
+      [1_000, 0.75],
+    ]);
     await ports.clock.advance(thirdMs);
-    expect(asked[0]?.held).toEqual([{ jobId: "1", attempt: 1, progress: 0.5 }]);
+    expect(asked.map(({ atMs }) => atMs)).toEqual([0, 1_000, 1_000 + thirdMs]);
+  });
+
+  test("leave no progress behind when the job ends", async () => {
+    const { ports, heart, asked } = beats();
+    heart.hold(job(1));
+    heart.progress(job(1), 0.25);
+    await ports.clock.advance(0);
+    heart.progress(job(1), 1);
+    await heart.flush(job(1));
+    expect(asked.map(({ held }) => held[0]?.progress)).toEqual([0.25, 1]);
   });
 });
 

@@ -11,6 +11,8 @@ const migrations = ["0001_outbox.sql", "0002_external_file.sql"].map((file) =>
   readFileSync(new URL(`../../examples/batch-scheduler/migrations/${file}`, import.meta.url), "utf8"),
 );
 
+const policy = { maxAttempts: 3, backoffMs: 1 };
+
 /** The example's own tables with its input. */
 async function seeded(): Promise<Pool> {
   const { url, close } = await blankDatabase();
@@ -46,10 +48,10 @@ test("seeding twice leaves the same rows, also those that were worked on", async
 test("the longest waiting come first, and one row more than asked for tells that more is left", async () => {
   const reader = outboxReader(await seeded());
   const turn = await reader.begin();
-  const first = await reader.next(turn, 3);
+  const first = await reader.findUnpublished(turn, 3);
   expect(first.items.map(({ key }) => key)).toEqual([1, 2, 3].map(messageKey));
   expect(first.hasMore).toBe(true);
-  const all = await reader.next(turn, input.messages);
+  const all = await reader.findUnpublished(turn, input.messages);
   expect(all).toMatchObject({ hasMore: false });
   expect(all.items).toHaveLength(input.messages);
 });
@@ -58,12 +60,12 @@ test("a failed message is out of its turn and at the end of the line of a later 
   const pool = await seeded();
   const [reader, writer] = [outboxReader(pool), outboxWriter(pool)];
   const turn = await reader.begin();
-  const { items } = await reader.next(turn, 1);
-  for (const item of items) await writer.save(turn, item, { state: "again", afterMs: 1, error: "refused" });
+  const { items } = await reader.findUnpublished(turn, 1);
+  for (const item of items) await writer.persist(turn, item.retryLater("refused", policy));
   expect(await outbox(pool, messageKey(1))).toEqual({ state: "PENDING", attempts: 1, last_error: "refused" });
-  const sameTurn = await reader.next(turn, input.messages);
+  const sameTurn = await reader.findUnpublished(turn, input.messages);
   expect(sameTurn.items.map(({ key }) => key)).not.toContain(messageKey(1));
-  const later = await reader.next({ startedAt: "infinity" }, input.messages);
+  const later = await reader.findUnpublished({ startedAt: "infinity" }, input.messages);
   expect(later.items.at(-1)).toMatchObject({ key: messageKey(1), attempts: 1 });
 });
 
@@ -71,11 +73,11 @@ test("of two holders of a message the first one's verdict counts", async () => {
   const pool = await seeded();
   const [reader, writer] = [outboxReader(pool), outboxWriter(pool)];
   const turn = await reader.begin();
-  const { items } = await reader.next(turn, 1);
+  const { items } = await reader.findUnpublished(turn, 1);
   for (const item of items) {
-    await writer.save(turn, item, { state: "done", value: true });
-    await writer.save(turn, item, { state: "failed", error: "late" });
-    await writer.save(turn, item, { state: "again", afterMs: 1, error: "late" });
+    await writer.persist(turn, item.markPublished());
+    await writer.persist(turn, item.giveUp("late"));
+    await writer.persist(turn, item.retryLater("late", policy));
   }
   expect(await outbox(pool, messageKey(1))).toEqual({ state: "PUBLISHED", attempts: 1, last_error: null });
 });
@@ -84,12 +86,12 @@ test("a downloaded file keeps its content, a failed one its reason", async () =>
   const pool = await seeded();
   const [reader, writer] = [fileReader(pool), fileWriter(pool)];
   const turn = await reader.begin();
-  const { items } = await reader.next(turn, 3);
+  const { items } = await reader.findUnpublished(turn, 3);
   const [first, second, third] = items;
   if (first === undefined || second === undefined || third === undefined) throw new Error("the seed has three files");
-  await writer.save(turn, first, { state: "done", value: { bytes: 2, sha256: "ab", content: "hi" } });
-  await writer.save(turn, second, { state: "failed", error: "HTTP 404" });
-  await writer.save(turn, third, { state: "again", afterMs: 60_000, error: "HTTP 503" });
+  await writer.persist(turn, first.markDone({ bytes: 2, sha256: "ab", content: "hi" }));
+  await writer.persist(turn, second.giveUp("HTTP 404"));
+  await writer.persist(turn, third.retryLater("HTTP 503", policy));
   const { rows } = await pool.query(
     "select state, attempts, content, last_error from batch_scheduler.external_file where attempts > 0 order by id",
   );

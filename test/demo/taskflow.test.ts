@@ -16,30 +16,34 @@ async function open() {
   return { ...opened, ask };
 }
 
-const one = { job_key: "report:one", job_type: "succeed", report: "one" };
+const one = { job_key: "report:one", type: "succeed", payload: { report: "one" } };
 
 test("a repeat of a request is answered with the job of the first one", async () => {
   const { ask } = await open();
   const first = await ask("POST", "", one);
   expect(first).toMatchObject({ status: 201, said: { created: true, status: "QUEUED", job_key: "report:one" } });
   const again = await ask("POST", "", one);
-  expect(again).toMatchObject({ status: 200, said: { created: false, job_id: first.said["job_id"] } });
+  expect(again).toMatchObject({ status: 200, said: { created: false, id: first.said["id"] } });
 });
 
 test("the key of another request is taken: 409, and the job stays as it was", async () => {
   const { ask } = await open();
   await ask("POST", "", one);
-  expect(await ask("POST", "", { ...one, report: "two" })).toMatchObject({
+  expect(await ask("POST", "", { ...one, payload: { report: "two" } })).toMatchObject({
     status: 409,
     said: { error: "JOB_KEY_TAKEN" },
   });
-  expect((await ask("GET", "/report:one")).said).toMatchObject({ report: "one", type: "succeed", attempts: [] });
+  expect((await ask("GET", "/report:one")).said).toMatchObject({
+    payload: { report: "one" },
+    type: "succeed",
+    attempts: [],
+  });
 });
 
 test.each([
-  [{ job_type: "succeed", report: "one" }, "job_key"],
-  [{ ...one, job_type: "sing" }, "type"],
-  [{ ...one, report: "Nº 1" }, "report"],
+  [{ type: "succeed", payload: { report: "one" } }, "job_key"],
+  [{ ...one, type: "sing" }, "type"],
+  [{ ...one, payload: { report: "Nº 1" } }, "report"],
 ])("a request that cannot be is refused with its field: %j", async (body, field) => {
   const { ask, store } = await open();
   const { status, said } = await ask("POST", "", body);
@@ -71,9 +75,7 @@ test("an error of the inside is logged and tells the client nothing but what to 
 
 test("a day has every type in it, and its keys are all different", () => {
   const day = requests(100);
-  expect(new Set(day.map(({ job_type }) => job_type))).toEqual(
-    new Set(["succeed", "flaky", "rejected", "hang", "die"]),
-  );
+  expect(new Set(day.map(({ type }) => type))).toEqual(new Set(["succeed", "flaky", "rejected", "hang", "die"]));
   expect(new Set(day.map(({ job_key }) => job_key)).size).toBe(100);
   expect(task.id).toBe("taskflow-job");
 });

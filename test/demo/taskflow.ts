@@ -19,12 +19,12 @@ interface Row {
 
 const rowsOf = `
   select id::text, key, state::text, attempt, failures,
-    array(select coalesce(error_code, outcome) from taskflow.job_attempt a where a.job_id = j.id order by a.attempt) as codes,
+    array(select coalesce(error_code, status) from taskflow.job_attempts a where a.job_id = j.id order by a.attempt_no) as codes,
     (select count(*)::int from taskflow.report r where r.job_id = j.id) as reports
   from belfry.job j where kind = 'taskflow-job' order by id`;
 
 /** What must become of a request, as its row shows it. On a busy machine a try may also end by its timeout or be lost. */
-const expected: Readonly<Record<Request["job_type"], (row: Row) => boolean>> = {
+const expected: Readonly<Record<Request["type"], (row: Row) => boolean>> = {
   succeed: ({ state, reports, codes }) => state === "SUCCESS" && reports === 1 && countOf(codes, "HTTP_503") === 0,
   flaky: ({ state, reports, codes }) => state === "SUCCESS" && reports === 1 && codes.includes("HTTP_503"),
   rejected: ({ state, reports, codes }) => state === "FAILED" && reports === 0 && countOf(codes, "HTTP_422") === 1,
@@ -80,7 +80,7 @@ function keysOff(asked: readonly Request[], rows: readonly Row[]): readonly stri
 }
 
 function byType(asked: readonly Request[], rows: ReadonlyMap<string, Row>): readonly Check[] {
-  const words: Readonly<Record<Request["job_type"], string>> = {
+  const words: Readonly<Record<Request["type"], string>> = {
     succeed: "one that succeeds is SUCCESS with one report",
     flaky: "one that is refused for a while is SUCCESS by a later try",
     rejected: "one that is rejected is FAILED at once, with HTTP_422",
@@ -88,10 +88,10 @@ function byType(asked: readonly Request[], rows: ReadonlyMap<string, Row>): read
     die: "one that takes its process down is SUCCESS after WORKER_LOST",
   };
   return Object.entries(words).map(([type, name]) => {
-    const mine = asked.filter((request) => request.job_type === type);
-    const wrong = mine.filter(({ job_key: key, job_type }) => {
+    const mine = asked.filter((request) => request.type === type);
+    const wrong = mine.filter(({ job_key: key, type: kind }) => {
       const row = rows.get(key);
-      return row === undefined || !expected[job_type](row);
+      return row === undefined || !expected[kind](row);
     });
     return noneOf(
       name,

@@ -14,6 +14,7 @@ import {
 import { recordTry } from "../../examples/time-capsule/mail-log.ts";
 import { streamOf, wake } from "../../examples/time-capsule/routes.ts";
 import { seed } from "../../examples/time-capsule/seed.ts";
+import { written } from "../../examples/time-capsule/mail.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
 const sql = readFileSync(
@@ -45,9 +46,9 @@ test("an opened capsule notifies each member once, and one that is open already 
   const database = await seeded();
   const members = membersOf(2, input.users).map(String);
   const first = await inTransaction(database, (tx) => openCapsule(tx, "2"));
-  expect(first.map(({ userId }) => userId)).toEqual(members);
-  expect(first[0]).toMatchObject({ title: "Capsule 2", email: emailOf(Number(members[0])) });
-  expect(await inTransaction(database, (tx) => openCapsule(tx, "2"))).toEqual([]);
+  expect(first?.notified.map(({ userId }) => userId)).toEqual(members);
+  expect(first?.notified[0]).toMatchObject({ name: `User ${members[0]}`, email: emailOf(Number(members[0])) });
+  expect(await inTransaction(database, (tx) => openCapsule(tx, "2"))).toBeNull();
   const { rows } = await database.pool.query("select count(*)::int as count from time_capsule.notification");
   expect(rows).toEqual([{ count: members.length }]);
 });
@@ -92,7 +93,35 @@ test("a stream begins where the last one ended, and hears of news at once", asyn
   expect(await reading).toEqual(["2", "3"]);
 });
 
-test("each try of a mail has one line, whoever says so how often", async () => {
+test("a mail has its text, its HTML with a link, both dates and the days between, and what people wrote is escaped", () => {
+  const mail = written({
+    to: "ada@post.example",
+    userName: "Ada <b>",
+    capsuleId: "7",
+    title: "To me & you",
+    closedAt: "2026-03-08T11:13:00.000Z",
+    openedAt: "2026-03-18T11:13:00.000Z",
+  });
+  expect(mail.subject).toBe('[Time capsule] "To me & you" is open');
+  for (const part of [mail.text, mail.html]) {
+    for (const word of ["/timecapsule/7", "10 days ago", "2026-03-08 11:13 UTC", "2026-03-18 11:13 UTC"])
+      expect(part).toContain(word);
+  }
+  expect(mail.html).toContain("Dear Ada &#60;b&#62;, you closed <b>To me &#38; you</b>");
+});
+
+test("a notification has a type, a title, its content and the capsule that it is about", async () => {
+  const database = await seeded();
+  const [user = 0] = membersOf(2, input.users);
+  await inTransaction(database, (tx) => openCapsule(tx, "2"));
+  const box = openInbox({ connectionString: database.url });
+  onTestFinished(() => box.close());
+  expect(await box.read(String(user), "0")).toMatchObject([
+    { id: "1", type: "TIME_CAPSULE", title: "A time capsule is open", relatedId: "2" },
+  ]);
+});
+
+test("each attempt of a mail has one line, whoever says so how often", async () => {
   const database = await seeded();
   const tried = {
     jobId: "7",

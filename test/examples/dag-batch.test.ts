@@ -62,9 +62,6 @@ async function runOf({ db }: ExampleStage, key: string) {
 
 test("a shop's settlement takes the branch that its difference asks for", async () => {
   const stage = await stageOf(app, { lane: "default" });
-  // Read once a process: only this test looks at the books.
-  // As a worker has it.
-  Object.assign(process.env, { DATABASE_URL: stage.db.url, AWS_REGION: "us-east-1" });
   await seed(stage.db.pool);
   const { rows } = await stage.db.pool.query<{ day: string }>("select max(day)::text as day from dag_batch.booking");
   const day = rows[0]?.day ?? "";
@@ -146,7 +143,7 @@ describe("graphs that come as data", () => {
     const release = { ...on.registry, jobs: new Map([...on.registry.jobs, ["workflow", next]]) };
     await on.work();
     expect(await runOf(on, `${when}:islands`)).toMatchObject({ status: "RUNNING" });
-    const options = { stage: "examples", dispatchWindowMs: contractLimits.dispatchWindowMs };
+    const options = { stage: "demo", dispatchWindowMs: contractLimits.dispatchWindowMs };
     const newer = createWorker(on.world, release, { ...options, worker: "newer", lane: "cluster" });
     await runAll(on, newer);
     const first = await runOf(on, `${when}:islands`);

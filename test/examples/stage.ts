@@ -52,6 +52,8 @@ export async function stageOf(
 ): Promise<ExampleStage> {
   const db = await freshDatabase({ own: true });
   onTestFinished(() => db.close());
+  // As a worker has it.
+  Object.assign(process.env, { DATABASE_URL: db.url, AWS_REGION: "us-east-1" });
   if (at !== undefined) await moveTo(db, at);
   for (const file of globSync(`${fileURLToPath(app.migrations ?? "")}*.sql`).toSorted())
     await db.pool.query(readFileSync(file, "utf8"));
@@ -59,8 +61,8 @@ export async function stageOf(
   await db.pool.query(`alter table belfry.job alter id restart with ${++stages * 10_000}`);
   const ports = world(() => ({ store: db.store, crashPoint }));
   const registry = registryOf([app]);
-  await installDefinitions(ports, registry, { stage: "examples" });
-  const options = { stage: "examples", dispatchWindowMs: contractLimits.dispatchWindowMs };
+  await installDefinitions(ports, registry, { stage: "demo" });
+  const options = { stage: "demo", dispatchWindowMs: contractLimits.dispatchWindowMs };
   const another = (name: string): Worker => createWorker(ports, registry, { ...options, worker: name, lane });
   const client = createClient(ports, options);
   const worker = another("worker-1");

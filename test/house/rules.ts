@@ -145,6 +145,33 @@ export const rules: readonly Rule[] = [
   },
   // Definitions and what they use: the public surface, their own files and any package.
   { files: /^jobs\//, mayImport: [publicSurface, adaptersForApps, /^jobs\//], packages: "any" },
+  // The scheduler guide's Do and Don't: a scheduler knows its use case and no port, the domain knows nothing, converting is all
+  // that an assembler does, and the SQL of readers and writers decides nothing.
+  {
+    files: /^examples\/batch-scheduler\/app\.ts$/,
+    mayImport: [publicSurface, /^examples\/batch-scheduler\/(use-case|wiring|arrivals|routes)\.ts$/],
+    typesOf: [/^examples\/batch-scheduler\/items\.ts$/],
+    packages: { named: [/^belfry$/] },
+  },
+  { files: /^examples\/batch-scheduler\/items\.ts$/, mayImport: [], packages: { named: [] } },
+  {
+    files: /^examples\/batch-scheduler\/(assembler|ports)\.ts$/,
+    mayImport: [],
+    typesOf: [/^examples\/batch-scheduler\/items\.ts$/],
+    packages: { named: [/^node:crypto$/] },
+  },
+  {
+    files: /^examples\/batch-scheduler\/use-case\.ts$/,
+    mayImport: [publicSurface],
+    typesOf: [/^examples\/batch-scheduler\/(items|ports)\.ts$/],
+    packages: { named: [/^belfry$/] },
+  },
+  {
+    files: /^examples\/batch-scheduler\/(reader|writer)\.ts$/,
+    mayImport: [/^examples\/batch-scheduler\/items\.ts$/],
+    typesOf: [/^examples\/batch-scheduler\/ports\.ts$/],
+    packages: "types",
+  },
   {
     files: /^examples\/(index|fakes|pool|fake\/.*)\.ts$/,
     mayImport: [publicSurface, adaptersForApps, /^examples\//],

@@ -163,14 +163,14 @@ class Trial {
     await runner.query("begin; set local lock_timeout = '10s'");
     try {
       if (rowCount !== 1) return null;
-      let isDone = false;
+      const run = { isDone: false };
       const done = runner.query(this.#text, this.#values).then(
-        () => void (isDone = true),
-        () => void (isDone = true),
+        () => void (run.isDone = true),
+        () => void (run.isDone = true),
       );
-      while (!isDone && !(await this.#isWaiting()))
+      while (!run.isDone && !(await this.#isWaiting()))
         await Promise.race([done, new Promise((next) => setImmediate(next))]);
-      if (isDone) return "passes by";
+      if (run.isDone) return "passes by";
       const held = (await this.#held()).get(table) ?? [];
       await holder.query("rollback");
       await done;

@@ -72,7 +72,7 @@ async function slots(store: Store, clock: TestClock): Promise<void> {
   const both = await insert(store, [aJob({ slotKeys: [cap, "overlap:tour"] })]);
   await claim(store, both);
   await clock.advance(minute);
-  await store.endLeases("worker-0");
+  await store.endLeases("worker-1");
   for (const lane of [{}, { lane: "default" }]) await store.lapsedLeases({ limit: 100, ...lane });
   await store.rescue({ limit: 100, interruptionsMax: 20, inSameTransaction: async () => {} });
   await store.cancel(ids);

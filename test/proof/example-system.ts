@@ -11,7 +11,7 @@ import type { Evidence } from "../demo/judge.ts";
 import type { ProofContext } from "./proof.ts";
 import { startSystem, type System, type SystemOptions } from "./system.ts";
 
-export interface ExampleOptions extends Pick<SystemOptions, "lane" | "proxied"> {
+export interface ExampleOptions extends Pick<SystemOptions, "lane" | "proxied" | "postgresPort"> {
   /** Of the example, and of the file in `test/proof/app` that has its definitions. */
   readonly name: string;
   readonly fakes: readonly Fake[];
@@ -49,6 +49,7 @@ export async function startExample(context: ProofContext, options: ExampleOption
     endBeside: () => fakes.stop(),
     ...(options.lane === undefined ? {} : { lane: options.lane }),
     ...(options.proxied === undefined ? {} : { proxied: options.proxied }),
+    ...(options.postgresPort === undefined ? {} : { postgresPort: options.postgresPort }),
   });
   await compressTime(system.databaseUrl, { scale: options.scale, startsAt: null });
   await system.install();

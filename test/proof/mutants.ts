@@ -103,7 +103,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     { file: "/src/core/delivery/rescue.ts", from: "round < options.rounds && options", to: "round < 0 && options" },
   ],
   /** A client's key is forgotten on the way. */
-  "job-key": [{ file: "/examples/taskflow/routes.ts", from: "payload>, { key }", to: "payload>, {}" }],
+  "job-key": [{ file: "/examples/taskflow/routes.ts", from: "payload>, { key, ...due }", to: "payload>, due" }],
   /** Any answer of a server is worth another try. */
   permanent: [
     {
@@ -126,7 +126,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   heartbeat: [
     {
       file: "/src/core/work/lease-keeper.ts",
-      from: "(await ports.store.heartbeat(asked.map(beatOf), worker)).map(id)",
+      from: "(await ports.store.heartbeat(beats, worker)).map(id)",
       to: "asked.map((one) => id(one.job))",
     },
   ],

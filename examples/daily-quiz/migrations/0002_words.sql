@@ -33,3 +33,11 @@ select target.run_id, target.day, app_user.zone, target.quiz_id, count(*) as tar
 from daily_quiz.notification_target as target
 join daily_quiz.app_user on app_user.id = target.user_id
 group by target.run_id, target.day, app_user.zone, target.quiz_id;
+
+-- The notification log as its author has it: a row for each user and day. A target that is to be tried again is QUEUED.
+create view daily_quiz.quiz_notification_log as
+select target_id as id, user_id, quiz_id as quiz_data,
+  case status when 'RETRY' then 'QUEUED' when 'DEAD_LETTER' then 'FAILED' else status end as status,
+  failed_calls as retry_count, job.created_at,
+  greatest(job.created_at, job.dispatched_at, job.started_at, job.finished_at) as updated_at
+from daily_quiz.notification_target join belfry.job on job.id = target_id;

@@ -4,13 +4,14 @@ import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Operations } from "../../core/ports/operations.ts";
 import { worstIn, type WorstIn, type WorstKind } from "../../core/ports/overview.ts";
 import type { State } from "../../core/job/state.ts";
+import type { WaitingFacts } from "../../core/ports/waiting.ts";
 import { pauseOf } from "./pause.ts";
 import type { Session } from "./session.ts";
 import { countLive, readFailureGroups, readFences, readLanes, readSlots, readWorkers } from "./sql/overview.ts";
 import { writeWorker } from "./sql/worker.ts";
 import { keepSortsSmall, readFailures, readHealth, readWorstKinds, spill } from "./sql/health.ts";
 import { readPassed } from "./sql/fence.ts";
-import { readWaiting } from "./sql/waiting.ts";
+import { readWaiting, type WaitingRow } from "./sql/waiting.ts";
 import { selectNow } from "./sql/transaction.ts";
 import { execute } from "./statement.ts";
 
@@ -141,9 +142,13 @@ async function waiting(session: Session, id: JobId, limit: number): ReturnType<O
     heldAhead: bounded(row.held_ahead),
     runningInLane: row.running,
     workerSeenAt: row.seen_at,
+    failedFirst: failedFirstOf(row.failed_first),
     lastReason: row.last_reason,
   };
 }
+
+const failedFirstOf = (row: WaitingRow["failed_first"]): WaitingFacts["failedFirst"] =>
+  row === null ? null : { jobId: row.id as JobId, task: row.task, errorCode: row.code };
 
 async function workers(session: Session, since: number): ReturnType<OverviewStore["workers"]> {
   const rows = await session.run(readWorkers, [

@@ -83,7 +83,7 @@ function running(job: JobRecord, now: Instant): JobExplanation {
   return say("running", `it runs since ${iso(job.startedAt ?? now)} on ${where}`);
 }
 
-function ended(job: JobRecord, { lastReason }: WaitingFacts, slot: SlotUse | null): JobExplanation {
+function ended(job: JobRecord, { lastReason, failedFirst }: WaitingFacts, slot: SlotUse | null): JobExplanation {
   if (job.state === "SKIPPED" && lastReason === reasons.lockHeld) {
     const holders = slot?.holders.map(({ jobId }) => jobId) ?? [];
     const sentence = `it was SKIPPED: another job held its lock ${slot?.key ?? ""}`.trimEnd();
@@ -92,6 +92,13 @@ function ended(job: JobRecord, { lastReason }: WaitingFacts, slot: SlotUse | nul
   // A job that was ended after a failed try has that try's error, and the reason that counts is the later one.
   const why = job.state === "FAILED" ? (job.errorCode ?? lastReason) : (lastReason ?? job.errorCode);
   const at = job.finishedAt === null ? "" : ` at ${iso(job.finishedAt)}`;
+  if (job.state === "SKIPPED" && lastReason === reasons.upstream && failedFirst !== null) {
+    const { jobId, task, errorCode } = failedFirst;
+    const code = errorCode === null ? "" : ` with ${errorCode}`;
+    const sentence = `it was SKIPPED${at}: task "${task}" before it failed first${code}, as job ${jobId}`;
+    const advice = `repeat that task and what waited for it: belfry runs retry ${job.runId}`;
+    return say("ended", sentence, { waitsFor: [jobId], advice });
+  }
   const advice = job.state === "SUCCESS" ? null : `run it again: belfry jobs retry ${job.id}`;
   return say("ended", `it ended as ${job.state}${at}${why === null ? "" : ` (${why})`}`, { advice });
 }

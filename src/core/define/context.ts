@@ -58,7 +58,7 @@ export interface Context {
   /** Aborts at the timeout, when the worker stops, when the job was canceled, or when its lease was lost. */
   readonly signal: AbortSignal;
   readonly log: Log;
-  /** Reports progress, 0 to 1. Not needed for the lease: the worker renews it. */
+  /** Reports progress, 0 to 1: written at once, at most one a second, and when the job ends. The worker renews the lease by itself. */
   heartbeat(progress?: number): Promise<void>;
   metric(name: string, value: number, unit?: MetricUnit): void;
   /**

@@ -16,6 +16,8 @@ export interface WaitingFacts {
   readonly runningInLane: number;
   /** When the lane's newest worker was last seen; null: never. */
   readonly workerSeenAt: Instant | null;
+  /** Of a SKIPPED task: which task before it failed or was canceled first. */
+  readonly failedFirst: { readonly jobId: JobId; readonly task: string; readonly errorCode: string | null } | null;
   /** Of its newest event. */
   readonly lastReason: string | null;
 }

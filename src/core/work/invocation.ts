@@ -69,6 +69,7 @@ async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>,
   if (scope.stage !== "open") throw new Error(refusals[scope.stage]);
   scope.signal.throwIfAborted();
   scope.stage = "transaction";
+  await scope.worker.leases.flush(scope.job);
   try {
     const value = await ports.store.transaction(
       async (tx) => {

@@ -1,7 +1,7 @@
 import { workerLimits } from "./worker-limits.ts";
 import { Interruption } from "./interruption.ts";
 import { contractLimits } from "../job/contract-limits.ts";
-import type { Claimed, Clock, Ports, AttemptRef } from "../ports/ports.ts";
+import type { AttemptRef, Claimed, Clock, HeldAttempt, Ports } from "../ports/ports.ts";
 
 /** Renews the leases of the running jobs, and aborts a handler whose job was lost. */
 export interface LeaseKeeper {
@@ -10,7 +10,10 @@ export interface LeaseKeeper {
   /** Aborts with an `Interruption`: the lease was lost, the job was canceled, the worker stops, or `interrupt` was called. */
   signal(job: Claimed): AbortSignal;
   interrupt(job: Claimed, why: Interruption): void;
+  /** Written at once, but at most every `progressIntervalMs`. */
   progress(job: Claimed, progress: number): void;
+  /** Writes progress that is not written yet. Never throws: it must not keep an outcome from being written. */
+  flush(job: Claimed): Promise<void>;
   /** Aborts every handler now, and abandons those that still run after `graceMs`. */
   interruptAll(why: Interruption, graceMs: number): void;
   /** Calls `leave` `graceMs` after `interruptAll`: stop waiting for the handler then. @returns a function that undoes this. */
@@ -24,6 +27,9 @@ interface HeldJob {
   keptAtMs: number;
   nextBeatMs: number;
   progress: number | undefined;
+  written: number | undefined;
+  /** When progress may be written again. */
+  nextWriteMs: number;
 }
 
 export function createLeaseKeeper(ports: Pick<Ports, "store" | "clock" | "log">, worker: string): LeaseKeeper {
@@ -37,13 +43,14 @@ export function createLeaseKeeper(ports: Pick<Ports, "store" | "clock" | "log">,
   const renew = async (): Promise<void> => {
     if (isBeating) return;
     isBeating = true;
-    const asked = [...held.values()];
-    const startedMs = ports.clock.elapsedMs();
-    const stopWatching = watch(ports.clock, held);
+    const [asked, startedMs] = [[...held.values()], ports.clock.elapsedMs()];
     let isAway = false;
+    const stopWatching = watch(ports.clock, held);
+    const beats = asked.map((renewing) => beginBeat(renewing, startedMs));
     try {
-      const kept = new Set((await ports.store.heartbeat(asked.map(beatOf), worker)).map(id));
-      for (const renewing of asked) {
+      const kept = new Set((await ports.store.heartbeat(beats, worker)).map(id));
+      for (const [n, renewing] of asked.entries()) {
+        renewing.written = beats[n]?.progress;
         if (kept.has(id(renewing.job))) renewing.keptAtMs = startedMs;
         else renewing.controller.abort(new Interruption("lost"));
       }
@@ -54,7 +61,7 @@ export function createLeaseKeeper(ports: Pick<Ports, "store" | "clock" | "log">,
     }
     stopWatching();
     isBeating = false;
-    for (const renewing of asked) renewing.nextBeatMs = ports.clock.elapsedMs() + pauseOf(renewing.job, isAway);
+    for (const renewing of asked) renewing.nextBeatMs = nextBeatOf(renewing, ports.clock.elapsedMs(), isAway);
     if (held.size > 0) timer.set(soonest(held), () => void renew());
   };
 
@@ -63,7 +70,7 @@ export function createLeaseKeeper(ports: Pick<Ports, "store" | "clock" | "log">,
       const nowMs = ports.clock.elapsedMs();
       const controller = new AbortController();
       if (interruption !== null) controller.abort(interruption);
-      held.set(id(job), { job, controller, keptAtMs: nowMs, nextBeatMs: nowMs + thirdOf(job), progress: undefined });
+      held.set(id(job), heldFrom(job, controller, nowMs));
       timer.set(nowMs + thirdOf(job), () => void renew());
     },
     drop(job) {
@@ -74,7 +81,13 @@ export function createLeaseKeeper(ports: Pick<Ports, "store" | "clock" | "log">,
     interrupt: (job, why) => held.get(id(job))?.controller.abort(why),
     progress(job, progress) {
       const renewing = held.get(id(job));
-      if (renewing !== undefined) renewing.progress = progress;
+      if (renewing === undefined || !note(renewing, progress)) return;
+      if (!isBeating) timer.set(renewing.nextBeatMs, () => void renew());
+    },
+    async flush(job) {
+      const renewing = held.get(id(job));
+      if (renewing === undefined || renewing.progress === renewing.written) return;
+      await ports.store.heartbeat([beginBeat(renewing, ports.clock.elapsedMs())], worker).catch(() => {});
     },
     interruptAll(why, graceMs) {
       interruption = why;
@@ -89,6 +102,28 @@ export function createLeaseKeeper(ports: Pick<Ports, "store" | "clock" | "log">,
     },
   };
 }
+
+const heldFrom = (job: Claimed, controller: AbortController, nowMs: number): HeldJob => ({
+  job,
+  controller,
+  keptAtMs: nowMs,
+  nextBeatMs: nowMs + thirdOf(job),
+  progress: undefined,
+  written: undefined,
+  nextWriteMs: nowMs,
+});
+
+/** @returns false when there is nothing to write. */
+function note(renewing: HeldJob, progress: number): boolean {
+  renewing.progress = progress;
+  if (progress === renewing.written) return false;
+  renewing.nextBeatMs = Math.min(renewing.nextBeatMs, renewing.nextWriteMs);
+  return true;
+}
+
+/** Sooner than the lease needs it, when progress came while a beat was under way. */
+const nextBeatOf = ({ job, progress, written, nextWriteMs }: HeldJob, nowMs: number, isAway: boolean): number =>
+  isAway || progress === written ? nowMs + pauseOf(job, isAway) : nextWriteMs;
 
 const id = (job: AttemptRef): string => `${job.jobId}:${job.attempt}`;
 /** Short after a failure: a lease that expired in an outage is rescued `rescueLookMs` after the store is back. */
@@ -137,8 +172,8 @@ function loseLapsed(clock: Clock, held: ReadonlyMap<string, HeldJob>): void {
   }
 }
 
-const beatOf = (renewing: HeldJob): { jobId: Claimed["jobId"]; attempt: number; progress?: number } => ({
-  jobId: renewing.job.jobId,
-  attempt: renewing.job.attempt,
-  ...(renewing.progress === undefined ? {} : { progress: renewing.progress }),
-});
+function beginBeat(renewing: HeldJob, nowMs: number): HeldAttempt & { readonly progress?: number } {
+  const { job, progress } = renewing;
+  renewing.nextWriteMs = nowMs + workerLimits.progressIntervalMs;
+  return { jobId: job.jobId, attempt: job.attempt, ...(progress === undefined ? {} : { progress }) };
+}

@@ -23,12 +23,22 @@ export async function runFanOut(scope: InvocationScope, body: FanOutBody, contex
   const run = await store.startRun(wanted, { dispatchWindowMs });
   // The moment of the run's first attempt, or of the run that is repeated.
   const moment = readMoment(run.input) ?? own;
-  const pages: Pages = { scope, body, context, moment, runId: run.runId, mark: markOf(wanted.key, run.parentId) };
+  const counts = { targets: 0, existing: 0 };
+  const pages: Pages = {
+    scope,
+    body,
+    context,
+    moment,
+    counts,
+    runId: run.runId,
+    mark: markOf(wanted.key, run.parentId),
+  };
   if (!run.sealed) await writePages(pages, run.cursor);
+  if (counts.existing > 0) context.log.info(`${counts.existing} targets exist already`, { run: run.runId });
   await context.tx(async (tx) => {
     await store.sealRun(run.runId, { tx });
     scope.left.push({ ...noAftermath, runs: [run.runId] });
-    return { runId: run.runId };
+    return { runId: run.runId, ...counts };
   });
 }
 
@@ -39,6 +49,8 @@ interface Pages {
   readonly context: Context;
   readonly moment: Moment;
   readonly runId: RunId;
+  /** What this attempt wrote, and rows whose target exists: of an earlier run, or of an earlier attempt. */
+  readonly counts: { targets: number; existing: number };
   /** Ends each target's key. */
   readonly mark: string;
 }
@@ -116,6 +128,8 @@ async function writePage(pages: Pages, page: { rows: readonly unknown[]; cursor:
     throw new Error(`run ${runId} takes no more pages: it was canceled, or this attempt lost its job`);
   }
   await ports.crashPoint("fanout.afterPage");
+  pages.counts.targets += written.created;
+  pages.counts.existing += targets.length - written.created;
   const dimensions = { job: definition.id };
   ports.metrics.add("fanout.targets", written.created, "Count", dimensions);
   if (written.conflicts > 0) ports.metrics.add("fanout.conflicts", written.conflicts, "Count", dimensions);

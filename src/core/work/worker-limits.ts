@@ -19,6 +19,8 @@ export const workerLimits = {
   giveBackPauseMsMax: 15_000,
   /** After a heartbeat that failed: less than `rescueLookMs`. */
   heartbeatRetryMs: 1_000,
+  /** Between two writes of one job's progress. */
+  progressIntervalMs: 1_000,
   /** Before the end of a worker's time: longer than `abortGraceMs`, so that interrupted jobs can still be settled. */
   deadlineMarginMs: 3_000,
   abortGraceMs: 1_000,

@@ -18,6 +18,8 @@ export interface SetupReport {
   readonly differences: readonly string[];
   /** Jobs whose messages ended with the queue of the last run, and are sent again. */
   readonly requeued: number;
+  /** By how much an earlier run in compressed time has left the database's clock ahead. */
+  readonly clockAheadMs: number;
   readonly loaded: LoadedCode;
   /** A file of the first app, from the project's folder: what a newcomer may change. */
   readonly edit: string;

@@ -34,7 +34,10 @@ async function setUp(): Promise<SetupReport> {
   const clients = { sqs: sqsClient(config.aws), dynamodb: dynamodbClient(config.aws) };
   try {
     await migrateAll(config, runtime);
-    await compressTime(config.databaseUrl, { scale: config.timeScale, startsAt: config.timeStart });
+    const clockAheadMs = await compressTime(config.databaseUrl, {
+      scale: config.timeScale,
+      startsAt: config.timeStart,
+    });
     const queues = await createResources(clients, runtime.topology, { timeScale: config.timeScale });
     const installed = await installDefinitions(runtime.ports, runtime.registry, {
       stage: config.stage.name,
@@ -53,6 +56,7 @@ async function setUp(): Promise<SetupReport> {
       schedules: installed.schedules,
       differences: installed.differences.map(({ message }) => message),
       requeued,
+      clockAheadMs,
       edit: editable(config, loadedFiles()),
       loaded: {
         files: loadedFiles(),

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -78,6 +78,8 @@ async function ofDatabase(list: Checklist, context: ProofContext, disk: SmallDis
 
 async function ofNpmStart(list: Checklist, context: ProofContext, disk: SmallDisk): Promise<void> {
   const home = join(disk.folder, "home");
+  // Others may enter it, so that Postgres keeps its data inside.
+  mkdirSync(home, { mode: 0o755 });
   const main = startMain(home, context.without);
   try {
     const started = await until("npm start", 90_000, () => {

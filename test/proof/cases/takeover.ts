@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { judge } from "../judge.ts";
-import { everyMs } from "../occurrences.ts";
+import { everyMs, unfinished } from "../occurrences.ts";
 import { Checklist, type Proof, type ProofContext } from "../proof.ts";
 import type { SchedulerProcess } from "../scheduler-process.ts";
 import { startSystem, type System } from "../system.ts";
@@ -38,6 +38,7 @@ export const takeover: Proof = {
     await until("all times to be decided", 2 * times.leaseMs, async () => (await unplannedMs(system)) < 2 * everyMs);
     await last.stop();
     await until("what has been due to run", 60_000, async () => (await overdue(system)) === 0);
+    if (!context.defaults) await until("the last ones to run", 30_000, async () => (await unfinished(system)) === 0);
     await fleet.stop();
     assess(list, tasks, widestMs, times.lateMsMax);
     const { rows } = await system.pool.query<{ ms: number }>(

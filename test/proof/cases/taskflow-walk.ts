@@ -10,6 +10,11 @@ import { startWire } from "../wire.ts";
 const clients = 200;
 const slowMs = 40;
 const scaleDefault = 8;
+/** Each way: longer than the example waits for a statement of its own. */
+const stallMs = 1_500;
+const stalled = `
+  select exists (select from belfry.job where state = 'RUNNING') as running,
+    exists (select from belfry.attempt where error_code = 'DB_UNAVAILABLE') as failed`;
 
 type Experiment = (list: Checklist, context: ProofContext) => Promise<void>;
 
@@ -95,7 +100,7 @@ async function lockStoreDown(list: Checklist, context: ProofContext): Promise<vo
     { payload: { type: "succeed", report: "later" }, key: "report:later", delayMs: 30_000 },
   ]);
   const asked: readonly Request[] = [
-    { job_key: "report:later", job_type: "succeed", report: "later" },
+    { job_key: "report:later", type: "succeed", payload: { report: "later" } },
     ...requests(8, "dark"),
   ];
   await runToEnd(list, example, asked, () => {});
@@ -112,7 +117,7 @@ async function slowDatabase(list: Checklist, context: ProofContext): Promise<voi
   const example = await begin({ ...context, postgresUrl: slow.href }, "slow database");
   const asked: readonly Request[] = [
     ...requests(8, "slow"),
-    { job_key: "report:hang", job_type: "hang", report: "hang" },
+    { job_key: "report:hang", type: "hang", payload: { report: "hang" } },
   ];
   await runToEnd(list, example, asked, () => {});
   const { rows } = await example.system.pool.query<{ lost: number }>(
@@ -120,6 +125,30 @@ async function slowDatabase(list: Checklist, context: ProofContext): Promise<voi
   );
   list.expect("no worker was taken for dead", rows[0]?.lost === 0, rows[0]?.lost);
   list.figure(`a database ${slowMs} ms away, each way`);
+  await example.stop();
+  await wire.stop();
+  if (context.without === null) await stalledDatabase(list, context);
+}
+
+/** Statements take so long that attempts fail by it: under a code of their own, and are repeated when it is fast again. */
+async function stalledDatabase(list: Checklist, context: ProofContext): Promise<void> {
+  const { hostname, port } = new URL(context.postgresUrl);
+  const wire = await startWire({ host: hostname, port: Number(port) }, () => 0.5);
+  const example = await begin({ ...context, scale: 2 }, "stalled database", { postgresPort: wire.port });
+  const { pool } = example.system;
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    const { rows } = await pool.query<{ running: boolean; failed: boolean }>(stalled);
+    isOver ||= rows[0]?.failed === true;
+    wire.delay(rows[0]?.running === true && !isOver ? stallMs : 0, 0);
+  };
+  await runToEnd(list, example, requests(8, "stall"), () => void look());
+  const { rows } = await pool.query<{ code: string }>("select distinct error_code as code from taskflow.job_attempts");
+  const codes = rows.map(({ code }) => code);
+  list.expect("attempts failed by the database, under its code", codes.includes("DB_UNAVAILABLE"), codes.join(" "));
+  const stuck = await pool.query("select 1 from belfry.job where state in ('RUNNING', 'QUEUED', 'RETRY_WAIT')");
+  list.expect("no job is stuck", stuck.rowCount === 0, `${stuck.rowCount} jobs`);
+  list.figure(`statements of ${2 * stallMs} ms`);
   await example.stop();
   await wire.stop();
 }

@@ -10,6 +10,7 @@ export interface WaitingRow {
   readonly held_ahead: number;
   readonly running: number;
   readonly seen_at: number | null;
+  readonly failed_first: { readonly id: string; readonly task: string; readonly code: string | null } | null;
   readonly last_reason: string | null;
 }
 
@@ -35,6 +36,16 @@ select to_jsonb(l) as lane_pause, to_jsonb(s) as schedule, j.preds_open,
     where r.id = any(array(select unnest(l.job_ids) from belfry.lease l where l.lane = j.lane limit $2)) and r.lease_id is not null
   ) r) as running,
   (select belfry.ms(w.seen_at) from belfry.worker w where w.lane = j.lane order by w.seen_at desc limit 1) as seen_at,
+  (
+    with recursive before as (
+      select e.from_id as id from belfry.edge e where e.to_id = j.id and j.state = 'SKIPPED'
+      union
+      select e.from_id from before join belfry.job p on p.id = before.id and p.state = 'SKIPPED' join belfry.edge e on e.to_id = p.id
+    )
+    select jsonb_build_object('id', p.id::text, 'task', p.task, 'code', p.error_code)
+    from before join belfry.job p on p.id = before.id
+    where p.state in ('FAILED', 'CANCELED') order by p.finished_at, p.id limit 1
+  ) as failed_first,
   (select h.reason from belfry.history h where h.job_id = j.id order by h.id desc limit 1) as last_reason
 from belfry.job j
 left join lateral (select ${pauseColumns} from belfry.lane where name = j.lane) l on true

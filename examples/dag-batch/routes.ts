@@ -1,0 +1,36 @@
+import { InvalidPayload, type Job } from "belfry";
+import { Hono } from "hono";
+import { connections } from "../pool.ts";
+
+const connected = connections(1);
+const batch = "select * from dag_batch.batch_instance where biz_key = $1";
+const tasks = `
+  select task_key, pre_cnt, status, attempts, visible_at, worker_id, error_code from dag_batch.outbox_evt
+  where batch_id = $1 order by id limit 200`;
+
+interface WorkflowInput {
+  readonly graph: string;
+  readonly day: string;
+  readonly part?: string | undefined;
+}
+
+/** Start a graph with its parameters, and look at a batch with the first 200 of its tasks. */
+export function routes(workflow: Job<WorkflowInput>): Hono {
+  const app = new Hono();
+  app.post("/batches", async (c) => {
+    try {
+      const { id, created } = await workflow.enqueue(await c.req.json<WorkflowInput>());
+      return c.json({ job: id, created }, created ? 201 : 200);
+    } catch (error) {
+      if (error instanceof InvalidPayload) return c.json({ error: "INVALID", fields: error.issues }, 422);
+      throw error;
+    }
+  });
+  app.get("/batches/:key", async (c) => {
+    const { rows } = await connected().query<{ id: string }>(batch, [c.req.param("key")]);
+    const [found] = rows;
+    if (found === undefined) return c.json({ error: "UNKNOWN", message: "no batch has this key, or not yet" }, 404);
+    return c.json({ ...found, tasks: (await connected().query(tasks, [found.id])).rows });
+  });
+  return app;
+}
