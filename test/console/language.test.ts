@@ -16,8 +16,8 @@ const screens = [
   { path: "/kinds", text: "느린 순" },
   { path: "/runs", text: "걸린 시간" },
   { path: "/runs/7", text: "실패한 곳부터 재시도" },
-  { path: "/dead-letters", text: "데드 레터" },
-  { path: "/lanes", text: "레인과 워커" },
+  { path: "/dead-letters", text: "HTTP_503" },
+  { path: "/lanes", text: "최대 워커" },
   { path: "/locks", text: "펜스 설치" },
 ] as const;
 
