@@ -4,6 +4,7 @@ import { words } from "./language/words.ts";
 import { correct } from "./clock.ts";
 import { ApiError, get, post, query, send } from "./http.ts";
 import { loadedMap, type LoadedMap } from "./runs/run-map.ts";
+import { myZone } from "./time.ts";
 import type { ScheduleSettings } from "./schedules/when.ts";
 import type {
   ShownAttempt,
@@ -94,8 +95,10 @@ export async function loadScheduleOutcome(id: string, signal?: AbortSignal): Pro
   if (schedules[0] === undefined) throw new ApiError(404, "unknown-schedule", words.shared.noSchedule(id));
   return schedules[0];
 }
-export const loadUpcoming = (hours: number, signal?: AbortSignal) =>
-  get<ShownUpcoming>(`/upcoming${query({ hours })}`, signal);
+export const loadUpcoming = (
+  asked: { readonly hours: number; readonly app: string; readonly lane: string },
+  signal?: AbortSignal,
+) => get<ShownUpcoming>(`/upcoming${query(asked)}`, signal);
 /** Figures of a period of this many hours, beside those of one that lies `against` hours earlier. */
 export const loadKindFigures = (
   asked: { readonly hours: number; readonly against: number; readonly by: string; readonly lane?: string },
@@ -141,7 +144,14 @@ export const loadPayload = async (id: string, signal?: AbortSignal): Promise<unk
   );
   return versions.at(-1)?.spec?.payload ?? null;
 };
-export const requestPause = (id: string) => post<ShownSchedule>(`/schedules/${at(id)}/pause`);
+/** Its end is by the reader's clock. What is empty is left out. */
+export type PauseAnswer = Readonly<Record<string, string>>;
+const pauseOf = ({ until = "", reason = "" }: PauseAnswer) => ({
+  ...(until === "" ? {} : { until, timezone: myZone }),
+  ...(reason === "" ? {} : { reason }),
+});
+export const requestPause = (id: string, pause: PauseAnswer) =>
+  post<ShownSchedule>(`/schedules/${at(id)}/pause`, pauseOf(pause));
 export const requestResume = (id: string) => post<ShownSchedule>(`/schedules/${at(id)}/resume`);
 export const requestTrigger = (id: string) => post<{ id: string }>(`/schedules/${at(id)}/trigger`);
 
@@ -176,7 +186,8 @@ export const loadFailureGroups = (kind: string | null, signal?: AbortSignal) =>
   get<{ groups: readonly ShownFailureGroup[]; isMore: boolean }>(`/dead-letters${query({ kind })}`, signal);
 export const loadLanes = (signal?: AbortSignal) =>
   get<{ lanes: readonly ShownLane[]; caps: readonly ShownSlotUse[]; isMore: boolean }>("/lanes", signal);
-export const pauseLane = (name: string) => post<ShownLane>(`/lanes/${at(name)}/pause`);
+export const pauseLane = (name: string, pause: PauseAnswer) =>
+  post<ShownLane>(`/lanes/${at(name)}/pause`, pauseOf(pause));
 export const resumeLane = (name: string) => post<ShownLane>(`/lanes/${at(name)}/resume`);
 export const changeCap = (kind: string, size: number) => send<unknown>("PUT", `/caps/${at(kind)}`, { size });
 export const loadWorkers = async (signal?: AbortSignal): Promise<readonly ShownWorker[]> =>
@@ -198,12 +209,29 @@ export interface ShownBulk {
   readonly changed: number;
   /** Matched, but another process moved them first. */
   readonly refused: number;
+  /** One job of each group goes first; where it fails, the rest stays. */
+  readonly canary?: { readonly state: "wanted" | "out" | "passed" | "failed" } | null;
 }
 
 export const countBulk = async (action: BulkVerb, filter: JobQuery): Promise<ShownCount> =>
   (await post<{ matched: ShownCount }>("/bulk", { action, filter: nested(filter), dryRun: true })).matched;
 export const startBulk = (action: BulkVerb, filter: JobQuery) =>
   post<ShownBulk>("/bulk", { action, filter: nested(filter) });
+export interface Redrive {
+  readonly fingerprints: readonly string[];
+  /** Null for several. */
+  readonly kind: string | null;
+  readonly pace: string;
+  readonly canary: boolean;
+}
+const redriveOf = ({ fingerprints, kind, pace, canary }: Redrive) => ({
+  filter: { fingerprint: fingerprints, ...(kind === null ? {} : { kind }) },
+  ...(pace === "" ? {} : { pace }),
+  canary,
+});
+export const countRedrive = async (redrive: Redrive): Promise<ShownCount> =>
+  (await post<{ matched: ShownCount }>("/dead-letters/redrive", { ...redriveOf(redrive), dryRun: true })).matched;
+export const startRedrive = (redrive: Redrive) => post<ShownBulk>("/dead-letters/redrive", redriveOf(redrive));
 export const loadBulk = (id: string) => get<ShownBulk>(`/bulk/${at(id)}`);
 export const requestBulkStop = (id: string) => post<ShownBulk>(`/bulk/${at(id)}/stop`);
 

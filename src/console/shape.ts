@@ -59,6 +59,7 @@ export interface ShownFailureGroup {
   readonly firstAt: string;
   readonly lastAt: string;
   readonly newest: string;
+  readonly samples: readonly { readonly job: string; readonly at: string; readonly message: string | null }[];
 }
 
 /** Why a job does not run, and when it will. */

@@ -66,7 +66,8 @@ function partsOf(at: number, zone: string): Parts {
   return {
     year: found.year ?? "",
     day: words.time.day(found.month ?? "", found.day ?? ""),
-    clock: `${found.hour}:${found.minute}:${found.second}`,
+    // Some languages leave out the zero that was asked for.
+    clock: [found.hour, found.minute, found.second].map((part = "") => part.padStart(2, "0")).join(":"),
     name: found.timeZoneName ?? zone,
   };
 }

@@ -42,7 +42,7 @@ const actions: readonly Action[] = [
     path: "/dead-letters",
     button: "Retry 42 of send-open-mail, HTTP_503",
     confirm: "Retry 42 jobs",
-    post: "POST /bulk",
+    post: "POST /dead-letters/redrive",
     told: "41 jobs retried, 1 left as they were",
   },
   {
@@ -90,6 +90,34 @@ await describeInBrowser("every action by keyboard alone", (its) => {
     await page.keyboard.press("Enter");
     await page.getByText("1 time planned").waitFor();
     expect(backfills()).toBe(before + 2);
+    await close();
+  });
+
+  test("a lane is paused with an end by the reader's clock, and with a reason", async () => {
+    const { page, close } = await its.visit("/lanes", "default");
+    await page.getByRole("button", { name: "Pause lane default" }).click();
+    await page.getByLabel("Until").fill("6:00");
+    await page.getByLabel("Reason").fill("the provider is away");
+    await page.keyboard.press("Enter");
+    await page.getByText("Lane default is paused").waitFor();
+    expect(its.api.bodies.at(-1)).toEqual({ until: "6:00", timezone: "Asia/Seoul", reason: "the provider is away" });
+    await close();
+  });
+
+  test("several groups of dead letters are retried at a pace, one of each first, after all is said again", async () => {
+    const { page, close } = await its.visit("/dead-letters", "HTTP_503");
+    await page.getByText("3 samples").first().click();
+    await page.getByLabel("Mark all groups").check();
+    await page.getByText("2 groups").waitFor();
+    await page.getByRole("button", { name: "Retry 45 jobs" }).click();
+    const dialog = page.getByRole("dialog", { name: "Retry 42 jobs?" });
+    await dialog.getByText("export-report").first().waitFor();
+    await dialog.getByLabel("Pace").fill("1s");
+    await dialog.getByLabel("One of each group first").check();
+    await dialog.getByRole("button", { name: "Retry 42 jobs" }).click();
+    await page.getByText("41 jobs retried").waitFor();
+    const sent = its.api.bodies.findLast((each) => "canary" in each && !("dryRun" in each));
+    expect(sent).toEqual({ filter: { fingerprint: ["a1", "b2"] }, pace: "1s", canary: true });
     await close();
   });
 });

@@ -147,6 +147,10 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/runs\/9\/map$/, () => runScene.largeMap(10_000)],
     [/^\/runs\/\d+\/map$/, () => runScene.runMap],
     [/^\/runs\/\d+\/retry$/, () => ({ run: runScene.run, again: ["202"] })],
+    [
+      /^\/dead-letters\/redrive$/,
+      () => (body["dryRun"] === true ? { matched: { count: 42, isMore: false } } : bulk("RUNNING")),
+    ],
     [/^\/dead-letters$/, () => ({ groups: list(system.groups), isMore: false })],
     [/^\/lanes$/, () => ({ lanes: list(system.lanes), caps: list(system.caps), isMore: false })],
     [/^\/lanes\/\w+\/(pause|resume)$/, () => system.lanes[0]],

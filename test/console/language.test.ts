@@ -16,8 +16,8 @@ const screens = [
   { path: "/kinds", text: "느린 순" },
   { path: "/runs", text: "걸린 시간" },
   { path: "/runs/7", text: "실패한 곳부터 재시도" },
-  { path: "/dead-letters", text: "데드 레터" },
-  { path: "/lanes", text: "레인과 워커" },
+  { path: "/dead-letters", text: "HTTP_503" },
+  { path: "/lanes", text: "최대 워커" },
   { path: "/locks", text: "펜스 설치" },
 ] as const;
 
@@ -35,6 +35,8 @@ await describeInBrowser("the page in two languages", (its) => {
   test("a schedule's expression and times are said in Korean", async () => {
     const { page, close: leave } = await its.visit("/schedules/nightly-export", "다음 시각", korean);
     await page.locator(".lead", { hasText: "매일" }).waitFor();
+    const times = await page.locator("main time").allInnerTexts();
+    expect(times.filter((each) => !/\d\d:\d\d:\d\d/.test(each))).toEqual([]);
     await page.getByLabel("시간 표기").selectOption("relative");
     await page.locator("main time", { hasText: /전|후/ }).first().waitFor();
     expect(await page.locator("main time").allInnerTexts()).not.toContain("now");

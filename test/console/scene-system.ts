@@ -2,6 +2,8 @@
 import type { ShownAudit, ShownFailureGroup, ShownLane, ShownLock, ShownWorker } from "../../src/console/shape.ts";
 import { ago, notPaused } from "./scene.ts";
 
+const samples = [5, 4, 3].map((job) => ({ job: String(job), at: ago(60), message: `of job ${job}` }));
+
 export const groups: readonly ShownFailureGroup[] = [
   group("a1", "send-open-mail", "HTTP_503", "the mail server answered 503 Service Unavailable", 42),
   group("b2", "export-report", "ENOSPC", "no space left on device", 3),
@@ -14,7 +16,17 @@ function group(
   errorMessage: string,
   jobs: number,
 ): ShownFailureGroup {
-  return { fingerprint, kind, errorCode, errorMessage, jobs, firstAt: ago(9_000), lastAt: ago(60), newest: "5" };
+  return {
+    fingerprint,
+    kind,
+    errorCode,
+    errorMessage,
+    jobs,
+    firstAt: ago(9_000),
+    lastAt: ago(60),
+    newest: "5",
+    samples,
+  };
 }
 
 const held = { slot: 2, paused: 0, predecessors: 1 };

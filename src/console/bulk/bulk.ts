@@ -8,6 +8,7 @@ import {
   loadBulk,
   loadJobs,
   retryJob,
+  type ShownBulk,
   startBulk,
   requestBulkStop,
 } from "../client.ts";
@@ -28,7 +29,7 @@ interface Ongoing {
   readonly stop: () => void;
 }
 
-interface Outcome {
+export interface BulkOutcome {
   readonly changed: number;
   readonly refused: number;
   readonly isStopped: boolean;
@@ -63,7 +64,7 @@ export async function confirmAndChange(
     };
     if (!(await confirmed(question))) return;
     const outcome = await ("ids" in target ? oneByOne(action, target.ids) : everything(action, target.filter));
-    tell(action, outcome);
+    sayOutcome(action, outcome);
     onDone();
   } catch (error) {
     sayFailed(words.bulk.notChanged(action), error);
@@ -102,8 +103,13 @@ function tally(values: readonly string[]): string {
 }
 
 /** The API does it page by page, also when this page is closed. */
-async function everything(action: BulkVerb, filter: JobQuery): Promise<Outcome> {
-  let bulk = await startBulk(action, filter);
+async function everything(action: BulkVerb, filter: JobQuery): Promise<BulkOutcome> {
+  return await followed(action, await startBulk(action, filter));
+}
+
+/** To its end; on the way it can be stopped. */
+export async function followed(action: BulkVerb, started: ShownBulk): Promise<BulkOutcome> {
+  let bulk = started;
   const stop = (): void =>
     void requestBulkStop(bulk.id).catch((error: unknown) => sayFailed(words.bulk.notStopped, error));
   while (bulk.state === "RUNNING") {
@@ -111,11 +117,12 @@ async function everything(action: BulkVerb, filter: JobQuery): Promise<Outcome> 
     await new Promise((resolve) => setTimeout(resolve, lookMs));
     bulk = await loadBulk(bulk.id);
   }
+  if (bulk.canary?.state === "failed") sayFailed(words.redrive.canaryFailed, "");
   return { changed: bulk.changed, refused: bulk.refused, isStopped: bulk.state === "STOPPED" };
 }
 
 /** A few at a time. A job that another process moved is counted and not changed. */
-async function oneByOne(action: BulkVerb, ids: readonly string[]): Promise<Outcome> {
+async function oneByOne(action: BulkVerb, ids: readonly string[]): Promise<BulkOutcome> {
   const total = { count: ids.length, isMore: false };
   let [changed, refused] = [0, 0];
   const stopping = new AbortController();
@@ -136,7 +143,7 @@ async function oneByOne(action: BulkVerb, ids: readonly string[]): Promise<Outco
   return { changed, refused, isStopped: stopping.signal.aborted };
 }
 
-function tell(action: BulkVerb, { changed, refused, isStopped }: Outcome): void {
+export function sayOutcome(action: BulkVerb, { changed, refused, isStopped }: BulkOutcome): void {
   say(words.bulk.changed(action, changed, refused, isStopped), {
     text: words.shared.showJobs,
     href: addresses.jobsWith(action === "cancel" ? "state:canceled" : "state:pending,queued,running"),

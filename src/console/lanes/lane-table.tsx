@@ -1,4 +1,5 @@
 import { addresses } from "../address.ts";
+import { Paused } from "../parts/paused.tsx";
 import { Tag } from "../parts/tag.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import type { ShownLane } from "../shape.ts";
@@ -33,7 +34,10 @@ export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
           </td>
           <td>
             {lane.paused ? (
-              <Tag icon="pause" tone="warn" text={pausedText(lane)} />
+              <>
+                <Tag icon="pause" tone="warn" text={pausedText(lane)} />
+                <Paused of={lane} />
+              </>
             ) : (
               <Tag icon="SUCCESS" tone="good" text={words.lanes.open} />
             )}

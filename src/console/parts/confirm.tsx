@@ -1,7 +1,16 @@
 import { signal } from "@preact/signals";
-import { useRef } from "preact/hooks";
-import { Dialog } from "./dialog.tsx";
+import { useRef, useState } from "preact/hooks";
 import { words } from "../language/words.ts";
+import { Dialog } from "./dialog.tsx";
+import { FormField } from "./field.tsx";
+
+export interface QuestionField {
+  readonly id: string;
+  readonly name: string;
+  readonly hint: string;
+  /** Its answer is `yes`, or nothing. */
+  readonly isCheck?: boolean;
+}
 
 interface Question {
   readonly title: string;
@@ -9,25 +18,33 @@ interface Question {
   readonly text: string;
   /** What it concerns, name by name. */
   readonly facts?: readonly (readonly [string, string])[];
+  /** What may be written with the answer. */
+  readonly fields?: readonly QuestionField[];
   /** The verb on the button. */
   readonly action: string;
   readonly danger?: boolean;
 }
 
+/** What was written, by the field's id; null for a no. */
+type Answer = Readonly<Record<string, string>> | null;
+
 interface Asked {
   /** The next question may come before the browser reports that the dialog of this one was closed. */
   readonly number: number;
   readonly question: Question;
-  readonly answer: (yes: boolean) => void;
+  readonly answer: (answer: Answer) => void;
 }
 
 const asked = signal<Asked | null>(null);
 let questions = 0;
 
 /** Asks before anything that cannot be taken back. Closing the dialog is a no. */
-export function confirmed(question: Question): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  asked.value?.answer(false);
+export const confirmed = async (question: Question): Promise<boolean> => (await answerTo(question)) !== null;
+
+/** The same for a question with fields. */
+export function answerTo(question: Question): Promise<Answer> {
+  const { promise, resolve } = Promise.withResolvers<Answer>();
+  asked.value?.answer(null);
   questions += 1;
   asked.value = { number: questions, question, answer: resolve };
   return promise;
@@ -37,42 +54,80 @@ export const ConfirmDialog = () => (asked.value === null ? null : <Asking key={a
 
 function Asking({ number, question, answer }: Asked) {
   const isYes = useRef(false);
+  const [written, setWritten] = useState<Readonly<Record<string, string>>>({});
   const onClose = (): void => {
     if (asked.value?.number === number) asked.value = null;
-    answer(isYes.current);
+    answer(isYes.current ? written : null);
   };
   return (
     <Dialog title={question.title} onClose={onClose}>
       {(close) => (
-        <>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            isYes.current = true;
+            close();
+          }}
+        >
           <p class="dialog-text">{question.text}</p>
-          {question.facts === undefined || question.facts.length === 0 ? null : (
-            <dl class="facts dialog-facts">
-              {question.facts.map(([name, value]) => (
-                <div key={name}>
-                  <dt>{name}</dt>
-                  <dd>{value}</dd>
-                </div>
+          {question.facts === undefined || question.facts.length === 0 ? null : <Facts facts={question.facts} />}
+          {question.fields === undefined ? null : (
+            <div class="dialog-text dialog-fields">
+              {question.fields.map((field) => (
+                <Writing
+                  key={field.id}
+                  field={field}
+                  value={written[field.id] ?? ""}
+                  onWrite={(value) => setWritten({ ...written, [field.id]: value })}
+                />
               ))}
-            </dl>
+            </div>
           )}
           <div class="dialog-foot">
             <button type="button" class="button" onClick={close}>
               {words.shared.keepAsIs}
             </button>
-            <button
-              type="button"
-              class={question.danger === true ? "button primary danger" : "button primary"}
-              onClick={() => {
-                isYes.current = true;
-                close();
-              }}
-            >
+            <button type="submit" class={question.danger === true ? "button primary danger" : "button primary"}>
               {question.action}
             </button>
           </div>
-        </>
+        </form>
       )}
     </Dialog>
   );
 }
+
+const Facts = ({ facts }: { readonly facts: readonly (readonly [string, string])[] }) => (
+  <dl class="facts dialog-facts">
+    {facts.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
+interface WritingProps {
+  readonly field: QuestionField;
+  readonly value: string;
+  readonly onWrite: (value: string) => void;
+}
+
+const Writing = ({ field: { name, hint, isCheck = false }, value, onWrite }: WritingProps) =>
+  isCheck ? (
+    <label class="check-line">
+      <input
+        type="checkbox"
+        checked={value !== ""}
+        onChange={({ currentTarget }) => onWrite(currentTarget.checked ? "yes" : "")}
+      />
+      <span>
+        {name} <span class="small">{hint}</span>
+      </span>
+    </label>
+  ) : (
+    <FormField name={name} hint={hint}>
+      <input class="field" value={value} onInput={({ currentTarget }) => onWrite(currentTarget.value)} />
+    </FormField>
+  );

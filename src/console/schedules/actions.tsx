@@ -1,6 +1,7 @@
 import { addresses } from "../address.ts";
 import { requestPause, requestResume, requestTrigger } from "../client.ts";
-import { confirmed } from "../parts/confirm.tsx";
+import { pauseFields } from "../parts/paused.tsx";
+import { answerTo } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
 import type { ShownSchedule } from "../shape.ts";
 import { words } from "../language/words.ts";
@@ -11,9 +12,10 @@ export async function togglePause(
   onDone: () => void,
 ): Promise<void> {
   const question = { title: words.schedules.pauseQuestion(id), text: words.schedules.pauseText, danger: true };
-  if (!paused && !(await confirmed({ ...question, action: words.schedules.pause }))) return;
+  const pause = paused ? {} : await answerTo({ ...question, fields: pauseFields, action: words.schedules.pause });
+  if (pause === null) return;
   try {
-    await (paused ? requestResume(id) : requestPause(id));
+    await (paused ? requestResume(id) : requestPause(id, pause));
     say(paused ? words.schedules.goesOn(id) : words.schedules.isPaused(id));
   } catch (error) {
     sayFailed(words.schedules.notChanged(id), error);

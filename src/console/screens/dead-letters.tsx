@@ -1,5 +1,6 @@
 import { addresses } from "../address.ts";
-import { confirmAndChange } from "../bulk/bulk.ts";
+import { useState } from "preact/hooks";
+import { confirmAndRedrive } from "../bulk/redrive.ts";
 import { loadFailureGroups } from "../client.ts";
 import { quoted } from "../filter/terms.ts";
 import { Empty } from "../parts/empty.tsx";
@@ -42,71 +43,122 @@ export function DeadLettersScreen() {
   );
 }
 
-const GroupTable = ({
-  groups,
-  onDone,
-}: {
+interface GroupTableProps {
   readonly groups: readonly ShownFailureGroup[];
   readonly onDone: () => void;
-}) => (
-  <div class="card">
-    <table class="table tall">
-      <TableHead
-        columns={[
-          { name: words.deadLetters.jobs, isNumber: true },
-          words.deadLetters.kind,
-          words.deadLetters.error,
-          words.deadLetters.first,
-          words.deadLetters.last,
-          { name: words.shared.actions, isHidden: true },
-        ]}
-      />
-      <tbody>
-        {groups.map((group) => (
-          <Group key={`${group.kind} ${group.fingerprint}`} group={group} onDone={onDone} />
-        ))}
-      </tbody>
-    </table>
-  </div>
-);
+}
 
-function Group({ group, onDone }: { readonly group: ShownFailureGroup; readonly onDone: () => void }) {
-  const { kind, fingerprint, jobs, errorCode, errorMessage, firstAt, lastAt, newest } = group;
-  const filter = { state: "FAILED", kind, fingerprint };
-  const text = `state:failed kind:${quoted(kind)} fingerprint:${fingerprint}`;
-  const href = addresses.jobsWith(text);
+const { deadLetters: names } = words;
+const idOf = ({ kind, fingerprint }: ShownFailureGroup): string => `${kind} ${fingerprint}`;
+
+function GroupTable({ groups, onDone }: GroupTableProps) {
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
+  const chosen = groups.filter((group) => marked.has(idOf(group)));
+  const toggle = (group: ShownFailureGroup): void => {
+    const others = new Set(marked);
+    if (!others.delete(idOf(group))) others.add(idOf(group));
+    setMarked(others);
+  };
+  const all = (): void => setMarked(new Set(chosen.length === groups.length ? [] : groups.map(idOf)));
+  return (
+    <div class="card">
+      <div class="bulk" role="toolbar" aria-label={names.title}>
+        <label class="check-line">
+          <input type="checkbox" checked={chosen.length === groups.length} onChange={all} />
+          <span>{words.redrive.markAll}</span>
+        </label>
+        <span class="dim">{words.redrive.groups(chosen.length)}</span>
+        {chosen.length === 0 ? null : (
+          <button type="button" class="button small" onClick={() => void confirmAndRedrive(chosen, onDone)}>
+            {words.redrive.action(chosen.reduce((sum, { jobs }) => sum + jobs, 0))}
+          </button>
+        )}
+      </div>
+      <table class="table tall stacks">
+        <TableHead
+          columns={[
+            { name: words.jobs.columns.marked, isHidden: true },
+            { name: names.jobs, isNumber: true },
+            names.kind,
+            names.error,
+            names.first,
+            names.last,
+            { name: words.shared.actions, isHidden: true },
+          ]}
+        />
+        <tbody>
+          {groups.map((group) => (
+            <Group
+              key={idOf(group)}
+              group={group}
+              isMarked={marked.has(idOf(group))}
+              onMark={() => toggle(group)}
+              onDone={onDone}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface GroupProps {
+  readonly group: ShownFailureGroup;
+  readonly isMarked: boolean;
+  readonly onMark: () => void;
+  readonly onDone: () => void;
+}
+
+function Group({ group, isMarked, onMark, onDone }: GroupProps) {
+  const { kind, fingerprint, jobs, errorCode, errorMessage, firstAt, lastAt, samples } = group;
+  const code = errorCode ?? words.shared.noCode;
   return (
     <tr>
-      <td class="number strong">{counted(jobs)}</td>
       <td>
-        <a class="row-link" href={href}>
+        <input type="checkbox" aria-label={words.redrive.mark(kind, code)} checked={isMarked} onChange={onMark} />
+      </td>
+      <td class="number strong" data-label={names.jobs}>
+        {counted(jobs)}
+      </td>
+      <td>
+        <a class="row-link" href={addresses.jobsWith(`state:failed kind:${quoted(kind)} fingerprint:${fingerprint}`)}>
           {kind}
         </a>
       </td>
-      <td class="error-cell">
-        <span class="mono error-code">{errorCode ?? words.shared.noCode}</span>
+      <td class="error-cell wide">
+        <span class="mono error-code">{code}</span>
         <p class="dim clamp" title={errorMessage ?? undefined}>
           {errorMessage}
         </p>
+        <details class="samples">
+          <summary class="dim small">{words.redrive.samples(samples.length)}</summary>
+          <ul>
+            {samples.map(({ job, at, message }) => (
+              <li key={job}>
+                <a class="link" href={addresses.job(job)}>
+                  {`#${job}`}
+                </a>{" "}
+                <Time at={at} /> <span class="dim">{message}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
       </td>
-      <td>
+      <td data-label={names.first}>
         <Time at={firstAt} />
       </td>
-      <td>
+      <td data-label={names.last}>
         <Time at={lastAt} />
       </td>
       <td>
         <span class="actions">
-          <a class="button small" href={addresses.job(newest)}>
-            {words.deadLetters.newest}
-          </a>
           <button
             type="button"
             class="button small"
-            aria-label={words.deadLetters.retryOf(jobs, kind, errorCode ?? words.shared.noCode)}
-            onClick={() => void confirmAndChange("retry", { filter, text }, onDone)}
+            aria-label={names.retryOf(jobs, kind, code)}
+            onClick={() => void confirmAndRedrive([group], onDone)}
           >
-            {words.deadLetters.retry(jobs)}
+            {names.retry(jobs)}
           </button>
         </span>
       </td>

@@ -1,6 +1,7 @@
 import { addresses } from "../address.ts";
 import { loadLanes, loadWorkers, pauseLane, resumeLane } from "../client.ts";
-import { confirmed } from "../parts/confirm.tsx";
+import { pauseFields } from "../parts/paused.tsx";
+import { answerTo } from "../parts/confirm.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Audits } from "../parts/audits.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -59,9 +60,10 @@ export function LanesScreen() {
 
 async function toggle({ name, paused }: ShownLane, onDone: () => void): Promise<void> {
   const question = { title: words.lanes.pauseQuestion(name), text: words.lanes.pauseText, danger: true };
-  if (!paused && !(await confirmed({ ...question, action: words.lanes.pause }))) return;
+  const pause = paused ? {} : await answerTo({ ...question, fields: pauseFields, action: words.lanes.pause });
+  if (pause === null) return;
   try {
-    await (paused ? resumeLane(name) : pauseLane(name));
+    await (paused ? resumeLane(name) : pauseLane(name, pause));
     say(paused ? words.lanes.goesOn(name) : words.lanes.isPaused(name));
   } catch (error) {
     sayFailed(words.lanes.notChanged(name), error);

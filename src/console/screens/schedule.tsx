@@ -5,6 +5,7 @@ import { currentTime } from "../clock.ts";
 import { useKeys } from "../keys.ts";
 import { Audits } from "../parts/audits.tsx";
 import { Loaded } from "../parts/loaded.tsx";
+import { Paused } from "../parts/paused.tsx";
 import { useResource } from "../resource.ts";
 import { startScheduleOnce, togglePause } from "../schedules/actions.tsx";
 import { BackfillForm } from "../schedules/backfill-form.tsx";
@@ -88,6 +89,7 @@ function Found({ schedule, onDone }: { readonly schedule: ShownOutcome; readonly
         <EndsText {...schedule} />
         <span class="dim">{words.schedules.onTime(onTimeText(schedule), latenessText(schedule))}</span>
       </p>
+      <Paused of={schedule} zone={timezone} />
       <div class="columns even">
         <NextFires next={next} schedule={schedule} />
         <BackfillForm schedule={schedule} onDone={past.reload} />

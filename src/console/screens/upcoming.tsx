@@ -10,8 +10,9 @@ import { TableHead } from "../parts/table-head.tsx";
 import { Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import type { ShownUpcoming } from "../shape.ts";
-import { relative } from "../time.ts";
+import { durationText, relative } from "../time.ts";
 import { useTitle } from "../title.ts";
+import { counted } from "../language/number.ts";
 import { words } from "../language/words.ts";
 
 const spans = [
@@ -25,17 +26,21 @@ export function UpcomingScreen() {
   const { query, path, route } = useLocation();
   const hours = spans.find(({ value }) => value === query["hours"])?.value ?? "1";
   useTitle(words.upcoming.title);
-  const coming = useResource(`upcoming ${hours}`, (signal) => loadUpcoming(Number(hours), signal), { again: "slow" });
+  const { app = "", lane = "" } = query;
+  const asked = { hours: Number(hours), app, lane };
+  const coming = useResource(JSON.stringify(asked), (signal) => loadUpcoming(asked, signal), { again: "slow" });
+  const go = (fields: Readonly<Record<string, string>>): void =>
+    route(`${path}?${new URLSearchParams({ hours, app, lane, ...fields })}`);
   return (
     <>
       <header class="screen-head">
         <h1>{words.upcoming.title}</h1>
-        <Tabs
-          label={words.shared.span}
-          among={spans}
-          value={hours}
-          onChoose={(value) => route(`${path}?hours=${value}`)}
-        />
+        <Tabs label={words.shared.span} among={spans} value={hours} onChoose={(value) => go({ hours: value })} />
+        {app === "" && lane === "" ? null : (
+          <button type="button" class="button small" onClick={() => go({ app: "", lane: "" })}>
+            {`${[app, lane].filter(Boolean).join(", ")}: ${words.upcoming.everything}`}
+          </button>
+        )}
       </header>
       <Loaded of={coming}>
         {(found) =>
@@ -46,6 +51,7 @@ export function UpcomingScreen() {
           ) : (
             <>
               <TimeLine found={found} />
+              <LoadTable lanes={found.lanes} onLane={(value) => go({ lane: value })} />
               <ComingTable found={found} />
             </>
           )
@@ -110,5 +116,55 @@ const ComingTable = ({ found: { times } }: { readonly found: ShownUpcoming }) =>
 
 function Risk({ of }: { readonly of: ShownUpcoming["times"][number] }) {
   if (of.paused) return <Tag icon="pause" tone="warn" text={words.upcoming.paused} />;
+  if (of.capped) return <Tag icon="warning" tone="warn" text={words.upcoming.capped} />;
   return of.mayOverlap ? <Tag icon="warning" tone="warn" text={words.upcoming.mayOverlap} /> : null;
 }
+
+const { loadColumns } = words.upcoming;
+
+interface LoadTableProps {
+  readonly lanes: ShownUpcoming["lanes"];
+  readonly onLane: (lane: string) => void;
+}
+
+/** What each lane is expected to work, beside what it can. */
+const LoadTable = ({ lanes, onLane }: LoadTableProps) => (
+  <section class="card" aria-label={words.upcoming.load}>
+    <header class="card-head">
+      <h2>{words.upcoming.load}</h2>
+    </header>
+    <table class="table stacks">
+      <TableHead
+        columns={[loadColumns.lane, loadColumns.times, loadColumns.work, loadColumns.share, loadColumns.busiest]}
+      />
+      <tbody>
+        {lanes.map(({ lane, times, unknown, expectedMs, capacityMs, busiest }) => (
+          <tr key={lane}>
+            <td>
+              <button type="button" class="button small" onClick={() => onLane(lane)}>
+                {lane}
+              </button>
+            </td>
+            <td data-label={loadColumns.times}>{counted(times)}</td>
+            <td data-label={loadColumns.work}>
+              {durationText(expectedMs)}
+              {unknown === 0 ? null : <span class="dim small">{` ${words.upcoming.unknown(unknown)}`}</span>}
+            </td>
+            <td data-label={loadColumns.share}>
+              {capacityMs === null ? "–" : `${Math.round((expectedMs / Math.max(1, capacityMs)) * 1_000) / 10} %`}
+            </td>
+            <td data-label={loadColumns.busiest}>
+              {busiest === null ? (
+                "–"
+              ) : (
+                <>
+                  <Time at={busiest.at} /> {`${Math.round(busiest.share * 100)} %`}
+                </>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);

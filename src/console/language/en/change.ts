@@ -1,3 +1,7 @@
+import type { Count } from "../number.ts";
+import type { Part, Sentence } from "../part.ts";
+import { plural } from "./shared.ts";
+
 /** A payload as it is written by hand. */
 const payload = {
   title: "Payload",
@@ -34,4 +38,30 @@ const caps = {
   changed: (kind: string, size: string) => `${kind}: at most ${size} at once`,
 };
 
-export const enChange = { payload, enqueue, caps };
+/** Said with a pause. */
+const pause = {
+  until: "Until",
+  untilHint: "2h, 6:00 or 2026-11-23T06:00 by your clock; empty: until it is resumed",
+  reason: "Reason",
+  reasonHint: "It stands beside the pause.",
+  lasts: (end: Part): Sentence => ["until ", end],
+};
+
+/** Retrying dead letters. */
+const redrive = {
+  groups: (count: number) => plural(count, "group"),
+  mark: (kind: string, code: string) => `Mark ${kind}, ${code}`,
+  markAll: "Mark all groups",
+  text: "Each starts again with its own id, key and history. You can stop half way.",
+  action: (jobs: Count) => `Retry ${plural(jobs, "job")}`,
+  question: (jobs: Count) => `Retry ${plural(jobs, "job")}?`,
+  causes: "Causes",
+  pace: "Pace",
+  paceHint: "1s: one job a second; empty: all at once",
+  canary: "One of each group first",
+  canaryHint: "The rest follows when it succeeds, and stays as it is when it fails.",
+  samples: (count: number) => (count === 1 ? "A sample" : `${count} samples`),
+  canaryFailed: "The first job of a group failed again: the rest stays as it is",
+};
+
+export const enChange = { payload, enqueue, caps, pause, redrive };

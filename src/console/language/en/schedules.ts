@@ -174,6 +174,11 @@ const upcoming = {
   columns: { at: "At", in: "In", schedule: "Schedule", kind: "Kind", lane: "Lane", risk: "Risk" },
   paused: "Paused: will be skipped",
   mayOverlap: "The one before has not ended",
+  capped: "The cap of its kind is full then",
+  everything: "All apps and lanes",
+  load: "Expected work",
+  loadColumns: { lane: "Lane", times: "Times", work: "Work", share: "Of its capacity", busiest: "Busiest part" },
+  unknown: (count: number) => `${counted(count)} of unknown length`,
 };
 
 export const enSchedules = { schedules, occurrences, backfill, upcoming };

@@ -149,7 +149,6 @@ const deadLetters = {
   error: "Error",
   first: "First",
   last: "Last",
-  newest: "Newest job",
   retry: (count: Count) => `Retry ${counted(count)}`,
   retryOf: (count: Count, kind: string, code: string) => `Retry ${counted(count)} of ${kind}, ${code}`,
 };

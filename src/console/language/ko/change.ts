@@ -1,3 +1,4 @@
+import { counted } from "../number.ts";
 import type { Words } from "../en/index.ts";
 
 const payload: Words["payload"] = {
@@ -33,4 +34,28 @@ const caps: Words["caps"] = {
   changed: (kind, size) => `${kind}: 동시에 최대 ${size}개`,
 };
 
-export const koChange = { payload, enqueue, caps };
+const pause: Words["pause"] = {
+  until: "언제까지",
+  untilHint: "2h, 6:00 또는 2026-11-23T06:00 (내 시계). 비우면 재개할 때까지",
+  reason: "이유",
+  reasonHint: "일시 중지 옆에 표시됩니다.",
+  lasts: (end) => [end, "까지"],
+};
+
+const redrive: Words["redrive"] = {
+  groups: (count) => `묶음 ${counted(count)}개`,
+  mark: (kind, code) => `${kind}, ${code} 선택`,
+  markAll: "모든 묶음 선택",
+  text: "각 작업이 같은 id와 키, 이력을 가지고 다시 시작합니다. 도중에 멈출 수 있습니다.",
+  action: (jobs) => `작업 ${counted(jobs)}개 재시도`,
+  question: (jobs) => `작업 ${counted(jobs)}개를 재시도할까요?`,
+  causes: "원인",
+  pace: "간격",
+  paceHint: "1s: 1초에 하나. 비우면 한꺼번에",
+  canary: "묶음마다 하나 먼저",
+  canaryHint: "성공하면 나머지가 이어지고, 실패하면 나머지는 그대로 둡니다.",
+  samples: (count) => `예시 ${counted(count)}개`,
+  canaryFailed: "묶음의 첫 작업이 다시 실패해 나머지는 그대로 둡니다",
+};
+
+export const koChange = { payload, enqueue, caps, pause, redrive };

@@ -160,6 +160,11 @@ const upcoming: Words["upcoming"] = {
   columns: { at: "시각", in: "남은 시간", schedule: "스케줄", kind: "종류", lane: "레인", risk: "위험" },
   paused: "일시 중지됨: 건너뜁니다",
   mayOverlap: "앞의 것이 아직 끝나지 않음",
+  capped: "그때 종류의 상한이 다 참",
+  everything: "모든 앱과 레인",
+  load: "예상 작업량",
+  loadColumns: { lane: "레인", times: "시각", work: "작업량", share: "용량 대비", busiest: "가장 붐비는 때" },
+  unknown: (count) => `길이를 모르는 것 ${counted(count)}개`,
 };
 
 export const koSchedules = { schedules, occurrences, backfill, upcoming };

@@ -144,7 +144,6 @@ const deadLetters: Words["deadLetters"] = {
   error: "오류",
   first: "처음",
   last: "마지막",
-  newest: "최근 작업",
   retry: (count) => `${counted(count)}개 재시도`,
   retryOf: (count, kind, code) => `${kind}, ${code}: ${counted(count)}개 재시도`,
 };

@@ -1,0 +1,54 @@
+import { countRedrive, type Redrive, startRedrive } from "../client.ts";
+import { counted } from "../language/number.ts";
+import { words } from "../language/words.ts";
+import { answerTo } from "../parts/confirm.tsx";
+import { sayFailed } from "../parts/toast.tsx";
+import type { ShownFailureGroup } from "../shape.ts";
+import { followed, ongoing, sayOutcome } from "./bulk.ts";
+
+const causesShown = 4;
+
+/** Retries dead letters of some groups: all at once or at a pace, and one of each first if that is wanted. */
+export async function confirmAndRedrive(groups: readonly ShownFailureGroup[], onDone: () => void): Promise<void> {
+  const kinds = [...new Set(groups.map(({ kind }) => kind))];
+  const all: Redrive = {
+    fingerprints: groups.map(({ fingerprint }) => fingerprint),
+    kind: kinds.length === 1 ? (kinds[0] ?? null) : null,
+    pace: "",
+    canary: false,
+  };
+  try {
+    const matched = await countRedrive(all);
+    const written = await answerTo({
+      title: words.redrive.question(matched),
+      text: words.redrive.text,
+      facts: factsOf(groups, kinds, counted(matched)),
+      fields: [
+        { id: "pace", name: words.redrive.pace, hint: words.redrive.paceHint },
+        { id: "canary", name: words.redrive.canary, hint: words.redrive.canaryHint, isCheck: true },
+      ],
+      action: words.redrive.action(matched),
+    });
+    if (written === null) return;
+    const { pace = "", canary = "" } = written;
+    sayOutcome("retry", await followed("retry", await startRedrive({ ...all, pace, canary: canary !== "" })));
+    onDone();
+  } catch (error) {
+    sayFailed(words.bulk.notChanged("retry"), error);
+  } finally {
+    ongoing.value = null;
+  }
+}
+
+function factsOf(groups: readonly ShownFailureGroup[], kinds: readonly string[], jobs: string) {
+  const causes = groups.slice(0, causesShown).map(({ errorCode, errorMessage, jobs: of }) => {
+    return `${errorCode ?? words.shared.noCode} (${counted(of)}): ${(errorMessage ?? "").slice(0, 80)}`;
+  });
+  const more = groups.length > causesShown ? [words.bulk.more(groups.length - causesShown)] : [];
+  return [
+    [words.bulk.kinds(""), kinds.join(", ")],
+    [words.redrive.causes, [...causes, ...more].join(" · ")],
+    [words.bulk.states(""), words.states.FAILED],
+    [words.bulk.jobs, jobs],
+  ] as const;
+}
