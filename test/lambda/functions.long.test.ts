@@ -71,6 +71,7 @@ async function start(name: FunctionName, id: RegExp): Promise<Lambda> {
     BELFRY_QUEUE_URLS: JSON.stringify({ [queue.lane.name]: queue.url }),
     BELFRY_LOCK_TABLE: "belfry-emulator-lock",
     BELFRY_DEAD_LETTER_LANES: JSON.stringify({ [queue.lane.name]: "arn:dead" }),
+    BELFRY_CLUSTER: "belfry-emulator",
   };
   const { Variables } = found.Properties["Environment"] as { Variables: Record<string, unknown> };
   const env = Object.fromEntries(
