@@ -104,11 +104,11 @@ function tally(values: readonly string[]): string {
 
 /** The API does it page by page, also when this page is closed. */
 async function everything(action: BulkVerb, filter: JobQuery): Promise<BulkOutcome> {
-  return await followed(action, await startBulk(action, filter));
+  return await untilEnded(action, await startBulk(action, filter));
 }
 
 /** To its end; on the way it can be stopped. */
-export async function followed(action: BulkVerb, started: ShownBulk): Promise<BulkOutcome> {
+export async function untilEnded(action: BulkVerb, started: ShownBulk): Promise<BulkOutcome> {
   let bulk = started;
   const stop = (): void =>
     void requestBulkStop(bulk.id).catch((error: unknown) => sayFailed(words.bulk.notStopped, error));

@@ -4,7 +4,7 @@ import { words } from "../language/words.ts";
 import { answerTo } from "../parts/confirm.tsx";
 import { sayFailed } from "../parts/toast.tsx";
 import type { ShownFailureGroup } from "../shape.ts";
-import { followed, ongoing, sayOutcome } from "./bulk.ts";
+import { untilEnded, ongoing, sayOutcome } from "./bulk.ts";
 
 const causesShown = 4;
 
@@ -31,7 +31,7 @@ export async function confirmAndRedrive(groups: readonly ShownFailureGroup[], on
     });
     if (written === null) return;
     const { pace = "", canary = "" } = written;
-    sayOutcome("retry", await followed("retry", await startRedrive({ ...all, pace, canary: canary !== "" })));
+    sayOutcome("retry", await untilEnded("retry", await startRedrive({ ...all, pace, canary: canary !== "" })));
     onDone();
   } catch (error) {
     sayFailed(words.bulk.notChanged("retry"), error);
