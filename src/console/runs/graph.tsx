@@ -22,7 +22,7 @@ interface TaskGraphProps {
   readonly onGroup: (group: TaskGroup) => void;
 }
 
-/** Every task as a box where that can be untilEnded by eye; groups with counts where lines would cover each other. */
+/** Every task as a box where that can be followed by eye; groups with counts where lines would cover each other. */
 export function TaskGraph({ map, onGroup }: TaskGraphProps) {
   const isDrawn = useMemo(() => map.tasks.length <= laidOutMax && widestLayer(map) <= besideMax, [map]);
   return (

@@ -1,4 +1,4 @@
-/** Tasks of a large run in groups that can be untilEnded by eye: alike by name, in the same layer. */
+/** Tasks of a large run in groups that can be followed by eye: alike by name, in the same layer. */
 import type { JobState } from "../shape.ts";
 import type { LoadedMap, MapTask } from "./run-map.ts";
 import { words } from "../language/words.ts";
