@@ -262,7 +262,9 @@ test("a change of many jobs that cancels them stops their tasks too", async () =
     advanceBulk: async () => {},
   };
   const operations = page as unknown as Operations;
-  expect(await runBulkPage(ports, registry, operations, { owner: "scheduler", dispatchWindowMs: 0, stage: "dev" })).toBe(true);
+  expect(
+    await runBulkPage(ports, registry, operations, { owner: "scheduler", dispatchWindowMs: 0, stage: "dev" }),
+  ).toBe(true);
   expect(stopped).toEqual(["t1"]);
   stop.abort();
   expect((await running).state).toBe("CANCELED");

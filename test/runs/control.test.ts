@@ -71,7 +71,11 @@ describe("control of runs", () => {
       retryPaced: () => Promise.resolve({ ids: [], aftermath: { outbox: [], runs: [], freed: [], leftToRelay: [] } }),
       advanceBulk: (_id: string, _owner: string, page: object) => Promise.resolve(advanced.push(page) > 0),
     } as unknown as Operations;
-    await runBulkPage(run.shop.world, run.shop.registry, operations, { owner: "test", dispatchWindowMs: 0, stage: "dev" });
+    await runBulkPage(run.shop.world, run.shop.registry, operations, {
+      owner: "test",
+      dispatchWindowMs: 0,
+      stage: "dev",
+    });
     expect(advanced).toEqual([{ next: null, changed: 1, takenAlong: 1, refused: 0 }]);
   });
 
