@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { RejectedSave } from "../api/saves.ts";
-import { openDoor } from "./door.ts";
+import { type Door, openDoor } from "./door.ts";
 import { type Children, hasEnded } from "./process/children.ts";
 
 export interface ApiProcess {
@@ -28,12 +28,13 @@ const pingsUnansweredMax = 5;
 export async function startApi(options: {
   children: Children;
   env: Readonly<Record<string, string>>;
-  port: number;
+  /** The first that is not taken. */
+  ports: readonly number[];
   onHung?: (what: string) => void;
   onLine?: (line: string, stream: "stdout" | "stderr") => void;
 }): Promise<ApiProcess> {
   const { children, env, onLine } = options;
-  const door = await openDoor(options.port, "the API");
+  const door = await openFirst(options.ports);
   let stopped = false;
   let current: ChildProcess | null = null;
   let retiring: Promise<unknown> = Promise.resolve();
@@ -78,6 +79,15 @@ export async function startApi(options: {
       await retiring;
     },
   };
+}
+
+async function openFirst([port = 0, ...others]: readonly number[]): Promise<Door> {
+  try {
+    return await openDoor(port, "the API");
+  } catch (error) {
+    if (others.length === 0) throw error;
+    return await openFirst(others);
+  }
 }
 
 /** A process that is ready to serve. @throws Error with its last lines when it ended before. */

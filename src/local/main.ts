@@ -102,7 +102,6 @@ async function start({ port, stage }: Arguments, screen: Screen): Promise<LocalS
       `BELFRY_TIME_SCALE is "${scale}", and this system runs in real time: unset it; npm run demo is faster`,
     );
   }
-  let isDefaultTaken = false;
   const project = configFileOf(process.env, process.cwd());
   const home = process.env["BELFRY_HOME"] || join(dirname(project), ".belfry");
   const system = await startLocal({
@@ -116,17 +115,18 @@ async function start({ port, stage }: Arguments, screen: Screen): Promise<LocalS
           `port ${port} is taken by another program: choose another with --port, or leave it out for a free one`,
         );
       }
-      isDefaultTaken = isTaken;
-      return isTaken ? 0 : (port ?? defaultPort);
+      if (port !== null) return [port];
+      return isTaken ? [0] : [defaultPort, 0];
     },
     onEvent: (event) => screen.event(event),
   }).catch((error: unknown) => {
     if (!isDiskFull(error)) throw error;
     throw new Error(`the disk is full, ${freeSpaceOf(home)}: free some space, then start again; nothing is lost`);
   });
-  const portNote = isDefaultTaken
-    ? `port ${defaultPort} is taken, so the API is on a free one; --port chooses another`
-    : null;
+  const portNote =
+    port === null && system.urls.api?.endsWith(`:${defaultPort}`) === false
+      ? `port ${defaultPort} is taken, so the API is on a free one; --port chooses another`
+      : null;
   screen.started(system, { ms: performance.now() - begin, portNote });
   return system;
 }

@@ -25,8 +25,8 @@ export interface LocalOptions {
   readonly project?: string;
   /** Modules whose default export is an array of apps, in place of the stage's own. */
   readonly apps?: readonly URL[];
-  /** Of the API; 0 (the default) takes a free one. A function is called once what an earlier start left has ended. */
-  readonly port?: number | ((hadLeftovers: boolean) => Promise<number>);
+  /** Of the API: the first that is not taken. 0 (the default) is any. A function is called once what an earlier start left has ended. */
+  readonly port?: number | ((hadLeftovers: boolean) => Promise<readonly number[]>);
   readonly timeScale?: number;
   /** Of the embedded Postgres, for example `{ fsync: "off" }` in a test that does not pull the plug. */
   readonly postgresSettings?: Readonly<Record<string, string>>;
@@ -105,7 +105,7 @@ async function startAll(options: LocalOptions, { project, stage, home, stops }: 
   const children = new Children(home.folder, (what) => report({ is: "problem", from: "log", what, error: "" }));
   const leftovers = await children.endLeftovers();
   if (leftovers.length > 0) report({ is: "leftovers", names: leftovers });
-  const port = typeof options.port === "function" ? await options.port(leftovers.length > 0) : (options.port ?? 0);
+  const ports = typeof options.port === "function" ? await options.port(leftovers.length > 0) : [options.port ?? 0];
 
   const parts = await startParts({
     home: home.folder,
@@ -134,7 +134,7 @@ async function startAll(options: LocalOptions, { project, stage, home, stops }: 
   const fakes = await beginFakes(began, home);
   const workEnv: Record<string, string> = { ...env, ...fakes?.env };
   const tasks = await beginTasks(began, workEnv);
-  const api = await beginApi(began, workEnv, port);
+  const api = await beginApi(began, workEnv, ports);
   const lanes = beginLanes(began, workEnv);
   const wakes = beginWakes(began, workEnv);
   const rules = beginRules(began, workEnv);
@@ -216,12 +216,12 @@ async function beginTasks(started: Started, env: Record<string, string>): Promis
 async function beginApi(
   started: Started,
   env: Readonly<Record<string, string>>,
-  port: number,
+  ports: readonly number[],
 ): Promise<ApiProcess | null> {
   if (!isWanted("api", started)) return null;
   const { children, stops, report } = started;
   const onHung = (what: string): void => report({ is: "problem", from: "api", what, error: "it is started again" });
-  const api = await startApi({ children, env, port, onHung, onLine: linesOf("api", started) });
+  const api = await startApi({ children, env, ports, onHung, onLine: linesOf("api", started) });
   stops.push(() => api.stop());
   return api;
 }

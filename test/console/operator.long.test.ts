@@ -88,10 +88,12 @@ const plantHours = async ({ pool }: OperatorWorld): Promise<unknown> =>
 function failures(its: OperatorWorld, job: Job): void {
   const failing = (customer: string) => its.job({ kind: "send-mail", payload: { customer, fails: true } }, "FAILED");
 
-  job("the log of an attempt that failed", 2, async (at) => {
+  job("the log of an attempt that failed", 3, async (at) => {
     await failing("ada");
     await at.link("Dead letters");
-    await at.click(at.page.getByRole("row").filter({ hasText: "HTTP_503" }).getByRole("link", { name: "Newest job" }));
+    const group = at.page.getByRole("row").filter({ hasText: "HTTP_503" });
+    await at.click(group.locator("details.samples summary"));
+    await at.click(group.locator("details.samples a").first());
     const log = at.page.getByRole("region", { name: "Log" });
     await expect.poll(() => log.textContent()).toContain("asks the provider");
     await at.page.getByRole("region", { name: "Stack" }).waitFor();

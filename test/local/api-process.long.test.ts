@@ -26,7 +26,7 @@ async function begin() {
     AWS_ENDPOINT_URL: "http://127.0.0.1:9",
     BELFRY_APPS: app.href,
   };
-  const api = await startApi({ children, env, port: 0 });
+  const api = await startApi({ children, env, ports: [0] });
   onTestFinished(() => api.stop());
   return { api, children, app: fileURLToPath(app) };
 }

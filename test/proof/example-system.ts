@@ -53,7 +53,7 @@ export async function startExample(context: ProofContext, options: ExampleOption
   });
   await compressTime(system.databaseUrl, { scale: options.scale, startsAt: null });
   await system.install();
-  const api = await startApi({ children: system.processes, env: system.env, port: 0 });
+  const api = await startApi({ children: system.processes, env: system.env, ports: [0] });
   return {
     system,
     api: api.url,

@@ -50,7 +50,7 @@ async function ofDatabase(list: Checklist, context: ProofContext, disk: SmallDis
       postgresUrl: postgres.url,
     });
     await system.install();
-    const api = await startApi({ children: system.processes, env: system.env, port: 0 });
+    const api = await startApi({ children: system.processes, env: system.env, ports: [0] });
     const wakes = system.wakes({ everyMs: 1_000 });
     const fleet = system.fleet();
     const caller = callOf(api.url);

@@ -36,7 +36,7 @@ export const hostileInput: Proof = {
       postgresUrl: context.postgresUrl,
     });
     await system.install();
-    const api = await startApi({ children: system.processes, env: system.env, port: 0 });
+    const api = await startApi({ children: system.processes, env: system.env, ports: [0] });
     const pid = system.processes.running().find(({ name }) => name === "api")?.pid ?? 0;
     const call = callerOf(api.url);
     await refuses(list, call);
