@@ -129,14 +129,32 @@ async function dead({ call }: OperatorWorld): Promise<{ jobs: number }> {
 }
 
 function changes(its: OperatorWorld, job: Job): void {
-  job("pause a lane", 3, async (at) => {
+  job("pause a lane until 6:00", 3, async (at) => {
     await at.link("Lanes & workers");
     await at.button("Pause lane slow");
+    await at.page.getByLabel("Until").fill("6:00");
     await at.button("Pause the lane");
-    const lanes = () => its.call<{ lanes: { name: string; paused: boolean }[] }>("GET", "/lanes");
-    const isPaused = async () => (await lanes()).lanes.find(({ name }) => name === "slow")?.paused;
-    await until("the lane is paused", isPaused);
+    const lanes = () => its.call<{ lanes: { name: string; pausedUntil: string | null }[] }>("GET", "/lanes");
+    const end = await until(
+      "the end of the pause",
+      async () => (await lanes()).lanes.find(({ name }) => name === "slow")?.pausedUntil,
+    );
+    // By the clock of the person at the page.
+    expect(await at.page.evaluate((iso) => new Date(iso).getHours(), end)).toBe(6);
+    expect(Date.parse(end)).toBeGreaterThan(Date.now());
     await its.call("POST", "/lanes/slow/resume");
+  });
+
+  job("edit a schedule", 4, async (at) => {
+    await its.call("POST", "/schedules", { id: "by-hand", kind: "ping", cron: "0 3 1 1 *", timezone: "UTC" });
+    await at.link("Schedules");
+    await at.link("by-hand");
+    await at.button("Edit");
+    const dialog = at.page.getByRole("dialog", { name: "Edit by-hand" });
+    await dialog.getByLabel("minute hour day month weekday").fill("30 4 1 1 *");
+    await at.click(dialog.getByRole("button", { name: "Save the schedule" }));
+    const spec = () => its.call<{ spec: { expression: unknown } }>("GET", "/schedules/by-hand");
+    await until("the new time", async () => JSON.stringify(await spec()).includes("30 4 1 1 *"));
   });
 
   job("cancel a run", 4, async (at) => {
