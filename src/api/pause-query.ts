@@ -5,7 +5,7 @@ import { contractLimits } from "../core/job/contract-limits.ts";
 import type { Instant } from "../core/job/job.ts";
 import { dayMs } from "../core/job/units.ts";
 import { type NewPause, pauseDaysMax, pauseReasonCharactersMax } from "../core/ports/pause.ts";
-import { invalidField } from "./problem.ts";
+import { HttpProblem } from "./problem.ts";
 import { text } from "./query-fields.ts";
 
 export const pauseBody = z.strictObject({
@@ -17,17 +17,20 @@ export const pauseBody = z.strictObject({
   timezone: text(contractLimits.idCharactersMax, "IANA name, whose clock `until` is read from.").default("UTC"),
 });
 
-/** @throws HttpProblem 400 for an end that cannot be read, has passed or is too far away. */
+/** @throws HttpProblem 422 for an end that cannot be read, has passed or is too far away. */
 export function pauseAsked({ reason, until, timezone }: z.infer<typeof pauseBody>, by: string, now: Instant): NewPause {
   return { by, reason: reason ?? null, until: until === undefined ? null : endOf(until, timezone, now) };
 }
 
 function endOf(text: string, timezone: string, now: Instant): Instant {
   const problem = zoneProblem(timezone);
-  if (problem !== null) throw invalidField("timezone", problem);
+  if (problem !== null) throw unreadable("timezone", problem);
   const until = readUntil(text, openZone(timezone), now);
-  if (until === null) throw invalidField("until", "must be like 2h, 6:00, 2026-11-23T06:00 or 2026-11-23T06:00:00Z");
-  if (until <= now) throw invalidField("until", "must lie in the future");
-  if (until > now + pauseDaysMax * dayMs) throw invalidField("until", `must be at most ${pauseDaysMax} days away`);
+  if (until === null) throw unreadable("until", "must be like 2h, 6:00, 2026-11-23T06:00 or 2026-11-23T06:00:00Z");
+  if (until <= now) throw unreadable("until", "must lie in the future");
+  if (until > now + pauseDaysMax * dayMs) throw unreadable("until", `must be at most ${pauseDaysMax} days away`);
   return until;
 }
+
+const unreadable = (path: string, message: string): HttpProblem =>
+  new HttpProblem("invalid-time", `${path}: ${message}`, { issues: [{ path, message }] });

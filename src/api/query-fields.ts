@@ -57,13 +57,26 @@ export const someOf = <const T extends readonly [string, ...string[]]>(values: T
     .pipe(z.array(z.enum(values)).min(1, "must name one"))
     .meta({ description, as: { type: "array", items: { type: "string", enum: values }, minItems: 1 } });
 
-/** Several names: in a query with commas between them, in a body also as an array. */
+/** Several names, in a body. */
 export const textsOf = (max: number, description: string) =>
   z
-    .union([z.string(), z.array(z.string())], "must be a text, or several")
-    .transform((value) => (typeof value === "string" ? value.split(",") : value))
-    .pipe(z.array(text(200)).min(1, "must name one").max(max, `must name at most ${max}`))
+    .array(text(200).regex(/^[^,]+$/, "must have no comma"))
+    .min(1, "must name one")
+    .max(max, `must name at most ${max}`)
+    .describe(description);
+
+/** The same in a query, with commas between them. */
+export const commaTextsOf = (max: number, description: string) =>
+  z
+    .string("must be a text")
+    .transform((value) => value.split(","))
+    .pipe(textsOf(max, description))
     .meta({
       description,
-      as: { type: "array", items: { type: "string", minLength: 1, maxLength: 200 }, minItems: 1, maxItems: max },
+      as: {
+        type: "array",
+        items: { type: "string", minLength: 1, maxLength: 200, pattern: "^[^,]+$" },
+        minItems: 1,
+        maxItems: max,
+      },
     });

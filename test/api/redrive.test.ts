@@ -82,7 +82,7 @@ test("several groups are redriven at once, and no other", async () => {
 test("a canary of each group goes first and alone, and the rest follows when all of them have succeeded", async () => {
   const opened = await openApi();
   const newest = [(await plantFailed(opened, 3, "A"))[2], (await plantFailed(opened, 4, "B"))[3]];
-  const fingerprint = (await groupsOf(opened)).map((each) => each.fingerprint).join(",");
+  const fingerprint = (await groupsOf(opened)).map((each) => each.fingerprint);
   const begun = await redrive(opened, { filter: { fingerprint }, canary: true });
   await reaches(opened, begun, { state: "RUNNING", changed: 2, canary: { state: "out" } });
   const { canary } = await read(opened, begun);

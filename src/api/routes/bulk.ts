@@ -7,10 +7,11 @@ import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
-import { durationUpTo, id, limit, text } from "../query-fields.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
+import { durationUpTo, id, limit, text, textsOf } from "../query-fields.ts";
 import { bulk, bulkJson, bulkList, bulkPreview } from "../shape/bulk.ts";
 import { type Bounds, isWithin, searchWithin } from "../scope.ts";
-import { searchFields, searchOf } from "./jobs.ts";
+import { ofGroups, searchFields, searchOf } from "./jobs.ts";
 
 const paceMsMax = 3_600_000;
 const pace = durationUpTo(paceMsMax, "Between the due times of two retried jobs.").optional();
@@ -18,6 +19,7 @@ const pace = durationUpTo(paceMsMax, "Between the due times of two retried jobs.
 /** As the parameters of GET /jobs; members of the payload by their path: `{"payload": {"user.id": "42"}}`. */
 const filter = z.strictObject({
   ...searchFields,
+  fingerprint: textsOf(operationsLimits.redrivenGroupsMax, ofGroups).optional(),
   payload: z.record(z.string().regex(/^[^.]{1,100}(\.[^.]{1,100}){0,7}$/), text(1_000)).optional(),
 });
 const asked = { pace, dryRun: z.boolean().default(false) };

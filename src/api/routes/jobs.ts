@@ -11,9 +11,12 @@ import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { pageBefore } from "../query.ts";
-import { id, instant, limit, someOf, text, textsOf } from "../query-fields.ts";
+import { commaTextsOf, id, instant, limit, someOf, text } from "../query-fields.ts";
 import { type Bounds, ofJob, searchWithin } from "../scope.ts";
 import { attemptJson, jobDetail, type JobDetailReply, jobJson, jobList, moveJson } from "../shape/job.ts";
+
+/** Of `fingerprint`. */
+export const ofGroups = "Of these groups of failures, as `listDeadLetters` names them.";
 
 /** What a search may name; `payload.user.id=42` compares that member of the payload as text. */
 export const searchFields = {
@@ -33,10 +36,7 @@ export const searchFields = {
   lane: text(contractLimits.idCharactersMax, "Of this lane.").optional(),
   key: text(contractLimits.keyCharactersMax, "With this key.").optional(),
   error: text(contractLimits.errorCodeCharactersMax, "Whose last error has this code.").optional(),
-  fingerprint: textsOf(
-    operationsLimits.redrivenGroupsMax,
-    "Of these groups of failures, as `listDeadLetters` names them.",
-  ).optional(),
+  fingerprint: commaTextsOf(operationsLimits.redrivenGroupsMax, ofGroups).optional(),
   run: id.optional().describe("Of this run."),
   schedule: text(200, "Of this schedule.").optional(),
   worker: text(200, "That this worker runs.").optional(),

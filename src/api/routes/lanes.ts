@@ -37,7 +37,7 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
       method: "POST",
       name: "pauseLane",
       path: "/lanes/:name/pause",
-      refuses: ["unknown-lane"],
+      refuses: ["unknown-lane", "invalid-time"],
       summary: "Start no job of this lane until it is resumed or to an end; what runs goes on",
       role: "operate",
       scope: ({ params }) => ({ lane: params.name }),

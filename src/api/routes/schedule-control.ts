@@ -177,7 +177,7 @@ function pauses(options: ApiOptions): readonly Endpoint[] {
       method: "POST",
       name: "pauseSchedule",
       path: "/schedules/:id/pause",
-      refuses: ["unknown-schedule"],
+      refuses: ["unknown-schedule", "invalid-time"],
       summary: "Skip its times from now on, until it is resumed or to an end",
       body: pauseBody,
       replies: { 200: schedule },
