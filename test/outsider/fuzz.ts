@@ -66,7 +66,10 @@ function requestsOf(
     return fc.record(fields, { requiredKeys: named.filter(({ required }) => required).map(({ name }) => name) });
   };
   const bodies = body === null ? fc.constant(undefined) : valuesOf(body.schema);
-  return fc.record({ params: record("path"), query: record("query"), body: bodies });
+  // A URL takes these two as steps, escaped or not: no client can name what is called so.
+  const isStep = (value: unknown): boolean => value === "." || value === "..";
+  const params = record("path").filter((values) => !Object.values(values).some(isStep));
+  return fc.record({ params, query: record("query"), body: bodies });
 }
 
 interface Answer {
