@@ -12,7 +12,7 @@ const attemptPath = z.strictObject({
     .string()
     .regex(/^[1-9]\d{0,8}$/, "must be a number like 2")
     .transform(Number)
-    .meta({ description: "Counted from 1.", as: { type: "integer", minimum: 1 } }),
+    .meta({ description: "Counted from 1.", as: { type: "integer", minimum: 1, maximum: 999_999_999 } }),
 });
 
 /** GET /jobs/:id/attempts/:attempt: where its time went, and what is known of its failure. */
