@@ -191,6 +191,6 @@ const faults = {
 } satisfies Check["faults"];
 
 /** Of the server, whatever meets it. */
-export const wrongMethodFault = faults["a wrong method is not found"];
+export const memberFault = faults["a member that is not documented"];
 
 export const fuzzCheck: Check = { name: "fuzzer from the document", run: fuzz, faults };

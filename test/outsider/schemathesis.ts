@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import type { Check } from "./check.ts";
-import { wrongMethodFault } from "./fuzz.ts";
+import { memberFault } from "./fuzz.ts";
 import { pythonTools, run } from "./tools.ts";
 
 /**
@@ -68,5 +68,5 @@ export const schemathesisCheck: Check = {
     const isReport = /^=+ FAILURES =+$/m.test(output);
     return isReport ? failuresOf(output) : [output.slice(-800)];
   },
-  faults: { "a wrong method is not found": wrongMethodFault },
+  faults: { "a member that is not documented": memberFault },
 };
