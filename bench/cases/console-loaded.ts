@@ -23,26 +23,35 @@ const refreshRequestsMax = 1;
 /** Lists ask again at most once a second after a change. */
 const refreshMs = 2_500;
 
-/** The element that shows that a screen has drawn the API's answer. `WIDE` stands for the id of the run of 10,000 tasks. */
-const screens = [
+interface Screen {
+  readonly name: string;
+  /** `WIDE` stands for the id of the run of 10,000 tasks. */
+  readonly path: string;
+  /** The element that shows that the screen has drawn the API's answer. */
+  readonly sign: string;
+}
+
+const jobScreens: readonly Screen[] = [
   { name: "overview", path: "/", sign: ".cards a" },
   { name: "jobs", path: "/jobs", sign: ".row" },
   { name: "jobs that failed", path: "/jobs?q=state%3Afailed", sign: ".row" },
   { name: "one job", path: "/jobs/77", sign: ".facts" },
-  { name: "10,000 schedules", path: "/schedules", sign: ".row" },
-  { name: "one schedule", path: "/schedules/schedule-00100", sign: ".table tbody tr" },
-  { name: "upcoming", path: "/upcoming", sign: ".table tbody tr" },
   { name: "kinds", path: "/kinds", sign: ".table tbody tr, .empty" },
-  { name: "runs", path: "/runs", sign: ".table tbody tr" },
-  { name: "a run of 10,000 tasks", path: "/runs/WIDE", sign: ".row" },
-  { name: "its graph", path: "/runs/WIDE?view=graph", sign: ".group-node" },
   { name: "dead letters", path: "/dead-letters", sign: ".table tbody tr" },
   { name: "lanes", path: "/lanes", sign: ".table tbody tr" },
   { name: "locks", path: "/locks", sign: ".table tbody tr, .empty" },
-] as const;
+];
+const planScreens: readonly Screen[] = [
+  { name: "10,000 schedules", path: "/schedules", sign: ".row" },
+  { name: "one schedule", path: "/schedules/schedule-00100", sign: ".table tbody tr" },
+  { name: "upcoming", path: "/upcoming", sign: ".table tbody tr" },
+  { name: "runs", path: "/runs", sign: ".table tbody tr" },
+  { name: "a run of 10,000 tasks", path: "/runs/WIDE", sign: ".row" },
+  { name: "its graph", path: "/runs/WIDE?view=graph", sign: ".group-node" },
+];
 
 /** Each screen on the real API, beside a million finished jobs, 10,000 schedules and a run of 10,000 tasks; the roof is a small database. */
-export async function loadedScreens(ground: Ground): Promise<readonly Figure[]> {
+async function loadedScreens(ground: Ground, screens: readonly Screen[]): Promise<readonly Figure[]> {
   const opened = await openBrowser();
   if (typeof opened === "string") throw new Error(`no browser runs here: ${opened}`);
   const full = await serve(await ground.database());
@@ -79,6 +88,9 @@ export async function loadedScreens(ground: Ground): Promise<readonly Figure[]> 
     await small.stop();
   }
 }
+
+export const screensOfJobs = (ground: Ground): Promise<readonly Figure[]> => loadedScreens(ground, jobScreens);
+export const screensOfPlans = (ground: Ground): Promise<readonly Figure[]> => loadedScreens(ground, planScreens);
 
 /** @returns the id of the wide run. */
 async function fill(

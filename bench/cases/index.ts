@@ -2,7 +2,7 @@ import type { Ground } from "../ground.ts";
 import type { Figure } from "../measure.ts";
 import { api } from "./api.ts";
 import { page } from "./console.ts";
-import { loadedScreens } from "./console-loaded.ts";
+import { screensOfJobs, screensOfPlans } from "./console-loaded.ts";
 import { fanout } from "./fanout.ts";
 import { future } from "./future.ts";
 import { graph } from "./graph.ts";
@@ -56,7 +56,8 @@ export const cases: readonly Case[] = [
   { name: "console", what: "the page in a browser: a graph of 1,000 tasks, a list of 100,000 rows", run: page },
   {
     name: "screens",
-    what: "each screen of the page beside 1,000,000 finished jobs, 10,000 schedules and a run of 10,000 tasks",
-    run: loadedScreens,
+    what: "screens of jobs and lanes beside 1,000,000 finished jobs, 10,000 schedules and a run of 10,000 tasks",
+    run: screensOfJobs,
   },
+  { name: "plans", what: "the same for the screens of schedules and runs", run: screensOfPlans },
 ];
