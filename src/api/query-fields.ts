@@ -4,16 +4,24 @@ import { formatDuration, parseDuration } from "../core/calendar/duration.ts";
 import type { JobId } from "../core/job/job.ts";
 
 /** A whole number, as a text of the query; a client sees a number. */
-export const whole = (max: number, usual: number, description: string) => {
-  const digits = String(max).length;
-  return z
+const upTo = (max: number) =>
+  z
     .string(`must be a whole number from 1 to ${max}`)
-    .regex(new RegExp(String.raw`^[1-9]\d{0,${digits - 1}}$`), `must be a whole number from 1 to ${max}`)
+    .regex(new RegExp(String.raw`^[1-9]\d{0,${String(max).length - 1}}$`), `must be a whole number from 1 to ${max}`)
     .transform(Number)
-    .refine((value) => value <= max, `must be at most ${max}`)
+    .refine((value) => value <= max, `must be at most ${max}`);
+
+const wholeAs = (max: number) => ({ type: "integer", minimum: 1, maximum: max });
+
+export const whole = (max: number, usual: number, description: string) =>
+  upTo(max)
     .default(usual)
-    .meta({ description, as: { type: "integer", minimum: 1, maximum: max, default: usual } });
-};
+    .meta({ description, as: { ...wholeAs(max), default: usual } });
+
+export const maybeWhole = (max: number, description: string) =>
+  upTo(max)
+    .optional()
+    .meta({ description, as: wholeAs(max) });
 
 /** One rule for all lists: `max` rows a page at most. */
 export const limit = (max: number, usual: number) => whole(max, usual, "Rows of a page.");

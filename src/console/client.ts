@@ -1,4 +1,5 @@
 /** Every request of the page. Where the API's shape and the page's differ, they meet here. */
+import type { LaneListReply } from "../api/shape/overview.ts";
 import type { RunMapReply } from "../api/shape/run-map.ts";
 import { words } from "./language/words.ts";
 import { correct } from "./clock.ts";
@@ -19,7 +20,6 @@ import type {
   ShownKindFigures,
   ShownLane,
   ShownLock,
-  ShownMinute,
   ShownOccurrence,
   ShownOutcome,
   ShownRun,
@@ -28,7 +28,6 @@ import type {
   ShownSummary,
   ShownTask,
   ShownUpcoming,
-  ShownWorker,
 } from "./shape.ts";
 
 /** Fields of the filter, as the API calls them. */
@@ -66,13 +65,12 @@ export const enqueueJob = ({
 export const loadKinds = async (signal?: AbortSignal): Promise<readonly ShownKind[]> =>
   (await get<{ kinds: readonly ShownKind[] }>("/kinds", signal)).kinds;
 
-export async function loadSummary(signal?: AbortSignal): Promise<ShownSummary> {
-  const summary = await get<ShownSummary>("/summary", signal);
+/** `minutes`: with the last minutes one by one and the schedules that are in trouble. */
+export async function loadSummary(minutes: number | null, signal?: AbortSignal): Promise<ShownSummary> {
+  const summary = await get<ShownSummary>(`/summary${query({ minutes })}`, signal);
   correct(summary.at);
   return summary;
 }
-export const loadMinutes = async (minutes: number, signal?: AbortSignal): Promise<readonly ShownMinute[]> =>
-  (await get<{ minutes: readonly ShownMinute[] }>(`/throughput${query({ minutes })}`, signal)).minutes;
 
 /** Fields of the filter of schedules, as the API calls them. */
 export type OutcomeQuery = Readonly<Record<string, string>>;
@@ -184,14 +182,11 @@ export const loadFailedTasks = async (run: string, signal?: AbortSignal): Promis
 
 export const loadFailureGroups = (kind: string | null, signal?: AbortSignal) =>
   get<{ groups: readonly ShownFailureGroup[]; isMore: boolean }>(`/dead-letters${query({ kind })}`, signal);
-export const loadLanes = (signal?: AbortSignal) =>
-  get<{ lanes: readonly ShownLane[]; caps: readonly ShownSlotUse[]; isMore: boolean }>("/lanes", signal);
+export const loadLanes = (signal?: AbortSignal) => get<LaneListReply>("/lanes", signal);
 export const pauseLane = (name: string, pause: PauseAnswer) =>
   post<ShownLane>(`/lanes/${at(name)}/pause`, pauseOf(pause));
 export const resumeLane = (name: string) => post<ShownLane>(`/lanes/${at(name)}/resume`);
 export const changeCap = (kind: string, size: number) => send<unknown>("PUT", `/caps/${at(kind)}`, { size });
-export const loadWorkers = async (signal?: AbortSignal): Promise<readonly ShownWorker[]> =>
-  (await get<{ workers: readonly ShownWorker[] }>("/workers", signal)).workers;
 export const loadLocks = (signal?: AbortSignal) =>
   get<{ locks: readonly ShownLock[]; jobLocks: readonly ShownSlotUse[] }>("/locks", signal);
 

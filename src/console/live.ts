@@ -158,14 +158,21 @@ const gatherMs = 500;
 const slowMs = 10_000;
 let slowAt = Date.now();
 let announcing: ReturnType<typeof setTimeout> | null = null;
+let afterwards: ReturnType<typeof setTimeout> | null = null;
 
+/** What costs more is asked before the rest, and also after the last change of many. */
 function announce(): void {
   announcing ??= setTimeout(() => {
     announcing = null;
+    const waitMs = slowMs - (Date.now() - slowAt);
+    if (waitMs > 0) afterwards ??= setTimeout(announce, waitMs);
+    else {
+      if (afterwards !== null) clearTimeout(afterwards);
+      afterwards = null;
+      slowAt = Date.now();
+      slowChanges.value += 1;
+    }
     changes.value += 1;
-    if (Date.now() - slowAt < slowMs) return;
-    slowAt = Date.now();
-    slowChanges.value += 1;
   }, gatherMs);
 }
 

@@ -51,9 +51,8 @@ test("every endpoint answers as the document says", async () => {
     "/jobs/counts?kind=ping",
     `/jobs/${job.id}`,
     `/jobs/${job.id}/explain`,
-    "/summary",
+    "/summary?minutes=60",
     "/throughput",
-    "/workers",
     "/lanes",
   ])
     await get(path);

@@ -117,6 +117,13 @@ test("summary, throughput, workers and lanes tell what happened", async () => {
     lastHour: { created: 4, succeeded: 1, failed: 1, retried: 0 },
     lanes: { total: 1, paused: 0 },
     workers: { busy: 0, lost: 0 },
+    lastFailures: [{ id: failed, error: { code: "BROKEN" } }],
+    minutes: null,
+    schedules: null,
+  });
+  expect(await get(opened, "/summary?minutes=5")).toMatchObject({
+    minutes: [{ at: "2026-11-21T08:00:00.000Z", created: 4, started: 2, succeeded: 1, failed: 1 }],
+    schedules: { failing: { total: 0, first: null }, late: { total: 0, first: null } },
   });
   expect(await get(opened, "/throughput?minutes=5&kind=ping")).toMatchObject({
     minutes: [{ at: "2026-11-21T08:00:00.000Z", created: 4, started: 2, succeeded: 1, failed: 1 }],
@@ -127,8 +134,8 @@ test("summary, throughput, workers and lanes tell what happened", async () => {
       { kind: "ping", lane: "default", now: { ended: 2, failed: 1, waitingMs: { p50: 1 } }, before: { ended: 0 } },
     ],
   });
-  expect(await get(opened, "/workers")).toMatchObject({ workers: [{ id: "w", ended: 2, failed: 1, status: "idle" }] });
   expect(await get(opened, "/lanes")).toMatchObject({
+    workers: [{ id: "w", ended: 2, failed: 1, status: "idle" }],
     lanes: [{ name: "default", waiting: 1, scheduled: 1, concurrency: 2, paused: false }],
   });
 });

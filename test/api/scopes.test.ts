@@ -106,7 +106,6 @@ const requests: Readonly<Record<OperationName, (whose: Whose, ids: Ids) => Reque
   setCap: (whose) => ({ params: { kind: `${whose}-job` }, body: { size: 1 } }),
   getSummary: all,
   getThroughput: (whose) => ({ query: `kind=${whose}-job` }),
-  listWorkers: all,
   listDeadLetters: all,
   createBulk: (whose) => ({ body: { action: "cancel", filter: { kind: `${whose}-job` } } }),
   redriveDeadLetters: (whose) => ({ body: { filter: { kind: `${whose}-job` } } }),

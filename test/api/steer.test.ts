@@ -187,6 +187,6 @@ test("a cap is changed while its jobs run, and says what the code says; what has
 test("a worker that has introduced itself is shown with its version", async () => {
   const opened = await openApi();
   await opened.operations.registerWorker({ id: "w1", lane: "default", version: "9.9.9" });
-  const { body } = await opened.call("GET", "/workers");
+  const { body } = await opened.call("GET", "/lanes");
   expect(body).toMatchObject({ workers: [{ id: "w1", lane: "default", version: "9.9.9" }] });
 });

@@ -93,6 +93,9 @@ const emptySummary = {
   lanes: { total: 1, paused: 0 },
   workers: { busy: 0, lost: 0 },
   lastPass: null,
+  lastFailures: [],
+  minutes: [],
+  schedules: { failing: { total: 0, first: null }, late: { total: 0, first: null } },
 };
 
 function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknown>>): unknown {
@@ -101,7 +104,6 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
   const jobs = Array.from({ length: 40 }, (_, index) => scene.jobOf(140 - index));
   const routes: readonly (readonly [RegExp, () => unknown])[] = [
     [/^\/summary$/, () => (isEmpty ? emptySummary : scene.summary)],
-    [/^\/throughput$/, () => ({ minutes: list(scene.minutes) })],
     [/^\/jobs\/counts$/, () => (isEmpty ? scene.noCounts : scene.counts)],
     [/^\/jobs$/, () => ({ jobs: list(jobs), nextCursor: null, complete: true })],
     [
@@ -152,9 +154,11 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
       () => (body["dryRun"] === true ? { matched: { count: 42, isMore: false } } : bulk("RUNNING")),
     ],
     [/^\/dead-letters$/, () => ({ groups: list(system.groups), isMore: false })],
-    [/^\/lanes$/, () => ({ lanes: list(system.lanes), caps: list(system.caps), isMore: false })],
+    [
+      /^\/lanes$/,
+      () => ({ lanes: list(system.lanes), caps: list(system.caps), workers: list(system.workers), isMore: false }),
+    ],
     [/^\/lanes\/\w+\/(pause|resume)$/, () => system.lanes[0]],
-    [/^\/workers$/, () => ({ workers: list(system.workers) })],
     [/^\/audits$/, () => ({ audits: list(system.audits), nextCursor: null })],
     [/^\/preview$/, () => previewOf(body)],
     [/^\/kinds$/, () => ({ kinds: list(kinds) })],

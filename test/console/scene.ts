@@ -5,7 +5,6 @@ import type {
   ShownJobCounts,
   ShownJobDetail,
   ShownKindFigures,
-  ShownMinute,
   ShownEnd,
   ShownOccurrence,
   ShownOutcome,
@@ -178,6 +177,19 @@ export const outcomeRows: readonly ShownOutcome[] = schedules.map((schedule, ind
   latenessMs: 120,
 }));
 
+const minutes: ShownSummary["minutes"] = Array.from({ length: 60 }, (_, index) => ({
+  at: ago((59 - index) * 60),
+  created: 10,
+  started: 10,
+  succeeded: 8 + (index % 7),
+  failed: index % 20 === 0 ? 3 : 0,
+  retried: index % 9 === 0 ? 2 : 0,
+  canceled: 0,
+  skipped: index % 30 === 0 ? 1 : 0,
+  lost: 0,
+  meanRunMs: 80,
+}));
+
 export const summary: ShownSummary = {
   at: new Date(sceneNow).toISOString(),
   live: {
@@ -194,20 +206,10 @@ export const summary: ShownSummary = {
   lanes: { total: 2, paused: 1 },
   workers: { busy: 2, lost: 1 },
   lastPass: { at: ago(2), ageMs: 2_000, isLate: false },
+  lastFailures: Array.from({ length: 8 }, (_, index) => jobOf(140 - index)),
+  minutes,
+  schedules: { failing: { total: 1, first: outcomeRows[0]?.id ?? null }, late: { total: 0, first: null } },
 };
-
-export const minutes: readonly ShownMinute[] = Array.from({ length: 60 }, (_, index) => ({
-  at: ago((59 - index) * 60),
-  created: 10,
-  started: 10,
-  succeeded: 8 + (index % 7),
-  failed: index % 20 === 0 ? 3 : 0,
-  retried: index % 9 === 0 ? 2 : 0,
-  canceled: 0,
-  skipped: index % 30 === 0 ? 1 : 0,
-  lost: 0,
-  meanRunMs: 80,
-}));
 
 export const counts: ShownJobCounts = Object.fromEntries(
   jobStates.map((state, index) => [state, { count: index === 4 ? 1_000 : index, isMore: index === 4 }]),

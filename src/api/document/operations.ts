@@ -103,7 +103,7 @@ export const operations = {
   },
   listLanes: {
     tag: "lanes",
-    description: "What waits, runs and is held in each lane, and the caps in use.",
+    description: "What waits, runs and is held in each lane, the caps in use, and the workers of the last hour.",
     example: {},
   },
   pauseLane: {
@@ -128,17 +128,12 @@ export const operations = {
   getSummary: {
     tag: "system",
     description: "What is live, what waits for a person, and what the last hour brought.",
-    example: {},
+    example: { query: { minutes: "60" } },
   },
   getThroughput: {
     tag: "system",
     description: "From the roll-up of the events. Minutes without any are left out.",
     example: { query: { minutes: "60" } },
-  },
-  listWorkers: {
-    tag: "system",
-    description: "Those seen in the last hour. `lost` runs something past its lease.",
-    example: {},
   },
   listKinds: {
     tag: "system",

@@ -11,6 +11,7 @@ import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { text } from "../query-fields.ts";
+import { workersSeen } from "../workers-seen.ts";
 import type { Bounds } from "../scope.ts";
 import { laneList, lanePause, type LaneReply, type SlotUseReply } from "../shape/overview.ts";
 import { count, maybeIso } from "../shape/shape.ts";
@@ -27,7 +28,7 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
       method: "GET",
       name: "listLanes",
       path: "/lanes",
-      summary: "What waits and runs in each lane, and the caps that are in use",
+      summary: "What waits and runs in each lane, the caps that are in use, and who works",
       role: "read",
       scope: "list",
       replies: { 200: laneList },
@@ -125,11 +126,13 @@ async function resume({ operations, ports, dispatchWindowMs }: ApiOptions, name:
   return released;
 }
 
-async function list({ operations, lanes }: ApiOptions, within: Bounds | null) {
-  const [live, pauses, caps] = await Promise.all([
+async function list(options: ApiOptions, within: Bounds | null) {
+  const { operations, lanes, ports } = options;
+  const [live, pauses, caps, workers] = await Promise.all([
     operations.live(),
     operations.lanePauses(),
     operations.slots(capPrefix),
+    workersSeen(options, await ports.store.now(), within),
   ]);
   const byName = new Map(lanes.map((lane) => [lane.name, lane]));
   const pausedLanes = new Map(pauses.map(({ lane, pause }) => [lane, pause]));
@@ -137,6 +140,7 @@ async function list({ operations, lanes }: ApiOptions, within: Bounds | null) {
   const names = [...new Set([...byName.keys(), ...counts.keys(), ...pausedLanes.keys()])].toSorted();
   return {
     isMore: live.isMore,
+    workers,
     caps: caps.filter(({ key }) => within === null || within.kinds.has(key.slice(capPrefix.length))).map(slotUseJson),
     lanes: names
       .filter((name) => within === null || within.hasLane(name))

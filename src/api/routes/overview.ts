@@ -1,23 +1,24 @@
 import { z } from "zod";
-import type { Instant } from "../../core/job/job.ts";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
-import type { Minute, WorkerView } from "../../core/ports/overview.ts";
+import type { JobSearch } from "../../core/ports/job-search.ts";
+import type { Minute } from "../../core/ports/overview.ts";
 import { schedulerLock } from "../../core/scheduler/pass.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
-import type { Bounds } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
-import { text, whole } from "../query-fields.ts";
-import {
-  summary,
-  type SummaryReply,
-  lastPassJson,
-  throughput,
-  workerList,
-  type WorkerReply,
-} from "../shape/overview.ts";
-import { iso, maybeIso } from "../shape/shape.ts";
+import { maybeWhole, text, whole } from "../query-fields.ts";
+import { summary, type SummaryReply, lastPassJson, throughput } from "../shape/overview.ts";
+import { jobJson } from "../shape/job.ts";
+import { iso } from "../shape/shape.ts";
+import { workerStatus } from "../workers-seen.ts";
 import { depthOf } from "./lanes.ts";
+
+const summaryQuery = z.strictObject({
+  minutes: maybeWhole(
+    operationsLimits.minutesShownMax,
+    "With these last minutes one by one, and with the schedules that fail or are late: both cost more.",
+  ),
+});
 
 const throughputQuery = z.strictObject({
   minutes: whole(operationsLimits.minutesShownMax, 60, "How far back."),
@@ -25,7 +26,7 @@ const throughputQuery = z.strictObject({
   lane: text(contractLimits.idCharactersMax).optional(),
 });
 
-/** GET /summary, GET /throughput, GET /workers. */
+/** GET /summary, GET /throughput. */
 export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
   return [
     endpoint({
@@ -35,8 +36,9 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
       summary: "How it stands: what is live, what waits for a person, what the last hour brought",
       role: "read",
       scope: "everything",
+      query: summaryQuery,
       replies: { 200: summary },
-      handle: async () => ({ status: 200, body: await summarize(options) }),
+      handle: async ({ query }) => ({ status: 200, body: await summarize(options, query.minutes) }),
     }),
     endpoint({
       method: "GET",
@@ -50,34 +52,28 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
       replies: { 200: throughput },
       handle: async ({ query }) => ({ status: 200, body: await series(options, query) }),
     }),
-    endpoint({
-      method: "GET",
-      name: "listWorkers",
-      path: "/workers",
-      summary: "Who worked in the last hour, and what each runs now",
-      role: "read",
-      scope: "list",
-      replies: { 200: workerList },
-      handle: async ({ within }) => ({ status: 200, body: await workers(options, within) }),
-    }),
   ];
 }
 
-async function summarize({ operations, ports, lanes }: ApiOptions): Promise<SummaryReply> {
+async function summarize(options: ApiOptions, span: number | undefined): Promise<SummaryReply> {
+  const { operations, ports, lanes } = options;
   const now = await ports.store.now();
-  const [live, dead, minutes, pauses, seen, pass] = await Promise.all([
+  const [live, dead, failures, hour, pauses, seen, pass, last, schedules] = await Promise.all([
     operations.live(),
-    operations.count({ states: ["FAILED"] }, operationsLimits.countRowsMax),
+    operations.count(failedJobs, operationsLimits.countRowsMax),
+    operations.jobs({ search: failedJobs, sort: "newest", cursor: null, limit: operationsLimits.lastFailuresShown }),
     operations.minutes({ since: now - 3_600_000, kind: null, lane: null }),
     operations.lanePauses(),
     operations.workers(now - operationsLimits.workerSeenMs),
     operations.lastPass(schedulerLock),
+    span === undefined ? null : series(options, { minutes: span }),
+    span === undefined ? null : troubledSchedules(options),
   ]);
-  const total = (of: (minute: Minute) => number): number => minutes.reduce((sum, minute) => sum + of(minute), 0);
+  const total = (of: (minute: Minute) => number): number => hour.reduce((sum, minute) => sum + of(minute), 0);
   const inState = (state: string): number =>
     live.counts.reduce((sum, each) => sum + (each.state === state ? each.jobs : 0), 0);
   const { waiting, scheduled, held, oldestWaitingMs } = depthOf(live, live.counts);
-  const statuses = seen.map((worker) => statusOf(worker, now));
+  const statuses = seen.map((worker) => workerStatus(worker, now));
   const [created, succeeded, failed] = [total((m) => m.created), total((m) => m.succeeded), total((m) => m.failed)];
   const names = new Set([...lanes.map((lane) => lane.name), ...live.counts.map((each) => each.lane)]);
   return {
@@ -113,7 +109,27 @@ async function summarize({ operations, ports, lanes }: ApiOptions): Promise<Summ
       lost: statuses.filter((status) => status === "lost").length,
     },
     lastPass: lastPassJson(pass),
+    lastFailures: failures.jobs.map((job) => jobJson(job, now)),
+    minutes: last?.minutes ?? null,
+    schedules,
   };
+}
+
+const failedJobs: JobSearch = { states: ["FAILED"] };
+
+/** How many, and one of them by its id. */
+async function troubledSchedules({ operations }: ApiOptions): Promise<NonNullable<SummaryReply["schedules"]>> {
+  const found = async (state: "failing" | "late") => {
+    const { total, schedules } = await operations.searchSchedules({
+      search: { state },
+      sort: "id",
+      offset: 0,
+      limit: 1,
+    });
+    return { total, first: schedules[0]?.id ?? null };
+  };
+  const [failing, late] = await Promise.all([found("failing"), found("late")]);
+  return { failing, late };
 }
 
 /** Over the attempts that ended; null when none did. */
@@ -127,7 +143,10 @@ function meanRun({
   return attempts === 0 ? null : runMs / attempts;
 }
 
-async function series({ operations, ports }: ApiOptions, query: z.infer<typeof throughputQuery>) {
+async function series(
+  { operations, ports }: ApiOptions,
+  query: { minutes: number; kind?: string | undefined; lane?: string | undefined },
+) {
   const now = await ports.store.now();
   const since = Math.floor(now / 60_000) * 60_000 - (query.minutes - 1) * 60_000;
   const minutes = await operations.minutes({ since, kind: query.kind ?? null, lane: query.lane ?? null });
@@ -139,38 +158,3 @@ async function series({ operations, ports }: ApiOptions, query: z.infer<typeof t
     })),
   };
 }
-
-async function workers({ operations, ports }: ApiOptions, within: Bounds | null) {
-  const now = await ports.store.now();
-  const seen = await operations.workers(now - operationsLimits.workerSeenMs);
-  const shown = seen.filter(({ lane }) => within === null || (lane !== null && within.hasLane(lane)));
-  return { workers: shown.map((worker) => workerJson(worker, now)) };
-}
-
-const silentMs = 60_000;
-
-function statusOf({ running, seenAt }: WorkerView, now: Instant): WorkerReply["status"] {
-  if (running.some((job) => job.leaseUntil < now)) return "lost";
-  if (running.length > 0) return "busy";
-  return now - seenAt > silentMs ? "silent" : "idle";
-}
-
-const workerJson = (worker: WorkerView, now: Instant): WorkerReply => ({
-  id: worker.id,
-  lane: worker.lane,
-  version: worker.version,
-  status: statusOf(worker, now),
-  startedAt: maybeIso(worker.startedAt),
-  seenAt: iso(worker.seenAt),
-  ended: worker.ended,
-  failed: worker.failed,
-  lost: worker.lost,
-  lostAt: maybeIso(worker.lostAt),
-  running: worker.running.map(({ jobId, startedAt, beatAt, leaseUntil, ...job }) => ({
-    job: jobId,
-    ...job,
-    startedAt: iso(startedAt),
-    beatAt: iso(beatAt),
-    leaseUntil: iso(leaseUntil),
-  })),
-});

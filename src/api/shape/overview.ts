@@ -2,6 +2,7 @@ import { z } from "zod";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { LastPass } from "../../core/ports/overview.ts";
 import { count, idText, iso, maybeTime, time } from "./shape.ts";
+import { job } from "./job.ts";
 import { paused } from "./pause.ts";
 
 /** A lane: what waits, what runs, who may. */
@@ -38,10 +39,6 @@ export const slotUse = z
   })
   .meta({ id: "SlotUse" });
 
-export const laneList = z
-  .object({ lanes: z.array(lane), caps: z.array(slotUse), isMore: z.boolean() })
-  .meta({ id: "LaneList" });
-
 export const worker = z
   .object({
     id: z.string(),
@@ -69,7 +66,14 @@ export const worker = z
   })
   .meta({ id: "Worker" });
 
-export const workerList = z.object({ workers: z.array(worker) }).meta({ id: "WorkerList" });
+export const laneList = z
+  .object({
+    lanes: z.array(lane),
+    caps: z.array(slotUse),
+    workers: z.array(worker).describe("Those seen in the last hour. `lost` runs something past its lease."),
+    isMore: z.boolean(),
+  })
+  .meta({ id: "LaneList" });
 
 export const failureGroup = z
   .object({
@@ -109,6 +113,27 @@ export const lockList = z.object({ locks: z.array(lock), jobLocks: z.array(slotU
 /** The scheduler's last pass of which every step succeeded; null before the first one. */
 export const lastPass = z.object({ at: time, ageMs: z.number().min(0), isLate: z.boolean() }).nullable();
 
+export const throughput = z
+  .object({
+    minutes: z.array(
+      z.object({
+        at: time,
+        created: count,
+        started: count,
+        succeeded: count,
+        failed: count,
+        retried: count,
+        canceled: count,
+        skipped: count,
+        lost: count,
+        meanRunMs: z.number().min(0).nullable(),
+      }),
+    ),
+  })
+  .meta({ id: "Throughput" });
+
+/** `first` is the id of one of them. */
+const troubled = z.object({ total: count, first: z.string().nullable() });
 const stateCounts = z.object({ PENDING: count, QUEUED: count, RUNNING: count, RETRY_WAIT: count });
 
 export const summary = z
@@ -137,27 +162,17 @@ export const summary = z
     lanes: z.object({ total: count, paused: count }),
     workers: z.object({ busy: count, lost: count }),
     lastPass,
+    lastFailures: z.array(job).describe("The newest ones."),
+    minutes: throughput.shape.minutes.nullable().describe("Null unless the query names `minutes`."),
+    schedules: z
+      .object({
+        failing: troubled.describe("Their last job or run failed."),
+        late: troubled.describe("Their time is past and nothing was decided."),
+      })
+      .nullable()
+      .describe("Null unless the query names `minutes`."),
   })
   .meta({ id: "Summary" });
-
-export const throughput = z
-  .object({
-    minutes: z.array(
-      z.object({
-        at: time,
-        created: count,
-        started: count,
-        succeeded: count,
-        failed: count,
-        retried: count,
-        canceled: count,
-        skipped: count,
-        lost: count,
-        meanRunMs: z.number().min(0).nullable(),
-      }),
-    ),
-  })
-  .meta({ id: "Throughput" });
 
 export const auditList = z
   .object({
@@ -181,7 +196,6 @@ export type AuditListReply = z.infer<typeof auditList>;
 export type LaneReply = z.infer<typeof lane>;
 export type LanePauseReply = z.infer<typeof lanePause>;
 export type LaneListReply = z.infer<typeof laneList>;
-export type WorkerListReply = z.infer<typeof workerList>;
 export type LockListReply = z.infer<typeof lockList>;
 export type FailureGroupListReply = z.infer<typeof failureGroupList>;
 export type SlotUseReply = z.infer<typeof slotUse>;

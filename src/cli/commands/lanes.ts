@@ -32,7 +32,7 @@ function list(world: World, out: Output): Command {
     .description("every lane")
     .addHelpText("after", "\nExample:\n  $ npx belfry lanes");
   return command.action(async (_: object, command: Command) => {
-    const found = await api(world, command).get<LaneListReply>("/lanes");
+    const { workers: _workers, ...found } = await api(world, command).get<LaneListReply>("/lanes");
     const rows = found.lanes.map(({ held, ...lane }) => [
       lane.name,
       pausedText(lane),

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { WorkerListReply } from "../../api/shape/overview.ts";
+import type { LaneListReply } from "../../api/shape/overview.ts";
 import { api } from "../api.ts";
 import { type Output, table } from "../output.ts";
 import type { World } from "../world.ts";
@@ -9,8 +9,8 @@ export function workersCommand(world: World, out: Output): Command {
   return command
     .addHelpText("after", "\nExample:\n  $ npx belfry workers --json")
     .action(async (_: object, of: Command) => {
-      const found = await api(world, of).get<WorkerListReply>("/workers");
-      const rows = found.workers.map((worker) => [
+      const { workers } = await api(world, of).get<LaneListReply>("/lanes");
+      const rows = workers.map((worker) => [
         worker.id,
         worker.lane ?? "",
         worker.version ?? "",
@@ -20,9 +20,9 @@ export function workersCommand(world: World, out: Output): Command {
         worker.running.map(runningText).join(", "),
       ]);
       const head = ["WORKER", "LANE", "VERSION", "STATUS", "SEEN", "ATTEMPTS", "RUNNING"];
-      out.result(found, () => (rows.length === 0 ? "no workers" : table(head, rows, world.streams.isTerminal)));
+      out.result({ workers }, () => (rows.length === 0 ? "no workers" : table(head, rows, world.streams.isTerminal)));
     });
 }
 
-const runningText = ({ job, progress }: WorkerListReply["workers"][number]["running"][number]): string =>
+const runningText = ({ job, progress }: LaneListReply["workers"][number]["running"][number]): string =>
   progress === null ? job : `${job} (${Math.round(progress * 100)} %)`;

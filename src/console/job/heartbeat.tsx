@@ -1,26 +1,18 @@
-import { loadWorkers } from "../client.ts";
 import { now } from "../clock.ts";
 import { Icon } from "../parts/icon.tsx";
-import { useResource } from "../resource.ts";
 import type { ShownJobDetail } from "../shape.ts";
 import { durationText } from "../time.ts";
 import { words } from "../language/words.ts";
 
 /** That a job runs, how far it is, and whether its worker was heard of lately. */
 export function Heartbeat({ job }: { readonly job: ShownJobDetail }) {
-  const workers = useResource("workers", loadWorkers);
-  const running = workers.data?.flatMap((worker) => worker.running).find((each) => each.job === job.id);
   const ran = job.startedAt === null ? 0 : Math.max(0, now.value - Date.parse(job.startedAt));
   const percent = job.progress === null ? null : `${Math.round(job.progress * 100)} %`;
   return (
     <div class="note running">
       <Icon name="RUNNING" />
       <div class="note-text">
-        <p>
-          {[words.job.runningFor(durationText(ran)), ...beatWords(running?.beatAt), ...leaseWords(job.leaseUntil)].join(
-            ", ",
-          )}
-        </p>
+        <p>{[words.job.runningFor(durationText(ran)), ...leaseWords(job.leaseUntil)].join(", ")}</p>
         {job.progress === null ? null : (
           <progress max={1} value={job.progress} aria-label={words.job.progress}>
             {percent}
@@ -31,9 +23,6 @@ export function Heartbeat({ job }: { readonly job: ShownJobDetail }) {
     </div>
   );
 }
-
-const beatWords = (beatAt: string | undefined): readonly string[] =>
-  beatAt === undefined ? [] : [words.job.lastHeartbeat(durationText(Math.max(0, now.value - Date.parse(beatAt))))];
 
 function leaseWords(leaseUntil: string | null): readonly string[] {
   if (leaseUntil === null) return [];

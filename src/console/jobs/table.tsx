@@ -1,4 +1,5 @@
 import { addresses } from "../address.ts";
+import { isNarrow } from "../narrow.ts";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { Time } from "../parts/time.tsx";
 import { rowsBeyond, VirtualRows } from "../parts/virtual-rows.tsx";
@@ -21,6 +22,8 @@ const columns = [
   { name: names.took, isNumber: true },
   { name: names.error },
 ];
+/** Three lines. */
+const narrowRowPixels = 72;
 const template = "34px 112px minmax(130px, 1.2fr) minmax(90px, 1.2fr) 92px 74px 140px 82px minmax(110px, 1.6fr)";
 
 interface JobTableProps {
@@ -35,6 +38,7 @@ export const JobTable = ({ rows, selection, current }: JobTableProps) => (
     label={words.jobs.title}
     columns={columns}
     template={template}
+    height={isNarrow.value ? narrowRowPixels : undefined}
     rows={rows.jobs.length}
     current={current}
     onView={(_, to) => {
@@ -59,7 +63,7 @@ interface RowProps {
 
 const Row = ({ job, index, isCurrent, selection }: RowProps) => (
   <div
-    class={`row${isCurrent ? " current" : ""}${selection.has(job.id) ? " chosen" : ""}`}
+    class={`row job-row${isCurrent ? " current" : ""}${selection.has(job.id) ? " chosen" : ""}`}
     role="row"
     data-id={job.id}
     aria-rowindex={index + 2}
@@ -72,10 +76,10 @@ const Row = ({ job, index, isCurrent, selection }: RowProps) => (
         onClick={(event) => selection.toggle(index, event.shiftKey)}
       />
     </span>
-    <span role="cell">
+    <span role="cell" class="state-cell">
       <StateBadge state={job.state} />
     </span>
-    <span role="cell">
+    <span role="cell" class="kind-cell">
       <a class="row-link" href={addresses.job(job.id)} title={`${job.kind} ${job.id}`}>
         {job.kind}
       </a>
@@ -83,19 +87,19 @@ const Row = ({ job, index, isCurrent, selection }: RowProps) => (
     <span role="cell" class="mono dim" title={nameOf(job)}>
       {nameOf(job)}
     </span>
-    <span role="cell" class="dim">
+    <span role="cell" class="dim wide-only">
       {job.lane}
     </span>
-    <span role="cell" class="number" title={attemptsText(job)}>
+    <span role="cell" class="number wide-only" title={attemptsText(job)}>
       {job.attempt === 0 ? <span class="nothing">–</span> : job.attempt}
     </span>
-    <span role="cell">
+    <span role="cell" class="due-cell">
       <Time at={job.dueAt} />
     </span>
-    <span role="cell" class="number">
+    <span role="cell" class="number wide-only">
       {took(job)}
     </span>
-    <span role="cell" class="dim" title={job.error?.message ?? undefined}>
+    <span role="cell" class="dim last-error" title={job.error?.message ?? undefined}>
       {job.error === null ? null : <ErrorText {...job.error} />}
     </span>
   </div>

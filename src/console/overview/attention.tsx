@@ -1,21 +1,11 @@
 import { addresses } from "../address.ts";
 import { Icon } from "../parts/icon.tsx";
+import type { Standing } from "./standing.ts";
 import type { ShownSummary } from "../shape.ts";
 import { durationText } from "../time.ts";
 import { words } from "../language/words.ts";
 
-interface Troubled {
-  readonly total: number;
-  /** The id of one of them. */
-  readonly first: string | null;
-}
-
-export interface TroubledSchedules {
-  /** Their last job or run failed. */
-  readonly failing: Troubled;
-  /** Their time is past and nothing was decided. */
-  readonly late: Troubled;
-}
+type TroubledSchedules = Standing["schedules"];
 
 interface AttentionProps {
   readonly summary: ShownSummary;
@@ -60,7 +50,7 @@ export function Attention({ summary, schedules }: AttentionProps) {
 
 /** One by its name, several by their number, with the list that shows them. */
 function troubleOf(
-  { total, first }: Troubled,
+  { total, first }: TroubledSchedules["failing"],
   state: string,
   one: (id: string) => string,
   many: (count: number) => string,

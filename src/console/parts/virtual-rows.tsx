@@ -26,7 +26,7 @@ interface VirtualRowsProps {
   /** Scrolled into view. */
   readonly current: number;
   /** Of each row, in pixels. */
-  readonly height?: number;
+  readonly height?: number | undefined;
   /** Called with the visible and nearby rows, also when the number of rows changes. */
   readonly onView: (from: number, to: number) => void;
   readonly foot?: ComponentChildren;

@@ -1,5 +1,5 @@
 import { addresses } from "../address.ts";
-import { loadLanes, loadWorkers, pauseLane, resumeLane } from "../client.ts";
+import { loadLanes, pauseLane, resumeLane } from "../client.ts";
 import { pauseFields } from "../parts/paused.tsx";
 import { answerTo } from "../parts/confirm.tsx";
 import { Empty } from "../parts/empty.tsx";
@@ -17,7 +17,6 @@ import { words } from "../language/words.ts";
 export function LanesScreen() {
   useTitle(words.lanes.title);
   const lanes = useResource("lanes", loadLanes);
-  const workers = useResource("workers", loadWorkers);
   return (
     <>
       <header class="screen-head">
@@ -32,31 +31,27 @@ export function LanesScreen() {
             {found.caps.length === 0 ? null : (
               <SlotTable title={words.lanes.caps} slots={found.caps} onDone={lanes.reload} />
             )}
+            {found.workers.length === 0 ? <NoWorker /> : <WorkerTable workers={found.workers} />}
           </>
         )}
       </Loaded>
       <Audits target="/lanes" />
-      <Loaded of={workers}>
-        {(found) =>
-          found.length === 0 ? (
-            <Empty title={words.lanes.noWorker}>
-              <p>
-                {words.lanes.whenItStarts(
-                  <a class="link" href={addresses.jobsWith("state:queued")}>
-                    {words.lanes.jobsThatWait}
-                  </a>,
-                )}
-              </p>
-              <pre class="command">npx belfry jobs enqueue hello</pre>
-            </Empty>
-          ) : (
-            <WorkerTable workers={found} />
-          )
-        }
-      </Loaded>
     </>
   );
 }
+
+const NoWorker = () => (
+  <Empty title={words.lanes.noWorker}>
+    <p>
+      {words.lanes.whenItStarts(
+        <a class="link" href={addresses.jobsWith("state:queued")}>
+          {words.lanes.jobsThatWait}
+        </a>,
+      )}
+    </p>
+    <pre class="command">npx belfry jobs enqueue hello</pre>
+  </Empty>
+);
 
 async function toggle({ name, paused }: ShownLane, onDone: () => void): Promise<void> {
   const question = { title: words.lanes.pauseQuestion(name), text: words.lanes.pauseText, danger: true };

@@ -66,7 +66,7 @@ const { columns: names } = words.runs;
 
 const RunTable = ({ runs }: { readonly runs: readonly ShownRun[] }) => (
   <div class="card">
-    <table class="table">
+    <table class="table stacks">
       <TableHead
         columns={[
           names.state,
@@ -88,14 +88,14 @@ const RunTable = ({ runs }: { readonly runs: readonly ShownRun[] }) => (
                 {run.kind} <span class="dim">{`#${run.id}`}</span>
               </a>
             </td>
-            <td class="mono dim">{run.key}</td>
-            <td>
+            <td class="mono dim wide">{run.key}</td>
+            <td class="wide">
               <RunProgress progress={run.progress} />
             </td>
-            <td>
+            <td data-label={names.started}>
               <Time at={run.createdAt} />
             </td>
-            <td class="number">
+            <td class="number" data-label={names.took}>
               {durationText(
                 (run.finishedAt === null ? now.value : Date.parse(run.finishedAt)) - Date.parse(run.createdAt),
               )}

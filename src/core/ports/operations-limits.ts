@@ -7,6 +7,8 @@ export const operationsLimits = {
   /** Schedules on one page with their last occurrences, and how many of those. */
   outcomeRowsMax: 100,
   outcomesShown: 30,
+  /** The newest failures of a summary. */
+  lastFailuresShown: 8,
   /** How many occurrences back the last end of a schedule, and its first failure in a row, are searched. */
   lastEndLooksMax: 8,
   failingLooksMax: 300,

@@ -103,7 +103,6 @@ const job = {
   trace: "Trace",
   copyTrace: "Copy the trace",
   runningFor: (duration: string) => `Running for ${duration}`,
-  lastHeartbeat: (ago: string) => `last heartbeat ${ago} ago`,
   leaseHolds: (left: string) => `its lease holds ${left} more`,
   leasePassed: "its lease has passed: it will be rescued",
   progress: "Progress",

@@ -73,7 +73,7 @@ const schedules: Words["schedules"] = {
   edit: "편집",
   remove: "삭제",
   removeQuestion: (id) => `${id}: 삭제할까요?`,
-  removeText: "더는 발화하지 않습니다. 지난 시각의 기록은 남습니다.",
+  removeText: "더는 실행되지 않습니다. 지난 시각의 기록은 남습니다.",
   removeAction: "스케줄 삭제",
   removed: (id) => `${id}: 삭제했습니다`,
   form: {
@@ -99,7 +99,7 @@ const schedules: Words["schedules"] = {
 };
 
 const occurrences: Words["occurrences"] = {
-  decisions: { PLANNED: "계획됨", FIRED: "발화", CAUGHT_UP: "따라잡음", COALESCED: "합쳐짐", SKIPPED: "건너뜀" },
+  decisions: { PLANNED: "계획됨", FIRED: "실행", CAUGHT_UP: "따라잡음", COALESCED: "합쳐짐", SKIPPED: "건너뜀" },
   ends: {
     succeeded: "성공",
     failed: "실패",

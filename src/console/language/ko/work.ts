@@ -99,7 +99,6 @@ const job: Words["job"] = {
   trace: "추적",
   copyTrace: "추적 id 복사",
   runningFor: (duration) => `${duration}째 실행 중`,
-  lastHeartbeat: (ago) => `마지막 하트비트 ${ago} 전`,
   leaseHolds: (left) => `리스가 ${left} 남음`,
   leasePassed: "리스가 지났습니다. 구조될 것입니다",
   progress: "진행",
