@@ -1,6 +1,7 @@
 /** Every request of the page. Where the API's shape and the page's differ, they meet here. */
 import type { LaneListReply } from "../api/shape/overview.ts";
 import type { RunMapReply } from "../api/shape/run-map.ts";
+import type { ExplainedTimesReply } from "../api/shape/schedule.ts";
 import { words } from "./language/words.ts";
 import { correct } from "./clock.ts";
 import { ApiError, get, post, query, send } from "./http.ts";
@@ -122,6 +123,10 @@ export interface FireTime {
 }
 export const loadNext = async (id: string, count: number, signal?: AbortSignal): Promise<readonly FireTime[]> =>
   (await get<{ times: readonly FireTime[] }>(`/schedules/${at(id)}/next${query({ count })}`, signal)).times;
+export type ExplainedTime = ExplainedTimesReply["answers"][number];
+/** What became of one time, by the schedule's clock. A reading that the clock shows twice has two answers. */
+export const explainTime = async (id: string, time: string): Promise<readonly ExplainedTime[]> =>
+  (await get<ExplainedTimesReply>(`/schedules/${at(id)}/explain${query({ time })}`)).answers;
 /** As many as asked for, of an expression that no schedule has yet. */
 export const previewTimes = (
   asked: { readonly expression: string; readonly timezone: string; readonly count: number },

@@ -84,26 +84,12 @@ export async function openFakeApi(files: PageFiles): Promise<FakeApi> {
   };
 }
 
-const none = { PENDING: 0, QUEUED: 0, RUNNING: 0, RETRY_WAIT: 0 };
-const emptySummary = {
-  ...scene.summary,
-  live: { total: 0, byState: none, waiting: 0, scheduled: 0, held: 0, oldestWaitingMs: null, isMore: false },
-  deadLetters: { count: 0, isMore: false },
-  lastHour: { created: 0, succeeded: 0, failed: 0, retried: 0, canceled: 0, skipped: 0, lost: 0, meanRunMs: null },
-  lanes: { total: 1, paused: 0 },
-  workers: { busy: 0, lost: 0 },
-  lastPass: null,
-  lastFailures: [],
-  minutes: [],
-  schedules: { failing: { total: 0, first: null }, late: { total: 0, first: null } },
-};
-
 function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknown>>): unknown {
   const isEmpty = mode === "empty";
   const list = <T>(rows: readonly T[]): readonly T[] => (isEmpty ? [] : rows);
   const jobs = Array.from({ length: 40 }, (_, index) => scene.jobOf(140 - index));
   const routes: readonly (readonly [RegExp, () => unknown])[] = [
-    [/^\/summary$/, () => (isEmpty ? emptySummary : scene.summary)],
+    [/^\/summary$/, () => (isEmpty ? system.emptySummary : scene.summary)],
     [/^\/jobs\/counts$/, () => (isEmpty ? scene.noCounts : scene.counts)],
     [/^\/jobs$/, () => ({ jobs: list(jobs), nextCursor: null, complete: true })],
     [
@@ -121,6 +107,7 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/schedules\/[^/]+$/, () => scene.schedules[0]],
     [/^\/schedules$/, () => ({ schedules: list(scene.schedules), nextCursor: null })],
     [/^\/schedules\/[^/]+\/occurrences$/, () => ({ occurrences: list(scene.occurrences) })],
+    [/^\/schedules\/[^/]+\/explain$/, () => ({ answers: [scene.neverPlanned] })],
     [/^\/schedules\/[^/]+\/next$/, () => ({ times: nextTimes })],
     [
       /^\/schedules\/[^/]+\/backfill$/,

@@ -17,6 +17,8 @@ export interface OperatorWorld {
   /** A job that has ended FAILED, or whatever state it should reach. */
   job(body: object, state: string): Promise<string>;
   readonly system: LocalSystem;
+  /** The file of its app. A save is looked at where the world watches. */
+  readonly app: string;
   /** An operator who looks at the overview. */
   sits(): Promise<Operator>;
 }
@@ -35,7 +37,11 @@ export const clicksMax = 4;
 const startMs = 120_000;
 
 /** The whole system on this machine, with the real page in a real Chromium. Skipped, and said so, where no browser runs. */
-export async function describeOperator(name: string, tests: (its: OperatorWorld) => void): Promise<void> {
+export async function describeOperator(
+  name: string,
+  tests: (its: OperatorWorld) => void,
+  { watches = false }: { readonly watches?: boolean } = {},
+): Promise<void> {
   const opened = await openBrowser();
   if (typeof opened === "string") console.warn(`skipped, no browser runs here: ${opened}`);
   describe.skipIf(typeof opened === "string")(`on the whole system: ${name}`, () => {
@@ -47,7 +53,11 @@ export async function describeOperator(name: string, tests: (its: OperatorWorld)
       chmodSync(folder, 0o755);
       mkdirSync(join(folder, "app"));
       const environment = { PATH: process.env["PATH"], TZ: process.env["TZ"] };
-      const settings = { environment, postgresSettings: { fsync: "off" }, without: ["watch"] as const };
+      const settings = {
+        environment,
+        postgresSettings: { fsync: "off" },
+        without: watches ? [] : (["watch"] as const),
+      };
       system = await startLocal({
         home: join(folder, "home"),
         apps: [writeOperatorApp(join(folder, "app"))],
@@ -77,6 +87,7 @@ export async function describeOperator(name: string, tests: (its: OperatorWorld)
       get system() {
         return system;
       },
+      app: join(folder, "app", "app.ts"),
       call,
       async job(body, state) {
         const { id } = await call<{ id: string }>("POST", "/jobs", body);

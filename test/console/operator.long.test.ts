@@ -39,11 +39,14 @@ function nights(its: OperatorWorld, job: Job): void {
     await expect.poll(() => row.textContent()).toMatch(/Skipped.*one before/s);
   });
 
-  job("why did last night's not run: it was never planned", 2, async (at) => {
+  job("why did last night's not run: it was never planned", 3, async (at) => {
     await its.call("POST", "/schedules", { id: "nightly-new", kind: "ping", cron: "0 3 1 1 *", timezone: "UTC" });
     await at.link("Schedules");
     await at.link("nightly-new");
-    await at.page.getByText("No time has come yet").waitFor();
+    const night = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    await at.page.getByLabel(/at this time in UTC/).fill(`${night}T03:00`);
+    await at.button("Explain");
+    await at.page.getByText(/did not run: the schedule did not exist yet/).waitFor();
   });
 
   job("why did last night's not run: it ran and failed", 1, async (at) => {

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { until } from "../local/until.ts";
 import { describeOperator } from "./operator-world.ts";
@@ -6,83 +7,105 @@ import { past } from "./past.ts";
 const slowMs = 120_000;
 
 /** What must not look as if all were well. */
-await describeOperator("planted faults", (its) => {
-  const sits = async () => {
-    const at = await its.sits();
-    onTestFinished(() => at.page.context().close());
-    return at;
-  };
+await describeOperator(
+  "planted faults",
+  (its) => {
+    const sits = async () => {
+      const at = await its.sits();
+      onTestFinished(() => at.page.context().close());
+      return at;
+    };
 
-  test(
-    "a schedule that fires and whose jobs fail is failing on the overview, in the list and on its page",
-    async () => {
-      await past(its.pool, "nightly-import", ["SUCCESS", "FAILED", "FAILED"]);
-      const { page, ...at } = await sits();
-      await at.link("Schedule nightly-import failed its last run");
-      await page
-        .getByText(/Failing/)
-        .first()
-        .waitFor();
-      await at.link("Schedules");
-      const row = page.getByRole("row").filter({ hasText: "nightly-import" });
-      await expect.poll(() => row.textContent()).toMatch(/Failing/);
-      expect(await row.locator(".end-failed").count()).toBe(2);
-      expect(await row.locator(".end-succeeded").count()).toBe(1);
-      await at.leave();
-    },
-    slowMs,
-  );
-
-  test(
-    "a mistyped filter matches nothing, says what is wrong, and nothing can be marked under it",
-    async () => {
-      await its.call("POST", "/jobs", { kind: "ping", delay: "1h" });
-      const { page, ...at } = await sits();
-      await at.link("Jobs");
-      await page.locator(".row").first().waitFor();
-      await page.getByRole("combobox", { name: /^Filter/ }).fill("sate:pending");
-      await page.keyboard.press("Enter");
-      await page.getByText("Nothing matches until the filter is corrected").waitFor();
-      expect(
+    test(
+      "a schedule that fires and whose jobs fail is failing on the overview, in the list and on its page",
+      async () => {
+        await past(its.pool, "nightly-import", ["SUCCESS", "FAILED", "FAILED"]);
+        const { page, ...at } = await sits();
+        await at.link("Schedule nightly-import failed its last run");
         await page
-          .getByText('"sate" is no field')
-          .or(page.getByText(/sate.* is no field/))
-          .count(),
-      ).toBeGreaterThan(0);
-      expect(await page.locator(".row").count()).toBe(0);
-      expect(await page.getByRole("button", { name: /^Mark all/ }).count()).toBe(0);
-      await page.keyboard.press("Escape");
-      await page.keyboard.press("a");
-      expect(await page.getByText(/are marked/).count()).toBe(0);
-      await at.leave();
-    },
-    slowMs,
-  );
+          .getByText(/Failing/)
+          .first()
+          .waitFor();
+        await at.link("Schedules");
+        const row = page.getByRole("row").filter({ hasText: "nightly-import" });
+        await expect.poll(() => row.textContent()).toMatch(/Failing/);
+        expect(await row.locator(".end-failed").count()).toBe(2);
+        expect(await row.locator(".end-succeeded").count()).toBe(1);
+        await at.leave();
+      },
+      slowMs,
+    );
 
-  test(
-    "a page whose server was killed says that it may be old, keeps what it shows, and is live again with the next server",
-    async () => {
-      const { page, ...at } = await sits();
-      await at.link("Jobs");
-      await page.locator(".row").first().waitFor();
-      await page.getByText("Live", { exact: true }).first().waitFor();
-      const rows = await page.locator(".row").count();
-      // A single one is replaced before the page has to say so: this one dies again and again.
-      const killed = new Set<number>();
-      await until("the banner", async () => {
-        const pid = its.system.processes().find(({ name }) => name === "api")?.pid;
-        if (pid !== undefined && !killed.has(pid)) process.kill(pid, "SIGKILL");
-        if (pid !== undefined) killed.add(pid);
-        return await page.getByText("what you see may be old").isVisible();
-      });
-      expect(await page.locator(".row").count()).toBe(rows);
-      await until("another server", () => {
-        const next = its.system.processes().find(({ name }) => name === "api")?.pid;
-        return next !== undefined && !killed.has(next);
-      });
-      await page.getByText("what you see may be old").waitFor({ state: "hidden" });
-      await page.getByText("Live", { exact: true }).first().waitFor();
-    },
-    slowMs,
-  );
-});
+    test(
+      "a mistyped filter matches nothing, says what is wrong, and nothing can be marked under it",
+      async () => {
+        await its.call("POST", "/jobs", { kind: "ping", delay: "1h" });
+        const { page, ...at } = await sits();
+        await at.link("Jobs");
+        await page.locator(".row").first().waitFor();
+        await page.getByRole("combobox", { name: /^Filter/ }).fill("sate:pending");
+        await page.keyboard.press("Enter");
+        await page.getByText("Nothing matches until the filter is corrected").waitFor();
+        expect(
+          await page
+            .getByText('"sate" is no field')
+            .or(page.getByText(/sate.* is no field/))
+            .count(),
+        ).toBeGreaterThan(0);
+        expect(await page.locator(".row").count()).toBe(0);
+        expect(await page.getByRole("button", { name: /^Mark all/ }).count()).toBe(0);
+        await page.keyboard.press("Escape");
+        await page.keyboard.press("a");
+        expect(await page.getByText(/are marked/).count()).toBe(0);
+        await at.leave();
+      },
+      slowMs,
+    );
+
+    test(
+      "a page whose server was killed says that it may be old, keeps what it shows, and is live again with the next server",
+      async () => {
+        const { page, ...at } = await sits();
+        await at.link("Jobs");
+        await page.locator(".row").first().waitFor();
+        await page.getByText("Live", { exact: true }).first().waitFor();
+        const rows = await page.locator(".row").count();
+        // A single one is replaced before the page has to say so: this one dies again and again.
+        const killed = new Set<number>();
+        await until("the banner", async () => {
+          const pid = its.system.processes().find(({ name }) => name === "api")?.pid;
+          if (pid !== undefined && !killed.has(pid)) process.kill(pid, "SIGKILL");
+          if (pid !== undefined) killed.add(pid);
+          return await page.getByText("what you see may be old").isVisible();
+        });
+        expect(await page.locator(".row").count()).toBe(rows);
+        await until("another server", () => {
+          const next = its.system.processes().find(({ name }) => name === "api")?.pid;
+          return next !== undefined && !killed.has(next);
+        });
+        await page.getByText("what you see may be old").waitFor({ state: "hidden" });
+        await page.getByText("Live", { exact: true }).first().waitFor();
+      },
+      slowMs,
+    );
+
+    test(
+      "a save that cannot be used is told on the page with its file and its problem, the code before it runs on, and the repaired one ends it",
+      async () => {
+        const { page, ...at } = await sits();
+        await page.getByText("Live", { exact: true }).first().waitFor();
+        const good = readFileSync(its.app, "utf8");
+        writeFileSync(its.app, good.replaceAll('timezone: "UTC"', 'timezone: "Asia/Soul"'));
+        const banner = page.getByRole("alert").filter({ hasText: "Asia/Soul" });
+        await banner.waitFor();
+        expect(await banner.textContent()).toMatch(/app\.ts.*Asia\/Seoul/s);
+        await its.job({ kind: "ping" }, "SUCCESS");
+        writeFileSync(its.app, good);
+        await banner.waitFor({ state: "hidden" });
+        await at.leave();
+      },
+      slowMs,
+    );
+  },
+  { watches: true },
+);

@@ -1,6 +1,6 @@
 /** Lanes, workers, locks and dead letters of the fake API. */
 import type { ShownAudit, ShownFailureGroup, ShownLane, ShownLock, ShownWorker } from "../../src/console/shape.ts";
-import { ago, notPaused } from "./scene.ts";
+import { ago, notPaused, summary } from "./scene.ts";
 
 const samples = [5, 4, 3].map((job) => ({ job: String(job), at: ago(60), message: `of job ${job}` }));
 
@@ -132,3 +132,17 @@ export const audits: readonly ShownAudit[] = [
     trace: "t-2",
   },
 ];
+
+const noJobs = { PENDING: 0, QUEUED: 0, RUNNING: 0, RETRY_WAIT: 0 };
+export const emptySummary = {
+  ...summary,
+  live: { total: 0, byState: noJobs, waiting: 0, scheduled: 0, held: 0, oldestWaitingMs: null, isMore: false },
+  deadLetters: { count: 0, isMore: false },
+  lastHour: { created: 0, succeeded: 0, failed: 0, retried: 0, canceled: 0, skipped: 0, lost: 0, meanRunMs: null },
+  lanes: { total: 1, paused: 0 },
+  workers: { busy: 0, lost: 0 },
+  lastPass: null,
+  lastFailures: [],
+  minutes: [],
+  schedules: { failing: { total: 0, first: null }, late: { total: 0, first: null } },
+};

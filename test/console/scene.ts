@@ -159,6 +159,18 @@ export const occurrences: readonly ShownOccurrence[] = Array.from({ length: 30 }
   };
 });
 
+export const neverPlanned = {
+  schedule: "nightly-export",
+  localTime: "2026-11-20T03:00",
+  timezone: "Asia/Seoul",
+  version: 3,
+  verdict: "not-yet-existing",
+  sentence: "The schedule did not exist yet.",
+  advice: "It fires from its first day on.",
+  occurrence: null,
+  job: null,
+};
+
 /** Each schedule with the occurrences above; the first fails, the second does not. */
 export const outcomeRows: readonly ShownOutcome[] = schedules.map((schedule, index) => ({
   ...schedule,

@@ -18,6 +18,16 @@ await describeInBrowser("schedules tell how they end", (its) => {
     await close();
   });
 
+  test("a time that was never planned is explained by the schedule's clock", async () => {
+    const { page, close } = await its.visit("/schedules/nightly-export", "Next times");
+    await page.getByLabel(/at this time in Asia\/Seoul/).fill("2026-11-20T03:00");
+    await page.getByRole("button", { name: "Explain" }).click();
+    await page.getByText("The schedule did not exist yet.").waitFor();
+    await page.getByText("It fires from its first day on.").waitFor();
+    expect(queriesOf(its, "/schedules/nightly-export/explain").at(-1)).toContain("time=2026-11-20T03%3A00");
+    await close();
+  });
+
   test("the overview names what fails, one click from it", async () => {
     const { page, close } = await its.visit("/", "Throughput");
     await page.getByRole("link", { name: "Schedule nightly-export failed its last run" }).click();

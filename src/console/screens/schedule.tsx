@@ -15,6 +15,7 @@ import { plainWords } from "../schedules/plain-words.ts";
 import { EndsText, latenessText, onTimeText, scheduleStatus } from "../schedules/status.tsx";
 import { EditAndDelete } from "../schedules/edit-and-delete.tsx";
 import { SquareLegend, Squares } from "../schedules/squares.tsx";
+import { WhyTime } from "../schedules/why-time.tsx";
 import type { ShownOccurrence, ShownOutcome } from "../shape.ts";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
@@ -104,6 +105,7 @@ function Found({ schedule, onDone }: { readonly schedule: ShownOutcome; readonly
               <span class="space" />
               <SquareLegend />
             </header>
+            <WhyTime schedule={schedule} />
             <OccurrenceTable occurrences={occurrences} />
           </section>
         )}

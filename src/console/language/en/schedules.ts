@@ -162,6 +162,13 @@ const backfill = {
   none: "No time of this schedule lies in this range",
 };
 
+const whyTime = {
+  title: "What became of a time",
+  label: (zone: string) => `Why did it run, or not, at this time in ${zone}?`,
+  ask: "Explain",
+  unknown: "This time cannot be explained",
+};
+
 const upcoming = {
   title: "Upcoming",
   spans: { 1: "Next hour", 6: "6 hours", 24: "24 hours" },
@@ -181,4 +188,4 @@ const upcoming = {
   unknown: (count: number) => `${counted(count)} of unknown length`,
 };
 
-export const enSchedules = { schedules, occurrences, backfill, upcoming };
+export const enSchedules = { schedules, occurrences, backfill, whyTime, upcoming };

@@ -148,6 +148,13 @@ const backfill: Words["backfill"] = {
   none: "이 구간에는 스케줄의 시각이 없습니다",
 };
 
+const whyTime: Words["whyTime"] = {
+  title: "한 시각의 결과",
+  label: (zone) => `${zone} 기준 이 시각에 왜 실행되었나요, 또는 왜 실행되지 않았나요?`,
+  ask: "설명 보기",
+  unknown: "이 시각은 설명할 수 없습니다",
+};
+
 const upcoming: Words["upcoming"] = {
   title: "예정",
   spans: { 1: "다음 1시간", 6: "6시간", 24: "24시간" },
@@ -167,4 +174,4 @@ const upcoming: Words["upcoming"] = {
   unknown: (count) => `길이를 모르는 것 ${counted(count)}개`,
 };
 
-export const koSchedules = { schedules, occurrences, backfill, upcoming };
+export const koSchedules = { schedules, occurrences, backfill, whyTime, upcoming };

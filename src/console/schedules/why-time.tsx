@@ -1,0 +1,69 @@
+import { useState } from "preact/hooks";
+import { addresses } from "../address.ts";
+import { explainTime, type ExplainedTime } from "../client.ts";
+import { sayFailed } from "../parts/toast.tsx";
+import type { ShownSchedule } from "../shape.ts";
+import { words } from "../language/words.ts";
+
+/** What became of any time, also of one that was never planned and has no row. */
+export function WhyTime({ schedule: { id, timezone } }: { readonly schedule: Pick<ShownSchedule, "id" | "timezone"> }) {
+  const [time, setTime] = useState("");
+  const [answers, setAnswers] = useState<readonly ExplainedTime[]>([]);
+  const ask = async (): Promise<void> => {
+    try {
+      setAnswers(await explainTime(id, time));
+    } catch (error) {
+      sayFailed(words.whyTime.unknown, error);
+    }
+  };
+  return (
+    <section aria-label={words.whyTime.title}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void ask();
+        }}
+      >
+        <label>
+          {words.whyTime.label(timezone)}
+          <input
+            class="field"
+            type="datetime-local"
+            required
+            value={time}
+            onInput={({ currentTarget }) => {
+              setTime(currentTarget.value);
+              setAnswers([]);
+            }}
+          />
+        </label>
+        <button type="submit" class="button">
+          {words.whyTime.ask}
+        </button>
+      </form>
+      <div class="answers" role="status">
+        {answers.map((answer) => (
+          <Answer key={answer.sentence} answer={answer} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+const Answer = ({ answer: { sentence, advice, job } }: { readonly answer: ExplainedTime }) => (
+  <div lang="en">
+    <p>
+      {sentence}
+      {job === null ? null : (
+        <>
+          {" "}
+          <a class="link" href={addresses.job(job.id)}>
+            {`#${job.id}`}
+          </a>
+        </>
+      )}
+    </p>
+    {advice === null ? null : <p class="dim">{advice}</p>}
+  </div>
+);
