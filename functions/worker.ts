@@ -17,7 +17,7 @@ const id = `${workerPrefix(lane, process.pid)}${runtime.ports.random.id().slice(
 await endPredecessor(runtime.ports, { lane, worker: id });
 // For display only: a worker whose version was not written works all the same.
 void runtime.operations
-  .registerWorker({ id, lane, version: manifest.version })
+  .registerWorker({ id, lane, version: manifest.version, logGroup: logGroupOf(process.env) })
   .catch((error: unknown) => runtime.ports.log.warn("the worker's version was not written", { error }));
 const worker = createWorker(runtime.ports, runtime.registry, {
   worker: id,
@@ -26,6 +26,11 @@ const worker = createWorker(runtime.ports, runtime.registry, {
   dispatchWindowMs: config.dispatchWindowMs,
   gate: createLaneGate({ lane, clock: runtime.ports.clock, operations: runtime.operations }),
 });
+
+/** Lambda names its log group; elsewhere there is none. */
+function logGroupOf({ AWS_REGION: region, AWS_LAMBDA_LOG_GROUP_NAME: group }: NodeJS.ProcessEnv): string | null {
+  return region === undefined || group === undefined ? null : `${region}:${group}`;
+}
 
 process.once("SIGTERM", () => {
   void worker

@@ -112,6 +112,8 @@ async function fill(
 
 /** Requests of the API, without the page's own files and the stream of events. */
 async function requestsOf(page: Page, { url, at, sign }: { url: string; at: string; sign: string }) {
+  // What the page before still asks is not counted.
+  await page.goto("about:blank");
   let asked = 0;
   const count = (request: { url(): string }): void => {
     const { pathname } = new URL(request.url());

@@ -19,6 +19,7 @@ const failing = (run: (payload: void, ctx: Context) => Promise<never>): Job<void
 async function attempted(job: Job<void>): Promise<AttemptDetailReply> {
   const app = defineApp({ name: "tests", jobs: [job], schedules: [] });
   const opened = await openApi([app]);
+  await opened.operations.registerWorker({ id: "w", lane: "default", version: "1", logGroup: "eu-west-1:/app/worker" });
   const { body } = await opened.call("POST", "/jobs", { kind: "failing" });
   const worker = createWorker(opened.ports, registry([app]), {
     worker: "w",
@@ -37,7 +38,7 @@ async function attempted(job: Job<void>): Promise<AttemptDetailReply> {
 }
 
 test("a failed attempt keeps its stack, its causes and the last lines that its handler logged", async () => {
-  const { failure, startedAt } = await attempted(
+  const { failure, startedAt, logGroup } = await attempted(
     failing((_, ctx) => {
       for (let row = 1; row <= 60; row += 1) ctx.log.info("row read", { row });
       ctx.log.child({ table: "orders" }).warn("the table is locked");
@@ -45,6 +46,7 @@ test("a failed attempt keeps its stack, its causes and the last lines that its h
     }),
   );
   expect(startedAt).not.toBeNull();
+  expect(logGroup).toEqual({ region: "eu-west-1", name: "/app/worker" });
   expect(failure?.stack).toMatch(/^Error: partition 97 is locked\n\s+at .*attempt\.test\.ts/);
   expect(failure?.causes).toEqual([expect.stringMatching(/^TypeError: lock timeout\n\s+at /)]);
   expect(failure?.log).toHaveLength(failureDetailLimits.logLinesMax);

@@ -107,7 +107,7 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/schedules\/[^/]+$/, () => scene.schedules[0]],
     [/^\/schedules$/, () => ({ schedules: list(scene.schedules), nextCursor: null })],
     [/^\/schedules\/[^/]+\/occurrences$/, () => ({ occurrences: list(scene.occurrences) })],
-    [/^\/schedules\/[^/]+\/explain$/, () => ({ answers: [scene.neverPlanned] })],
+    [/^\/schedules\/[^/]+\/explain$/, () => ({ answers: [system.neverPlanned] })],
     [/^\/schedules\/[^/]+\/next$/, () => ({ times: nextTimes })],
     [
       /^\/schedules\/[^/]+\/backfill$/,

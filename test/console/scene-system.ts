@@ -146,3 +146,15 @@ export const emptySummary = {
   minutes: [],
   schedules: { failing: { total: 0, first: null }, late: { total: 0, first: null } },
 };
+
+export const neverPlanned = {
+  schedule: "nightly-export",
+  localTime: "2026-11-20T03:00",
+  timezone: "Asia/Seoul",
+  version: 3,
+  verdict: "not-yet-existing",
+  sentence: "The schedule did not exist yet.",
+  advice: "It fires from its first day on.",
+  occurrence: null,
+  job: null,
+};

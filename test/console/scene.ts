@@ -159,18 +159,6 @@ export const occurrences: readonly ShownOccurrence[] = Array.from({ length: 30 }
   };
 });
 
-export const neverPlanned = {
-  schedule: "nightly-export",
-  localTime: "2026-11-20T03:00",
-  timezone: "Asia/Seoul",
-  version: 3,
-  verdict: "not-yet-existing",
-  sentence: "The schedule did not exist yet.",
-  advice: "It fires from its first day on.",
-  occurrence: null,
-  job: null,
-};
-
 /** Each schedule with the occurrences above; the first fails, the second does not. */
 export const outcomeRows: readonly ShownOutcome[] = schedules.map((schedule, index) => ({
   ...schedule,
@@ -265,6 +253,7 @@ export const attempt: ShownAttempt = {
   sentAt: ago(389),
   startedAt: ago(380),
   endedAt: ago(370),
+  logGroup: { region: "eu-west-1", name: "belfry-prod-WorkerMailLog" },
   failure: {
     stack: "Error: the mail server answered 503\n    at send (file:///app/jobs/mail.ts:12:9)",
     causes: ["Error: socket hang up\n    at connResetException (node:internal/errors:720:14)"],

@@ -63,8 +63,8 @@ export function overviewStore(session: Session): OverviewStore {
     },
     failures: () => failures(session),
     workers: (since) => workers(session, since),
-    async registerWorker({ id, lane, version }) {
-      await session.run(writeWorker, [id, lane, version]);
+    async registerWorker({ id, lane, version, logGroup = null }) {
+      await session.run(writeWorker, [id, lane, version, logGroup]);
     },
     failureGroups: ({ kind }) => failureGroups(session, kind),
     async lastPass(lockName) {

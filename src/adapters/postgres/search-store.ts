@@ -54,6 +54,7 @@ export function searchStore(session: Session): SearchStore {
         sentAt: row.sent_at,
         startedAt: row.started_at,
         endedAt: row.ended_at,
+        logGroup: row.log_group,
         detail: row.detail as FailureDetail | null,
       };
     },

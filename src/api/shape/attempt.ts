@@ -16,6 +16,10 @@ export const attemptDetail = z
     sentAt: maybeTime.describe("When its message was sent: the time until the start is its claiming."),
     startedAt: maybeTime,
     endedAt: maybeTime,
+    logGroup: z
+      .object({ region: z.string(), name: z.string() })
+      .nullable()
+      .describe("Where CloudWatch keeps its log; null on a local system, and once its worker is forgotten."),
     failure: z
       .object({
         stack: z.string().nullable(),
@@ -30,6 +34,12 @@ export const attemptDetail = z
 
 export type AttemptDetailReply = z.infer<typeof attemptDetail>;
 
+/** A name of a log group has no colon. */
+function logGroupJson(text: string | null): AttemptDetailReply["logGroup"] {
+  const [region, name] = text?.split(":") ?? [];
+  return region === undefined || name === undefined ? null : { region, name };
+}
+
 export const attemptDetailJson = (attempt: number, trace: AttemptTrace): AttemptDetailReply => ({
   kind: trace.kind,
   attempt,
@@ -37,5 +47,6 @@ export const attemptDetailJson = (attempt: number, trace: AttemptTrace): Attempt
   sentAt: maybeIso(trace.sentAt),
   startedAt: maybeIso(trace.startedAt),
   endedAt: maybeIso(trace.endedAt),
+  logGroup: logGroupJson(trace.logGroup),
   failure: trace.detail as AttemptDetailReply["failure"],
 });

@@ -1,13 +1,15 @@
 import { useState } from "preact/hooks";
 import { loadAttempt } from "../client.ts";
+import { currentTime } from "../clock.ts";
 import { useResource } from "../resource.ts";
-import type { ShownAttempt } from "../shape.ts";
+import type { ShownAttempt, ShownJobDetail } from "../shape.ts";
 import { durationText } from "../time.ts";
+import { logsInsightsUrl } from "./logs-insights.ts";
 import type { TimelineLine } from "./timeline.ts";
 import { words } from "../language/words.ts";
 
 interface AttemptFactsProps {
-  readonly job: string;
+  readonly job: Pick<ShownJobDetail, "id" | "trace">;
   readonly of: TimelineLine;
   readonly waited: number;
   readonly ran: number;
@@ -38,17 +40,43 @@ export function AttemptFacts({
   );
 }
 
-function Kept({ job, attempt, outcome }: { readonly job: string; readonly attempt: number; readonly outcome: string }) {
-  const kept = useResource(`attempt ${job} ${attempt} ${outcome}`, (signal) => loadAttempt(job, attempt, signal), {
-    again: "never",
-  });
+interface KeptProps {
+  readonly job: AttemptFactsProps["job"];
+  readonly attempt: number;
+  readonly outcome: string;
+}
+
+function Kept({ job, attempt, outcome }: KeptProps) {
+  const kept = useResource(
+    `attempt ${job.id} ${attempt} ${outcome}`,
+    (signal) => loadAttempt(job.id, attempt, signal),
+    {
+      again: "never",
+    },
+  );
   // An attempt whose worker was lost has nothing to show, which is no failure of the page.
   if (kept.data === null) return null;
   return (
     <>
       <Split of={kept.data} />
       {kept.data.failure === null ? null : <Failure failure={kept.data.failure} />}
+      <LogLink job={job} of={kept.data} />
     </>
+  );
+}
+
+function LogLink({
+  job,
+  of: { logGroup, startedAt, endedAt },
+}: Pick<KeptProps, "job"> & { readonly of: ShownAttempt }) {
+  if (logGroup === null || startedAt === null) return null;
+  const from = Date.parse(startedAt);
+  const to = endedAt === null ? currentTime() : Date.parse(endedAt);
+  const href = logsInsightsUrl({ logGroup, job: job.id, trace: job.trace, from, to });
+  return (
+    <a class="link" href={href} target="_blank" rel="noreferrer">
+      {words.attempts.logsInsights}
+    </a>
   );
 }
 

@@ -1,14 +1,18 @@
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { loadFailureGroups, loadLanes, loadSomeSchedules } from "../client.ts";
 import type { Known } from "./completion.ts";
 
 const known = signal<Known>({ kinds: [], lanes: [], errors: [], schedules: [] });
 
-/** Values to complete with. What cannot be loaded is not offered: the filter works without. */
-export function useKnown(): Known {
-  useEffect(() => void look(), []);
-  return known.value;
+/** Values to complete with, asked for when the first one is wanted. What cannot be loaded is not offered. */
+export function useKnown(): () => Known {
+  const isAsked = useRef(false);
+  return () => {
+    if (!isAsked.current) void look();
+    isAsked.current = true;
+    return known.value;
+  };
 }
 
 async function look(): Promise<void> {

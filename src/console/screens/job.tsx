@@ -55,7 +55,7 @@ function Found({ job, onDone }: { readonly job: ShownJobDetail; readonly onDone:
       {job.error === null || job.state === "SUCCESS" ? null : <LatestError job={job} error={job.error} />}
       <div class="columns">
         <div>
-          <Waterfall job={job.id} timeline={timeline} />
+          <Waterfall job={job} timeline={timeline} />
           <History job={job} zone={zone} />
           <Audits target={`/jobs/${job.id}`} />
         </div>

@@ -72,7 +72,7 @@ export function JobsScreen() {
         text={text}
         label={words.jobs.filter}
         placeholder={words.jobs.placeholder}
-        suggest={(word) => suggest(word, known)}
+        suggest={(word) => suggest(word, known())}
         onFilter={apply}
       />
       <FilterProblems problems={filter.problems} />

@@ -150,6 +150,8 @@ export interface AttemptTrace {
   readonly startedAt: Instant | null;
   /** Null while it runs. */
   readonly endedAt: Instant | null;
+  /** Of CloudWatch, as `region:name`; null where its worker had none, or is forgotten. */
+  readonly logGroup: string | null;
   readonly detail: FailureDetail | null;
 }
 

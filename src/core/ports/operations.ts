@@ -47,7 +47,13 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
   /** Workers seen after `since`, and all that run a job now. */
   workers(since: Instant): Promise<readonly WorkerView[]>;
   /** Once for each worker. The events show what it does. */
-  registerWorker(worker: { readonly id: string; readonly lane: string; readonly version: string }): Promise<void>;
+  registerWorker(worker: {
+    readonly id: string;
+    readonly lane: string;
+    readonly version: string;
+    /** Where CloudWatch keeps its log, as `region:name`. */
+    readonly logGroup?: string | null;
+  }): Promise<void>;
   failureGroups(options: { kind: string | null }): Promise<{ groups: readonly FailureGroup[]; isMore: boolean }>;
   fences(): Promise<readonly FenceView[]>;
   /** Under the lock of this name; null when there was none yet. */

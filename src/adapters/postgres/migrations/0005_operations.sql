@@ -14,6 +14,7 @@ create table belfry.worker (
   id         text primary key,
   lane       text,
   version    text,
+  log_group  text,                                      -- of CloudWatch Logs, with its region before it: region:name
   started_at timestamptz not null,
   seen_at    timestamptz not null,
   ended      bigint not null default 0,                 -- attempts that ended

@@ -39,6 +39,7 @@ export interface AttemptRow {
   readonly ended_at: number | null;
   readonly due_at: number | null;
   readonly sent_at: number | null;
+  readonly log_group: string | null;
   readonly detail: unknown;
 }
 
@@ -49,14 +50,15 @@ export const readAttempt = statement<AttemptRow>(
   "attempt",
   `
 select j.kind, belfry.ms(coalesce(h.started_at, n.started_at)) as started_at, belfry.ms(coalesce(h.at, n.finished_at)) as ended_at,
-  belfry.ms(n.due_at) as due_at, belfry.ms(n.dispatched_at) as sent_at, h.detail
+  belfry.ms(n.due_at) as due_at, belfry.ms(n.dispatched_at) as sent_at, w.log_group, h.detail
 from belfry.job j
 left join belfry.job n on n.id = j.id and n.attempt = $2::int and n.started_at is not null
   and n.state not in ('PENDING', 'QUEUED', 'RETRY_WAIT')
 left join lateral (
-  select started_at, at, detail from belfry.history
+  select started_at, at, worker, detail from belfry.history
   where job_id = j.id and attempt = $2::int and from_state = 'RUNNING' order by id desc limit 1
 ) h on true
+left join belfry.worker w on w.id = coalesce(h.worker, n.worker)
 where j.id = $1::bigint and (h.at is not null or n.id is not null)`,
 );
 
