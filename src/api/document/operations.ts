@@ -186,7 +186,7 @@ export const operations = {
   listAudits: {
     tag: "events",
     description:
-      "Who changed what through this API. Payloads appear as their hash alone; `trace` is the request id of the answer. `role` and `session` are those of a signed caller; a session's name is chosen by whoever takes the role on.",
+      "Who changed what through this API. Payloads appear as their hash alone; `trace` is the request id of the answer. `role` and `session` are those of a signed caller, who chooses the name of the session.",
     example: { query: { limit: "20" } },
   },
   listEvents: {

@@ -13,7 +13,7 @@ const auditsQuery = z.strictObject({
   limit: limit(contractLimits.listRowsMax, 50),
 });
 
-/** The session's name is chosen by whoever takes the role on, so it stands by itself. */
+/** A caller chooses the name of its session, so the role stands apart from it. */
 function signerOf(caller: string): { readonly role: string | null; readonly session: string | null } {
   const [, role = null, session = null] = /^arn:[\w-]+:sts::\d+:assumed-role\/(.+)\/([^/]+)$/.exec(caller) ?? [];
   return { role, session };
