@@ -56,8 +56,9 @@ export const queueChecks: readonly Check[] = [
     find: (template) =>
       ofType(template, "AWS::Lambda::EventSourceMapping").flatMap(({ properties }) => {
         const fn = byId(template, referred(properties["FunctionName"]));
-        if (fn === null || fn.properties["RecursiveLoop"] === "Allow") return [];
-        return [{ resource: fn.id, detail: `RecursiveLoop ${String(fn.properties["RecursiveLoop"] ?? "Terminate")}` }];
+        const loops = fn?.properties["RecursiveLoop"];
+        if (fn === null || loops === "Allow") return [];
+        return [{ resource: fn.id, detail: `RecursiveLoop ${JSON.stringify(loops) ?? "left out: Terminate"}` }];
       }),
   },
   {

@@ -269,9 +269,9 @@ function ownCluster(scope: Construct, network: Network, hasSpot: boolean): IClus
 function describe(belfry: Belfry): void {
   const { database } = belfry.topology;
   const stack = Stack.of(belfry);
-  const others: unknown = stack.templateOptions.metadata?.["Belfry"];
+  const others = stack.templateOptions.metadata?.["Belfry"] as object | undefined;
   stack.addMetadata("Belfry", {
-    ...(others ?? {}),
+    ...others,
     [belfry.node.path]: {
       MaxConnections: database.maxConnections,
       ApiConnections: database.apiConnections,
