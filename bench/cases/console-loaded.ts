@@ -44,7 +44,7 @@ const jobScreens: readonly Screen[] = [
 const planScreens: readonly Screen[] = [
   { name: "10,000 schedules", path: "/schedules", sign: ".row" },
   { name: "one schedule", path: "/schedules/schedule-00100", sign: ".table tbody tr" },
-  { name: "upcoming", path: "/upcoming", sign: ".table tbody tr" },
+  { name: "upcoming", path: "/upcoming?hours=24", sign: ".table tbody tr" },
   { name: "runs", path: "/runs", sign: ".table tbody tr" },
   { name: "a run of 10,000 tasks", path: "/runs/WIDE", sign: ".row" },
   { name: "its graph", path: "/runs/WIDE?view=graph", sign: ".group-node" },

@@ -5,6 +5,7 @@ import type { JobSearch } from "../../core/ports/job-search.ts";
 import type { Minute } from "../../core/ports/overview.ts";
 import { schedulerLock } from "../../core/scheduler/pass.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
+import { type Bounds, kindsIn, searchWithin } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { maybeWhole, text, whole } from "../query-fields.ts";
 import { summary, type SummaryReply, lastPassJson, throughput } from "../shape/overview.ts";
@@ -35,10 +36,10 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
       path: "/summary",
       summary: "How it stands: what is live, what waits for a person, what the last hour brought",
       role: "read",
-      scope: "everything",
+      scope: "list",
       query: summaryQuery,
       replies: { 200: summary },
-      handle: async ({ query }) => ({ status: 200, body: await summarize(options, query.minutes) }),
+      handle: async ({ query, within }) => ({ status: 200, body: await summarize(options, query.minutes, within) }),
     }),
     endpoint({
       method: "GET",
@@ -46,40 +47,42 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
       path: "/throughput",
       summary: "What happened in each of the last minutes; minutes without anything are left out",
       role: "read",
-      scope: ({ query: { kind, lane } }) =>
-        kind !== undefined ? { kinds: [kind] } : lane === undefined ? "everything" : { lane },
+      scope: "list",
       query: throughputQuery,
       replies: { 200: throughput },
-      handle: async ({ query }) => ({ status: 200, body: await series(options, query) }),
+      handle: async ({ query, within }) => ({ status: 200, body: await series(options, query, within) }),
     }),
   ];
 }
 
-async function summarize(options: ApiOptions, span: number | undefined): Promise<SummaryReply> {
+/** Of a caller with a scope: what is live in its lanes, and what its kinds did. */
+async function summarize(options: ApiOptions, span: number | undefined, within: Bounds | null): Promise<SummaryReply> {
   const { operations, ports, lanes } = options;
   const now = await ports.store.now();
-  const [live, dead, failures, hour, pauses, seen, pass, last, schedules] = await Promise.all([
-    operations.live(),
+  const isSeen = (lane: string | null): boolean => within === null || (lane !== null && within.hasLane(lane));
+  const failedJobs: JobSearch = { states: ["FAILED"], ...searchWithin(within) };
+  const [{ counts, ...live }, dead, failures, hour, pauses, seen, pass, last, schedules] = await Promise.all([
+    operations.live().then((all) => ({ ...all, counts: all.counts.filter(({ lane }) => isSeen(lane)) })),
     operations.count(failedJobs, operationsLimits.countRowsMax),
     operations.jobs({ search: failedJobs, sort: "newest", cursor: null, limit: operationsLimits.lastFailuresShown }),
-    operations.minutes({ since: now - 3_600_000, kind: null, lane: null }),
+    operations.minutes({ since: now - 3_600_000, kinds: kindsIn(within), lane: null }),
     operations.lanePauses(),
     operations.workers(now - operationsLimits.workerSeenMs),
     operations.lastPass(schedulerLock),
-    span === undefined ? null : series(options, { minutes: span }),
-    span === undefined ? null : troubledSchedules(options),
+    span === undefined ? null : series(options, { minutes: span }, within),
+    span === undefined ? null : troubledSchedules(options, within),
   ]);
   const total = (of: (minute: Minute) => number): number => hour.reduce((sum, minute) => sum + of(minute), 0);
   const inState = (state: string): number =>
-    live.counts.reduce((sum, each) => sum + (each.state === state ? each.jobs : 0), 0);
-  const { waiting, scheduled, held, oldestWaitingMs } = depthOf(live, live.counts);
-  const statuses = seen.map((worker) => workerStatus(worker, now));
+    counts.reduce((sum, each) => sum + (each.state === state ? each.jobs : 0), 0);
+  const { waiting, scheduled, held, oldestWaitingMs } = depthOf(live, counts);
+  const statuses = seen.filter(({ lane }) => isSeen(lane)).map((worker) => workerStatus(worker, now));
   const [created, succeeded, failed] = [total((m) => m.created), total((m) => m.succeeded), total((m) => m.failed)];
-  const names = new Set([...lanes.map((lane) => lane.name), ...live.counts.map((each) => each.lane)]);
+  const names = new Set([...lanes.map((lane) => lane.name).filter(isSeen), ...counts.map((each) => each.lane)]);
   return {
     at: iso(now),
     live: {
-      total: live.counts.reduce((sum, each) => sum + each.jobs, 0),
+      total: counts.reduce((sum, each) => sum + each.jobs, 0),
       byState: {
         PENDING: inState("PENDING"),
         QUEUED: inState("QUEUED"),
@@ -103,7 +106,7 @@ async function summarize(options: ApiOptions, span: number | undefined): Promise
       lost: total((m) => m.lost),
       meanRunMs: meanRun({ succeeded, failed, retried: total((m) => m.retried), runMs: total((m) => m.runMs) }),
     },
-    lanes: { total: names.size, paused: pauses.filter(({ pause }) => pause !== null).length },
+    lanes: { total: names.size, paused: pauses.filter(({ lane, pause }) => pause !== null && isSeen(lane)).length },
     workers: {
       busy: statuses.filter((status) => status === "busy").length,
       lost: statuses.filter((status) => status === "lost").length,
@@ -115,13 +118,14 @@ async function summarize(options: ApiOptions, span: number | undefined): Promise
   };
 }
 
-const failedJobs: JobSearch = { states: ["FAILED"] };
-
 /** How many, and one of them by its id. */
-async function troubledSchedules({ operations }: ApiOptions): Promise<NonNullable<SummaryReply["schedules"]>> {
+async function troubledSchedules(
+  { operations }: ApiOptions,
+  within: Bounds | null,
+): Promise<NonNullable<SummaryReply["schedules"]>> {
   const found = async (state: "failing" | "late") => {
     const { total, schedules } = await operations.searchSchedules({
-      search: { state },
+      search: { state, ...searchWithin(within) },
       sort: "id",
       offset: 0,
       limit: 1,
@@ -145,11 +149,16 @@ function meanRun({
 
 async function series(
   { operations, ports }: ApiOptions,
-  query: { minutes: number; kind?: string | undefined; lane?: string | undefined },
+  { minutes: back, kind, lane }: { minutes: number; kind?: string | undefined; lane?: string | undefined },
+  within: Bounds | null,
 ) {
   const now = await ports.store.now();
-  const since = Math.floor(now / 60_000) * 60_000 - (query.minutes - 1) * 60_000;
-  const minutes = await operations.minutes({ since, kind: query.kind ?? null, lane: query.lane ?? null });
+  const since = Math.floor(now / 60_000) * 60_000 - (back - 1) * 60_000;
+  const minutes = await operations.minutes({
+    since,
+    kinds: kind === undefined ? kindsIn(within) : [kind],
+    lane: lane ?? null,
+  });
   return {
     minutes: minutes.map(({ at, runMs, ...counts }) => ({
       at: iso(at),
