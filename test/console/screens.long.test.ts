@@ -8,7 +8,7 @@ const koreanScreens = [
   { path: "/", text: "처리량" },
   { path: "/jobs", text: "마지막 오류" },
   { path: "/jobs/1", text: "이벤트" },
-  { path: "/jobs/2", text: "리스" },
+  { path: "/jobs/2", text: "째 실행 중" },
   { path: "/schedules", text: "최근 30번" },
   { path: "/schedules/nightly-export", text: "다음 시각" },
   { path: "/upcoming", text: "남은 시간" },

@@ -6,7 +6,7 @@ export const screens = [
   { path: "/", loaded: "Throughput" },
   { path: "/jobs", loaded: "send-open-mail" },
   { path: "/jobs/1", loaded: "Events" },
-  { path: "/jobs/2", loaded: "its lease holds" },
+  { path: "/jobs/2", loaded: "Running for" },
   { path: "/jobs/3", loaded: "waits for a slot" },
   { path: "/schedules", loaded: "nightly-export" },
   { path: "/schedules/nightly-export", loaded: "Next times" },
