@@ -7,7 +7,7 @@ import { DatabaseError } from "./failure.ts";
 import { aftermathOf, type Dispatched } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { findKeys, insertJobs, type InsertedRow } from "./sql/insert.ts";
-import { fenceLockTimeout } from "./sql/transaction.ts";
+import { setLockTimeout } from "./sql/transaction.ts";
 import { arrayLiteral, columns, execute, type Statement } from "./statement.ts";
 
 /** A job on its way in, with its place in the input and the hash of what the caller passed. */
@@ -26,7 +26,7 @@ export function enqueueStore(session: Session): Pick<Store, "insert"> {
       if (tx !== undefined) return await insertWith(onClient(tx), jobs, dispatchWindowMs);
       if (lockWaitMs !== undefined) {
         return await session.transaction(async (client) => {
-          await execute(client, fenceLockTimeout, [`${lockWaitMs}ms`]);
+          await execute(client, setLockTimeout, [`${lockWaitMs}ms`]);
           return await insertWith(onClient(client), jobs, dispatchWindowMs);
         }, fence);
       }

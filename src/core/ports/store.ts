@@ -29,8 +29,8 @@ export interface Inserted {
 /** What a claim did with one row. */
 export interface Claimed {
   readonly jobId: JobId;
-  /** RUNNING: to run now. PENDING: held for a slot. SKIPPED or FAILED: decided at the claim. */
-  readonly state: State;
+  /** RUNNING: to run now. PENDING: held for a slot. SKIPPED or CANCELED: decided at the claim. */
+  readonly state: "RUNNING" | "PENDING" | "SKIPPED" | "CANCELED";
   readonly reason: string | null;
   readonly kind: string;
   readonly key: string | null;

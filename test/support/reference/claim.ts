@@ -130,7 +130,7 @@ const cancelWithRun = (t: Tables, row: JobRow): Claimed =>
 function claimedOf(t: Tables, row: JobRow, reason: string | null): Claimed {
   return {
     jobId: idOf(row),
-    state: row.state,
+    state: row.state as Claimed["state"],
     reason,
     kind: row.kind,
     key: row.key,
