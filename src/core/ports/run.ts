@@ -219,7 +219,7 @@ export interface RunStore {
     runs: readonly RunId[] | "all";
     limit: number;
     dispatchWindowMs: number;
-    fence?: Fence;
+    fence?: Fence | undefined;
   }): Promise<Resolved>;
   /** RUNNING -> CANCELING: no job of it is claimed or added any more. @returns false when it has ended. */
   cancelRun(runId: RunId): Promise<boolean>;
@@ -237,7 +237,10 @@ export interface RunStore {
    * Decides prematerialized runs whose nominal time has come: released, or withdrawn with the occurrence SKIPPED when the
    * schedule is paused. Before that time a claim checks the schedule, and an edit or a deletion withdraws them.
    */
-  decidePrematerialized(options: { limit: number; fence?: Fence }): Promise<{ decided: number; withdrawn: number }>;
+  decidePrematerialized(options: {
+    limit: number;
+    fence?: Fence | undefined;
+  }): Promise<{ decided: number; withdrawn: number }>;
   /**
    * Jobs that FAILED, were CANCELED, or were SKIPPED because of that run again. Successes and branches that were not taken do
    * not. `ids` narrows it to these jobs and what was skipped because of them. Counters are recounted from the edges.
