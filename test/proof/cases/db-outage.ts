@@ -78,7 +78,6 @@ async function begin(folder: string, postgresUrl: string, sql = ""): Promise<Sys
     folder: join(folder, "system"),
     postgresUrl,
     sql,
-    env: { BELFRY_STAGE: "demo" },
   });
   await system.install();
   return system;
