@@ -125,7 +125,7 @@ export const loadNext = async (id: string, count: number, signal?: AbortSignal):
   (await get<{ times: readonly FireTime[] }>(`/schedules/${at(id)}/next${query({ count })}`, signal)).times;
 export type ExplainedTime = ExplainedTimesReply["answers"][number];
 /** What became of one time, by the schedule's clock. A reading that the clock shows twice has two answers. */
-export const explainTime = async (id: string, time: string): Promise<readonly ExplainedTime[]> =>
+export const loadTimeExplanation = async (id: string, time: string): Promise<readonly ExplainedTime[]> =>
   (await get<ExplainedTimesReply>(`/schedules/${at(id)}/explain${query({ time })}`)).answers;
 /** As many as asked for, of an expression that no schedule has yet. */
 export const previewTimes = (

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { explainTime, type ExplainedTime } from "../client.ts";
+import { loadTimeExplanation, type ExplainedTime } from "../client.ts";
 import { sayFailed } from "../parts/toast.tsx";
 import type { ShownSchedule } from "../shape.ts";
 import { words } from "../language/words.ts";
@@ -11,7 +11,7 @@ export function WhyTime({ schedule: { id, timezone } }: { readonly schedule: Pic
   const [answers, setAnswers] = useState<readonly ExplainedTime[]>([]);
   const ask = async (): Promise<void> => {
     try {
-      setAnswers(await explainTime(id, time));
+      setAnswers(await loadTimeExplanation(id, time));
     } catch (error) {
       sayFailed(words.whyTime.unknown, error);
     }

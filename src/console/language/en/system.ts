@@ -104,15 +104,8 @@ const lanes = {
     held: "Held",
     concurrency: "Max workers",
   },
-  setIn: (app: Part, stage: Part, config: Part): Sentence => [
-    "Max workers and batch size of a lane are set in ",
-    app,
-    ", or by ",
-    stage,
-    " in ",
-    config,
-    "; the next deployment applies them.",
-  ],
+  setIn:
+    "Max workers and batch size of a lane are set in defineApp({ lanes }), or by laneConcurrency in belfry.config.ts; the next deployment applies them.",
   held: (slot: number, paused: number, predecessors: number) =>
     `${slot} wait for a slot, ${paused} are paused, ${predecessors} wait for predecessors`,
   toggle: (isPaused: boolean, name: string) => `${isPaused ? "Resume" : "Pause"} lane ${name}`,

@@ -95,15 +95,8 @@ const lanes: Words["lanes"] = {
     held: "보류됨",
     concurrency: "최대 워커",
   },
-  setIn: (app, stage, config) => [
-    "레인의 최대 워커와 배치 크기는 ",
-    app,
-    "에서, 없으면 ",
-    config,
-    "의 ",
-    stage,
-    "로 정합니다. 다음 배포부터 적용됩니다.",
-  ],
+  setIn:
+    "레인의 최대 워커와 배치 크기는 defineApp({ lanes })에서, 없으면 belfry.config.ts의 laneConcurrency로 정합니다. 다음 배포부터 적용됩니다.",
   held: (slot, paused, predecessors) => `슬롯 대기 ${slot}, 일시 중지 ${paused}, 선행 작업 대기 ${predecessors}`,
   toggle: (isPaused, name) => `레인 ${name} ${isPaused ? "재개" : "일시 중지"}`,
   pauseQuestion: (name) => `레인 ${name}: 일시 중지할까요?`,
