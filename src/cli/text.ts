@@ -47,3 +47,6 @@ function short(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.length > 200 ? `${text.slice(0, 200)}...` : text;
 }
+
+/** `1 job`, `2 jobs`. */
+export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
