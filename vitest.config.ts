@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { testsByServer } from "./test/support/tests-by-server.ts";
 
-const { pure, patching, postgres, long } = testsByServer();
+const { pure, patching, postgres, examples, long } = testsByServer();
 
 const server = ["test/support/postgres-server.ts"];
 
@@ -18,7 +18,8 @@ export default defineConfig({
       { extends: true, test: { name: "pure", include: pure, isolate: false } },
       { extends: true, test: { name: "patching", include: patching } },
       { extends: true, test: { name: "long", include: long, globalSetup: server } },
-      { extends: true, test: { name: "postgres", include: postgres, globalSetup: server } },
+      { extends: true, test: { name: "examples", include: examples, globalSetup: server } },
+      { extends: true, test: { name: "postgres", include: postgres, globalSetup: server, isolate: false } },
     ],
   },
 });

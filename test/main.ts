@@ -35,7 +35,7 @@ const computed = ["test/schedules", "test/definitions", "test/core", "test/contr
 const shown = ["test/api", "test/cli"];
 const unzoned = ["cli/console", "cli/init", "cli/exit-codes", "api/fuzz", "schedules-control/stages"];
 const without = unzoned.map((name) => `--exclude=test/${name}.test.ts`);
-const suite = ["--project=pure", "--project=patching", "--project=postgres"];
+const suite = ["--project=pure", "--project=patching", "--project=examples", "--project=postgres"];
 /** Each run has random histories of its own: a quarter as many in a further zone are 1,500 in all. */
 const env = { HISTORIES: "250" };
 

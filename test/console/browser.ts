@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import axe from "axe-core";
 import { type Browser, type BrowserContext, chromium as playwright, type Page } from "playwright-core";
+import manifest from "../../package.json" with { type: "json" };
 
 export interface TestBrowser {
   readonly browser: Browser;
@@ -11,25 +11,42 @@ export interface TestBrowser {
 
 const launchArguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"];
 
-/** A real Chromium, or the reason why this machine cannot run one. It is unpacked into a folder of its own. */
+/** A real Chromium, or the reason why this machine cannot run one. */
 export async function openBrowser(): Promise<TestBrowser | string> {
-  const folder = mkdtempSync(join(tmpdir(), "belfry-browser-"));
+  try {
+    const executablePath = process.env["CHROMIUM_PATH"] ?? (await unpacked());
+    const browser = await playwright.launch({ executablePath, headless: true, args: launchArguments });
+    return { browser, close: () => browser.close() };
+  } catch (error) {
+    return error instanceof Error ? (error.message.split("\n")[0] ?? error.message) : String(error);
+  }
+}
+
+/** Kept beside the modules, as unpacking takes seconds. Whole from the start, because other processes look for it too. */
+async function unpacked(): Promise<string> {
+  const cache = join(import.meta.dirname, "../../node_modules/.cache");
+  const kept = join(cache, `chromium-${manifest.devDependencies["@sparticuz/chromium"]}`);
+  if (!existsSync(kept)) {
+    mkdirSync(cache, { recursive: true });
+    const folder = mkdtempSync(join(cache, "chromium-"));
+    await chromiumIn(folder);
+    try {
+      renameSync(folder, kept);
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true });
+      if (!existsSync(kept)) throw error;
+    }
+  }
+  return chromiumIn(kept);
+}
+
+/** The package unpacks into the folder for temporary files, and what is there already it uses. */
+async function chromiumIn(folder: string): Promise<string> {
   const before = process.env["TMPDIR"];
   process.env["TMPDIR"] = folder;
   try {
     const { default: chromium } = await import("@sparticuz/chromium");
-    const executablePath = process.env["CHROMIUM_PATH"] ?? (await chromium.executablePath());
-    const browser = await playwright.launch({ executablePath, headless: true, args: launchArguments });
-    return {
-      browser,
-      async close() {
-        await browser.close();
-        rmSync(folder, { recursive: true, force: true });
-      },
-    };
-  } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
-    return error instanceof Error ? (error.message.split("\n")[0] ?? error.message) : String(error);
+    return await chromium.executablePath();
   } finally {
     if (before === undefined) delete process.env["TMPDIR"];
     else process.env["TMPDIR"] = before;

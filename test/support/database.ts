@@ -1,5 +1,5 @@
 import { Pool } from "pg";
-import { inject } from "vitest";
+import { expect, inject } from "vitest";
 import { type Connections, openConnections } from "../../src/adapters/postgres/connect.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { type TestClock, testClock } from "../../src/adapters/postgres/test-clock.ts";
@@ -32,7 +32,8 @@ export interface FreshOptions {
  */
 export async function freshDatabase(options: FreshOptions = {}): Promise<TestDatabase> {
   const isOwn = options.own === true;
-  const url = (isOwn ? undefined : emptied.pop()) ?? (await create(inject("postgresTemplate")));
+  const free = emptiedOf(expect.getState().testPath ?? "");
+  const url = (isOwn ? undefined : free.pop()) ?? (await create(inject("postgresTemplate")));
   const pool = new Pool({ connectionString: url, max: 8 });
   pool.on("error", () => {});
   const connections = openConnections({
@@ -53,7 +54,7 @@ export async function freshDatabase(options: FreshOptions = {}): Promise<TestDat
       if (!isOwn) await empty(pool);
       await pool.end();
       if (isOwn) await drop(url);
-      else emptied.push(url);
+      else free.push(url);
     },
   };
 }
@@ -64,8 +65,14 @@ export async function blankDatabase(): Promise<{ url: string; close: () => Promi
   return { url, close: () => drop(url) };
 }
 
-const emptied: string[] = [];
+/** Only within one file: the sequences of an emptied database go on, which the first test of the next file need not expect. */
+let emptied: { file: string; urls: string[] } = { file: "", urls: [] };
 let made = 0;
+
+function emptiedOf(file: string): string[] {
+  if (emptied.file !== file) emptied = { file, urls: [] };
+  return emptied.urls;
+}
 
 async function create(from: string): Promise<string> {
   made += 1;

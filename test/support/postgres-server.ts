@@ -33,7 +33,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const given = process.env["DATABASE_URL"];
   const own = given === undefined || given === "" ? await startThrowawayServer() : null;
   const url = own?.url ?? given ?? "";
-  const template = `belfry_template_${process.pid}`;
+  const template = `belfry_template_${process.pid}_${project.name}`;
   await runOnce(url, `create database ${template}`);
   await migrateTemplate(databaseOf(url, template));
   project.provide("postgresUrl", url);

@@ -1,5 +1,8 @@
 import { importsOf, readSource, sourceFiles } from "../house/imports.ts";
 
+/** Their clients are opened once a process, with the addresses of the first file's fakes. */
+const isOfExamples = /^(test\/)?examples\//;
+
 /** Nothing else can ask: vitest injects into tests only. */
 const mayAsk = /^(test|examples)\//;
 
@@ -14,6 +17,8 @@ export interface TestFiles {
   /** As pure, but each file in a process of its own: it patches modules. */
   readonly patching: string[];
   readonly postgres: string[];
+  /** As postgres, but each file in a process of its own. */
+  readonly examples: string[];
   /** `*.long.test.ts`: they start whole systems, take long and rarely fail. `npm run test:long` runs them. */
   readonly long: string[];
 }
@@ -34,12 +39,14 @@ export function testsByServer(): TestFiles {
   const long = tests.filter((file) => file.endsWith(".long.test.ts"));
   const short = tests.filter((file) => !long.includes(file));
   const alone = short.filter((file) => !needing.has(file));
+  const served = short.filter((file) => needing.has(file));
   const isPatching = (file: string): boolean =>
     file.startsWith("test/aws/") || patchesModules.test(texts.get(file) ?? "");
   return {
     pure: alone.filter((file) => !isPatching(file)),
     patching: alone.filter(isPatching),
-    postgres: short.filter((file) => needing.has(file)),
+    postgres: served.filter((file) => !isOfExamples.test(file)),
+    examples: served.filter((file) => isOfExamples.test(file)),
     long,
   };
 }

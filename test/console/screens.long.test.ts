@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { violations } from "./browser.ts";
+import { describeInBrowser } from "./in-browser.ts";
+import { screens, sign } from "./screens.ts";
+
+/** Each screen with a text that only its Korean catalogue has. */
+const koreanScreens = [
+  { path: "/", text: "처리량" },
+  { path: "/jobs", text: "마지막 오류" },
+  { path: "/jobs/1", text: "이벤트" },
+  { path: "/jobs/2", text: "마지막 하트비트" },
+  { path: "/schedules", text: "최근 30번" },
+  { path: "/schedules/nightly-export", text: "다음 시각" },
+  { path: "/upcoming", text: "남은 시간" },
+  { path: "/kinds", text: "느린 순" },
+  { path: "/runs", text: "걸린 시간" },
+  { path: "/runs/7", text: "실패한 곳부터 재시도" },
+  { path: "/dead-letters", text: "HTTP_503" },
+  { path: "/lanes", text: "최대 워커" },
+  { path: "/locks", text: "펜스 설치" },
+] as const;
+
+await describeInBrowser("the screens in each state, size and language", (its) => {
+  describe.each([
+    // Of what axe looks at, only contrast depends on the theme.
+    { mode: "loaded", scheme: "dark", rules: ["color-contrast"] },
+    { mode: "empty", scheme: "dark", rules: undefined },
+    { mode: "error", scheme: "light", rules: undefined },
+  ] as const)("$mode, $scheme", ({ mode, scheme, rules }) => {
+    let shown: Awaited<ReturnType<typeof its.open>>;
+    beforeAll(async () => {
+      shown = await its.open({ colorScheme: scheme });
+    });
+    afterAll(() => shown.close());
+
+    const wanted = screens.filter(({ path }) => mode !== "empty" || !/\/\d|nightly/.test(path));
+    test.each(wanted)("$path has no violation, no error, and asks nothing elsewhere", async ({ path, loaded }) => {
+      its.api.mode = mode;
+      await shown.page.goto(its.at(path));
+      await sign(shown.page, mode, loaded).first().waitFor();
+      expect(await violations(shown.page, rules)).toEqual([]);
+      expect(shown.problems).toEqual([]);
+    });
+  });
+
+  test.each(screens)(
+    "$path fits a window of 390 to 1440 pixels: rows stack, or wide tables scroll in their card",
+    async ({ path, loaded }) => {
+      its.api.mode = "loaded";
+      const { page, close: leave } = await its.open();
+      await page.setViewportSize({ width: 390, height: 860 });
+      await page.goto(its.at(path));
+      await page.getByText(loaded).first().waitFor({ state: "attached" });
+      for (const width of [390, 600, 1_024, 1_440]) {
+        await page.setViewportSize({ width, height: 860 });
+        // What follows the window's size has done so by the second frame.
+        await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+        const beyond = await page.evaluate(
+          "[document.documentElement, document.querySelector('main')].map((box) => box.scrollWidth - box.clientWidth)",
+        );
+        expect({ width, beyond }).toEqual({ width, beyond: [0, 0] });
+        const isStacked = width <= 600;
+        const hidden = await page.evaluate(
+          "[...document.querySelectorAll('.card:has(.stacks)')].filter((card) => card.scrollWidth > card.clientWidth).length",
+        );
+        expect({ width, hidden: isStacked ? hidden : 0 }).toEqual({ width, hidden: 0 });
+        expect(await violations(page, ["color-contrast", "scrollable-region-focusable", "target-size"])).toEqual([]);
+      }
+      await leave();
+    },
+  );
+
+  test.each(koreanScreens)(
+    "$path is Korean in a Korean browser, also for those who hear it",
+    async ({ path, text }) => {
+      const { page, problems, close: leave } = await its.visit(path, text, { locale: "ko-KR" });
+      expect(await page.locator("html").getAttribute("lang")).toBe("ko");
+      expect(await page.getByRole("navigation").innerText()).not.toMatch(/Overview|Schedules|Dead letters/);
+      expect(await page.title()).toMatch(/ · Belfry$/);
+      expect(await violations(page)).toEqual([]);
+      expect(problems).toEqual([]);
+      await leave();
+    },
+  );
+});

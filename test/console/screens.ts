@@ -1,0 +1,27 @@
+import type { Locator, Page } from "playwright-core";
+import type { Mode } from "./fake-api.ts";
+
+/** Each screen with a text that it shows once it is drawn. */
+export const screens = [
+  { path: "/", loaded: "Throughput" },
+  { path: "/jobs", loaded: "send-open-mail" },
+  { path: "/jobs/1", loaded: "Events" },
+  { path: "/jobs/2", loaded: "last heartbeat" },
+  { path: "/jobs/3", loaded: "waits for a slot" },
+  { path: "/schedules", loaded: "nightly-export" },
+  { path: "/schedules/nightly-export", loaded: "Next times" },
+  { path: "/upcoming", loaded: "The one before has not ended" },
+  { path: "/kinds", loaded: "Slowest first" },
+  { path: "/runs", loaded: "settlement" },
+  { path: "/runs/7", loaded: "Retry from failed" },
+  { path: "/runs/7?view=graph", loaded: "refunds" },
+  { path: "/dead-letters", loaded: "HTTP_503" },
+  { path: "/lanes", loaded: "worker-0" },
+  { path: "/locks", loaded: "scheduler" },
+] as const;
+
+/** Shown when the screen has drawn what it was answered. */
+export function sign(page: Page, mode: Mode, loaded: string): Locator {
+  if (mode === "loaded") return page.getByText(loaded);
+  return mode === "error" ? page.getByRole("alert") : page.locator(".empty, .card-empty, .table");
+}
