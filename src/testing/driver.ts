@@ -137,7 +137,7 @@ async function nextTime(
 
 const unfinished: ReadonlySet<Ran["state"]> = new Set(["PENDING", "QUEUED", "RUNNING"]);
 
-/** What ended with these messages. A message that comes twice ends no second attempt: `ended` holds those that were told. */
+/** What ended with these messages. A message that comes twice ends no second attempt: `ended` holds those that were listed. */
 async function ranOf(
   { store }: Ports,
   records: readonly ReceivedMessage[],

@@ -1,4 +1,4 @@
-/** Loaded before a process of the local system: what ends it is told in a line for the project's own code, not in a stack. */
+/** Loaded before a process of the local system: what ends it is a line for the project's own code, not a stack. */
 import { rejection } from "../setup/rejected.ts";
 
 process.setUncaughtExceptionCaptureCallback((error) => {
