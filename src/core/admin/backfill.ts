@@ -2,7 +2,7 @@
 import type { Registry } from "../define/definition.ts";
 import { type VersionInterval, versionIntervals } from "../calendar/version-intervals.ts";
 import type { NominalTime } from "../calendar/fires.ts";
-import { occurrenceOf } from "../scheduler/fire.ts";
+import { plannedRow } from "../scheduler/fire.ts";
 import type { Instant } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { slotGroupsOf } from "../define/new-job.ts";
@@ -89,9 +89,10 @@ export async function backfill(
 
 function checkedRow(id: string, facts: ScheduleFacts, { from, to, force }: BackfillOptions): ScheduleRow {
   const refuse = (message: string): ScheduleRefused => new ScheduleRefused("backfill-refused", message);
-  const { row, ledgerFrom } = facts;
+  const { row, ledgerFrom, now } = facts;
   if (row === null) throw refuse(`schedule "${id}" was deleted: make it again, then backfill`);
   if (!(from <= to)) throw refuse(`from ${iso(from)} must not be after to ${iso(to)}: exchange them`);
+  if (from > now) throw refuse(`from ${iso(from)} lies in the future, which its schedule plans: begin earlier`);
   if (to - from > contractLimits.backfillDaysMax * 86_400_000) {
     throw refuse(`from ${iso(from)} to ${iso(to)} is more than ${contractLimits.backfillDaysMax} days: narrow it`);
   }
@@ -157,7 +158,7 @@ async function withJobs(
     const then: ScheduleRow = { ...row, version: interval.version, spec: interval.spec };
     const definition = definitionOfKind(registry, interval.spec.job.kind);
     const decision = { time, outcome: "PLANNED", reason: null, isCatchUp: true, missedCount: 0, dueAt: null } as const;
-    const { occurrence, failure } = await occurrenceOf(then, decision, definition, { registry, stage, trace });
+    const { occurrence, failure } = await plannedRow(then, decision, definition, { registry, stage, trace });
     if (occurrence.job === null) {
       failed.push(`${time.localTime}: ${failure?.message ?? "no payload"}`);
       continue;

@@ -22,8 +22,6 @@ export const crashWorker: Proof = {
       app: "crash-worker",
       folder: join(context.folder, "system"),
       postgresUrl: context.postgresUrl,
-      // Twelve lanes need the connections of a larger stage.
-      env: { BELFRY_STAGE: "demo" },
       ...(context.defaults ? {} : { lane: () => ({ visibilityTimeoutSeconds: quickVisibilitySeconds }) }),
     });
     await system.install();

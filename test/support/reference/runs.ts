@@ -1,5 +1,6 @@
 import type { JobId, Json, RunId } from "../../../src/core/job/job.ts";
 import { noAftermath } from "../../../src/core/ports/aftermath.ts";
+import type { AskedBy } from "../../../src/core/ports/ports.ts";
 import { runLimits } from "../../../src/core/ports/run-limits.ts";
 import type {
   InRun,
@@ -30,7 +31,7 @@ export const runsOf = (rows: readonly JobRow[]): RunId[] => [
 
 const none: Funnel = { total: 0, done: 0, ok: 0, failed: 0, skipped: 0 };
 
-export function startRun(t: Tables, run: NewRun, dispatchWindowMs: number): Awaited<ReturnType<RunStore["startRun"]>> {
+export function startRun(t: Tables, run: NewRun): Awaited<ReturnType<RunStore["startRun"]>> {
   const known = [...t.runs.values()].find((row) => row.kind === run.kind && row.key === run.key);
   if (known !== undefined) {
     const { id, sealed, cursor, input } = run.sealed ? known : reopened(t, known, run);
@@ -59,6 +60,7 @@ export function startRun(t: Tables, run: NewRun, dispatchWindowMs: number): Awai
     createdAt: t.now(),
     finishedAt: null,
     ahead: aheadOf(t, run),
+    canceledBy: null,
     withdrawn: null,
   });
   // A run without tasks is complete at once; its delta makes somebody look.
@@ -74,7 +76,7 @@ export function startRun(t: Tables, run: NewRun, dispatchWindowMs: number): Awai
       wide: task.after.length > runLimits.wideJoinOver,
       hasCondition: task.hasCondition,
     };
-    return Number(insertOne(t, task.job, dispatchWindowMs, queued, from).id);
+    return Number(insertOne(t, task.job, 0, queued, from).id);
   });
   link(t, run, ids);
   if (run.sealed) passSlots(t, run.starterId === null ? null : Number(run.starterId));
@@ -150,21 +152,21 @@ export function inRunOf(t: Tables, row: JobRow, runId: number): InRun {
 export function skip(
   t: Tables,
   messages: readonly { jobId: JobId; generation: number }[],
-  options: { reason: string; notTaken: boolean },
+  options: { reason: string },
 ): Awaited<ReturnType<RunStore["skip"]>> {
   const rows = messages.flatMap(({ jobId, generation }) => {
     const row = t.jobs.get(Number(jobId));
     if (row?.state !== "QUEUED" || row.generation !== generation) return [];
-    return [t.move(row, { state: "SKIPPED", notTaken: options.notTaken }, { reason: options.reason })];
+    return [t.move(row, { state: "SKIPPED", notTaken: true }, { reason: options.reason })];
   });
   return { ids: rows.map(idOf), aftermath: { ...noAftermath, runs: runsOf(rows) } };
 }
 
-export function cancelRun(t: Tables, id: RunId): boolean {
+export function cancelRun(t: Tables, id: RunId, { caller }: AskedBy = {}): boolean {
   const run = t.runs.get(Number(id));
   if (run?.state === "CANCELING") return true;
   if (run?.state !== "RUNNING") return false;
-  t.runs.set(run.id, { ...run, state: "CANCELING", sealed: true });
+  t.runs.set(run.id, { ...run, state: "CANCELING", sealed: true, canceledBy: caller ?? null });
   addDelta(t, run.id, {});
   return true;
 }
@@ -178,7 +180,10 @@ export const openJobs = (t: Tables, id: RunId, limit: number): JobId[] =>
         .slice(0, limit)
         .map(idOf);
 
-export const whyCanceled = (t: Tables, id: RunId): string => t.runs.get(Number(id))?.withdrawn ?? "run canceled";
+export function whyCanceled(t: Tables, id: RunId): { readonly reason: string; readonly caller: string | null } {
+  const run = t.runs.get(Number(id));
+  return { reason: run?.withdrawn ?? "run canceled", caller: run?.canceledBy ?? null };
+}
 
 export const cancelingRuns = (t: Tables, limit: number, only?: { readonly withdrawn: string }): RunId[] =>
   [...t.runs.values()]

@@ -185,14 +185,14 @@ with mine as materialized (
 select distinct key from freed`,
 );
 
-/** Locks: its row, so a page that is being written ends first. */
+/** $1 run $2 who asked, which its jobs' history names. Locks: its row, so a page that is being written ends first. */
 export const markCanceling = statement<{ id: string }>(
   "run-cancel",
   `
 with mine as materialized (
   select id, state from belfry.run where id = $1::bigint and state in ('RUNNING', 'CANCELING') for no key update
 ), moved as (
-  update belfry.run r set state = 'CANCELING', sealed = true from mine m where r.id = m.id and m.state = 'RUNNING' returning r.id
+  update belfry.run r set state = 'CANCELING', sealed = true, canceled_by = $2::text from mine m where r.id = m.id and m.state = 'RUNNING' returning r.id
 ), nudged as (
   insert into belfry.run_delta (run_id) select id from moved
 )
@@ -216,10 +216,10 @@ order by r.id limit $1`,
 );
 
 /** Open jobs of a run that is being canceled. $1 run $2 limit. Locks nothing: the cancel locks them in id order. */
-export const openJobs = statement<{ id: string; reason: string }>(
+export const openJobs = statement<{ id: string; reason: string; caller: string | null }>(
   "run-open-jobs",
   `
-select j.id, coalesce(r.withdrawn, 'run canceled') as reason from belfry.run r cross join lateral (
+select j.id, coalesce(r.withdrawn, 'run canceled') as reason, r.canceled_by as caller from belfry.run r cross join lateral (
   select id from belfry.job
   where (run_id, (finished_at is not null)::int, id) >= ($1::bigint, 0, 0) and run_id <= $1::bigint
     and (finished_at is not null)::int = 0
@@ -242,14 +242,14 @@ export const skip = `moved as (
 ), ${events}, ${history}
 select id, run_id from moved order by id`;
 
-/** QUEUED under these generations -> SKIPPED. $1 ids $2 generations $3 reason $4 not taken. Locks: jobs in id order. */
+/** QUEUED under these generations -> SKIPPED, not taken. $1 ids $2 generations $3 reason. Locks: jobs in id order. */
 export const skipJobs = statement<{ id: string; run_id: string | null }>(
   "skip",
   `
 with asked as (
   select * from unnest($1::bigint[], $2::int[]) as v (id, generation)
 ), mine as materialized (
-  select j.id, j.state, $3::text as reason, $4::boolean as not_taken, 1 as kind from belfry.job j join asked a on a.id = j.id
+  select j.id, j.state, $3::text as reason, true as not_taken, 1 as kind from belfry.job j join asked a on a.id = j.id
   where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = a.generation
   order by j.id
   for no key update of j
