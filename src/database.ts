@@ -26,7 +26,7 @@ export function databaseConnection(
 
 const connectMsMax = 5_000;
 
-export interface PoolOptions {
+export interface DatabasePoolOptions {
   /** Connections. Default 2. */
   readonly poolSize?: number;
   /** After which a query fails. Default `10s`. */
@@ -37,7 +37,7 @@ export interface PoolOptions {
  * For queries outside of `ctx.tx`: the connections of `databaseConnection`, opened with the first query, so that importing
  * a definition opens nothing. Under `createTestSystem` it leads to the database of the test.
  */
-export function databasePool({ poolSize = 2, queryTimeout = "10s" }: PoolOptions = {}): () => Pool {
+export function databasePool({ poolSize = 2, queryTimeout = "10s" }: DatabasePoolOptions = {}): () => Pool {
   let pool: Pool | null = null;
   let url: string | undefined;
   return () => {

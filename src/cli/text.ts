@@ -50,4 +50,4 @@ function short(value: unknown): string {
 }
 
 /** `1 job`, `2 jobs`. */
-export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+export const amountOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

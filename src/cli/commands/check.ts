@@ -13,7 +13,7 @@ import { apiAgainst } from "../api.ts";
 import { storedDifferences } from "../database.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
-import { plural } from "../text.ts";
+import { amountOf } from "../text.ts";
 import { projectOf, stageIn } from "../project.ts";
 import { type Waiting, waitingAgainst } from "../waiting.ts";
 import type { World } from "../world.ts";
@@ -155,7 +155,7 @@ function builtProblems(
 function reportText({ stage, apps, jobs, schedules, problems, notes, differences }: Report): string {
   if (problems.length === 0) {
     return [
-      `${stage}: ok (${plural(apps, "app")}, ${plural(jobs, "job")}, ${plural(schedules, "schedule")})`,
+      `${stage}: ok (${amountOf(apps, "app")}, ${amountOf(jobs, "job")}, ${amountOf(schedules, "schedule")})`,
       ...notes.map((note) => `  note: ${note}`),
       ...differences.map((difference) => `  database: ${difference}`),
     ].join("\n");
@@ -164,4 +164,6 @@ function reportText({ stage, apps, jobs, schedules, problems, notes, differences
 }
 
 const problemsText = (what: string, problems: readonly Described[]): string =>
-  [`${what}: ${plural(problems.length, "problem")}`].concat(problems.map(({ message }) => `  - ${message}`)).join("\n");
+  [`${what}: ${amountOf(problems.length, "problem")}`]
+    .concat(problems.map(({ message }) => `  - ${message}`))
+    .join("\n");
