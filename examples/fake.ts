@@ -4,8 +4,8 @@
  *
  * The contract with the process that starts them (`src/local`, after the apps' migrations):
  *
- * - run as `node <file>`; entries with `once` run to their end, one after another, before the others start
- *   and before any handler; a non-zero exit code is a failed start;
+ * - run as `node <file>`; entries with `once` run to their end, one after another, when the others serve: what a seed
+ *   writes may be tried at once; a non-zero exit code is a failed start;
  * - they are given `DATABASE_URL`, `BELFRY_STAGE`, `AWS_REGION`, `AWS_ENDPOINT_URL_SQS` (and credentials) like a worker, and
  *   `FAKE_HOME`: an existing folder that outlives restarts; a ledger is `<FAKE_HOME>/<name>.jsonl`;
  * - the others listen on `HOST` (unset: 127.0.0.1) at `PORT` (unset or 0: any free port; on a restart give the port it had) and

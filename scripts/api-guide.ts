@@ -51,7 +51,8 @@ A caller has the role \`read\` or \`operate\`, and may be kept to some apps or l
 - **Concurrent edits.** A schedule answers with \`ETag\`; send it as \`If-Match\`, and a change that was made for another version is a 412.
 - **Lists** take \`limit\` (1 to 500, schedules to 10,000) and \`cursor\`. \`nextCursor\` is null on the last page; the header \`Link\` has the address of the
   next page with \`rel="next"\`.
-- **Long work** answers 202 with \`Location\`: follow that until \`state\` is \`DONE\` or \`STOPPED\`.
+- **Long work** answers 202 with \`Location\`: follow that to its end: a bulk action until \`state\` is \`DONE\` or \`STOPPED\`,
+  a run until it is \`CANCELED\`.
 - **Every answer** has \`x-request-id\`, which the audit and the log name as well, \`belfry-version\`, \`cache-control: no-store\` and
   \`x-content-type-options: nosniff\`. Answers of 4 KB and more are compressed for clients that accept gzip.
 - **Rates.** The API has no limit of its own. Behind the function URL, Lambda answers 429 beyond its concurrency.

@@ -5,7 +5,7 @@ import type { ReadPort } from "./ports.ts";
 const waiting = (columns: string, table: string): string => `
   select id::text as id, attempts, ${columns} from batch_scheduler.${table}
   where state = 'PENDING' and next_attempt_at <= $1::timestamptz
-  order by next_attempt_at, id limit $2`;
+  order by next_attempt_at, ${table}.id limit $2`;
 
 export const outboxReader = (pool: Pool): ReadPort<Outbox> =>
   reader(pool, waiting("key, topic, body::text as body", "outbox"), (row) => new Outbox(row));

@@ -51,6 +51,17 @@ export const queueChecks: readonly Check[] = [
       }),
   },
   {
+    id: "own-messages",
+    rule: "a function that a queue invokes may send to that queue without an end: else Lambda stops it after 16 jobs that enqueue the next one",
+    find: (template) =>
+      ofType(template, "AWS::Lambda::EventSourceMapping").flatMap(({ properties }) => {
+        const fn = byId(template, referred(properties["FunctionName"]));
+        const loops = fn?.properties["RecursiveLoop"];
+        if (fn === null || loops === "Allow") return [];
+        return [{ resource: fn.id, detail: `RecursiveLoop ${JSON.stringify(loops) ?? "left out: Terminate"}` }];
+      }),
+  },
+  {
     id: "partial-batch",
     rule: "a mapping reports failures message by message, or one bad job runs its batch mates again",
     find: (template) =>

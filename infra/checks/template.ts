@@ -44,6 +44,18 @@ export function pathOf(template: Template, id: string): string {
   return typeof path === "string" ? path : id;
 }
 
+/** Each stage of a stack that has several: its own resources and those of no stage. Its metadata are then the stage's own. */
+export function apart(template: Template): readonly Template[] {
+  const stages = Object.entries(at(template.Metadata, "Belfry") ?? {});
+  if (stages.length === 0) return [template];
+  return stages.map(([path, Belfry]) => {
+    const others = stages.map(([other]) => `${other}/`).filter((other) => other !== `${path}/`);
+    const isOthers = (id: string): boolean => others.some((other) => pathOf(template, id).startsWith(other));
+    const own = Object.entries(template.Resources).filter(([id]) => !isOthers(id));
+    return { ...template, Resources: Object.fromEntries(own), Metadata: { ...template.Metadata, Belfry } };
+  });
+}
+
 /** What a `Ref` or `Fn::GetAtt` names; null for anything else. */
 export function referred(value: unknown): string | null {
   if (!isObject(value)) return null;

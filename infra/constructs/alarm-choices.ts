@@ -49,9 +49,9 @@ export interface AlarmChoices {
   readonly oldestTransactionSeconds: Choice;
   /** Seconds that the database's clock stands behind the newest decision of a schedule: it stepped back. Page. */
   readonly clockBehindSeconds: Choice;
-  /** Messages in a lane's dead-letter queue. Page. */
+  /** Messages in a lane's dead-letter queue, for 5 minutes. Page. */
   readonly deadLetters: Choice;
-  /** Seconds that the oldest message of a lane waits: due, but not claimed. Warn. */
+  /** Seconds that the oldest message of a lane waits, beyond the dispatch window and the time its function may take. Warn. */
   readonly oldestMessageSeconds: Choice;
   /** Wakes that started no task. Warn. */
   readonly lostWakes: Choice;
@@ -85,7 +85,7 @@ export interface AlarmChoices {
   readonly freeMemoryMb: Choice;
   /** Percent of the database's CPU, for 30 minutes. Warn. */
   readonly cpuPercent: Choice;
-  /** CPU credits that a burstable database has left. Warn. */
+  /** CPU credits that a burstable database has left, for 4 hours: a new one begins with none. Warn. */
   readonly cpuCredits: Choice;
   /** Percent of the largest capacity of an Aurora cluster, for 15 minutes. Warn. */
   readonly capacityPercent: Choice;

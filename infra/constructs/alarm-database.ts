@@ -107,6 +107,8 @@ const credits = (choices: AlarmChoices): readonly Row[] => [
     what: "The database has no CPU credits left: more is billed",
     section: "database-cpu",
     below: true,
+    // A new instance begins with none, and the smallest earns 12 an hour.
+    periods: 48,
   },
 ];
 

@@ -1,5 +1,6 @@
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import type { Topology } from "../../src/topology.ts";
 import type { AlarmChoices } from "./alarm-choices.ts";
 import { addDatabaseAlarms } from "./alarm-database.ts";
 import { addFunctionAlarms } from "./alarm-functions.ts";
@@ -19,7 +20,7 @@ export class Alarms extends Construct {
     const maker = new AlarmMaker(this, { stage: topology.stage, topics });
     addSchedulerAlarms(maker, choices, topology);
     addJobAlarms(maker, choices, topology);
-    for (const lane of props.lanes) addQueueAlarms(maker, choices, lane);
+    for (const lane of props.lanes) addQueueAlarms(maker, choices, lane, longestWayMs(topology, lane));
     addWakeAlarms(maker, choices, props);
     addFunctionAlarms(maker, choices, props.functions);
     if (props.database instanceof Construct) addDatabaseAlarms(maker, choices, { database: props.database, topology });
@@ -28,14 +29,22 @@ export class Alarms extends Construct {
   }
 }
 
-function addQueueAlarms(maker: AlarmMaker, choices: AlarmChoices, lane: Lane): void {
+/** A message counts as waiting from its sending, which is ahead of its time, until its worker has done with it. */
+function longestWayMs({ lanes, dispatchWindowMs }: Topology, { name }: Lane): number {
+  const { functionTimeoutSeconds = 0 } = lanes.find((lane) => lane.name === name) ?? {};
+  return dispatchWindowMs + functionTimeoutSeconds * 1_000;
+}
+
+function addQueueAlarms(maker: AlarmMaker, choices: AlarmChoices, lane: Lane, longestWayMs: number): void {
+  const { oldestMessageSeconds: oldest } = choices;
   maker.add(`DeadLetters-${lane.name}`, choices.deadLetters, {
-    metric: waitingIn(lane.deadLetters),
+    // All the time: one that the drain takes at once may be counted too.
+    metric: waitingIn(lane.deadLetters, "Minimum"),
     page: true,
     what: `The dead-letter queue of lane ${lane.name} is not drained`,
     section: "dead-letters",
   });
-  maker.add(`OldestMessage-${lane.name}`, choices.oldestMessageSeconds, {
+  maker.add(`OldestMessage-${lane.name}`, oldest === "none" ? oldest : oldest + longestWayMs / 1_000, {
     metric: lane.queue.metricApproximateAgeOfOldestMessage({ period: fiveMinutes, statistic: "Maximum" }),
     what: `Messages of lane ${lane.name} wait for a worker (seconds)`,
     section: "oldest-message",
@@ -64,5 +73,5 @@ function addWakeAlarms(maker: AlarmMaker, choices: AlarmChoices, { wakes, lostEv
   });
 }
 
-const waitingIn = (queue: Queue) =>
-  queue.metricApproximateNumberOfMessagesVisible({ period: fiveMinutes, statistic: "Maximum" });
+const waitingIn = (queue: Queue, statistic: "Maximum" | "Minimum" = "Maximum") =>
+  queue.metricApproximateNumberOfMessagesVisible({ period: fiveMinutes, statistic });

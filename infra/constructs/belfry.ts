@@ -268,11 +268,15 @@ function ownCluster(scope: Construct, network: Network, hasSpot: boolean): IClus
 /** What the checks of the template cannot read from its resources. */
 function describe(belfry: Belfry): void {
   const { database } = belfry.topology;
-  const { region } = Stack.of(belfry);
-  Stack.of(belfry).addMetadata("Belfry", {
-    MaxConnections: database.maxConnections,
-    ApiConnections: database.apiConnections,
-    ...(Token.isUnresolved(region) ? {} : { Region: region }),
+  const stack = Stack.of(belfry);
+  const others = stack.templateOptions.metadata?.["Belfry"] as object | undefined;
+  stack.addMetadata("Belfry", {
+    ...others,
+    [belfry.node.path]: {
+      MaxConnections: database.maxConnections,
+      ApiConnections: database.apiConnections,
+      ...(Token.isUnresolved(stack.region) ? {} : { Region: stack.region }),
+    },
   });
 }
 

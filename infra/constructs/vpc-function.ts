@@ -1,6 +1,6 @@
 import { Duration, Validations } from "aws-cdk-lib";
 import { Effect, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Architecture, type Code, Function, Runtime, Tracing } from "aws-cdk-lib/aws-lambda";
+import { Architecture, type Code, Function, RecursiveLoop, Runtime, Tracing } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import type { Database, DatabaseAccess } from "./database.ts";
@@ -73,6 +73,9 @@ export class VpcFunction extends Construct {
       },
       ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
       logGroup,
+      // A job enqueues the next one of its lane: Lambda would stop the 17th of such a chain, retries and pages included.
+      // https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
+      recursiveLoop: RecursiveLoop.ALLOW,
       tracing: Tracing.DISABLED,
     });
     if (access) access.grant(role);

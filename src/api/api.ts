@@ -63,8 +63,10 @@ export function createApi(options: ApiOptions): Hono {
     api.route("/console", consolePage(options.console));
     api.get("/", (c) => c.redirect("/console/"));
   }
+  const pages = ["/openapi.json", ...(options.console === undefined ? [] : ["/console", "/console/"])];
+  const routes = [...endpoints, ...pages.map((path) => ({ method: "GET", path }) as const)];
   api.notFound((c) => {
-    const problem = unknownRoute(endpoints, c.req);
+    const problem = unknownRoute(routes, c.req);
     return c.req.method === "OPTIONS" && problem.status === 405
       ? c.body(null, 204, problem.headers)
       : answerProblem(c, problem);

@@ -2,12 +2,11 @@ import type { Hono, MiddlewareHandler } from "hono";
 import { cancelJobs } from "../core/admin/control.ts";
 import { attemptsOf } from "../core/job/history.ts";
 import type { RouteContext } from "../core/define/routes.ts";
-import { allowed, type MountOptions } from "./endpoint.ts";
+import { allowed, type MountOptions, shownTo } from "./endpoint.ts";
 import { refuseType } from "./body.ts";
 import type { Caller } from "./caller.ts";
 import { boundsOf, outside } from "./scope.ts";
 import type { ApiOptions } from "./options.ts";
-import { redacted } from "./redacted.ts";
 import { requestIdOf } from "./request-id.ts";
 
 /**
@@ -20,10 +19,8 @@ export function mountApps(api: Hono, options: ApiOptions, shared: MountOptions):
     const isOutside = ({ scope }: Caller): boolean =>
       scope !== undefined && jobs.some(({ id }) => !boundsOf(options.registry, scope).kinds.has(id));
     api.use(`/apps/${name}/*`, watched(`/apps/${name}`, isOutside, shared));
-    const whole = routeContextOf(options, name, (job) => job);
-    const hiding = routeContextOf(options, name, (job) => redacted(job, shared.sensitive) as typeof job);
     api.mount(`/apps/${name}`, (request, env: unknown) =>
-      routes.fetch(request, shared.identify(request, env)?.hides === true ? hiding : whole),
+      routes.fetch(request, routeContextOf(options, name, allowed("read", shared.identify(request, env)), shared)),
     );
   }
 }
@@ -49,12 +46,14 @@ function watched(
   };
 }
 
-/** @param seen what its caller may see of a job. */
+/** With its jobs as their caller may see them; the history of those it cancels names the caller. */
 function routeContextOf(
   { ports, registry, dispatchWindowMs, stage = "dev" }: ApiOptions,
   app: string,
-  seen: <T extends { readonly kind: string }>(job: T) => T,
+  caller: Caller,
+  { sensitive }: MountOptions,
 ): RouteContext {
+  const seen = <T extends { readonly kind: string }>(job: T) => shownTo(caller, job, sensitive) as T;
   return {
     stage,
     log: ports.log.child({ app }),
@@ -73,7 +72,7 @@ function routeContextOf(
       return { job, attempts };
     },
     async cancel(id) {
-      const canceled = await cancelJobs(ports, registry, [id], { dispatchWindowMs });
+      const canceled = await cancelJobs(ports, registry, [id], { dispatchWindowMs, caller: caller.name });
       return canceled.includes(id);
     },
   };

@@ -21,6 +21,8 @@ export interface Asked<P, Q, B> {
   readonly body: B;
   readonly caller: Caller;
   readonly request: Request;
+  /** A value as the caller may see it. Answers that are JSON are shown so anyway; streams must be. */
+  shown(value: unknown): unknown;
   /** What of the stage its caller may see and change; null: all. */
   readonly within: Bounds | null;
 }
@@ -87,7 +89,10 @@ export function mount(api: Hono, endpoints: readonly Endpoint[], options: MountO
 async function run(each: Endpoint, c: Context, options: MountOptions): Promise<Response> {
   const { identify, audit, sensitive } = options;
   const caller = allowed(each.role, identify(c.req.raw, c.env));
-  const answered = (answer: Answer): Promise<Response> => jsonAnswer(c, shownTo(caller, answer, sensitive));
+  const answered = async (answer: Answer): Promise<Response> =>
+    answer instanceof Response
+      ? answer
+      : await jsonAnswer(c, { ...answer, body: shownTo(caller, await answer.body, sensitive) });
   if (each.method === "GET") return await answered(await each.handle(await read(each, c, caller, options)));
   const trace = requestIdOf(c.req.raw);
   const change = { caller: caller.name, action: `${each.method} ${each.path}`, target: c.req.path, trace };
@@ -128,10 +133,9 @@ export function allowed(role: CallerRole, caller: Caller | null): Caller {
   return caller;
 }
 
-function shownTo({ hides }: Caller, answer: Answer, sensitive: SensitiveKinds): Answer {
-  if (hides !== true || sensitive.size === 0 || answer instanceof Response) return answer;
-  return { ...answer, body: Promise.resolve(answer.body).then((body) => redacted(body, sensitive)) };
-}
+/** A value as its caller may see it. */
+export const shownTo = ({ hides }: Caller, value: unknown, sensitive: SensitiveKinds): unknown =>
+  hides === true && sensitive.size > 0 ? redacted(value, sensitive) : value;
 
 /** A caller that does not see a value must not find it by a filter either. @throws HttpProblem 403 */
 function refuseProbe({ hides, name }: Caller, sensitive: SensitiveKinds, asked: readonly string[]): void {
@@ -160,6 +164,7 @@ async function read(
     body: body as never,
     caller,
     request: c.req.raw,
+    shown: (value) => shownTo(caller, value, sensitive),
     within,
   };
   if (within !== null) await confine(each.scope, asked, within);

@@ -19,10 +19,11 @@ interface JsonAnswer {
 const zipped = promisify(gzip);
 /** Below it the headers of a packet weigh more than what is saved. */
 const zippedBytesMin = 4_096;
+/** `q=0` is a refusal. */
+const takesGzip = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/;
 
 /** Large answers are compressed for clients that take it; a page with a cursor says in `Link` where the next one is. */
-export async function jsonAnswer(c: Context, answer: Answer): Promise<Response> {
-  if (answer instanceof Response) return answer;
+export async function jsonAnswer(c: Context, answer: JsonAnswer): Promise<Response> {
   const body = await answer.body;
   const headers = {
     "content-type": "application/json",
@@ -31,7 +32,7 @@ export async function jsonAnswer(c: Context, answer: Answer): Promise<Response> 
     ...linkOf(c, body),
   };
   const text = JSON.stringify(body);
-  const isZipped = text.length >= zippedBytesMin && /\bgzip\b/.test(c.req.header("accept-encoding") ?? "");
+  const isZipped = text.length >= zippedBytesMin && takesGzip.test(c.req.header("accept-encoding") ?? "");
   if (!isZipped) return c.body(text, answer.status, headers);
   const bytes = new Uint8Array(await zipped(text));
   return c.body(bytes, answer.status, { ...headers, "content-encoding": "gzip", vary: "accept-encoding" });

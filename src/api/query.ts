@@ -2,8 +2,20 @@ import { contractLimits } from "../core/job/contract-limits.ts";
 import type { Context } from "hono";
 import { z } from "zod";
 import type { OccurrencePlace } from "../core/ports/schedule.ts";
+import { closest } from "./closest.ts";
 import { HttpProblem, invalidField } from "./problem.ts";
 import { durationUpTo, limit, text } from "./query-fields.ts";
+
+/** A page of the rows that were found, of which one more than `limit` was asked for. */
+export function pageOf<T>(
+  found: readonly T[],
+  limit: number,
+  cursorOf: (last: T) => string,
+): { readonly rows: readonly T[]; readonly nextCursor: string | null } {
+  const rows = found.slice(0, limit);
+  const last = found.length > limit ? rows.at(-1) : undefined;
+  return { rows, nextCursor: last === undefined ? null : cursorOf(last) };
+}
 
 export const pageBefore = "The `nextCursor` of the page before.";
 
@@ -85,24 +97,59 @@ export function readBody<T>(body: unknown, schema: z.ZodType<T>): T {
 }
 
 function readWith<T>(schema: z.ZodType<T>, value: unknown, named: (path: string) => string): T {
-  const result = schema.safeParse(value, { reportInput: true });
+  const result = schema.safeParse(value, { reportInput: true, error: ruleOf });
   if (result.success) return result.data;
   const issues = result.error.issues.flatMap((issue) => {
     const at = issue.path.map(String);
     if (issue.code !== "unrecognized_keys") return [{ path: named(at.join(".")), message: messageOf(issue) }];
-    return issue.keys.map((key) => ({
-      path: named([...at, key].join(".").slice(0, 100)),
-      message: "is not known here",
-    }));
+    return issue.keys.map((key) => {
+      const near = closest(key, namesIn(schema, issue.path));
+      const message = near.length === 0 ? "is not known here" : `is not known here: did you mean ${near.join(" or ")}?`;
+      return { path: named([...at, key].join(".").slice(0, 100)), message };
+    });
   });
   const detail = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
   throw new HttpProblem("invalid-request", detail, { issues });
 }
 
+/** The members that an object of the schema may have. */
+function namesIn(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
+  let field = schema;
+  for (const name of [...path, null]) {
+    while (field instanceof z.ZodOptional || field instanceof z.ZodDefault) field = field.unwrap();
+    if (!(field instanceof z.ZodObject)) return [];
+    const shape: Readonly<Record<PropertyKey, unknown>> = field.shape;
+    if (name === null) return Object.keys(shape);
+    field = shape[name];
+  }
+  return [];
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
+
+/** Where a schema has no words of its own. */
+function ruleOf(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === "invalid_type") return `must be ${typeNames[issue.expected] ?? `of the type ${issue.expected}`}`;
+  if (issue.code === "too_small") return `must be at least ${issue.minimum}`;
+  if (issue.code === "too_big") return `must be at most ${issue.maximum}`;
+  if (issue.code === "invalid_key") return "has a name of another form";
+  if (issue.code === "invalid_format") return "must be of the documented form";
+  return undefined;
+}
+
 /** The rule and what was given instead, as far as it is one short value. */
 function messageOf(issue: z.core.$ZodIssue): string {
-  const rule = issue.code === "invalid_value" ? `must be one of ${issue.values.join(", ")}` : issue.message;
   const { input } = issue;
+  if (input === undefined && (issue.code === "invalid_type" || issue.code === "invalid_value")) return "is missing";
+  const rule = issue.code === "invalid_value" ? `must be one of ${issue.values.join(", ")}` : issue.message;
   const isShown = rule.startsWith("must ") && (typeof input === "string" || typeof input === "number");
   return isShown ? `${rule}, not ${JSON.stringify(shortened(input))}` : rule;
 }

@@ -53,6 +53,7 @@ export function redacted(value: unknown, kinds: SensitiveKinds, kind: string | n
   const paths = own === null ? undefined : kinds.get(own);
   return Object.fromEntries(
     Object.entries(members).map(([name, each]) => {
+      if (name === "filter") return [name, withoutSearched(each)];
       if (paths === undefined) return [name, redacted(each, kinds, own)];
       if (name === "payload" || name === "input") return [name, withoutPaths(each, paths)];
       // Its stack, response and log lines may quote them as well.
@@ -61,6 +62,19 @@ export function redacted(value: unknown, kinds: SensitiveKinds, kind: string | n
       return [name, redacted(each, kinds, own)];
     }),
   );
+}
+
+/** What a change of many jobs looked for may be the very value that is hidden, of whichever kind. */
+function withoutSearched(filter: unknown): unknown {
+  if (typeof filter !== "object" || filter === null) return filter;
+  const { text, payload } = filter as { readonly text?: unknown; readonly payload?: object };
+  return {
+    ...filter,
+    ...(text === undefined ? {} : { text: hidden }),
+    ...(payload === undefined
+      ? {}
+      : { payload: Object.fromEntries(Object.keys(payload).map((name) => [name, hidden])) }),
+  };
 }
 
 const texts = new Set(["result", "error", "errorMessage", "message", "output", "stack", "cause", "log", "sentence"]);

@@ -43,7 +43,7 @@ export type ScopeRule<A> = "nothing" | "everything" | "list" | ((asked: A) => Ab
 /** @throws HttpProblem 403 */
 export async function confine<A extends Confined>(rule: ScopeRule<A>, asked: A, within: Bounds): Promise<void> {
   if (rule === "nothing") return;
-  const about = typeof rule === "function" ? await rule(asked) : rule === "list" ? kindIn(asked) : rule;
+  const about = typeof rule === "function" ? await rule(asked) : rule === "list" ? kindAsked(asked) : rule;
   if (about === null) return;
   if (about === "everything") throw outside("this is about the whole stage");
   if ("lane" in about) {
@@ -60,7 +60,7 @@ interface Confined {
 }
 
 /** A filter for a kind that the caller may not see is refused: an empty answer would look like one that is true. */
-function kindIn({ query, body }: Confined): About | null {
+function kindAsked({ query, body }: Confined): About | null {
   const filters = [query, (body as { filter?: unknown } | undefined)?.filter] as readonly (
     { kind?: unknown } | undefined
   )[];
@@ -70,6 +70,10 @@ function kindIn({ query, body }: Confined): About | null {
 
 export const outside = (why: string): HttpProblem =>
   new HttpProblem("outside-scope", `you may see and change only some apps or lanes: ${why}`);
+
+/** The kinds that a caller may see; null: all. */
+export const kindsIn = (within: Bounds | null): readonly string[] | null =>
+  within === null ? null : [...within.kinds];
 
 /** The jobs that a caller may search among. */
 export const searchWithin = (within: Bounds | null): Pick<JobSearch, "kinds"> =>

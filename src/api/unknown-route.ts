@@ -4,7 +4,7 @@ import { HttpProblem } from "./problem.ts";
 
 /** For a path that exists the answer names its methods; for any other, resources with a similar name. */
 export function unknownRoute(
-  endpoints: readonly Endpoint[],
+  endpoints: readonly Pick<Endpoint, "method" | "path">[],
   { method, path }: { readonly method: string; readonly path: string },
 ): HttpProblem {
   const here = endpoints.filter((each) => patternOf(each.path).test(path)).map((each) => each.method);

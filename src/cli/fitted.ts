@@ -1,20 +1,36 @@
-const narrowest = 8;
+const narrowest = 10;
 /** Two borders, and the space beside each cell. */
 const frameOf = (cells: number): number => cells * 3 + 1;
 
-/** The rows cut so that the table is no wider than the terminal: the widest column gives way first. */
+type Rows = readonly (readonly string[])[];
+
+/**
+ * A table no wider than the terminal. The first column names the row, so it stays whole; of the others the widest gives way
+ * first, and where all are narrow the last ones are `left` out.
+ */
 export function fitted(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
+  names: readonly string[],
+  cells: Rows,
   columns: number,
-): readonly (readonly string[])[] {
-  const widths = head.map((name, index) => Math.max(widthOf(name), ...rows.map((row) => widthOf(row[index] ?? ""))));
-  for (let over = sum(widths) + frameOf(head.length) - columns; over > 0; over -= 1) {
-    const widest = widths.indexOf(Math.max(...widths));
-    if ((widths[widest] ?? 0) <= Math.max(narrowest, widthOf(head[widest] ?? ""))) break;
+): { readonly head: readonly string[]; readonly rows: Rows; readonly left: readonly string[] } {
+  const whole = names.map((name, index) => Math.max(widthOf(name), ...cells.map((row) => widthOf(row[index] ?? ""))));
+  const least = whole.map((width, index) =>
+    index === 0 ? width : Math.min(width, Math.max(narrowest, widthOf(names[index] ?? ""))),
+  );
+  let kept = names.length;
+  while (kept > 2 && sum(least.slice(0, kept)) + frameOf(kept) > columns) kept -= 1;
+  const widths = whole.slice(0, kept);
+  for (let over = sum(widths) + frameOf(kept) - columns; over > 0; over -= 1) {
+    const room = widths.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
+    const widest = room.indexOf(Math.max(...room));
+    if (room[widest] === 0) break;
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
-  return rows.map((row) => row.map((text, index) => cut(text, widths[index] ?? text.length)));
+  return {
+    head: names.slice(0, kept),
+    rows: cells.map((row) => row.slice(0, kept).map((text, index) => cut(text, widths[index] ?? text.length))),
+    left: names.slice(kept),
+  };
 }
 
 function cut(text: string, width: number): string {

@@ -1,16 +1,10 @@
 import type { JobReply } from "../api/shape/job.ts";
 import { CliError, exitCodes } from "./exit.ts";
-import { wallTimeIn, relativeTime, spanText } from "./times.ts";
+import type { Output } from "./output.ts";
+import { spanText, wallTimeIn } from "./times.ts";
 
-export interface TimeStyle {
-  /** Relative for people, else ISO 8601. */
-  readonly isRelative: boolean;
-  /** A wall clock instead. */
-  readonly zone?: string | undefined;
-  readonly nowMs: number;
-}
-
-type Column = (job: JobReply, time: (instant: string | null) => string) => string;
+type Time = Output["time"];
+type Column = (job: JobReply, time: Time) => string;
 
 /** What `jobs list` can show of a job. */
 const columns: Readonly<Record<string, Column>> = {
@@ -44,36 +38,30 @@ export const usualColumns = ["id", "kind", "state", "due", "took", "error"];
 export function jobTable(
   jobs: readonly JobReply[],
   names: readonly string[],
-  style: TimeStyle,
-): { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] } {
+  time: Time,
+): readonly [head: readonly string[], rows: readonly (readonly string[])[]] {
   const unknown = names.find((name) => !Object.hasOwn(columns, name));
   if (unknown !== undefined) {
     const message = `there is no column ${JSON.stringify(unknown)}: there are ${columnNames.join(", ")}`;
     throw new CliError(exitCodes.usage, "unknown-column", message);
   }
-  const time = timeText(style);
-  return {
-    head: names.map((name) => name.toUpperCase()),
-    rows: jobs.map((job) => names.map((name) => columns[name]?.(job, time) ?? "")),
-  };
+  return [
+    names.map((name) => name.toUpperCase()),
+    jobs.map((job) => names.map((name) => columns[name]?.(job, time) ?? "")),
+  ];
 }
 
-function timeText({ isRelative, zone, nowMs }: TimeStyle): (instant: string | null) => string {
-  return (instant) => {
-    if (instant === null) return "";
-    if (zone !== undefined) return inZoneOr(instant, zone);
-    return isRelative ? relativeTime(instant, nowMs) : instant;
+/** By the clock of a zone. @throws CliError for a zone that does not exist. */
+export const timeIn =
+  (zone: string): Time =>
+  (instant) => {
+    try {
+      return instant === null ? "" : wallTimeIn(instant, zone);
+    } catch {
+      throw new CliError(
+        exitCodes.usage,
+        "bad-zone",
+        `--tz is ${JSON.stringify(zone)}: write an IANA name like Asia/Seoul`,
+      );
+    }
   };
-}
-
-function inZoneOr(instant: string, zone: string): string {
-  try {
-    return wallTimeIn(instant, zone);
-  } catch {
-    throw new CliError(
-      exitCodes.usage,
-      "bad-zone",
-      `--tz is ${JSON.stringify(zone)}: write an IANA name like Asia/Seoul`,
-    );
-  }
-}

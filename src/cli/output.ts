@@ -3,11 +3,16 @@ import colors from "picocolors";
 import type { CliError } from "./exit.ts";
 import { fitted } from "./fitted.ts";
 import { printable, printableJson } from "./printable.ts";
+import { relativeTime } from "./times.ts";
 
 /** Where a command writes: results on stdout, everything else on stderr. */
 export interface Output {
   /** With `--json`: `value`, one object. Else `text`, or nothing. */
   result(value: object, text: (() => string) | null): void;
+  /** For people, cut to the terminal; on a pipe, tab-separated lines with one header. */
+  table(head: readonly string[], rows: readonly (readonly string[])[]): string;
+  /** An instant: for people how long ago, or in how long; on a pipe as it came. */
+  time(instant: string | null): string;
   /** For the person waiting; never part of the result. */
   note(message: string): void;
   error(error: CliError): void;
@@ -32,6 +37,8 @@ export function output(streams: Streams, json: boolean): Output {
       if (json) streams.out(`${jsonText(value, streams.isTerminal)}\n`);
       else if (text !== null) streams.out(`${text()}\n`);
     },
+    table: (head, rows) => table(head, rows, streams),
+    time: (instant) => (instant === null ? "" : streams.isTerminal ? relativeTime(instant, Date.now()) : instant),
     note: (message) => streams.err(`${message}\n`),
     error(error) {
       const lines = [`error: ${error.message}`, ...error.details.map((detail) => `  ${detail}`)];
@@ -45,22 +52,21 @@ export function output(streams: Streams, json: boolean): Output {
 const jsonText = (value: object, isTerminal: boolean): string =>
   isTerminal ? printableJson(JSON.stringify(value)) : JSON.stringify(value);
 
-/** A table for people, cut to the terminal; on a pipe, tab-separated lines with one header. */
-export function table(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-  isTerminal: boolean,
-  columns?: number,
+function table(
+  names: readonly string[],
+  cells: readonly (readonly string[])[],
+  { isTerminal, columns = Infinity }: Streams,
 ): string {
-  const whole = rows.map((row) => row.map(printable));
-  if (!isTerminal) return [head, ...whole].map((row) => row.join("\t")).join("\n");
-  const safe = columns === undefined ? whole : fitted(head, whole, columns);
+  const whole = cells.map((row) => row.map(printable));
+  if (!isTerminal) return [names, ...whole].map((row) => row.join("\t")).join("\n");
+  const { head, rows, left } = fitted(names, whole, columns);
   const drawn = new Table({
     head: head.map((name) => colors.bold(name)),
     style: { head: [], border: colors.isColorSupported ? ["dim"] : [], compact: true },
   });
-  drawn.push(...safe.map((row) => row.map((text, column) => (head[column] === "STATE" ? coloredState(text) : text))));
-  return drawn.toString();
+  drawn.push(...rows.map((row) => row.map((text, column) => (head[column] === "STATE" ? coloredState(text) : text))));
+  const note = left.length === 0 ? "" : `\n${colors.dim(`no room for ${left.join(", ")}`)}`;
+  return `${drawn.toString()}${note}`;
 }
 
 const stateColors: Readonly<Record<string, (text: string) => string>> = {

@@ -1,9 +1,10 @@
 import type { JobDetailReply } from "../api/shape/job.ts";
-import { table } from "./output.ts";
+import type { Output } from "./output.ts";
 import { printable } from "./printable.ts";
+import { spanText } from "./times.ts";
 
 /** One job for people. */
-export function jobText(job: JobDetailReply, isTerminal: boolean): string {
+export function jobText(job: JobDetailReply, out: Output): string {
   const facts: [string, string | null][] = [
     ["job", job.id],
     ["kind", job.kind],
@@ -20,27 +21,27 @@ export function jobText(job: JobDetailReply, isTerminal: boolean): string {
     ["trace", job.trace],
   ];
   const lines = facts.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(9)} ${printable(value)}`]));
-  return [...lines, ...attempts(job, isTerminal), ...events(job, isTerminal)].join("\n");
+  return [...lines, ...attempts(job, out), ...events(job, out)].join("\n");
 }
 
-function attempts(job: JobDetailReply, isTerminal: boolean): readonly string[] {
+function attempts(job: JobDetailReply, out: Output): readonly string[] {
   if (job.attempts.length === 0) return [];
   const rows = job.attempts.map(({ attempt, startedAt, durationMs, outcome, worker, error }) => [
     String(attempt),
-    startedAt,
-    `${durationMs} ms`,
+    out.time(startedAt),
+    spanText(durationMs),
     outcome,
-    worker,
     error === null ? "" : `${error.code}: ${short(error.message)}`,
+    worker,
   ]);
-  return ["", table(["ATTEMPT", "STARTED", "TOOK", "STATE", "WORKER", "ERROR"], rows, isTerminal)];
+  return ["", out.table(["ATTEMPT", "STARTED", "TOOK", "STATE", "ERROR", "WORKER"], rows)];
 }
 
-function events(job: JobDetailReply, isTerminal: boolean): readonly string[] {
+function events(job: JobDetailReply, out: Output): readonly string[] {
   const rows = job.events.map(({ at, from, to, reason, caller }) => {
-    return [at, from ?? "(new)", to, `${reason ?? ""}${caller === null ? "" : ` by ${caller}`}`];
+    return [out.time(at), from ?? "(new)", to, `${reason ?? ""}${caller === null ? "" : ` by ${caller}`}`];
   });
-  return rows.length === 0 ? [] : ["", table(["AT", "FROM", "STATE", "REASON"], rows, isTerminal)];
+  return rows.length === 0 ? [] : ["", out.table(["AT", "FROM", "STATE", "REASON"], rows)];
 }
 
 function short(value: unknown): string {

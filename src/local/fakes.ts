@@ -33,14 +33,18 @@ export async function startFakes(fakes: readonly Fake[], options: FakesOptions):
   const folder = join(options.home, "fakes");
   mkdirSync(folder, { recursive: true });
   const env = { ...options.env, FAKE_HOME: folder };
-  for (const each of fakes.filter(({ once }) => once)) await runOnce(each, { ...options, env });
   const started = await Promise.all(
     fakes.filter(({ once }) => !once).map((each) => keepRunning(each, { ...options, env })),
   );
-  return {
-    env: Object.assign({}, ...started.map((each) => each.env)) as Record<string, string>,
-    stop: async () => void (await Promise.all(started.map((each) => each.stop()))),
-  };
+  const stop = async (): Promise<void> => void (await Promise.all(started.map((each) => each.stop())));
+  try {
+    // Once the targets serve: a system that runs already then tries no row whose target is not there.
+    for (const each of fakes.filter(({ once }) => once)) await runOnce(each, { ...options, env });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { env: Object.assign({}, ...started.map((each) => each.env)) as Record<string, string>, stop };
 }
 
 async function runOnce(fake: Fake, options: FakesOptions): Promise<void> {

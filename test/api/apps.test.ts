@@ -41,6 +41,9 @@ test("routes enqueue, find and cancel jobs", async () => {
   expect((await call("POST", "/apps/kitchen/pots/blue", {})).body).toMatchObject({ created: false });
   expect((await call("GET", "/apps/kitchen/pots/blue")).body).toMatchObject({ kind: "brew", state: "QUEUED" });
   expect((await call("DELETE", "/apps/kitchen/pots/blue", {})).body).toEqual({ canceled: true });
+  const { jobs } = (await call("GET", "/jobs?key=blue")).body as unknown as { jobs: { id: string }[] };
+  const { events } = (await call("GET", `/jobs/${jobs[0]?.id}`)).body;
+  expect(events.at(-1)).toMatchObject({ to: "CANCELED", caller: "ada" });
   expect((await call("DELETE", "/apps/kitchen/pots/blue", {})).body).toEqual({ canceled: false });
 });
 

@@ -135,3 +135,51 @@ test("a large answer is compressed for a client that takes it, and says that it 
   });
   expect((await get("/livez")).headers.has("content-encoding")).toBe(false);
 });
+
+test("what is wrong with a body or a parameter is said in this API's own words", async () => {
+  const { call } = await openApi();
+  const detail = async (method: string, path: string, body?: unknown) => (await call(method, path, body)).body.detail;
+  for (const body of ["null", "[]", "7", '"x"']) {
+    expect(await detail("POST", "/jobs", body)).toMatch(/^\(root\): must be an object/);
+  }
+  expect(await detail("POST", "/jobs", { payload: null })).toBe("kind: is missing");
+  expect(await detail("POST", "/jobs", { kind: true })).toBe("kind: must be a text");
+  expect(await detail("PUT", "/caps/shout", { size: 0 })).toBe("size: must be at least 1, not 0");
+  expect(await detail("PUT", "/caps/shout", { size: 1.5 })).toBe("size: must be a whole number, not 1.5");
+  expect(await detail("GET", "/jobs?stat=FAILED")).toBe("?stat: is not known here: did you mean state or sort?");
+  const bulk = { action: "cancel", filter: { kindd: "ping" }, dryRun: "yes" };
+  expect(await detail("POST", "/bulk", bulk)).toBe(
+    'filter.kindd: is not known here: did you mean kind?; dryRun: must be true or false, not "yes"',
+  );
+});
+
+test("the document's own path has its methods too, and a client that refuses gzip gets none", async () => {
+  const { api, call } = await openApi();
+  expect(await call("POST", "/openapi.json")).toMatchObject({ status: 405, body: { code: "method-not-allowed" } });
+  const headers = { ...json, "accept-encoding": "br, gzip;q=0" };
+  const plain = await api.fetch(new Request("http://127.0.0.1/openapi.json", { headers }));
+  expect(plain.headers.has("content-encoding")).toBe(false);
+});
+
+test("an audit row names the role and the session of a signed caller apart", async () => {
+  const role = "aws-reserved/sso.amazonaws.com/Operators";
+  const { call } = await openApi([app], {
+    caller: { name: `arn:aws:sts::111122223333:assumed-role/${role}/ada@example.com`, role: "operate" },
+  });
+  await call("POST", "/jobs", { kind: "ping" });
+  expect((await call("GET", "/audits")).body).toMatchObject({ audits: [{ role, session: "ada@example.com" }] });
+  const local = await openApi();
+  await local.call("POST", "/jobs", { kind: "ping" });
+  expect((await local.call("GET", "/audits")).body).toMatchObject({
+    audits: [{ caller: "ada", role: null, session: null }],
+  });
+});
+
+test("a backfill of the future is refused, because its schedule plans that", async () => {
+  const { call } = await openApi();
+  const body = { from: "2027-01-01T00:00:00Z", to: "2027-01-02T00:00:00Z", force: true };
+  expect(await call("POST", "/schedules/ping-often/backfill", body)).toMatchObject({
+    status: 409,
+    body: { code: "backfill-refused", detail: expect.stringContaining("in the future") },
+  });
+});

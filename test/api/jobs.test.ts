@@ -126,7 +126,7 @@ test.each([
   ["/jobs?state=BROKEN", "?state", `must be one of ${states.join(", ")}, not "BROKEN"`],
   ["/jobs?limit=0", "?limit", 'must be a whole number from 1 to 500, not "0"'],
   ["/jobs?limit=501", "?limit", "must be at most 500, not 501"],
-  ["/jobs?sate=FAILED", "?sate", "is not known here"],
+  ["/jobs?sate=FAILED", "?sate", "is not known here: did you mean state or lane?"],
   ["/jobs?cursor=x", "?cursor", 'must be the nextCursor of the page before, not "x"'],
 ])("a wrong filter is refused with its value and the rule instead of ignored: %s", async (query, path, message) => {
   const { call } = await openApi();

@@ -40,7 +40,7 @@ async function create(opened: Opened, body: object): Promise<JobId> {
 }
 
 async function added({ operations }: Opened): Promise<{ created: number; ended: number }> {
-  const minutes = await operations.minutes({ since: 0, kind: null, lane: null });
+  const minutes = await operations.minutes({ since: 0, kinds: null, lane: null });
   return {
     created: minutes.reduce((sum, minute) => sum + minute.created, 0),
     ended: minutes.reduce((sum, minute) => sum + minute.succeeded + minute.failed, 0),

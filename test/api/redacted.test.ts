@@ -133,3 +133,25 @@ test("a payload that is marked as a whole is hidden as a whole, and so are value
   });
   expect(redacted({ kind: "pay", payload: "4111" }, kinds)).toEqual({ kind: "pay", payload: "[hidden]" });
 });
+
+test("neither a stream nor what another one searched for shows what is hidden", async () => {
+  const who = { caller: { name: "root", role: "operate" } as Caller };
+  const { api, call } = await openApi([app, shop], who);
+  await call("POST", "/jobs", { kind: "pay", payload, key: "k", delay: "1h" });
+  for (const filter of [{ payload: { "people.name": "Ada-secret" } }, { kind: "pay", text: "4111-secret" }]) {
+    expect((await call("POST", "/bulk", { action: "cancel", filter })).status).toBe(202);
+  }
+  const seen = async (): Promise<string> => {
+    const headers = { host: "127.0.0.1", accept: "text/event-stream" };
+    const stream = (await api.fetch(new Request("http://127.0.0.1/events", { headers }))).body?.getReader();
+    let text = "";
+    while (!text.includes("event: snapshot\n")) text += new TextDecoder().decode((await stream?.read())?.value);
+    await stream?.cancel();
+    return text + JSON.stringify((await call("GET", "/bulk")).body);
+  };
+  expect(await seen()).toMatch(/4111-secret.*Ada-secret/s);
+  who.caller = hiding;
+  const hidden = await seen();
+  expect(hidden).toContain("o-1");
+  expect(hidden).not.toContain("secret");
+});

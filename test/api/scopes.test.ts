@@ -105,7 +105,7 @@ const requests: Readonly<Record<OperationName, (whose: Whose, ids: Ids) => Reque
   resumeLane: lane,
   setCap: (whose) => ({ params: { kind: `${whose}-job` }, body: { size: 1 } }),
   getSummary: all,
-  getThroughput: (whose) => ({ query: `kind=${whose}-job` }),
+  getThroughput: all,
   listWorkers: all,
   listDeadLetters: all,
   createBulk: (whose) => ({ body: { action: "cancel", filter: { kind: `${whose}-job` } } }),
@@ -247,4 +247,11 @@ test("the stage says who has which scope, in the local system too, and a name th
     ["scopes.apps", '"onw"'],
     ["scopes.lanes", '"mail"'],
   ]);
+});
+
+test("the overview of a caller with a scope counts what is within, and the whole stage for others", async () => {
+  const whole = await planted(everybody);
+  const [all, part] = [whole, await planted()].map(async ({ call }) => (await call("GET", "/summary")).body);
+  expect(await all).toMatchObject({ live: { total: 4 }, deadLetters: { count: 2 }, lanes: { total: 3 } });
+  expect(await part).toMatchObject({ live: { total: 2 }, deadLetters: { count: 1 }, lanes: { total: 1 } });
 });

@@ -140,7 +140,9 @@ test("schedules are listed with their next time", async () => {
   const { belfry } = await serveApi();
   const { json } = await belfry("schedules", "list", "--json");
   expect(json.schedules).toMatchObject([{ id: "ping-often", kind: "ping" }]);
-  expect((await belfry("schedules", "list")).out).toContain("ping-often\ttests\tevery 10m\tUTC\tping\ton");
+  expect((await belfry("schedules", "list")).out).toContain(
+    "ping-often\ton\t2026-11-21T08:10:00.000Z\t\tevery 10m\tUTC\tping\ttests",
+  );
 });
 
 test("without a running system the message says how to start one", async () => {

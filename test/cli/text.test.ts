@@ -1,17 +1,38 @@
+import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
+import { output } from "../../src/cli/output.ts";
+import { widthOf } from "../../src/cli/fitted.ts";
 import { jobText } from "../../src/cli/text.ts";
 import { detailOf } from "../console/scene.ts";
 
+const ignore = (): void => {};
+const piped = output({ out: ignore, err: ignore, isTerminal: false }, false);
 const job = { ...detailOf(7, "RUNNING"), worker: "task/0a1b2c:17:d4" };
 
 test("a job that runs says where, and one that does not run says nothing of it", () => {
-  expect(jobText(job, false)).toContain("runs on   task/0a1b2c:17:d4");
-  expect(jobText({ ...job, state: "QUEUED", worker: null }, false)).not.toContain("runs on");
+  expect(jobText(job, piped)).toContain("runs on   task/0a1b2c:17:d4");
+  expect(jobText({ ...job, state: "QUEUED", worker: null }, piped)).not.toContain("runs on");
 });
 
 test("a move that was asked for says by whom", () => {
   const [first] = job.events;
   if (first === undefined) throw new Error("the scene has events");
   const retried = { ...first, to: "QUEUED", reason: "retry", caller: "ada" } as const;
-  expect(jobText({ ...job, events: [retried] }, false)).toContain("retry by ada");
+  expect(jobText({ ...job, events: [retried] }, piped)).toContain("retry by ada");
+});
+
+test("every table fits a terminal of 80 columns, keeps the names whole and says what had no room", () => {
+  const narrow = output({ out: ignore, err: ignore, isTerminal: true, columns: 80 }, false);
+  const id = "daily-quiz-latecomers-of-sao-paulo";
+  const head = ["ID", "STATUS", "NEXT", "LAST", "WHEN", "ZONE", "RUNS", "APP"];
+  const drawn = narrow.table(head, [[id, "on", "in 3h 20m", "succeeded", "*/10 8-23 * * *", "Asia/Seoul", id, "quiz"]]);
+  expect(drawn).toContain(id);
+  expect(drawn).toMatch(/no room for .*RUNS, APP/);
+  for (const line of drawn.split("\n")) expect(widthOf(stripVTControlCharacters(line))).toBeLessThanOrEqual(80);
+});
+
+test("an instant is relative at a terminal, and exact on a pipe", () => {
+  const terminal = output({ out: ignore, err: ignore, isTerminal: true, columns: 80 }, false);
+  const at = new Date(Date.now() - 7_200_500).toISOString();
+  expect([terminal.time(at), piped.time(at), piped.time(null)]).toEqual(["2h ago", at, ""]);
 });

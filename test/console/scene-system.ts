@@ -125,6 +125,8 @@ export const audits: readonly ShownAudit[] = [
     id: "2",
     at: ago(60),
     caller: "ana",
+    role: null,
+    session: null,
     action: "POST /schedules/:id/pause",
     target: "/schedules/nightly-export/pause",
     status: 200,

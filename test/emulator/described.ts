@@ -69,8 +69,9 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   "AWS::Lambda::Function": async (aws, { physicalId, properties }) => {
     const { Configuration, Tags } = await aws.get<Json>("lambda", `/2015-03-31/functions/${physicalId}`);
+    const loops = await aws.get<Json>("lambda", `/2024-08-31/functions/${physicalId}/recursion-config`);
     // Lambda does not say where its code came from; the bundle is proven by what it does.
-    return { ...(Configuration as Json), Code: properties["Code"], Tags: tagList(Tags) };
+    return { ...(Configuration as Json), ...loops, Code: properties["Code"], Tags: tagList(Tags) };
   },
   "AWS::Lambda::EventSourceMapping": async (aws, { physicalId }) => {
     const mapping = await aws.get<Json>("lambda", `/2015-03-31/event-source-mappings/${physicalId}`);

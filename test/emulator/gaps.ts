@@ -8,6 +8,8 @@ export const dropped: Readonly<Record<string, string>> = {
   "AWS::ECS::TaskDefinition.RuntimePlatform.OperatingSystemFamily": "that the task starts on ARM",
   "AWS::Lambda::EventSourceMapping.Tags.Key": "tags of the mappings",
   "AWS::Lambda::EventSourceMapping.Tags.Value": "tags of the mappings",
+  "AWS::Lambda::Function.RecursiveLoop":
+    "that a job may enqueue the next one without end: the check of the template decides it",
   "AWS::Lambda::Function.VpcConfig.SecurityGroupIds":
     "that functions reach anything from a VPC: the check of the template decides it",
   "AWS::Lambda::Function.VpcConfig.SubnetIds":

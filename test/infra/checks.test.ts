@@ -6,7 +6,7 @@ import { Stack } from "aws-cdk-lib";
 import { CfnInclude } from "aws-cdk-lib/cloudformation-include";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { afterAll, describe, expect, test } from "vitest";
-import { checks } from "../../infra/checks/index.ts";
+import { checks, findings } from "../../infra/checks/index.ts";
 import { decided } from "../../infra/checks/reach.ts";
 import { pathOf, type Template } from "../../infra/checks/template.ts";
 import type { NetworkProps } from "../../infra/constructs/network.ts";
@@ -36,8 +36,8 @@ const templates = Object.fromEntries(
 
 /** Ids of our own rules that find something, with where and what. */
 const ours = (subject: Template): readonly string[] =>
-  checks.flatMap(({ id, find }) =>
-    find(subject).map(({ resource, detail }) => `${id} ${pathOf(subject, resource)}: ${detail}`),
+  findings(subject).flatMap(({ check, found }) =>
+    found.map(({ resource, detail }) => `${check.id} ${pathOf(subject, resource)}: ${detail}`),
   );
 
 /** Findings of cdk-nag, which reads constructs: the template becomes some again, without its acknowledgements. */

@@ -4,6 +4,7 @@ import {
   aJob,
   dispatchWindowMs,
   minute,
+  only,
   running,
   settlementOf,
   settleOptions,
@@ -143,5 +144,26 @@ describe("finding 17: occurrences", () => {
     ]);
     const ledger = (await store.occurrences("a", 10)).map((row) => row.outcome);
     expect(ledger).toEqual(claimed.length === 1 ? ["FIRED"] : []);
+  });
+});
+
+describe("a claim that waits for a row", () => {
+  test("gives its lease from the end of the wait on", async () => {
+    const { store, pool } = db;
+    const leaseMs = 1_000;
+    const { results, aftermath } = await store.insert([aJob({ leaseMs })], { dispatchWindowMs });
+    const { id } = only(results);
+    const holder = await pool.connect();
+    await holder.query("begin");
+    await holder.query("select from belfry.job where id = $1 for update", [id]);
+    const claiming = store.claim(messagesOf(aftermath.outbox), { worker: "worker-1", alone: true });
+    await untilWaiting(db);
+    // The wait is longer than the machine needs to notice it.
+    await holder.query("select pg_sleep(0.3)");
+    const endedAt = await store.now();
+    await holder.query("commit");
+    holder.release();
+    expect((await claiming).claimed).toHaveLength(1);
+    expect((await store.job(id))?.job.leaseUntil).toBeGreaterThanOrEqual(endedAt + leaseMs);
   });
 });

@@ -23,7 +23,7 @@ describe("the epoch of the events", () => {
     ]);
   const promoted = () => db.pool.query("update belfry.epoch set server = split_part(belfry.server(), '/', 1) || '/0'");
   const created = async () =>
-    (await operations.minutes({ since: 0, kind: null, lane: null })).reduce((sum, { created: n }) => sum + n, 0);
+    (await operations.minutes({ since: 0, kinds: null, lane: null })).reduce((sum, { created: n }) => sum + n, 0);
   const addedUp = async () => {
     while ((await operations.rollUp(100)) > 0);
     return await created();

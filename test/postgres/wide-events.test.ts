@@ -79,7 +79,7 @@ test("the roll-up counts each move once, whatever the page", async () => {
   // It stops before the oldest transaction of the server, which may be another test's.
   const created = await until("the roll-up of all events", async () => {
     const events = await operations.rollUp(10);
-    const minutes = await operations.minutes({ since: 0, kind: null, lane: null });
+    const minutes = await operations.minutes({ since: 0, kinds: null, lane: null });
     return events === 0 && minutes.length > 0 ? minutes.reduce((sum, minute) => sum + minute.created, 0) : null;
   });
   expect(created).toBe(many);

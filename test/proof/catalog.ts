@@ -7,6 +7,7 @@ import { clockAhead, dbOutage } from "./cases/db-outage.ts";
 import { dailyQuiz } from "./cases/daily-quiz.ts";
 import { diskFull } from "./cases/disk-full.ts";
 import { ecsStop } from "./cases/ecs-stop.ts";
+import { failovers } from "./cases/failovers.ts";
 import { firstTries } from "./cases/first-tries.ts";
 import { killAll } from "./cases/kill-all.ts";
 import { fanoutKill } from "./cases/fanout-kill.ts";
@@ -65,6 +66,7 @@ export const proofs: readonly Proof[] = [
   fanoutKill,
   orphanRun,
   dbOutage,
+  failovers,
   clockAhead,
   takeover,
   heldOrder,

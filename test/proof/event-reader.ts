@@ -9,7 +9,7 @@ try {
   const [, , cursor] = process.argv;
   const page = await operations.stream(cursor === undefined ? null : (cursor as StreamCursor), 1_000);
   while ((await operations.rollUp(1_000)) > 0);
-  const minutes = await operations.minutes({ since: 0, kind: null, lane: null });
+  const minutes = await operations.minutes({ since: 0, kinds: null, lane: null });
   const created = minutes.reduce((sum, minute) => sum + minute.created, 0);
   process.stdout.write(
     JSON.stringify({ ids: page.events.map(({ id }) => id), cursor: page.cursor, isGap: page.isGap, created }),

@@ -202,7 +202,8 @@ function environment(options: SystemOptions, parts: Record<string, string>): Rec
     HOME,
     TZ,
     NODE_OPTIONS: preload,
-    BELFRY_STAGE: "dev",
+    // Cases have up to a dozen lanes, which need the connections of a larger stage.
+    BELFRY_STAGE: "demo",
     BELFRY_APPS: app,
     ...Object.fromEntries(asked),
     ...parts,

@@ -13,7 +13,7 @@ let db: TestDatabase;
 beforeEach(async () => {
   db = await freshDatabase({ own: true, connections: 6, txConnections: 4 });
   await db.pool.query(`create function gate() returns trigger language plpgsql as $$
-    begin perform pg_advisory_xact_lock_shared(7); return case when tg_when = 'BEFORE' then new end; end $$`);
+    begin perform pg_advisory_xact_lock_shared(7); return case when tg_op = 'DELETE' then old else new end; end $$`);
 });
 afterEach(() => db.close());
 
@@ -58,6 +58,27 @@ describe("in the moment of the nominal time", () => {
     expect(await store.run(runId)).toMatchObject({ state: "RUNNING" });
     expect(await ledger(store)).toMatchObject([{ outcome: "FIRED" }]);
   });
+
+  test.each(changes)(
+    "%s that took from long before it until after it stops none of the targets",
+    async (_name, change) => {
+      const { store, clock } = db;
+      const { nominalAt, runId, messages } = await prematerialized(store);
+      await clock.advance(nominalAt - (await store.now()) - 10 * second);
+      const letGo = await shut(
+        `create trigger gate before update or delete on belfry.schedule for each row execute function gate()`,
+      );
+      const changing = change(store, nominalAt);
+      await untilWaiting(db);
+      await clock.advance(11 * second);
+      await letGo();
+      await changing;
+      const { claimed } = await store.claim(messages, { worker: "w", alone: false });
+      expect(claimed.map(({ state }) => state)).toEqual(["RUNNING", "RUNNING"]);
+      expect(await store.run(runId)).toMatchObject({ state: "RUNNING" });
+      expect(await ledger(store)).toMatchObject([{ outcome: "FIRED" }]);
+    },
+  );
 
   test("a resume that commits after it starts none of the targets", async () => {
     const { store, clock } = db;

@@ -1,7 +1,7 @@
 import { Cron as Croner } from "croner";
 import { expect, test } from "vitest";
 import { parseCron } from "../../src/core/calendar/cron.ts";
-import { nominalTimes } from "../../src/core/calendar/timetable.ts";
+import { nominalTimes } from "../support/nominal-times.ts";
 
 /** The table of differences in docs/schedules.md, row by row, so that it is true of the version in use. */
 const refusedThere = (text: string) => () => new Croner(text, { timezone: "UTC", paused: true });

@@ -2,8 +2,9 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseCron } from "../../src/core/calendar/cron.ts";
 import type { Dst, NominalTime } from "../../src/core/calendar/fires.ts";
-import { nominalTimes } from "../../src/core/calendar/timetable.ts";
+import { nextFiring } from "../../src/core/calendar/timetable.ts";
 import { openZone } from "../../src/core/calendar/zone.ts";
+import { nominalTimes } from "../support/nominal-times.ts";
 import { firesByHand, watch } from "./clock.ts";
 
 const hour = 3_600_000;
@@ -124,6 +125,21 @@ describe("a page", () => {
     const window = { afterExclusive: 0, untilInclusive: Number.MAX_SAFE_INTEGER, max: 5 };
     expect(nominalTimes({ form: "every", everyMs: 1_000 }, "UTC", auto, window)).toHaveLength(5);
   });
+});
+
+test("the next time that fires lies behind every reading that a gap swallows", () => {
+  const when = {
+    timezone: "America/New_York",
+    dst: { gap: "skip", overlap: "auto" },
+    startAt: null,
+    endAt: null,
+  } as const;
+  const next = (cron: string) =>
+    nextFiring({ ...when, expression: { form: "cron", cron } }, Date.parse("2026-03-08T06:59Z"));
+  expect(next("*/10 2 * * *")).toBe(Date.parse("2026-03-09T06:00Z"));
+  expect(next("* 2 * * *")).toBe(Date.parse("2026-03-09T06:00Z"));
+  expect(next("30 2 8 3 *")).toBe(Date.parse("2027-03-08T07:30Z"));
+  expect(next("30 2 8 3 8")).toBeNull();
 });
 
 /** Zones with every kind of change: an hour, half an hour, a day, double summer time, offsets with odd minutes. */

@@ -82,7 +82,7 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     inRuns: (ids) => call("inRuns", () => base.inRuns(ids)),
     skip: (messages, o) => call("skip", () => base.skip(messages, o)),
     resolve: (o) => fenced("resolve", o.fence, () => base.resolve(o)),
-    cancelRun: (id) => call("cancelRun", () => base.cancelRun(id)),
+    cancelRun: (id, o) => call("cancelRun", () => base.cancelRun(id, o)),
     cancelingRuns: (limit, only) => call("cancelingRuns", () => base.cancelingRuns(limit, only)),
     decidePrematerialized: (o) => fenced("decidePrematerialized", o.fence, () => base.decidePrematerialized(o)),
     cancelPage: (id, o) => call("cancelPage", () => base.cancelPage(id, withHook(process, line, o))),

@@ -15,6 +15,7 @@ import type { JudgeLine } from "./fakes/judge-line.ts";
 
 /** Earlier than the demonstration begins: the targets come after the system. */
 const startsAt = "22:30";
+const lastCharactersMax = 2_000;
 
 /**
  * A system on this machine whose targets and judge are the task of a deployment: the same bundle, command and environment.
@@ -71,8 +72,11 @@ async function targetsOn(queues: string) {
 }
 
 async function judgedBy(file: string, env: Readonly<Record<string, string>>): Promise<Report> {
-  const child = spawn(process.execPath, [file, "judge"], { env, stdio: ["ignore", "pipe", "ignore"] });
+  const child = spawn(process.execPath, [file, "judge"], { env, stdio: ["ignore", "pipe", "pipe"] });
   const ended = once(child, "exit");
+  // Its targets write there too: only the end of it says why it ended.
+  let last = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (last = (last + text).slice(-lastCharactersMax)));
   const examples: ExampleReport[] = [];
   try {
     for await (const text of createInterface({ input: child.stdout })) {
@@ -82,7 +86,7 @@ async function judgedBy(file: string, env: Readonly<Record<string, string>>): Pr
       else if ("failure" in line) throw new Error(line.failure);
       else return { ...line.judged, examples };
     }
-    throw new Error("the task ended before it had judged");
+    throw new Error(`the task ended before it had judged:\n${last}`);
   } finally {
     child.kill("SIGTERM");
     const [code] = (await ended) as [number | null];

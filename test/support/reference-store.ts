@@ -120,10 +120,10 @@ export function referenceStore(now: () => number): ReferenceStore {
     inRuns: async (ids) => inRuns(t, ids),
     skip: async (messages, options) => run(() => skip(t, messages, options)),
     resolve: async (options) => run(() => fenced(t, options.fence, () => resolve(t, options))),
-    cancelRun: async (id) => run(() => cancelRun(t, id)),
+    cancelRun: async (id, options) => run(() => cancelRun(t, id, options)),
     cancelingRuns: async (limit, only) => run(() => cancelingRuns(t, limit, only)),
     cancelPage: async (id, { limit, inSameTransaction }) => {
-      const page = () => cancel(t, openJobs(t, id, limit), { reason: whyCanceled(t, id) });
+      const page = () => cancel(t, openJobs(t, id, limit), whyCanceled(t, id));
       const { rows, aftermath } = await moving(page, inSameTransaction);
       return { canceled: rows.length, aftermath };
     },

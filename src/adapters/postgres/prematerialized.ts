@@ -5,6 +5,7 @@ import type { ScheduleSpec } from "../../core/ports/schedule.ts";
 import { isWithdrawn } from "../../core/scheduler/prematerialized.ts";
 import { insertTargetsInto } from "./enqueue-store.ts";
 import { mergeAftermaths } from "../../core/ports/aftermath.ts";
+import { DatabaseError } from "./failure.ts";
 import type { Session } from "./session.ts";
 import { cancelOpen } from "./sql/control.ts";
 import {
@@ -13,6 +14,7 @@ import {
   freeWithdrawnKeys,
   withdrawPrematerialized,
 } from "./sql/prematerialized.ts";
+import { selectNow } from "./sql/transaction.ts";
 import { execute } from "./statement.ts";
 
 export function prematerializedStore(session: Session): Pick<RunStore, "decidePrematerialized"> {
@@ -25,11 +27,20 @@ export function prematerializedStore(session: Session): Pick<RunStore, "decidePr
 }
 
 /**
- * Before a change of these schedules: decides prematerialized runs whose time has come, or comes before the change is
- * committed for certain, by the schedules as they are. Else the change would meet some of a run's targets and not the others.
+ * Makes a change of these schedules that meets all targets of a prematerialized run or none: runs whose time has come, or comes
+ * within the margin, are decided first, by the schedules as they are.
+ * @throws DatabaseError that is retried, when the change took so long that another such time has come beside it.
  */
-export async function decidePrematerializedOf(tx: Tx, ids: readonly string[]): Promise<void> {
-  await execute(tx, decidePrematerialized, [ids, runLimits.prematerializedRunsMax, runLimits.prematerializedMarginMs]);
+export async function changeInTime<T>(tx: Tx, ids: readonly string[], change: () => Promise<T>): Promise<T> {
+  const { prematerializedRunsMax, prematerializedMarginMs, changeCommitMs } = runLimits;
+  const [decided] = await execute(tx, decidePrematerialized, [ids, prematerializedRunsMax, prematerializedMarginMs]);
+  const value = await change();
+  const nextAt = decided?.next_at ?? null;
+  if (nextAt === null) return value;
+  const [end] = await execute(tx, selectNow);
+  if (end === undefined || end.now + changeCommitMs > nextAt)
+    throw new DatabaseError("the change of a schedule met a nominal time whose targets are written", { code: "40001" });
+  return value;
 }
 
 /** Withdraws prematerialized runs for times that `next` does not have. The schedules' rows are locked. */

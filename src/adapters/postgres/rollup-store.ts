@@ -21,7 +21,8 @@ type RollUpStore = Pick<Operations, "minutes" | "kindTotals" | "kindHours" | "ro
 /** Counts by the minute and totals by kind, added up from the events. */
 export function rollUpStore(session: Session): RollUpStore {
   return {
-    minutes: ({ since, kind, lane }) => session.run(readMinutes, [since, kind, lane, operationsLimits.minutesShownMax]),
+    minutes: ({ since, kinds, lane }) =>
+      session.run(readMinutes, [since, kinds, lane, operationsLimits.minutesShownMax]),
     async kindTotals() {
       const rows = await session.run(readKindTotals, [operationsLimits.kindsShownMax]);
       return rows.map((row) => ({

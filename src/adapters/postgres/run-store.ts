@@ -46,12 +46,13 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
         aftermath: aftermathOf(rows.map(({ run_id }) => ({ run_id }))),
       };
     },
-    cancelRun: async (runId) => (await session.run(sql.markCanceling, [runId])).length > 0,
+    cancelRun: async (runId, { caller } = {}) =>
+      (await session.run(sql.markCanceling, [runId, caller ?? null])).length > 0,
     async cancelPage(runId, { limit, inSameTransaction }) {
       const open = await session.run(sql.openJobs, [runId, limit]);
       if (open.length === 0) return { canceled: 0, aftermath: noAftermath };
       const ids = open.map((row) => row.id);
-      const values = [ids, open[0]?.reason, false, null];
+      const values = [ids, open[0]?.reason, false, open[0]?.caller ?? null];
       const { aftermath } = await moveRows(session, cancelOpen, values, { inSameTransaction });
       // A job that ended in between was not canceled, but this page was not empty either.
       return { canceled: open.length, aftermath };

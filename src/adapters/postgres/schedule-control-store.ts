@@ -25,7 +25,7 @@ import {
   setPause,
 } from "./sql/schedule-control.ts";
 import { columns, execute } from "./statement.ts";
-import { decidePrematerializedOf } from "./prematerialized.ts";
+import { changeInTime } from "./prematerialized.ts";
 import type { NewPause } from "../../core/ports/pause.ts";
 import { pauseValues } from "./pause.ts";
 
@@ -86,8 +86,10 @@ async function update(
   if (locked.source === "code") return { refused: "code" };
   if (!isWanted(locked.version, options)) return { refused: "version", version: locked.version };
   if (!locked.same) {
-    await withdraw(tx, [spec.id], () => spec);
-    await execute(tx, writeSchedules, [[spec.id], [text]]);
+    await changeInTime(tx, [spec.id], async () => {
+      await withdraw(tx, [spec.id], () => spec);
+      await execute(tx, writeSchedules, [[spec.id], [text]]);
+    });
   }
   return stored(tx, spec.id);
 }
@@ -95,8 +97,7 @@ async function update(
 async function pause(tx: Tx, id: string, wanted: NewPause | null): Promise<ScheduleRow | ScheduleRefusal> {
   const [locked] = await execute(tx, lockSchedule, [id, null]);
   if (locked === undefined) return { refused: "unknown" };
-  await decidePrematerializedOf(tx, [id]);
-  await execute(tx, setPause, [id, ...pauseValues(wanted)]);
+  await changeInTime(tx, [id], () => execute(tx, setPause, [id, ...pauseValues(wanted)]));
   return stored(tx, id);
 }
 
@@ -109,10 +110,12 @@ async function remove(
   if (locked === undefined) return { refused: "unknown" };
   if (locked.source === "code" && options.ofCode !== true) return { refused: "code" };
   if (!isWanted(locked.version, options)) return { refused: "version", version: locked.version };
-  await withdraw(tx, [id], () => null);
-  const canceled = await cancelWaiting(tx, [id]);
-  await execute(tx, removeSchedules, [[id]]);
-  return { canceled };
+  return changeInTime(tx, [id], async () => {
+    await withdraw(tx, [id], () => null);
+    const canceled = await cancelWaiting(tx, [id]);
+    await execute(tx, removeSchedules, [[id]]);
+    return { canceled };
+  });
 }
 
 const isWanted = (version: number, { ifVersions }: ScheduleChangeOptions = {}): boolean =>

@@ -31,7 +31,7 @@ import {
 } from "./sql/schedule.ts";
 import { findWaiting } from "./sql/schedule-control.ts";
 import { columns, execute } from "./statement.ts";
-import { decidePrematerializedOf, withdrawOutdated } from "./prematerialized.ts";
+import { changeInTime, withdrawOutdated } from "./prematerialized.ts";
 import { pauseOf } from "./pause.ts";
 
 type ScheduleMethods = "installSchedules" | "dueSchedules" | "plan" | "schedules" | "occurrences";
@@ -62,19 +62,20 @@ async function install(tx: Tx, specs: readonly ScheduleSpec[], apps: readonly st
   const texts = specs.map((spec) => JSON.stringify(spec));
   await execute(tx, lockInstall);
   const changed = await execute(tx, findChanged, [ids, texts, apps]);
-  if (changed.length > 0) {
-    const next = new Map(specs.map((spec) => [spec.id, spec]));
-    await withdraw(
-      tx,
-      changed.map((row) => row.id),
-      (id) => next.get(id) ?? null,
-    );
-  }
   const gone = changed.filter((row) => row.gone).map((row) => row.id);
-  await cancelWaiting(tx, gone);
-  if (gone.length > 0) await execute(tx, removeSchedules, [gone]);
-  await execute(tx, writeSchedules, [ids, texts]);
-  await execute(tx, takeOver, [ids]);
+  const write = async (): Promise<void> => {
+    await cancelWaiting(tx, gone);
+    if (gone.length > 0) await execute(tx, removeSchedules, [gone]);
+    await execute(tx, writeSchedules, [ids, texts]);
+    await execute(tx, takeOver, [ids]);
+  };
+  if (changed.length === 0) return write();
+  const next = new Map(specs.map((spec) => [spec.id, spec]));
+  const changedIds = changed.map((row) => row.id);
+  await changeInTime(tx, changedIds, async () => {
+    await withdraw(tx, changedIds, (id) => next.get(id) ?? null);
+    await write();
+  });
 }
 
 /** Withdraws what the old version decided for later times. `next`: the new version, null when deleted. */
@@ -83,7 +84,6 @@ export async function withdraw(
   ids: readonly string[],
   next: (id: string) => ScheduleSpec | null,
 ): Promise<void> {
-  await decidePrematerializedOf(tx, ids);
   const planned = (await execute(tx, findPlanned, [ids])).map((row) => row.id);
   const canceled = planned.length === 0 ? [] : await execute(tx, cancelOpen, [planned, "withdrawn", true, null]);
   await execute(tx, withdrawPlanned, [ids, canceled.map((row) => row.id)]);

@@ -91,8 +91,8 @@ function bulkStore(
       if (row === undefined) throw new Error("the change of many jobs was not written");
       return bulkOf(row);
     },
-    async bulks({ id, limit }) {
-      return (await session.run(readBulks, [id, limit])).map(bulkOf);
+    async bulks({ id, before, limit }) {
+      return (await session.run(readBulks, [id ?? null, before ?? null, limit])).map(bulkOf);
     },
     async takeBulk(owner) {
       await session.run(judgeCanaries);

@@ -2,6 +2,7 @@ import type { JobId, RunId } from "../../core/job/job.ts";
 import {
   formatCursor,
   parseCursor,
+  shortSnapshot,
   snapshotEnd,
   snapshotOpen,
   type StreamCursor,
@@ -25,13 +26,14 @@ export function streamStore(session: Session): Pick<Operations, "stream"> {
       const epoch = await currentEpoch(session);
       const [end] = await session.run(readStreamEnd);
       if (end === undefined) throw new Error("the database gave no snapshot");
-      const now = { epoch: epoch.name, from: end.snapshot, page: null };
+      const upto = shortSnapshot(end.snapshot);
+      const now = { epoch: epoch.name, from: upto, page: null };
       if (cursor === null) return { events: [], cursor: formatCursor(now), isMore: false, isGap: false };
       const place = parseCursor(cursor);
       if (place === null || !isOf(place, now)) {
         return { events: [], cursor: formatCursor(now), isMore: false, isGap: true };
       }
-      return { ...(await readPage(session, place, { epoch, now: end.snapshot, limit })), isGap: false };
+      return { ...(await readPage(session, place, { epoch, now: upto, limit })), isGap: false };
     },
   };
 }

@@ -93,7 +93,8 @@ export const operations = {
   retryRun: { tag: "runs", description: "Goes on from what failed. What succeeded is not repeated.", example: run },
   cancelRun: {
     tag: "runs",
-    description: "Cancels every open job of the run. A run that is canceled already stays so.",
+    description:
+      "Cancels every open job of the run. A run that is canceled already stays so. Of more than 1,000 jobs the rest is canceled after the answer, which is a 202 then: follow the run until its state is `CANCELED`. The history of each job names you.",
     example: run,
   },
   rerunRun: {
@@ -117,7 +118,8 @@ export const operations = {
   },
   resumeLane: {
     tag: "lanes",
-    description: "Also releases the jobs that arrived during the pause.",
+    description:
+      "Also releases the jobs that arrived during the pause. Of more than 1,000 the rest is released after the answer, which is a 202 then: `held.paused` of `listLanes` says how many are left.",
     example: { params: { name: "default" } },
   },
   setCap: {
@@ -127,7 +129,8 @@ export const operations = {
   },
   getSummary: {
     tag: "system",
-    description: "What is live, what waits for a person, and what the last hour brought.",
+    description:
+      "What is live, what waits for a person, and what the last hour brought. A caller with a scope sees its lanes and its kinds.",
     example: {},
   },
   getThroughput: {
@@ -183,7 +186,7 @@ export const operations = {
   listAudits: {
     tag: "events",
     description:
-      "Who changed what through this API. Payloads appear as their hash alone; `trace` is the request id of the answer.",
+      "Who changed what through this API. Payloads appear as their hash alone; `trace` is the request id of the answer. `role` and `session` are those of a signed caller, who chooses the name of the session.",
     example: { query: { limit: "20" } },
   },
   listEvents: {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
+import { pageOf } from "../query.ts";
 import { id, limit, text } from "../query-fields.ts";
 import { auditList } from "../shape/overview.ts";
 import { iso } from "../shape/shape.ts";
@@ -11,6 +12,12 @@ const auditsQuery = z.strictObject({
   cursor: id.optional(),
   limit: limit(contractLimits.listRowsMax, 50),
 });
+
+/** A caller chooses the name of its session, so the role stands apart from it. */
+function signerOf(caller: string): { readonly role: string | null; readonly session: string | null } {
+  const [, role = null, session = null] = /^arn:[\w-]+:sts::\d+:assumed-role\/(.+)\/([^/]+)$/.exec(caller) ?? [];
+  return { role, session };
+}
 
 /** GET /audits: who changed what through this API, the newest first. */
 export function auditEndpoints({ operations }: ApiOptions): readonly Endpoint[] {
@@ -30,9 +37,9 @@ export function auditEndpoints({ operations }: ApiOptions): readonly Endpoint[] 
           limit: query.limit + 1,
           target: query.target,
         });
-        const page = found.slice(0, query.limit);
-        const nextCursor = found.length > query.limit ? (page.at(-1)?.id ?? null) : null;
-        return { status: 200, body: { audits: page.map(({ at, ...row }) => ({ ...row, at: iso(at) })), nextCursor } };
+        const { rows, nextCursor } = pageOf(found, query.limit, ({ id: last }) => last);
+        const audits = rows.map(({ at, ...row }) => ({ ...row, ...signerOf(row.caller), at: iso(at) }));
+        return { status: 200, body: { audits, nextCursor } };
       },
     }),
   ];

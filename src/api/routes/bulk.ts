@@ -8,6 +8,7 @@ import type { Answer } from "../json-answer.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
+import { pageOf } from "../query.ts";
 import { durationUpTo, id, limit, text, textsOf } from "../query-fields.ts";
 import { bulk, bulkJson, bulkList, bulkPreview } from "../shape/bulk.ts";
 import { type Bounds, isWithin, searchWithin } from "../scope.ts";
@@ -93,11 +94,13 @@ function tracked({ operations }: ApiOptions): readonly Endpoint[] {
       summary: "Changes of many jobs, the newest first",
       role: "read",
       scope: "list",
-      query: z.strictObject({ limit: limit(contractLimits.listRowsMax, 50) }),
+      query: z.strictObject({ cursor: id.optional(), limit: limit(contractLimits.listRowsMax, 50) }),
       replies: { 200: bulkList },
       async handle({ query, within }) {
-        const found = await operations.bulks({ id: null, limit: query.limit });
-        return { status: 200, body: { bulks: found.filter(({ search }) => isWithin(search, within)).map(bulkJson) } };
+        const found = await operations.bulks({ before: query.cursor, limit: query.limit + 1 });
+        const { rows, nextCursor } = pageOf(found, query.limit, ({ id: last }) => last);
+        const bulks = rows.filter(({ search }) => isWithin(search, within)).map(bulkJson);
+        return { status: 200, body: { bulks, nextCursor } };
       },
     }),
     endpoint({
@@ -166,7 +169,7 @@ function beginner(options: ApiOptions): (asking: Asking) => Promise<Answer> {
       paceMs,
       canary,
     });
-    void goOn();
+    goOn();
     return { status: 202, body: bulkJson(written), location: `/bulk/${written.id}` };
   };
 }

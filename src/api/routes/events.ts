@@ -49,14 +49,14 @@ export function eventEndpoints(options: ApiOptions): readonly Endpoint[] {
       query: eventsQuery,
       replies: { 200: eventPage },
       streams: "text/event-stream",
-      async handle({ query, request, within }) {
+      async handle({ query, request, within, shown }) {
         const filter = { ...filterOf(query), ...searchWithin(within) };
         const last = cursor.safeParse(request.headers.get("last-event-id")).data ?? query.cursor ?? null;
         // A HEAD has no reader, so nothing would end its stream.
         if (request.method !== "GET" || !(request.headers.get("accept") ?? "").includes("text/event-stream")) {
           return { status: 200, body: await page(options, filter, last) };
         }
-        const snapshot = async (): Promise<string> => JSON.stringify({ jobs: await newest(options, filter) });
+        const snapshot = async (): Promise<string> => JSON.stringify(shown({ jobs: await newest(options, filter) }));
         if (options.endsStreams === true) return endedSource({ operations, filter, cursor: last, snapshot });
         const { saves } = options;
         return eventSource({ operations, clock: ports.clock, feed, saves, filter, cursor: last, snapshot });

@@ -8,6 +8,7 @@ import { noAftermath } from "../../core/ports/aftermath.ts";
 import { relay } from "../../core/delivery/relay.ts";
 import { closest } from "../closest.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
+import { inBackground } from "../in-background.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { text } from "../query-fields.ts";
@@ -59,10 +60,17 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
       role: "operate",
       scope: ({ params }) => ({ lane: params.name }),
       params: lanePath,
-      replies: { 200: lanePause },
+      replies: { 200: lanePause, 202: lanePause },
       async handle({ params: { name } }) {
         await assertKnown(options, name);
-        return { status: 200, body: { name, released: await resume(options, name), ...pauseJson(null) } };
+        await options.operations.pauseLane(name, null);
+        const released = await release(options, name, 1);
+        const body = { name, released, ...pauseJson(null) };
+        if (released < operationsLimits.unholdRowsMax) return { status: 200, body };
+        inBackground(options.ports.log, "the resume of a lane", () =>
+          release(options, name, operationsLimits.unholdRoundsMax),
+        );
+        return { status: 202, body, location: "/lanes" };
       },
     }),
   ];
@@ -112,16 +120,19 @@ async function assertKnown({ lanes, operations }: ApiOptions, name: string): Pro
   });
 }
 
-/** The pages are bounded; what is left after them, or is put on hold a moment later, the upkeep releases. */
-async function resume({ operations, ports, dispatchWindowMs }: ApiOptions, name: string): Promise<number> {
-  await operations.pauseLane(name, null);
+/** What is put on hold a moment later, the upkeep releases. @returns how many jobs. */
+async function release(
+  { operations, ports, dispatchWindowMs }: ApiOptions,
+  lane: string,
+  roundsMax: number,
+): Promise<number> {
   let released = 0;
-  for (let round = 0; round < operationsLimits.unholdRoundsMax; round += 1) {
-    const some = await operations.unholdPaused(name, operationsLimits.unholdRowsMax);
+  for (let round = 0; round < roundsMax; round += 1) {
+    const some = await operations.unholdPaused(lane, operationsLimits.unholdRowsMax);
     released += some;
     if (some < operationsLimits.unholdRowsMax) break;
   }
-  await relay(ports, { dispatchWindowMs, lane: name });
+  await relay(ports, { dispatchWindowMs, lane });
   return released;
 }
 

@@ -5,7 +5,7 @@ import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Minute, WorkerView } from "../../core/ports/overview.ts";
 import { schedulerLock } from "../../core/scheduler/pass.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
-import type { Bounds } from "../scope.ts";
+import { type Bounds, kindsIn, searchWithin } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { text, whole } from "../query-fields.ts";
 import {
@@ -34,9 +34,9 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
       path: "/summary",
       summary: "How it stands: what is live, what waits for a person, what the last hour brought",
       role: "read",
-      scope: "everything",
+      scope: "list",
       replies: { 200: summary },
-      handle: async () => ({ status: 200, body: await summarize(options) }),
+      handle: async ({ within }) => ({ status: 200, body: await summarize(options, within) }),
     }),
     endpoint({
       method: "GET",
@@ -44,11 +44,10 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
       path: "/throughput",
       summary: "What happened in each of the last minutes; minutes without anything are left out",
       role: "read",
-      scope: ({ query: { kind, lane } }) =>
-        kind !== undefined ? { kinds: [kind] } : lane === undefined ? "everything" : { lane },
+      scope: "list",
       query: throughputQuery,
       replies: { 200: throughput },
-      handle: async ({ query }) => ({ status: 200, body: await series(options, query) }),
+      handle: async ({ query, within }) => ({ status: 200, body: await series(options, query, within) }),
     }),
     endpoint({
       method: "GET",
@@ -63,27 +62,30 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
   ];
 }
 
-async function summarize({ operations, ports, lanes }: ApiOptions): Promise<SummaryReply> {
+/** Of a caller with a scope: what is live in its lanes, and what its kinds did. */
+async function summarize(options: ApiOptions, within: Bounds | null): Promise<SummaryReply> {
+  const { operations, ports, lanes } = options;
   const now = await ports.store.now();
-  const [live, dead, minutes, pauses, seen, pass] = await Promise.all([
-    operations.live(),
-    operations.count({ states: ["FAILED"] }, operationsLimits.countRowsMax),
-    operations.minutes({ since: now - 3_600_000, kind: null, lane: null }),
+  const isSeen = (lane: string | null): boolean => within === null || (lane !== null && within.hasLane(lane));
+  const [{ counts, ...live }, dead, minutes, pauses, seen, pass] = await Promise.all([
+    operations.live().then((all) => ({ ...all, counts: all.counts.filter(({ lane }) => isSeen(lane)) })),
+    operations.count({ states: ["FAILED"], ...searchWithin(within) }, operationsLimits.countRowsMax),
+    operations.minutes({ since: now - 3_600_000, kinds: kindsIn(within), lane: null }),
     operations.lanePauses(),
     operations.workers(now - operationsLimits.workerSeenMs),
     operations.lastPass(schedulerLock),
   ]);
   const total = (of: (minute: Minute) => number): number => minutes.reduce((sum, minute) => sum + of(minute), 0);
   const inState = (state: string): number =>
-    live.counts.reduce((sum, each) => sum + (each.state === state ? each.jobs : 0), 0);
-  const { waiting, scheduled, held, oldestWaitingMs } = depthOf(live, live.counts);
-  const statuses = seen.map((worker) => statusOf(worker, now));
+    counts.reduce((sum, each) => sum + (each.state === state ? each.jobs : 0), 0);
+  const { waiting, scheduled, held, oldestWaitingMs } = depthOf(live, counts);
+  const statuses = seen.filter(({ lane }) => isSeen(lane)).map((worker) => statusOf(worker, now));
   const [created, succeeded, failed] = [total((m) => m.created), total((m) => m.succeeded), total((m) => m.failed)];
-  const names = new Set([...lanes.map((lane) => lane.name), ...live.counts.map((each) => each.lane)]);
+  const names = new Set([...lanes.map((lane) => lane.name).filter(isSeen), ...counts.map((each) => each.lane)]);
   return {
     at: iso(now),
     live: {
-      total: live.counts.reduce((sum, each) => sum + each.jobs, 0),
+      total: counts.reduce((sum, each) => sum + each.jobs, 0),
       byState: {
         PENDING: inState("PENDING"),
         QUEUED: inState("QUEUED"),
@@ -107,7 +109,7 @@ async function summarize({ operations, ports, lanes }: ApiOptions): Promise<Summ
       lost: total((m) => m.lost),
       meanRunMs: meanRun({ succeeded, failed, retried: total((m) => m.retried), runMs: total((m) => m.runMs) }),
     },
-    lanes: { total: names.size, paused: pauses.filter(({ pause }) => pause !== null).length },
+    lanes: { total: names.size, paused: pauses.filter(({ lane, pause }) => pause !== null && isSeen(lane)).length },
     workers: {
       busy: statuses.filter((status) => status === "busy").length,
       lost: statuses.filter((status) => status === "lost").length,
@@ -127,10 +129,18 @@ function meanRun({
   return attempts === 0 ? null : runMs / attempts;
 }
 
-async function series({ operations, ports }: ApiOptions, query: z.infer<typeof throughputQuery>) {
+async function series(
+  { operations, ports }: ApiOptions,
+  { minutes: back, kind, lane }: z.infer<typeof throughputQuery>,
+  within: Bounds | null,
+) {
   const now = await ports.store.now();
-  const since = Math.floor(now / 60_000) * 60_000 - (query.minutes - 1) * 60_000;
-  const minutes = await operations.minutes({ since, kind: query.kind ?? null, lane: query.lane ?? null });
+  const since = Math.floor(now / 60_000) * 60_000 - (back - 1) * 60_000;
+  const minutes = await operations.minutes({
+    since,
+    kinds: kind === undefined ? kindsIn(within) : [kind],
+    lane: lane ?? null,
+  });
   return {
     minutes: minutes.map(({ at, runMs, ...counts }) => ({
       at: iso(at),

@@ -4,10 +4,14 @@ import { contractLimits } from "../../core/job/contract-limits.ts";
 import { isRerunnable, rerunRun, resumeRun } from "../../core/admin/run-control.ts";
 import { cancelRun } from "../../core/work/cancel-run.ts";
 import type { RunView } from "../../core/ports/run.ts";
+import { runLimits } from "../../core/ports/run-limits.ts";
 import { states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
+import { inBackground } from "../in-background.ts";
+import type { Answer } from "../json-answer.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
+import { pageOf } from "../query.ts";
 import { id, limit, text, someOf } from "../query-fields.ts";
 import { type Bounds, ofRun, searchWithin } from "../scope.ts";
 import { run, runJson, runList, type RunReply, runStates, taskJson, taskList } from "../shape/run.ts";
@@ -96,8 +100,8 @@ function changes(options: ApiOptions): readonly Endpoint[] {
       path: "/runs/:id/cancel",
       refuses: ["unknown-run", "already-finished"],
       summary: "Cancel a run and everything of it that is open",
-      replies: { 200: canceled },
-      handle: async ({ params }) => ({ status: 200, body: await cancel(options, params.id) }),
+      replies: { 200: canceled, 202: canceled },
+      handle: ({ params, caller }) => cancel(options, params.id, caller.name),
     }),
     endpoint({
       ...change,
@@ -121,8 +125,8 @@ async function list({ ports: { store } }: ApiOptions, query: z.infer<typeof runs
     ...(cursor === undefined ? {} : { before: runId(cursor) }),
     limit: rows + 1,
   });
-  const page = found.slice(0, rows);
-  return { runs: page.map(runJson), nextCursor: found.length > rows ? (page.at(-1)?.id ?? null) : null };
+  const page = pageOf(found, rows, ({ id: last }) => last);
+  return { runs: page.rows.map(runJson), nextCursor: page.nextCursor };
 }
 
 async function tasks(options: ApiOptions, wanted: JobId, { state, cursor, limit: rows }: z.infer<typeof tasksQuery>) {
@@ -133,11 +137,8 @@ async function tasks(options: ApiOptions, wanted: JobId, { state, cursor, limit:
     ...(cursor === undefined ? {} : { after: cursor }),
     limit: rows + 1,
   });
-  const page = found.slice(0, rows);
-  return {
-    tasks: page.map(taskJson),
-    nextCursor: found.length > rows ? (page.at(-1)?.jobId ?? null) : null,
-  };
+  const page = pageOf(found, rows, ({ jobId }) => jobId);
+  return { tasks: page.rows.map(taskJson), nextCursor: page.nextCursor };
 }
 
 /** Runs and jobs have numbers of the same kind; the path says which is meant. */
@@ -164,13 +165,21 @@ async function retry(
   return { run: runJson(await readRun(options, wanted)), again };
 }
 
-async function cancel(options: ApiOptions, wanted: JobId): Promise<{ run: RunReply; canceled: number }> {
+/** One page at once; a large run goes on in this process, or in the next pass when it ends before that. */
+async function cancel(options: ApiOptions, wanted: JobId, caller: string): Promise<Answer> {
   const before = await readRun(options, wanted);
-  if (before.state === "CANCELED") return { run: runJson(before), canceled: 0 };
+  if (before.state === "CANCELED") return { status: 200, body: { run: runJson(before), canceled: 0 } };
   const { ports, registry, dispatchWindowMs } = options;
-  const jobs = await cancelRun(ports, registry, before.id, { dispatchWindowMs });
-  if (jobs === null) throw new HttpProblem("already-finished", `run ${wanted} is ${before.state}: it has ended`);
-  return { run: runJson(await readRun(options, wanted)), canceled: jobs };
+  const step = { dispatchWindowMs, caller, roundsMax: 1 };
+  const canceled = await cancelRun(ports, registry, before.id, step);
+  if (canceled === null) throw new HttpProblem("already-finished", `run ${wanted} is ${before.state}: it has ended`);
+  const after = await readRun(options, wanted);
+  const body = { run: runJson(after), canceled };
+  if (after.state !== "CANCELING" || canceled < runLimits.cancelRowsMax) return { status: 200, body };
+  inBackground(ports.log, "the cancel of a run", () =>
+    cancelRun(ports, registry, before.id, { dispatchWindowMs, caller }),
+  );
+  return { status: 202, body, location: `/runs/${wanted}` };
 }
 
 async function rerun(options: ApiOptions, wanted: JobId) {

@@ -252,7 +252,7 @@ function backfiller(options: ApiOptions) {
       paceMs,
       canary: false,
     });
-    void goOn();
+    goOn();
     return { status: 202, body: bulkJson(written), location: `/bulk/${written.id}` };
   };
 }

@@ -1,6 +1,45 @@
 import { z } from "zod";
 import { type Bulk, bulkActions } from "../../core/ports/bulk.ts";
-import { count, idText, iso, maybeIso, maybeTime, time } from "./shape.ts";
+import type { JobSearch } from "../../core/ports/job-search.ts";
+import { count, idText, iso, maybeIso, maybeTime, state, time } from "./shape.ts";
+
+/** As it was asked for, in the names of `listJobs`. */
+const filter = z
+  .object({
+    state: z.array(state),
+    id: idText,
+    text: z.string(),
+    kind: z.string(),
+    kinds: z.array(z.string()).describe("Those that its caller may see."),
+    lane: z.string(),
+    key: z.string(),
+    error: z.string(),
+    fingerprint: z.array(z.string()),
+    run: idText,
+    schedule: z.string(),
+    worker: z.string(),
+    dueFrom: time,
+    dueTo: time,
+    payload: z.record(z.string(), z.string()),
+  })
+  .partial();
+
+const filterJson = (search: JobSearch): z.infer<typeof filter> => {
+  const { states, words, errorCode, fingerprints, runId, scheduleId, dueFrom, dueTo, payload, ...same } = search;
+  const given = {
+    ...same,
+    state: states,
+    text: words?.join(" "),
+    error: errorCode,
+    fingerprint: fingerprints,
+    run: runId,
+    schedule: scheduleId,
+    dueFrom: dueFrom === undefined ? undefined : iso(dueFrom),
+    dueTo: dueTo === undefined ? undefined : iso(dueTo),
+    payload: payload && Object.fromEntries(payload.map(({ path, value }) => [path.join("."), value])),
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+};
 
 const matched = z.object({ count, isMore: z.boolean() });
 
@@ -8,7 +47,7 @@ export const bulk = z
   .object({
     id: idText,
     action: z.enum(bulkActions),
-    filter: z.unknown(),
+    filter,
     caller: z.string(),
     state: z.enum(["RUNNING", "DONE", "STOPPED"]),
     /** At the request. */
@@ -27,13 +66,13 @@ export const bulk = z
   })
   .meta({ id: "Bulk" });
 
-export const bulkList = z.object({ bulks: z.array(bulk) }).meta({ id: "BulkList" });
+export const bulkList = z.object({ bulks: z.array(bulk), nextCursor: idText.nullable() }).meta({ id: "BulkList" });
 export const bulkPreview = z.object({ dryRun: z.literal(true), matched }).meta({ id: "BulkPreview" });
 
 export const bulkJson = (view: Bulk): z.infer<typeof bulk> => ({
   id: view.id,
   action: view.action,
-  filter: view.search,
+  filter: filterJson(view.search),
   caller: view.caller,
   state: view.state,
   matched: view.matched,

@@ -166,6 +166,8 @@ export const auditList = z
         id: idText,
         at: time,
         caller: z.string(),
+        role: z.string().nullable().describe("The IAM role of the caller; null for a user, and on the local system."),
+        session: z.string().nullable().describe("The name that the role's session was given."),
         action: z.string(),
         target: z.string(),
         status: z.int(),

@@ -4,7 +4,7 @@ import type { FailureGroupListReply } from "../../api/shape/overview.ts";
 import { api } from "../api.ts";
 import { type BulkOptions, changeMatching } from "../bulk.ts";
 import { exitCodes, Finished } from "../exit.ts";
-import { type Output, table } from "../output.ts";
+import type { Output } from "../output.ts";
 import type { World } from "../world.ts";
 import { part } from "../client.ts";
 import type { BulkReply } from "../../api/shape/bulk.ts";
@@ -31,12 +31,12 @@ function list(world: World, out: Output): Command {
         group.kind,
         String(group.jobs),
         group.errorCode ?? "",
-        (group.errorMessage ?? "").slice(0, 60),
-        group.lastAt,
+        group.errorMessage ?? "",
+        out.time(group.lastAt),
         group.samples.map(({ job }) => job).join(" "),
       ]);
       const head = ["GROUP", "KIND", "JOBS", "ERROR", "MESSAGE", "LAST", "SAMPLES"];
-      out.result(found, () => (rows.length === 0 ? "no dead letters" : table(head, rows, world.streams.isTerminal)));
+      out.result(found, () => (rows.length === 0 ? "no dead letters" : out.table(head, rows)));
       if (check && rows.length > 0) throw new Finished(exitCodes.failedJob);
     });
 }
@@ -50,8 +50,8 @@ function show(world: World, out: Output): Command {
     .action(async (fingerprint: string, { limit }: { limit: string }, command: Command) => {
       const query = { state: "FAILED", fingerprint, limit };
       const page = await api(world, command).get<JobListReply>("/jobs", query);
-      const rows = page.jobs.map((job) => [job.id, job.kind, job.finishedAt ?? "", job.error?.message ?? ""]);
-      const text = (): string => table(["ID", "KIND", "FAILED", "MESSAGE"], rows, world.streams.isTerminal);
+      const rows = page.jobs.map((job) => [job.id, job.kind, out.time(job.finishedAt), job.error?.message ?? ""]);
+      const text = (): string => out.table(["ID", "KIND", "FAILED", "MESSAGE"], rows);
       out.result(page, () => (rows.length === 0 ? `no FAILED job is in group "${fingerprint}"` : text()));
       if (rows.length === 0) throw new Finished(exitCodes.notFound);
     });

@@ -4,8 +4,8 @@ import type { JobListReply } from "../../api/shape/job.ts";
 import { api } from "../api.ts";
 import type { ApiClient } from "../client.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
-import { columnNames, jobTable, usualColumns } from "../job-columns.ts";
-import { csv, type Output, table } from "../output.ts";
+import { columnNames, jobTable, timeIn, usualColumns } from "../job-columns.ts";
+import { csv, type Output, type Streams } from "../output.ts";
 import type { World } from "../world.ts";
 
 interface ListOptions {
@@ -56,7 +56,7 @@ export function jobsListCommand(world: World, out: Output): Command {
       do {
         const page = await read(client, options);
         if (options.watch === true && world.streams.isTerminal) world.streams.out(clearScreen);
-        out.result(page, () => listText(page, options, world));
+        out.result(page, () => listText(page, options, world.streams, out));
         if (page.nextCursor !== null) out.note(`more: --cursor ${page.nextCursor}, or --all`);
         const isFound = page.jobs.some((job) => job.state === "FAILED");
         if (options.check === true && isFound) throw new Finished(exitCodes.failedJob);
@@ -102,12 +102,12 @@ function msOf(text: string): number {
   );
 }
 
-function listText(page: JobListReply, options: ListOptions, { streams }: World): string {
-  const { isTerminal, columns } = streams;
+function listText(page: JobListReply, options: ListOptions, { isTerminal }: Streams, out: Output): string {
   const asCsv = options.csv === true;
   if (page.jobs.length === 0 && !asCsv) return "no jobs";
-  const names = options.columns?.split(",") ?? usualColumns;
-  const style = { isRelative: isTerminal && !asCsv, zone: options.tz, nowMs: Date.now() };
-  const { head, rows } = jobTable(page.jobs, names, style);
-  return asCsv ? csv(head, rows, isTerminal) : table(head, rows, isTerminal, columns);
+  const names = options.columns?.toLowerCase().split(",") ?? usualColumns;
+  const iso: Output["time"] = (instant) => instant ?? "";
+  const time = options.tz === undefined ? (asCsv ? iso : out.time) : timeIn(options.tz);
+  const listed = jobTable(page.jobs, names, time);
+  return asCsv ? csv(...listed, isTerminal) : out.table(...listed);
 }

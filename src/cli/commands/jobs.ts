@@ -5,7 +5,6 @@ import { each } from "../each.ts";
 import { exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
 import { jobTable, usualColumns } from "../job-columns.ts";
-import { table } from "../output.ts";
 import { jobsListCommand } from "./jobs-list.ts";
 import { followStarted } from "../follow-run.ts";
 import type { World } from "../world.ts";
@@ -38,7 +37,7 @@ function show(world: World, out: Output): Command {
     .action(async (id: string, options: WaitOptions & { check?: boolean }, command: Command) => {
       const client = api(world, command);
       const job = options.wait ? await waitForEnd(client, id, options.timeout) : await client.job(id);
-      out.result(job, () => jobText(job, world.streams.isTerminal));
+      out.result(job, () => jobText(job, out));
       failIfFailed(job, options.wait === true || options.check === true);
     });
 }
@@ -68,7 +67,7 @@ function enqueue(world: World, out: Output): Command {
       for (const note of notes) out.note(note);
       const job = wait ? await waitForEnd(client, written.id, timeout) : written;
       const run = wait && job.state === "SUCCESS" ? await followStarted(client, job, out) : null;
-      out.result({ created, ...job, ...(run === null ? {} : { run }) }, () => jobText(job, world.streams.isTerminal));
+      out.result({ created, ...job, ...(run === null ? {} : { run }) }, () => jobText(job, out));
       if (run?.state === "FAILED") throw new Finished(exitCodes.failedJob);
       failIfFailed(job, wait === true);
     });
@@ -98,11 +97,7 @@ function steer(world: World, out: Output, verb: "retry" | "cancel" | "runNow", d
       const client = api(world, command);
       await each<JobReply>(ids, out, client[verb], (jobs) => ({
         value: { jobs },
-        text: () => {
-          const style = { isRelative: world.streams.isTerminal, nowMs: Date.now() };
-          const { head, rows } = jobTable(jobs, usualColumns, style);
-          return table(head, rows, world.streams.isTerminal, world.streams.columns);
-        },
+        text: () => out.table(...jobTable(jobs, usualColumns, out.time)),
       }));
     });
 }

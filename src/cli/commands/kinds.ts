@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { KindListReply } from "../../api/shape/kind.ts";
 import { api } from "../api.ts";
-import { type Output, table } from "../output.ts";
+import type { Output } from "../output.ts";
 import type { World } from "../world.ts";
 
 export function kindsCommand(world: World, out: Output): Command {
@@ -11,13 +11,12 @@ export function kindsCommand(world: World, out: Output): Command {
       const found = await api(world, command).get<KindListReply>("/kinds");
       const rows = found.kinds.map((kind) => [
         kind.id,
-        kind.app,
         kind.lane,
         kind.graph === null ? (kind.makesRun ? "starts a run" : "") : `task of ${kind.graph}`,
         kind.payload === null ? "none" : membersOf(kind.payload),
+        kind.app,
       ]);
-      const { isTerminal, columns } = world.streams;
-      out.result(found, () => table(["KIND", "APP", "LANE", "RUN", "PAYLOAD"], rows, isTerminal, columns));
+      out.result(found, () => out.table(["KIND", "LANE", "RUN", "PAYLOAD", "APP"], rows));
     });
 }
 

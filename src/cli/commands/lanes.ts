@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { LaneListReply, LanePauseReply } from "../../api/shape/overview.ts";
 import { api } from "../api.ts";
 import { part } from "../client.ts";
-import { type Output, table } from "../output.ts";
+import type { Output } from "../output.ts";
 import type { World } from "../world.ts";
 import { pauseBodyOf, pausedText, type PauseOptions, withPauseOptions } from "../pausing.ts";
 
@@ -44,7 +44,7 @@ function list(world: World, out: Output): Command {
       lane.concurrency === null ? "" : String(lane.concurrency),
     ]);
     const head = ["LANE", "STATUS", "WAITING", "OLDEST", "RUNNING", "SCHEDULED", "HELD", "WORKERS"];
-    out.result(found, () => table(head, rows, world.streams.isTerminal));
+    out.result(found, () => out.table(head, rows));
   });
 }
 

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { LockListReply } from "../../api/shape/overview.ts";
 import { api } from "../api.ts";
-import { type Output, table } from "../output.ts";
+import type { Output } from "../output.ts";
 import type { World } from "../world.ts";
 
 export function locksCommand(world: World, out: Output): Command {
@@ -20,6 +20,6 @@ export function locksCommand(world: World, out: Output): Command {
         "",
       ]),
     ];
-    out.result(found, () => table(["LOCK", "HOLDER", "FENCE"], rows, world.streams.isTerminal));
+    out.result(found, () => out.table(["LOCK", "HOLDER", "FENCE"], rows));
   });
 }

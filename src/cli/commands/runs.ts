@@ -4,7 +4,7 @@ import { api } from "../api.ts";
 import { followRun } from "../follow-run.ts";
 import { part } from "../client.ts";
 import { exitCodes, Finished } from "../exit.ts";
-import { type Output, table } from "../output.ts";
+import type { Output } from "../output.ts";
 import type { World } from "../world.ts";
 
 export function runsCommand(world: World, out: Output): Command {
@@ -34,22 +34,25 @@ function list(world: World, out: Output): Command {
     .addHelpText("after", "\nExample:\n  $ npx belfry runs list --state RUNNING,FAILED")
     .action(async ({ check, ...query }: Record<string, string> & { check?: boolean }, command: Command) => {
       const page = await api(world, command).get<RunListReply>("/runs", query);
-      out.result(page, () => (page.runs.length === 0 ? "no runs" : listText(page.runs, world.streams.isTerminal)));
+      out.result(page, () => (page.runs.length === 0 ? "no runs" : listText(page.runs, out)));
       if (page.nextCursor !== null) out.note(`more: --cursor ${page.nextCursor}`);
       if (check && page.runs.some((run) => run.state === "FAILED")) throw new Finished(exitCodes.failedJob);
     });
 }
 
-const listText = (runs: readonly RunReply[], isTerminal: boolean): string =>
-  table(["ID", "KIND", "KEY", "STATE", "DONE", "STARTED"], runs.map(row), isTerminal);
+const listText = (runs: readonly RunReply[], out: Output): string =>
+  out.table(
+    ["ID", "KIND", "STATE", "DONE", "STARTED", "KEY"],
+    runs.map((run) => row(run, out)),
+  );
 
-const row = ({ id, kind, key, state, progress, createdAt }: RunReply): readonly string[] => [
+const row = ({ id, kind, key, state, progress, createdAt }: RunReply, out: Output): readonly string[] => [
   id,
   kind,
-  key,
   state,
   `${progress.done} of ${progress.total} (${progress.percent} %)`,
-  createdAt,
+  out.time(createdAt),
+  key,
 ];
 
 function show(world: World, out: Output): Command {
@@ -62,16 +65,16 @@ function show(world: World, out: Output): Command {
       const client = api(world, command);
       const run = await client.get<RunReply>(`/runs/${part(id)}`);
       const { tasks } = await client.get<TaskListReply>(`/runs/${part(id)}/tasks`);
-      out.result({ ...run, tasks }, () => showText(run, tasks, world.streams.isTerminal));
+      out.result({ ...run, tasks }, () => showText(run, tasks, out));
       if (check && run.state === "FAILED") throw new Finished(exitCodes.failedJob);
     });
 }
 
-function showText(run: RunReply, tasks: TaskListReply["tasks"], isTerminal: boolean): string {
+function showText(run: RunReply, tasks: TaskListReply["tasks"], out: Output): string {
   // What failed is what a reader looks for.
   const ordered = tasks.toSorted((a, b) => Number(b.state === "FAILED") - Number(a.state === "FAILED"));
   const rows = ordered.map((each) => [each.task ?? each.key ?? "", each.state, each.job, each.error?.code ?? ""]);
-  return `${listText([run], isTerminal)}\n\n${table(["TASK", "STATE", "JOB", "ERROR"], rows, isTerminal)}`;
+  return `${listText([run], out)}\n\n${out.table(["TASK", "STATE", "JOB", "ERROR"], rows)}`;
 }
 
 function watch(world: World, out: Output): Command {
@@ -81,7 +84,7 @@ function watch(world: World, out: Output): Command {
     .addHelpText("after", "\nExample:\n  $ npx belfry runs watch 7")
     .action(async (id: string, _: object, command: Command) => {
       const run = await followRun(api(world, command), id, out);
-      out.result(run, () => listText([run], world.streams.isTerminal));
+      out.result(run, () => listText([run], out));
       if (run.state === "FAILED") throw new Finished(exitCodes.failedJob);
     });
 }
@@ -94,6 +97,6 @@ function steer(world: World, out: Output, verb: string, description: string): Co
     .action(async (id: string, _: object, command: Command) => {
       const answer = await api(world, command).post<RunReply | { readonly run: RunReply }>(`/runs/${part(id)}/${verb}`);
       const run = "run" in answer ? answer.run : answer;
-      out.result(answer, () => listText([run], world.streams.isTerminal));
+      out.result(answer, () => listText([run], out));
     });
 }

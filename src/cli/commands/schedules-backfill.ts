@@ -5,7 +5,7 @@ import { api } from "../api.ts";
 import { followed } from "../bulk.ts";
 import { part } from "../client.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
-import { type Output, table } from "../output.ts";
+import type { Output } from "../output.ts";
 import type { World } from "../world.ts";
 
 interface Given {
@@ -48,7 +48,7 @@ export function backfillCommand(world: World, out: Output): Command {
       const jobs = planned.times.filter((time) => time.runs).length;
       for (const line of planned.failed) out.note(`no payload: ${line}`);
       if (dryRun) {
-        out.result(planned, () => previewText(planned, world.streams.isTerminal));
+        out.result(planned, () => previewText(planned, out));
         if (planned.failed.length > 0) throw new Finished(exitCodes.failure);
         return;
       }
@@ -80,12 +80,12 @@ function instantOf(option: string, text: string): string {
   );
 }
 
-function previewText({ times, paceMs }: BackfillPreviewReply, isTerminal: boolean): string {
+function previewText({ times, paceMs }: BackfillPreviewReply, out: Output): string {
   const runs = times.filter((time) => time.runs);
   const rows = runs
     .slice(0, 50)
     .map(({ localTime, was, version }) => [localTime.replace("T", " "), was, String(version)]);
   const left = times.length - runs.length;
   const sum = `would run ${runs.length} times, ${paceMs} ms apart; ${left} have run, run or wait`;
-  return rows.length === 0 ? sum : `${table(["CLOCK", "WAS", "VERSION"], rows, isTerminal)}\n${sum}`;
+  return rows.length === 0 ? sum : `${out.table(["CLOCK", "WAS", "VERSION"], rows)}\n${sum}`;
 }

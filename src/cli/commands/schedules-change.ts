@@ -63,7 +63,7 @@ function create(world: World, out: Output): Command {
     )
     .action(async (id: string, options: Given, command: Command) => {
       const row = await client(world, command).create({ id, ...(await bodyOf(options)) });
-      out.result(row, () => listText([row], world.streams.isTerminal));
+      out.result(row, () => listText([row], out));
     });
 }
 
@@ -74,7 +74,7 @@ function update(world: World, out: Output): Command {
     .addHelpText("after", "\nExample:\n  $ npx belfry schedules update nightly --kind export --every 6h")
     .action(async (id: string, options: Given, command: Command) => {
       const row = await client(world, command).update(id, await bodyOf(options));
-      out.result(row, () => listText([row], world.streams.isTerminal));
+      out.result(row, () => listText([row], out));
     });
 }
 
@@ -93,7 +93,7 @@ function steer(world: World, out: Output, verb: "pause" | "resume", description:
       const work = verb === "resume" ? resume : (id: string) => pause(id, pauseBodyOf(options));
       await each<ScheduleReply>(ids, out, work, (schedules) => ({
         value: { schedules },
-        text: () => listText(schedules, world.streams.isTerminal),
+        text: () => listText(schedules, out),
       }));
     });
 }

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { UpcomingReply } from "../../api/shape/upcoming.ts";
-import { type Output, table } from "../output.ts";
+import type { Output } from "../output.ts";
 import { here } from "../pausing.ts";
 import { client } from "../schedules.ts";
 import { relativeTime, spanText, wallTimeIn } from "../times.ts";
@@ -17,12 +17,12 @@ export function upcomingCommand(world: World, out: Output): Command {
     .action(async (given: Record<"hours" | "app" | "lane" | "timezone", string | undefined>, command: Command) => {
       const { hours, app, lane, timezone = here() } = given;
       const found = await client(world, command).upcoming({ hours, app, lane });
-      out.result(found, () => upcomingText(found, timezone, world.streams.isTerminal));
+      out.result(found, () => upcomingText(found, timezone, out));
       if (found.isMore) out.note("some schedules fire more often than is looked at: there are more times");
     });
 }
 
-function upcomingText(found: UpcomingReply, zone: string, isTerminal: boolean): string {
+function upcomingText(found: UpcomingReply, zone: string, out: Output): string {
   const { from, times, lanes } = found;
   if (times.length === 0) return "nothing is scheduled in this span";
   const rows = times.map((each) => [
@@ -41,9 +41,9 @@ function upcomingText(found: UpcomingReply, zone: string, isTerminal: boolean): 
     busiest === null ? "" : `${Math.round(busiest.share * 100)} % at ${wallTimeIn(busiest.at, zone)}`,
   ]);
   return [
-    table([`AT (${zone})`, "IN", "SCHEDULE", "KIND", "LANE", "RISK"], rows, isTerminal),
+    out.table([`AT (${zone})`, "IN", "SCHEDULE", "KIND", "LANE", "RISK"], rows),
     "",
-    table(["LANE", "TIMES", "EXPECTED WORK", "CAPACITY", "BUSIEST"], loads, isTerminal),
+    out.table(["LANE", "TIMES", "EXPECTED WORK", "CAPACITY", "BUSIEST"], loads),
   ].join("\n");
 }
 

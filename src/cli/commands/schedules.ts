@@ -1,9 +1,10 @@
 import { Command } from "commander";
 import type { NextTimesReply, ScheduleReply } from "../../api/shape/schedule.ts";
-import { type Output, table } from "../output.ts";
+import type { Output } from "../output.ts";
 import type { World } from "../world.ts";
-import { endErrorText, endStateText, outcomesText } from "../outcomes.ts";
 import { client, listText } from "../schedules.ts";
+import type { OccurrenceEndReply } from "../../api/shape/schedule-outcome.ts";
+import { spanText } from "../times.ts";
 import { backfillCommand } from "./schedules-backfill.ts";
 import { changing } from "./schedules-change.ts";
 import { pausedText } from "../pausing.ts";
@@ -29,7 +30,7 @@ function list(world: World, out: Output): Command {
     .action(async (given: Record<"state" | "sort" | "limit" | "cursor", string>, command: Command) => {
       const { state, sort, limit, cursor } = given;
       const answer = await client(world, command).list({ state, sort, limit, cursor });
-      out.result(answer, () => outcomesText(answer.schedules, world.streams.isTerminal));
+      out.result(answer, () => listText(answer.schedules, out));
       if (answer.nextCursor !== null) out.note(`more: --cursor ${answer.nextCursor}`);
     });
 }
@@ -46,9 +47,9 @@ function show(world: World, out: Output): Command {
       });
       out.result(found, () =>
         [
-          found.deleted ? `${id} was deleted` : listText([found as ScheduleReply], world.streams.isTerminal),
+          found.deleted ? `${id} was deleted` : listText([found as ScheduleReply], out),
           "",
-          table(["VERSION", "FROM", "WHEN"], versions, world.streams.isTerminal),
+          out.table(["VERSION", "FROM", "WHEN"], versions),
         ].join("\n"),
       );
     });
@@ -63,13 +64,13 @@ function next(world: World, out: Output): Command {
     .addHelpText("after", "\nExample:\n  $ npx belfry schedules next daily-quiz-seoul --count 3")
     .action(async (id: string, { count, after }: Record<string, string>, command: Command) => {
       const answer = await client(world, command).next(id, { count, after });
-      out.result(answer, () => timesText(answer.times, world.streams.isTerminal));
+      out.result(answer, () => timesText(answer.times, out));
       if (!answer.enabled) out.note("it is off in this stage: none of them will run");
       else if (answer.paused) out.note(`it is ${pausedText(answer)}; until then they are SKIPPED`);
     });
 }
 
-function timesText(times: NextTimesReply["times"], isTerminal: boolean): string {
+function timesText(times: NextTimesReply["times"], out: Output): string {
   if (times.length === 0) return "no more times: it has ended";
   const rows = times.map(({ localTime, at, fires, note }) => [
     localTime.replace("T", " "),
@@ -77,7 +78,7 @@ function timesText(times: NextTimesReply["times"], isTerminal: boolean): string 
     fires ? "" : "no",
     note ?? "",
   ]);
-  return table(["CLOCK", "AT", "FIRES", "NOTE"], rows, isTerminal);
+  return out.table(["CLOCK", "AT", "FIRES", "NOTE"], rows);
 }
 
 function history(world: World, out: Output): Command {
@@ -92,25 +93,25 @@ function history(world: World, out: Output): Command {
       const rows = answer.occurrences.map((each) => [
         each.localTime.replace("T", " "),
         each.outcome,
-        each.reason ?? each.end?.reason ?? "",
-        each.latenessMs === null ? "" : `${each.latenessMs} ms`,
         each.jobId ?? "",
-        endStateText(each.end),
-        each.end?.tookMs == null ? "" : `${each.end.tookMs} ms`,
-        endErrorText(each.end),
+        // Of the run, if the job started one.
+        each.end?.run?.state ?? each.end?.state ?? "",
+        each.latenessMs === null ? "" : spanText(each.latenessMs),
+        each.end?.tookMs == null ? "" : spanText(each.end.tookMs),
+        each.reason ?? each.end?.reason ?? "",
+        errorText(each.end),
       ]);
       out.result(answer, () =>
         rows.length === 0
           ? "nothing decided yet"
-          : table(
-              ["CLOCK", "DECISION", "REASON", "LATE", "JOB", "STATE", "TOOK", "ERROR"],
-              rows,
-              world.streams.isTerminal,
-            ),
+          : out.table(["CLOCK", "DECISION", "JOB", "STATE", "LATE", "TOOK", "REASON", "ERROR"], rows),
       );
       if (answer.nextCursor !== null) out.note(`more: --cursor '${answer.nextCursor}'`);
     });
 }
+
+const errorText = (end: OccurrenceEndReply | null): string =>
+  end?.error == null ? "" : [end.error.code, end.error.message].filter((part) => part !== null).join(": ");
 
 function explain(world: World, out: Output): Command {
   return new Command("explain")
@@ -144,7 +145,7 @@ function preview(world: World, out: Output): Command {
     .action(async (expression: string, options: Record<string, string>, command: Command) => {
       const { timezone, gap, overlap, count, after } = options;
       const answer = await client(world, command).preview({ expression, timezone, gap, overlap, count, after });
-      out.result(answer, () => timesText(answer.times, world.streams.isTerminal));
+      out.result(answer, () => timesText(answer.times, out));
       for (const note of answer.notes) out.note(`note: ${note}`);
     });
 }

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { WorkerListReply } from "../../api/shape/overview.ts";
 import { api } from "../api.ts";
-import { type Output, table } from "../output.ts";
+import type { Output } from "../output.ts";
 import type { World } from "../world.ts";
 
 export function workersCommand(world: World, out: Output): Command {
@@ -12,15 +12,15 @@ export function workersCommand(world: World, out: Output): Command {
       const found = await api(world, of).get<WorkerListReply>("/workers");
       const rows = found.workers.map((worker) => [
         worker.id,
-        worker.lane ?? "",
-        worker.version ?? "",
         worker.status,
-        worker.seenAt,
+        out.time(worker.seenAt),
+        worker.lane ?? "",
         `${worker.ended} (${worker.failed} failed, ${worker.lost} lost)`,
         worker.running.map(runningText).join(", "),
+        worker.version ?? "",
       ]);
-      const head = ["WORKER", "LANE", "VERSION", "STATUS", "SEEN", "ATTEMPTS", "RUNNING"];
-      out.result(found, () => (rows.length === 0 ? "no workers" : table(head, rows, world.streams.isTerminal)));
+      const head = ["WORKER", "STATUS", "SEEN", "LANE", "ATTEMPTS", "RUNNING", "VERSION"];
+      out.result(found, () => (rows.length === 0 ? "no workers" : out.table(head, rows)));
     });
 }
 

@@ -89,9 +89,10 @@ export async function backfill(
 
 function checkedRow(id: string, facts: ScheduleFacts, { from, to, force }: BackfillOptions): ScheduleRow {
   const refuse = (message: string): ScheduleRefused => new ScheduleRefused("backfill-refused", message);
-  const { row, ledgerFrom } = facts;
+  const { row, ledgerFrom, now } = facts;
   if (row === null) throw refuse(`schedule "${id}" was deleted: make it again, then backfill`);
   if (!(from <= to)) throw refuse(`from ${iso(from)} must not be after to ${iso(to)}: exchange them`);
+  if (from > now) throw refuse(`from ${iso(from)} lies in the future, which its schedule plans: begin earlier`);
   if (to - from > contractLimits.backfillDaysMax * 86_400_000) {
     throw refuse(`from ${iso(from)} to ${iso(to)} is more than ${contractLimits.backfillDaysMax} days: narrow it`);
   }

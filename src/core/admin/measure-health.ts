@@ -34,7 +34,7 @@ async function measureDatabase({ metrics }: MeasuringPorts, operations: Measured
     operationsLimits.overdueMs,
   );
   const since = Math.floor(now / minuteMs) * minuteMs - minuteMs;
-  const [minute] = await operations.minutes({ since, kind: null, lane: null });
+  const [minute] = await operations.minutes({ since, kinds: null, lane: null });
   const isWhole = minute !== undefined && minute.at === since;
   if (isWhole && minute.started > 0) metrics.add("scheduler.jobs.started", minute.started);
   if (isWhole && minute.lost > 0) metrics.add("scheduler.jobs.lost", minute.lost);

@@ -5,7 +5,7 @@ import { type CronTimes, cronTimes, type Dst, type NominalTime, resolveDst } fro
 import type { Instant } from "../job/job.ts";
 import { scheduleLimits } from "../ports/schedule-limits.ts";
 import { wallTimes, secondText } from "./wall-time.ts";
-import type { Expression, ScheduleSpec } from "../ports/schedule.ts";
+import type { ScheduleSpec } from "../ports/schedule.ts";
 import { openZone, tzVersion, type Zone } from "./zone.ts";
 
 /** The part of a spec that says when. `[startAt, endAt)`: a time at `startAt` counts, one at `endAt` does not. */
@@ -32,17 +32,10 @@ export function timetable(when: FirePattern): Timetable {
   };
 }
 
-/** Readings that a clock change swallows may come before the next one that fires; five in a row do not happen. */
-const swallowedMax = 5;
-
-/** The first time after an instant that fires; null at the end, and for an expression or zone that cannot be read here. */
+/** When it fires next; null at the end, and for an expression or zone that cannot be read here. */
 export function nextFiring(when: FirePattern, after: Instant): Instant | null {
   try {
-    const table = timetable(when);
-    let next = table.next(after);
-    for (let seen = 0; next !== null && next.kind !== "fires" && seen < swallowedMax; seen += 1)
-      next = table.next(next.instant);
-    return next?.instant ?? null;
+    return nextFire(when, after)?.instant ?? null;
   } catch (error) {
     if (error instanceof RangeError) return null;
     throw error;
@@ -66,20 +59,6 @@ function wholeTimetable(when: FirePattern): Timetable {
   if (expression.form === "every") return everyTimes(expression.everyMs, when.startAt ?? 0);
   if (expression.form === "at") return atTime(expression.at);
   return cronTimetable(checkedCron(expression.cron), openZone(when.timezone), when.dst);
-}
-
-/**
- * At most `max` nominal times of a schedule in `(afterExclusive, untilInclusive]`. Times at one instant stay together, so
- * there may be more by the readings of one gap.
- */
-export function nominalTimes(
-  expression: Expression,
-  timezone: string,
-  dst: Dst,
-  window: { readonly afterExclusive: Instant; readonly untilInclusive: Instant; readonly max: number },
-): readonly NominalTime[] {
-  const table = timetable({ expression, timezone, dst, startAt: null, endAt: null });
-  return take(table.times(window.afterExclusive, window.untilInclusive), window.max);
 }
 
 /** The first `max` times, and with them all that share the last one's instant. */

@@ -1,4 +1,5 @@
 import type { EventView, JobId, RunId } from "../job/job.ts";
+import { streamLimits } from "./stream-limits.ts";
 
 /** A change of state with what a reader filters by. */
 export interface StreamEvent extends EventView {
@@ -42,7 +43,7 @@ export interface StreamPlace {
 export const formatCursor = ({ epoch, from, page }: StreamPlace): StreamCursor =>
   [epoch, from, ...(page === null ? [] : [page.upto, page.xid, page.id, page.place])].join("~") as StreamCursor;
 
-const snapshotText = /^\d{1,19}:\d{1,19}:(\d{1,19}(,\d{1,19}){0,2000})?$/;
+const snapshotText = new RegExp(`^\\d{1,19}:\\d{1,19}:(\\d{1,19}(,\\d{1,19}){0,${streamLimits.streamOpenMax - 1}})?$`);
 const idMax = 2n ** 63n - 1n;
 const isNumber = (text: string): boolean => /^\d{1,19}$/.test(text) && BigInt(text) <= idMax;
 
@@ -75,6 +76,16 @@ export const snapshotEnd = (text: string): string => text.split(":")[1] ?? "0";
 
 /** Transactions below the end that were still open. */
 export const snapshotOpen = (text: string): readonly string[] => (text.split(":")[2] ?? "").split(",").filter(Boolean);
+
+/**
+ * The snapshot, or an earlier one that ends where more than `streamOpenMax` transactions are open: a cursor is sent as a header. What
+ * it does not see comes with a later look, so nothing is missed and nothing comes twice.
+ */
+export function shortSnapshot(text: string): string {
+  const open = snapshotOpen(text);
+  const end = open[streamLimits.streamOpenMax];
+  return end === undefined ? text : `${open[0]}:${end}:${open.slice(0, streamLimits.streamOpenMax).join(",")}`;
+}
 
 export interface EventFilter {
   readonly kind?: string;

@@ -59,7 +59,11 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
   failures(): Promise<Failures>;
 
   /** From the roll-up, oldest first; minutes in which nothing happened are left out. */
-  minutes(options: { since: Instant; kind: string | null; lane: string | null }): Promise<readonly Minute[]>;
+  minutes(options: {
+    since: Instant;
+    kinds: readonly string[] | null;
+    lane: string | null;
+  }): Promise<readonly Minute[]>;
   kindTotals(): Promise<readonly KindTotal[]>;
   /** Adds up the next events. @returns how many; fewer than `limit` means that none is left. */
   rollUp(limit: number): Promise<number>;
@@ -122,7 +126,7 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
     canary: boolean;
   }): Promise<Bulk>;
   /** Newest first; `id` narrows to one. */
-  bulks(options: { id: string | null; limit: number }): Promise<readonly Bulk[]>;
+  bulks(options: { id?: string; before?: string | undefined; limit: number }): Promise<readonly Bulk[]>;
   /**
    * The oldest RUNNING one that no process has continued for `operationsLimits.bulkLeaseMs`. One that waits for its canaries, or
    * for the due time of its next job, is left out.

@@ -14,8 +14,10 @@ export const runLimits = {
   cancelRoundsMax: 1_000,
   cancelingRunsMax: 10,
   prematerializedRunsMax: 1_000,
-  /** A change of a schedule this short before a nominal time counts as one after it: longer than its transaction takes. */
+  /** A change of a schedule this short before a nominal time counts as one after it: longer than its transaction mostly takes. */
   prematerializedMarginMs: 3_000,
+  /** A change that has taken longer must have this much left for its commit. Else it is made again, as one after that time. */
+  changeCommitMs: 1_000,
   withdrawnKeyCharactersMax: 480,
   fanOutPageRowsMax: 1_000,
 } as const;

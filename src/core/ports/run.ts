@@ -3,7 +3,7 @@ import type { Instant, JobId, Json, NewJob, RunId } from "../job/job.ts";
 import type { JoinRule } from "../job/join.ts";
 import type { Fence } from "./fence.ts";
 import type { Aftermath } from "./aftermath.ts";
-import type { InSameTransaction, Tx } from "./transaction.ts";
+import type { AskedBy, InSameTransaction, Tx } from "./transaction.ts";
 import type { State } from "../job/state.ts";
 
 /** Shown to people; CANCELING is a run whose jobs are being canceled page by page. */
@@ -222,7 +222,7 @@ export interface RunStore {
     fence?: Fence;
   }): Promise<Resolved>;
   /** RUNNING -> CANCELING: no job of it is claimed or added any more. @returns false when it has ended. */
-  cancelRun(runId: RunId): Promise<boolean>;
+  cancelRun(runId: RunId, options?: AskedBy): Promise<boolean>;
   /** One page of a CANCELING run's open jobs -> CANCELED. @returns how many. */
   cancelPage(
     runId: RunId,
@@ -245,7 +245,7 @@ export interface RunStore {
    */
   resumeRun(
     runId: RunId,
-    options: { ids?: readonly JobId[]; caller?: string | null | undefined },
+    options: AskedBy & { ids?: readonly JobId[] },
   ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
   /** With its progress. Verbs on runs are in `run-control.ts`. @returns null when it does not exist. */
   run(id: RunId): Promise<RunView | null>;

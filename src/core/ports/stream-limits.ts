@@ -10,4 +10,6 @@ export const streamLimits = {
   streamPollMs: 3_000,
   streamBufferBytesMax: 1_048_576,
   streamSnapshotJobsMax: 100,
+  /** Open transactions that a cursor names: two snapshots of so many are under 10 KB, and servers take 16 KB of headers. */
+  streamOpenMax: 200,
 } as const;

@@ -3,7 +3,7 @@ import type { Registry } from "../define/definition.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import { movedHook } from "../delivery/settled-hook.ts";
 import { runLimits } from "../ports/run-limits.ts";
-import { type Aftermath, mergeAftermaths, noAftermath, type Ports } from "../ports/ports.ts";
+import { type Aftermath, type AskedBy, mergeAftermaths, noAftermath, type Ports } from "../ports/ports.ts";
 import { canceledTasks } from "./stop-tasks.ts";
 
 type CancelPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint" | "launcher">;
@@ -17,14 +17,14 @@ export async function cancelRun(
   ports: CancelPorts,
   registry: Registry,
   runId: RunId,
-  options: { dispatchWindowMs: number },
+  options: AskedBy & { readonly dispatchWindowMs: number; readonly roundsMax?: number },
 ): Promise<number | null> {
-  if (!(await ports.store.cancelRun(runId))) return null;
+  if (!(await ports.store.cancelRun(runId, { caller: options.caller }))) return null;
   const tasks = canceledTasks(ports, registry);
   const inSameTransaction = tasks.noting(movedHook(ports, registry, "canceled"));
   let canceled = 0;
   let left: Aftermath = { ...noAftermath, runs: [runId] };
-  for (let round = 0; round < runLimits.cancelRoundsMax; round += 1) {
+  for (let round = 0; round < (options.roundsMax ?? runLimits.cancelRoundsMax); round += 1) {
     const page = await ports.store.cancelPage(runId, { limit: runLimits.cancelRowsMax, inSameTransaction });
     if (page.canceled === 0) break;
     canceled += page.canceled;

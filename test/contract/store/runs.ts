@@ -108,6 +108,8 @@ function ending(open: OpenStore): void {
     const { store } = at();
     const bench = await workbench(store, { tasks: diamond });
     expect(await store.cancelingRuns(10)).toEqual([]);
+    expect(await store.cancelRun(bench.runId, { caller: "ada" })).toBe(true);
+    // Of another process, which continues.
     expect(await store.cancelRun(bench.runId)).toBe(true);
     expect(await store.cancelingRuns(10)).toEqual([bench.runId]);
     expect(await bench.claim("load")).not.toMatchObject({ state: "RUNNING" });
@@ -115,6 +117,9 @@ function ending(open: OpenStore): void {
     expect(await store.cancelingRuns(10)).toEqual([]);
     await bench.resolve();
     expect(await store.run(bench.runId)).toMatchObject({ state: "CANCELED", done: 4 });
+    const [task] = await store.tasks(bench.runId, { limit: 1 });
+    const found = task === undefined ? null : await store.job(task.jobId);
+    expect(found?.history.at(-1)).toMatchObject({ to: "CANCELED", reason: "run canceled", caller: "ada" });
     expect(await store.cancelRun(bench.runId)).toBe(false);
   });
 

@@ -5,6 +5,6 @@ export default defineFault({
   refusedBy: "connections",
   saying: /of the API are not counted/,
   plant(template) {
-    delete inside(template.Metadata, "Belfry")["ApiConnections"];
+    delete inside(template.Metadata, "Belfry", "belfry-smoke/Belfry")["ApiConnections"];
   },
 });

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import { parseAt, parseRate } from "../../../src/core/calendar/aws-cron.ts";
 import { parseCron } from "../../../src/core/calendar/cron.ts";
-import { nextFire, nominalTimes } from "../../../src/core/calendar/timetable.ts";
+import { nextFire } from "../../../src/core/calendar/timetable.ts";
+import { nominalTimes } from "../../support/nominal-times.ts";
 import { tzVersion } from "../../../src/core/calendar/zone.ts";
 import { Checklist, type Proof } from "../proof.ts";
 

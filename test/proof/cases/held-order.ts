@@ -22,7 +22,6 @@ export const heldOrder: Proof = {
       app: "edges",
       folder: join(context.folder, "system"),
       postgresUrl: context.postgresUrl,
-      env: { BELFRY_STAGE: "demo" },
     });
     await system.install();
     const wakes = system.wakes({ everyMs: 0 });

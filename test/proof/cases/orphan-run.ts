@@ -18,7 +18,7 @@ export const orphanRun: Proof = {
       app: "edges",
       folder: join(context.folder, "system"),
       postgresUrl: context.postgresUrl,
-      env: { BELFRY_STAGE: "demo", BELFRY_PROOF_BROKEN: flag },
+      env: { BELFRY_PROOF_BROKEN: flag },
     });
     writeFileSync(flag, "");
     await system.install();

@@ -1,6 +1,6 @@
 import { parseCron } from "../../../src/core/calendar/cron.ts";
 import type { Dst, NominalTime } from "../../../src/core/calendar/fires.ts";
-import { nominalTimes } from "../../../src/core/calendar/timetable.ts";
+import { nominalTimes } from "../../support/nominal-times.ts";
 import { openZone, tzVersion } from "../../../src/core/calendar/zone.ts";
 import { firesByHand, intlOffset, type Seen } from "../../schedules/clock.ts";
 import { Checklist, type Proof } from "../proof.ts";

@@ -125,7 +125,14 @@ function skip(t: Tables, row: JobRow, reason: string): Claimed {
 }
 
 const cancelWithRun = (t: Tables, row: JobRow): Claimed =>
-  claimedOf(t, t.move(row, { state: "CANCELED", progress: null }, { reason: "run canceled" }), "run canceled");
+  claimedOf(
+    t,
+    t.move(row, { state: "CANCELED", progress: null }, { reason: "run canceled", caller: cancelerOf(t, row) }),
+    "run canceled",
+  );
+
+const cancelerOf = (t: Tables, { runId }: JobRow): string | null =>
+  runId === null ? null : (t.runs.get(runId)?.canceledBy ?? null);
 
 function claimedOf(t: Tables, row: JobRow, reason: string | null): Claimed {
   return {

@@ -198,6 +198,7 @@ export interface RunRow {
   readonly finishedAt: Instant | null;
   /** Written ahead of this nominal time, which has not been decided yet, by this schedule. */
   readonly ahead: { readonly of: Instant; readonly by: string } | null;
+  readonly canceledBy: string | null;
   readonly withdrawn: "withdrawn" | "paused" | null;
 }
 

@@ -1,5 +1,6 @@
 import type { JobId, Json, RunId } from "../../../src/core/job/job.ts";
 import { noAftermath } from "../../../src/core/ports/aftermath.ts";
+import type { AskedBy } from "../../../src/core/ports/ports.ts";
 import { runLimits } from "../../../src/core/ports/run-limits.ts";
 import type {
   InRun,
@@ -59,6 +60,7 @@ export function startRun(t: Tables, run: NewRun, dispatchWindowMs: number): Awai
     createdAt: t.now(),
     finishedAt: null,
     ahead: aheadOf(t, run),
+    canceledBy: null,
     withdrawn: null,
   });
   // A run without tasks is complete at once; its delta makes somebody look.
@@ -160,11 +162,11 @@ export function skip(
   return { ids: rows.map(idOf), aftermath: { ...noAftermath, runs: runsOf(rows) } };
 }
 
-export function cancelRun(t: Tables, id: RunId): boolean {
+export function cancelRun(t: Tables, id: RunId, { caller }: AskedBy = {}): boolean {
   const run = t.runs.get(Number(id));
   if (run?.state === "CANCELING") return true;
   if (run?.state !== "RUNNING") return false;
-  t.runs.set(run.id, { ...run, state: "CANCELING", sealed: true });
+  t.runs.set(run.id, { ...run, state: "CANCELING", sealed: true, canceledBy: caller ?? null });
   addDelta(t, run.id, {});
   return true;
 }
@@ -178,7 +180,10 @@ export const openJobs = (t: Tables, id: RunId, limit: number): JobId[] =>
         .slice(0, limit)
         .map(idOf);
 
-export const whyCanceled = (t: Tables, id: RunId): string => t.runs.get(Number(id))?.withdrawn ?? "run canceled";
+export function whyCanceled(t: Tables, id: RunId): { readonly reason: string; readonly caller: string | null } {
+  const run = t.runs.get(Number(id));
+  return { reason: run?.withdrawn ?? "run canceled", caller: run?.canceledBy ?? null };
+}
 
 export const cancelingRuns = (t: Tables, limit: number, only?: { readonly withdrawn: string }): RunId[] =>
   [...t.runs.values()]

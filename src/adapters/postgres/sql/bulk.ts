@@ -36,11 +36,12 @@ from (select coalesce((select id from belfry.job order by id desc limit 1), 0) +
 returning ${shown}`,
 );
 
-/** Newest first. $1 id or null $2 limit. Locks nothing. */
+/** Newest first. $1 id or null $2 before this id or null $3 limit. Locks nothing. */
 export const readBulks = statement<BulkRow>(
   "bulks",
   `
-select ${shown} from belfry.bulk where $1::bigint is null or id = $1::bigint order by id desc limit $2`,
+select ${shown} from belfry.bulk
+where ($1::bigint is null or id = $1::bigint) and ($2::bigint is null or id < $2::bigint) order by id desc limit $3`,
 );
 
 /** Of each whose canaries have all ended: goes on if all succeeded, else stops. Locks those rows, SKIP LOCKED. */

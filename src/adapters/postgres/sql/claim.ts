@@ -125,7 +125,8 @@ with asked as (
       when r.stopped then 'run stopped'
       when m.expires_at <= belfry.now() then 'expired'
       when m.attempt = 0 and s.paused_until > belfry.now() then 'paused'
-      when m.attempt = 0 and not s.enabled then 'disabled' end as skip
+      when m.attempt = 0 and not s.enabled then 'disabled' end as skip,
+    case when r.state <> 'RUNNING' then r.canceled_by end as caller
   from mine m left join belfry.run r on r.id = m.run_id
   left join belfry.schedule s on s.id = coalesce(m.schedule_id, r.prematerialized_by)
 ), reserved as materialized (
@@ -169,7 +170,7 @@ with asked as (
     for no key update skip locked
   ) s
 ), decisions as materialized (
-  select j.id, j.lane, j.lease_ms, j.attempt, coalesce(j.skip, b.skip) as skip, b.held_on,
+  select j.id, j.lane, j.lease_ms, j.attempt, j.caller, coalesce(j.skip, b.skip) as skip, b.held_on,
     case when j.skip = 'run canceled' then 'CANCELED' when j.skip is not null or b.skip is not null then 'SKIPPED'
       when b.held_on is not null then 'PENDING' else 'RUNNING' end::belfry.job_state as state
   from judged j left join (
@@ -210,7 +211,7 @@ with asked as (
     progress = null
   from verdict v cross join drawn d left join leased l on v.state = 'RUNNING' and l.lane = v.lane and l.ms = v.lease_ms
   where j.id = v.id
-  returning j.*, case v.state when 'PENDING' then 'slot' when 'RUNNING' then null else v.skip end as reason
+  returning j.*, v.caller, case v.state when 'PENDING' then 'slot' when 'RUNNING' then null else v.skip end as reason
 ), decided as (
   update belfry.occurrence o set
     outcome = case when m.state = 'SKIPPED' then 'SKIPPED' when o.catch_up then 'CAUGHT_UP' else 'FIRED'
@@ -221,7 +222,7 @@ with asked as (
     and (o.outcome = 'PLANNED' or (o.outcome = 'SKIPPED' and m.state = 'RUNNING'))
 ), moves as (
   select event_id, id, 'QUEUED'::belfry.job_state as from_state, state as to_state, attempt, generation,
-    case when state = 'RUNNING' then worker end as worker, reason, null::text as caller, null::text as error_code,
+    case when state = 'RUNNING' then worker end as worker, reason, caller, null::text as error_code,
     null::text as error_message, null::timestamptz as started_at
   from moved
 ), ${events}, ${history}

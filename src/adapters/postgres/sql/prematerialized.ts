@@ -3,9 +3,10 @@ import { statement } from "../statement.ts";
 /**
  * Prematerialized runs whose nominal time has come: released, or, when their schedule is paused, withdrawn with the
  * occurrence SKIPPED `paused`. A run whose starter was canceled before its last page is withdrawn too: no job continues it.
+ * `next_at`: the earliest time of these schedules that is left, null for all schedules.
  * $1 schedules, or null for all $2 limit $3 milliseconds by which a time may still be ahead. Locks: the runs in id order, waiting; then their slots; then their occurrences.
  */
-export const decidePrematerialized = statement<{ decided: number; withdrawn: number }>(
+export const decidePrematerialized = statement<{ decided: number; withdrawn: number; next_at: number | null }>(
   "prematerialized-decide",
   `
 with due as materialized (
@@ -30,7 +31,10 @@ with due as materialized (
     lateness_ms = belfry.ms_since(o.nominal_at)
   from moved m where m.withdrawn = 'paused' and o.job_id = m.starter_id and o.outcome in ('FIRED', 'CAUGHT_UP')
 )
-select count(*)::int as decided, count(withdrawn)::int as withdrawn from moved`,
+select count(*)::int as decided, count(withdrawn)::int as withdrawn, (
+  select belfry.ms(min(r.prematerialized_for)) from belfry.run r
+  where r.prematerialized_by = any($1::text[]) and r.prematerialized_for > belfry.now() + belfry.span($3::float8)
+) as next_at from moved`,
 );
 
 /**

@@ -1,7 +1,7 @@
 import type { Minute } from "../../../core/ports/overview.ts";
 import { statement } from "../statement.ts";
 
-/** $1 since $2 kind or null $3 lane or null $4 minutes at most. Locks nothing. */
+/** $1 since $2 kinds or null $3 lane or null $4 minutes at most. Locks nothing. */
 export const readMinutes = statement<Minute>(
   "minutes",
   `
@@ -10,7 +10,7 @@ select belfry.ms(at) as at, sum(created)::float8 as created, sum(started)::float
   sum(canceled)::float8 as canceled, sum(skipped)::float8 as skipped, sum(lost)::float8 as lost,
   sum(run_ms)::float8 as "runMs"
 from belfry.minute
-where at >= belfry.at($1::float8) and ($2::text is null or kind = $2::text) and ($3::text is null or lane = $3::text)
+where at >= belfry.at($1::float8) and ($2::text[] is null or kind = any($2::text[])) and ($3::text is null or lane = $3::text)
 group by at
 order by at limit $4`,
 );

@@ -185,14 +185,14 @@ with mine as materialized (
 select distinct key from freed`,
 );
 
-/** Locks: its row, so a page that is being written ends first. */
+/** $1 run $2 who asked, which its jobs' history names. Locks: its row, so a page that is being written ends first. */
 export const markCanceling = statement<{ id: string }>(
   "run-cancel",
   `
 with mine as materialized (
   select id, state from belfry.run where id = $1::bigint and state in ('RUNNING', 'CANCELING') for no key update
 ), moved as (
-  update belfry.run r set state = 'CANCELING', sealed = true from mine m where r.id = m.id and m.state = 'RUNNING' returning r.id
+  update belfry.run r set state = 'CANCELING', sealed = true, canceled_by = $2::text from mine m where r.id = m.id and m.state = 'RUNNING' returning r.id
 ), nudged as (
   insert into belfry.run_delta (run_id) select id from moved
 )
@@ -216,10 +216,10 @@ order by r.id limit $1`,
 );
 
 /** Open jobs of a run that is being canceled. $1 run $2 limit. Locks nothing: the cancel locks them in id order. */
-export const openJobs = statement<{ id: string; reason: string }>(
+export const openJobs = statement<{ id: string; reason: string; caller: string | null }>(
   "run-open-jobs",
   `
-select j.id, coalesce(r.withdrawn, 'run canceled') as reason from belfry.run r cross join lateral (
+select j.id, coalesce(r.withdrawn, 'run canceled') as reason, r.canceled_by as caller from belfry.run r cross join lateral (
   select id from belfry.job
   where (run_id, (finished_at is not null)::int, id) >= ($1::bigint, 0, 0) and run_id <= $1::bigint
     and (finished_at is not null)::int = 0

@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { startFakes } from "../../src/local/fakes.ts";
+import { Children } from "../../src/local/process/children.ts";
+import { freePort } from "../../src/local/process/free-port.ts";
+
+const stopMs = 5_000;
+const target = fileURLToPath(new URL("../../examples/batch-scheduler/fakes/files.ts", import.meta.url));
+
+/** A target, and a seed of that code, given its address. */
+async function starting(seed: string) {
+  const home = mkdtempSync(join(tmpdir(), "belfry-fakes-"));
+  const children = new Children(home);
+  onTestFinished(async () => {
+    await children.stopAll(stopMs);
+    rmSync(home, { recursive: true, force: true });
+  });
+  const file = join(home, "seed.mjs");
+  writeFileSync(file, seed);
+  const port = await freePort();
+  const address = `http://127.0.0.1:${port}/reports/0001.csv`;
+  const fakes = [
+    { name: "seed", file, env: { ADDRESS: address }, once: true },
+    { name: "files", file: target, env: {}, once: false },
+  ];
+  return { address, children, started: startFakes(fakes, { children, home, env: {}, portOf: () => port }) };
+}
+
+test("what a seed writes may be tried at once: every target serves before the first seed runs", async () => {
+  const { address, started } = await starting(`if (!(await fetch(process.env.ADDRESS)).ok) process.exitCode = 1;`);
+  const { env, stop } = await started;
+  expect(address).toContain(`${env["FILES_URL"]}/`);
+  await stop();
+  await expect(fetch(address)).rejects.toThrow("fetch failed");
+});
+
+test("a seed that fails is told with what it wrote, and leaves no target behind", async () => {
+  const { address, children, started } = await starting(`console.error("no such table"); process.exitCode = 3;`);
+  await expect(started).rejects.toThrow("seed failed with code 3:\nno such table");
+  expect(children.running()).toEqual([]);
+  await expect(fetch(address)).rejects.toThrow("fetch failed");
+});

@@ -1,0 +1,72 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Checklist } from "./proof.ts";
+import { startSystem, type System } from "./system.ts";
+import { until } from "./until.ts";
+
+/** A system whose handlers end when they are let: each may be tried once. */
+export async function beginGated(folder: string, postgresUrl: string, sql = ""): Promise<System> {
+  const system = await startSystem({
+    app: "edges",
+    folder: join(folder, "system"),
+    postgresUrl,
+    sql,
+    proxied: ["dynamodb"],
+  });
+  await system.install();
+  return system;
+}
+
+export interface Batch {
+  readonly ids: readonly string[];
+  /** Lets the handlers end. */
+  open(): void;
+  effects(): number;
+}
+
+export async function gated(system: System, gate: string, count: number, due: { delay?: string } = {}): Promise<Batch> {
+  const items = Array.from({ length: count }, () => ({ payload: { gate }, ...due }));
+  const ids = (await system.enqueue("gated", items)).map(({ id }) => String(id));
+  const known = new Set(ids);
+  const effects = (): number =>
+    system.ledger.read().filter(({ what, job }) => what === "effect" && known.has(job)).length;
+  return { ids, open: () => writeFileSync(gate, ""), effects };
+}
+
+/** The handlers of the batch all run, and wait. */
+export async function running(system: System, gate: string, count: number): Promise<Batch> {
+  const batch = await gated(system, gate, count);
+  await until(`${count} handlers to run`, 240_000, async () => {
+    const { rows } = await system.pool.query<{ n: number }>(
+      "select count(*)::int as n from belfry.job where id = any($1) and state = 'RUNNING'",
+      [batch.ids],
+    );
+    return rows[0]?.n === count;
+  });
+  return batch;
+}
+
+/** Each job of the batch ended well, in its one attempt. */
+export async function assessOnce(list: Checklist, system: System, batch: Batch, what: string): Promise<void> {
+  const read = async () =>
+    (
+      await system.pool.query<{ id: string; state: string; attempt: number; failures: number; interruptions: number }>(
+        "select id, state, attempt, failures, interruptions from belfry.job where id = any($1) order by id",
+        [batch.ids],
+      )
+    ).rows;
+  await until(
+    "all jobs to end",
+    120_000,
+    async () =>
+      (await read().catch(() => [])).filter(({ state }) => /^(SUCCESS|FAILED)$/.test(state)).length ===
+      batch.ids.length,
+  );
+  const rows = await read();
+  const named = (all: typeof rows): string[] =>
+    all.map(({ id, state, attempt }) => `${id} ${state}, attempt ${attempt}`);
+  list.expectNone(`${what}: 0 FAILED`, named(rows.filter(({ state }) => state !== "SUCCESS")));
+  list.expectNone(`${what}: 0 attempts charged`, named(rows.filter((row) => row.failures + row.interruptions > 0)));
+  list.expectNone(`${what}: 0 taken again`, named(rows.filter(({ attempt }) => attempt !== 1)));
+  list.expect(`${what}: each handler ended once`, batch.effects() === batch.ids.length, batch.effects());
+}
