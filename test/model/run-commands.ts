@@ -52,7 +52,7 @@ const graph = tuple(key, policy, array(task, { maxLength: 5 })).map(([name, onFa
   step(`start the graph ${name} ${onFailure} ${JSON.stringify(drafts)}`, async (pair) => {
     const tasks = await tasksOf(pair, drafts);
     const run = { key: name, onFailure, tasks } satisfies Partial<NewRun>;
-    await pair.both((store) => store.startRun(aRun(run), { dispatchWindowMs }));
+    await pair.both((store) => store.startRun(aRun(run), {}));
   }),
 );
 
@@ -65,7 +65,7 @@ const startedBy = tuple(key, policy, pick, array(task, { maxLength: 3 })).map(([
     await pair.both((store, id) =>
       store.transaction(async (tx) => {
         const run = aRun({ key: name, onFailure, tasks, starterId: id(running.twin) });
-        const started = await store.startRun(run, { dispatchWindowMs, tx });
+        const started = await store.startRun(run, { tx });
         const end = settlementOf({ jobId: id(running.twin), attempt: running.attempt });
         return { started, ended: await store.settle([end], { worker: "w", dispatchWindowMs, tx }) };
       }),
@@ -90,7 +90,7 @@ const fanOut = tuple(key, pick).map(([name, chosen]) =>
     if (running === null) return;
     await pair.both((store, id) => {
       const run = aRun({ key: name, sealed: false, starterId: id(running.twin) });
-      return store.startRun(run, { dispatchWindowMs });
+      return store.startRun(run, {});
     });
   }),
 );
@@ -151,7 +151,7 @@ const skip = tuple(picks, constantFrom(0, 0, 1)).map(([chosen, old]) =>
       oracle: await messagesOf(pair, chosen, old, "oracle"),
       real: await messagesOf(pair, chosen, old, "real"),
     };
-    await pair.both((store, _id, side) => store.skip(messages[side], { reason: "condition", notTaken: true }));
+    await pair.both((store, _id, side) => store.skip(messages[side], { reason: "condition" }));
   }),
 );
 
