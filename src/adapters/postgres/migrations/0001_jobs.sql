@@ -297,3 +297,4 @@ create table belfry.quarantine (
   lane text not null,
   body text not null
 );
+create index quarantine_at on belfry.quarantine (at);
