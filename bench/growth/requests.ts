@@ -65,9 +65,8 @@ export const requests: Readonly<Record<OperationName, readonly Asked[]>> = {
   pauseLane: [post("/lanes/mail/pause", { reason: "growth" })],
   resumeLane: [post("/lanes/mail/resume")],
   setCap: [{ method: "PUT", path: "/caps/capped", body: { size: 3 } }],
-  getSummary: [get("/summary")],
+  getSummary: [get("/summary"), get("/summary?minutes=60")],
   getThroughput: [get("/throughput?minutes=60"), get("/throughput?minutes=1440")],
-  listWorkers: [get("/workers")],
   listKinds: [get("/kinds")],
   listKindFigures: [get("/kind-figures?hours=24"), get("/kind-figures?hours=1&against=24")],
   listDeadLetters: [get("/dead-letters"), get("/dead-letters?kind=kept-1")],
@@ -123,19 +122,14 @@ export const commands: Readonly<Record<string, readonly string[]>> = {
   "dead-letters list": ["/dead-letters"],
   "lanes list": ["/lanes"],
   locks: ["/locks"],
-  workers: ["/workers"],
+  workers: ["/lanes"],
   kinds: ["/kinds"],
   events: ["/events"],
 };
 
 /** Screens of the console, by the requests they begin with: their files in `src/console/screens`. */
 export const screens: Readonly<Record<string, readonly string[]>> = {
-  overview: [
-    "/summary",
-    "/throughput?minutes=60",
-    "/jobs?state=FAILED",
-    "/schedule-outcomes?state=failing&sort=failing",
-  ],
+  overview: ["/summary?minutes=60"],
   jobs: ["/jobs", "/jobs/counts"],
   job: ["/jobs/{failed}", "/jobs/{failed}/explain", "/jobs/{failed}/attempts/1", "/audits?target=/jobs/{failed}"],
   schedules: ["/schedule-outcomes"],
@@ -145,7 +139,7 @@ export const screens: Readonly<Record<string, readonly string[]>> = {
   runs: ["/runs"],
   run: ["/runs/{run}", "/runs/{run}/map", "/runs/{open}/tasks?state=FAILED"],
   "dead-letters": ["/dead-letters"],
-  lanes: ["/lanes", "/workers"],
+  lanes: ["/lanes"],
   locks: ["/locks"],
 };
 

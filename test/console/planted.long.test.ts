@@ -43,6 +43,11 @@ await describeOperator(
         const { page, ...at } = await sits();
         await at.link("Jobs");
         await page.locator(".row").first().waitFor();
+        const asked: string[] = [];
+        page.on(
+          "request",
+          (request) => void asked.push(new URL(request.url()).pathname + new URL(request.url()).search),
+        );
         await page.getByRole("combobox", { name: /^Filter/ }).fill("sate:pending");
         await page.keyboard.press("Enter");
         await page.getByText("Nothing matches until the filter is corrected").waitFor();
@@ -57,6 +62,11 @@ await describeOperator(
         await page.keyboard.press("Escape");
         await page.keyboard.press("a");
         expect(await page.getByText(/are marked/).count()).toBe(0);
+        await page.getByRole("combobox", { name: /^Filter/ }).fill("state:pending");
+        await page.keyboard.press("Enter");
+        await page.locator(".row").first().waitFor();
+        const jobs = asked.filter((path) => path.startsWith("/jobs?"));
+        expect(jobs.filter((path) => !path.includes("state=PENDING"))).toEqual([]);
         await at.leave();
       },
       slowMs,
