@@ -5,16 +5,27 @@ import { createApi } from "../src/api/api.ts";
 import type { ApiOptions } from "../src/api/options.ts";
 import { defineApp } from "../src/core/define/define-app.ts";
 import { defineJob } from "../src/core/define/define-job.ts";
-import { registry } from "../src/core/define/definition.ts";
+import { type AppDefinition, registry } from "../src/core/define/definition.ts";
+import type { Operations } from "../src/core/ports/operations.ts";
 import { createClient } from "../src/core/delivery/enqueue.ts";
 import { createMemoryLockStore } from "../src/testing/memory-lock-store.ts";
 import { createMemoryQueue } from "../src/testing/memory-queue.ts";
 import type { Database } from "./ground.ts";
 
-/** The HTTP API on a database of its own, with one job that no worker runs. */
+interface Given extends Partial<Pick<ApiOptions, "console" | "lanes">> {
+  readonly app?: AppDefinition;
+  readonly operations?: Operations;
+}
+
+const pinged = defineApp({ name: "bench", jobs: [defineJob({ id: "ping", run() {} })], schedules: [] });
+
+const operationsOf = (url: string): Operations =>
+  createOperations(openConnections({ url, applicationName: "belfry bench", connections: 4 }));
+
+/** The HTTP API on a database of its own, with one job that no worker runs unless an app is given. */
 export function apiOn(
   database: Pick<Database, "url" | "store">,
-  more: Pick<ApiOptions, "console"> = {},
+  { app = pinged, operations, ...more }: Given = {},
 ): ReturnType<typeof createApi> {
   const clock = createClock(1);
   const store = database.store(4);
@@ -29,13 +40,10 @@ export function apiOn(
     metrics: { add() {}, flush() {} },
     crashPoint: () => Promise.resolve(),
   };
-  const app = defineApp({ name: "bench", jobs: [defineJob({ id: "ping", run() {} })], schedules: [] });
   const options = { stage: "dev", dispatchWindowMs: 300_000 };
   return createApi({
     ports,
-    operations: createOperations(
-      openConnections({ url: database.url, applicationName: "belfry bench", connections: 4 }),
-    ),
+    operations: operations ?? operationsOf(database.url),
     registry: registry([app]),
     client: createClient(ports, options),
     lanes: [],

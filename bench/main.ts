@@ -5,6 +5,8 @@ import { compare } from "./against/compare.ts";
 import { comparisonTable } from "./against/table.ts";
 import { type Case, cases } from "./cases/index.ts";
 import { openGround } from "./ground.ts";
+import { growth } from "./growth/growth.ts";
+import { growthTable } from "./growth/report.ts";
 import { type Figure, rounds } from "./measure.ts";
 import { table } from "./table.ts";
 
@@ -14,6 +16,10 @@ Measures Belfry and, in turns with it, what the machine gives without Belfry (th
 ratio is the median of the rounds' own ratios. Postgres is real, with durable commits. Without a name: all of them.
 
 ${cases.map(({ name, what }) => `  ${name.padEnd(11)} ${what}`).join("\n")}
+
+Alone, because it needs two large databases: about four minutes on two idle cores.
+
+  growth      pages of every statement, route, list and screen at N and 10 N of all that is kept; above 1.3 x it fails
 
   --json      one JSON object on stdout: { pass, results: [{ name, value, unit, min, max, roof, ratio, bar, pass }] }
   --minutes   how long ontime goes on; 5 without it
@@ -36,6 +42,7 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(help);
     return 0;
   }
+  if (called.isGrowth) return await runGrowth(called.json);
   if (called.against !== null) return await runAgainst(called.chosen, called.against, called.json);
   const figures = await run(called.chosen, called.minutes);
   const pass = figures.every((figure) => figure.pass);
@@ -44,7 +51,14 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 type Called =
-  | { help: boolean; json: boolean; minutes: number; chosen: readonly Case[]; against: string | null }
+  | {
+      help: boolean;
+      json: boolean;
+      minutes: number;
+      chosen: readonly Case[];
+      against: string | null;
+      isGrowth: boolean;
+    }
   | { problem: string };
 
 function parse(args: readonly string[]): Called {
@@ -56,7 +70,8 @@ function parse(args: readonly string[]): Called {
       help: { type: "boolean", short: "h" },
     } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    const unknown = positionals.filter((name) => !cases.some((each) => each.name === name));
+    const isGrowth = positionals.length === 1 && positionals[0] === "growth";
+    const unknown = isGrowth ? [] : positionals.filter((name) => !cases.some((each) => each.name === name));
     if (unknown.length > 0) {
       const known = cases.map((each) => each.name).join(", ");
       return { problem: `there is no bench "${unknown.join('", "')}": choose from ${known}` };
@@ -70,7 +85,7 @@ function parse(args: readonly string[]): Called {
     const chosen = cases.filter((each) => wanted.includes(each.name));
     const minutes = Number(values.minutes ?? 5);
     if (!(minutes > 0)) return { problem: `--minutes "${values.minutes}": must be a number above 0` };
-    return { help: values.help === true, json: values.json === true, minutes, chosen, against };
+    return { help: values.help === true, json: values.json === true, minutes, chosen, against, isGrowth };
   } catch (error) {
     return { problem: `${error instanceof Error ? error.message : String(error)}: see --help` };
   }
@@ -84,6 +99,18 @@ async function runAgainst(chosen: readonly Case[], commit: string, isJson: boole
     isJson ? `${JSON.stringify({ pass, comparisons })}\n` : `${comparisonTable(comparisons, commit)}\n`,
   );
   return pass ? 0 : 1;
+}
+
+async function runGrowth(isJson: boolean): Promise<number> {
+  const ground = await openGround();
+  try {
+    const lines = await growth(ground);
+    const pass = lines.every((line) => line.verdict !== "worse");
+    process.stdout.write(isJson ? `${JSON.stringify({ pass, lines })}\n` : `${growthTable(lines)}\n`);
+    return pass ? 0 : 1;
+  } finally {
+    await ground.close();
+  }
 }
 
 /** Progress goes to stderr, so that stdout holds the result only. */

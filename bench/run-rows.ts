@@ -44,7 +44,7 @@ export const claimant = "worker-0";
 
 /** Starts a run and claims all that it hands off. */
 export async function claimed(store: Store, run: NewRun): Promise<readonly Claimed[]> {
-  const { aftermath } = await store.startRun(run, { dispatchWindowMs: contractLimits.dispatchWindowMs });
+  const { aftermath } = await store.startRun(run);
   const messages = aftermath.outbox.flatMap((batch) => batch.messages);
   const running: Claimed[] = [];
   for (let from = 0; from < messages.length; from += 500) {

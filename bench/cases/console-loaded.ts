@@ -88,10 +88,9 @@ async function fill(
   await loadManyJobs(pool, finished);
   await loadManySchedules(pool, schedules);
   const own = store(1);
-  const options = { dispatchWindowMs: 0 };
-  for (let n = 0; n < runs; n += 1) await own.startRun(aRun(`run-${n}`, tasksOf([[], [0], [0], [1, 2]])), options);
+  for (let n = 0; n < runs; n += 1) await own.startRun(aRun(`run-${n}`, tasksOf([[], [0], [0], [1, 2]])));
   const layers = Array.from({ length: tasks }, (_, n) => (n < 100 ? [] : [n - 100]));
-  await own.startRun(aRun(wideRun, tasksOf(layers)), options);
+  await own.startRun(aRun(wideRun, tasksOf(layers)));
   const [wide] = await own.runs({ key: wideRun, limit: 1 });
   if (wide === undefined) throw new Error("the run is not there");
   await pool.query("analyze");

@@ -7,7 +7,6 @@ import { aRun, emptyRuns, tasksOf } from "../run-rows.ts";
 
 const tasks = 10_000;
 const width = 100;
-const { dispatchWindowMs } = contractLimits;
 
 /** One transaction that starts a run of 10,000 tasks with two predecessors each, beside bare INSERTs of as many rows. */
 export async function graph(ground: Ground): Promise<readonly Figure[]> {
@@ -23,7 +22,7 @@ export async function graph(ground: Ground): Promise<readonly Figure[]> {
       round += 1;
       const run = { ...planned, key: `run-${round}` };
       const rate = await perSecond(tasks, async () => {
-        const { created } = await store.startRun(run, { dispatchWindowMs });
+        const { created } = await store.startRun(run);
         if (!created) throw new Error("the run was there already");
       });
       seconds.push(tasks / rate);

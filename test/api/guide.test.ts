@@ -67,7 +67,7 @@ async function startRun(store: Awaited<ReturnType<typeof serveApi>>["store"]): P
   const given = { stage: "dev", key: "k", trace: "t", starterId: null, parentId: null };
   const graph = registry([app]).jobs.get("steps");
   if (graph === undefined || !isGraph(graph)) throw new Error("steps is a graph");
-  return (await store.startRun(await planRun(graph, null, given), { dispatchWindowMs: 0 })).runId;
+  return (await store.startRun(await planRun(graph, null, given))).runId;
 }
 
 async function shell(line: string, url: string): Promise<{ body: string; status: string }> {

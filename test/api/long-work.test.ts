@@ -17,9 +17,7 @@ async function plant({ pool }: Opened, run: string | null, hold: "none" | "pause
 }
 
 async function aLargeRun(opened: Opened): Promise<string> {
-  const { runId } = await opened.store.startRun(aRun({ kind: "wide", sealed: true, tasks: [] }), {
-    dispatchWindowMs: 0,
-  });
+  const { runId } = await opened.store.startRun(aRun({ kind: "wide", sealed: true, tasks: [] }));
   await plant(opened, runId, "none");
   return runId;
 }

@@ -31,7 +31,7 @@ async function startRun({ store }: Opened): Promise<RunId> {
   const graph = registry([app]).jobs.get("steps");
   if (graph === undefined || !isGraph(graph)) throw new Error("steps is a graph");
   const given = { stage: "dev", key: "2026-11-21", trace: "t", starterId: null, parentId: null };
-  const { runId } = await store.startRun(await planRun(graph, { day: "2026-11-21" }, given), { dispatchWindowMs: 0 });
+  const { runId } = await store.startRun(await planRun(graph, { day: "2026-11-21" }, given));
   return runId;
 }
 

@@ -21,7 +21,7 @@ const input = {
 
 test("a fan-out is run again in a linked run with the next key, and the job that writes it", async () => {
   const { call, store } = await openApi([defineApp({ name: "quiz", jobs: [fanOut] })]);
-  const { runId } = await store.startRun(aRun({ kind: "daily-quiz", key: "job:7", input }), { dispatchWindowMs: 0 });
+  const { runId } = await store.startRun(aRun({ kind: "daily-quiz", key: "job:7", input }));
   const second = await call("POST", `/runs/${runId}/rerun`);
   expect(second).toMatchObject({ status: 201, body: { key: "job:7#2", parent: runId, input, state: "RUNNING" } });
   const third = await call("POST", `/runs/${second.body.id}/rerun`);
@@ -34,7 +34,7 @@ test("a fan-out is run again in a linked run with the next key, and the job that
 
 test("a run of a kind that this release does not define is refused, and says what to do", async () => {
   const { call, store } = await openApi();
-  const { runId } = await store.startRun(aRun({ kind: "gone" }), { dispatchWindowMs: 0 });
+  const { runId } = await store.startRun(aRun({ kind: "gone" }));
   expect(await call("POST", `/runs/${runId}/rerun`)).toMatchObject({
     status: 409,
     body: { code: "not-rerunnable", detail: expect.stringContaining("only graphs and fan-outs of this release") },

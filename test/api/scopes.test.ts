@@ -53,7 +53,7 @@ async function plant(opened: Awaited<ReturnType<typeof openApi>>, whose: Whose):
   const graph = registry(apps).jobs.get(`${whose}-graph`);
   if (graph === undefined || !isGraph(graph)) throw new Error("it is a graph");
   const given = { stage: "dev", key: `${whose}-run`, trace: "t", starterId: null, parentId: null };
-  const { runId } = await store.startRun(await planRun(graph, null, given), { dispatchWindowMs: 0 });
+  const { runId } = await store.startRun(await planRun(graph, null, given));
   await call("POST", "/schedules", { id: `${whose}-made`, kind, every: "1h" });
   await operations.registerWorker({ id: `${whose}-worker`, lane: `${whose}-lane`, version: "1" });
   await pool.query(

@@ -29,7 +29,7 @@ export async function operationsTour(operations: Operations): Promise<void> {
   await operations.fences();
   await operations.health(60_000);
   await operations.failures();
-  await operations.minutes({ since: 0, kinds: null, lane: null });
+  await operations.minutes({ since: Date.now() - 3_600_000, kinds: null, lane: null });
   await operations.kindTotals();
   const period = { from: 0, to: 3_600_000 };
   await operations.kindHours({ now: period, before: period, kind: null, lane: null });

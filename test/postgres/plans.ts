@@ -10,8 +10,12 @@ export interface Plan {
   readonly milliseconds: number;
   /** Rows that its steps brought or dropped, all loops together: what a plan for the wrong number of rows multiplies. */
   readonly rows: number;
+  /** Rows it answered with. */
+  readonly answered: number;
   /** Tables that were read from end to end and had hundreds of rows. */
   readonly scanned: readonly string[];
+  /** The pages by the table they belong to; partitions count as their table. */
+  readonly pages: ReadonlyMap<string, number>;
 }
 
 interface Node {
@@ -65,8 +69,29 @@ function planOf(message: string): Plan | null {
   const name = /^\/\* belfry:([a-z-]+) \*\//.exec(text)?.[1];
   if (name === undefined) return null;
   const milliseconds = Number(/duration: ([\d.]+) ms/.exec(message)?.[1] ?? 0);
-  const buffers = (root["Shared Hit Blocks"] ?? 0) + (root["Shared Read Blocks"] ?? 0);
-  return { name, buffers, milliseconds, rows: rowsOf(root), scanned: [...new Set(scans(root))] };
+  const pages = new Map<string, number>();
+  addPages(root, pages);
+  const answered = root["Actual Rows"] ?? 0;
+  return {
+    name,
+    buffers: buffersOf(root),
+    milliseconds,
+    rows: rowsOf(root),
+    answered,
+    scanned: [...new Set(scans(root))],
+    pages,
+  };
+}
+
+const buffersOf = (node: Node): number => (node["Shared Hit Blocks"] ?? 0) + (node["Shared Read Blocks"] ?? 0);
+
+/** A node's pages are those of its children too; a bitmap's index has no table of its own. */
+function addPages(node: Node, pages: Map<string, number>): void {
+  const table = node["Relation Name"]?.replace(/_(\d{8}|rest)$/, "");
+  const below = (node.Plans ?? []).filter((each) => !each["Node Type"].startsWith("Bitmap"));
+  const own = buffersOf(node) - below.reduce((sum, each) => sum + buffersOf(each), 0);
+  if (table !== undefined) pages.set(table, (pages.get(table) ?? 0) + own);
+  for (const each of node.Plans ?? []) addPages(each, pages);
 }
 
 function rowsOf(node: Node): number {
@@ -96,3 +121,24 @@ export async function statementNames(): Promise<readonly string[]> {
 
 const isStatement = (value: unknown): value is { name: string; text: string } =>
   typeof value === "object" && value !== null && "name" in value && "text" in value;
+
+/** Statements that no verb of the store runs: the migration runner's, a deployment's, the test clock's, and what only a fault brings. */
+const elsewhere = new Set([
+  "begin",
+  "transaction-status",
+  "fence-end-idle",
+  "server",
+  "schema",
+  "schema-path",
+  "verify-events",
+]);
+
+/** Whether the tours leave it out. */
+export const isElsewhere = (name: string): boolean =>
+  elsewhere.has(name) ||
+  name.startsWith("migration-") ||
+  name.startsWith("access-") ||
+  name.startsWith("test-clock") ||
+  // Once, after a restore or a move.
+  name.startsWith("epoch-") ||
+  name.startsWith("partition-");

@@ -3,28 +3,9 @@ import { describe, expect, test } from "vitest";
 import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import { operationsLimits } from "../../src/core/ports/operations-limits.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
-import { type Plan, statementNames, watchPlans } from "./plans.ts";
+import { isElsewhere, type Plan, statementNames, watchPlans } from "./plans.ts";
 import { operationsTour } from "./operations-tour.ts";
 import { tour } from "./tour.ts";
-
-/** Statements that no verb of the store runs: the migration runner's, a deployment's, the test clock's, and what only a fault brings. */
-const elsewhere = new Set([
-  "begin",
-  "transaction-status",
-  "fence-end-idle",
-  "server",
-  "schema",
-  "schema-path",
-  "verify-events",
-]);
-const isElsewhere = (name: string): boolean =>
-  elsewhere.has(name) ||
-  name.startsWith("migration-") ||
-  name.startsWith("access-") ||
-  name.startsWith("test-clock") ||
-  // Once, after a restore or a move.
-  name.startsWith("epoch-") ||
-  name.startsWith("partition-");
 
 /** Read everything on purpose: for people, or once a deploy; and the server's own list of tables. */
 const mayScan = new Set(["schedules", "schedules-changed", "schedules-search", "partition-work", "health"]);

@@ -210,7 +210,7 @@ async function prematerialized(store: Store, tag: string): Promise<void> {
       sealed: false,
       tasks: [],
     };
-    const { runId } = await store.startRun(run, { dispatchWindowMs });
+    const { runId } = await store.startRun(run);
     const targets = [{ job: aJob({ key: `${tag}-ahead`, dueAt: nominalAt }), row: null }];
     const written = await store.addPage(runId, { targets, cursor: 1, by }, { dispatchWindowMs });
     await claim(store, written.aftermath.outbox[0]?.messages.map((message) => message.jobId) ?? []);
@@ -236,8 +236,8 @@ async function runs(store: Store, tag: string): Promise<void> {
   const tasks = [...roots, task("narrow", [0]), task("wide", Array.from(roots.keys())), task("asks", [1], true)];
   const [starterId = null] = await insert(store, [aJob()]);
   const run = { ...ofPages, kind: "tour", sealed: true, key: tag, starterId, parentId: null, tasks };
-  const { runId, aftermath } = await store.startRun(run, { dispatchWindowMs });
-  await store.startRun(run, { dispatchWindowMs });
+  const { runId, aftermath } = await store.startRun(run);
+  await store.startRun(run);
   const ids = aftermath.outbox.flatMap((batch) => batch.messages.map((message) => message.jobId));
   const held = [];
   const next = [];
@@ -248,7 +248,7 @@ async function runs(store: Store, tag: string): Promise<void> {
     next.push(...(await store.settle(settlements, settleOptions)).aftermath.outbox);
   }
   await store.inRuns(held.map((job) => job.jobId));
-  await store.skip(next[0]?.messages.slice(-1) ?? [], { reason: "not taken", notTaken: true });
+  await store.skip(next[0]?.messages.slice(-1) ?? [], { reason: "not taken" });
   await store.resolve({ runs: [runId], limit: 10, dispatchWindowMs });
   const [other] = await claim(store, next[0]?.messages.slice(0, 1).map((message) => message.jobId) ?? []);
   if (other !== undefined) await store.settle([settlementOf(other, { ...failure, to: "FAILED" })], settleOptions);
@@ -262,16 +262,16 @@ async function runs(store: Store, tag: string): Promise<void> {
   await store.cancelRun(runId);
   await store.cancelingRuns(10);
   await store.cancelPage(runId, { limit: 1_000 });
-  await store.startRun({ ...run, key: `${tag}-empty`, tasks: [] }, { dispatchWindowMs });
-  const pages = await store.startRun({ ...run, key: `${tag}-pages`, sealed: false, tasks: [] }, { dispatchWindowMs });
+  await store.startRun({ ...run, key: `${tag}-empty`, tasks: [] });
+  const pages = await store.startRun({ ...run, key: `${tag}-pages`, sealed: false, tasks: [] });
   const [writer] = await claim(store, await insert(store, [aJob()]));
   if (writer === undefined) throw new Error("the job that writes pages was claimed");
   const targets = [{ job: aJob({ key: `${tag}-target` }), row: { id: 1 } }];
   await store.addPage(pages.runId, { targets, cursor: 1, by: writer }, { dispatchWindowMs });
   await store.sealRun(pages.runId, {});
   const orphan = { ...run, key: `${tag}-orphan`, starterId: writer.jobId, sealed: false, tasks: [] };
-  await store.startRun(orphan, { dispatchWindowMs });
-  await store.startRun(orphan, { dispatchWindowMs });
+  await store.startRun(orphan);
+  await store.startRun(orphan);
   await store.cancel([writer.jobId]);
   await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
 }

@@ -29,7 +29,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   resend: [
     {
       file: "/src/core/scheduler/pass.ts",
-      from: '["reopen", () => resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax, signal, ...fenced })],',
+      from: '["reopen", () => resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax, signal, fence })],',
       to: "",
     },
     {
@@ -61,8 +61,8 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   key: [
     {
       file: "/src/core/work/handler-context.ts",
-      from: "effectKey = (name) => `${job.jobId}:${name}`",
-      to: "effectKey = (name) => `${job.jobId}:${name}:${Math.random()}`",
+      from: "effectKey: (name) => `${job.jobId}:${name}`",
+      to: "effectKey: (name) => `${job.jobId}:${name}:${Math.random()}`",
     },
   ],
   /** A due row has lost its message although the queue still has delayed ones. */

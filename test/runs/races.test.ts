@@ -6,7 +6,7 @@ import { runLimits } from "../../src/core/ports/run-limits.ts";
 import type { Claimed, NewRun, NewTask } from "../../src/core/ports/ports.ts";
 import { dispatchWindowMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
-import { deadlocks, messagesOf, shuffled } from "../postgres/race.ts";
+import { deadlocks, messagesOf, shuffled, untilWaiting } from "../postgres/race.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
 let db: TestDatabase;
@@ -25,7 +25,7 @@ async function claimed(key: string, tasks: readonly NewTask[]): Promise<{ runId:
   const {
     runId,
     aftermath: { outbox },
-  } = await db.store.startRun(run(key, tasks), { dispatchWindowMs });
+  } = await db.store.startRun(run(key, tasks));
   const messages = messagesOf(outbox);
   const held: Claimed[] = [];
   for (let from = 0; from < messages.length; from += 100) {
@@ -85,7 +85,7 @@ describe("finding 5: a run", () => {
 
 test("finding 5: a run whose last page and seal commit while it is added up does not close without that page", async () => {
   const paged = { ...aRun({ key: "paged", tasks: [] }), sealed: false };
-  const { runId } = await db.store.startRun(paged, { dispatchWindowMs });
+  const { runId } = await db.store.startRun(paged);
   const delta = (columns: string, values: string) =>
     db.pool.query(`insert into belfry.run_delta (run_id, ${columns}) values (${runId}, ${values})`);
   await delta("total, done, ok", "5, 5, 5");
@@ -106,15 +106,6 @@ test("finding 5: a run whose last page and seal commit while it is added up does
   await db.store.resolve({ runs: [runId], limit: 10, dispatchWindowMs });
   expect(await db.store.run(runId)).toMatchObject({ state: "RUNNING", total: 8, done: 5 });
 });
-
-/** Until a session waits for an advisory lock. */
-async function untilWaiting({ pool }: TestDatabase): Promise<void> {
-  for (let look = 0; look < 1_000; look += 1) {
-    const { rows } = await pool.query("select from pg_locks where locktype = 'advisory' and not granted");
-    if (rows.length > 0) return;
-  }
-  throw new Error("nobody waits");
-}
 
 describe("finding 10: settles over shared successors", () => {
   test("and cancels of those successors never deadlock", async () => {
@@ -168,7 +159,7 @@ test("a run of 10,000 tasks and 20,000 edges is one transaction of well under a 
   const times: number[] = [];
   for (const key of ["a", "b", "c"]) {
     const from = performance.now();
-    await db.store.startRun(run(key, tasks), { dispatchWindowMs });
+    await db.store.startRun(run(key, tasks));
     times.push(Math.round(performance.now() - from));
   }
   if (process.env["SHOW_TIMES"] !== undefined) process.stdout.write(`startRun 10,000/19,800: ${times.join(", ")} ms\n`);
@@ -177,4 +168,24 @@ test("a run of 10,000 tasks and 20,000 edges is one transaction of well under a 
     "select count(*)::int as jobs, (select count(*)::int from belfry.edge) as edges from belfry.job",
   );
   expect(rows).toEqual([{ jobs: 30_000, edges: 59_400 }]);
+});
+
+test("a page whose job ends before it is canceled cancels none, and is not the last page", async () => {
+  const { runId, held } = await claimed("late", [task("a", []), task("b", [0])]);
+  await db.store.cancelRun(runId);
+  const page = await db.store.transaction(async (tx) => {
+    await tx.query("select from belfry.job where id = any($1::bigint[]) for no key update", [
+      held.map((job) => job.jobId),
+    ]);
+    const canceling = db.store.cancelPage(runId, { limit: 1 });
+    await untilWaiting(db);
+    await db.store.settle(
+      held.map((job) => settlementOf(job)),
+      { ...settleOptions, tx },
+    );
+    return { canceling };
+  });
+  expect(await page.canceling).toMatchObject({ canceled: 0, isEmpty: false });
+  expect(await db.store.cancelPage(runId, { limit: 1 })).toMatchObject({ canceled: 1, isEmpty: false });
+  expect(await db.store.cancelPage(runId, { limit: 1 })).toMatchObject({ canceled: 0, isEmpty: true });
 });

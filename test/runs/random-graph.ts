@@ -60,7 +60,7 @@ export async function graphDiffers(
 ): Promise<string[]> {
   const chance = seededRandom(seed).next;
   const tasks = randomGraph(chance);
-  const started = await store.startRun(newRun(tasks, `seed-${seed}-${onFailure}`, onFailure), { dispatchWindowMs });
+  const started = await store.startRun(newRun(tasks, `seed-${seed}-${onFailure}`, onFailure));
   const turn = new Turn(store, started.runId, tasks, chance);
   await turn.run(started.aftermath.outbox);
   return [...turn.early, ...(await differences(store, started.runId, tasks, onFailure))];
@@ -109,7 +109,7 @@ class Turn {
     const no = messages.filter((message) => fateOf(message.jobId) === "branch");
     const { claimed: unasked } = await this.#store.claim(no, { worker: "worker-1", alone: false });
     if (unasked.length > 0) this.early.push("a task was claimed although its condition was not asked");
-    await this.#store.skip(no, { reason: "not taken", notTaken: true });
+    await this.#store.skip(no, { reason: "not taken" });
     if (no.length > 0) await this.#resolve();
     const yes = messages.filter((message) => !no.includes(message));
     const { claimed: held } = await this.#store.claim(yes, { worker: "worker-1", alone: false });

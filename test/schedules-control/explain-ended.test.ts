@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { defineSchedule } from "../../src/core/define/define-schedule.ts";
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
-import { dispatchWindowMs, midnight, minute, stage, work } from "./stage.ts";
+import { midnight, minute, stage, work } from "./stage.ts";
 
 /** Every five minutes by the clock of Seoul, which shows 09:00 at midnight UTC. */
 const often = (over: object = {}) =>
@@ -16,7 +16,7 @@ test("the run of the time before was still going, although the job that started 
   const starter = await at.begin("often", nine);
   await at.store.transaction(async (tx) => {
     const run = aRun({ tasks: [aTask("load")], starterId: starter.jobId });
-    await at.store.startRun(run, { dispatchWindowMs, tx });
+    await at.store.startRun(run, { tx });
     await at.end(starter, {}, tx);
   });
   await at.advance(minute);

@@ -76,7 +76,7 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     installSchedules: (...given) => call("installSchedules", () => base.installSchedules(...given)),
     dueSchedules: (o) => call("dueSchedules", () => base.dueSchedules(o)),
     plan: (plans, o) => fenced("plan", o.fence, () => base.plan(plans, o)),
-    startRun: (run, o) => call("startRun", () => base.startRun(run, withRealTx(o))),
+    startRun: (run, o) => call("startRun", () => base.startRun(run, o && withRealTx(o))),
     addPage: (id, page, o) => call("addPage", () => base.addPage(id, page, withRealTx(o))),
     sealRun: (id, o) => call("sealRun", () => base.sealRun(id, withRealTx(o))),
     inRuns: (ids) => call("inRuns", () => base.inRuns(ids)),
@@ -188,7 +188,7 @@ async function settle(
 /** The real transaction behind the one a process holds, and what it will have been told once it commits. */
 const transactions = new WeakMap<Tx, { readonly real: StoreTx; readonly facts: WorkerFact[] }>();
 
-function withRealTx<O extends { readonly tx?: Tx }>(options: O): O {
+function withRealTx<O extends { readonly tx?: Tx | undefined }>(options: O): O {
   const open = options.tx === undefined ? undefined : transactions.get(options.tx);
   return open === undefined ? options : { ...options, tx: open.real };
 }

@@ -114,7 +114,7 @@ export function referenceStore(now: () => number): ReferenceStore {
     dueSchedules: async (options) => run(() => ({ now: now(), schedules: dueSchedules(t, options) })),
     plan: async (plans, { dispatchWindowMs, fence }) =>
       run(() => fenced(t, fence, () => plan(t, plans, dispatchWindowMs))),
-    startRun: async (next, { dispatchWindowMs, tx }) => run(() => startRun(t, next, dispatchWindowMs), tx),
+    startRun: async (next, { tx } = {}) => run(() => startRun(t, next), tx),
     addPage: async (id, page, { dispatchWindowMs, tx }) => run(() => addPage(t, id, page, dispatchWindowMs), tx),
     sealRun: async (id, { tx }) => run(() => sealRun(t, id), tx),
     inRuns: async (ids) => inRuns(t, ids),
@@ -125,7 +125,7 @@ export function referenceStore(now: () => number): ReferenceStore {
     cancelPage: async (id, { limit, inSameTransaction }) => {
       const page = () => cancel(t, openJobs(t, id, limit), whyCanceled(t, id));
       const { rows, aftermath } = await moving(page, inSameTransaction);
-      return { canceled: rows.length, aftermath };
+      return { canceled: rows.length, isEmpty: rows.length === 0, aftermath };
     },
     decidePrematerialized: async ({ limit, fence }) =>
       run(() => fenced(t, fence, () => decidePrematerialized(t, limit))),

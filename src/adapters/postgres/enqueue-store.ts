@@ -4,11 +4,12 @@ import { contractLimits } from "../../core/job/contract-limits.ts";
 import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
 import type { Inserted, InsertResult, NewTarget, Store, Tx } from "../../core/ports/ports.ts";
 import { DatabaseError } from "./failure.ts";
-import { aftermathOf, type Dispatched } from "./outbox.ts";
+import { aftermathOf } from "./outbox.ts";
+import type { DispatchedRow } from "./sql/dispatch.ts";
 import type { Session } from "./session.ts";
 import { findKeys, insertJobs, type InsertedRow } from "./sql/insert.ts";
-import { fenceLockTimeout } from "./sql/transaction.ts";
-import { arrayLiteral, columns, execute, type Statement } from "./statement.ts";
+import { setLockTimeout } from "./sql/transaction.ts";
+import { arrayLiteral, columns, execute } from "./statement.ts";
 
 /** A job on its way in, with its place in the input and the hash of what the caller passed. */
 interface Arriving {
@@ -17,7 +18,7 @@ interface Arriving {
   readonly hash: string;
 }
 
-type Run = <R>(statement: Statement<R>, values: unknown[]) => Promise<R[]>;
+type Query = Session["run"];
 
 export function enqueueStore(session: Session): Pick<Store, "insert"> {
   return {
@@ -26,7 +27,7 @@ export function enqueueStore(session: Session): Pick<Store, "insert"> {
       if (tx !== undefined) return await insertWith(onClient(tx), jobs, dispatchWindowMs);
       if (lockWaitMs !== undefined) {
         return await session.transaction(async (client) => {
-          await execute(client, fenceLockTimeout, [`${lockWaitMs}ms`]);
+          await execute(client, setLockTimeout, [`${lockWaitMs}ms`]);
           return await insertWith(onClient(client), jobs, dispatchWindowMs);
         }, fence);
       }
@@ -67,18 +68,18 @@ export const insertInto = (tx: Tx, jobs: readonly NewJob[], dispatchWindowMs: nu
   insertWith(onClient(tx), jobs, dispatchWindowMs);
 
 const onClient =
-  (tx: Tx): Run =>
+  (tx: Tx): Query =>
   (statement, values) =>
     execute(tx, statement, values);
 
 async function insertWith(
-  run: Run,
+  run: Query,
   jobs: readonly NewJob[],
   dispatchWindowMs: number,
   rest: Rest = single,
 ): Promise<Inserted> {
   const results: (InsertResult | undefined)[] = Array.from({ length: jobs.length });
-  const dispatched: Dispatched[] = [];
+  const dispatched: DispatchedRow[] = [];
   const arriving = jobs.map((job, ord) => ({ ord, job, hash: hash("sha256", job.canonicalInput, "hex") }));
   for (const page of pages(arriving)) await insertPage(run, { page, dispatchWindowMs, rest }, results, dispatched);
   return { results: results.filter((result) => result !== undefined), aftermath: aftermathOf(dispatched) };
@@ -89,10 +90,10 @@ async function insertWith(
  * it is inserted again, a bounded number of times.
  */
 async function insertPage(
-  run: Run,
+  run: Query,
   { page, dispatchWindowMs, rest }: { page: readonly Arriving[]; dispatchWindowMs: number; rest: Rest },
   results: (InsertResult | undefined)[],
-  dispatched: Dispatched[],
+  dispatched: DispatchedRow[],
 ): Promise<void> {
   let open = page;
   for (let round = 0; round < deliveryLimits.insertRoundsMax; round += 1) {
@@ -126,12 +127,12 @@ function takeInserted(
   row: InsertedRow,
   open: readonly Arriving[],
   results: (InsertResult | undefined)[],
-): readonly Dispatched[] {
+): readonly DispatchedRow[] {
   const place = new Map(row.drawn.split(",").map((id, index) => [id, index]));
   const [generations, delays, outbox] = [row.generations ?? "", row.delays_ms ?? "", row.outbox ?? ""].map((list) =>
     list.split(","),
   );
-  const dispatched: (Dispatched | undefined)[] = Array.from({ length: open.length });
+  const dispatched: (DispatchedRow | undefined)[] = Array.from({ length: open.length });
   for (const [index, id] of (row.ids?.split(",") ?? []).entries()) {
     const at = place.get(id) ?? -1;
     const arrived = open[at];

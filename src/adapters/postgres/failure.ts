@@ -114,7 +114,8 @@ const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code);
 /** Class 08 and the shutdown codes end the session: whether a commit got through is not known. */
 const isBroken = (code: string): boolean => code.startsWith("08") || /^57P0[1245]$/.test(code);
 
-const codeOf = (error: unknown): string =>
+/** The SQLSTATE, or the code of the socket; empty when there is none. */
+export const codeOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : "";
 
 const constraintOf = (error: unknown): string | null =>

@@ -13,7 +13,7 @@ import {
   fallbackHolder,
   writePassed,
 } from "./sql/fence.ts";
-import { fenceLockTimeout } from "./sql/transaction.ts";
+import { setLockTimeout } from "./sql/transaction.ts";
 import { execute } from "./statement.ts";
 
 export function fenceStore(session: Session): Pick<Store, "installFence" | "passed" | "acquire" | "renew" | "release"> {
@@ -45,7 +45,7 @@ async function installFence(session: Session, name: string, token: number): Prom
   for (let tries = 1; ; tries += 1) {
     try {
       return await session.transaction(async (tx) => {
-        await execute(tx, fenceLockTimeout, [`${postgresLimits.fenceWaitMs}ms`]);
+        await execute(tx, setLockTimeout, [`${postgresLimits.fenceWaitMs}ms`]);
         await execute(tx, lockFence, [name]);
         const [row] = await execute(tx, raiseFence, [name, token]);
         return Number(row?.before);

@@ -1,7 +1,6 @@
-import type { JobId, Json } from "../../core/job/job.ts";
 import { isFinal } from "../../core/job/state.ts";
 import type { Fence, InSameTransaction, Moved, MovedRows, Tx } from "../../core/ports/ports.ts";
-import { aftermathOf } from "./outbox.ts";
+import { aftermathOf, movedFrom } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { movedOf } from "./settle-store.ts";
 import type { MovedRow } from "./sql/rescue.ts";
@@ -32,14 +31,6 @@ async function withRunInput(tx: Tx, rows: readonly Moved[]): Promise<readonly Mo
 }
 
 const movedRows = (rows: readonly MovedRow[]): MovedRows => ({
-  rows: rows.map((row): Moved => ({
-    jobId: row.id as JobId,
-    kind: row.kind,
-    payload: row.payload as Json,
-    state: row.state,
-    attempt: row.attempt,
-    errorCode: row.error_code,
-    errorMessage: row.error_message,
-  })),
+  rows: rows.map(movedFrom),
   aftermath: aftermathOf(rows.map((row) => (isFinal(row.state) ? row : { ...row, run_id: null }))),
 });

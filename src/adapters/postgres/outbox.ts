@@ -1,18 +1,9 @@
-import type { JobId, RunId } from "../../core/job/job.ts";
-import { type Aftermath, noAftermath, type OutboxBatch, type OutMessage } from "../../core/ports/ports.ts";
-
-/** A row that a statement made QUEUED, with the outbox batch it stands in. */
-export interface Dispatched {
-  readonly id: string;
-  readonly generation: number;
-  readonly lane: string;
-  readonly trace: string;
-  readonly delay_ms: number;
-  readonly batch: string | null;
-}
+import type { JobId, Json, RunId } from "../../core/job/job.ts";
+import { type Aftermath, type Moved, noAftermath, type OutboxBatch, type OutMessage } from "../../core/ports/ports.ts";
+import type { DispatchedRow } from "./sql/dispatch.ts";
 
 /** The batches of a statement's rows, in the order of the rows. Rows without one are left out. */
-export function outboxOf(rows: readonly Dispatched[]): readonly OutboxBatch[] {
+export function outboxOf(rows: readonly DispatchedRow[]): readonly OutboxBatch[] {
   const byId = new Map<string, { id: string; lane: string; messages: OutMessage[] }>();
   for (const row of rows) {
     if (row.batch === null) continue;
@@ -32,7 +23,7 @@ export function outboxOf(rows: readonly Dispatched[]): readonly OutboxBatch[] {
 }
 
 /** What a statement's rows say is left to do. */
-interface Followed extends Partial<Dispatched> {
+interface Followed extends Partial<DispatchedRow> {
   readonly freed?: readonly string[] | null;
   /** Of a job of a run that ended. */
   readonly run_id?: string | null;
@@ -49,4 +40,23 @@ export function aftermathOf(rows: readonly Followed[]): Aftermath {
   };
 }
 
-const isDispatched = (row: Followed): row is Dispatched => row.batch !== undefined && row.batch !== null;
+const isDispatched = (row: Followed): row is DispatchedRow => row.batch !== undefined && row.batch !== null;
+
+/** A moved row as a hook gets it. */
+export const movedFrom = (row: {
+  readonly id: string;
+  readonly kind: string;
+  readonly payload: unknown;
+  readonly state: Moved["state"];
+  readonly attempt: number;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+}): Moved => ({
+  jobId: row.id as JobId,
+  kind: row.kind,
+  payload: row.payload as Json,
+  state: row.state,
+  attempt: row.attempt,
+  errorCode: row.error_code,
+  errorMessage: row.error_message,
+});

@@ -9,10 +9,10 @@ import { readRunEdges, readRunMap } from "./sql/run-map.ts";
 export function runMapStore(session: Session): RunMaps {
   return {
     async runMap(run) {
-      const { mappedTasksMax, mappedEdgesMax } = operationsLimits;
+      const { mappedTasksMax, mappedEdgesMax, mappedEdgesOfTaskMax } = operationsLimits;
       const [rows, edges] = await Promise.all([
         session.run(readRunMap, [run, mappedTasksMax + 1]),
-        session.run(readRunEdges, [run, mappedTasksMax, mappedEdgesMax]),
+        session.run(readRunEdges, [run, mappedTasksMax, mappedEdgesOfTaskMax, mappedEdgesMax + 1]),
       ]);
       return {
         tasks: rows.slice(0, mappedTasksMax).map((row) => ({
@@ -26,8 +26,8 @@ export function runMapStore(session: Session): RunMaps {
           startedAt: row.started_at,
           finishedAt: row.finished_at,
         })),
-        edges: edges.map(({ from_id, to_id }) => [from_id as JobId, to_id as JobId] as const),
-        isMore: rows.length > mappedTasksMax,
+        edges: edges.slice(0, mappedEdgesMax).map(({ from_id, to_id }) => [from_id as JobId, to_id as JobId] as const),
+        isMore: rows.length > mappedTasksMax || edges.length > mappedEdgesMax,
       };
     },
   };

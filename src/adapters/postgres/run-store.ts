@@ -32,15 +32,15 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
   const inTx = <T>(tx: Tx | undefined, work: (tx: Tx) => Promise<T>): Promise<T> =>
     tx === undefined ? session.transaction(work) : work(tx);
   return {
-    startRun: (run, { tx }) => inTx(tx, (client) => startRun(client, run)),
+    startRun: (run, { tx } = {}) => inTx(tx, (client) => startRun(client, run)),
     addPage: (runId, page, { dispatchWindowMs, tx }) =>
       inTx(tx, (client) => addPage(client, runId, page, dispatchWindowMs)),
     sealRun: (runId, { tx }) => inTx(tx, async (client) => (await execute(client, sql.sealRun, [runId])).length > 0),
-    async skip(messages, { reason, notTaken }) {
+    async skip(messages, { reason }) {
       if (messages.length === 0) return { ids: [], aftermath: noAftermath };
       const ids = messages.map((message) => message.jobId);
       const generations = messages.map((message) => message.generation);
-      const rows = await session.run(sql.skipJobs, [ids, generations, reason, notTaken]);
+      const rows = await session.run(sql.skipJobs, [ids, generations, reason]);
       return {
         ids: rows.map((row) => row.id as JobId),
         aftermath: aftermathOf(rows.map(({ run_id }) => ({ run_id }))),
@@ -50,12 +50,11 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
       (await session.run(sql.markCanceling, [runId, caller ?? null])).length > 0,
     async cancelPage(runId, { limit, inSameTransaction }) {
       const open = await session.run(sql.openJobs, [runId, limit]);
-      if (open.length === 0) return { canceled: 0, aftermath: noAftermath };
+      if (open.length === 0) return { canceled: 0, isEmpty: true, aftermath: noAftermath };
       const ids = open.map((row) => row.id);
       const values = [ids, open[0]?.reason, false, open[0]?.caller ?? null];
-      const { aftermath } = await moveRows(session, cancelOpen, values, { inSameTransaction });
-      // A job that ended in between was not canceled, but this page was not empty either.
-      return { canceled: open.length, aftermath };
+      const { rows, aftermath } = await moveRows(session, cancelOpen, values, { inSameTransaction });
+      return { canceled: rows.length, isEmpty: false, aftermath };
     },
     async cancelingRuns(limit, only) {
       return (await session.run(sql.findCanceling, [limit, only?.withdrawn ?? null])).map((row) => row.id as RunId);
@@ -89,7 +88,9 @@ async function startRun(tx: Tx, run: NewRun): Promise<StartedRun> {
   if (sealed && starterId !== null) await execute(tx, sql.passSlots, [starterId]);
   if (tasks.length === 0) await execute(tx, sql.nudgeRun, [inserted.id]);
   const runId = inserted.id as RunId;
-  return { runId, created: true, sealed, cursor: null, input: run.input, parentId, aftermath: aftermathOf(dispatched) };
+  const ended = tasks.length === 0 ? [{ run_id: inserted.id }] : [];
+  const aftermath = aftermathOf([...dispatched, ...ended]);
+  return { runId, created: true, sealed, cursor: null, input: run.input, parentId, aftermath };
 }
 
 const notWritten: Paged = { written: false, created: 0, conflicts: 0, aftermath: noAftermath };

@@ -101,7 +101,7 @@ export async function cancelWaiting(tx: Tx, ids: readonly string[]): Promise<num
 async function plan(
   session: Session,
   plans: readonly PlannedSchedule[],
-  { dispatchWindowMs, fence }: { dispatchWindowMs: number; fence?: Fence },
+  { dispatchWindowMs, fence }: { dispatchWindowMs: number; fence?: Fence | undefined },
 ): ReturnType<Store["plan"]> {
   const values = [...planColumns(plans), ...occurrenceColumns(plans.flatMap(occurrencesOf)), dispatchWindowMs];
   const rows = await session.fenced(fence, planOccurrences, values);

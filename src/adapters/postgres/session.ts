@@ -21,7 +21,7 @@ export interface Session {
 export function createSession(pool: Pool, where: string): Session {
   const session: Session = {
     run: (statement, values) => retried(() => withClient(pool, where, (client) => execute(client, statement, values))),
-    transaction: (work, fence) => retried(() => transaction(pool, where, work, fence === undefined ? {} : { fence })),
+    transaction: (work, fence) => retried(() => transaction(pool, where, work, { fence })),
     fenced: (fence, statement, values) =>
       fence === undefined
         ? session.run(statement, values)
@@ -35,7 +35,7 @@ export async function transaction<T>(
   pool: Pool,
   where: string,
   work: (tx: StoreTx) => Promise<T>,
-  { fence, abandoned }: { readonly fence?: Fence; readonly abandoned?: AbortSignal } = {},
+  { fence, abandoned }: { readonly fence?: Fence | undefined; readonly abandoned?: AbortSignal } = {},
 ): Promise<T> {
   const end = await withClient(pool, where, async (client) => {
     endWhen(abandoned, client);

@@ -1,5 +1,5 @@
 import { cleanCode, cleanJson, cleanMessage } from "../../core/job/clean.ts";
-import type { JobId, Json } from "../../core/job/job.ts";
+import type { JobId } from "../../core/job/job.ts";
 import { runLimits } from "../../core/ports/run-limits.ts";
 import {
   type Aftermath,
@@ -13,13 +13,13 @@ import {
   type Tx,
 } from "../../core/ports/ports.ts";
 import { insertInto } from "./enqueue-store.ts";
-import { isDataError } from "./failure.ts";
+import { codeOf, isDataError } from "./failure.ts";
 import { byId } from "./newest.ts";
-import { aftermathOf } from "./outbox.ts";
+import { aftermathOf, movedFrom } from "./outbox.ts";
 import { mergeAftermaths } from "../../core/ports/aftermath.ts";
 import type { Session } from "./session.ts";
 import { readSettled, settleFull, settlePlain, type SettledRow } from "./sql/settle.ts";
-import { execute, type Statement } from "./statement.ts";
+import { execute } from "./statement.ts";
 
 interface SettleOptions {
   readonly worker: string;
@@ -27,8 +27,6 @@ interface SettleOptions {
   readonly tx?: Tx;
   readonly inSameTransaction?: InSameTransaction;
 }
-
-type Run = <R>(statement: Statement<R>, values: unknown[]) => Promise<R[]>;
 
 /** What `settle` answers by an id alone. */
 const plainSettled = {
@@ -95,7 +93,7 @@ async function settleIn(
  * does an outcome that goes back to the queue.
  */
 async function write(
-  run: Run,
+  run: Session["run"],
   settlements: readonly Settlement[],
   options: SettleOptions,
 ): Promise<readonly SettledRow[]> {
@@ -172,18 +170,8 @@ const settled = (rows: readonly SettledRow[], ofChildren: Aftermath = noAftermat
 const isLeft = (row: SettledRow): boolean => !row.own && row.state === "PENDING";
 
 /** For a hook in the same transaction. */
-export async function movedOf(tx: Tx, ids: readonly string[]): Promise<readonly Moved[]> {
-  const rows = await execute(tx, readSettled, [ids]);
-  return rows.map((row) => ({
-    jobId: row.id as JobId,
-    kind: row.kind,
-    payload: row.payload as Json,
-    state: row.state,
-    attempt: row.attempt,
-    errorCode: row.error_code,
-    errorMessage: row.error_message,
-  }));
-}
+export const movedOf = async (tx: Tx, ids: readonly string[]): Promise<readonly Moved[]> =>
+  (await execute(tx, readSettled, [ids])).map(movedFrom);
 
 /**
  * One bad row must not block its group: each is settled by itself. A row whose data Postgres refuses is FAILED
@@ -224,13 +212,10 @@ const refuse = (session: Session, settlement: Settlement, options: SettleOptions
         to: "FAILED",
         reason: "unsettleable",
         errorCode: "unsettleable",
-        errorMessage: `its outcome was refused by the database (${codeOf(cause)})`,
+        errorMessage: `its outcome was refused by the database (${codeOf(cause) || "unknown"})`,
         result: null,
         children: [],
       },
     ],
     options,
   );
-
-const codeOf = (error: unknown): string =>
-  typeof error === "object" && error !== null && "code" in error ? String(error.code) : "unknown";

@@ -1,6 +1,6 @@
 import { runLimits } from "../../core/ports/run-limits.ts";
 import type { NewRun, NewTask, Tx } from "../../core/ports/ports.ts";
-import type { Dispatched } from "./outbox.ts";
+import type { DispatchedRow } from "./sql/dispatch.ts";
 import { drawIds, insertEdges, insertTaskRows as insert } from "./sql/run.ts";
 import { arrayLiteral, execute } from "./statement.ts";
 
@@ -8,11 +8,11 @@ import { arrayLiteral, execute } from "./statement.ts";
  * Writes the tasks and edges of a run that was just inserted. Columns travel as one text each: for tens of thousands of
  * values the driver's own conversion takes as long as the database.
  */
-export async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<readonly Dispatched[]> {
+export async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<readonly DispatchedRow[]> {
   if (run.tasks.length === 0) return [];
   const ids = ((await execute(tx, drawIds, [run.tasks.length]))[0]?.ids ?? "").split(",");
   const kinds = kindsOf(run.tasks);
-  const dispatched: Dispatched[] = [];
+  const dispatched: DispatchedRow[] = [];
   for (let from = 0; from < run.tasks.length; from += runLimits.insertTasksMax) {
     const page = run.tasks.slice(from, from + runLimits.insertTasksMax);
     const columns = [

@@ -2,7 +2,7 @@
 import type { Registry } from "../define/definition.ts";
 import { type VersionInterval, versionIntervals } from "../calendar/version-intervals.ts";
 import type { NominalTime } from "../calendar/fires.ts";
-import { occurrenceOf } from "../scheduler/fire.ts";
+import { plannedRow } from "../scheduler/fire.ts";
 import type { Instant } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { slotGroupsOf } from "../define/new-job.ts";
@@ -158,7 +158,7 @@ async function withJobs(
     const then: ScheduleRow = { ...row, version: interval.version, spec: interval.spec };
     const definition = definitionOfKind(registry, interval.spec.job.kind);
     const decision = { time, outcome: "PLANNED", reason: null, isCatchUp: true, missedCount: 0, dueAt: null } as const;
-    const { occurrence, failure } = await occurrenceOf(then, decision, definition, { registry, stage, trace });
+    const { occurrence, failure } = await plannedRow(then, decision, definition, { registry, stage, trace });
     if (occurrence.job === null) {
       failed.push(`${time.localTime}: ${failure?.message ?? "no payload"}`);
       continue;

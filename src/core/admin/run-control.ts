@@ -71,9 +71,9 @@ async function startAgain(
 ): Promise<Started | null> {
   const trace = ports.random.id();
   if (!isGraph(definition)) return await writeAgain(ports, definition, run, { ...options, trace });
-  const { key, stage, dispatchWindowMs } = options;
+  const { key, stage } = options;
   const planned = await planRun(definition, run.input, { stage, key, trace, starterId: null, parentId: run.id });
-  const started = await ports.store.startRun(planned, { dispatchWindowMs });
+  const started = await ports.store.startRun(planned);
   return started.created ? started : null;
 }
 
@@ -94,10 +94,7 @@ async function writeAgain(
     const [starter] = results;
     if (starter?.created !== true) return null;
     const again = { kind, key, version, input, onFailure, retentionMs, trace, sealed: false, shape: null, tasks: [] };
-    const started = await ports.store.startRun(
-      { ...again, starterId: starter.id, parentId: id },
-      { dispatchWindowMs, tx },
-    );
+    const started = await ports.store.startRun({ ...again, starterId: starter.id, parentId: id }, { tx });
     if (!started.created) throw new Error(`run "${key}" of "${kind}" was made by another process: repeat the request`);
     return { runId: started.runId, aftermath: mergeAftermaths([aftermath, started.aftermath]) };
   });

@@ -3,7 +3,7 @@ import type { SchedulePolicies } from "../define/schedule-policy.ts";
 import { fixedPayload } from "../define/define-schedule.ts";
 import { readsMoment, type Registry } from "../define/definition.ts";
 import { momentPayload } from "../define/moment.ts";
-import { occurrenceFor, occurrenceOf } from "../scheduler/fire.ts";
+import { occurrenceShown, plannedRow } from "../scheduler/fire.ts";
 import type { JobId } from "../job/job.ts";
 import { slotGroupsOf } from "../define/new-job.ts";
 import { slotGroupsOfSchedule } from "../scheduler/overlap.ts";
@@ -99,12 +99,12 @@ export async function triggerSchedule(
   const time = { localTime, fold: 0, instant: now, kind: "fires", mergedInto: null } as const;
   const decision = { time, outcome: "PLANNED", reason: null, isCatchUp: false, missedCount: 0, dueAt: null } as const;
   const trace = ports.random.id();
-  const { occurrence, failure } = await occurrenceOf(row, decision, definition, { ...options, registry, trace });
+  const { occurrence, failure } = await plannedRow(row, decision, definition, { ...options, registry, trace });
   if (occurrence.job === null) {
     throw new ScheduleRefused("invalid-schedule", `schedule "${id}" gives no payload now: ${failure?.message ?? ""}`);
   }
   await installSlots(ports, registry, row.spec);
-  const payload = readsMoment(definition) ? momentPayload(occurrenceFor(row, decision)) : occurrence.job.payload;
+  const payload = readsMoment(definition) ? momentPayload(occurrenceShown(row, decision)) : occurrence.job.payload;
   const job = { ...occurrence.job, payload, key: options.key ?? null };
   const { dispatchWindowMs } = options;
   const { results, aftermath } = await ports.store.insert([job], { dispatchWindowMs });

@@ -16,7 +16,7 @@ export function checkApps(
 ): readonly Problem[] {
   const own = apps.flatMap((app) => [
     ...(app.problems ?? []),
-    ...app.jobs.flatMap((job) => [...(job.problems ?? []), ...checkJob(job, app, stages)]),
+    ...app.jobs.flatMap((job) => [...job.problems, ...checkJob(job, app, stages)]),
     ...app.schedules.flatMap((schedule) => [
       ...(schedule.problems ?? []),
       ...checkSchedule(schedule, stage, stages),

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Context, Job } from "./context.ts";
-import { outputOf, starterOf } from "./define-graph.ts";
+import { graphSettings, outputOf, starterOf } from "./define-graph.ts";
 import {
   definitionFrom,
   jobOf,
@@ -14,13 +14,11 @@ import { PermanentError } from "./errors.ts";
 import { checkGraph, type GraphTask } from "./graph-shape.ts";
 import type { Json } from "../job/job.ts";
 import { joinRules, type JoinRule } from "../job/join.ts";
-import { contractLimits } from "../job/contract-limits.ts";
 import { runLimits } from "../ports/run-limits.ts";
 import type { InRun, FailurePolicy } from "../ports/ports.ts";
 import { describe, ProblemList } from "./problem.ts";
-import { failurePolicies } from "../ports/run.ts";
 import { checkPayload } from "./schema.ts";
-import { readChoice, readCount } from "./setting.ts";
+import { readChoice } from "./setting.ts";
 
 /** One task of a graph that comes as data, for example from a JSON file. */
 export interface DataTask {
@@ -56,15 +54,7 @@ export function defineDataGraph<S extends StandardSchemaV1 = NoPayload>(
   options: DataGraphOptions<S>,
 ): Job<PayloadIn<S>> {
   const problems = new ProblemList(`graph "${options.id}"`);
-  const version = readCount(problems, "version", options.version, {
-    min: 1,
-    max: contractLimits.runVersionMax,
-    fallback: 1,
-  });
-  const onFailure = readChoice(problems, "onFailure", options.onFailure, {
-    choices: failurePolicies,
-    fallback: "skip-downstream",
-  });
+  const { version, onFailure } = graphSettings(problems, options);
   const check: JobDefinition["check"] = (input) => checkPayload(options.input, input);
   const task = taskOf(options, { id: options.id, check });
   // The schema has given the input its type.
@@ -72,7 +62,7 @@ export function defineDataGraph<S extends StandardSchemaV1 = NoPayload>(
   const base = starterOf(options, { is: "dataGraph", version, onFailure, task, tasksOf });
   return jobOf({
     ...base,
-    problems: [...(base.problems ?? []), ...problems.found, ...(task.problems ?? [])],
+    problems: [...base.problems, ...problems.found, ...task.problems],
     makes: [task],
   });
 }

@@ -51,7 +51,7 @@ export function defineFanOut<R, I>(options: FanOutOptions<R, I>): Job<void> {
   );
   return jobOf({
     ...base,
-    problems: [...(base.problems ?? []), ...problems.found],
+    problems: [...base.problems, ...problems.found],
     makes: [each],
     check: checkMoment,
   });

@@ -132,25 +132,28 @@ export function defineGraph<S extends StandardSchemaV1 = NoPayload, F extends Fa
   options: GraphOptions<S, F>,
 ): Job<PayloadIn<S>> {
   const problems = new ProblemList(`graph "${options.id}"`);
-  const version = readCount(problems, "version", options.version, {
-    min: 1,
-    max: contractLimits.runVersionMax,
-    fallback: 1,
-  });
-  const onFailure = readChoice(problems, "onFailure", options.onFailure, {
-    choices: failurePolicies,
-    fallback: "skip-downstream",
-  });
+  const { version, onFailure } = graphSettings(problems, options);
   const check: JobDefinition["check"] = (input) => checkPayload(options.input, input);
   const tasks = declareAll(options, { id: options.id, check }, problems);
   checkGraph(problems, tasks);
   const base = starterOf(options, { is: "graph", version, onFailure, tasks });
   return jobOf({
     ...base,
-    problems: [...(base.problems ?? []), ...problems.found, ...tasks.flatMap((task) => task.definition.problems ?? [])],
+    problems: [...base.problems, ...problems.found, ...tasks.flatMap((task) => task.definition.problems)],
     makes: tasks.map((task) => task.definition),
   });
 }
+
+export const graphSettings = (
+  problems: ProblemList,
+  options: { readonly version: number; readonly onFailure?: FailurePolicy },
+): { version: number; onFailure: FailurePolicy } => ({
+  version: readCount(problems, "version", options.version, { min: 1, max: contractLimits.runVersionMax, fallback: 1 }),
+  onFailure: readChoice(problems, "onFailure", options.onFailure, {
+    choices: failurePolicies,
+    fallback: "skip-downstream",
+  }),
+});
 
 /** The job that starts a run. A run's key is its key, so its own retention is the run's. */
 export function starterOf<S extends StandardSchemaV1>(

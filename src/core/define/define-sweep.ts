@@ -57,7 +57,7 @@ export function defineSweep<R, I>(options: SweepOptions<R, I>): Job<void> {
   );
   return jobOf({
     ...base,
-    problems: [...(base.problems ?? []), ...problems.found],
+    problems: [...base.problems, ...problems.found],
     makes: [each],
     check: checkMoment,
   });

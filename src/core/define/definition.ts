@@ -46,7 +46,7 @@ export interface JobDefinition {
   readonly body: JobBody;
   readonly onSettled: ((payload: unknown, settled: SettledJob, tx: Tx) => Promise<void>) | null;
   /** Problems of the definition; `check` shows all of them together before anything starts. */
-  readonly problems?: readonly Problem[];
+  readonly problems: readonly Problem[];
   /** Jobs this one makes: they belong to the same app. */
   readonly makes?: readonly JobDefinition[];
 }

@@ -2,6 +2,7 @@
 import { joinRules, type JoinRule } from "../job/join.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import type { ProblemList } from "./problem.ts";
+import { readChoice } from "./setting.ts";
 
 /** One task by name. `after` names its predecessors; `join` says how many of them must have succeeded. */
 export interface GraphTask {
@@ -40,14 +41,7 @@ export function checkGraph(problems: ProblemList, tasks: readonly GraphTask[]): 
     checkName(problems, `tasks.${place}.name`, task.name);
     if (names.has(task.name)) problems.add(`tasks.${place}.name`, task.name, "is used twice", "rename one of them");
     names.set(task.name, task);
-    if (!joinRules.includes(task.join)) {
-      problems.add(
-        `tasks.${place}.join`,
-        task.join,
-        "is not one of the choices",
-        `use ${joinRules.map((rule) => `"${rule}"`).join(" or ")}`,
-      );
-    }
+    readChoice(problems, `tasks.${place}.join`, task.join, { choices: joinRules, fallback: "all" });
   }
   for (const [place, task] of tasks.entries()) checkAfter(problems, place, task, names);
   if (problems.found.length > 0) return;

@@ -2,6 +2,7 @@ import { reasons } from "../job/reasons.ts";
 import type { JobDefinition } from "./definition.ts";
 import type { Instant, Json, NewJob, SlotGroup } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
+import { valueFor } from "./stage.ts";
 
 export interface JobInput {
   /** What the caller passed, as `checkedJson` gave it back. The schema's defaults are applied when the handler runs. */
@@ -49,8 +50,7 @@ export const slotKeysOf = (definition: JobDefinition): readonly string[] =>
   slotGroupsOf(definition).map((group) => group.key);
 
 export function leaseMsOf(definition: JobDefinition, stage: string): number {
-  const ttl = definition.lock?.ttlMs;
-  return ttl?.[stage] ?? ttl?.["default"] ?? definition.leaseMs;
+  return valueFor(stage, definition.lock?.ttlMs) ?? definition.leaseMs;
 }
 
 /**

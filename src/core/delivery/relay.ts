@@ -5,8 +5,8 @@ import { sendOutbox } from "./send.ts";
 type RelayPorts = Pick<Ports, "store" | "queue" | "log" | "crashPoint">;
 
 interface RelayOptions {
-  readonly lane?: string;
-  readonly fence?: Fence;
+  readonly lane?: string | undefined;
+  readonly fence?: Fence | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -54,7 +54,8 @@ async function claimDue(
   const outbox = await ports.store.relay({
     dispatchWindowMs: options.dispatchWindowMs,
     limit: deliveryLimits.relayRowsMax,
-    ...scope(options),
+    lane: options.lane,
+    fence: options.fence,
   });
   if (outbox.length > 0) await ports.crashPoint("relay.claimed");
   return outbox;
@@ -73,7 +74,8 @@ export async function resendOpen(
     const outbox = await ports.store.reopen({
       olderThanMs: deliveryLimits.outboxOpenMs,
       limit: deliveryLimits.batchesResentMax,
-      ...scope(options),
+      lane: options.lane,
+      fence: options.fence,
     });
     const open = count(outbox);
     resent += open;
@@ -91,15 +93,10 @@ export async function wakeHeld(
   const outbox = await ports.store.wake({
     slotKeys: options.slotKeys,
     limit: deliveryLimits.wakeRowsMax,
-    ...(options.fence === undefined ? {} : { fence: options.fence }),
+    fence: options.fence,
   });
   await sendOutbox(ports, outbox);
   return { woken: count(outbox) };
 }
 
 const count = (outbox: readonly OutboxBatch[]): number => outbox.reduce((sum, batch) => sum + batch.messages.length, 0);
-
-const scope = (options: RelayOptions): { lane?: string; fence?: Fence } => ({
-  ...(options.lane === undefined ? {} : { lane: options.lane }),
-  ...(options.fence === undefined ? {} : { fence: options.fence }),
-});

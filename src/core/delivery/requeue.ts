@@ -45,7 +45,7 @@ export async function requeueLost(
   ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics">,
   registry: Registry,
   observations: QueueObservations,
-  options: { fence?: Fence },
+  options: { fence?: Fence | undefined },
 ): Promise<Record<string, number>> {
   let rows = 0;
   let failed = 0;
@@ -71,7 +71,7 @@ async function requeueLane(
   ports: Pick<Ports, "store" | "queue" | "clock">,
   lane: string,
   observations: QueueObservations,
-  options: { fence?: Fence },
+  options: { fence?: Fence | undefined },
 ): Promise<number> {
   const overtaken = await ports.store.requeueLost({
     lane,

@@ -17,8 +17,8 @@ export async function rescue(
     readonly limit: number;
     readonly rounds: number;
     readonly dispatchWindowMs: number;
-    readonly lane?: string;
-    readonly fence?: Fence;
+    readonly lane?: string | undefined;
+    readonly fence?: Fence | undefined;
     readonly signal?: AbortSignal;
   },
 ): Promise<Record<string, number>> {
@@ -34,8 +34,8 @@ export async function rescue(
       limit,
       interruptionsMax: contractLimits.interruptionsMax,
       inSameTransaction: movedHook(ports, registry, "lost"),
-      ...(lane === undefined ? {} : { lane }),
-      ...(options.fence === undefined ? {} : { fence: options.fence }),
+      lane,
+      fence: options.fence,
     });
     for (const row of moved.rows) {
       ports.log.warn("rescued a job whose lease ended without an outcome", {

@@ -13,7 +13,7 @@ export async function resolveRuns(
     readonly runs: readonly RunId[] | "all";
     readonly rounds: number;
     readonly dispatchWindowMs: number;
-    readonly fence?: Fence;
+    readonly fence?: Fence | undefined;
     readonly signal?: AbortSignal;
   },
 ): Promise<Record<string, number>> {
@@ -21,8 +21,7 @@ export async function resolveRuns(
   let steps = 0;
   let closed = 0;
   for (let round = 0; round < rounds && options.signal?.aborted !== true; round += 1) {
-    const scope = { runs, dispatchWindowMs, ...(fence === undefined ? {} : { fence }) };
-    const resolved = await resolveOnce(ports, scope);
+    const resolved = await resolveOnce(ports, { runs, dispatchWindowMs, fence });
     await afterCommit(ports, resolved.aftermath, { dispatchWindowMs });
     steps += resolved.steps;
     closed += resolved.closed.length;

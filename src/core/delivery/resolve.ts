@@ -5,7 +5,11 @@ import type { Fence, Ports, Resolved } from "../ports/ports.ts";
 /** One bounded round over these runs; the caller does what it leaves. */
 export async function resolveOnce(
   ports: Pick<Ports, "store" | "log" | "metrics">,
-  options: { readonly runs: readonly RunId[] | "all"; readonly dispatchWindowMs: number; readonly fence?: Fence },
+  options: {
+    readonly runs: readonly RunId[] | "all";
+    readonly dispatchWindowMs: number;
+    readonly fence?: Fence | undefined;
+  },
 ): Promise<Resolved> {
   const resolved = await ports.store.resolve({ ...options, limit: runLimits.resolveRowsMax });
   for (const run of resolved.closed) {

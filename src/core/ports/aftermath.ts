@@ -1,8 +1,10 @@
-/** What a committed change leaves to do. `delivery/after-commit.ts` is the only place that does it. */
+/**
+ * What a committed change leaves to do: `delivery/after-commit.ts` does it. Dispatching is the exception: `delivery/relay.ts`
+ * sends what it dispatched.
+ */
 import type { OutboxBatch } from "./outbox.ts";
 import type { RunId } from "../job/job.ts";
 
-/** Answered by every method of the store that changes jobs. */
 export interface Aftermath {
   /** Messages that the change decided to send. */
   readonly outbox: readonly OutboxBatch[];

@@ -12,7 +12,8 @@ export const operationsLimits = {
   failingLooksMax: 300,
   /** Tasks of a run in one picture, and edges that lead to one of them. */
   mappedTasksMax: 10_000,
-  mappedEdgesMax: 20,
+  mappedEdgesMax: 40_000,
+  mappedEdgesOfTaskMax: 20,
   /** For the list of upcoming times: schedules read, times of each, and times listed. */
   upcomingSchedulesMax: 1_000,
   upcomingTimesEach: 60,

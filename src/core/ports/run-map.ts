@@ -16,7 +16,10 @@ export interface MappedTask {
 }
 
 export interface RunMaps {
-  /** Up to `operationsLimits.mappedTasksMax` tasks, and of each the first `operationsLimits.mappedEdgesMax` edges that lead to it. */
+  /**
+   * Up to `operationsLimits.mappedTasksMax` tasks, and of each the first `mappedEdgesOfTaskMax` edges that lead to it, up to
+   * `mappedEdgesMax`. `isMore`: there are more tasks, or more of these edges.
+   */
   runMap(run: RunId): Promise<{
     readonly tasks: readonly MappedTask[];
     readonly edges: readonly (readonly [from: JobId, to: JobId])[];

@@ -192,7 +192,7 @@ export interface RunStore {
    * once takes over the slots of its starter, which must be RUNNING and succeed in the same transaction; they are freed when the
    * run closes.
    */
-  startRun(run: NewRun, options: { dispatchWindowMs: number; tx?: Tx }): Promise<StartedRun>;
+  startRun(run: NewRun, options?: { tx?: Tx | undefined }): Promise<StartedRun>;
   /**
    * Adds a page to a run that is not sealed, with the cursor of the next. `tx`: in the caller's transaction. The key of a job
    * that was withdrawn before it ran may be used again. @throws Error while such a job is still open.
@@ -206,10 +206,10 @@ export interface RunStore {
   sealRun(runId: RunId, options: { tx?: Tx }): Promise<boolean>;
   /** The runs of these jobs, by job; jobs without a run are left out. */
   inRuns(ids: readonly JobId[]): Promise<ReadonlyMap<JobId, InRun>>;
-  /** QUEUED under that generation -> SKIPPED: a condition said no. @returns the ids that were skipped. */
+  /** QUEUED under that generation -> SKIPPED and not taken: a condition said no. @returns the ids that were skipped. */
   skip(
     messages: readonly { jobId: JobId; generation: number }[],
-    options: { reason: string; notTaken: boolean },
+    options: { reason: string },
   ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
   /**
    * One bounded round: counts ends, adds up wide joins and runs, closes complete runs and frees their slots. `all` also seals
@@ -219,15 +219,15 @@ export interface RunStore {
     runs: readonly RunId[] | "all";
     limit: number;
     dispatchWindowMs: number;
-    fence?: Fence;
+    fence?: Fence | undefined;
   }): Promise<Resolved>;
   /** RUNNING -> CANCELING: no job of it is claimed or added any more. @returns false when it has ended. */
   cancelRun(runId: RunId, options?: AskedBy): Promise<boolean>;
-  /** One page of a CANCELING run's open jobs -> CANCELED. @returns how many. */
+  /** One page of a CANCELING run's open jobs -> CANCELED. A job may end before it is canceled: the last page is the empty one. */
   cancelPage(
     runId: RunId,
     options: { limit: number; inSameTransaction?: InSameTransaction },
-  ): Promise<{ readonly canceled: number; readonly aftermath: Aftermath }>;
+  ): Promise<{ readonly canceled: number; readonly isEmpty: boolean; readonly aftermath: Aftermath }>;
   /**
    * CANCELING runs with open jobs: a process is canceling their pages, or died while it did. `withdrawn`: only runs of that
    * kind that their schedule withdrew.
@@ -237,7 +237,10 @@ export interface RunStore {
    * Decides prematerialized runs whose nominal time has come: released, or withdrawn with the occurrence SKIPPED when the
    * schedule is paused. Before that time a claim checks the schedule, and an edit or a deletion withdraws them.
    */
-  decidePrematerialized(options: { limit: number; fence?: Fence }): Promise<{ decided: number; withdrawn: number }>;
+  decidePrematerialized(options: {
+    limit: number;
+    fence?: Fence | undefined;
+  }): Promise<{ decided: number; withdrawn: number }>;
   /**
    * Jobs that FAILED, were CANCELED, or were SKIPPED because of that run again. Successes and branches that were not taken do
    * not. `ids` narrows it to these jobs and what was skipped because of them. Counters are recounted from the edges.

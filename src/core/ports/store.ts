@@ -29,8 +29,8 @@ export interface Inserted {
 /** What a claim did with one row. */
 export interface Claimed {
   readonly jobId: JobId;
-  /** RUNNING: to run now. PENDING: held for a slot. SKIPPED or FAILED: decided at the claim. */
-  readonly state: State;
+  /** RUNNING: to run now. PENDING: held for a slot. SKIPPED or CANCELED: decided at the claim. */
+  readonly state: "RUNNING" | "PENDING" | "SKIPPED" | "CANCELED";
   readonly reason: string | null;
   readonly kind: string;
   readonly key: string | null;
@@ -141,7 +141,7 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
    */
   insert(
     jobs: readonly NewJob[],
-    options: { dispatchWindowMs: number; tx?: Tx; fence?: Fence; lockWaitMs?: number },
+    options: { dispatchWindowMs: number; tx?: Tx; fence?: Fence | undefined; lockWaitMs?: number },
   ): Promise<Inserted>;
   /** Creates or resizes slot groups. */
   installSlots(groups: readonly SlotGroup[]): Promise<void>;
@@ -150,8 +150,8 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   relay(options: {
     dispatchWindowMs: number;
     limit: number;
-    lane?: string;
-    fence?: Fence;
+    lane?: string | undefined;
+    fence?: Fence | undefined;
   }): Promise<readonly OutboxBatch[]>;
   /** Deletes fully confirmed outbox batches; keeps the failed ids of the others. */
   confirm(sent: readonly { id: string; failed: readonly JobId[] }[]): Promise<void>;
@@ -159,8 +159,8 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   reopen(options: {
     olderThanMs: number;
     limit: number;
-    lane?: string;
-    fence?: Fence;
+    lane?: string | undefined;
+    fence?: Fence | undefined;
   }): Promise<readonly OutboxBatch[]>;
   /**
    * QUEUED rows whose message is presumed lost -> PENDING under a new generation, reason `message-lost`; the relay
@@ -173,7 +173,7 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
     evidence: "queue-empty" | "overtaken";
     olderThanMs: number;
     limit: number;
-    fence?: Fence;
+    fence?: Fence | undefined;
   }): Promise<number>;
   /** How long the previous scheduler task saw each lane's queue empty, if it saved that within `maxAgeMs`. */
   queueObservations(options: { maxAgeMs: number }): Promise<readonly QueueObservation[]>;
@@ -182,7 +182,11 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   /** QUEUED rows of a lane that are due within the longest queue delay, or became due less than `sinceMs` ago; up to `limit`. */
   countNotYetDue(options: { lane: string; sinceMs: number; limit: number }): Promise<number>;
   /** After the commit that freed or was refused a slot: dispatches as many held rows as there are free slots. */
-  wake(options: { slotKeys: readonly string[] | "all"; limit: number; fence?: Fence }): Promise<readonly OutboxBatch[]>;
+  wake(options: {
+    slotKeys: readonly string[] | "all";
+    limit: number;
+    fence?: Fence | undefined;
+  }): Promise<readonly OutboxBatch[]>;
 
   /**
    * Claims due QUEUED rows by (id, generation), in id order, waiting briefly for locks.
@@ -239,8 +243,8 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
     leases?: readonly string[] | undefined;
     limit: number;
     interruptionsMax: number;
-    lane?: string;
-    fence?: Fence;
+    lane?: string | undefined;
+    fence?: Fence | undefined;
     inSameTransaction?: InSameTransaction;
   }): Promise<MovedRows>;
 
@@ -254,10 +258,10 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
     options?: AskedBy,
   ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
   /**
-   * Finished single jobs past their retention, decided occurrences and event and attempt partitions past `contractLimits.historyMs`;
-   * makes the next partitions. At most `limit` rows of each.
+   * Finished single jobs and runs past their retention, decided occurrences and the partitions of events and history past
+   * `contractLimits.historyMs`; makes the next partitions. At most `limit` rows of each.
    */
-  prune(options: { limit: number; fence?: Fence }): Promise<Pruned>;
+  prune(options: { limit: number; fence?: Fence | undefined }): Promise<Pruned>;
 
   /**
    * Installs the token if it is larger than the one in force; waits for fenced transactions under way.
@@ -282,18 +286,15 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   /** Occurrences and their jobs, and `decided_until` forward: one statement, schedules locked by id at their version. */
   plan(
     plans: readonly PlannedSchedule[],
-    options: { dispatchWindowMs: number; fence?: Fence },
-  ): Promise<{
-    occurrences: number;
-    aftermath: Aftermath;
-  }>;
+    options: { dispatchWindowMs: number; fence?: Fence | undefined },
+  ): Promise<{ occurrences: number; aftermath: Aftermath }>;
 
   /** With its kept moves, the oldest first: `attemptsOf` and `movesOf` in `job/history.ts` read them. */
   job(id: JobId): Promise<{ job: JobView; history: readonly HistoryRow[]; now: Instant } | null>;
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   counts(): Promise<JobCounts>;
   /** By id, those with a larger one than `after`: at most `limit`, `contractLimits.schedulesMax` when left out. */
-  schedules(page?: { readonly after?: string; readonly limit?: number }): Promise<readonly ScheduleRow[]>;
+  schedules(page?: { readonly after?: string | undefined; readonly limit?: number }): Promise<readonly ScheduleRow[]>;
   /** The newest first; `after` is the last row of the page before. */
   occurrences(scheduleId: string, limit: number, after?: OccurrencePlace): Promise<readonly OccurrenceView[]>;
 }

@@ -9,8 +9,7 @@ export async function everySchedule(
 ): Promise<readonly ScheduleRow[]> {
   const rows: ScheduleRow[] = [];
   for (;;) {
-    const last = rows.at(-1);
-    const page = await store.schedules({ limit: pageRows, ...(last === undefined ? {} : { after: last.id }) });
+    const page = await store.schedules({ limit: pageRows, after: rows.at(-1)?.id });
     rows.push(...page);
     if (page.length < pageRows) return rows;
   }

@@ -4,7 +4,9 @@ import type { JobDefinition, Occurrence, Registry } from "../define/definition.t
 import type { Instant, NewJob } from "../job/job.ts";
 import { checkedJson, newJob, slotKeysOf } from "../define/new-job.ts";
 import { slotKeysOfFire } from "./overlap.ts";
-import type { PlannedOccurrence, ScheduleRow } from "../ports/schedule.ts";
+import type { SchedulePlan } from "./plan.ts";
+import type { Ports } from "../ports/ports.ts";
+import type { PlannedOccurrence, PlannedSchedule, ScheduleRow } from "../ports/schedule.ts";
 
 export interface FireOptions {
   readonly registry: Registry;
@@ -13,16 +15,44 @@ export interface FireOptions {
 }
 
 /** A time without a payload: its function threw, or the job's schema refused the value. */
-export interface PayloadFailure {
+interface PayloadFailure {
   readonly localTime: string;
   readonly message: string;
+}
+
+/**
+ * What a round writes for one schedule: its plan, with a job for each time that gets one. `decider` is the row with the version
+ * that decides, which an edit may have ended.
+ */
+export async function plannedOf(
+  ports: Pick<Ports, "random" | "log" | "metrics">,
+  { row, decider, plan }: { readonly row: ScheduleRow; readonly decider: ScheduleRow; readonly plan: SchedulePlan },
+  { registry, stage }: { readonly registry: Registry; readonly stage: string },
+): Promise<{ readonly planned: PlannedSchedule; readonly payloadFailed: number }> {
+  const { kind } = decider.spec.job;
+  const options = { stage, trace: () => ports.random.id() };
+  const { occurrences, failures } = await plannedRows(decider, plan.decisions, registry, options);
+  const [first] = failures;
+  if (first !== undefined) {
+    const where = { schedule: row.id, kind, localTime: first.localTime };
+    ports.log.error("no payload for an occurrence: SKIPPED", {
+      ...where,
+      problem: first.message,
+      times: failures.length,
+    });
+    ports.metrics.add("scheduler.payload.failed", failures.length, "Count", { job: kind });
+  }
+  const { decidedUntil, nextAt, carry } = plan;
+  const { id: scheduleId, version, decidedUntil: decidedFrom } = row;
+  const planned = { scheduleId, version, decidedFrom, decidedUntil, nextAt, carry, occurrences };
+  return { planned, payloadFailed: failures.length };
 }
 
 /**
  * The occurrences of decided times. An ended version may name a job that is no longer defined; its times become SKIPPED
  * `no-job`, because nothing else would ever decide them.
  */
-export async function occurrencesOf(
+async function plannedRows(
   row: ScheduleRow,
   decisions: readonly TimeDecision[],
   registry: Registry,
@@ -35,7 +65,7 @@ export async function occurrencesOf(
     const { occurrence, failure } =
       definition === undefined
         ? withoutJob(row, decision)
-        : await occurrenceOf(row, decision, definition, { registry, stage, trace: trace() });
+        : await plannedRow(row, decision, definition, { registry, stage, trace: trace() });
     occurrences.push({ ...occurrence, version: row.version });
     if (failure !== null) failures.push(failure);
   }
@@ -44,27 +74,27 @@ export async function occurrencesOf(
 
 function withoutJob(row: ScheduleRow, decision: TimeDecision): { occurrence: PlannedOccurrence; failure: null } {
   const skipped: TimeDecision = { ...decision, outcome: "SKIPPED", reason: reasons.noJob, isCatchUp: false };
-  return { occurrence: write(row, decision.outcome === "PLANNED" ? skipped : decision, null), failure: null };
+  return { occurrence: rowOf(row, decision.outcome === "PLANNED" ? skipped : decision, null), failure: null };
 }
 
 /**
  * The occurrence of a decided time, with its job if it gets one. Without a payload it is SKIPPED `payload`, so that every
  * time has its row and the other schedules continue.
  */
-export async function occurrenceOf(
+export async function plannedRow(
   row: ScheduleRow,
   decision: TimeDecision,
   definition: JobDefinition,
   options: FireOptions,
 ): Promise<{ readonly occurrence: PlannedOccurrence; readonly failure: PayloadFailure | null }> {
-  if (decision.outcome !== "PLANNED") return { occurrence: write(row, decision, null), failure: null };
+  if (decision.outcome !== "PLANNED") return { occurrence: rowOf(row, decision, null), failure: null };
   try {
     const job = await jobOf(row, decision, definition, options);
-    return { occurrence: write(row, decision, job), failure: null };
+    return { occurrence: rowOf(row, decision, job), failure: null };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const skipped: TimeDecision = { ...decision, outcome: "SKIPPED", reason: reasons.payload, isCatchUp: false };
-    return { occurrence: write(row, skipped, null), failure: { localTime: decision.time.localTime, message } };
+    return { occurrence: rowOf(row, skipped, null), failure: { localTime: decision.time.localTime, message } };
   }
 }
 
@@ -78,7 +108,7 @@ async function jobOf(
   definition: JobDefinition,
   { registry, stage, trace }: FireOptions,
 ): Promise<NewJob> {
-  const given = row.spec.payload ?? registry.schedules.get(row.id)?.payload(occurrenceFor(row, decision));
+  const given = row.spec.payload ?? registry.schedules.get(row.id)?.payload(occurrenceShown(row, decision));
   const payload = checkedJson(definition.id, given);
   const checked = await definition.check(payload);
   if (!checked.ok) {
@@ -103,7 +133,7 @@ function expiryOf({ spec }: ScheduleRow, { time, dueAt }: TimeDecision): Instant
 }
 
 /** The occurrence as handlers, payload functions and queries get it. */
-export function occurrenceFor(row: ScheduleRow, { time, isCatchUp, missedCount }: TimeDecision): Occurrence {
+export function occurrenceShown(row: ScheduleRow, { time, isCatchUp, missedCount }: TimeDecision): Occurrence {
   return {
     scheduleId: row.id,
     scheduledFor: new Date(time.instant),
@@ -114,7 +144,7 @@ export function occurrenceFor(row: ScheduleRow, { time, isCatchUp, missedCount }
   };
 }
 
-const write = (
+const rowOf = (
   { spec }: ScheduleRow,
   { time, outcome, reason, isCatchUp, missedCount }: TimeDecision,
   job: NewJob | null,

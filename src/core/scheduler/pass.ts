@@ -93,25 +93,24 @@ export async function pass(
   options: {
     stage: string;
     dispatchWindowMs: number;
-    fence?: Fence;
+    fence?: Fence | undefined;
     signal: AbortSignal;
     observations?: QueueObservations;
     lapsed?: LapsedLeases;
   },
 ): Promise<Readonly<Record<string, number>>> {
-  const { dispatchWindowMs, stage, signal } = options;
-  const fenced = options.fence === undefined ? {} : { fence: options.fence };
+  const { dispatchWindowMs, stage, signal, fence } = options;
   const steps: readonly (readonly [string, () => Promise<Record<string, number>>])[] = [
-    ["tick", () => tick(ports, registry, { stage, dispatchWindowMs, signal, ...fenced })],
-    ["prematerialized", () => decidePrematerialized(ports, fenced)],
-    ["relay", () => relay(ports, { dispatchWindowMs, signal, ...fenced })],
-    ["reopen", () => resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax, signal, ...fenced })],
+    ["tick", () => tick(ports, registry, { stage, dispatchWindowMs, signal, fence })],
+    ["prematerialized", () => decidePrematerialized(ports, fence)],
+    ["relay", () => relay(ports, { dispatchWindowMs, signal, fence })],
+    ["reopen", () => resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax, signal, fence })],
     [
       "rescue",
       () => {
         const { rescueRowsMax: limit, rescueRoundsMax: rounds } = passLimits;
         const lapsed = options.lapsed ?? createLapsedLeases();
-        return rescue(ports, registry, { lapsed, limit, rounds, dispatchWindowMs, signal, ...fenced });
+        return rescue(ports, registry, { lapsed, limit, rounds, dispatchWindowMs, signal, fence });
       },
     ],
     [
@@ -122,13 +121,13 @@ export async function pass(
           rounds: runLimits.passResolveRoundsMax,
           dispatchWindowMs,
           signal,
-          ...fenced,
+          fence,
         }),
     ],
     ["cancel", () => finishCancels(ports, registry, { dispatchWindowMs, signal })],
-    ["requeue", () => requeueLost(ports, registry, options.observations ?? new Map(), fenced)],
-    ["wake", () => wakeHeld(ports, { slotKeys: "all", signal, ...fenced })],
-    ["prune", () => prune(ports, fenced)],
+    ["requeue", () => requeueLost(ports, registry, options.observations ?? new Map(), { fence })],
+    ["wake", () => wakeHeld(ports, { slotKeys: "all", signal, fence })],
+    ["prune", () => prune(ports, { fence })],
   ];
   const counts: Record<string, number> = {};
   for (const [name, step] of steps) {
@@ -138,8 +137,8 @@ export async function pass(
   return counts;
 }
 
-async function decidePrematerialized({ store }: Ports, fenced: { fence?: Fence }): Promise<Record<string, number>> {
-  const { withdrawn } = await store.decidePrematerialized({ limit: runLimits.prematerializedRunsMax, ...fenced });
+async function decidePrematerialized({ store }: Ports, fence: Fence | undefined): Promise<Record<string, number>> {
+  const { withdrawn } = await store.decidePrematerialized({ limit: runLimits.prematerializedRunsMax, fence });
   return { "runs.withdrawn": withdrawn };
 }
 

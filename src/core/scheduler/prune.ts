@@ -2,7 +2,10 @@ import { passLimits } from "./pass-limits.ts";
 import type { Fence, Ports } from "../ports/ports.ts";
 
 /** Deletes a page of rows past their retention, and creates the partitions of the next days. */
-export async function prune(ports: Pick<Ports, "store">, options: { fence?: Fence }): Promise<Record<string, number>> {
+export async function prune(
+  ports: Pick<Ports, "store">,
+  options: { fence?: Fence | undefined },
+): Promise<Record<string, number>> {
   const pruned = await ports.store.prune({ limit: passLimits.pruneRowsMax, ...options });
   return { pruned: pruned.jobs, "pruned.occurrences": pruned.occurrences };
 }

@@ -1,6 +1,6 @@
 /** The task of a schedule with its own rule: takes the schedule's lock, writes the occurrence, runs its job. */
 import type { Registry } from "../define/definition.ts";
-import { occurrencesOf } from "./fire.ts";
+import { plannedOf } from "./fire.ts";
 import type { JobId } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { passLimits } from "./pass-limits.ts";
@@ -123,7 +123,7 @@ async function decidePage(
   ports: Ports,
   registry: Registry,
   row: ScheduleRow,
-  { stage, id, fence }: FencedOptions,
+  { stage, fence }: FencedOptions,
 ): Promise<{ occurrences: number; outbox: readonly OutboxBatch[]; isComplete: boolean }> {
   const now = await ports.store.now();
   const dueNow: ScheduleRow = { ...row, spec: { ...row.spec, launch: "tick", materializeBeforeMs: 0 } };
@@ -133,25 +133,10 @@ async function decidePage(
     timesMax: passLimits.tickRowsMax,
   });
   if (plan.decisions.length === 0 && plan.isComplete) return { occurrences: 0, outbox: [], isComplete: true };
-  const { occurrences, failures } = await occurrencesOf(decider, plan.decisions, registry, {
-    stage,
-    trace: () => ports.random.id(),
-  });
-  for (const failure of failures) {
-    ports.log.error("no payload for an occurrence: SKIPPED", { schedule: id, kind: decider.spec.job.kind, ...failure });
-    ports.metrics.add("scheduler.payload.failed", 1, "Count", { job: decider.spec.job.kind });
-  }
+  const { planned } = await plannedOf(ports, { row, decider, plan }, { registry, stage });
+  const nextAt = planned.nextAt === null ? null : planned.nextAt + scheduleLimits.ruleGraceMs;
   await ports.crashPoint("tick.beforeCommit");
-  const planned = {
-    scheduleId: id,
-    version: row.version,
-    decidedFrom: row.decidedUntil,
-    decidedUntil: plan.decidedUntil,
-    nextAt: plan.nextAt === null ? null : plan.nextAt + scheduleLimits.ruleGraceMs,
-    carry: plan.carry,
-    occurrences,
-  };
-  const written = await ports.store.plan([planned], { dispatchWindowMs: 0, fence });
+  const written = await ports.store.plan([{ ...planned, nextAt }], { dispatchWindowMs: 0, fence });
   await ports.crashPoint("tick.afterCommit");
   return { occurrences: written.occurrences, outbox: written.aftermath.outbox, isComplete: plan.isComplete };
 }

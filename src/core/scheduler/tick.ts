@@ -1,5 +1,5 @@
 import type { Registry } from "../define/definition.ts";
-import { occurrencesOf, type PayloadFailure } from "./fire.ts";
+import { plannedOf } from "./fire.ts";
 import type { Instant } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { passLimits } from "./pass-limits.ts";
@@ -14,7 +14,7 @@ import { tzProblem } from "../calendar/timetable.ts";
 export interface TickOptions {
   readonly stage: string;
   readonly dispatchWindowMs: number;
-  readonly fence?: Fence;
+  readonly fence?: Fence | undefined;
   readonly signal?: AbortSignal;
   /** Version of the tz data that computes the times. Default: this runtime's. */
   readonly tzVersion?: string;
@@ -123,7 +123,10 @@ class TickState {
       const options = { now, dispatchWindowMs, timesMax: passLimits.tickTimesPerScheduleMax };
       const { row: decider, plan } = await planNext(this.#ports.store, row, options);
       if (isLeftToItsRule(row, plan)) return null;
-      return { planned: await this.#withJobs(row, decider, plan), isComplete: plan.isComplete, missed: plan.missed };
+      const where = { registry: this.#registry, stage: this.#options.stage };
+      const { planned, payloadFailed } = await plannedOf(this.#ports, { row, decider, plan }, where);
+      this.#payloadFailed += payloadFailed;
+      return { planned, isComplete: plan.isComplete, missed: plan.missed };
     } catch (error) {
       return this.#leave(row, error instanceof Error ? error.message : String(error));
     }
@@ -145,46 +148,11 @@ class TickState {
     return null;
   }
 
-  /** `decider` is the row with the version that decides, which an edit may have ended. */
-  async #withJobs(row: ScheduleRow, decider: ScheduleRow, plan: SchedulePlan): Promise<PlannedSchedule> {
-    const decided = await occurrencesOf(decider, plan.decisions, this.#registry, {
-      stage: this.#options.stage,
-      trace: () => this.#ports.random.id(),
-    });
-    this.#reportFailures(decider, decided.failures);
-    return {
-      scheduleId: row.id,
-      version: row.version,
-      decidedFrom: row.decidedUntil,
-      decidedUntil: plan.decidedUntil,
-      nextAt: plan.nextAt,
-      carry: plan.carry,
-      occurrences: decided.occurrences,
-    };
-  }
-
-  #reportFailures(row: ScheduleRow, failures: readonly PayloadFailure[]): void {
-    const [first] = failures;
-    if (first === undefined) return;
-    this.#payloadFailed += failures.length;
-    this.#ports.log.error("no payload for an occurrence: SKIPPED", {
-      schedule: row.id,
-      kind: row.spec.job.kind,
-      localTime: first.localTime,
-      problem: first.message,
-      times: failures.length,
-    });
-    this.#ports.metrics.add("scheduler.payload.failed", failures.length, "Count", { job: row.spec.job.kind });
-  }
-
   async #writeGroup(group: readonly Ready[]): Promise<void> {
     const { dispatchWindowMs, fence } = this.#options;
     const plans = group.map((ready) => ready.planned);
     await this.#ports.crashPoint("tick.beforeCommit");
-    const written = await this.#ports.store.plan(plans, {
-      dispatchWindowMs,
-      ...(fence === undefined ? {} : { fence }),
-    });
+    const written = await this.#ports.store.plan(plans, { dispatchWindowMs, fence });
     await this.#ports.crashPoint("tick.afterCommit");
     for (const { planned, missed } of group) {
       this.#schedules.add(planned.scheduleId);

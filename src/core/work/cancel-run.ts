@@ -26,7 +26,7 @@ export async function cancelRun(
   let left: Aftermath = { ...noAftermath, runs: [runId] };
   for (let round = 0; round < (options.roundsMax ?? runLimits.cancelRoundsMax); round += 1) {
     const page = await ports.store.cancelPage(runId, { limit: runLimits.cancelRowsMax, inSameTransaction });
-    if (page.canceled === 0) break;
+    if (page.isEmpty) break;
     canceled += page.canceled;
     left = mergeAftermaths([left, page.aftermath]);
     await tasks.stop();

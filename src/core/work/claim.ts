@@ -15,7 +15,7 @@ export interface ClaimedBatch {
   /** Message ids to give back: the result of the claim is unknown. */
   readonly giveBack: readonly string[];
   /** Some of these are given back because the store failed. */
-  readonly isRefused: boolean;
+  readonly isStoreAway: boolean;
   /** Due very soon, or only just due: for `claimEarly`. */
   readonly early: readonly Early[];
 }
@@ -46,7 +46,7 @@ export async function claimBatch(
   try {
     answer = await store.claim(unique(arrived), { worker: scope.options.worker, alone, asked });
   } catch (error) {
-    return { ...emptyClaim, giveBack: giveBack(arrived, error), isRefused: true };
+    return { ...emptyClaim, giveBack: giveBack(arrived, error), isStoreAway: true };
   }
   const rows = answer.claimed;
   const running = rows.filter((row) => row.state === "RUNNING");
@@ -62,11 +62,11 @@ export async function claimBatch(
     const { asking, ...sorted } = await sort(scope, left, looked, new Set(asked));
     return merge({ ...sorted, running }, await claimAsked(scope, asking, alone));
   } catch (error) {
-    return { ...emptyClaim, running, giveBack: giveBack(left, error), isRefused: true };
+    return { ...emptyClaim, running, giveBack: giveBack(left, error), isStoreAway: true };
   }
 }
 
-const emptyClaim: ClaimedBatch = { running: [], suspects: [], giveBack: [], isRefused: false, early: [] };
+const emptyClaim: ClaimedBatch = { running: [], suspects: [], giveBack: [], isStoreAway: false, early: [] };
 
 /** A second claim for the jobs whose condition says yes. A condition is evaluated once in a batch. */
 async function claimAsked(scope: WorkerScope, asking: readonly Arrived[], alone: boolean): Promise<ClaimedBatch> {
@@ -80,7 +80,7 @@ const merge = (a: ClaimedBatch, b: ClaimedBatch): ClaimedBatch => ({
   running: [...a.running, ...b.running],
   suspects: [...a.suspects, ...b.suspects],
   giveBack: [...a.giveBack, ...b.giveBack],
-  isRefused: a.isRefused || b.isRefused,
+  isStoreAway: a.isStoreAway || b.isStoreAway,
   early: [...a.early, ...b.early],
 });
 
@@ -111,11 +111,11 @@ export async function* claimEarly(
     const again = ({ item }: Early): boolean =>
       !isOver && (rounds.get(item.messageId) ?? 0) < deliveryLimits.earlyClaimRoundsMax;
     left = [...left.filter((each) => each.dueAtMs > untilMs), ...batch.early.filter(again)];
-    const refused = await sendLater(
+    const unsent = await sendLater(
       scope,
       batch.early.filter((each) => !again(each)),
     );
-    yield { ...batch, giveBack: [...batch.giveBack, ...refused], early: [] };
+    yield { ...batch, giveBack: [...batch.giveBack, ...unsent], early: [] };
   }
 }
 
@@ -166,7 +166,7 @@ async function sort(
       early.push({ item, dueAtMs: nowMs + Math.max(0, row.dueInMs) });
     }
   }
-  return { suspects, asking, early, giveBack: await sendAgain(scope, later), isRefused: false };
+  return { suspects, asking, early, giveBack: await sendAgain(scope, later), isStoreAway: false };
 }
 
 /** The same message again, later. @returns the ids to give back, because the queue did not take them. */

@@ -13,12 +13,6 @@ export interface EvaluatedConditions {
   readonly giveBack: readonly string[];
 }
 
-/** The answer of the condition of one job of a run. */
-type ConditionResult =
-  | { readonly wanted: true }
-  /** `notTaken`: a branch, which counts neither as success nor as failure for its successors. */
-  | { readonly wanted: false; readonly reason: string; readonly notTaken: boolean };
-
 /**
  * Evaluates the condition of each job (a task's `when`, a fan-out's `stillWanted`) before its claim, because a running job
  * cannot be skipped. Unwanted jobs become SKIPPED under the generation of their message.
@@ -30,33 +24,29 @@ export async function evaluateConditions(scope: WorkerScope, items: readonly Arr
   const answers = await Promise.all(items.map((item) => ask(scope, item, known.get(item.message.jobId))));
   const wanted: Arrived[] = [];
   const giveBack: string[] = [];
-  const skipped = new Map<string, { reason: string; notTaken: boolean; messages: Arrived["message"][] }>();
+  const skipped = new Map<string, Arrived["message"][]>();
   for (const { item, answer } of answers) {
     if (answer === null) giveBack.push(item.messageId);
-    else if (answer.wanted) wanted.push(item);
-    else {
-      const key = `${answer.notTaken}:${answer.reason}`;
-      const group = skipped.get(key) ?? { reason: answer.reason, notTaken: answer.notTaken, messages: [] };
-      group.messages.push(item.message);
-      skipped.set(key, group);
-    }
+    else if (answer.unwanted === null) wanted.push(item);
+    else skipped.set(answer.unwanted, [...(skipped.get(answer.unwanted) ?? []), item.message]);
   }
-  for (const { messages, reason, notTaken } of skipped.values()) {
-    const { aftermath } = await ports.store.skip(messages, { reason, notTaken });
-    ports.metrics.add("job.refused", messages.length, "Count");
+  for (const [reason, messages] of skipped) {
+    const { ids, aftermath } = await ports.store.skip(messages, { reason });
+    ports.metrics.add("job.refused", ids.length, "Count");
     await afterCommit(ports, aftermath, options);
   }
   return { wanted, giveBack };
 }
 
+/** `unwanted`: why the job is SKIPPED; null: it is wanted. */
 async function ask(
   scope: WorkerScope,
   item: Arrived,
   run: InRun | undefined,
-): Promise<{ item: Arrived; answer: ConditionResult | null }> {
-  if (run === undefined) return { item, answer: { wanted: true } };
+): Promise<{ item: Arrived; answer: { unwanted: string | null } | null }> {
+  if (run === undefined) return { item, answer: { unwanted: null } };
   try {
-    return { item, answer: await resultOf(scope.registry.jobs.get(run.kind), run) };
+    return { item, answer: { unwanted: await whyUnwanted(scope.registry.jobs.get(run.kind), run) } };
   } catch (error) {
     scope.ports.log.error("a condition could not be asked; the message is given back", {
       job: item.message.jobId,
@@ -68,14 +58,10 @@ async function ask(
   }
 }
 
-async function resultOf(definition: JobDefinition | undefined, run: InRun): Promise<ConditionResult> {
-  if (definition === undefined) return { wanted: true };
-  if (isGraph(definition)) {
-    return (await isTaken(definition, run))
-      ? { wanted: true }
-      : { wanted: false, reason: reasons.notTaken, notTaken: true };
-  }
+async function whyUnwanted(definition: JobDefinition | undefined, run: InRun): Promise<string | null> {
+  if (definition === undefined) return null;
+  if (isGraph(definition)) return (await isTaken(definition, run)) ? null : reasons.notTaken;
   const { body } = definition;
-  if (body.is !== "fanOut" || body.stillWanted === null || (await body.stillWanted(run.row))) return { wanted: true };
-  return { wanted: false, reason: reasons.noLongerWanted, notTaken: true };
+  const isWanted = body.is !== "fanOut" || body.stillWanted === null || (await body.stillWanted(run.row));
+  return isWanted ? null : reasons.noLongerWanted;
 }

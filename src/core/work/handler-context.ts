@@ -8,73 +8,43 @@ import type { InvocationScope } from "./invocation-scope.ts";
 import type { Json, NewJob } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { acquireLock } from "../lock/lock.ts";
-import type { Log, MetricUnit, Tx } from "../ports/ports.ts";
+import type { Log, Tx } from "../ports/ports.ts";
 import { valueFor, type PerStage } from "../define/stage.ts";
 
 /** The `ctx` of one attempt, which fences every write through it. Its functions work without it as `this`. */
 export function createContext(scope: InvocationScope, transact: Context["tx"]): Context {
-  return new AttemptContext(scope, transact);
-}
-
-class AttemptContext implements Context {
-  readonly jobId: Context["jobId"];
-  readonly runId: Context["runId"];
-  readonly attempt: number;
-  readonly failures: number;
-  readonly key: string | null;
-  readonly stage: string;
-  readonly scheduledFor: Date;
-  readonly lateness: number;
-  readonly isCatchUp: boolean;
-  readonly missedCount: number;
-  readonly signal: AbortSignal;
-  readonly heartbeat: Context["heartbeat"];
-  readonly metric: Context["metric"];
-  readonly secret: Context["secret"];
-  readonly effectKey: Context["effectKey"];
-  readonly tx: Context["tx"];
-  readonly enqueue: Context["enqueue"];
-  readonly withLock: Context["withLock"];
-  readonly batches: Context["batches"];
-  readonly pages: Context["pages"];
-  #log: Log | null = null;
-  readonly #newLog: () => Log;
-
-  constructor(scope: InvocationScope, transact: Context["tx"]) {
-    const { job, worker } = scope;
-    const { ports } = worker;
-    this.jobId = job.jobId;
-    this.runId = job.run?.runId ?? null;
-    this.attempt = job.attempt;
-    this.failures = job.failures;
-    this.key = job.key;
-    this.stage = worker.options.stage;
-    this.scheduledFor = new Date(job.scheduledFor ?? job.dueAt);
-    this.lateness = job.latenessMs;
-    this.isCatchUp = job.isCatchUp;
-    this.missedCount = job.missedCount;
-    this.signal = scope.signal;
-    this.#newLog = () =>
-      scope.keptLog.over(ports.log.child({ job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace }));
-    this.heartbeat = (progress) => {
+  const { job, worker } = scope;
+  const { ports } = worker;
+  let log: Log | null = null;
+  return {
+    jobId: job.jobId,
+    runId: job.run?.runId ?? null,
+    attempt: job.attempt,
+    failures: job.failures,
+    key: job.key,
+    stage: worker.options.stage,
+    scheduledFor: new Date(job.scheduledFor ?? job.dueAt),
+    lateness: job.latenessMs,
+    isCatchUp: job.isCatchUp,
+    missedCount: job.missedCount,
+    signal: scope.signal,
+    get log() {
+      const fields = { job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace };
+      return (log ??= scope.keptLog.over(ports.log.child(fields)));
+    },
+    heartbeat(progress) {
       if (progress !== undefined) worker.leases.progress(job, checkedProgress(job.kind, progress));
       return Promise.resolve();
-    };
-    this.metric = (name: string, value: number, unit?: MetricUnit) =>
-      ports.metrics.add(name, value, unit, { job: job.kind });
-    this.secret = (name) => secretOf(scope, name);
-    this.effectKey = (name) => `${job.jobId}:${name}`;
-    this.tx = transact;
-    this.enqueue = (child, payload, options) => enqueueChild(scope, child, payload, options ?? {});
-    this.withLock = (name, options, work) => withLock(scope, name, options.ttl, work);
-    this.batches = (options, work) => batches(scope, options, work);
-    this.pages = (next, options) => pages(scope, next, options.maxPages);
-  }
-
-  get log(): Log {
-    this.#log ??= this.#newLog();
-    return this.#log;
-  }
+    },
+    metric: (name, value, unit) => ports.metrics.add(name, value, unit, { job: job.kind }),
+    secret: (name) => secretOf(scope, name),
+    effectKey: (name) => `${job.jobId}:${name}`,
+    tx: transact,
+    enqueue: (child, payload, options) => enqueueChild(scope, child, payload, options ?? {}),
+    withLock: (name, options, work) => withLock(scope, name, options.ttl, work),
+    batches: (options, work) => batches(scope, options, work),
+    pages: (next, options) => pages(scope, next, options.maxPages),
+  };
 }
 
 function secretOf({ definition, worker }: InvocationScope, name: string): string {

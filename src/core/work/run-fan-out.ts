@@ -16,11 +16,10 @@ import { momentOf } from "./moment-of.ts";
 /** Opens the fan-out's run, writes its targets page by page and seals it with this job's success. */
 export async function runFanOut(scope: InvocationScope, body: FanOutBody, context: Context): Promise<void> {
   const { store } = scope.worker.ports;
-  const { dispatchWindowMs } = scope.worker.options;
   const own = await momentOf(scope, context);
   await finishWithdrawn(scope);
   const wanted = runOf(scope, own);
-  const run = await store.startRun(wanted, { dispatchWindowMs });
+  const run = await store.startRun(wanted);
   // The moment of the run's first attempt, or of the run that is repeated.
   const moment = readMoment(run.input) ?? own;
   const counts = { targets: 0, existing: 0 };

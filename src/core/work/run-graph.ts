@@ -35,7 +35,7 @@ export async function startGraph(scope: InvocationScope, context: Context): Prom
     parentId: null,
   });
   await context.tx(async (tx) => {
-    const started = await worker.ports.store.startRun(run, { dispatchWindowMs: worker.options.dispatchWindowMs, tx });
+    const started = await worker.ports.store.startRun(run, { tx });
     scope.left.push(started.aftermath);
     return { runId: started.runId, tasks: run.tasks.length };
   });

@@ -34,14 +34,14 @@ export function readTaskEnd(event: unknown): TaskEnd | null {
   // A task that never started may list none.
   const container: unknown = Array.isArray(containers) ? containers[0] : undefined;
   const exitCode = at(container, "exitCode");
-  const reasons = [at(detail, "stoppedReason"), at(container, "reason")].flatMap((each) => text(each) ?? []);
+  const texts = [at(detail, "stoppedReason"), at(container, "reason")].flatMap((each) => text(each) ?? []);
   return {
     jobId: started[1] as JobId,
     attempt: Number(started[2]),
     task: arn.slice(arn.lastIndexOf("/") + 1),
     version,
     stopCode: text(at(detail, "stopCode")),
-    reason: reasons.join("; "),
+    reason: texts.join("; "),
     exitCode: typeof exitCode === "number" ? exitCode : null,
   };
 }
@@ -54,9 +54,9 @@ export function readTaskEnd(event: unknown): TaskEnd | null {
 export function outcomeOfEnd(end: TaskEnd, { ran, waitMs }: { ran: boolean; waitMs: number }): Outcome {
   const why = end.reason === "" ? (end.stopCode ?? "no reason given") : end.reason;
   if (!ran) {
-    const isRoom = isNoRoom(end.reason);
-    const code = isRoom ? "NO_ROOM" : "TASK_NOT_STARTED";
-    return { is: "postponed", code, message: `its task never started: ${why}`, afterMs: waitMs, counted: !isRoom };
+    const noRoom = isNoRoom(end.reason);
+    const code = noRoom ? "NO_ROOM" : "TASK_NOT_STARTED";
+    return { is: "postponed", code, message: `its task never started: ${why}`, afterMs: waitMs, counted: !noRoom };
   }
   if (end.stopCode !== "EssentialContainerExited") return { is: "released", reason: reasons.taskStopped };
   if (/OutOfMemory/i.test(end.reason)) {

@@ -46,16 +46,16 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
     stopping: stopping.signal,
   };
   let rescuedAtMs = ports.clock.elapsedMs();
-  let refusals = 0;
+  let failuresInARow = 0;
   const lapsed = createLapsedLeases();
   const batches = new Set<Promise<unknown>>();
   return {
     async handle(records, { remainingMs }) {
       const batch = runBatch(scope, records, remainingMs);
       batches.add(batch);
-      const { failed, isRefused } = await batch.finally(() => batches.delete(batch));
-      refusals = isRefused ? refusals + 1 : 0;
-      if (isRefused) await pauseBefore(scope, refusals, remainingMs());
+      const { failed, isStoreAway } = await batch.finally(() => batches.delete(batch));
+      failuresInARow = isStoreAway ? failuresInARow + 1 : 0;
+      if (isStoreAway) await pauseBefore(scope, failuresInARow, remainingMs());
       if (!stopping.signal.aborted && ports.clock.elapsedMs() - rescuedAtMs >= workerLimits.workerRescueIntervalMs) {
         rescuedAtMs = ports.clock.elapsedMs();
         await smallRescue(scope, lapsed);
@@ -81,12 +81,12 @@ async function runBatch(
   scope: WorkerScope,
   records: readonly QueueRecord[],
   remainingMs: () => number,
-): Promise<{ failed: readonly string[]; isRefused: boolean }> {
+): Promise<{ failed: readonly string[]; isStoreAway: boolean }> {
   const { ports } = scope;
   const arrived = await readRecords(scope, records);
   await ports.crashPoint("received");
   const held = await holdPaused(scope, arrived.messages);
-  if (held !== null) return { failed: [...arrived.unread, ...held.giveBack], isRefused: held.giveBack.length > 0 };
+  if (held !== null) return { failed: [...arrived.unread, ...held.giveBack], isStoreAway: held.giveBack.length > 0 };
   const alone = arrived.messages.length === 1;
   const first = await claimBatch(scope, arrived.messages, alone);
   await ports.crashPoint("claimed");
@@ -103,12 +103,12 @@ async function runBatch(
   const failed = new Set([...arrived.unread, ...first.giveBack, ...early.giveBack, ...last.giveBack]);
   for (const { messageId, message } of arrived.messages) if (unknown.has(message.jobId)) failed.add(messageId);
   ports.metrics.flush();
-  return { failed: [...failed], isRefused: first.isRefused };
+  return { failed: [...failed], isStoreAway: first.isStoreAway };
 }
 
 /** A message that is given back returns at once: without a pause the worker would call an absent store many times a second. */
-async function pauseBefore(scope: WorkerScope, refusals: number, leftMs: number): Promise<void> {
-  const pauseMs = Math.min(workerLimits.giveBackPauseMs * 2 ** (refusals - 1), workerLimits.giveBackPauseMsMax);
+async function pauseBefore(scope: WorkerScope, failuresInARow: number, leftMs: number): Promise<void> {
+  const pauseMs = Math.min(workerLimits.giveBackPauseMs * 2 ** (failuresInARow - 1), workerLimits.giveBackPauseMsMax);
   await scope.ports.clock.sleep(Math.max(0, Math.min(pauseMs, leftMs - workerLimits.deadlineMarginMs)), scope.stopping);
 }
 

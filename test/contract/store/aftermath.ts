@@ -66,7 +66,7 @@ export function aftermathContract(open: OpenStore): void {
       expect(returned.aftermath.runs).toEqual([dead.runId]);
 
       const branch = await started();
-      const skipped = await store.skip([await messageFor(store, branch.jobId)], { reason: "no", notTaken: true });
+      const skipped = await store.skip([await messageFor(store, branch.jobId)], { reason: "no" });
       expect(skipped).toEqual({ ids: [branch.jobId], aftermath: { ...noAftermath, runs: [branch.runId] } });
     });
 

@@ -28,7 +28,7 @@ function ends(open: OpenStore): void {
   const pagesOf = async (store: Store) => {
     const starterId = await insertOne(store, { maxAttempts: 1 });
     const by = await claimOne(store, starterId);
-    const { runId } = await store.startRun(aRun({ sealed: false, starterId }), { dispatchWindowMs });
+    const { runId } = await store.startRun(aRun({ sealed: false, starterId }));
     const page = { targets: [{ job: aJob({ kind: "push", key: "t-1" }), row: null }], cursor: 1, by };
     await store.addPage(runId, page, { dispatchWindowMs });
     return { starterId, by, runId };
@@ -65,11 +65,9 @@ function ends(open: OpenStore): void {
     expect(await store.run(runId)).toMatchObject({ state: "FAILED" });
     await store.retry([starterId]);
     const again = await claimOne(store, starterId);
-    const other = await store.startRun(aRun({ sealed: false, starterId: await insertOne(store) }), {
-      dispatchWindowMs,
-    });
+    const other = await store.startRun(aRun({ sealed: false, starterId: await insertOne(store) }));
     expect(other).toMatchObject({ runId, sealed: true });
-    const started = await store.startRun(aRun({ sealed: false, starterId }), { dispatchWindowMs });
+    const started = await store.startRun(aRun({ sealed: false, starterId }));
     expect(started).toMatchObject({ runId, created: false, sealed: false, cursor: 1 });
     const page = { targets: [{ job: aJob({ kind: "push", key: "t-2" }), row: null }], cursor: 2, by: again };
     expect(await store.addPage(runId, page, { dispatchWindowMs })).toMatchObject({ written: true, created: 1 });
@@ -87,7 +85,7 @@ function ends(open: OpenStore): void {
     const { store, advance } = at();
     const starterId = await insertOne(store, { retentionMs: 1_000 });
     const by = await claimOne(store, starterId);
-    const { runId } = await store.startRun(aRun({ tasks: [aTask("a")], starterId }), { dispatchWindowMs });
+    const { runId } = await store.startRun(aRun({ tasks: [aTask("a")], starterId }));
     await store.settle([settlementOf(by)], settleOptions);
     await advance(60_000);
     await store.prune({ limit: 10 });

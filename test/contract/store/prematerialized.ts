@@ -23,9 +23,7 @@ export async function beginWriting(store: Store, nominalAt: number, version = 1)
   } = await planned(store, [occurrenceAt(nominalAt, { job })], { version });
   const starter = await claimOne(store, only(only(outbox).messages).jobId);
   const { jobId } = starter;
-  const { runId } = await store.startRun(aRun({ key: `run-${jobId}`, starterId: jobId, sealed: false }), {
-    dispatchWindowMs,
-  });
+  const { runId } = await store.startRun(aRun({ key: `run-${jobId}`, starterId: jobId, sealed: false }));
   const targets = users.map((key) => ({ job: aJob({ kind: "push", key, dueAt: nominalAt }), row: null }));
   const addPage = () => store.addPage(runId, { targets, cursor: null, by: starter }, { dispatchWindowMs });
   return { starter, runId, addPage };

@@ -50,7 +50,7 @@ export async function workbench(store: Store, run: Partial<NewRun>): Promise<Wor
   const {
     runId,
     aftermath: { outbox },
-  } = await store.startRun(aRun(run), { dispatchWindowMs });
+  } = await store.startRun(aRun(run));
   const messages = new Map<string, Message>();
   const take = (handed: readonly OutboxBatch[]): void => {
     for (const handoff of handed) for (const message of handoff.messages) messages.set(message.jobId, message);

@@ -35,7 +35,7 @@ export function runSlotsContract(open: OpenStore): void {
     /** A run of one task, which holds the slot of the job that started it. */
     async function openRun(store: Store) {
       const { starter, value } = await started(store, (tx, starterId) =>
-        store.startRun(aRun({ tasks: [aTask("load")], starterId }), { dispatchWindowMs, tx }),
+        store.startRun(aRun({ tasks: [aTask("load")], starterId }), { tx }),
       );
       return { starter, runId: value.runId };
     }
@@ -61,7 +61,7 @@ export function runSlotsContract(open: OpenStore): void {
       await store.installSlots([overlap]);
       const { id, job } = await claimed(store);
       if (job?.state !== "RUNNING") throw new Error("the starter did not get its slot");
-      const { runId } = await store.startRun(aRun({ sealed: false, starterId: id }), { dispatchWindowMs });
+      const { runId } = await store.startRun(aRun({ sealed: false, starterId: id }));
       await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
       expect(await next(store)).toBe("overlap");
       await store.transaction(async (tx) => {
@@ -75,13 +75,13 @@ export function runSlotsContract(open: OpenStore): void {
 
     test("is free with the job when the run had another starter, or when the try fails", async () => {
       const { store } = at();
-      await store.startRun(aRun({ tasks: [aTask("load")] }), { dispatchWindowMs });
+      await store.startRun(aRun({ tasks: [aTask("load")] }));
       await started(store, (tx, starterId) =>
-        store.startRun(aRun({ tasks: [aTask("load")], starterId: starterId }), { dispatchWindowMs, tx }),
+        store.startRun(aRun({ tasks: [aTask("load")], starterId: starterId }), { tx }),
       );
       const { id, job } = await claimed(store);
       expect(job?.state).toBe("RUNNING");
-      await store.startRun(aRun({ key: "unsealed", sealed: false, starterId: id }), { dispatchWindowMs });
+      await store.startRun(aRun({ key: "unsealed", sealed: false, starterId: id }));
       if (job !== null) await store.settle([settlementOf(job, { to: "FAILED", failures: 1 })], settleOptions);
       expect(await next(store)).toBe("runs");
     });
@@ -91,7 +91,7 @@ export function runSlotsContract(open: OpenStore): void {
       await store.installSlots([overlap]);
       const { id, job } = await claimed(store);
       if (job?.state !== "RUNNING") throw new Error("the starter did not get its slot");
-      const { runId } = await store.startRun(aRun({ sealed: false, starterId: id }), { dispatchWindowMs });
+      const { runId } = await store.startRun(aRun({ sealed: false, starterId: id }));
       await store.cancelRun(runId);
       await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
       expect(await next(store)).toBe("overlap");

@@ -23,8 +23,8 @@ function starting(open: OpenStore): void {
 
   test("a run hands off what has no predecessors, and a second start with its key finds it and hands off nothing", async () => {
     const { store } = at();
-    const first = await store.startRun(aRun({ tasks: diamond }), { dispatchWindowMs });
-    const second = await store.startRun(aRun({ tasks: diamond }), { dispatchWindowMs });
+    const first = await store.startRun(aRun({ tasks: diamond }));
+    const second = await store.startRun(aRun({ tasks: diamond }));
     expect(first).toMatchObject({ created: true, sealed: true });
     expect(first.aftermath.outbox.flatMap((handoff) => handoff.messages)).toHaveLength(1);
     expect(second).toMatchObject({ runId: first.runId, created: false, aftermath: noAftermath });
@@ -33,7 +33,7 @@ function starting(open: OpenStore): void {
 
   test("a run without jobs is complete as soon as somebody looks", async () => {
     const { store } = at();
-    const { runId } = await store.startRun(aRun(), { dispatchWindowMs });
+    const { runId } = await store.startRun(aRun());
     await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
     expect(await store.run(runId)).toMatchObject({ state: "DONE", percent: 100, total: 0 });
   });
@@ -147,14 +147,14 @@ function paging(open: OpenStore): void {
   test("a page is written once by the try that holds the job, and the run closes only when it is sealed", async () => {
     const { store } = at();
     const by = await claimOne(store, await insertOne(store));
-    const { runId } = await store.startRun(aRun({ sealed: false }), { dispatchWindowMs });
+    const { runId } = await store.startRun(aRun({ sealed: false }));
     const targets = [1, 2].map((n) => ({ job: aJob({ kind: "push", key: `t-${n}` }), row: { id: n } }));
     const page = { targets, cursor: 2, by };
     expect(await store.addPage(runId, page, { dispatchWindowMs })).toMatchObject({ written: true, created: 2 });
     expect(await store.addPage(runId, page, { dispatchWindowMs })).toMatchObject({ written: true, created: 0 });
     const stale = { ...page, by: { ...by, attempt: by.attempt + 1 } };
     expect(await store.addPage(runId, stale, { dispatchWindowMs })).toMatchObject({ written: false });
-    expect(await store.startRun(aRun({ sealed: false }), { dispatchWindowMs })).toMatchObject({
+    expect(await store.startRun(aRun({ sealed: false }))).toMatchObject({
       cursor: 2,
       sealed: false,
     });
@@ -196,9 +196,9 @@ function readingRuns(open: OpenStore): void {
   test("runs are listed newest first, by kind, key, state and parent, a page at a time", async () => {
     const { store } = at();
     const ids: RunId[] = [];
-    for (const key of ["a", "b", "c"]) ids.push((await store.startRun(aRun({ key }), { dispatchWindowMs })).runId);
-    const again = await store.startRun(aRun({ key: "a#2", parentId: ids[0] ?? null }), { dispatchWindowMs });
-    const open2 = await store.startRun(aRun({ kind: "other", tasks: [aTask("t")] }), { dispatchWindowMs });
+    for (const key of ["a", "b", "c"]) ids.push((await store.startRun(aRun({ key }))).runId);
+    const again = await store.startRun(aRun({ key: "a#2", parentId: ids[0] ?? null }));
+    const open2 = await store.startRun(aRun({ kind: "other", tasks: [aTask("t")] }));
     await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
     const list = async (filter: Parameters<typeof store.runs>[0]) => (await store.runs(filter)).map((run) => run.id);
     expect(await list({ limit: 10 })).toEqual([open2.runId, again.runId, ...ids.toReversed()]);

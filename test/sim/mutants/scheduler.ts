@@ -62,7 +62,8 @@ export const schedulerMutants: readonly Mutant[] = [
 ];
 
 function withoutFence(base: ReferenceStore): Partial<Store> {
-  const bare = <O extends { readonly fence?: Fence }>({ fence: _fence, ...options }: O): Omit<O, "fence"> => options;
+  const bare = <O extends { readonly fence?: Fence | undefined }>({ fence: _fence, ...options }: O): Omit<O, "fence"> =>
+    options;
   return {
     relay: (o) => base.relay(bare(o)),
     reopen: (o) => base.reopen(bare(o)),

@@ -137,7 +137,7 @@ const cancelerOf = (t: Tables, { runId }: JobRow): string | null =>
 function claimedOf(t: Tables, row: JobRow, reason: string | null): Claimed {
   return {
     jobId: idOf(row),
-    state: row.state,
+    state: row.state as Claimed["state"],
     reason,
     kind: row.kind,
     key: row.key,

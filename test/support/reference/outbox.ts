@@ -7,7 +7,10 @@ import type { Tables } from "./tables.ts";
 
 const byDue = (a: JobRow, b: JobRow): number => a.dueAt - b.dueAt || a.id - b.id;
 
-export function relay(t: Tables, options: { dispatchWindowMs: number; limit: number; lane?: string }): OutboxBatch[] {
+export function relay(
+  t: Tables,
+  options: { dispatchWindowMs: number; limit: number; lane?: string | undefined },
+): OutboxBatch[] {
   const until = t.now() + options.dispatchWindowMs;
   const due = t
     .inStates("PENDING", "RETRY_WAIT")
@@ -46,7 +49,10 @@ export function confirm(t: Tables, sent: readonly { id: string; failed: readonly
 }
 
 /** Open outbox batches that are old enough, oldest first, under new rows for what still waits under that generation. */
-export function reopen(t: Tables, options: { olderThanMs: number; limit: number; lane?: string }): OutboxBatch[] {
+export function reopen(
+  t: Tables,
+  options: { olderThanMs: number; limit: number; lane?: string | undefined },
+): OutboxBatch[] {
   const before = t.now() - options.olderThanMs;
   const open = [...t.outbox.values()]
     .filter((handoff) => handoff.at <= before && inLane(handoff, options.lane))

@@ -31,7 +31,7 @@ export const runsOf = (rows: readonly JobRow[]): RunId[] => [
 
 const none: Funnel = { total: 0, done: 0, ok: 0, failed: 0, skipped: 0 };
 
-export function startRun(t: Tables, run: NewRun, dispatchWindowMs: number): Awaited<ReturnType<RunStore["startRun"]>> {
+export function startRun(t: Tables, run: NewRun): Awaited<ReturnType<RunStore["startRun"]>> {
   const known = [...t.runs.values()].find((row) => row.kind === run.kind && row.key === run.key);
   if (known !== undefined) {
     const { id, sealed, cursor, input } = run.sealed ? known : reopened(t, known, run);
@@ -76,7 +76,7 @@ export function startRun(t: Tables, run: NewRun, dispatchWindowMs: number): Awai
       wide: task.after.length > runLimits.wideJoinOver,
       hasCondition: task.hasCondition,
     };
-    return Number(insertOne(t, task.job, dispatchWindowMs, queued, from).id);
+    return Number(insertOne(t, task.job, 0, queued, from).id);
   });
   link(t, run, ids);
   if (run.sealed) passSlots(t, run.starterId === null ? null : Number(run.starterId));
@@ -152,12 +152,12 @@ export function inRunOf(t: Tables, row: JobRow, runId: number): InRun {
 export function skip(
   t: Tables,
   messages: readonly { jobId: JobId; generation: number }[],
-  options: { reason: string; notTaken: boolean },
+  options: { reason: string },
 ): Awaited<ReturnType<RunStore["skip"]>> {
   const rows = messages.flatMap(({ jobId, generation }) => {
     const row = t.jobs.get(Number(jobId));
     if (row?.state !== "QUEUED" || row.generation !== generation) return [];
-    return [t.move(row, { state: "SKIPPED", notTaken: options.notTaken }, { reason: options.reason })];
+    return [t.move(row, { state: "SKIPPED", notTaken: true }, { reason: options.reason })];
   });
   return { ids: rows.map(idOf), aftermath: { ...noAftermath, runs: runsOf(rows) } };
 }

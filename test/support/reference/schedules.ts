@@ -173,7 +173,10 @@ export function dueSchedules(t: Tables, options: { horizonMs: number; limit: num
     .map((row) => scheduleRow(t, row));
 }
 
-export function schedules(t: Tables, page: { readonly after?: string; readonly limit?: number } = {}): ScheduleRow[] {
+export function schedules(
+  t: Tables,
+  page: { readonly after?: string | undefined; readonly limit?: number } = {},
+): ScheduleRow[] {
   const { after = "", limit = contractLimits.schedulesMax } = page;
   return [...t.schedules.values()]
     .filter((row) => row.removed !== true && row.id > after)

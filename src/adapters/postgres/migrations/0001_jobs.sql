@@ -156,10 +156,10 @@ begin
     return null;
   end if;
   if not (case was
-    when 'PENDING'    then becomes in ('QUEUED', 'FAILED', 'CANCELED', 'SKIPPED')
+    when 'PENDING'    then becomes in ('QUEUED', 'CANCELED', 'SKIPPED')
     when 'QUEUED'     then becomes in ('RUNNING', 'PENDING', 'FAILED', 'CANCELED', 'SKIPPED')
     when 'RUNNING'    then becomes in ('SUCCESS', 'RETRY_WAIT', 'QUEUED', 'FAILED', 'CANCELED')
-    when 'RETRY_WAIT' then becomes in ('QUEUED', 'PENDING', 'FAILED', 'CANCELED', 'SKIPPED')
+    when 'RETRY_WAIT' then becomes in ('QUEUED', 'CANCELED', 'SKIPPED')
     when 'SUCCESS'    then false
     else becomes in ('PENDING', 'QUEUED')
   end) then
@@ -297,3 +297,4 @@ create table belfry.quarantine (
   lane text not null,
   body text not null
 );
+create index quarantine_at on belfry.quarantine (at);

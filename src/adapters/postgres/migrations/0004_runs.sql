@@ -34,7 +34,8 @@ create table belfry.run (
   constraint run_finished check ((finished_at is not null) = (state in ('DONE', 'FAILED', 'CANCELED'))),
   constraint run_prematerialized check ((prematerialized_for is null) = (prematerialized_by is null))
 );
-create unique index run_key on belfry.run (kind, key);
+-- Leads with the key, which people search without its kind.
+create unique index run_key on belfry.run (key, kind);
 create index run_open on belfry.run (id) where state in ('RUNNING', 'CANCELING');
 -- Fan-outs whose pages are being written: a starter that ended otherwise is found along it.
 create index run_unsealed on belfry.run (id) where not sealed and finished_at is null;
@@ -43,6 +44,9 @@ create index run_finished on belfry.run (retention_ms, finished_at) where finish
 -- Only prematerialized runs, which every pass reads.
 create index run_prematerialized on belfry.run (prematerialized_for) where prematerialized_for is not null;
 create index run_list on belfry.run (kind, id);
+-- Reruns of a run, and the runs that failed: both few among all that are kept.
+create index run_parent on belfry.run (parent_id, id) where parent_id is not null;
+create index run_failed on belfry.run (id) where state = 'FAILED';
 create index run_starter on belfry.run (starter_id) where starter_id is not null;
 
 create table belfry.edge (

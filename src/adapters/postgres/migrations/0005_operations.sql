@@ -139,6 +139,7 @@ create table belfry.bulk (
   finished_at timestamptz
 );
 create index bulk_open on belfry.bulk (id) where state = 'RUNNING';
+create index bulk_finished on belfry.bulk (finished_at) where finished_at is not null;
 
 -- Who changed what through the API.
 create table belfry.audit (

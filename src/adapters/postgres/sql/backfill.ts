@@ -1,5 +1,5 @@
 import { statement } from "../statement.ts";
-import { againMoves, endedKind, runAgain } from "./put-back.ts";
+import { againMoves, endedKindOf, runAgain } from "./put-back.ts";
 import { events, history } from "./record.ts";
 
 /**
@@ -62,7 +62,7 @@ with given as materialized (
 ), mine as materialized (
   select ended_id as id, was as state, false as blocked, true as catch_up, false as starts, due_at, 'backfill' as reason,
     (select array_agg(k order by o) from jsonb_array_elements_text(policy -> 'slotKeys') with ordinality as t (k, o)) as slot_keys,
-    case when ended_id is null then 4 else ${endedKind.replace("case state", "case was")} end as kind
+    case when ended_id is null then 4 else ${endedKindOf("was")} end as kind
   from paced
 ), ${runAgain}, made as (
   insert into belfry.job (id, kind, payload, payload_hash, lane, state, event_id, due_at, lease_ms, max_attempts, retention_ms, slot_keys,

@@ -1,5 +1,5 @@
 import { keptForAnySize, keptStatement } from "../statement.ts";
-import { drawn, drawnOnce, events, history, leaseEnd } from "./record.ts";
+import { drawnFrom, drawnOnce, events, history, leaseEnd } from "./record.ts";
 import { freeSlots } from "./slot.ts";
 
 export interface ClaimedRow {
@@ -195,7 +195,7 @@ with asked as (
 ), placed as (
   update belfry.slot s set job_id = p.job_id, attempt = p.attempt, kept_for = null, free_from = null
   from place p where s.key = p.key and s.n = p.n
-), ${drawn.replace("mine", "verdict")}, starts as (
+), ${drawnFrom("verdict")}, starts as (
   select id, lane, lease_ms from verdict where state = 'RUNNING'
 ), ${leased}, moved as (
   update belfry.job j set state = v.state, event_id = d.ids[v.kind],

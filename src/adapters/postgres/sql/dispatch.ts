@@ -1,6 +1,6 @@
 import { drawn, events, history, outbox } from "./record.ts";
 
-/** One message that a committed statement decided to send. */
+/** A row that a statement made QUEUED, with the outbox batch it stands in. */
 export interface DispatchedRow {
   readonly id: string;
   readonly generation: number;

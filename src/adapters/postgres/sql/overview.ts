@@ -139,18 +139,16 @@ export interface FailureGroupRow {
   readonly looked: number;
 }
 
-/** Failures that look alike, among the newest $1 of them. $2 kind or null $3 groups and $4 samples of each at most. Locks nothing. */
+/** Failures that look alike, among the newest $1 of all kinds. $2 kind or null $3 groups and $4 samples of each at most. Locks nothing. */
 export const readFailureGroups = statement<FailureGroupRow>(
   "failure-groups",
   `
 with newest as materialized (
-  select id, kind, error_code, error_message, finished_at from belfry.job
-  where ${isFailed} and ($2::text is null or kind = $2::text)
-  order by id desc limit $1
+  select id, kind, error_code, error_message, finished_at from belfry.job where ${isFailed} order by id desc limit $1
 ), grouped as (
   select belfry.fingerprint(kind, error_code, error_message) as fingerprint, kind, error_code, (array_agg(id order by id desc))[1:$4::int] as ids,
     count(*)::int as jobs, belfry.ms(min(finished_at)) as first_at, belfry.ms(max(finished_at)) as last_at
-  from newest group by 1, kind, error_code
+  from newest where $2::text is null or kind = $2::text group by 1, kind, error_code
 )
 select g.*, s.samples, (select count(*)::int from newest) as looked
 from (select * from grouped order by jobs desc, ids[1] desc limit $3) g cross join lateral (

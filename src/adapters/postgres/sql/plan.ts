@@ -1,14 +1,10 @@
 import { statement } from "../statement.ts";
+import type { DispatchedRow } from "./dispatch.ts";
 import { events, outbox, unexplained } from "./record.ts";
 
-export interface PlannedRow {
+export interface PlannedRow extends Omit<DispatchedRow, "id"> {
   readonly occurrences: number;
   readonly id: string | null;
-  readonly generation: number;
-  readonly lane: string;
-  readonly trace: string;
-  readonly delay_ms: number;
-  readonly batch: string | null;
 }
 
 /**

@@ -74,16 +74,16 @@ export const pruneQuarantine = statement<{ id: string }>(
   "prune-quarantine",
   `
 with past as materialized (
-  select id from (select id, at from belfry.quarantine order by id limit $2 for update skip locked) oldest
-  where at < belfry.now() - belfry.span($1::float8)
+  select id from belfry.quarantine where at < belfry.now() - belfry.span($1::float8)
+  order by at limit $2 for update skip locked
 )
 delete from belfry.quarantine q using past where q.id = past.id
 returning q.id`,
 );
 
 /**
- * Workers that were not seen and bulk actions that ended longer ago than $1 in ms, $2 of each at most. Of bulk actions only the
- * oldest are read. Locks: the rows it deletes, SKIP LOCKED.
+ * Workers that were not seen and bulk actions that ended longer ago than $1 in ms, $2 of each at most. Locks: the rows it
+ * deletes, SKIP LOCKED.
  */
 export const prunePast = statement<never>(
   "prune-past",
@@ -95,8 +95,8 @@ with workers as (
   )
 )
 delete from belfry.bulk where id in (
-  select id from (select id, finished_at from belfry.bulk order by id limit $2 for update skip locked) oldest
-  where finished_at < belfry.now() - belfry.span($1::float8)
+  select id from belfry.bulk where finished_at < belfry.now() - belfry.span($1::float8)
+  order by finished_at limit $2 for update skip locked
 )`,
 );
 

@@ -41,7 +41,9 @@ export const againMoves = (caller = "null"): string =>
 
 /** `mine` of the verbs that run single jobs again. */
 export const again = `id, state, false as blocked, null::boolean as catch_up, null::text[] as slot_keys`;
-export const endedKind = `case state when 'FAILED' then 1 when 'CANCELED' then 2 else 3 end`;
+export const endedKindOf = (state: string): string =>
+  `case ${state} when 'FAILED' then 1 when 'CANCELED' then 2 else 3 end`;
+export const endedKind = endedKindOf("state");
 
 /** All of a statement behind its `mine`. */
 export const runAgainAndDispatch = (caller: string): string => `${runAgain}, moves as (

@@ -8,9 +8,10 @@
  * An event id for each kind of move, drawn after the locks: a statement that drew first and then waited for a row would have a
  * smaller id than the move it waited for, which the guard refuses.
  */
-export const drawn = `drawn as materialized (
-  select array_agg(nextval('belfry.event_id_seq')) as ids from generate_series(1, (select max(kind) from mine)::int)
+export const drawnFrom = (kinds: string): string => `drawn as materialized (
+  select array_agg(nextval('belfry.event_id_seq')) as ids from generate_series(1, (select max(kind) from ${kinds})::int)
 )`;
+export const drawn = drawnFrom("mine");
 
 /** The same where all moves of the statement are of one kind: `drawn.id`. */
 export const drawnOnce = `drawn as materialized (

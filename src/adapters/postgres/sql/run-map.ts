@@ -21,12 +21,12 @@ select id, coalesce(task, key) as name, state, not_taken, preds_open, attempt, e
 from belfry.job where run_id = $1::bigint order by id limit $2`,
 );
 
-/** The edges of run $1. $2 at most. Locks nothing. */
+/** The edges to the first $2 jobs of run $1: the first $3 of each, $4 in all. Locks nothing. */
 export const readRunEdges = statement<{ from_id: string; to_id: string }>(
   "run-map-edges",
   `
 select e.from_id, e.to_id
 from (select id from belfry.job where run_id = $1::bigint order by id limit $2) j
 cross join lateral (select from_id, to_id from belfry.edge where to_id = j.id order by from_id limit $3) e
-limit $2::int * 4`,
+order by j.id, e.from_id limit $4`,
 );

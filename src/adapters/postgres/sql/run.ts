@@ -242,14 +242,14 @@ export const skip = `moved as (
 ), ${events}, ${history}
 select id, run_id from moved order by id`;
 
-/** QUEUED under these generations -> SKIPPED. $1 ids $2 generations $3 reason $4 not taken. Locks: jobs in id order. */
+/** QUEUED under these generations -> SKIPPED, not taken. $1 ids $2 generations $3 reason. Locks: jobs in id order. */
 export const skipJobs = statement<{ id: string; run_id: string | null }>(
   "skip",
   `
 with asked as (
   select * from unnest($1::bigint[], $2::int[]) as v (id, generation)
 ), mine as materialized (
-  select j.id, j.state, $3::text as reason, $4::boolean as not_taken, 1 as kind from belfry.job j join asked a on a.id = j.id
+  select j.id, j.state, $3::text as reason, true as not_taken, 1 as kind from belfry.job j join asked a on a.id = j.id
   where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = a.generation
   order by j.id
   for no key update of j

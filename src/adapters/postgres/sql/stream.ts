@@ -27,7 +27,8 @@ export interface StreamRow {
 /**
  * Moves that one snapshot did not see and another does, in (transaction, event, place in it) order: exactly those, even with open
  * transactions, and without reading earlier ones again. An event without moves after the place costs one row. Rows below the
- * epoch's first event are left out: another server numbered their transactions. $1 end of the first snapshot $2 transactions that
+ * epoch's first event are left out: another server numbered their transactions. The index is entered by one bound: of two
+ * it takes the row's, which a stream without a place sets to the beginning. $1 end of the first snapshot $2 transactions that
  * were open in it $3 the second snapshot $4 after transaction $5 after event $6 after place $7 limit $8 first event of the epoch.
  * Locks nothing.
  */
@@ -40,12 +41,13 @@ from (
   select f.id, f.xid, f.at, f.from_state, f.to_state, f.worker, f.reason, m.job_id, m.attempt, m.generation, m.place
   from (
     select * from (
-      select * from belfry.event where xid >= $1::text::xid8
+      select * from belfry.event where (xid, id) >= (greatest($1::text::xid8, $4::text::xid8),
+        case when $4::text::xid8 >= $1::text::xid8 then $5::bigint else 0 end)
       union all
       select * from belfry.event where xid = any($2::text[]::xid8[]) and xid < $1::text::xid8
+        and (xid, id) >= ($4::text::xid8, $5::bigint)
     ) fresh
-    where pg_visible_in_snapshot(xid, $3::text::pg_snapshot)
-      and (xid, id) >= ($4::text::xid8, $5::bigint) and id >= $8::bigint
+    where pg_visible_in_snapshot(xid, $3::text::pg_snapshot) and id >= $8::bigint
     order by xid, id limit $7 + 1
   ) f
   cross join lateral unnest(f.job_ids, f.attempts, f.generations) with ordinality as m (job_id, attempt, generation, place)

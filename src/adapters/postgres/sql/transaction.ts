@@ -14,5 +14,5 @@ export const transactionStatus = statement<{ status: string | null }>(
 
 export const selectNow = statement<{ now: number }>("now", "select belfry.ms(belfry.now()) as now");
 
-/** Only for the transaction that installs a fence: it looks around between short waits. */
-export const fenceLockTimeout = statement<never>("fence-lock-timeout", "select set_config('lock_timeout', $1, true)");
+/** For this transaction. $1 with its unit. Takes no locks. */
+export const setLockTimeout = statement<never>("lock-timeout", "select set_config('lock_timeout', $1, true)");

@@ -34,7 +34,7 @@ const mine = `held as materialized (
 /**
  * Held rows of these keys -> QUEUED, as many as there are free slots. Run after the commit that freed or was refused a
  * slot: a new snapshot closes the race "freed while I was being held". $1 limit $2 keys.
- * Locks: jobs, SKIP LOCKED, in (key, due_at, id) order; slots are only looked at, since the claim takes them.
+ * Locks: jobs, SKIP LOCKED, in (key, due_at, id) order; then free slots, SKIP LOCKED, which are reserved.
  */
 export const wakeKeys = statement<DispatchedRow>(
   "wake",

@@ -1,0 +1,61 @@
+import type { PoolClient } from "pg";
+import { type Connections, createPostgresStore, openConnections } from "../../src/adapters/postgres/index.ts";
+import { createOperations } from "../../src/adapters/postgres/operations.ts";
+import type { TestClock } from "../../src/adapters/postgres/test-clock.ts";
+import type { Operations } from "../../src/core/ports/operations.ts";
+import type { Store } from "../../src/core/ports/ports.ts";
+import { type Plan, watchPlans } from "../../test/postgres/plans.ts";
+import type { Database } from "../ground.ts";
+
+type Measured = Pick<Database, "url" | "pool">;
+
+/** A database whose statements are explained by the server while they run. */
+export interface World {
+  readonly database: Measured;
+  readonly store: Store;
+  readonly operations: Operations;
+  readonly clock: TestClock;
+  /** What ran since it was emptied, in order. */
+  readonly plans: Plan[];
+  close(): Promise<void>;
+}
+
+export async function openWorld(database: Measured): Promise<World> {
+  const connections = openConnections({ url: database.url, applicationName: "belfry growth", connections: 4 });
+  const { plans } = await watchPlans({ pool: database.pool, connections });
+  const clock = await sessionClock(database, connections);
+  return {
+    database,
+    store: createPostgresStore(connections),
+    operations: createOperations(connections),
+    clock,
+    plans,
+    close: () => connections.close(),
+  };
+}
+
+/** The clock of the tests reads a table, and its pages would hide growth: this one is a setting of each session. */
+async function sessionClock({ pool }: Measured, connections: Connections): Promise<TestClock> {
+  const shifted = (clock: string): string =>
+    `${clock}() + make_interval(secs => coalesce(current_setting('bench.shift', true)::float8, 0))`;
+  await pool.query(`
+    create or replace function belfry.now() returns timestamptz language sql stable as $$ select ${shifted("statement_timestamp")} $$;
+    create or replace function belfry.clock() returns timestamptz language sql volatile as $$ select ${shifted("clock_timestamp")} $$`);
+  let seconds = 0;
+  const clients = new Set<PoolClient>();
+  const shift = (client: PoolClient) => client.query("select set_config('bench.shift', $1, false)", [String(seconds)]);
+  for (const each of [connections.main, connections.tx]) {
+    each.on("connect", (client) => {
+      clients.add(client);
+      void shift(client);
+    });
+    each.on("remove", (client) => clients.delete(client));
+  }
+  return {
+    async advance(ms) {
+      seconds += ms / 1_000;
+      for (const client of clients) await shift(client);
+    },
+    set: () => Promise.reject(new Error("this clock only advances")),
+  };
+}

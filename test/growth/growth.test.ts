@@ -1,0 +1,78 @@
+import { readdirSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { compare, costOf, type Line } from "../../bench/growth/compare.ts";
+import { write } from "../../bench/growth/fill.ts";
+import { commands, requests, screens } from "../../bench/growth/requests.ts";
+import { openWorld } from "../../bench/growth/world.ts";
+import { endpoints } from "../api/document.ts";
+import { leaves } from "../cli/planted.ts";
+import { freshDatabase } from "../support/database.ts";
+
+test("every route has a line, and each of its lines asks that route", () => {
+  expect(Object.keys(requests).toSorted()).toEqual(endpoints.map(({ name }) => name).toSorted());
+  for (const { name, method, path } of endpoints) {
+    const pattern = new RegExp(`^${method} ${path.replaceAll(/:\w+/g, "[^/?]+")}(\\?.*)?$`);
+    expect(requests[name].length).toBeGreaterThan(0);
+    for (const each of requests[name]) expect(`${each.method} ${each.path}`).toMatch(pattern);
+  }
+});
+
+test("every list of the command line and every screen of the console has a line of requests that are measured", () => {
+  const lists = leaves.filter((leaf) => / (list|upcoming)$|^(locks|workers|kinds|events)$/.test(leaf));
+  const measured = Object.keys(commands).map((name) => name.replace(/ --.*/, ""));
+  expect([...new Set(measured)].toSorted()).toEqual(lists.toSorted());
+  const files = readdirSync(new URL("../../src/console/screens/", import.meta.url));
+  expect(Object.keys(screens).toSorted()).toEqual(files.map((file) => file.replace(".tsx", "")).toSorted());
+  const paths = new Set(Object.values(requests).flatMap((all) => all.map((each) => each.path)));
+  const asked = [...Object.values(commands), ...Object.values(screens)].flat();
+  expect(asked.filter((path) => !paths.has(path))).toEqual([]);
+});
+
+/** What a relay that finds nothing due costs beside so many units of jobs that are due later. */
+async function relayBeside(count: number, damage: string) {
+  const database = await freshDatabase({ own: true });
+  onTestFinished(() => database.close());
+  await write(database.pool, "PENDING jobs, due later", count);
+  await database.pool.query(damage);
+  await database.pool.query("analyze belfry.job");
+  const world = await openWorld(database);
+  onTestFinished(() => world.close());
+  expect(await world.store.relay({ dispatchWindowMs: 0, limit: 10 })).toEqual([]);
+  return costOf(world.plans.filter((plan) => plan.name === "relay"));
+}
+
+const grown = async (damage: string): Promise<Line> =>
+  compare("statement", "relay", await relayBeside(3_000, damage), await relayBeside(30_000, damage));
+
+test("a statement with its index costs the same beside ten times as many rows", async () => {
+  expect(await grown("select")).toMatchObject({ verdict: "O(1)", grown: null });
+});
+
+test("a stream reads what is new, however many events are kept", async () => {
+  const polled = async (count: number) => {
+    const database = await freshDatabase({ own: true });
+    onTestFinished(() => database.close());
+    await write(database.pool, "events", count);
+    await database.pool.query("analyze belfry.event");
+    const world = await openWorld(database);
+    onTestFinished(() => world.close());
+    const { cursor } = await world.operations.stream(null, 10);
+    expect((await world.operations.stream(cursor, 10)).events).toEqual([]);
+    return costOf(world.plans.filter((plan) => plan.name === "stream"));
+  };
+  const line = compare("statement", "stream", await polled(3_000), await polled(30_000));
+  expect(line).not.toMatchObject({ verdict: "worse" });
+});
+
+test("a planted full scan is found, with the table that it reads", async () => {
+  const line = await grown("drop index belfry.job_wait");
+  expect(line).toMatchObject({ verdict: "worse", grown: "job" });
+  expect(line.ratio).toBeGreaterThan(5);
+});
+
+test("a longer list is judged by the page a row", () => {
+  const cost = (pages: number, answered: number) => ({ pages, answered, rows: 0, milliseconds: 0, pagesOf: new Map() });
+  expect(compare("statement", "list", cost(10, 100), cost(100, 1_000)).verdict).toBe("O(1)");
+  expect(compare("statement", "list", cost(10, 100), cost(100, 100)).verdict).toBe("worse");
+  expect(compare("statement", "list", cost(10, 100), cost(13, 100)).verdict).toBe("O(log N)");
+});

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { createOperations } from "../../src/adapters/postgres/operations.ts";
+import { operationsLimits } from "../../src/core/ports/operations-limits.ts";
+import { aRun, aTask } from "../contract/store/run-fixture.ts";
+import { freshDatabase } from "../support/database.ts";
+
+const { mappedEdgesMax, mappedEdgesOfTaskMax } = operationsLimits;
+
+test("the map of a run with more edges than it shows has the first of them, and says that there are more", async () => {
+  const db = await freshDatabase();
+  const first = Array.from({ length: mappedEdgesOfTaskMax }, (_, place) => place);
+  const waiting = mappedEdgesMax / mappedEdgesOfTaskMax;
+  const tasks = (count: number) => [
+    ...first.map((place) => aTask(`first-${place}`)),
+    ...Array.from({ length: count }, (_, n) => aTask(`then-${n}`, first)),
+  ];
+  const maps = createOperations(db.connections);
+  const whole = await db.store.startRun(aRun({ key: "whole", tasks: tasks(waiting) }));
+  const more = await db.store.startRun(aRun({ key: "more", tasks: tasks(waiting + 1) }));
+  // Without figures the planner takes the new edges for few and reads them all for each task.
+  await db.pool.query("analyze belfry.job, belfry.edge");
+  expect(await maps.runMap(whole.runId)).toMatchObject({ isMore: false, edges: { length: mappedEdgesMax } });
+  const { tasks: shown, edges, isMore } = await maps.runMap(more.runId);
+  expect({ isMore, shown: shown.length, edges: edges.length }).toEqual({
+    isMore: true,
+    shown: first.length + waiting + 1,
+    edges: mappedEdgesMax,
+  });
+  expect(edges.map(([, to]) => to)).not.toContain(shown.at(-1)?.jobId);
+  await db.close();
+});
