@@ -1,25 +1,34 @@
+import { relative } from "node:path";
 import { type AppDefinition, appFormat } from "./core/define/definition.ts";
+import { ProblemsFound } from "./core/define/problem.ts";
 import type { Project } from "./project.ts";
 import type { Stage } from "./stages.ts";
 
-/** Runs the code of the stage's apps, and of no other. @throws TypeError for a module that exports something else. */
+/** Runs the code of the stage's apps, and of no other. @throws ProblemsFound for a module that exports something else. */
 export async function loadApps(project: Project, stage: Pick<Stage, "apps">): Promise<readonly AppDefinition[]> {
   const sets = await Promise.all(
     stage.apps.map(async (set) => {
       const module = (await project.apps[set]?.()) as { readonly default?: unknown } | undefined;
       const apps = [module?.default].flat();
-      const where = project.appFiles[set] ?? set;
       if (apps.length > 0 && apps.every(isApp)) {
         if (apps.every(({ format }) => format === appFormat)) return apps;
-        throw new TypeError(`${where}: another major version of belfry made this app; npm ls belfry shows both`);
+        throw unfit(project, set, "is made by another major version of belfry", "npm ls belfry shows both");
       }
-      throw new TypeError(
-        `${where} must export an app, or an array of apps, as its default: export default defineApp(...)`,
+      throw unfit(
+        project,
+        set,
+        "must export an app, or an array of apps, as its default",
+        "export default defineApp(...)",
       );
     }),
   );
   return sets.flat();
 }
+
+const unfit = (project: Project, set: string, rule: string, fix: string): ProblemsFound => {
+  const value = relative(project.root, project.appFiles[set] ?? set);
+  return new ProblemsFound([{ thing: "belfry.config.ts", field: `apps.${set}`, value, rule, fix }]);
+};
 
 const isApp = (value: unknown): value is AppDefinition =>
   typeof value === "object" && value !== null && (value as Partial<AppDefinition>).is === "app";

@@ -15,7 +15,7 @@ import { bindClient } from "./core/ports/client.ts";
 import { readSettings } from "./settings.ts";
 import { stageDefaults } from "./stages.ts";
 
-export { databaseConnection } from "./database.ts";
+export { databaseConnection, databasePool, type DatabasePoolOptions } from "./database.ts";
 
 export interface ConnectOptions {
   /** Default: `BELFRY_STAGE`, else `dev`. */

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
-import type { ClientConfig } from "pg";
+import { type ClientConfig, Pool } from "pg";
 import { databasePassword } from "./adapters/aws/database-password.ts";
 import { parseAddress } from "./adapters/postgres/address.ts";
+import { type Duration, durationMs } from "./core/calendar/duration.ts";
 import { readSettings } from "./settings.ts";
 
 /**
@@ -24,3 +25,28 @@ export function databaseConnection(
 }
 
 const connectMsMax = 5_000;
+
+export interface DatabasePoolOptions {
+  /** Connections. Default 2. */
+  readonly poolSize?: number;
+  /** After which a query fails. Default `10s`. */
+  readonly queryTimeout?: Duration;
+}
+
+/**
+ * For queries outside of `ctx.tx`: the connections of `databaseConnection`, opened with the first query, so that importing
+ * a definition opens nothing. Under `createTestSystem` it leads to the database of the test.
+ */
+export function databasePool({ poolSize = 2, queryTimeout = "10s" }: DatabasePoolOptions = {}): () => Pool {
+  let pool: Pool | null = null;
+  let url: string | undefined;
+  return () => {
+    if (pool !== null && url === process.env["DATABASE_URL"]) return pool;
+    url = process.env["DATABASE_URL"];
+    const timeoutMs = durationMs("queryTimeout", queryTimeout);
+    pool = new Pool({ ...databaseConnection(), max: poolSize, query_timeout: timeoutMs, allowExitOnIdle: true });
+    // An idle connection that breaks would end the process; the next query opens another one.
+    pool.on("error", () => undefined);
+    return pool;
+  };
+}

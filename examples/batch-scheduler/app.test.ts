@@ -19,7 +19,6 @@ test("one file that is gone, and one that fails for a while, stop no other", asy
     at: "2031-05-01T10:00:00Z",
     databaseUrl: inject("postgresUrl"),
   });
-  Object.assign(process.env, { DATABASE_URL: system.databaseUrl, AWS_REGION: "us-east-1" });
   // As `input.ts` says: 1 and 2 are served, 7 is gone, 10 is refused once.
   const insert = "insert into batch_scheduler.external_file (path, next_attempt_at) values ($1, now())";
   for (const n of [1, 2, 7, 10]) await system.database.query(insert, [filePath(n)]);

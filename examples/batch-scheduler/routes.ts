@@ -1,8 +1,8 @@
 import { Hono } from "hono";
-import { connections } from "../pool.ts";
+import { databasePool } from "belfry/connect";
 import { arrive } from "./arrivals.ts";
 
-const connected = connections(1);
+const connected = databasePool({ poolSize: 1 });
 const shown = `
   select key, topic, state, attempts, last_error, next_attempt_at, finished_at from batch_scheduler.outbox where key = $1`;
 

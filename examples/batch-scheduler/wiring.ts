@@ -1,6 +1,6 @@
 import { SendMessageCommand, SQSClient, SQSServiceException } from "@aws-sdk/client-sqs";
 import { httpClient } from "belfry/http";
-import { connections } from "../pool.ts";
+import { databasePool } from "belfry/connect";
 import { toDownload, toMessage } from "./assembler.ts";
 import type { Download, ExternalFile, Outbox } from "./items.ts";
 import type { PublishPort, RetryPorts } from "./ports.ts";
@@ -12,7 +12,7 @@ interface Wired {
   readonly downloads: RetryPorts<ExternalFile, Download>;
 }
 
-const connected = connections(2);
+const connected = databasePool();
 let made: Wired | null = null;
 
 /** The use case's real parts, made once a process and not before a handler asks: definitions open nothing. */

@@ -21,8 +21,6 @@ test("at 07:50 in Seoul each shop's day is settled, and takes the branch that it
     at: "2031-05-05T22:49:00Z",
     databaseUrl: inject("postgresUrl"),
   });
-  // As a worker has it; read once a process.
-  Object.assign(process.env, { DATABASE_URL: system.databaseUrl, AWS_REGION: "us-east-1" });
   await seed(system.database);
   // Past the bank's late answers, before the graphs of 07:51.
   await system.advance({ to: "2031-05-05T22:50:55Z" });

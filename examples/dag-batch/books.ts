@@ -1,4 +1,4 @@
-import { connections } from "../pool.ts";
+import { databasePool } from "belfry/connect";
 
 export interface ShopDay {
   readonly shop: string;
@@ -15,7 +15,7 @@ const ticket = `
   on conflict (shop, day) do update set diff_cents = excluded.diff_cents
   returning 'T-' || id as ticket`;
 
-const connected = connections(2);
+const connected = databasePool();
 
 /** What we have booked of this kind for the day. */
 export async function booked(kind: "order" | "refund", { shop, day }: ShopDay) {

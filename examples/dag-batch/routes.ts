@@ -1,8 +1,8 @@
 import { InvalidPayload, type Job } from "belfry";
 import { Hono } from "hono";
-import { connections } from "../pool.ts";
+import { databasePool } from "belfry/connect";
 
-const connected = connections(1);
+const connected = databasePool({ poolSize: 1 });
 const batch = "select * from dag_batch.batch_instance where biz_key = $1";
 const tasks = `
   select task_key, pre_cnt, status, attempts, visible_at, worker_id, error_code from dag_batch.outbox_evt

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type DataTask, type JoinRule, PermanentError } from "belfry";
-import { connections } from "../pool.ts";
+import { databasePool } from "belfry/connect";
 
 /** A task as a graph's file or table has it. */
 export interface FileTask extends DataTask {
@@ -29,7 +29,7 @@ export const graphTasks = (graph: string): readonly DataTask[] => readGraphFile(
 
 const dataTask = ({ name: task, after = [], join = "all" }: FileTask): DataTask => ({ name: task, after, join });
 
-const connected = connections(2);
+const connected = databasePool();
 const newest = `
   select task.name, task.seconds, task.join_rule as join,
     coalesce((select array_agg(from_key order by from_key) from dag_batch.task_dep d

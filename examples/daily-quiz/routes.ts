@@ -1,9 +1,9 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import { connections } from "../pool.ts";
+import { databasePool } from "belfry/connect";
 import { subscribe } from "./subscribers.ts";
 
-const connected = connections(1);
+const connected = databasePool({ poolSize: 1 });
 const zones = ["Asia/Seoul", "America/Sao_Paulo"] as const;
 const asked = z.object({ zone: z.enum(zones) });
 const unsubscribed = "update daily_quiz.app_user set notify = false where id = $1 returning id::text";

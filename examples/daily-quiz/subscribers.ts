@@ -1,5 +1,5 @@
 import type { Tx } from "belfry";
-import { connections } from "../pool.ts";
+import { databasePool } from "belfry/connect";
 
 const subscribed = "select id::text as id from daily_quiz.app_user where notify and id = any($1::bigint[])";
 
@@ -9,7 +9,7 @@ interface Question {
   readonly fail: (error: unknown) => void;
 }
 
-const connected = connections(1);
+const connected = databasePool({ poolSize: 1 });
 let open: Question[] = [];
 
 /** Asked for each target right before its call. Questions of one batch come together and are one query. */

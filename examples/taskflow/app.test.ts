@@ -14,8 +14,6 @@ afterAll(() => publisher.stop());
 
 async function newSystem(): Promise<TestSystem> {
   const system = await createTestSystem({ apps: [app], databaseUrl: inject("postgresUrl") });
-  // As a worker has it.
-  Object.assign(process.env, { DATABASE_URL: system.databaseUrl, AWS_REGION: "us-east-1" });
   return system;
 }
 

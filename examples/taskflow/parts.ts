@@ -1,8 +1,8 @@
 import { RetryLater } from "belfry";
-import { connections } from "../pool.ts";
+import { databasePool } from "belfry/connect";
 
 const keep = "insert into taskflow.part (name, n, sha256) values ($1, $2, $3) on conflict do nothing";
-const connected = connections(4, 2_000);
+const connected = databasePool({ poolSize: 4, queryTimeout: "2s" });
 
 /** Parts that are kept, counted from the first. */
 export async function partsOf(report: string): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Tx } from "belfry";
 import { Hono } from "hono";
 import { z } from "zod";
-import { connections } from "../pool.ts";
+import { databasePool } from "belfry/connect";
 import { closeCapsule } from "./capsule.ts";
 import { type Inbox, inbox } from "./inbox.ts";
 
@@ -14,7 +14,7 @@ const streamMs = 55_000;
 const lookMs = 2_000;
 const commentMs = 15_000;
 
-const connected = connections(1);
+const connected = databasePool({ poolSize: 1 });
 export const routes = new Hono();
 
 const userId = z.string().regex(/^\d{1,18}$/, "must be a number of at most 18 digits");

@@ -7,8 +7,18 @@ import own from "../../package.json" with { type: "json" };
 import { layOut } from "./lay-out.ts";
 
 const { values } = parseArgs({
-  options: { out: { type: "string", default: ".belfry/package" }, version: { type: "string", default: own.version } },
+  options: {
+    out: { type: "string", default: ".belfry/package" },
+    version: { type: "string", default: own.version },
+    help: { type: "boolean", default: false },
+  },
 });
+if (values.help) {
+  console.log(
+    "npm run package -- [--out FOLDER] [--version V]: makes the tarballs of belfry, belfry-local, create-belfry",
+  );
+  process.exit(0);
+}
 const out = resolve(values.out);
 for (const folder of Object.values(await layOut(out, values.version)) as string[]) {
   const packed = execFileSync("npm", ["pack", "--json", "--pack-destination", out], {

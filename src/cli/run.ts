@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import type { CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
+import { ProblemsFound } from "../core/define/problem.ts";
 import { CliError, type ExitCode, exitCodes, Finished } from "./exit.ts";
 import { output, type Output } from "./output.ts";
 import { thrownAt } from "../thrown-at.ts";
@@ -57,6 +58,7 @@ const isOfCommander = (error: unknown): error is CommanderError =>
 
 /** Of the project's own code its place is what helps, of anything else its stack. */
 async function unexpected(error: unknown, { folder }: World): Promise<CliError> {
+  if (error instanceof ProblemsFound) return new CliError(exitCodes.failure, "problems", error.message);
   const { findConfig } = await import("../project.ts").catch(() => ({ findConfig: () => null }));
   const config = findConfig(folder);
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);

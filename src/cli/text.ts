@@ -48,3 +48,6 @@ function short(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.length > 200 ? `${text.slice(0, 200)}...` : text;
 }
+
+/** `1 job`, `2 jobs`. */
+export const amountOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

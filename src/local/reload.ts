@@ -31,6 +31,8 @@ export interface ReloadOptions extends Reloadable {
 export interface Reloads {
   /** Whether a save is being looked at, or was refused: a process that starts now may meet code that cannot be loaded. */
   areBroken(): boolean;
+  /** Why the last save was refused; empty when it was not. */
+  refusal(): string;
   stop(): Promise<void>;
 }
 
@@ -42,8 +44,16 @@ export function reloadOnSave(options: ReloadOptions): Reloads {
   const { children, env, root, home, api, lanes, wakes, rules, tasks } = options;
   let { loaded } = options;
   let current: Promise<void> = Promise.resolve();
+  /** The last file of the saves that the next look will find; they are looked at together. */
+  let next: string | null = null;
+  const taken = (): string => {
+    const file = next ?? root;
+    next = null;
+    return file;
+  };
   let isOver = false;
   let isBroken = false;
+  let refusal = "";
   const reload = async (file: string): Promise<void> => {
     isBroken = true;
     try {
@@ -56,14 +66,16 @@ export function reloadOnSave(options: ReloadOptions): Reloads {
       rules?.apply(setup.topology.scheduleWakes);
       await api?.refresh();
       isBroken = false;
+      refusal = "";
       options.onReloaded(file);
     } catch (error) {
       // What failed to load is watched too: it is where the next edit will be.
       if (error instanceof SetupFailed && error.loaded !== null) loaded = both(loaded, error.loaded);
       // Ctrl-C ends what just starts with the new code.
       if (isOver) return;
+      refusal = error instanceof Error ? error.message : String(error);
       options.onRejected(file, error);
-      api?.reject({ file: relative(root, file), problem: error instanceof Error ? error.message : String(error) });
+      api?.reject({ file: relative(root, file), problem: refusal });
     }
     if (!isOver) watch.follow(foldersOf(loaded, root));
   };
@@ -72,10 +84,13 @@ export function reloadOnSave(options: ReloadOptions): Reloads {
     folder: (path) => path !== home && holdsLoaded(path, loaded, root),
   };
   const watch = watchSources(foldersOf(loaded, root), wanted, (file) => {
-    current = current.then(() => (isOver ? undefined : reload(file)));
+    const isAwaited = next !== null;
+    next = file;
+    if (!isAwaited) current = current.then(() => (isOver ? undefined : reload(taken())));
   });
   return {
     areBroken: () => isBroken,
+    refusal: () => refusal,
     async stop() {
       isOver = true;
       watch.stop();

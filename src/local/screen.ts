@@ -1,6 +1,7 @@
 import colors from "picocolors";
 import { minuteMs } from "../core/job/units.ts";
 import { printable, printableJson } from "../cli/printable.ts";
+import { amountOf } from "../cli/text.ts";
 import type { LocalEvent, LocalSystem } from "./system.ts";
 
 /** Shows what happens in the system: lines, and one live line at the end of a terminal. */
@@ -79,7 +80,7 @@ function startedLines(
     row("SQS", urls.sqs),
     row("DynamoDB", urls.dynamodb),
     row("Mail", `${urls.mail} (kept in ${home}/mail)`),
-    `  ${setup.jobs} jobs, ${setup.schedules} schedules; lanes: ${lanes}; logs in ${home}/log`,
+    `  ${amountOf(setup.jobs, "job")}, ${amountOf(setup.schedules, "schedule")}; lanes: ${lanes}; logs in ${home}/log`,
     ...setup.differences.map((difference) => `  ${difference}`),
     ...(setup.requeued > 0
       ? [`  ${setup.requeued} jobs waited in the queue of the last run: their messages are sent again`]

@@ -10,7 +10,7 @@ import { createLanes, type Lanes } from "./lambda/lanes.ts";
 import { type Parts, startParts } from "./services/parts.ts";
 import { setUp, type SetupFlag } from "./setup/run-setup.ts";
 import type { SetupReport } from "./setup/setup-report.ts";
-import { type Reloadable, reloadOnSave } from "./reload.ts";
+import { type Reloadable, type Reloads, reloadOnSave } from "./reload.ts";
 import { type RuleClock, startRuleClock } from "./tasks/rule-clock.ts";
 import { type Fakes, startFakes } from "./fakes.ts";
 import { stopInOrder } from "./process/stop-in-order.ts";
@@ -120,7 +120,7 @@ async function startAll(options: LocalOptions, { project, stage, home, stops }: 
   const env = childEnvironment(options, { project, stage, home, parts, environment });
   const setup = await setUp({ children, env, flags: setupFlags(parts) }, parts.postgres);
   const began: Started = {
-    saves: { areBroken: () => false },
+    saves: { areBroken: () => false, refusal: () => "" },
     options,
     project,
     children,
@@ -169,8 +169,7 @@ const setupFlags = (parts: Parts): readonly SetupFlag[] => [
 ];
 
 interface Started {
-  /** While they are, a worker that cannot start says nothing that the rejected save did not say. */
-  readonly saves: { areBroken: () => boolean };
+  readonly saves: Pick<Reloads, "areBroken" | "refusal">;
   readonly project: Project;
   readonly options: LocalOptions;
   readonly children: Children;
@@ -184,10 +183,12 @@ interface Started {
 const isWanted = (part: NonNullable<LocalOptions["without"]>[number], { options }: Started): boolean =>
   options.without?.includes(part) !== true;
 
+/** What was said when the save was refused is not said again by each process that meets it. */
 const linesOf =
-  (from: string, { report }: Started) =>
-  (line: string, stream: "stdout" | "stderr"): void =>
-    report({ is: "line", from, stream, line });
+  (from: string, { report, saves }: Started) =>
+  (line: string, stream: "stdout" | "stderr"): void => {
+    if (line === "" || !saves.refusal().includes(line)) report({ is: "line", from, stream, line });
+  };
 
 async function beginFakes(started: Started, home: Home): Promise<Fakes | null> {
   if (!isWanted("fakes", started) || started.setup.fakes.length === 0) return null;
@@ -294,6 +295,6 @@ function beginWatch(started: Started, parts: Reloadable): void {
     onRejected: (file, error) =>
       report({ is: "problem", from: file, what: "cannot be used, so the old code runs on", error }),
   });
-  started.saves.areBroken = () => reloads.areBroken();
+  Object.assign(started.saves, reloads);
   stops.push(() => reloads.stop());
 }

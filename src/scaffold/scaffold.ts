@@ -158,5 +158,5 @@ const readme = (name: string): string => `# ${name}
 | \`npm run check\` | types, and all that Belfry finds wrong with the definitions |
 | \`npm run synth\` | the CloudFormation template; \`npx cdk deploy\` deploys it |
 
-On a machine with an older Node, npm's scripts and npx use the Node 24 of \`optionalDependencies\`.
+On a machine with an older Node, npm's scripts and npx use the Node 24 of \`optionalDependencies\`; npm's warnings of EBADENGINE do no harm.
 `;

@@ -55,16 +55,18 @@ export function newDriver(options: DriverOptions): Driver {
     return { life, worker };
   };
 
-  const work = async (lane: string): Promise<readonly Ran[]> => {
+  const ended = new Set<string>();
+  /** Null when the lane has no message. */
+  const work = async (lane: string): Promise<readonly Ran[] | null> => {
     const records = queue.receive(lane, batchSize);
-    if (records.length === 0) return [];
+    if (records.length === 0) return null;
     const { life, worker } = workerOf(lane);
     const handled = worker.handle(records, { remainingMs: () => 600_000 });
     const answer = await Promise.race([handled, life.ended]);
     // A dead worker deletes no messages; the next one starts where it was.
     if (answer === undefined) lives.delete(lane);
     else settle(lane, records, answer.failed);
-    return await ranOf(ports, records);
+    return await ranOf(ports, records, ended);
   };
   const settle = (lane: string, records: readonly ReceivedMessage[], failed: readonly string[]): void => {
     queue.delete(
@@ -80,11 +82,11 @@ export function newDriver(options: DriverOptions): Driver {
       if (round === roundsMax)
         throw new Error(`drain: work did not end after ${roundsMax} rounds; does a job enqueue itself?`);
       await pass(ports, registry, { ...how, signal, lapsed });
-      const before = ran.length;
+      let batches = 0;
       for (const lane of lanes) {
-        for (let batch = await work(lane); batch.length > 0; batch = await work(lane)) ran.push(...batch);
+        for (let batch = await work(lane); batch !== null; batch = await work(lane)) batches += ran.push(...batch) + 1;
       }
-      if (ran.length === before) return ran;
+      if (batches === 0) return ran;
     }
   };
 
@@ -133,14 +135,23 @@ async function nextTime(
   );
 }
 
-/** How the jobs of these messages stand now. */
-async function ranOf({ store }: Ports, records: readonly ReceivedMessage[]): Promise<readonly Ran[]> {
+const unfinished: ReadonlySet<Ran["state"]> = new Set(["PENDING", "QUEUED", "RUNNING"]);
+
+/** What ended with these messages. A message that comes twice ends no second attempt: `ended` holds those that were listed. */
+async function ranOf(
+  { store }: Ports,
+  records: readonly ReceivedMessage[],
+  ended: Set<string>,
+): Promise<readonly Ran[]> {
   const ran: Ran[] = [];
   for (const { body } of records) {
     const message = decodeMessage(body);
     const found = message === null ? null : await store.job(message.jobId);
     if (found === null) continue;
     const { id, kind, state, attempt, errorMessage: error } = found.job;
+    const which = `${id} ${attempt} ${state}`;
+    if (unfinished.has(state) || ended.has(which)) continue;
+    ended.add(which);
     ran.push({ id, kind, state, attempt, error });
   }
   return ran;

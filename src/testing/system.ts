@@ -122,6 +122,8 @@ async function open({ apps, at, databaseUrl }: TestSystemOptions, stage: string)
   await installDefinitions(ports, driver.registry, { stage });
   // What is due is handed to its queue at once, and nothing earlier: messages never wait for a clock that stands.
   bindClient(createClient(ports, { stage, dispatchWindowMs: 0 }));
+  const { AWS_REGION: region = "us-east-1" } = process.env;
+  const restore = withEnvironment({ DATABASE_URL: made.url, AWS_REGION: region });
   return {
     database,
     databaseUrl: made.url,
@@ -135,12 +137,25 @@ async function open({ apps, at, databaseUrl }: TestSystemOptions, stage: string)
     crash: (where) => faults.crash(where),
     async [Symbol.asyncDispose]() {
       bindClient(null);
+      restore();
       isOpen = false;
       await driver.stop();
       await connections.close();
       await database.end();
       await made.drop();
     },
+  };
+}
+
+/** As a worker has it, so that `databasePool` of a handler leads to this database. @returns what puts back the values before. */
+function withEnvironment(values: Readonly<Record<string, string>>): () => void {
+  const before = Object.keys(values).map((name) => [name, process.env[name]] as const);
+  Object.assign(process.env, values);
+  return () => {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
   };
 }
 

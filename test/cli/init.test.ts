@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -32,7 +32,7 @@ test("init makes a project that check accepts", async () => {
   );
   const checked = await belfry(["check"], { folder: join(project, "jobs"), env: { BELFRY_PROJECT: "" } });
   expect(checked).toMatchObject({ code: 0, err: "" });
-  expect(checked.out).toContain("dev: ok (1 apps, 0 jobs, 0 schedules)");
+  expect(checked.out).toContain("dev: ok (1 app, 0 jobs, 0 schedules)");
 });
 
 test("without a project in reach, check says how to get one", async () => {
@@ -59,13 +59,25 @@ test("what a file of the project throws, and a package that it misses, is told b
       env: { PATH: process.env["PATH"] },
       encoding: "utf8",
     });
-    expect(stdout).toBe("");
-    return stderr.trim();
+    return (stdout + stderr).trim();
   };
   expect(await told('import "left-pad";')).toBe(
     'error: jobs-18.ts  package "left-pad" is not installed: npm install left-pad',
   );
   expect(await told('\nthrow new Error("no key");')).toBe("error: jobs-27.ts:2  Error: no key");
+  expect(await told("export {};")).toBe(
+    "error: 1 problem in the definitions and their settings:\n" +
+      "  - belfry.config.ts: apps.jobs jobs-10.ts must export an app, or an array of apps, as its default; export default defineApp(...)",
+  );
+  const app = `{ is: "app", format: 1, name: "a", jobs: [], schedules: [], lanes: {}, routes: null, migrations`;
+  expect(await told(`export default ${app}: new URL("./none/", import.meta.url) };`)).toContain(
+    `- app "a": migrations ${folder}/none/ is no folder that can be read (ENOENT); correct the URL`,
+  );
+  mkdirSync(join(folder, "sql"));
+  writeFileSync(join(folder, "sql/0002_late.sql"), "select 1;");
+  expect(await told(`export default ${app}: new URL("./sql/", import.meta.url) };`)).toContain(
+    "migration 1 is missing",
+  );
 });
 
 test("a config with slips is refused with all of them", async () => {

@@ -56,6 +56,6 @@ test("an app of a version that works in another way is refused with what to look
   });
   expect(await loadApps(project(1), { apps: ["shared"] })).toHaveLength(1);
   await expect(loadApps(project(2), { apps: ["shared"] })).rejects.toThrow(
-    "/shared.ts: another major version of belfry made this app; npm ls belfry shows both",
+    "apps.shared shared.ts is made by another major version of belfry; npm ls belfry shows both",
   );
 });

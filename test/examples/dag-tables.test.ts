@@ -14,7 +14,6 @@ afterAll(() => services.stop());
 
 test("a graph runs from its tables, and one task more is the next version of it", async () => {
   await using system = await createTestSystem({ apps: [app], databaseUrl: inject("postgresUrl") });
-  Object.assign(process.env, { DATABASE_URL: system.databaseUrl, AWS_REGION: "us-east-1" });
   const start = async (day: string): Promise<void> => {
     const body = JSON.stringify({ graph: "monthly", day });
     const request = new Request("http://x/batches", { method: "POST", body });

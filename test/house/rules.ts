@@ -38,6 +38,7 @@ export const rules: readonly Rule[] = [
       /^src\/cli\//,
       /^src\/(apps|stages|topology|config|project|lane-settings)\.ts$/,
       /^src\/core\/define\/(check|problem|scope)\.ts$/,
+      /^src\/adapters\/postgres\/migration-files\.ts$/,
     ],
     packages: "any",
   },
@@ -87,7 +88,7 @@ export const rules: readonly Rule[] = [
   { files: /^src\/cli\/commands\/dev\.ts$/, mayImport: [/^src\/cli\//, /^src\/local\//], packages: "any" },
   {
     files: /^src\/cli\/run\.ts$/,
-    mayImport: [/^src\/cli\//, /^src\/(project|thrown-at)\.ts$/, /^package\.json$/],
+    mayImport: [/^src\/cli\//, /^src\/(project|thrown-at|core\/define\/problem)\.ts$/, /^package\.json$/],
     packages: "any",
   },
   { files: /^src\/thrown-at\.ts$/, mayImport: [], packages: { named: [/^node:/] } },
@@ -129,8 +130,8 @@ export const rules: readonly Rule[] = [
   },
   {
     files: /^src\/apps\.ts$/,
-    mayImport: [/^src\/(core\/define\/definition|stages|project)\.ts$/],
-    packages: { named: [] },
+    mayImport: [/^src\/(core\/define\/(definition|problem)|stages|project)\.ts$/],
+    packages: { named: [/^node:path$/] },
   },
   {
     files: /^src\/(config|settings|config-schema)\.ts$/,

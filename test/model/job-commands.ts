@@ -1,10 +1,11 @@
 import { array, boolean, constant, constantFrom, integer, nat, oneof, option, record, tuple } from "fast-check";
 import type { Arbitrary } from "fast-check";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { NewJob } from "../../src/core/job/job.ts";
 import type { Message, Settlement } from "../../src/core/ports/ports.ts";
 import { aJob, dispatchWindowMs, settlementOf } from "../contract/store/fixture.ts";
 import type { Pair, Side, Twin } from "./pair.ts";
-import { step } from "./step.ts";
+import { movedRows, step } from "./step.ts";
 import type { Step } from "./step.ts";
 
 const pick = nat(40);
@@ -14,7 +15,7 @@ const kinds = constantFrom("mail", "push");
 const lanes = constantFrom("default", "mail");
 const slotKeys = constantFrom([], [], ["cap:a"], ["lock:b"], ["cap:a", "lock:b"], ["overlap:c"]);
 
-interface Draft {
+export interface Draft {
   readonly kind: string;
   readonly key: string | null;
   readonly input: string;
@@ -23,9 +24,10 @@ interface Draft {
   readonly slotKeys: readonly string[];
   readonly maxAttempts: number;
   readonly expires: boolean;
+  readonly retentionMs: number;
 }
 
-const draft: Arbitrary<Draft> = record({
+export const draft: Arbitrary<Draft> = record({
   kind: kinds,
   key: constantFrom(null, null, "k1", "k2"),
   input: constantFrom("x", "x", "y"),
@@ -34,9 +36,10 @@ const draft: Arbitrary<Draft> = record({
   slotKeys,
   maxAttempts: integer({ min: 1, max: 3 }),
   expires: boolean(),
+  retentionMs: constantFrom(60_000, contractLimits.retentionMsDefault),
 });
 
-async function jobsOf(pair: Pair, drafts: readonly Draft[]): Promise<NewJob[]> {
+export async function jobsOf(pair: Pair, drafts: readonly Draft[]): Promise<NewJob[]> {
   const now = await pair.oracle.now();
   return drafts.map(({ input, expires, ...rest }) =>
     aJob({ ...rest, payload: pair.mark(), canonicalInput: input, expiresAt: expires ? now + 500_000 : null }),
@@ -66,7 +69,7 @@ const insertInTx = tuple(draft, boolean()).map(([one, commits]) =>
 );
 
 /** The message a job waits for, or one that is too old. */
-async function messagesOf(pair: Pair, chosen: readonly number[], age: number, side: Side): Promise<Message[]> {
+export async function messagesOf(pair: Pair, chosen: readonly number[], age: number, side: Side): Promise<Message[]> {
   const twins = twinsOf(pair, chosen);
   return await Promise.all(
     twins.map(async (twin) => {
@@ -76,7 +79,7 @@ async function messagesOf(pair: Pair, chosen: readonly number[], age: number, si
   );
 }
 
-const twinsOf = (pair: Pair, chosen: readonly number[]): Twin[] => [
+export const twinsOf = (pair: Pair, chosen: readonly number[]): Twin[] => [
   ...new Set(chosen.flatMap((n) => pair.job(n) ?? [])),
 ];
 
@@ -98,13 +101,13 @@ const undelivered = tuple(picks, age).map(([chosen, old]) =>
       oracle: await messagesOf(pair, chosen, old, "oracle"),
       real: await messagesOf(pair, chosen, old, "real"),
     };
-    await pair.both((store, _id, side) =>
-      store.returnUndelivered(messages[side], { undeliveredMax: 3, backoffMs: 20_000 }),
+    await pair.both(async (store, _id, side) =>
+      movedRows(await store.returnUndelivered(messages[side], { undeliveredMax: 3, backoffMs: 20_000 })),
     );
   }),
 );
 
-const attemptOf = async (pair: Pair, twin: Twin): Promise<number> =>
+export const attemptOf = async (pair: Pair, twin: Twin): Promise<number> =>
   (await pair.oracle.job(twin.oracle))?.job.attempt ?? 0;
 
 const beat = tuple(picks, constantFrom(0, 0, 1), option(constantFrom(0, 0.5, 1))).map(([chosen, off, progress]) =>

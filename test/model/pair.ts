@@ -1,5 +1,5 @@
 import { deepStrictEqual } from "node:assert/strict";
-import type { JobId, Json } from "../../src/core/job/job.ts";
+import type { JobId, JobView, Json, RunId } from "../../src/core/job/job.ts";
 import { FenceLost } from "../../src/core/ports/ports.ts";
 import type { OutboxBatch, Store } from "../../src/core/ports/ports.ts";
 import type { ReferenceStore } from "../support/reference-store.ts";
@@ -8,6 +8,11 @@ import type { ReferenceStore } from "../support/reference-store.ts";
 export interface Twin {
   readonly oracle: JobId;
   readonly real: JobId;
+}
+
+export interface RunTwin {
+  readonly oracle: RunId;
+  readonly real: RunId;
 }
 
 export interface HandoffTwin {
@@ -22,6 +27,7 @@ export class Pair {
   readonly oracle: ReferenceStore;
   readonly real: Store;
   readonly jobs: Twin[] = [];
+  readonly runs: RunTwin[] = [];
   readonly outbox: HandoffTwin[] = [];
   readonly #advance: (ms: number) => Promise<void>;
   readonly #names = { oracle: new Map<string, string>(), real: new Map<string, string>() };
@@ -47,10 +53,15 @@ export class Pair {
     return this.jobs[pick % Math.max(1, this.jobs.length)];
   }
 
+  run(pick: number): RunTwin | undefined {
+    return this.runs[pick % Math.max(1, this.runs.length)];
+  }
+
   /** Calls both and expects equal answers, ids and order of rows aside. */
   async both<T>(call: (store: Store, id: (twin: Twin) => JobId, side: Side) => Promise<T>): Promise<void> {
     const oracle = await answerOf(() => call(this.oracle, (twin) => twin.oracle, "oracle"));
     const real = await answerOf(() => call(this.real, (twin) => twin.real, "real"));
+    await this.#pairNewRuns();
     await this.#pairNewJobs();
     this.#pairHandoffs(handoffsIn(oracle), handoffsIn(real));
     deepStrictEqual(this.comparable(real, "real"), this.comparable(oracle, "oracle"));
@@ -64,6 +75,10 @@ export class Pair {
       return items.map((item) => this.comparable(item, side)).toSorted(byText);
     }
     if (typeof value !== "object" || value === null) return value;
+    if (value instanceof Map)
+      return Object.fromEntries(
+        [...value].map(([key, inner]) => [this.comparable(key, side), this.comparable(inner, side)]),
+      );
     // How large a payload is in Postgres only Postgres knows.
     const members = Object.entries(value).filter(([key]) => key !== "payloadBytes");
     return Object.fromEntries(members.map(([key, inner]) => [key, this.comparable(inner, side)]));
@@ -80,10 +95,24 @@ export class Pair {
     }
   }
 
+  async #pairNewRuns(): Promise<void> {
+    const [oracle, real] = [await this.oracle.runs({ limit: 40 }), await this.real.runs({ limit: 40 })];
+    for (const { id, key } of oracle) {
+      if (this.#names.oracle.has(id)) continue;
+      const twin = { oracle: id, real: real.find((run) => run.key === key)?.id ?? id };
+      this.runs.push(twin);
+      this.#names.oracle.set(twin.oracle, `run ${key}`);
+      this.#names.real.set(twin.real, `run ${key}`);
+    }
+  }
+
   async #newJobs(side: Side): Promise<Map<string, JobId>> {
     const listed = await this[side].jobs({ limit: 40 });
     const fresh = listed.filter((job) => !this.#names[side].has(job.id)).toReversed();
-    return new Map(fresh.map((job) => [JSON.stringify(job.payload), job.id]));
+    // Tasks of a graph have no payload of their own.
+    const markOf = ({ payload, runId, task }: JobView): string =>
+      task === null ? JSON.stringify(payload) : `${String(this.comparable(runId, side))} ${task}`;
+    return new Map(fresh.map((job) => [markOf(job), job.id]));
   }
 
   #pairHandoffs(oracle: readonly OutboxBatch[], real: readonly OutboxBatch[]): void {

@@ -1,10 +1,8 @@
 import { array, boolean, constant, constantFrom, integer, nat, tuple } from "fast-check";
 import type { Arbitrary } from "fast-check";
-import type { PlannedSchedule, ScheduleSpec } from "../../src/core/ports/schedule.ts";
-import { aJob, dispatchWindowMs, minute } from "../contract/store/fixture.ts";
-import { aSpec, occurrenceAt } from "../contract/store/schedule-fixture.ts";
-import type { Pair, Twin } from "./pair.ts";
-import { step } from "./step.ts";
+import { dispatchWindowMs } from "../contract/store/fixture.ts";
+import { attemptOf, twinsOf } from "./job-commands.ts";
+import { movedRows, step } from "./step.ts";
 import type { Step } from "./step.ts";
 
 const limit = constantFrom(1, 2, 10);
@@ -12,9 +10,6 @@ const limit = constantFrom(1, 2, 10);
 const all = constant(1_000);
 const lane = constantFrom(undefined, undefined, "mail");
 const picks = array(nat(40), { minLength: 1, maxLength: 3 });
-const twinsOf = (pair: Pair, chosen: readonly number[]): Twin[] => [
-  ...new Set(chosen.flatMap((n) => pair.job(n) ?? [])),
-];
 
 const relay = tuple(limit, lane).map(([rows, one]) =>
   step(`relay ${rows} ${one}`, (pair) =>
@@ -52,18 +47,44 @@ const confirm = tuple(nat(40), boolean()).map(([pick, partly]) =>
 
 const rescue = tuple(all, lane).map(([rows, one]) =>
   step(`rescue ${rows} ${one}`, (pair) =>
-    pair.both((store) =>
-      store.rescue({ limit: rows, interruptionsMax: 3, ...(one === undefined ? {} : { lane: one }) }),
+    pair.both(async (store) =>
+      movedRows(await store.rescue({ limit: rows, interruptionsMax: 3, ...(one === undefined ? {} : { lane: one }) })),
     ),
   ),
 );
+
+const lapsed = tuple(boolean(), constantFrom("w", "x")).map(([ends, worker]) =>
+  step(`lapsed leases${ends ? ` after ${worker} has died` : ""}, and their rescue`, (pair) =>
+    pair.both(async (store) => {
+      if (ends) await store.endLeases(worker);
+      const leases = await store.lapsedLeases({ limit: 1_000 });
+      const rescued = await store.rescue({ leases: leases.map(({ id }) => id), limit: 1_000, interruptionsMax: 3 });
+      return { leases: leases.map(({ id: _id, ...lease }) => lease), rescued: movedRows(rescued) };
+    }),
+  ),
+);
+
+const takeOver = tuple(nat(40), constantFrom(0, 0, 1), boolean()).map(([chosen, off, extends_]) =>
+  step(`${extends_ ? "extend" : "take over"} job ${chosen}`, async (pair) => {
+    const twin = pair.job(chosen);
+    if (twin === undefined) return;
+    const attempt = (await attemptOf(pair, twin)) + off;
+    await pair.both(async (store, id): Promise<unknown> => {
+      const held = { jobId: id(twin), attempt };
+      if (extends_) return await store.extendLease(held, { worker: "w", leaseMs: 50_000 });
+      return await store.takeOver(held, { from: "w", worker: "x" });
+    });
+  }),
+);
+
+const prune = constant(step("prune", (pair) => pair.both(async (store) => (await store.prune({ limit: 1_000 })).jobs)));
 
 const control = tuple(constantFrom("cancel", "retry", "look", "freeSlots"), picks).map(([verb, chosen]) =>
   step(`${verb} ${chosen.join()}`, async (pair) => {
     const twins = twinsOf(pair, chosen);
     await pair.both(async (store, id): Promise<unknown> => {
       const ids = twins.map(id);
-      if (verb === "cancel") return await store.cancel(ids);
+      if (verb === "cancel") return movedRows(await store.cancel(ids));
       if (verb === "retry") return await store.retry(ids);
       if (verb === "look") return await store.peek(ids);
       const held = await Promise.all(
@@ -113,43 +134,6 @@ const fallbackLock = tuple(
   ),
 );
 
-const install = constantFrom<Partial<ScheduleSpec>>({}, { overlap: "skip" }, { enabled: false }).map((over) =>
-  step(`install the schedule ${JSON.stringify(over)}`, (pair) =>
-    pair.both((store) => store.installSchedules([aSpec(over)])),
-  ),
-);
-
-const plan = tuple(integer({ min: 1, max: 3 }), integer({ min: -3, max: 12 }), boolean(), boolean()).map(
-  ([version, minutes, isCatchUp, skipped]) =>
-    step(`plan version ${version}, ${minutes} minutes ahead`, async (pair) => {
-      const now = await pair.oracle.now();
-      const nominalAt = Math.ceil(now / minute) * minute + minutes * minute;
-      const made = aJob({
-        kind: "sweep",
-        dueAt: nominalAt,
-        payload: pair.mark(),
-        slotKeys: isCatchUp ? ["cap:a"] : [],
-      });
-      const decided = { outcome: "SKIPPED", reason: "misfire", job: null } as const;
-      const one = occurrenceAt(nominalAt, { isCatchUp, job: made, ...(skipped ? decided : {}) });
-      const carry = isCatchUp ? { missed: 1, missedUntil: null, catchUpUntil: now } : null;
-      const decidedUntil = Math.max(now, nominalAt);
-      const planned: PlannedSchedule = {
-        scheduleId: "every-minute",
-        version,
-        decidedUntil,
-        nextAt: decidedUntil + minute,
-        occurrences: [one],
-        carry,
-      };
-      await pair.both((store) => store.plan([planned], { dispatchWindowMs }));
-    }),
-);
-
-const due = constant(
-  step("due schedules", (pair) => pair.both((store) => store.dueSchedules({ horizonMs: dispatchWindowMs, limit: 5 }))),
-);
-
 /** What a pass, an operator and time do. */
 export const passSteps: readonly Arbitrary<Step>[] = [
   relay,
@@ -158,6 +142,9 @@ export const passSteps: readonly Arbitrary<Step>[] = [
   wake,
   confirm,
   rescue,
+  lapsed,
+  takeOver,
+  prune,
   control,
   control,
   advance,
@@ -165,8 +152,4 @@ export const passSteps: readonly Arbitrary<Step>[] = [
   resize,
   fence,
   fallbackLock,
-  install,
-  plan,
-  plan,
-  due,
 ];

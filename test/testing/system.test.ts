@@ -8,6 +8,7 @@ import {
   RetryLater,
   sql,
 } from "belfry";
+import { databasePool } from "belfry/connect";
 import { createTestSystem, runJob, timesOf } from "belfry/testing";
 import { expect, inject, test } from "vitest";
 import { z } from "zod";
@@ -68,9 +69,10 @@ test.each(["claimed", "before-settle", "settled"] as const)(
     await using system = await createTestSystem({ apps: [quiet], at, databaseUrl: databaseUrl() });
     system.crash(where);
     const { id } = await greet.enqueue({ name: "Bob" });
-    await system.drain();
+    const ran = [...(await system.drain())];
     expect((await system.job(id))?.state).toBe(where === "settled" ? "SUCCESS" : "RUNNING");
-    await system.advance("5m");
+    ran.push(...(await system.advance("5m")));
+    expect(ran).toMatchObject([{ id, state: "SUCCESS" }]);
     expect(await system.job(id)).toMatchObject({ state: "SUCCESS", attempt: where === "settled" ? 1 : 2 });
     const greetings = system.logs.filter(({ message }) => message === "Good morning, Bob!");
     expect(greetings).toHaveLength(where === "before-settle" ? 2 : 1);
@@ -113,6 +115,20 @@ test("a handler's transaction, a graph and a fan-out run on the real tables", as
   const ran = await system.drain();
   expect(ran.filter(({ kind, state }) => kind === "note" && state === "SUCCESS")).toHaveLength(25);
   expect((await system.database.query("select sum(n)::int as sum from note")).rows).toEqual([{ sum: 7 + 325 }]);
+});
+
+test("a handler's own pool leads to the database of the system that is open, and to no other", async () => {
+  const pool = databasePool({ poolSize: 1 });
+  const count = defineJob({ id: "count", run: async () => (await pool().query("select n from number")).rows });
+  const app = defineApp({ name: "numbers", jobs: [count] });
+  for (const n of [3, 4]) {
+    await using system = await createTestSystem({ apps: [app], databaseUrl: databaseUrl() });
+    await system.database.query(`create table number (n int); insert into number values (${n})`);
+    const { id } = await count.enqueue();
+    await system.drain();
+    expect((await system.job(id))?.result).toEqual([{ n }]);
+  }
+  expect(pool).toThrow("DATABASE_URL");
 });
 
 test("one process has one open system", async () => {

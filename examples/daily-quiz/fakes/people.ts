@@ -1,6 +1,5 @@
 import { setInterval as ticks } from "node:timers/promises";
-import { databaseConnection } from "belfry/connect";
-import { Pool } from "pg";
+import { databasePool } from "belfry/connect";
 import { openLedger } from "../../fake/ledger.ts";
 import { home } from "../../fake/serve.ts";
 import { leaves, usersDefault } from "../input.ts";
@@ -19,14 +18,15 @@ const leave = `
     and t.status in ('PENDING', 'QUEUED') and t.send_at > belfry.now() + interval '1 minute'
   returning u.id::int as id, t.day::text as day`;
 
-const pool = new Pool({ ...databaseConnection(), max: 1 });
-pool.on("error", () => undefined);
+const pool = databasePool({ poolSize: 1 });
 process.once("SIGTERM", () => process.exit(0));
 console.log(JSON.stringify({ ready: name, env: {} }));
 
 /** Some users switch notifications off when their target is written already. */
 for await (const _ of ticks(lookMs)) {
   // The database may be away for a while; the next look finds the same users.
-  const { rows } = await pool.query<{ id: number; day: string }>(leave, [leavers]).catch(() => ({ rows: [] }));
+  const { rows } = await pool()
+    .query<{ id: number; day: string }>(leave, [leavers])
+    .catch(() => ({ rows: [] }));
   for (const { id, day } of rows) ledger.append({ key: `${day}:${id}`, user: id, outcome: "left" });
 }

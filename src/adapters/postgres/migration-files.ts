@@ -2,6 +2,8 @@ import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { AppDefinition } from "../../core/define/definition.ts";
+import type { Problem } from "../../core/define/problem.ts";
 
 /** One numbered SQL file. */
 export interface MigrationFile {
@@ -34,6 +36,23 @@ export function migrationFiles(folder: string): readonly MigrationFile[] {
   }
   return files;
 }
+
+/** What is wrong with the folders that hold the apps' own tables, before anything of them runs. */
+export const checkMigrations = (apps: readonly AppDefinition[]): readonly Problem[] =>
+  apps.flatMap(({ name, migrations }) => {
+    if (migrations === null) return [];
+    const about = { thing: `app "${name}"`, field: "migrations" };
+    const folder = fileURLToPath(migrations);
+    try {
+      migrationFiles(folder);
+      return [];
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === undefined) return [{ ...about, value: "", rule: `cannot run: ${message}`, fix: "" }];
+      const fix = "correct the URL, or make the folder with files like 0001_what_it_does.sql";
+      return [{ ...about, value: folder, rule: `is no folder that can be read (${code})`, fix }];
+    }
+  });
 
 function read(folder: string, name: string): MigrationFile {
   const number = /^(\d{4})_[a-z0-9_-]+\.sql$/.exec(name)?.[1];

@@ -88,7 +88,9 @@ async function startRun(tx: Tx, run: NewRun): Promise<StartedRun> {
   if (sealed && starterId !== null) await execute(tx, sql.passSlots, [starterId]);
   if (tasks.length === 0) await execute(tx, sql.nudgeRun, [inserted.id]);
   const runId = inserted.id as RunId;
-  return { runId, created: true, sealed, cursor: null, input: run.input, parentId, aftermath: aftermathOf(dispatched) };
+  const ended = tasks.length === 0 ? [{ run_id: inserted.id }] : [];
+  const aftermath = aftermathOf([...dispatched, ...ended]);
+  return { runId, created: true, sealed, cursor: null, input: run.input, parentId, aftermath };
 }
 
 const notWritten: Paged = { written: false, created: 0, conflicts: 0, aftermath: noAftermath };

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { checkMigrations } from "../../adapters/postgres/migration-files.ts";
 import { loadApps } from "../../apps.ts";
 import { configProblems } from "../../config.ts";
 import { checkApps, notesOf } from "../../core/define/check.ts";
@@ -12,6 +13,7 @@ import { apiAgainst } from "../api.ts";
 import { storedDifferences } from "../database.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
+import { amountOf } from "../text.ts";
 import { projectOf, stageIn } from "../project.ts";
 import { type Waiting, waitingAgainst } from "../waiting.ts";
 import type { World } from "../world.ts";
@@ -103,7 +105,11 @@ async function reportOf(
 ): Promise<Report> {
   const { name } = stage;
   const apps = await loadApps(project, stage);
-  const problems = [...checkApps(apps, name, stageNames(project)), ...checkScopes(stage, apps)];
+  const problems = [
+    ...checkApps(apps, name, stageNames(project)),
+    ...checkScopes(stage, apps),
+    ...checkMigrations(apps),
+  ];
   const all = [...problems, ...builtProblems(() => topology(apps, stage), { stage, env }, problems.length === 0)];
   return {
     stage: name,
@@ -149,7 +155,7 @@ function builtProblems(
 function reportText({ stage, apps, jobs, schedules, problems, notes, differences }: Report): string {
   if (problems.length === 0) {
     return [
-      `${stage}: ok (${apps} apps, ${jobs} jobs, ${schedules} schedules)`,
+      `${stage}: ok (${amountOf(apps, "app")}, ${amountOf(jobs, "job")}, ${amountOf(schedules, "schedule")})`,
       ...notes.map((note) => `  note: ${note}`),
       ...differences.map((difference) => `  database: ${difference}`),
     ].join("\n");
@@ -158,6 +164,6 @@ function reportText({ stage, apps, jobs, schedules, problems, notes, differences
 }
 
 const problemsText = (what: string, problems: readonly Described[]): string =>
-  [`${what}: ${problems.length} ${problems.length === 1 ? "problem" : "problems"}`]
+  [`${what}: ${amountOf(problems.length, "problem")}`]
     .concat(problems.map(({ message }) => `  - ${message}`))
     .join("\n");

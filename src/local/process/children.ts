@@ -24,6 +24,7 @@ interface Recorded {
 }
 
 const leftoverMs = 3_000;
+const lastWords = new URL("./last-words.ts", import.meta.url).href;
 
 /**
  * The Node processes of one local system. Each is recorded in a file of its own while it runs, so that the next start
@@ -48,7 +49,7 @@ export class Children {
 
   start(options: ChildOptions): ChildProcess {
     const stdio: StdioOptions = options.ipc === true ? ["ignore", "pipe", "pipe", "ipc"] : ["ignore", "pipe", "pipe"];
-    const child = spawn(process.execPath, options.args, { env: options.env, stdio });
+    const child = spawn(process.execPath, ["--import", lastWords, ...options.args], { env: options.env, stdio });
     this.#follow(child, options);
     if (child.pid !== undefined) this.#record(child.pid, options.name, child);
     return child;

@@ -6,9 +6,11 @@ import { dirname, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { dynamodbClient, sqsClient } from "../../adapters/aws/endpoint.ts";
 import { migrate } from "../../adapters/postgres/migrate.ts";
+import { checkMigrations } from "../../adapters/postgres/migration-files.ts";
 import { loadFakes } from "../../apps.ts";
 import { type Config, readConfig } from "../../config.ts";
 import { installDefinitions } from "../../core/scheduler/install-schedules.ts";
+import { ProblemsFound } from "../../core/define/problem.ts";
 import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
 import { ownProject } from "../../project.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
@@ -72,6 +74,8 @@ async function setUp(): Promise<SetupReport> {
 }
 
 async function migrateAll(config: Config, runtime: Runtime): Promise<void> {
+  const problems = checkMigrations(runtime.apps);
+  if (problems.length > 0) throw new ProblemsFound(problems);
   await migrate({ url: config.databaseUrl });
   for (const { name, migrations } of runtime.apps) {
     if (migrations !== null) await migrate({ url: config.databaseUrl, app: name, folder: fileURLToPath(migrations) });

@@ -1,0 +1,7 @@
+/** Loaded before a process of the local system: what ends it is a line for the project's own code, not a stack. */
+import { rejection } from "../setup/rejected.ts";
+
+process.setUncaughtExceptionCaptureCallback((error) => {
+  console.error(rejection(error, process.cwd()));
+  process.exit(1);
+});

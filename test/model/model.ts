@@ -1,0 +1,82 @@
+import { array, assert, asyncProperty, oneof } from "fast-check";
+import { freshDatabase } from "../support/database.ts";
+import { referenceStore } from "../support/reference-store.ts";
+import { jobSteps } from "./job-commands.ts";
+import { Pair } from "./pair.ts";
+import { passSteps, slotGroups } from "./pass-commands.ts";
+import { runSteps } from "./run-commands.ts";
+import { scheduleIds, scheduleSteps } from "./schedule-commands.ts";
+import type { Step } from "./step.ts";
+
+export const startMs = Date.UTC(2026, 0, 31, 23, 59, 30);
+const sequence = array(oneof(...jobSteps, ...runSteps, ...scheduleSteps, ...passSteps), {
+  minLength: 5,
+  maxLength: 60,
+  size: "max",
+});
+
+/** A pair of empty stores whose clocks stand still until the test moves both. */
+export async function openPair(): Promise<{ pair: Pair; close: () => Promise<void> }> {
+  let now = startMs;
+  const { store, pool, clock, close } = await freshDatabase();
+  await pool.query("update belfry.test_clock set origin = $1, shift = interval '0', rate = 0", [new Date(startMs)]);
+  const oracle = referenceStore(() => now);
+  // Beyond all ids of jobs, so that an id names one thing.
+  await pool.query("alter table belfry.run alter column id restart with 1000001");
+  const { draw } = oracle.tables;
+  oracle.tables.draw = (sequence) => draw(sequence) + (sequence === "run" ? 1_000_000 : 0);
+  const pair = new Pair(oracle, store, async (ms) => {
+    now += ms;
+    await clock.advance(ms);
+  });
+  await pair.both((one) => one.installSlots(slotGroups(2)));
+  return { pair, close };
+}
+
+/** Everything that can be read, on both sides. */
+export async function expectEqualTables(pair: Pair): Promise<void> {
+  await pair.both((store) => store.counts());
+  await pair.both((store) => store.jobs({ limit: 500 }));
+  for (const twin of pair.jobs) {
+    await pair.both(async (store, id) => {
+      const shown = await store.job(id(twin));
+      return shown === null ? null : { ...shown, history: shown.history.map(({ id: _id, ...move }) => move) };
+    });
+  }
+  await pair.both((store) => store.runs({ limit: 500 }));
+  for (const run of pair.runs) await pair.both((store, _id, side) => store.tasks(run[side], { limit: 500 }));
+  await pair.both((store) => store.schedules());
+  for (const id of scheduleIds) {
+    await pair.both((store) => store.occurrences(id, 100));
+    await pair.both((store) => store.scheduleFacts(id));
+  }
+  await pair.both((store) => store.reopen({ olderThanMs: 0, limit: 100 }));
+  await pair.both((store) => store.wake({ slotKeys: "all", limit: 100 }));
+}
+
+async function runBoth(steps: readonly Step[], reached: Set<string>): Promise<void> {
+  const { pair, close } = await openPair();
+  try {
+    for (const { run } of steps) await run(pair);
+    await expectEqualTables(pair);
+    const { jobs, runs, occurrences } = pair.oracle.tables;
+    for (const { state } of jobs.values()) reached.add(`job ${state}`);
+    for (const { state } of runs.values()) reached.add(`run ${state}`);
+    for (const { outcome } of occurrences.values()) reached.add(`time ${outcome}`);
+  } finally {
+    await close();
+  }
+}
+
+/**
+ * Runs random sequences, each from empty stores; the first that differs is shrunk and told.
+ * @returns the states that the sequences ended in, so that a test can see that they got somewhere.
+ */
+export async function compare(seed: number, sequences: number): Promise<readonly string[]> {
+  const reached = new Set<string>();
+  await assert(
+    asyncProperty(sequence, (steps) => runBoth(steps, reached)),
+    { seed, numRuns: sequences },
+  );
+  return [...reached].toSorted((a, b) => a.localeCompare(b));
+}

@@ -1,0 +1,220 @@
+import { array, boolean, constant, constantFrom, nat, option, tuple } from "fast-check";
+import type { Arbitrary } from "fast-check";
+import type { NewRun, NewTask } from "../../src/core/ports/run.ts";
+import type { OutboxBatch, Store } from "../../src/core/ports/ports.ts";
+import { dispatchWindowMs, settlementOf } from "../contract/store/fixture.ts";
+import { aRun } from "../contract/store/run-fixture.ts";
+import { attemptOf, draft, jobsOf, messagesOf, twinsOf } from "./job-commands.ts";
+import type { Draft } from "./job-commands.ts";
+import type { Pair } from "./pair.ts";
+import { step } from "./step.ts";
+import type { Step } from "./step.ts";
+
+const pick = nat(40);
+const picks = array(pick, { minLength: 1, maxLength: 3 });
+const key = constantFrom("r1", "r2", "r3", "r4");
+const policy = constantFrom("stop", "skip-downstream", "continue");
+
+interface TaskDraft {
+  readonly job: Draft;
+  /** Those of the earlier tasks whose bit is set. */
+  readonly after: number;
+  readonly join: NewTask["join"];
+  readonly hasCondition: boolean;
+}
+
+const task: Arbitrary<TaskDraft> = tuple(
+  draft,
+  nat(15),
+  constantFrom("all", "any", "allDone"),
+  constantFrom(false, false, true),
+).map(([job, after, join, hasCondition]) => ({
+  job: { ...job, key: null, delayMs: 0, expires: false },
+  after,
+  join,
+  hasCondition,
+}));
+
+async function tasksOf(pair: Pair, drafts: readonly TaskDraft[]): Promise<NewTask[]> {
+  const jobs = await jobsOf(
+    pair,
+    drafts.map(({ job }) => job),
+  );
+  return drafts.flatMap(({ after, join, hasCondition }, place) => {
+    const job = jobs[place];
+    const before = Array.from({ length: place }, (_, n) => n).filter((n) => (after >> n) % 2 === 1);
+    const bare = job === undefined ? [] : [{ ...job, payload: null, canonicalInput: "null" }];
+    return bare.map((job) => ({ task: `t${place}`, job, after: before, join, hasCondition }));
+  });
+}
+
+const graph = tuple(key, policy, array(task, { maxLength: 5 })).map(([name, onFailure, drafts]) =>
+  step(`start the graph ${name} ${onFailure} ${JSON.stringify(drafts)}`, async (pair) => {
+    const tasks = await tasksOf(pair, drafts);
+    const run = { key: name, onFailure, tasks } satisfies Partial<NewRun>;
+    await pair.both((store) => store.startRun(aRun(run), {}));
+  }),
+);
+
+/** As a starter does: its run, and its own success, in one transaction. */
+const startedBy = tuple(key, policy, pick, array(task, { maxLength: 3 })).map(([name, onFailure, chosen, drafts]) =>
+  step(`job ${chosen} starts the graph ${name} and succeeds`, async (pair) => {
+    const running = await runningTwin(pair, chosen);
+    if (running === null) return;
+    const tasks = await tasksOf(pair, drafts);
+    await pair.both((store, id) =>
+      store.transaction(async (tx) => {
+        const run = aRun({ key: name, onFailure, tasks, starterId: id(running.twin) });
+        const started = await store.startRun(run, { tx });
+        const end = settlementOf({ jobId: id(running.twin), attempt: running.attempt });
+        return { started, ended: await store.settle([end], { worker: "w", dispatchWindowMs, tx }) };
+      }),
+    );
+  }),
+);
+
+/** A job that runs and is of no run itself, near the chosen one: only such a job starts a run. */
+async function runningTwin(pair: Pair, chosen: number) {
+  for (let n = 0; n < pair.jobs.length; n += 1) {
+    const twin = pair.job(chosen + n);
+    const row = twin === undefined ? undefined : pair.oracle.tables.jobs.get(Number(twin.oracle));
+    const isFree = row?.state === "RUNNING" && row.runId === null && row.worker === "w";
+    if (twin !== undefined && isFree) return { twin, attempt: row.attempt };
+  }
+  return null;
+}
+
+const fanOut = tuple(key, pick).map(([name, chosen]) =>
+  step(`job ${chosen} starts the fan-out ${name}`, async (pair) => {
+    const running = await runningTwin(pair, chosen);
+    if (running === null) return;
+    await pair.both((store, id) => {
+      const run = aRun({ key: name, sealed: false, starterId: id(running.twin) });
+      return store.startRun(run, {});
+    });
+  }),
+);
+
+const page = tuple(pick, array(draft, { maxLength: 3 }), boolean(), constantFrom(0, 0, 0, 1)).map(
+  ([chosen, drafts, hasRows, off]) =>
+    step(`a page of run ${chosen} ${JSON.stringify(drafts)}`, async (pair) => {
+      const run = pair.run(chosen);
+      const starter = run === undefined ? null : ((await pair.oracle.run(run.oracle))?.starterId ?? null);
+      const by = pair.jobs.find(({ oracle }) => oracle === starter);
+      if (run === undefined || by === undefined) return;
+      const attempt = (await attemptOf(pair, by)) + off;
+      const jobs = await jobsOf(pair, drafts);
+      const targets = jobs.map((job) => ({ job, row: hasRows ? { of: job.key } : null }));
+      await pair.both((store, id, side) =>
+        store
+          .addPage(run[side], { targets, cursor: { at: chosen }, by: { jobId: id(by), attempt } }, { dispatchWindowMs })
+          .catch(() => "refused"),
+      );
+    }),
+);
+
+const seal = tuple(pick, boolean()).map(([chosen, succeeds]) =>
+  step(`seal run ${chosen}${succeeds ? " and end its starter" : ""}`, async (pair) => {
+    const run = pair.run(chosen);
+    const view = run === undefined ? null : await pair.oracle.run(run.oracle);
+    const by = pair.jobs.find(({ oracle }) => oracle === view?.starterId);
+    // Slots pass from a starter that still has them: it seals once, before it ends.
+    if (run === undefined || view?.sealed !== false || by === undefined) return;
+    const row = pair.oracle.tables.jobs.get(Number(by.oracle));
+    if (row?.state !== "RUNNING" || row.worker !== "w") return;
+    await pair.both((store, id, side) =>
+      store.transaction(async (tx) => {
+        const sealed = await store.sealRun(run[side], { tx });
+        const to = succeeds ? settlementOf({ jobId: id(by), attempt: row.attempt }) : null;
+        const ended = to === null ? null : await store.settle([to], { worker: "w", dispatchWindowMs, tx });
+        return { sealed, ended };
+      }),
+    );
+  }),
+);
+
+const claimWhere = tuple(picks, boolean()).map(([chosen, alone]) =>
+  step(`claim ${chosen.join()}, whose conditions hold`, async (pair) => {
+    const messages = {
+      oracle: await messagesOf(pair, chosen, 0, "oracle"),
+      real: await messagesOf(pair, chosen, 0, "real"),
+    };
+    await pair.both((store, _id, side) =>
+      store.claim(messages[side], { worker: "w", alone, asked: messages[side].map(({ jobId }) => jobId) }),
+    );
+  }),
+);
+
+const skip = tuple(picks, constantFrom(0, 0, 1)).map(([chosen, old]) =>
+  step(`skip ${chosen.join()}, whose conditions do not hold`, async (pair) => {
+    const messages = {
+      oracle: await messagesOf(pair, chosen, old, "oracle"),
+      real: await messagesOf(pair, chosen, old, "real"),
+    };
+    await pair.both((store, _id, side) => store.skip(messages[side], { reason: "condition" }));
+  }),
+);
+
+/** To the end: how far one round comes is each store's own. */
+async function resolved(store: Store): Promise<unknown> {
+  const closed: unknown[] = [];
+  const outbox: OutboxBatch[] = [];
+  for (let more = true; more;) {
+    const round = await store.resolve({ runs: "all", limit: 1_000, dispatchWindowMs });
+    closed.push(...round.closed);
+    outbox.push(...round.aftermath.outbox);
+    more = round.steps > 0;
+  }
+  return { closed, outbox };
+}
+
+const resolve = constant(step("resolve", (pair) => pair.both(resolved)));
+
+const cancelRun = pick.map((chosen) =>
+  step(`cancel run ${chosen}`, async (pair) => {
+    const run = pair.run(chosen);
+    if (run !== undefined) await pair.both((store, _id, side) => store.cancelRun(run[side]));
+  }),
+);
+
+const cancelPage = tuple(pick, constantFrom(1, 1_000)).map(([chosen, limit]) =>
+  step(`cancel ${limit} of run ${chosen}`, async (pair) => {
+    const run = pair.run(chosen);
+    if (run === undefined) return;
+    await pair.both((store, _id, side) => store.cancelPage(run[side], { limit }));
+    await pair.both((store) => store.cancelingRuns(100));
+  }),
+);
+
+const resume = tuple(pick, option(picks)).map(([chosen, some]) =>
+  step(`resume run ${chosen}${some === null ? "" : ` from ${some.join()}`}`, async (pair) => {
+    const run = pair.run(chosen);
+    if (run === undefined) return;
+    const twins = some === null ? null : twinsOf(pair, some);
+    await pair.both((store, id, side) => store.resumeRun(run[side], twins === null ? {} : { ids: twins.map(id) }));
+  }),
+);
+
+const about = picks.map((chosen) =>
+  step(`the runs of ${chosen.join()}`, (pair) => pair.both((store, id) => store.inRuns(twinsOf(pair, chosen).map(id)))),
+);
+
+/** What happens to runs and their jobs. */
+export const runSteps: readonly Arbitrary<Step>[] = [
+  graph,
+  graph,
+  startedBy,
+  fanOut,
+  page,
+  page,
+  seal,
+  claimWhere,
+  claimWhere,
+  skip,
+  resolve,
+  resolve,
+  cancelRun,
+  cancelPage,
+  resume,
+  about,
+];

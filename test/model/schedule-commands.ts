@@ -1,0 +1,133 @@
+import { array, boolean, constant, constantFrom, integer, nat, option, tuple } from "fast-check";
+import type { Arbitrary } from "fast-check";
+import type { PlannedSchedule, ScheduleSpec } from "../../src/core/ports/schedule.ts";
+import { aJob, dispatchWindowMs, minute } from "../contract/store/fixture.ts";
+import { aSpec, occurrenceAt } from "../contract/store/schedule-fixture.ts";
+import type { Pair } from "./pair.ts";
+import { step } from "./step.ts";
+import type { Step } from "./step.ts";
+
+/** One of code and one of people. */
+export const scheduleIds = ["every-minute", "by-people"] as const;
+const scheduleId = constantFrom(...scheduleIds);
+const change = constantFrom<Partial<ScheduleSpec>>(
+  {},
+  { overlap: "skip" },
+  { enabled: false },
+  { materializeBeforeMs: 5 * minute },
+);
+
+const install = tuple(change, boolean()).map(([over, isGone]) =>
+  step(isGone ? "the code has no schedule" : `install the schedule ${JSON.stringify(over)}`, (pair) =>
+    pair.both((store) => store.installSchedules(isGone ? [] : [aSpec(over)], { apps: ["capsule"] })),
+  ),
+);
+
+const create = change.map((over) =>
+  step(`people create a schedule ${JSON.stringify(over)}`, (pair) =>
+    pair.both((store) => store.createSchedule(aSpec({ id: "by-people", app: "people", ...over }))),
+  ),
+);
+
+const update = tuple(change, option(integer({ min: 1, max: 3 }))).map(([over, version]) =>
+  step(`people change a schedule ${JSON.stringify(over)} at ${version}`, (pair) =>
+    pair.both((store) => {
+      const spec = aSpec({ id: "by-people", app: "people", ...over });
+      return store.updateSchedule(spec, version === null ? {} : { ifVersions: [version] });
+    }),
+  ),
+);
+
+const pause = tuple(scheduleId, constantFrom("resume", "pause", "until")).map(([id, what]) =>
+  step(`${what} ${id}`, async (pair) => {
+    const until = what === "until" ? (await pair.oracle.now()) + minute : null;
+    const wanted = what === "resume" ? null : { by: "ana", reason: null, until };
+    await pair.both((store) => store.pauseSchedule(id, wanted));
+  }),
+);
+
+const remove = tuple(scheduleId, boolean()).map(([id, ofCode]) =>
+  step(`delete ${id}`, (pair) => pair.both((store) => store.deleteSchedule(id, { ofCode }))),
+);
+
+/** The stored version, or the one before it, which a tick may still have in its hands. */
+async function versionOf(pair: Pair, id: string, behind: number): Promise<number> {
+  const facts = await pair.oracle.scheduleFacts(id);
+  return Math.max(1, (facts?.versions.at(-1)?.version ?? 1) - behind);
+}
+
+const plan = tuple(
+  scheduleId,
+  constantFrom(0, 0, 0, 1),
+  integer({ min: -3, max: 12 }),
+  constantFrom("punctual", "caught up", "skipped", "ahead"),
+  boolean(),
+).map(([id, behind, minutes, how, isLast]) =>
+  step(`plan ${id}, ${behind} versions behind, ${minutes} minutes from now, ${how}`, async (pair) => {
+    const now = await pair.oracle.now();
+    const version = await versionOf(pair, id, behind);
+    const nominalAt = Math.ceil(now / minute) * minute + minutes * minute;
+    const isCatchUp = how === "caught up";
+    const dueAt = how === "ahead" ? Math.min(now, nominalAt) : nominalAt;
+    const slotKeys = isCatchUp ? ["cap:a"] : [];
+    const job = aJob({ kind: "sweep", dueAt, payload: pair.mark(), slotKeys });
+    const decided = { outcome: "SKIPPED", reason: "misfire", job: null } as const;
+    const one = occurrenceAt(nominalAt, { isCatchUp, job, ...(how === "skipped" ? decided : {}) });
+    const decidedUntil = Math.max(now, nominalAt);
+    const planned: PlannedSchedule = {
+      scheduleId: id,
+      version,
+      decidedUntil,
+      nextAt: isLast ? null : decidedUntil + minute,
+      occurrences: [one],
+      carry: isCatchUp ? { missed: 1, missedUntil: null, catchUpUntil: now } : null,
+    };
+    await pair.both((store) => store.plan([planned], { dispatchWindowMs }));
+  }),
+);
+
+const backfill = tuple(scheduleId, array(integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 3 })).map(
+  ([id, minutes]) =>
+    step(`backfill ${id} ${minutes.join()}`, async (pair) => {
+      const now = Math.floor((await pair.oracle.now()) / minute) * minute;
+      const version = await versionOf(pair, id, 0);
+      const times = [...new Set(minutes)].map((ago) => {
+        const job = aJob({ kind: "sweep", payload: pair.mark(), slotKeys: ["cap:a"] });
+        return { version, occurrence: occurrenceAt(now - ago * minute, { isCatchUp: true, job }) };
+      });
+      await pair.both((store) => store.backfill(id, times, { paceMs: 10_000, slotKey: "cap:a" }));
+    }),
+);
+
+const decide = constant(
+  step("decide what was written ahead", (pair) => pair.both((store) => store.decidePrematerialized({ limit: 100 }))),
+);
+
+const due = constant(
+  step("due schedules", (pair) => pair.both((store) => store.dueSchedules({ horizonMs: dispatchWindowMs, limit: 5 }))),
+);
+
+const facts = tuple(scheduleId, nat(5)).map(([id, minutes]) =>
+  step(`facts of ${id}`, async (pair) => {
+    const now = await pair.oracle.now();
+    await pair.both((store) => store.scheduleFacts(id));
+    await pair.both((store) => store.occurrencesBetween(id, now - minutes * minute, now + minute, 100));
+  }),
+);
+
+/** What code, people and a tick do to schedules. */
+export const scheduleSteps: readonly Arbitrary<Step>[] = [
+  install,
+  install,
+  create,
+  update,
+  pause,
+  remove,
+  plan,
+  plan,
+  plan,
+  backfill,
+  decide,
+  due,
+  facts,
+];
