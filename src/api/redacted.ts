@@ -54,6 +54,7 @@ export function redacted(value: unknown, kinds: SensitiveKinds, kind: string | n
   return Object.fromEntries(
     Object.entries(members).map(([name, each]) => {
       if (name === "filter") return [name, withoutSearched(each)];
+      if (name === "payload" && isHash(each)) return [name, hidden];
       if (paths === undefined) return [name, redacted(each, kinds, own)];
       if (name === "payload" || name === "input") return [name, withoutPaths(each, paths)];
       // Its stack, response and log lines may quote them as well.
@@ -63,6 +64,10 @@ export function redacted(value: unknown, kinds: SensitiveKinds, kind: string | n
     }),
   );
 }
+
+/** Of a payload in the audit: who guesses a secret of few values could compare. */
+const isHash = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && Object.keys(value).join() === "sha256";
 
 /** What a change of many jobs looked for may be the very value that is hidden, of whichever kind. */
 function withoutSearched(filter: unknown): unknown {

@@ -68,6 +68,17 @@ test("who may reveal sees all of it, and jobs of other kinds are whole for every
   expect(body.payload).toMatchObject({ name: "Eve" });
 });
 
+test("the audit has no hash of a payload for who may not reveal: it could be compared with guesses", async () => {
+  const detailOf = async (caller: Caller): Promise<unknown> => {
+    const { call } = await planted(caller);
+    const { body } = await call("GET", "/audits");
+    const { audits } = body as unknown as { audits: { detail: { payload?: unknown } }[] };
+    return audits[0]?.detail.payload;
+  };
+  expect(await detailOf(hiding)).toBe("[hidden]");
+  expect(await detailOf({ name: "ada", role: "operate" })).toMatchObject({ sha256: expect.stringMatching(/^\w{64}$/) });
+});
+
 test("what is hidden cannot be found by a filter either", async () => {
   const { call } = await planted(hiding);
   for (const query of ["payload.card=4111-secret", "text=4111"]) {

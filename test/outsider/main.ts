@@ -2,6 +2,7 @@
  * `npm run outsider [-- PART...]`: starts the system as its users do and meets it from outside, with tools that know nothing of
  * its code. Each check must find nothing in the system, and something in each fault that is planted into it.
  */
+import { setImmediate } from "node:timers/promises";
 import type { Check } from "./check.ts";
 import { clientChecks } from "./clients.ts";
 import { fuzzCheck } from "./fuzz.ts";
@@ -47,6 +48,9 @@ async function perform(check: Check, target: Target): Promise<void> {
     totals.left += 1;
     return say(`LEFT OUT  ${check.name}: ${missing}`);
   }
+  // A linter keeps this process busy for seconds: connections that the server closed in that time must be seen as closed.
+  await setImmediate();
+  await setImmediate();
   const began = performance.now();
   const found = await check.run(target);
   totals.findings += found.length;
