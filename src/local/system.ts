@@ -3,7 +3,7 @@ import { sqsClient } from "../adapters/aws/endpoint.ts";
 import { configFileOf, openProject, type Project, stageNamed } from "../project.ts";
 import { type ApiProcess, startApi } from "./api-process.ts";
 import { childEnvironment } from "./child-environment.ts";
-import { Children } from "./process/children.ts";
+import { Children, withLastWords } from "./process/children.ts";
 import { claimHome, type Home } from "./home.ts";
 import { createDeadWorkers } from "./lambda/dead-workers.ts";
 import { createLanes, type Lanes } from "./lambda/lanes.ts";
@@ -102,11 +102,11 @@ interface Begun {
 async function startAll(options: LocalOptions, { project, stage, home, stops }: Begun): Promise<LocalSystem> {
   const environment = options.environment ?? process.env;
   const report = options.onEvent ?? (() => {});
-  const children = new Children(home.folder, (what) => report({ is: "problem", from: "log", what, error: "" }));
+  const onProblem = (what: string) => report({ is: "problem", from: "log", what, error: "" });
+  const children = new Children(home.folder, withLastWords, onProblem);
   const leftovers = await children.endLeftovers();
   if (leftovers.length > 0) report({ is: "leftovers", names: leftovers });
   const ports = typeof options.port === "function" ? await options.port(leftovers.length > 0) : [options.port ?? 0];
-
   const parts = await startParts({
     home: home.folder,
     environment,

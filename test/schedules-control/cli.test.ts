@@ -5,7 +5,10 @@ const create = ["schedules", "create", "nightly", "--kind", "ping", "--cron", "0
 
 test("create, show, update, next, pause, resume, trigger, history and delete", async () => {
   const { belfry } = await serveApi();
-  expect(await belfry(...create)).toMatchObject({ code: 0, out: expect.stringContaining("nightly\ttests\t0 3 * * *") });
+  expect(await belfry(...create)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("2026-11-21T18:00:00.000Z\t0 3 * * *\tAsia/Seoul\tping\ttests"),
+  });
   const next = await belfry("schedules", "next", "nightly", "--count", "1");
   expect(next.out).toContain("2026-11-22 03:00\t2026-11-21T18:00:00.000Z");
   expect((await belfry("schedules", "update", "nightly", "--kind", "ping", "--every", "6h")).code).toBe(0);

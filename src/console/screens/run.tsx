@@ -104,7 +104,7 @@ function Views({ run, map }: { readonly run: ShownRun; readonly map: LoadedMap }
       </div>
       {map.isMore ? (
         <p class="dim">
-          {words.runs.firstShown(map.tasks.length)}
+          {map.tasks.length < run.progress.total ? words.runs.firstShown(map.tasks.length) : words.runs.arrowsCut}
           <a class="link" href={addresses.jobsWith(`run:${run.id}`)}>
             {words.runs.viewAll}
           </a>

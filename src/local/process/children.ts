@@ -24,7 +24,9 @@ interface Recorded {
 }
 
 const leftoverMs = 3_000;
-const lastWords = new URL("./last-words.ts", import.meta.url).href;
+
+/** Makes what ends a process of the project's own code one line. It needs the sources, so a bundle leaves it out. */
+export const withLastWords: readonly string[] = ["--import", new URL("./last-words.ts", import.meta.url).href];
 
 /**
  * The Node processes of one local system. Each is recorded in a file of its own while it runs, so that the next start
@@ -36,10 +38,12 @@ export class Children {
   readonly #logs = new Map<string, LogFile>();
   readonly #running = new Map<number, { name: string; child: ChildProcess }>();
 
+  readonly #nodeArgs: readonly string[];
   readonly #onProblem: (problem: string) => void;
 
   /** @param onProblem gets what could not be written, once until it can be again. */
-  constructor(home: string, onProblem: (problem: string) => void = () => {}) {
+  constructor(home: string, nodeArgs: readonly string[] = [], onProblem: (problem: string) => void = () => {}) {
+    this.#nodeArgs = nodeArgs;
     this.#onProblem = onProblem;
     this.#folder = join(home, "processes");
     this.#logFolder = join(home, "log");
@@ -49,7 +53,7 @@ export class Children {
 
   start(options: ChildOptions): ChildProcess {
     const stdio: StdioOptions = options.ipc === true ? ["ignore", "pipe", "pipe", "ipc"] : ["ignore", "pipe", "pipe"];
-    const child = spawn(process.execPath, ["--import", lastWords, ...options.args], { env: options.env, stdio });
+    const child = spawn(process.execPath, [...this.#nodeArgs, ...options.args], { env: options.env, stdio });
     this.#follow(child, options);
     if (child.pid !== undefined) this.#record(child.pid, options.name, child);
     return child;

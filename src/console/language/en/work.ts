@@ -178,6 +178,7 @@ const runs = {
   nothingToDo: "There was nothing to do",
   noRows: "It ended without a job: what it was started for had no rows.",
   firstShown: (count: number) => `The first ${counted(count)} are shown. `,
+  arrowsCut: "Some arrows are left out: there are too many. ",
   viewAll: "View all jobs",
   noMatch: "No task matches",
   showAll: "Show all tasks",

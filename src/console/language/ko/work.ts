@@ -173,6 +173,7 @@ const runs: Words["runs"] = {
   nothingToDo: "할 일이 없었습니다",
   noRows: "작업 없이 끝났습니다. 대상 행이 없었습니다.",
   firstShown: (count) => `처음 ${counted(count)}개가 보입니다. `,
+  arrowsCut: "화살표가 너무 많아 일부만 보입니다. ",
   viewAll: "모든 작업 보기",
   noMatch: "맞는 태스크가 없습니다",
   showAll: "모든 태스크 보기",
