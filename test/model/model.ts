@@ -1,4 +1,5 @@
 import { array, assert, asyncProperty, oneof } from "fast-check";
+import { isFinal } from "../../src/core/job/state.ts";
 import { freshDatabase } from "../support/database.ts";
 import { referenceStore } from "../support/reference-store.ts";
 import { jobSteps } from "./job-commands.ts";
@@ -44,7 +45,13 @@ export async function expectEqualTables(pair: Pair): Promise<void> {
     });
   }
   await pair.both((store) => store.runs({ limit: 500 }));
-  for (const run of pair.runs) await pair.both((store, _id, side) => store.tasks(run[side], { limit: 500 }));
+  for (const run of pair.runs) {
+    await pair.both(async (store, _id, side) => {
+      const tasks = await store.tasks(run[side], { limit: 500 });
+      // How many further ends a task counted after the one that decided it depends on the page they came in.
+      return tasks.map(({ preds, ...task }) => ({ ...task, preds: isFinal(task.state) ? null : preds }));
+    });
+  }
   await pair.both((store) => store.schedules());
   for (const id of scheduleIds) {
     await pair.both((store) => store.occurrences(id, 100));

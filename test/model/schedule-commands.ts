@@ -60,7 +60,7 @@ const plan = tuple(
   scheduleId,
   constantFrom(0, 0, 0, 1),
   integer({ min: -3, max: 12 }),
-  constantFrom("punctual", "caught up", "skipped", "ahead"),
+  constantFrom("punctual", "caught up", "caught up", "skipped", "ahead"),
   boolean(),
 ).map(([id, behind, minutes, how, isLast]) =>
   step(`plan ${id}, ${behind} versions behind, ${minutes} minutes from now, ${how}`, async (pair) => {

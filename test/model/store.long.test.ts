@@ -2,18 +2,25 @@ import { expect, test } from "vitest";
 import { states } from "../../src/core/job/state.ts";
 import { compare } from "./model.ts";
 
-/** fast-check names the shortest sequence that still differs. */
 const seeds = [1, 2, 3, 4, 5, 6];
-const ends = [
-  ...states.map((state) => `job ${state}`),
-  ...["RUNNING", "CANCELING", "DONE", "FAILED", "CANCELED"].map((state) => `run ${state}`),
-  ...["PLANNED", "FIRED", "CAUGHT_UP", "SKIPPED"].map((outcome) => `time ${outcome}`),
-];
+const reached = new Set<string>();
 
+/** fast-check names the shortest sequence that still differs. */
 test.each(seeds)(
-  "Postgres and the reference store answer 100 random sequences of seed %i alike, which reach every state",
+  "Postgres and the reference store answer 40 random sequences of seed %i alike",
   async (seed) => {
-    expect(await compare(seed, 100)).toEqual(expect.arrayContaining(ends));
+    const ends = await compare(seed, 40);
+    for (const end of ends) reached.add(end);
+    expect(ends).toContain("job SUCCESS");
   },
   600_000,
 );
+
+test("the sequences of all seeds end in every state of jobs, runs and times", () => {
+  const wanted = [
+    ...states.map((state) => `job ${state}`),
+    ...["RUNNING", "CANCELING", "DONE", "FAILED", "CANCELED"].map((state) => `run ${state}`),
+    ...["PLANNED", "FIRED", "CAUGHT_UP", "SKIPPED"].map((outcome) => `time ${outcome}`),
+  ];
+  expect(wanted.filter((each) => !reached.has(each))).toEqual([]);
+});

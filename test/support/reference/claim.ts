@@ -19,8 +19,8 @@ import type { Tables } from "./tables.ts";
 import { pauseAt } from "../../../src/core/ports/pause.ts";
 
 /**
- * Due QUEUED rows under the generation of their message, in id order: run, hold or skip. Rows that need several groups
- * come after the others.
+ * Due QUEUED rows under the generation of their message: run, hold or skip. The earliest due comes first to a slot; rows that
+ * need several groups come after the others, in id order.
  */
 export function claim(
   t: Tables,
@@ -33,7 +33,7 @@ export function claim(
     .filter((row) => row.state === "QUEUED" && row.generation === generations.get(row.id) && row.dueAt <= t.now())
     .filter((row) => !row.suspect || options.alone)
     .filter((row) => !row.hasCondition || options.asked?.includes(idOf(row)) === true)
-    .toSorted((a, b) => Number(isWide(a)) - Number(isWide(b)) || a.id - b.id);
+    .toSorted(inTurn);
   const leases = new Map<string, number>();
   const leaseOf = (row: JobRow): number => {
     const key = JSON.stringify([row.lane, row.leaseMs]);
@@ -77,6 +77,9 @@ function leaseAlone(t: Tables, row: JobRow, lease: NewLease): JobRow {
 }
 
 const isWide = (row: JobRow): boolean => row.slotKeys.length > 1;
+
+const inTurn = (a: JobRow, b: JobRow): number =>
+  Number(isWide(a)) - Number(isWide(b)) || (isWide(a) ? 0 : a.dueAt - b.dueAt) || a.id - b.id;
 
 function decide(t: Tables, row: JobRow, worker: string, leaseOf: (row: JobRow) => number): Claimed {
   const run = row.runId === null ? undefined : t.runs.get(row.runId);

@@ -161,7 +161,7 @@ with asked as (
 ), seat as materialized (
   select s.key, (
     select r.id from refused r where r.key = s.key and r.on_refusal = 'queue-one'
-    order by coalesce(r.id = s.job_id, false) desc, r.id limit 1
+    order by coalesce(r.id = s.job_id, false) desc, r.due_at, r.id limit 1
   ) as taker
   from (select distinct key from refused where on_refusal = 'queue-one') w
   cross join lateral (
