@@ -139,11 +139,12 @@ async function release(
 
 async function list(options: ApiOptions, within: Bounds | null) {
   const { operations, lanes, ports } = options;
+  const now = await ports.store.now();
   const [live, pauses, caps, workers] = await Promise.all([
     operations.live(),
     operations.lanePauses(),
     operations.slots(capPrefix),
-    workersSeen(options, await ports.store.now(), within),
+    workersSeen(options, now, within),
   ]);
   const byName = new Map(lanes.map((lane) => [lane.name, lane]));
   const pausedLanes = new Map(pauses.map(({ lane, pause }) => [lane, pause]));
