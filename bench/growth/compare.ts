@@ -16,15 +16,24 @@ export interface Cost {
   /** Rows that its statements answered with. */
   readonly answered: number;
   readonly pagesOf: ReadonlyMap<string, number>;
+  /** How often each index was descended, at least. */
+  readonly descents: ReadonlyMap<string, number>;
 }
+
+type Shown = Omit<Cost, "pagesOf" | "descents">;
+
+/** How many levels each index has more at 10 N than at N. */
+export type MoreLevels = ReadonlyMap<string, number>;
 
 export interface Line {
   readonly kind: Kind;
   readonly name: string;
   /** The table whose pages rose most; null when none did. */
   readonly grown: string | null;
-  readonly few: Omit<Cost, "pagesOf">;
-  readonly many: Omit<Cost, "pagesOf">;
+  readonly few: Shown;
+  readonly many: Shown;
+  /** Pages at 10 N that are levels which the indexes of the plan have there and not at N. */
+  readonly levelPages: number;
   readonly ratio: number;
   readonly verdict: "O(1)" | "O(log N)" | "worse";
 }
@@ -34,27 +43,40 @@ export const costOf = (plans: readonly Plan[]): Cost =>
 
 export function together(costs: readonly Cost[]): Cost {
   const pagesOf = new Map<string, number>();
-  for (const each of costs) for (const [table, n] of each.pagesOf) pagesOf.set(table, (pagesOf.get(table) ?? 0) + n);
+  const descents = new Map<string, number>();
+  for (const each of costs) {
+    for (const [table, n] of each.pagesOf) pagesOf.set(table, (pagesOf.get(table) ?? 0) + n);
+    for (const [index, n] of each.descents) descents.set(index, (descents.get(index) ?? 0) + n);
+  }
   return {
     pages: sum(costs, (each) => each.pages),
     rows: sum(costs, (each) => each.rows),
     milliseconds: sum(costs, (each) => each.milliseconds),
     answered: sum(costs, (each) => each.answered),
     pagesOf,
+    descents,
   };
 }
 
-const sum = (costs: readonly Cost[], of: (cost: Cost) => number): number =>
-  costs.reduce((total, each) => total + of(each), 0);
+const sum = <T>(all: readonly T[], of: (each: T) => number): number => all.reduce((total, each) => total + of(each), 0);
 
 /** The rounds of one call: the round with the fewest pages had no page split and no other work beside it. */
 export const quietest = (rounds: readonly Cost[]): Cost =>
   rounds.reduce((best, each) => (each.pages < best.pages ? each : best));
 
-export function compare(kind: Kind, name: string, few: Cost, many: Cost): Line {
+/** A line is O(log N) too when it grows by no more than the measured levels that its indexes have more. */
+export function compare(
+  [kind, name]: readonly [Kind, string],
+  few: Cost,
+  many: Cost,
+  moreLevels: MoreLevels = new Map(),
+): Line {
   // A list of more rows may read more pages: it is judged by the page a row.
   const longer = Math.max(1, many.answered) / Math.max(1, few.answered);
-  const ratio = many.pages / Math.max(1, few.pages) / Math.max(1, longer);
+  const ratioOf = (pages: number): number => pages / Math.max(1, few.pages) / Math.max(1, longer);
+  const ratio = ratioOf(many.pages);
+  const levelPages = sum([...many.descents], ([index, n]) => n * (moreLevels.get(index) ?? 0));
+  const isLogarithmic = ratio <= pagesRatioMax || ratioOf(many.pages - levelPages) <= sameRatioMax;
   const rises = [...many.pagesOf].map(([table, pages]) => ({ table, rise: pages - (few.pagesOf.get(table) ?? 0) }));
   const most = rises.toSorted((a, b) => b.rise - a.rise)[0];
   return {
@@ -64,11 +86,12 @@ export function compare(kind: Kind, name: string, few: Cost, many: Cost): Line {
     few: shown(few),
     many: shown(many),
     ratio,
-    verdict: ratio <= sameRatioMax ? "O(1)" : ratio <= pagesRatioMax ? "O(log N)" : "worse",
+    levelPages,
+    verdict: ratio <= sameRatioMax ? "O(1)" : isLogarithmic ? "O(log N)" : "worse",
   };
 }
 
-const shown = ({ pages, rows, milliseconds, answered }: Cost): Omit<Cost, "pagesOf"> => ({
+const shown = ({ pages, rows, milliseconds, answered }: Cost): Shown => ({
   pages,
   rows,
   milliseconds,
@@ -76,13 +99,21 @@ const shown = ({ pages, rows, milliseconds, answered }: Cost): Omit<Cost, "pages
 });
 
 /** Of the calls of one statement the one that grows most; calls are paired by their place where both sizes made as many. */
-export function worst(name: string, few: readonly (readonly Cost[])[], many: readonly (readonly Cost[])[]): Line {
+export function worst(
+  name: string,
+  few: readonly (readonly Cost[])[],
+  many: readonly (readonly Cost[])[],
+  moreLevels: MoreLevels,
+): Line {
   const pairs =
     few.length === many.length
       ? few.map((each, n) => [each, many[n] ?? each] as const)
       : [[few.flat(), many.flat()] as const];
-  const lines = pairs.map(([a, b]) => compare("statement", name, quietest(a), quietest(b)));
+  const lines = pairs.map(([a, b]) => compare(["statement", name], quietest(a), quietest(b), moreLevels));
   const [first, ...others] = lines;
   if (first === undefined) throw new Error(`the statement ${name} was not run`);
-  return others.reduce((most, each) => (each.ratio > most.ratio ? each : most), first);
+  return others.reduce((most, each) => (weightOf(each) > weightOf(most) ? each : most), first);
 }
+
+/** A line that is worse stands before every line that is not. */
+const weightOf = ({ verdict, ratio }: Line): number => (verdict === "worse" ? ratio * 1_000 : ratio);

@@ -1,8 +1,8 @@
 import type { Pool } from "pg";
 
 /**
- * What is kept, so many rows of it for one unit. The sizes are chosen so that no index gets a level between N and 10 N units: that
- * level would be the log N, and everything above it is growth. `taller` says so of each index.
+ * What is kept, so many rows of it for one unit. What a statement reads up to a bound is more than that bound at N already: the
+ * bound is its cost, and everything above it is growth.
  */
 export const units = { few: 10_000, many: 100_000 };
 
@@ -56,7 +56,7 @@ const kept: readonly Kept[] = [
   {
     thing: "PENDING jobs, due later",
     text: live("PENDING", {
-      count: "/ 5",
+      count: "* 1",
       columns: "due_at",
       values: "belfry.now() + interval '2 days' + n * interval '1 second'",
     }),
@@ -73,7 +73,7 @@ const kept: readonly Kept[] = [
   {
     thing: "QUEUED jobs",
     text: live("QUEUED", {
-      count: "/ 5",
+      count: "* 1",
       columns: "due_at, dispatched_at",
       values: "belfry.now() - n * interval '1 millisecond', belfry.now() - n * interval '1 millisecond'",
     }),
@@ -89,7 +89,7 @@ const kept: readonly Kept[] = [
   {
     thing: "RUNNING jobs and their leases",
     text: `with jobs as (${live("RUNNING", {
-      count: "/ 20",
+      count: "/ 4",
       columns: "due_at, attempt, worker, started_at, dispatched_at, lease_id",
       values: "belfry.now(), 1, 'w-' || n % 50, belfry.now(), belfry.now(), 1000000 + n",
     })} returning id, lease_id, worker)
@@ -162,7 +162,7 @@ const kept: readonly Kept[] = [
     thing: "open runs, with tasks that wait",
     text: `with runs as (
       insert into belfry.run (kind, key, version, state, sealed, total, created_at)
-      select 'kept', 'open-' || n, 1, 'RUNNING', true, 2, belfry.now() from generate_series(1, $1 / 20) n returning id
+      select 'kept', 'open-' || n, 1, 'RUNNING', true, 2, belfry.now() from generate_series(1, $1 / 8) n returning id
     ), tasks as (
       insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, max_attempts, lease_ms,
         retention_ms, trace, created_at, run_id, task, preds_open, blocked)
@@ -174,7 +174,7 @@ const kept: readonly Kept[] = [
   {
     thing: "audit",
     text: `insert into belfry.audit (at, caller, action, target, status, detail, trace)
-    select belfry.now() - interval '1 day', 'ada', 'POST /jobs', '/jobs/' || n, 200, '{}', 't' from generate_series(1, $1 / 2) n`,
+    select belfry.now() - interval '1 day', 'ada', 'POST /jobs', '/jobs/' || n, 200, '{}', 't' from generate_series(1, $1 * 3) n`,
   },
   {
     thing: "bulk actions that ended",

@@ -16,11 +16,14 @@ export interface Plan {
   readonly scanned: readonly string[];
   /** The pages by the table they belong to; partitions count as their table. */
   readonly pages: ReadonlyMap<string, number>;
+  /** How often each index was descended, at least: once a loop, whatever the number of keys. */
+  readonly descents: ReadonlyMap<string, number>;
 }
 
 interface Node {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
   readonly "Actual Rows"?: number;
   readonly "Actual Loops"?: number;
   readonly "Rows Removed by Filter"?: number;
@@ -71,6 +74,8 @@ function planOf(message: string): Plan | null {
   const milliseconds = Number(/duration: ([\d.]+) ms/.exec(message)?.[1] ?? 0);
   const pages = new Map<string, number>();
   addPages(root, pages);
+  const descents = new Map<string, number>();
+  addDescents(root, descents);
   const answered = root["Actual Rows"] ?? 0;
   return {
     name,
@@ -80,6 +85,7 @@ function planOf(message: string): Plan | null {
     answered,
     scanned: [...new Set(scans(root))],
     pages,
+    descents,
   };
 }
 
@@ -92,6 +98,12 @@ function addPages(node: Node, pages: Map<string, number>): void {
   const own = buffersOf(node) - below.reduce((sum, each) => sum + buffersOf(each), 0);
   if (table !== undefined) pages.set(table, (pages.get(table) ?? 0) + own);
   for (const each of node.Plans ?? []) addPages(each, pages);
+}
+
+function addDescents(node: Node, descents: Map<string, number>): void {
+  const index = node["Index Name"];
+  if (index !== undefined) descents.set(index, (descents.get(index) ?? 0) + (node["Actual Loops"] ?? 0));
+  for (const each of node.Plans ?? []) addDescents(each, descents);
 }
 
 function rowsOf(node: Node): number {
@@ -127,6 +139,8 @@ const elsewhere = new Set([
   "begin",
   "transaction-status",
   "fence-end-idle",
+  // Only more keys with held jobs, or more open runs, than one pass looks at.
+  "pass-place",
   "server",
   "schema",
   "schema-path",

@@ -1,6 +1,7 @@
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Store } from "../../core/ports/ports.ts";
 import { type State, states } from "../../core/job/state.ts";
+import { indexFor } from "./search-store.ts";
 import type { Session } from "./session.ts";
 import { countStates, readHistory, readJob, readJobs } from "./sql/read.ts";
 import { selectNow } from "./sql/transaction.ts";
@@ -19,14 +20,9 @@ export function readStore(session: Session): Pick<Store, "now" | "job" | "jobs" 
       return { job, history, now };
     },
     async jobs({ states: among, kind, lane, key, before, limit }) {
-      return await session.run(readJobs, [
-        among ?? null,
-        kind ?? null,
-        lane ?? null,
-        key ?? null,
-        before ?? null,
-        limit,
-      ]);
+      const { isLive, isFailed } = indexFor(among);
+      const filter = [among, kind, lane, key, before].map((value) => value ?? null);
+      return await session.run(readJobs, [...filter, limit, isLive, isFailed]);
     },
     async counts() {
       const rows = await session.run(countStates, [operationsLimits.countedRowsMax]);

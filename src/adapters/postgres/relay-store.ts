@@ -1,5 +1,5 @@
 import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
-import type { Store } from "../../core/ports/ports.ts";
+import type { Fence, OutboxBatch, Store } from "../../core/ports/ports.ts";
 import { outboxOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { confirmPart, confirmWhole, relayDue, reopenOutbox } from "./sql/relay.ts";
@@ -10,7 +10,8 @@ import {
   requeueUnqueued,
   writeObservations,
 } from "./sql/requeue.ts";
-import { wakeAll, wakeKeys } from "./sql/wake.ts";
+import { writePlace } from "./sql/pass-place.ts";
+import { heldKeys, wakeKeys } from "./sql/wake.ts";
 
 /** A sample of running jobs is enough for the 5th percentile; each is read by its id. */
 const overtakenSampleMax = 100;
@@ -64,9 +65,19 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
       return row?.n ?? 0;
     },
     async wake({ slotKeys, limit, fence }) {
-      if (slotKeys === "all") return outboxOf(await session.fenced(fence, wakeAll, [limit]));
+      if (slotKeys === "all") return await wakeNext(session, limit, fence);
       if (slotKeys.length === 0 && fence === undefined) return [];
       return outboxOf(await session.fenced(fence, wakeKeys, [limit, slotKeys]));
     },
   };
+}
+
+/** One window of keys. The next pass goes on behind it, unless this one had no room for all of its jobs. */
+async function wakeNext(session: Session, limit: number, fence: Fence | undefined): Promise<readonly OutboxBatch[]> {
+  const { wakeKeysMax } = deliveryLimits;
+  const [{ keys, behind } = { keys: [], behind: "" }] = await session.run(heldKeys, [wakeKeysMax]);
+  const rows = await session.fenced(fence, wakeKeys, [limit, keys]);
+  const next = rows.length >= limit ? behind : keys.length < wakeKeysMax ? "" : (keys.at(-1) ?? "");
+  if (next !== behind) await session.fenced(fence, writePlace, ["wake", next]);
+  return outboxOf(rows);
 }

@@ -6,6 +6,7 @@ import { mergeAftermaths } from "../../core/ports/aftermath.ts";
 import type { Session } from "./session.ts";
 import { addUpJoins, addUpRuns, countUncounted, lookAtRuns, type ReleasedRow, skipStopped } from "./sql/resolve.ts";
 import { freePassedSlots, sealOrphans } from "./sql/run.ts";
+import { writePlace } from "./sql/pass-place.ts";
 import type { Statement } from "./statement.ts";
 
 /**
@@ -40,6 +41,9 @@ export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
       const freed = closed.length > 0 || asked === null ? await session.fenced(fence, freePassedSlots, []) : [];
       parts.push({ ...noAftermath, freed: freed.map((row) => row.key) });
       const more = isOpen(open) && isOpen(await look(session, asked));
+      // What another process has locked does not keep the pass at this window.
+      const isDone = asked === null && (!more || steps === 0) && open.next !== open.behind;
+      if (isDone) await session.fenced(fence, writePlace, ["resolve", open.next]);
       return { steps, more, closed, aftermath: mergeAftermaths(parts) };
     },
   };
@@ -47,11 +51,14 @@ export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
 
 const noSteps: Resolved = { steps: 0, more: false, closed: [], aftermath: noAftermath };
 
-type Open = Awaited<ReturnType<typeof look>>;
+type Open = NonNullable<typeof lookAtRuns.row>;
 
-async function look(session: Session, runs: readonly RunId[] | null) {
-  const [open] = await session.run(lookAtRuns, [runs, runLimits.runDeltasMax]);
-  return open ?? { ends: false, joins: false, orphans: false, sums: null, stops: null };
+const noneOpen: Open = { ends: false, joins: false, orphans: false, sums: null, stops: null, behind: "", next: "" };
+
+async function look(session: Session, runs: readonly RunId[] | null): Promise<Open> {
+  const { runDeltasMax, passRunsMax, summedRunsMax } = runLimits;
+  const [open] = await session.run(lookAtRuns, [runs, runDeltasMax, passRunsMax, summedRunsMax]);
+  return open ?? noneOpen;
 }
 
 const isOpen = (open: Open): boolean =>

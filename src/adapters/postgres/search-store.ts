@@ -1,7 +1,7 @@
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { BoundedCount, JobPage, JobSearch } from "../../core/ports/job-search.ts";
 import type { Operations } from "../../core/ports/operations.ts";
-import { isFinal } from "../../core/job/state.ts";
+import { isFinal, type State } from "../../core/job/state.ts";
 import type { FailureDetail, JobView } from "../../core/job/job.ts";
 import { movesOf } from "../../core/job/history.ts";
 import type { Session } from "./session.ts";
@@ -67,11 +67,15 @@ export function searchStore(session: Session): SearchStore {
   };
 }
 
+/** Which partial index holds all jobs in these states. */
+export const indexFor = (states: readonly State[] | undefined): { isLive: boolean; isFailed: boolean } => ({
+  isLive: states !== undefined && states.every((state) => !isFinal(state)),
+  isFailed: states?.length === 1 && states[0] === "FAILED",
+});
+
 /** The search as JSON, with hints for the choice of the index. */
 export function parameter(search: JobSearch): string {
-  const { states } = search;
-  const isLive = states !== undefined && states.every((state) => !isFinal(state));
-  const isFailed = states?.length === 1 && states[0] === "FAILED";
+  const { isLive, isFailed } = indexFor(search.states);
   return JSON.stringify({ ...search, ...(isLive ? { live: true } : {}), ...(isFailed ? { failed: true } : {}) });
 }
 
@@ -110,7 +114,8 @@ async function byDue(session: Session, search: JobSearch, cursor: string | null,
   const found: JobView[] = [];
   let [due, id] = cursor?.split("_") ?? [search.dueFrom === undefined ? dueBounds.first : us(search.dueFrom), "0"];
   for (;;) {
-    const bounds = [operationsLimits.searchRowsMax, operationsLimits.slotGroupsShownMax, operationsLimits.liveRowsMax];
+    const { searchRowsMax, slotGroupsShownMax, countRowsMax } = operationsLimits;
+    const bounds = [searchRowsMax, slotGroupsShownMax, countRowsMax];
     const rows = await session.run(searchDue, [due, id, ...bounds, parameter(search), limit + 1 - found.length]);
     const matches = rows.filter((row) => row.found);
     found.push(...matches.map(jobOf));
@@ -119,7 +124,7 @@ async function byDue(session: Session, search: JobSearch, cursor: string | null,
       return { jobs: found.slice(0, limit), cursor: `${last.due_us}_${last.id}`, complete: true };
     }
     const [look] = rows;
-    if (look === undefined || look.looked < operationsLimits.searchRowsMax || isPast(look.last_us, search)) {
+    if (look === undefined || look.looked < searchRowsMax || isPast(look.last_us, search)) {
       return { jobs: found, cursor: null, complete: true };
     }
     [due, id] = [look.last_us, look.last_id];

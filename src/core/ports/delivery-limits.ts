@@ -16,6 +16,8 @@ export const deliveryLimits = {
   outboxOpenMs: 5_000,
   batchesResentMax: 20,
   wakeRowsMax: 100,
+  /** Keys with held jobs that one pass looks at; the next pass goes on behind them. */
+  wakeKeysMax: 200,
   requeueRowsMax: 500,
   runningSampleMax: 1_000,
   emptyQueueMs: 5_000,

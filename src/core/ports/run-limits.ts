@@ -10,6 +10,9 @@ export const runLimits = {
   resolveRoundsMax: 10,
   passResolveRoundsMax: 100,
   runDeltasMax: 100,
+  /** Open runs that one pass looks at; the next pass goes on behind them. */
+  passRunsMax: 250,
+  summedRunsMax: 100,
   cancelRowsMax: 1_000,
   cancelRoundsMax: 1_000,
   cancelingRunsMax: 10,

@@ -104,7 +104,7 @@ create table belfry.job (
 -- progress), so that a claim writes no index entry. The statements that read each index stand behind it.
 -- insert, find-keys, search-key
 create unique index job_key on belfry.job (kind, key) where key is not null;
--- relay, wake, wake-all, lane-unhold, counts, live, slots, waiting, search-due. Held rows are sorted behind their key: they cost the relay nothing.
+-- relay, wake, held-keys, lane-unhold, counts, live, slots, waiting, search-due. Held rows are sorted behind their key: they cost the relay nothing.
 create index job_wait on belfry.job (held_on, due_at, id)
   where dispatched_at is null and finished_at is null and not blocked;
 -- requeue-empty, requeue-overtaken, requeue-not-yet-due, counts, live, waiting. Holds RUNNING rows too: no more than run at once.
@@ -132,6 +132,8 @@ create table belfry.lease (
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500);
 alter table belfry.lease alter column job_ids set storage external;
 create index lease_until on belfry.lease (until);
+-- lease-end
+create index lease_worker on belfry.lease (worker text_pattern_ops);
 
 -- The state machine, enforced by the table for every statement. Null for a legal move, else what is wrong with it;
 -- 'uncounted' for the legal end of a run's job that the statement did not count.

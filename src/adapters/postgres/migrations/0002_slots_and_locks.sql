@@ -34,6 +34,11 @@ create table belfry.queue_observation (
   empty_since timestamptz not null,
   seen_at     timestamptz not null
 );
+-- Where a step of the pass goes on: behind this key or id; '' is the beginning.
+create table belfry.pass_place (
+  step   text primary key,
+  behind text not null
+);
 -- In use while the lock store is away; judged by the database's clock.
 create table belfry.fallback_lock (
   name        text primary key,

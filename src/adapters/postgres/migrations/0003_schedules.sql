@@ -21,6 +21,8 @@ create table belfry.schedule (
   created_at    timestamptz not null,
   updated_at    timestamptz not null
 );
+-- schedules-changed: those of code, by their app.
+create index schedule_code on belfry.schedule (app) where source = 'code' and removed_at is null;
 create index schedule_next on belfry.schedule (next_at, id) where next_at is not null;
 -- What was in force when: backfill plans a time with the expression of that time.
 create table belfry.schedule_version (

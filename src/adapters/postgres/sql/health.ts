@@ -23,9 +23,8 @@ select belfry.ms(belfry.now()) as now,
     where outcome = 'PLANNED' and nominal_at < belfry.now() - $1::float8 * interval '1 millisecond' limit $2
   ) overdue) as overdue,
   (select count(*)::int from (
-    select from belfry.run
-    where state in ('RUNNING', 'CANCELING') and created_at < belfry.now() - $4::float8 * interval '1 millisecond' limit $2
-  ) open_long) as long_runs,
+    select created_at from belfry.run where state in ('RUNNING', 'CANCELING') order by id limit $2
+  ) oldest where created_at < belfry.now() - $4::float8 * interval '1 millisecond') as long_runs,
   coalesce((
     select max(100.0 * n_dead_tup / (n_live_tup + n_dead_tup)) from pg_stat_user_tables
     where schemaname = 'belfry' and n_dead_tup >= $3::bigint

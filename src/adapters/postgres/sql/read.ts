@@ -11,7 +11,8 @@ select ${jobColumns}, belfry.ms(belfry.now()) as now from belfry.job j where j.i
 
 /**
  * Newest first, a page by id. A filter that is null is no filter: an unnamed statement is planned with its values, so the
- * planner folds it away. $1 states $2 kind $3 lane $4 key $5 before id $6 limit. Locks nothing.
+ * planner folds it away, and takes the small index of what is live ($7) or FAILED ($8). $1 states $2 kind $3 lane $4 key
+ * $5 before id $6 limit. Locks nothing.
  */
 export const readJobs = statement<JobView>(
   "jobs",
@@ -19,6 +20,7 @@ export const readJobs = statement<JobView>(
 select ${jobColumns} from belfry.job j
 where ($1::belfry.job_state[] is null or j.state = any($1)) and ($2::text is null or j.kind = $2)
   and ($3::text is null or j.lane = $3) and ($4::text is null or j.key = $4) and ($5::bigint is null or j.id < $5)
+  and (not $7::boolean or j.finished_at is null) and (not $8::boolean or (${isFailed}))
 order by j.id desc limit $6`,
 );
 

@@ -2,6 +2,7 @@ import type { DispatchedRow } from "./dispatch.ts";
 import { statement } from "../statement.ts";
 import { drawn, events, history, outbox } from "./record.ts";
 import { countEnds, releasedMoves, releaseWith } from "./release.ts";
+import { placeOf } from "./pass-place.ts";
 import { skip } from "./run.ts";
 
 /** A job that a round of `resolve` made QUEUED. */
@@ -19,8 +20,8 @@ order by t.id`;
 
 /**
  * What is open for these runs ($1, null is all): ends to count, wide joins to add up, runs to add up or to stop. A run is
- * added up when that could close or stop it, or when it has many deltas. For all, also whether a starter left its run unsealed.
- * Locks nothing. $2 deltas that are many.
+ * added up when that could close or stop it, or when it has many deltas. All are a window of $3 open runs behind the place of the
+ * pass before; of these, also whether a starter left its run unsealed. Locks nothing. $2 deltas that are many $4 runs added up.
  */
 export const lookAtRuns = statement<{
   ends: boolean;
@@ -28,36 +29,47 @@ export const lookAtRuns = statement<{
   orphans: boolean;
   sums: string[] | null;
   stops: string[] | null;
+  behind: string;
+  next: string;
 }>(
   "resolve-look",
   `
+with place as materialized (${placeOf("resolve")}
+), looked as materialized (
+  select id, state, sealed, on_failure, stopped, starter_id, total, done, failed from belfry.run
+  where state in ('RUNNING', 'CANCELING') and ($1::bigint[] is null or id = any($1::bigint[]))
+    and ($1::bigint[] is not null or id > (select coalesce(nullif(behind, ''), '0')::bigint from place))
+  order by id limit case when $1::bigint[] is null then $3::int end
+)
 select
   exists (select from belfry.run_done where $1::bigint[] is null or run_id = any($1::bigint[])) as ends,
   exists (select from belfry.pred_delta where $1::bigint[] is null or run_id = any($1::bigint[])) as joins,
   $1::bigint[] is null and exists (
-    select from belfry.run r left join belfry.job j on j.id = r.starter_id
-    where not r.sealed and r.finished_at is null and r.starter_id is not null
+    select from looked r left join belfry.job j on j.id = r.starter_id
+    where not r.sealed and r.starter_id is not null
       and (j.id is null or (j.finished_at is not null and j.state <> 'SUCCESS'))
   ) as orphans,
   (
     select array_agg(s.id) from (
-      select r.id from belfry.run r cross join lateral (
+      select r.id from looked r cross join lateral (
         select count(*) as n, sum(total) as total, sum(done) as done, sum(failed) as failed
         from belfry.run_delta d where d.run_id = r.id
       ) d
-      where r.state in ('RUNNING', 'CANCELING') and ($1::bigint[] is null or r.id = any($1::bigint[])) and d.n > 0
+      where d.n > 0
         and (d.n >= $2::int or (r.sealed and r.done + d.done >= r.total + d.total)
           or (r.on_failure = 'stop' and not r.stopped and r.failed + d.failed > 0))
-      order by r.id limit 100
+      order by r.id limit $4
     ) s
   ) as sums,
   (
-    select array_agg(r.id) from belfry.run r
-    where r.state = 'RUNNING' and r.stopped and ($1::bigint[] is null or r.id = any($1::bigint[]))
+    select array_agg(r.id) from looked r
+    where r.state = 'RUNNING' and r.stopped
       and exists (
         select from belfry.job j where j.run_id = r.id and (j.finished_at is not null)::int = 0 and j.state <> 'RUNNING'
       )
-  ) as stops`,
+  ) as stops,
+  behind, (select case when count(*) < $3::int then '' else max(id)::text end from looked) as next
+from place`,
 );
 
 /**

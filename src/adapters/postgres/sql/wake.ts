@@ -1,11 +1,8 @@
 import { statement } from "../statement.ts";
 import { dispatch, type DispatchedRow } from "./dispatch.ts";
+import { isWaiting } from "./job-columns.ts";
+import { placeOf } from "./pass-place.ts";
 import { freeSlots, isFree } from "./slot.ts";
-
-const room = `select g.key, g.size, (
-    select count(*) from belfry.slot s where s.key = g.key and s.n between 1 and g.size and ${isFree}
-  ) as free
-  from belfry.slot_group g`;
 
 /**
  * Held rows are reached by their key in `job_wait`; the hold is their own, so their state is only read. Each gets a slot that
@@ -40,18 +37,25 @@ export const wakeKeys = statement<DispatchedRow>(
   "wake",
   `
 with room as materialized (
-  ${room} where g.key = any($2::text[])
+  select g.key, g.size, (
+    select count(*) from belfry.slot s where s.key = g.key and s.n between 1 and g.size and ${isFree}
+  ) as free
+  from belfry.slot_group g where g.key = any($2::text[])
 ), ${mine}, ${dispatch()}`,
 );
 
-/** As `wake`, for every group that has held rows: the safety net of the pass. $1 limit. */
-export const wakeAll = statement<DispatchedRow>(
-  "wake-all",
+/**
+ * The next $1 keys that held rows wait for, behind the place of the pass before, by steps in `job_wait`. Locks nothing.
+ */
+export const heldKeys = statement<{ keys: string[]; behind: string }>(
+  "held-keys",
   `
-with room as materialized (
-  ${room}
-  where (
-    select true from belfry.job where held_on = g.key and dispatched_at is null and finished_at is null and not blocked limit 1
-  )
-), ${mine}, ${dispatch()}`,
+with recursive place as materialized (${placeOf("wake")}
+), held as (
+  (select held_on from belfry.job where ${isWaiting} and held_on > (select behind from place) order by held_on limit 1)
+  union all
+  select (select j.held_on from belfry.job j where j.held_on > h.held_on and ${isWaiting} order by j.held_on limit 1)
+  from held h where h.held_on is not null
+)
+select array(select held_on from held where held_on is not null limit $1) as keys, behind from place`,
 );
