@@ -3,7 +3,7 @@ import { Interruption } from "../../src/core/work/interruption.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "../../src/core/work/lease-keeper.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import type { Claimed, HeldAttempt, Store } from "../../src/core/ports/ports.ts";
+import type { Claimed, AttemptProgress, Store } from "../../src/core/ports/ports.ts";
 import { world, type World } from "./world.ts";
 
 const leaseMs = 30_000;
@@ -37,12 +37,12 @@ interface Beats {
   readonly ports: World;
   readonly heart: LeaseKeeper;
   /** What each heartbeat asked for, and when. */
-  readonly asked: { readonly atMs: number; readonly held: readonly HeldAttempt[] }[];
+  readonly asked: { readonly atMs: number; readonly held: readonly AttemptProgress[] }[];
 }
 
 /** A heart over a store that answers heartbeats with `answer`, by default that all is still held. */
 function beats(
-  answer: (held: readonly HeldAttempt[]) => Promise<readonly HeldAttempt[]> = async (held) => held,
+  answer: (held: readonly AttemptProgress[]) => Promise<readonly AttemptProgress[]> = async (held) => held,
 ): Beats {
   const asked: Beats["asked"] = [];
   const ports = world((base) => {

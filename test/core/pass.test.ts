@@ -252,7 +252,7 @@ describe("when something is away", () => {
     expect(report).toMatchObject({ outcome: "done" });
     expect(report.passes).toBeGreaterThan(0);
     expect(sum(ports.measured, "scheduler.lock.outage")).toBe(1);
-    expect(await ports.store.acquire(schedulerLock, "next", leaseMs)).toMatchObject({ fence: expect.any(Number) });
+    expect(await ports.store.takeFallback(schedulerLock, "next", leaseMs)).toMatchObject({ fence: expect.any(Number) });
   });
 
   test("also when the task's time is shorter than the wait for the lock store: it makes one pass", async () => {

@@ -127,9 +127,9 @@ const fallbackLock = tuple(
 ).map(([verb, owner, token]) =>
   step(`${verb} the lock row as ${owner} ${token}`, (pair) =>
     pair.both(async (store): Promise<unknown> => {
-      if (verb === "acquire") return await store.acquire("pass", owner, 20_000);
-      if (verb === "renew") return await store.renew("pass", owner, token, 20_000);
-      return await store.release("pass", owner, token);
+      if (verb === "acquire") return await store.takeFallback("pass", owner, 20_000);
+      if (verb === "renew") return await store.renewFallback("pass", owner, token, 20_000);
+      return await store.releaseFallback("pass", owner, token);
     }),
   ),
 );

@@ -282,11 +282,11 @@ const ofPages = { version: 1, shape: null, input: null, onFailure: "stop", reten
 async function locks(store: Store, tag: string): Promise<void> {
   await store.installFence({ name: tag, token: 1 });
   await store.relay({ limit: 10, fence: { name: tag, token: 1 } });
-  const taken = await store.acquire(tag, "a", minute);
-  await store.acquire(tag, "b", minute);
+  const taken = await store.takeFallback(tag, "a", minute);
+  await store.takeFallback(tag, "b", minute);
   if (!("fence" in taken)) throw new Error("the lock row was free");
-  await store.renew(tag, "a", taken.fence, minute);
-  await store.release(tag, "a", taken.fence);
+  await store.renewFallback(tag, "a", taken.fence, minute);
+  await store.releaseFallback(tag, "a", taken.fence);
 }
 
 async function reads(store: Store): Promise<void> {

@@ -1,7 +1,7 @@
 import {
   noAftermath,
   type Fence,
-  type HeldAttempt,
+  type AttemptRef,
   type Message,
   type Settled,
   type Settlement,
@@ -70,9 +70,10 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     retry: (ids, o) => call("retry", () => base.retry(ids, o)),
     prune: (o) => fenced("prune", o.fence, () => base.prune(o)),
     installFence: (fence) => call("installFence", () => base.installFence(fence)),
-    acquire: (name, owner, leaseMs) => call("acquire", () => base.acquire(name, owner, leaseMs)),
-    renew: (name, owner, fence, leaseMs) => call("renew", () => base.renew(name, owner, fence, leaseMs)),
-    release: (name, owner, fence) => call("release", () => base.release(name, owner, fence)),
+    takeFallback: (name, owner, leaseMs) => call("takeFallback", () => base.takeFallback(name, owner, leaseMs)),
+    renewFallback: (name, owner, fence, leaseMs) =>
+      call("renewFallback", () => base.renewFallback(name, owner, fence, leaseMs)),
+    releaseFallback: (name, owner, fence) => call("releaseFallback", () => base.releaseFallback(name, owner, fence)),
     installSchedules: (...given) => call("installSchedules", () => base.installSchedules(...given)),
     dueSchedules: (o) => call("dueSchedules", () => base.dueSchedules(o)),
     plan: (plans, o = {}) => fenced("plan", o.fence, () => base.plan(plans, o)),
@@ -162,7 +163,7 @@ async function heartbeat(
   return kept;
 }
 
-async function freeSlots(line: StoreLine, held: readonly HeldAttempt[]): ReturnType<Store["freeSlots"]> {
+async function freeSlots(line: StoreLine, held: readonly AttemptRef[]): ReturnType<Store["freeSlots"]> {
   const at = await line.base.now();
   line.record.gone.push(...held.map(({ jobId, attempt }) => ({ jobId, attempt, at })));
   return await line.base.freeSlots(held);

@@ -111,9 +111,9 @@ export function referenceStore(
     prune: async ({ limit, fence }) => run(() => fenced(t, fence, () => prune(t, limit))),
     installFence: async (fence) => run(() => installFence(t, fence)),
     passed: async () => {},
-    acquire: async (name, owner, leaseMs) => run(() => acquire(t, name, owner, leaseMs)),
-    renew: async (name, owner, fence, leaseMs) => run(() => renew(t, name, owner, fence, leaseMs)),
-    release: async (name, owner, fence) => run(() => release(t, name, owner, fence)),
+    takeFallback: async (name, owner, leaseMs) => run(() => acquire(t, name, owner, leaseMs)),
+    renewFallback: async (name, owner, fence, leaseMs) => run(() => renew(t, name, owner, fence, leaseMs)),
+    releaseFallback: async (name, owner, fence) => run(() => release(t, name, owner, fence)),
     installSchedules: async (specs, options) => run(() => installSchedules(t, specs, options?.apps)),
     dueSchedules: async (options) => run(() => ({ now: now(), schedules: dueSchedules(t, options) })),
     plan: async (plans, options) =>

@@ -38,7 +38,7 @@ export function claimStore(session: Session): Pick<Store, "claim" | "peek" | "he
         worker: row.worker,
         ageMs: row.age_ms,
         dueInMs: row.due_in_ms,
-        suspect: row.solo_required,
+        alone: row.solo_required,
         hasCondition: row.has_condition,
       }));
     },

@@ -16,22 +16,24 @@ import {
 import { setLockTimeout } from "./sql/transaction.ts";
 import { execute } from "./statement.ts";
 
-export function fenceStore(session: Session): Pick<Store, "installFence" | "passed" | "acquire" | "renew" | "release"> {
+export function fenceStore(
+  session: Session,
+): Pick<Store, "installFence" | "passed" | "takeFallback" | "renewFallback" | "releaseFallback"> {
   return {
     installFence: ({ name, token }) => installFence(session, name, token),
     async passed({ name, token }) {
       await session.run(writePassed, [name, token]);
     },
-    async acquire(name, owner, leaseMs) {
+    async takeFallback(name, owner, leaseMs) {
       const taken = (await session.run(acquireFallback, [name, owner, leaseMs]))[0];
       if (taken !== undefined) return { fence: Number(taken.fence) };
       const holder = (await session.run(fallbackHolder, [name]))[0];
       return { heldBy: holder?.owner ?? "nobody any more" };
     },
-    async renew(name, owner, fence, leaseMs) {
+    async renewFallback(name, owner, fence, leaseMs) {
       return (await session.run(renewFallback, [name, owner, fence, leaseMs])).length > 0;
     },
-    async release(name, owner, fence) {
+    async releaseFallback(name, owner, fence) {
       await session.run(releaseFallback, [name, owner, fence]);
     },
   };

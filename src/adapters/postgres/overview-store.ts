@@ -130,7 +130,7 @@ async function live(session: Session): ReturnType<OverviewStore["live"]> {
 }
 
 async function waiting(session: Session, id: JobId, limit: number): ReturnType<OverviewStore["waiting"]> {
-  const [row] = await session.run(readWaiting, [id, limit + 1]);
+  const [row] = await session.run(readWaiting, [id, limit + 1, operationsLimits.predecessorsShown]);
   if (row === undefined) return null;
   const bounded = (count: number) => ({ count: Math.min(count, limit), isMore: count > limit });
   return {

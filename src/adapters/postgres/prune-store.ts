@@ -1,6 +1,7 @@
 import { postgresLimits } from "./postgres-limits.ts";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
+import { runLimits } from "../../core/ports/run-limits.ts";
 import type { Fence, Store } from "../../core/ports/ports.ts";
 import { isLockTimeout } from "./failure.ts";
 import type { Session } from "./session.ts";
@@ -23,7 +24,7 @@ export function pruneStore(session: Session): Pick<Store, "prune"> {
   return {
     async prune({ limit, fence }) {
       const jobs = await session.fenced(fence, pruneJobs, [limit]);
-      const [ofRuns] = await session.fenced(fence, pruneRuns, [limit]);
+      const [ofRuns] = await session.fenced(fence, pruneRuns, [limit, runLimits.prunedRunsMax]);
       const [past] = await session.fenced(fence, pruneOccurrences, [contractLimits.historyMs, limit]);
       await session.fenced(fence, pruneQuarantine, [contractLimits.retentionMsDefault, limit]);
       await session.fenced(fence, prunePast, [contractLimits.historyMs, limit]);

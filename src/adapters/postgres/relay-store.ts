@@ -13,8 +13,8 @@ import {
 import { writePlace } from "./sql/pass-place.ts";
 import { heldKeys, wakeKeys } from "./sql/wake.ts";
 
-/** A sample of running jobs is enough for the 5th percentile; each is read by its id. */
-const overtakenSampleMax = 100;
+const { overtakenSampleMax, overtakenMs, overtakenEventsMax } = deliveryLimits;
+const overtakenValues = [overtakenSampleMax, overtakenMs, overtakenEventsMax];
 
 type RelayPart =
   | "relay"
@@ -46,7 +46,7 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
       const rows =
         evidence === "queue-empty"
           ? await session.fenced(fence, requeueUnqueued, values)
-          : await session.fenced(fence, requeueOvertaken, [...values, overtakenSampleMax]);
+          : await session.fenced(fence, requeueOvertaken, [...values, ...overtakenValues]);
       return rows.length;
     },
     async queueObservations({ maxAgeMs }) {

@@ -46,7 +46,9 @@ export function scheduleControlStore(session: Session): ScheduleControlStore {
     },
     backfill: (id, times, options) => session.transaction((tx) => backfill(tx, id, times, options)),
     async slotHolder(jobId, { at, prefix }) {
-      const [row] = await session.run(findHolder, [jobId, prefix, at, scheduleLimits.holderLookBackMax]);
+      const { holderLookBackMax, holderLookAheadMax, holderTimesMax } = scheduleLimits;
+      const bounds = [holderLookBackMax, holderLookAheadMax, holderTimesMax];
+      const [row] = await session.run(findHolder, [jobId, prefix, at, ...bounds]);
       if (row === undefined) return null;
       const { holding_run: runId, ...job } = row;
       return { job, runId };

@@ -36,7 +36,10 @@ export function searchStore(session: Session): SearchStore {
       return byId(session, asked, { isUp: sort === "oldest", cursor, limit });
     },
     async jobsById(ids) {
-      const [jobs, rows] = await Promise.all([session.run(readRecords, [ids]), session.run(readFirstHistory, [ids])]);
+      const [jobs, rows] = await Promise.all([
+        session.run(readRecords, [ids]),
+        session.run(readFirstHistory, [ids, operationsLimits.firstMovesShown]),
+      ]);
       const byJob = Map.groupBy(rows, (row) => row.job_id);
       const moves = (job: JobView) =>
         movesOf(

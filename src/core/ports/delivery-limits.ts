@@ -29,6 +29,9 @@ export const deliveryLimits = {
   notYetDueRowsMax: 10_000,
   notYetDueSinceMs: 2_000,
   overtakenMs: 120_000,
+  /** Running jobs, and newest events, whose 5th percentile is the mark; each job is read by its id. */
+  overtakenSampleMax: 100,
+  overtakenEventsMax: 300,
   relayRowsMax: 500,
   relayRoundsMax: 20,
 } as const;

@@ -34,6 +34,9 @@ export const operationsLimits = {
   searchedWordsMax: 10,
   searchedTextCharactersMax: 500,
   countRowsMax: 10_000,
+  /** Of each job of a list, and of a job that waits for others. */
+  firstMovesShown: 10,
+  predecessorsShown: 20,
   liveRowsMax: 200_000,
   failureRowsMax: 10_000,
   /** An occurrence that is still PLANNED this long after its time is overdue. Longer than a normal backlog lasts. */

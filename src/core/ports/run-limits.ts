@@ -16,6 +16,7 @@ export const runLimits = {
   cancelRowsMax: 1_000,
   cancelRoundsMax: 1_000,
   cancelingRunsMax: 10,
+  prunedRunsMax: 100,
   prematerializedRunsMax: 1_000,
   /** A change of a schedule this short before a nominal time counts as one after it: longer than its transaction mostly takes. */
   prematerializedMarginMs: 3_000,

@@ -8,6 +8,8 @@ export const scheduleLimits = {
   reportedProblemsMax: 1_000,
   scheduleVersionsMax: 10_000,
   holderLookBackMax: 3_000,
+  holderLookAheadMax: 500,
+  holderTimesMax: 100,
   answersMax: 50,
   ruleGraceMs: 90_000,
   ruleEarlyMs: 10_000,

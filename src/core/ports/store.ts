@@ -79,8 +79,8 @@ export interface JobPeek {
   readonly ageMs: number;
   /** Milliseconds until it is due; 0 or less when due. */
   readonly dueInMs: number;
-  /** It lost its worker in a batch before: it must be claimed with `alone`. */
-  readonly suspect: boolean;
+  /** It lost its worker in a batch before: it must be claimed `alone`. */
+  readonly alone: boolean;
   /** Its condition must be evaluated before a claim, and the job named in `asked`. */
   readonly hasCondition?: boolean;
 }
@@ -91,7 +91,7 @@ export interface AttemptRef {
   readonly attempt: number;
 }
 
-export interface HeldAttempt extends AttemptRef {
+export interface AttemptProgress extends AttemptRef {
   readonly progress?: number;
 }
 
@@ -186,7 +186,7 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
 
   /**
    * Claims due QUEUED rows by (id, generation), in id order, waiting briefly for locks.
-   * Rows with `suspect` are left out unless `alone`; rows with a condition, unless they are in `asked`: it said yes.
+   * Rows that must be claimed `alone` are left out unless it is set; rows with a condition, unless they are in `asked`: it said yes.
    * Also decides pause, expiry, slots and the end of their run; occurrences follow.
    */
   claim(
@@ -198,7 +198,7 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
    * Extends leases and stores progress. @returns the attempts still held, by id and attempt: a worker may still run a lost
    * attempt beside the newest one of the same job.
    */
-  heartbeat(held: readonly HeldAttempt[], worker: string): Promise<readonly AttemptRef[]>;
+  heartbeat(held: readonly AttemptProgress[], worker: string): Promise<readonly AttemptRef[]>;
   /** Extends the lease of this worker's attempt to `leaseMs` from now. @returns false when this worker has lost it. */
   extendLease(held: AttemptRef, options: { worker: string; leaseMs: number }): Promise<boolean>;
   /**
@@ -217,7 +217,7 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
    */
   transaction<T>(work: (tx: StoreTx) => Promise<T>, options?: { abandoned?: AbortSignal }): Promise<T>;
   /** Frees the slots a canceled job kept until its handler was gone. */
-  freeSlots(held: readonly HeldAttempt[]): Promise<Aftermath>;
+  freeSlots(ended: readonly AttemptRef[]): Promise<Aftermath>;
 
   /** A message died unclaimed: QUEUED under that generation -> PENDING (or FAILED after `undeliveredMax`). */
   returnUndelivered(

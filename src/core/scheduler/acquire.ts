@@ -68,7 +68,7 @@ async function takeFallbackLock(
   }
   const { owner, leaseMs } = options;
   ports.log.warn("lock store is away; taking the fallback lock in Postgres", { error });
-  const got = await ports.store.acquire(options.lockName, owner, leaseMs);
+  const got = await ports.store.takeFallback(options.lockName, owner, leaseMs);
   if ("heldBy" in got) return heldBy(ports, options, got.heldBy);
   const lock = keep(
     ports,
@@ -76,8 +76,8 @@ async function takeFallbackLock(
     {
       fence: () => got.fence,
       raise: async () => false,
-      renew: () => ports.store.renew(options.lockName, owner, got.fence, leaseMs),
-      release: () => ports.store.release(options.lockName, owner, got.fence),
+      renew: () => ports.store.renewFallback(options.lockName, owner, got.fence, leaseMs),
+      release: () => ports.store.releaseFallback(options.lockName, owner, got.fence),
     },
   );
   return orRelease(lock, async () => {

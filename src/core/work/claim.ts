@@ -11,7 +11,7 @@ import type { WorkerScope } from "./worker-scope.ts";
 export interface ClaimedBatch {
   readonly running: readonly Claimed[];
   /** Jobs that lost a worker in a batch before: claim them alone, after the others. */
-  readonly suspects: readonly Arrived[];
+  readonly alone: readonly Arrived[];
   /** Message ids to give back: the result of the claim is unknown. */
   readonly giveBack: readonly string[];
   /** Some of these are given back because the store failed. */
@@ -66,7 +66,7 @@ export async function claimBatch(
   }
 }
 
-const emptyClaim: ClaimedBatch = { running: [], suspects: [], giveBack: [], isStoreAway: false, early: [] };
+const emptyClaim: ClaimedBatch = { running: [], alone: [], giveBack: [], isStoreAway: false, early: [] };
 
 /** A second claim for the jobs whose condition says yes. A condition is evaluated once in a batch. */
 async function claimAsked(scope: WorkerScope, asking: readonly Arrived[], alone: boolean): Promise<ClaimedBatch> {
@@ -78,7 +78,7 @@ async function claimAsked(scope: WorkerScope, asking: readonly Arrived[], alone:
 
 const merge = (a: ClaimedBatch, b: ClaimedBatch): ClaimedBatch => ({
   running: [...a.running, ...b.running],
-  suspects: [...a.suspects, ...b.suspects],
+  alone: [...a.alone, ...b.alone],
   giveBack: [...a.giveBack, ...b.giveBack],
   isStoreAway: a.isStoreAway || b.isStoreAway,
   early: [...a.early, ...b.early],
@@ -150,7 +150,7 @@ async function sort(
   asked: ReadonlySet<JobId>,
 ): Promise<Omit<ClaimedBatch, "running"> & { asking: readonly Arrived[] }> {
   const rows = new Map(looked.map((row) => [row.jobId, row]));
-  const suspects: Arrived[] = [];
+  const alone: Arrived[] = [];
   const asking: Arrived[] = [];
   const early: Early[] = [];
   const later: { item: Arrived; delayMs: number }[] = [];
@@ -160,13 +160,13 @@ async function sort(
     if (row === undefined || row.state !== "QUEUED" || row.generation !== item.message.generation) continue;
     if (row.dueInMs > deliveryLimits.earlyMessageWaitMsMax) later.push({ item, delayMs: row.dueInMs });
     else if (row.dueInMs <= 0 && row.hasCondition === true && !asked.has(row.jobId)) asking.push(item);
-    else if (row.dueInMs <= 0 && row.suspect) suspects.push(item);
+    else if (row.dueInMs <= 0 && row.alone) alone.push(item);
     else {
       // Also a job that became due since the claim: if given back, its message would stay hidden for minutes.
       early.push({ item, dueAtMs: nowMs + Math.max(0, row.dueInMs) });
     }
   }
-  return { suspects, asking, early, giveBack: await sendAgain(scope, later), isStoreAway: false };
+  return { alone, asking, early, giveBack: await sendAgain(scope, later), isStoreAway: false };
 }
 
 /** The same message again, later. @returns the ids to give back, because the queue did not take them. */

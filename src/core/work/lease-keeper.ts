@@ -1,7 +1,7 @@
 import { workerLimits } from "./worker-limits.ts";
 import { Interruption } from "./interruption.ts";
 import { contractLimits } from "../job/contract-limits.ts";
-import type { AttemptRef, Claimed, Clock, HeldAttempt, Ports } from "../ports/ports.ts";
+import type { AttemptRef, Claimed, Clock, AttemptProgress, Ports } from "../ports/ports.ts";
 
 /** Renews the leases of the running jobs, and aborts a handler whose job was lost. */
 export interface LeaseKeeper {
@@ -172,7 +172,7 @@ function loseLapsed(clock: Clock, held: ReadonlyMap<string, HeldJob>): void {
   }
 }
 
-function beginBeat(renewing: HeldJob, nowMs: number): HeldAttempt & { readonly progress?: number } {
+function beginBeat(renewing: HeldJob, nowMs: number): AttemptProgress {
   const { job, progress } = renewing;
   renewing.nextWriteMs = nowMs + workerLimits.progressIntervalMs;
   return { jobId: job.jobId, attempt: job.attempt, ...(progress === undefined ? {} : { progress }) };

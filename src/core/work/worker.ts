@@ -95,7 +95,7 @@ async function runBatch(
     runAll(scope, first.running, remainingMs),
     runEarly(scope, first.early, { alone, remainingMs }),
   ]);
-  const last = await runSuspects(scope, [...first.suspects, ...early.suspects], remainingMs);
+  const last = await runAlone(scope, [...first.alone, ...early.alone], remainingMs);
   await ports.crashPoint("settled");
   const unknown = new Set(
     [...ended, ...early.ended, ...last.ended].filter((end) => !end.known).map((end) => end.jobId),
@@ -142,7 +142,7 @@ async function runEarly(
   scope: WorkerScope,
   early: readonly Early[],
   options: { alone: boolean; remainingMs: () => number },
-): Promise<Pick<ClaimedBatch, "suspects" | "giveBack"> & { ended: readonly Ended[] }> {
+): Promise<Pick<ClaimedBatch, "alone" | "giveBack"> & { ended: readonly Ended[] }> {
   const batches: ClaimedBatch[] = [];
   const running: Promise<readonly Ended[]>[] = [];
   for await (const batch of claimEarly(scope, early, options)) {
@@ -150,26 +150,26 @@ async function runEarly(
     running.push(runAll(scope, batch.running, options.remainingMs));
   }
   return {
-    suspects: batches.flatMap((batch) => batch.suspects),
+    alone: batches.flatMap((batch) => batch.alone),
     giveBack: batches.flatMap((batch) => batch.giveBack),
     ended: (await Promise.all(running)).flat(),
   };
 }
 
 /** One at a time, after the others: if one crashes the worker again, no other job is lost with it. */
-async function runSuspects(
+async function runAlone(
   scope: WorkerScope,
-  suspects: readonly Arrived[],
+  alone: readonly Arrived[],
   remainingMs: () => number,
 ): Promise<{ ended: readonly Ended[]; giveBack: readonly string[] }> {
   const ended: Ended[] = [];
   const giveBack: string[] = [];
-  for (const suspect of suspects) {
+  for (const item of alone) {
     if (scope.stopping.aborted) {
-      giveBack.push(suspect.messageId);
+      giveBack.push(item.messageId);
       continue;
     }
-    const batch = await claimBatch(scope, [suspect], true);
+    const batch = await claimBatch(scope, [item], true);
     ended.push(...(await runAll(scope, batch.running, remainingMs)));
     const early = await runEarly(scope, batch.early, { alone: true, remainingMs });
     ended.push(...early.ended);

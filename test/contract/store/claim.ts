@@ -155,10 +155,10 @@ function watching(open: OpenStore): void {
     await advance(minute);
     await store.rescue({ limit: 10, interruptionsMax: 20 });
     const looked = new Map((await store.peek([queued, lost])).map((row) => [row.jobId, row]));
-    expect(looked.get(queued)).toMatchObject({ state: "QUEUED", generation: 1, suspect: false });
+    expect(looked.get(queued)).toMatchObject({ state: "QUEUED", generation: 1, alone: false });
     expect(looked.get(queued)?.dueInMs).toBeGreaterThan(2 * minute);
     expect(looked.get(queued)?.dueInMs).toBeLessThanOrEqual(3 * minute);
-    expect(looked.get(lost)).toMatchObject({ state: "QUEUED", generation: 2, suspect: true });
+    expect(looked.get(lost)).toMatchObject({ state: "QUEUED", generation: 2, alone: true });
     expect(looked.get(lost)?.dueInMs).toBeLessThanOrEqual(0);
   });
 

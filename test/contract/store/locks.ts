@@ -71,42 +71,42 @@ function fallbackLock(open: OpenStore): void {
 
   test("one owner takes it and the next is told who holds it", async () => {
     const { store } = at();
-    expect(fenceOf(await store.acquire("pass", "a", minute))).toBeGreaterThan(0);
-    expect(await store.acquire("pass", "b", minute)).toEqual({ heldBy: "a" });
+    expect(fenceOf(await store.takeFallback("pass", "a", minute))).toBeGreaterThan(0);
+    expect(await store.takeFallback("pass", "b", minute)).toEqual({ heldBy: "a" });
   });
 
   test("its fence is above every token that was installed, and grows with each holder", async () => {
     const { store } = at();
     await store.installFence({ name: "pass", token: 41 });
-    const first = fenceOf(await store.acquire("pass", "a", minute));
+    const first = fenceOf(await store.takeFallback("pass", "a", minute));
     expect(first).toBeGreaterThan(41);
-    await store.release("pass", "a", first);
-    expect(fenceOf(await store.acquire("pass", "b", minute))).toBeGreaterThan(first);
+    await store.releaseFallback("pass", "a", first);
+    expect(fenceOf(await store.takeFallback("pass", "b", minute))).toBeGreaterThan(first);
   });
 
   test("a lease that passed may be taken over, and its old holder can neither renew nor release", async () => {
     const { store, advance } = at();
-    const old = fenceOf(await store.acquire("pass", "a", minute));
+    const old = fenceOf(await store.takeFallback("pass", "a", minute));
     await advance(2 * minute);
-    const taken = fenceOf(await store.acquire("pass", "b", minute));
+    const taken = fenceOf(await store.takeFallback("pass", "b", minute));
     expect(taken).toBeGreaterThan(old);
-    expect(await store.renew("pass", "a", old, minute)).toBe(false);
-    await store.release("pass", "a", old);
-    expect(await store.acquire("pass", "c", minute)).toEqual({ heldBy: "b" });
+    expect(await store.renewFallback("pass", "a", old, minute)).toBe(false);
+    await store.releaseFallback("pass", "a", old);
+    expect(await store.takeFallback("pass", "c", minute)).toEqual({ heldBy: "b" });
   });
 
   test("a renew keeps it", async () => {
     const { store, advance } = at();
-    const held = fenceOf(await store.acquire("pass", "a", minute));
+    const held = fenceOf(await store.takeFallback("pass", "a", minute));
     await advance(45_000);
-    expect(await store.renew("pass", "a", held, minute)).toBe(true);
+    expect(await store.renewFallback("pass", "a", held, minute)).toBe(true);
     await advance(45_000);
-    expect(await store.acquire("pass", "b", minute)).toEqual({ heldBy: "a" });
+    expect(await store.takeFallback("pass", "b", minute)).toEqual({ heldBy: "a" });
   });
 
   test("names are independent", async () => {
     const { store } = at();
-    await store.acquire("pass", "a", minute);
-    expect(fenceOf(await store.acquire("other", "b", minute))).toBeGreaterThan(0);
+    await store.takeFallback("pass", "a", minute);
+    expect(fenceOf(await store.takeFallback("other", "b", minute))).toBeGreaterThan(0);
   });
 }

@@ -44,7 +44,7 @@ function rescue(open: OpenStore): void {
     expect((await show(store, held.jobId)).job.state).toBe("RUNNING");
   });
 
-  test("a row of a batch that died is QUEUED again at once, charged an interruption, and is a suspect", async () => {
+  test("a row of a batch that died is QUEUED again at once, charged an interruption, and must run alone next", async () => {
     const { store, advance } = at();
     const { jobId } = await running(store);
     await advance(minute);
@@ -58,7 +58,7 @@ function rescue(open: OpenStore): void {
     expect(job).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1, generation: 2, leaseUntil: null });
     expect(only(attempts)).toMatchObject({ attempt: 1, worker: "worker-1", outcome: "QUEUED" });
     expect((await moves(store, jobId)).at(-1)).toBe("RUNNING>QUEUED");
-    expect(only(await store.peek([jobId])).suspect).toBe(true);
+    expect(only(await store.peek([jobId])).alone).toBe(true);
     expect((await store.rescue(options)).rows).toEqual([]);
   });
 
@@ -137,7 +137,7 @@ function rescueBounds(open: OpenStore): void {
   });
 }
 
-/** A suspect that was claimed alone and whose worker died again. */
+/** A job that was claimed alone and whose worker died again. */
 async function lostAlone(store: Store, advance: (ms: number) => Promise<void>, maxAttempts: number): Promise<JobId> {
   const { jobId } = await running(store, { maxAttempts }, { alone: true });
   await advance(minute);

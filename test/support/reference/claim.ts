@@ -4,7 +4,7 @@ import {
   noAftermath,
   type AttemptRef,
   type Claimed,
-  type HeldAttempt,
+  type AttemptProgress,
   type JobPeek,
   type Message,
   type Store,
@@ -31,7 +31,7 @@ export function claim(
   const claimable = [...generations.keys()]
     .flatMap((id) => t.jobs.get(id) ?? [])
     .filter((row) => row.state === "QUEUED" && row.generation === generations.get(row.id) && row.dueAt <= t.now())
-    .filter((row) => !row.suspect || options.alone)
+    .filter((row) => !row.alone || options.alone)
     .filter((row) => !row.hasCondition || options.asked?.includes(idOf(row)) === true)
     .toSorted(inTurn);
   const leases = new Map<string, number>();
@@ -167,10 +167,10 @@ export function look(t: Tables, ids: readonly JobId[]): JobPeek[] {
   return [...new Set(ids)].flatMap((id) => {
     const row = t.jobs.get(Number(id));
     if (row === undefined) return [];
-    const { state, generation, attempt, worker, suspect, hasCondition } = row;
+    const { state, generation, attempt, worker, alone, hasCondition } = row;
     const ageMs = Math.max(0, t.now() - row.createdAt);
     return [
-      { jobId: id, state, generation, attempt, worker, ageMs, dueInMs: row.dueAt - t.now(), suspect, hasCondition },
+      { jobId: id, state, generation, attempt, worker, ageMs, dueInMs: row.dueAt - t.now(), alone, hasCondition },
     ];
   });
 }
@@ -196,7 +196,7 @@ function runningOf(t: Tables, { jobId, attempt }: AttemptRef, worker: string): J
   return row?.state === "RUNNING" && row.attempt === attempt && row.worker === worker ? row : null;
 }
 
-export function heartbeat(t: Tables, held: readonly HeldAttempt[], worker: string): AttemptRef[] {
+export function heartbeat(t: Tables, held: readonly AttemptProgress[], worker: string): AttemptRef[] {
   return held.flatMap(({ jobId, attempt, progress }) => {
     const row = t.jobs.get(Number(jobId));
     if (row?.state !== "RUNNING" || row.attempt !== attempt || row.worker !== worker || row.leaseId === null) return [];

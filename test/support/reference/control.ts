@@ -33,7 +33,7 @@ export function retry(t: Tables, ids: readonly JobId[], { caller }: AskedBy = {}
     // What follows a job of a run has to be counted anew: that is a resume.
     if (row.runId !== null) return [];
     if (row.state !== "FAILED" && row.state !== "CANCELED" && row.state !== "SKIPPED") return [];
-    const counters = { failures: 0, interruptions: 0, deadLetters: 0, suspect: false };
+    const counters = { failures: 0, interruptions: 0, deadLetters: 0, alone: false };
     const error = { errorCode: null, errorMessage: null };
     return [t.queue(row, { dueAt: t.now(), expiresAt: null, ...counters, ...error }, { reason: "retry", caller })];
   });

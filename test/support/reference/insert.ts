@@ -86,7 +86,7 @@ function newRow(
     maxAttempts: job.maxAttempts,
     leaseMs: job.leaseMs,
     retentionMs: job.retentionMs,
-    suspect: false,
+    alone: false,
     slotKeys: job.slotKeys,
     ...inNoRun,
     predsOk: 0,

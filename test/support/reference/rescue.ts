@@ -63,7 +63,7 @@ function rescueAlone(t: Tables, held: JobRow): JobRow {
 /** A neighbour may be to blame: no failure, but it runs alone next time. */
 function rescueFromBatch(t: Tables, held: JobRow, interruptionsMax: number): JobRow {
   const interruptions = held.interruptions + 1;
-  const columns = { interruptions, suspect: true, errorCode: lost.code, errorMessage: lost.message };
+  const columns = { interruptions, alone: true, errorCode: lost.code, errorMessage: lost.message };
   const isLast = interruptions >= interruptionsMax;
   if (isLast) return t.move(held, { ...columns, state: "FAILED" }, { reason: "interrupted", worker: held.worker });
   return t.queue(held, { ...columns, dueAt: t.now() }, { reason: "lost", worker: held.worker });

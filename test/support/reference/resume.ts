@@ -60,7 +60,7 @@ function chosen(t: Tables, run: RunRow, ids: readonly JobId[] | undefined): JobR
 
 function reset(t: Tables, row: JobRow, caller: string | null | undefined): JobRow {
   t.runDone.delete(row.id);
-  const counters = { failures: 0, interruptions: 0, deadLetters: 0, suspect: false };
+  const counters = { failures: 0, interruptions: 0, deadLetters: 0, alone: false };
   const error = { errorCode: null, errorMessage: null };
   const marks = { spread: false, notTaken: false, blocked: true, expiresAt: null };
   const again = { state: "PENDING", dueAt: t.now(), generation: row.generation + 1 } as const;

@@ -26,7 +26,7 @@ export interface JobRow {
   readonly maxAttempts: number;
   readonly leaseMs: number;
   readonly retentionMs: number;
-  readonly suspect: boolean;
+  readonly alone: boolean;
   readonly slotKeys: readonly string[];
   readonly scheduleId: string | null;
   readonly scheduledFor: Instant | null;

@@ -177,7 +177,7 @@ function sharesInstant(
 }
 
 function useAgain(t: Tables, row: JobRow, dueAt: number, slotKeys: readonly string[]): number {
-  const counters = { failures: 0, interruptions: 0, deadLetters: 0, suspect: false };
+  const counters = { failures: 0, interruptions: 0, deadLetters: 0, alone: false };
   const again = { state: "PENDING", generation: row.generation + 1, dueAt, expiresAt: null } as const;
   const error = { errorCode: null, errorMessage: null };
   t.move(row, { ...again, ...counters, ...error, catchUp: true, slotKeys }, { reason: "backfill" });

@@ -60,7 +60,7 @@ function write(t: Tables, held: JobRow, settlement: Settlement, options: { worke
   const columns = {
     failures: held.failures + settlement.failures,
     interruptions: held.interruptions + settlement.interruptions,
-    suspect: to === "QUEUED" ? held.suspect : false,
+    alone: to === "QUEUED" ? held.alone : false,
     errorCode,
     errorMessage,
     spread: held.runId !== null && (to === "SUCCESS" || to === "FAILED"),

@@ -1,5 +1,5 @@
 import type { SlotGroup } from "../../../src/core/job/job.ts";
-import type { HeldAttempt } from "../../../src/core/ports/ports.ts";
+import type { AttemptRef } from "../../../src/core/ports/ports.ts";
 import type { JobRow, SlotRow } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 
@@ -95,7 +95,7 @@ export function freeLeftBehind(t: Tables, ids: ReadonlySet<number>): string[] {
 }
 
 /** Frees the slots that canceled jobs left behind for their handlers. */
-export function freeLeft(t: Tables, held: readonly HeldAttempt[]): string[] {
+export function freeLeft(t: Tables, held: readonly AttemptRef[]): string[] {
   return held.flatMap(({ jobId, attempt }) =>
     free(t, (slot) => slot.freeFrom !== null && slot.jobId === Number(jobId) && slot.attempt === attempt),
   );

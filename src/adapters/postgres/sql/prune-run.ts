@@ -1,7 +1,7 @@
 import { statement } from "../statement.ts";
 
 /**
- * Jobs and edges of runs that have ended and outlived their retention, $1 jobs at most, and the runs that have none left.
+ * Jobs and edges of runs that have ended and outlived their retention, $1 jobs and $2 runs at most, and the runs that have none left.
  * Retentions are hopped through as by `prune-jobs`: it reads only what it
  * deletes. A run that is open keeps everything, however old its jobs are. Locks: the runs, SKIP LOCKED; then their jobs.
  */
@@ -19,10 +19,10 @@ with recursive retention as (
   select p.id from retention x cross join lateral (
     select id from belfry.run r
     where r.finished_at is not null and r.retention_ms = x.retention_ms and r.finished_at < belfry.now() - belfry.span(x.retention_ms)
-    order by r.finished_at limit 100
+    order by r.finished_at limit $2
     for update skip locked
   ) p
-  limit 100
+  limit $2
 ), mine as materialized (
   select id, run_id from belfry.job where run_id = any(array(select id from past)) limit $1
 ), untied as (

@@ -64,13 +64,13 @@ left join belfry.worker w on w.id = coalesce(h.worker, n.worker)
 where j.id = $1::bigint and (h.at is not null or n.id is not null)`,
 );
 
-/** The first of each of these jobs. Locks nothing. */
+/** The first $2 of each of these jobs $1. Locks nothing. */
 export const readFirstHistory = statement<HistoryRow & { readonly job_id: JobId }>(
   "first-history",
   `
 select ${historyColumns}, h.job_id
 from unnest($1::bigint[]) as j (id)
-cross join lateral (select * from belfry.history where job_id = j.id order by id limit 10) h
+cross join lateral (select * from belfry.history where job_id = j.id order by id limit $2) h
 order by h.id`,
 );
 

@@ -52,21 +52,21 @@ select count(*)::int as n from (
 );
 
 /**
- * Messages sent much later were claimed already: those sent before them are lost. The mark is 2 minutes before the 5th
+ * Messages sent much later were claimed already: those sent before them are lost. The mark is $5 before the 5th
  * percentile of what the lane runs and of its newest claims, since short jobs seldom run at the moment of the look. The row
- * must also be older than $2. It looks at $4 jobs of each at most, and only when a row is old enough. Locks as `requeue-empty`.
+ * must also be older than $2. It looks at $4 jobs of each and $6 events at most, and only when a row is old enough. Locks as `requeue-empty`.
  */
 export const requeueOvertaken = statement<{ id: string }>(
   "requeue-overtaken",
   `
 with mark as materialized (
-  select percentile_disc(0.05) within group (order by out_since) - interval '2 minutes' as at
+  select percentile_disc(0.05) within group (order by out_since) - belfry.span($5::float8) as at
   from (
     select greatest(dispatched_at, due_at) as out_since from belfry.job
     where lane = $1 and started_at >= greatest(dispatched_at, due_at) and id = any(array(
       (select unnest(job_ids) from (select job_ids from belfry.lease where lane = $1 order by until limit $4) l limit $4)
       union
-      (select unnest(job_ids) from (select job_ids, to_state from belfry.event order by xid desc, id desc limit 300) e
+      (select unnest(job_ids) from (select job_ids, to_state from belfry.event order by xid desc, id desc limit $6) e
         where to_state = 'RUNNING' limit $4)
     ))
   ) claimed

@@ -2,7 +2,7 @@ import { statement } from "../statement.ts";
 import type { JobView, RunId } from "../../../core/job/job.ts";
 import { jobColumns } from "./job-columns.ts";
 import { pauseColumns } from "./pause.ts";
-import type { OccurrenceRow, StoredScheduleRow } from "./schedule.ts";
+import { occurrenceColumns, type OccurrenceRow, scheduleColumns, type StoredScheduleRow } from "./schedule.ts";
 
 export interface FactsRow {
   readonly now: number;
@@ -28,7 +28,7 @@ order by v.version`,
 export const readSchedule = statement<StoredScheduleRow>(
   "schedule",
   `
-select id, version, source, ${pauseColumns}, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry
+select ${scheduleColumns}
 from belfry.schedule where id = $1 and removed_at is null`,
 );
 
@@ -109,8 +109,7 @@ order by o.nominal_at, o.local_time, o.fold, o.timezone limit $4`,
 export const readOccurrencesBetween = statement<OccurrenceRow>(
   "occurrences-between",
   `
-select schedule_id, local_time, fold, timezone, belfry.ms(nominal_at) as nominal_at, outcome, reason, belfry.ms(decided_at) as decided_at,
-  lateness_ms, schedule_version, job_id
+select ${occurrenceColumns}
 from belfry.occurrence
 where schedule_id = $1 and nominal_at >= belfry.at($2::float8) and nominal_at <= belfry.at($3::float8)
 order by belfry.occurrence.nominal_at, local_time, fold, timezone limit $4`,
@@ -118,7 +117,8 @@ order by belfry.occurrence.nominal_at, local_time, fold, timezone limit $4`,
 
 /**
  * Who held a slot that this job needed: the newest job before or shortly after it with the same key that had an attempt at
- * that time, or had started a run that was open then. $1 job $2 prefix of the key $3 instant $4 ids to look back. Bounded: the holder is nearly always the fire before.
+ * that time, or had started a run that was open then. $1 job $2 prefix of the key $3 instant $4 ids to look back $5 ids to look ahead
+ * $6 times of the schedule. Bounded: the holder is nearly always the fire before.
  * Locks nothing.
  */
 export const findHolder = statement<JobView & { holding_run: RunId | null }>(
@@ -128,13 +128,13 @@ with mine as materialized (
   select id, schedule_id, scheduled_for, array(select k from unnest(slot_keys) as k where starts_with(k, $2)) as keys
   from belfry.job where id = $1::bigint
 ), near as materialized (
-  select j.id from mine m join belfry.job j on j.id between m.id - $4::bigint and m.id + 500
+  select j.id from mine m join belfry.job j on j.id between m.id - $4::bigint and m.id + $5::bigint
   where j.id <> m.id and j.slot_keys && m.keys and j.started_at is not null
   union
   select j.id from mine m cross join lateral (
     select o.job_id from belfry.occurrence o
     where o.schedule_id = m.schedule_id and o.nominal_at <= m.scheduled_for and o.job_id is not null
-    order by o.nominal_at desc limit 100
+    order by o.nominal_at desc limit $6
   ) o join belfry.job j on j.id = o.job_id
   where j.id < m.id and j.slot_keys && m.keys
 )

@@ -128,14 +128,20 @@ export const takeOver = statement<never>(
   "update belfry.schedule set source = 'code', updated_at = belfry.now() where id = any($1::text[]) and source <> 'code'",
 );
 
+/** Of a schedule's row; the table has no other name in the query. */
+export const scheduleColumns = `id, version, source, ${pauseColumns}, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry`;
+
+/** Of an occurrence's row, in the same way. */
+export const occurrenceColumns = `schedule_id, local_time, fold, timezone, belfry.ms(nominal_at) as nominal_at, outcome, reason, belfry.ms(decided_at) as decided_at,
+  lateness_ms, schedule_version, job_id`;
+
 /** Schedules that a tick must look at before now + $1, oldest first, with that now; also removed ones that are behind. Reads only those. Locks nothing. */
 export const readDue = statement<{ now: number } & (StoredScheduleRow | { id: null })>(
   "schedules-due",
   `
 select belfry.ms(belfry.now()) as now, s.*
 from (select true) as one left join lateral (
-  select id, version, source, ${pauseColumns}, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry,
-    removed_at is not null as removed
+  select ${scheduleColumns}, removed_at is not null as removed
   from belfry.schedule
   where next_at is not null and next_at <= belfry.now() + belfry.span($1::float8)
   order by belfry.schedule.next_at, id limit $2
@@ -146,7 +152,7 @@ from (select true) as one left join lateral (
 export const readSchedules = statement<StoredScheduleRow>(
   "schedules",
   `
-select id, version, source, ${pauseColumns}, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry
+select ${scheduleColumns}
 from belfry.schedule where removed_at is null and id > $2 order by id limit $1`,
 );
 
@@ -168,8 +174,7 @@ export interface OccurrenceRow {
 export const readOccurrences = statement<OccurrenceRow>(
   "occurrences",
   `
-select schedule_id, local_time, fold, timezone, belfry.ms(nominal_at) as nominal_at, outcome, reason, belfry.ms(decided_at) as decided_at,
-  lateness_ms, schedule_version, job_id
+select ${occurrenceColumns}
 from belfry.occurrence
 where schedule_id = $1 and ($3::float8 is null or belfry.occurrence.nominal_at <= belfry.at($3::float8)) and ($3::float8 is null
   or (belfry.occurrence.nominal_at, local_time, fold, timezone) < (belfry.at($3::float8), $4::text, $5::smallint, $6::text))

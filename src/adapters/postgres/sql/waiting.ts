@@ -14,14 +14,14 @@ export interface WaitingRow {
   readonly last_reason: string | null;
 }
 
-/** What decides when job $1 runs. $2 rows counted at most. Locks nothing. */
+/** What decides when job $1 runs. $2 rows counted $3 predecessors named at most. Locks nothing. */
 export const readWaiting = statement<WaitingRow>(
   "waiting",
   `
 select to_jsonb(l) as lane_pause, to_jsonb(s) as schedule, j.preds_open,
   (select array_agg(p.id::text) from (
     select p.id from belfry.edge e join belfry.job p on p.id = e.from_id
-    where e.to_id = j.id and p.finished_at is null order by p.id limit 20
+    where e.to_id = j.id and p.finished_at is null order by p.id limit $3
   ) p) as preds,
   (select count(*)::int from (
     select from belfry.job q where q.lane = j.lane and q.state = 'QUEUED' and q.dispatched_at is not null and q.finished_at is null
