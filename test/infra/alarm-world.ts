@@ -133,17 +133,7 @@ export class AlarmWorld {
 
   /** Empty tables and queues: what is counted from now on is this fault's. The clock only goes on, or schedules would wait for it. */
   async begin(act: Act = async () => {}): Promise<void> {
-    const jobs = [
-      "job",
-      "lease",
-      "event",
-      "history",
-      "outbox",
-      "occurrence",
-      "quarantine",
-      "queue_observation",
-      "pass_place",
-    ];
+    const jobs = ["job", "lease", "event", "history", "outbox", "occurrence", "quarantine", "queue_observation"];
     const all = [
       ...jobs,
       "run",

@@ -273,7 +273,6 @@ async function runs(store: Store, tag: string): Promise<void> {
   await store.startRun(orphan);
   await store.startRun(orphan);
   await store.cancel([writer.jobId]);
-  // The second looks at the first window again.
   for (let pass = 0; pass < 2; pass += 1) await store.resolve({ runs: "all", limit: 10 });
 }
 

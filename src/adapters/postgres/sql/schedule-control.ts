@@ -1,7 +1,6 @@
 import { statement } from "../statement.ts";
 import type { JobView, RunId } from "../../../core/job/job.ts";
 import { jobColumns } from "./job-columns.ts";
-import { pauseColumns } from "./pause.ts";
 import { occurrenceColumns, type OccurrenceRow, scheduleColumns, type StoredScheduleRow } from "./schedule.ts";
 
 export interface FactsRow {
