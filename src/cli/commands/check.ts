@@ -3,6 +3,7 @@ import { checkMigrations } from "../../adapters/postgres/migration-files.ts";
 import { loadApps } from "../../apps.ts";
 import { configProblems } from "../../config.ts";
 import { checkApps, notesOf } from "../../core/define/check.ts";
+import type { AppDefinition } from "../../core/define/definition.ts";
 import { checkScopes } from "../../core/define/scope.ts";
 import { describe, type Problem } from "../../core/define/problem.ts";
 import { checkSettings, missingSettings } from "../../lane-settings.ts";
@@ -117,10 +118,14 @@ async function reportOf(
     jobs: new Set(apps.flatMap((app) => app.jobs)).size,
     schedules: apps.flatMap((app) => app.schedules).length,
     problems: all.map(described),
-    notes: notesOf(apps),
+    notes: [...notesOf(apps), ...(all.length > 0 ? [] : givenElsewhere(apps, stage))],
     differences: all.length > 0 || !database ? [] : await storedDifferences(database, apps, name),
   };
 }
+
+/** What the CDK app has to give a deployed stage, which is not known here; the synthesis refuses it if nothing does. */
+const givenElsewhere = (apps: readonly AppDefinition[], stage: Stage): readonly string[] =>
+  stage.deployed ? missingSettings(stage.name, topology(apps, stage).lanes).map(describe) : [];
 
 /** What only shows when everything is put together: too many connections, a lane that cannot be built. */
 function builtProblems(
@@ -130,12 +135,8 @@ function builtProblems(
 ): readonly Problem[] {
   try {
     const all = build();
-    const given = stage.deployed ? {} : env;
-    return [
-      ...checkTopology(all),
-      ...checkSettings(stage, all.lanes),
-      ...missingSettings(stage.name, all.lanes, given),
-    ];
+    const missing = stage.deployed ? [] : missingSettings(stage.name, all.lanes, env);
+    return [...checkTopology(all), ...checkSettings(stage, all.lanes), ...missing];
   } catch (error) {
     // Definitions that are wrong by themselves may not fit together either; their own problems say why.
     if (!isSound) return [];
