@@ -142,7 +142,7 @@ export async function createDatabase<C extends { close(): Promise<void> }>(
     },
     async close() {
       await Promise.all(connections.splice(0).map((each) => each.close()));
-      await pool.end();
+      if (!pool.ending) await pool.end();
     },
   };
 }
