@@ -31,7 +31,7 @@ async function finish(opened: Opened, id: JobId, to: "SUCCESS" | "FAILED", messa
         children: [],
       },
     ],
-    { worker: "w", dispatchWindowMs: 0 },
+    { worker: "w" },
   );
 }
 

@@ -53,7 +53,7 @@ export async function startQuiz(
     lane: ({ name: lane }) => (lane === "push" ? { concurrency: options.workers } : {}),
     endBeside: async () => void (await Promise.all(targets.map((target) => target.stop()))),
   });
-  const env = { DATABASE_URL: system.databaseUrl };
+  const env = { DATABASE_URL: system.databaseUrl, BELFRY_STAGE: "demo", AWS_REGION: "us-east-1" };
   await start("daily-quiz-seed", env);
   await compressTime(system.databaseUrl, { scale: options.scale, startsAt });
   targets.push(await start("daily-quiz-people", env));

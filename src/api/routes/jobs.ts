@@ -221,7 +221,7 @@ export const detailJson = (
 async function cancel(options: ApiOptions, jobId: JobId, caller: string): Promise<JobDetailReply> {
   const before = await readJobDetail(options, jobId);
   if (before.state === "CANCELED") return before;
-  await cancelJobs(options.ports, options.registry, [jobId], { dispatchWindowMs: options.dispatchWindowMs, caller });
+  await cancelJobs(options.ports, options.registry, [jobId], { caller });
   const after = await readJobDetail(options, jobId);
   if (after.state === "CANCELED" || !isFinal(after.state)) return after;
   const detail = `job ${jobId} is ${after.state}: only a job that has not finished can be canceled`;
@@ -230,7 +230,7 @@ async function cancel(options: ApiOptions, jobId: JobId, caller: string): Promis
 
 async function retry(options: ApiOptions, jobId: JobId, caller: string): Promise<JobDetailReply> {
   const before = await readJobDetail(options, jobId);
-  const retried = await retryJobs(options.ports, [jobId], { dispatchWindowMs: options.dispatchWindowMs, caller });
+  const retried = await retryJobs(options.ports, [jobId], { caller });
   if (retried.includes(jobId)) return await readJobDetail(options, jobId);
   const detail = `job ${jobId} is ${before.state}: only a FAILED, CANCELED or SKIPPED job can be retried`;
   throw new HttpProblem("not-retryable", detail);
@@ -239,9 +239,9 @@ async function retry(options: ApiOptions, jobId: JobId, caller: string): Promise
 /** What is due already is on its way: that changes nothing and is no error. */
 async function runNow(options: ApiOptions, jobId: JobId, caller: string): Promise<JobDetailReply> {
   const before = await readJobDetail(options, jobId);
-  const { ports, operations, dispatchWindowMs } = options;
+  const { ports, operations } = options;
   const { ids, aftermath } = await operations.runNow([jobId], { caller });
-  await afterCommit(ports, aftermath, { dispatchWindowMs });
+  await afterCommit(ports, aftermath);
   if (ids.length === 0 && (isFinal(before.state) || before.state === "RUNNING")) {
     throw new HttpProblem("not-waiting", `job ${jobId} is ${before.state}: only a job that waits can be run now`);
   }

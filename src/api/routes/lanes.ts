@@ -81,7 +81,7 @@ const pauseOf = async ({ operations }: ApiOptions, name: string): Promise<Pause 
   (await operations.lanePauses()).find(({ lane }) => lane === name)?.pause ?? null;
 
 /** PUT /caps/:kind. */
-export function capEndpoint({ ports, registry, dispatchWindowMs }: ApiOptions): Endpoint {
+export function capEndpoint({ ports, registry }: ApiOptions): Endpoint {
   return endpoint({
     method: "PUT",
     name: "setCap",
@@ -102,7 +102,7 @@ export function capEndpoint({ ports, registry, dispatchWindowMs }: ApiOptions): 
         throw new HttpProblem("no-cap", detail, { extra: { near: closest(kind, capped) } });
       }
       await ports.store.installSlots([{ ...group, size }]);
-      await afterCommit(ports, { ...noAftermath, freed: [group.key] }, { dispatchWindowMs });
+      await afterCommit(ports, { ...noAftermath, freed: [group.key] });
       return { status: 200, body: { kind, size, code: group.size } };
     },
   });
@@ -122,18 +122,14 @@ async function assertKnown({ lanes, operations }: ApiOptions, name: string): Pro
 }
 
 /** What is put on hold a moment later, the upkeep releases. @returns how many jobs. */
-async function release(
-  { operations, ports, dispatchWindowMs }: ApiOptions,
-  lane: string,
-  roundsMax: number,
-): Promise<number> {
+async function release({ operations, ports }: ApiOptions, lane: string, roundsMax: number): Promise<number> {
   let released = 0;
   for (let round = 0; round < roundsMax; round += 1) {
     const some = await operations.unholdPaused(lane, operationsLimits.unholdRowsMax);
     released += some;
     if (some < operationsLimits.unholdRowsMax) break;
   }
-  await relay(ports, { dispatchWindowMs, lane });
+  await relay(ports, { lane });
   return released;
 }
 
