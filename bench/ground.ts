@@ -44,7 +44,8 @@ export interface Sqs {
   close(): Promise<void>;
 }
 
-const storeName = "belfry bench";
+/** Of every store that is measured. */
+export const storeName = "belfry bench";
 const roofName = "bench roof";
 
 /** What a database of the bench is made with: this commit's adapter, or that of the commit it is compared with. */

@@ -40,6 +40,7 @@ async function costOf(ground: Ground, work: Work, jobs: number): Promise<Cost> {
   const done = (await doneIn(database)) - before.done;
   if (done < jobs) throw new Error(`${work.name}: ${done} of ${jobs} jobs have ended with SUCCESS`);
   const keptBytes = ((await bytesOf(database)) - before.bytes) / done;
+  await world.close();
   await database.close();
   const a = (amount: number): number => amount / done;
   const { walBytes, postgresUs, connectionMs, statements, nodeUs, sqsCalls, logBytes } = meter.used;

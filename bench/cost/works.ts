@@ -118,15 +118,15 @@ export const works: readonly Work[] = [
   {
     name: "schedule's fire, ten a batch",
     batch: 10,
-    async prepare({ ports, known }) {
+    async prepare({ portsAhead, known }) {
+      const ports = portsAhead(0);
       await installDefinitions(ports, known, { stage: "bench" });
-      for (let left = 1; left > 0;)
-        left = (await tick(ports, known, { stage: "bench", dispatchWindowMs: 0 })).schedules;
+      for (let left = 1; left > 0;) left = (await tick(ports, known, { stage: "bench" })).schedules;
     },
-    async run({ ports, known, drain, dueNow }, jobs) {
+    async run({ portsAhead, known, drain, dueNow }, jobs) {
       const minutes = Math.ceil(jobs / schedulesMax);
       for (let minute = 1; minute <= minutes; minute += 1)
-        await tick(ports, known, { stage: "bench", dispatchWindowMs: minute * 60_000 });
+        await tick(portsAhead(minute * 60_000), known, { stage: "bench" });
       await dueNow();
       await drain(10);
     },

@@ -4,7 +4,6 @@ import { createMeter } from "../../bench/cost/meter.ts";
 import { costTable } from "../../bench/cost/report.ts";
 import { openWorld } from "../../bench/cost/world.ts";
 import { works } from "../../bench/cost/works.ts";
-import { type Connections, createPostgresStore, openConnections } from "../../src/adapters/postgres/index.ts";
 import type { Database } from "../../bench/ground.ts";
 import { freshDatabase } from "../support/database.ts";
 
@@ -28,27 +27,17 @@ test("each quantity is the median of the rounds", () => {
 
 async function openDatabase(): Promise<Database> {
   const fresh = await freshDatabase({ own: true });
-  const opened: Connections[] = [];
-  onTestFinished(async () => {
-    for (const each of opened) await each.close();
-    await fresh.close();
-  });
-  return {
-    url: fresh.url,
-    pool: fresh.pool,
-    store(connections) {
-      opened.push(openConnections({ url: fresh.url, applicationName: "cost", connections }));
-      return createPostgresStore(opened.at(-1) as Connections);
-    },
-    cpuUs: async () => 0,
-    close: async () => {},
-  };
+  onTestFinished(() => fresh.close());
+  const { url, pool } = fresh;
+  const store = () => Promise.reject(new Error("the world opens its own store"));
+  return { url, pool, store: store as never, cpuUs: async () => 0, close: async () => {} };
 }
 
 test.for(works)("$name: all of its jobs end, and what they use is counted", async (work) => {
   const database = await openDatabase();
   const meter = createMeter(database);
   const world = openWorld(database, meter);
+  onTestFinished(() => world.close());
   await work.prepare?.(world, 20);
   await meter.during(() => work.run(world, 20));
   const { rows } = await database.pool.query("select count(*)::int as n from belfry.job where state = 'SUCCESS'");

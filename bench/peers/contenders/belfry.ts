@@ -6,7 +6,6 @@ import { createSqsQueue } from "../../../src/adapters/aws/queue.ts";
 import { createPostgresStore, openConnections } from "../../../src/adapters/postgres/index.ts";
 import { definitionOf, defineJob } from "../../../src/core/define/define-job.ts";
 import { createClient } from "../../../src/core/delivery/enqueue.ts";
-import { contractLimits } from "../../../src/core/job/contract-limits.ts";
 import type { Message, Queue, Store } from "../../../src/core/ports/ports.ts";
 import { receiveUntil } from "../../cases/pickup.ts";
 import { lane, portsWith, recordsOf, workerOf } from "../../ports.ts";
@@ -92,8 +91,7 @@ function openBelfry(url: string, queue: Queue) {
     opened.push(connections);
     return createPostgresStore(connections);
   };
-  const { dispatchWindowMs } = contractLimits;
-  const client = createClient(portsWith(store(), queue), { stage: "bench", dispatchWindowMs });
+  const client = createClient(portsWith(store(), queue), { stage: "bench" });
   return {
     workers: Array.from({ length: workers }, (_, n) => workerOf(store(), definition, `worker-${n + 1}`)),
     tell(onStart: (n: number) => void) {
