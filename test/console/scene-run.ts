@@ -7,7 +7,7 @@ export const run: ShownRun = {
   kind: "settlement",
   key: "2026-11-20",
   version: 3,
-  shape: null,
+  shape: "f3a1",
   state: "FAILED",
   sealed: true,
   onFailure: "skip-downstream",

@@ -21,8 +21,6 @@ export interface LoadedMap {
   readonly edges: readonly (readonly [from: number, to: number])[];
   /** Predecessors by place. */
   readonly before: ReadonlyMap<number, readonly number[]>;
-  /** Tasks of a fan-out have neither names nor edges. */
-  readonly isFanOut: boolean;
   readonly isMore: boolean;
 }
 
@@ -48,7 +46,7 @@ export function loadedMap(reply: RunMapReply): LoadedMap {
     if (known === undefined) before.set(to, [from]);
     else known.push(from);
   }
-  return { tasks, edges: reply.edges, before, isFanOut: reply.edges.length === 0, isMore: reply.isMore };
+  return { tasks, edges: reply.edges, before, isMore: reply.isMore };
 }
 
 /** Chips of the list, each with the states it stands for. */

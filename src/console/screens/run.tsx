@@ -85,11 +85,12 @@ const NoTasks = ({ run }: { readonly run: ShownRun }) =>
     </>
   );
 
-/** A fan-out has targets, which have no edges: it opens with its funnel. */
+/** A fan-out has targets, which have no edges: it opens with its funnel. Tasks of a graph may have no edges either. */
 function Views({ run, map }: { readonly run: ShownRun; readonly map: LoadedMap }) {
   const { query, path, route } = useLocation();
-  const offered = views.filter((each) => each !== (map.isFanOut ? "graph" : "funnel"));
-  const view = offered.find((each) => each === query["view"]) ?? (map.isFanOut ? "funnel" : "grid");
+  const isFanOut = run.shape === null;
+  const offered = views.filter((each) => each !== (isFanOut ? "graph" : "funnel"));
+  const view = offered.find((each) => each === query["view"]) ?? (isFanOut ? "funnel" : "grid");
   const go = (next: View, search = ""): void =>
     route(`${path}?${new URLSearchParams({ view: next, ...(search === "" ? {} : { q: search }) }).toString()}`, true);
   return (
