@@ -47,7 +47,7 @@ const planScreens: readonly Screen[] = [
   { name: "upcoming", path: "/upcoming?hours=24", sign: ".table tbody tr" },
   { name: "runs", path: "/runs", sign: ".table tbody tr" },
   { name: "a run of 10,000 tasks", path: "/runs/WIDE", sign: ".row" },
-  { name: "its graph", path: "/runs/WIDE?view=graph", sign: ".group-node" },
+  { name: "its graph", path: "/runs/WIDE?view=graph", sign: ".graph-size a, .group-node" },
 ];
 
 /** Each screen on the real API, beside a million finished jobs, 10,000 schedules and a run of 10,000 tasks; the roof is a small database. */

@@ -86,5 +86,7 @@ function mapOf(named: readonly Named[], edges: [number, number][]): RunMapReply 
     edges,
     from: ago(400),
     isMore: false,
+    run: { ...run, progress: { ...run.progress, total: named.length } },
+    failed: tasks.filter(({ state }) => state === "FAILED"),
   };
 }

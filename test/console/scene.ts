@@ -200,6 +200,7 @@ export const summary: ShownSummary = {
     held: 3,
     oldestWaitingMs: 90_000,
     isMore: false,
+    atLeast: [],
   },
   deadLetters: { count: 10_000, isMore: true },
   lastHour: { created: 900, succeeded: 850, failed: 12, retried: 31, canceled: 2, skipped: 9, lost: 0, meanRunMs: 84 },

@@ -22,6 +22,9 @@ export interface LoadedMap {
   /** Predecessors by place. */
   readonly before: ReadonlyMap<number, readonly number[]>;
   readonly isMore: boolean;
+  readonly run: RunMapReply["run"];
+  /** The first that FAILED, with their errors. */
+  readonly failed: RunMapReply["failed"];
 }
 
 export function loadedMap(reply: RunMapReply): LoadedMap {
@@ -46,7 +49,8 @@ export function loadedMap(reply: RunMapReply): LoadedMap {
     if (known === undefined) before.set(to, [from]);
     else known.push(from);
   }
-  return { tasks, edges: reply.edges, before, isMore: reply.isMore };
+  const { edges, isMore, run, failed } = reply;
+  return { tasks, edges, before, isMore, run, failed };
 }
 
 /** Chips of the list, each with the states it stands for. */
