@@ -154,7 +154,7 @@ export const occurrences: readonly ShownOccurrence[] = Array.from({ length: 30 }
     decidedAt: outcome === "PLANNED" ? null : ago(index * 3_600),
     latenessMs: outcome === "FIRED" ? 120 + index : null,
     version: 3,
-    jobId: outcome === "FIRED" ? (String(100 + index) as ShownOccurrence["jobId"]) : null,
+    jobId: outcome === "FIRED" ? String(100 + index) : null,
     end: outcome === "FIRED" ? (index % 4 === 1 ? failedEnd : goodEnd) : null,
   };
 });
