@@ -85,7 +85,7 @@ export const jobDetail = z
     ...fields,
     attempts: z.array(attempt),
     events: z.array(jobEvent),
-    explanation: jobExplanation.optional().describe("With `include=explanation`, of a job that has not ended."),
+    explanation: jobExplanation.optional().describe("With `include=explanation`, of a job that waits."),
   })
   .meta({ id: "JobDetail" });
 

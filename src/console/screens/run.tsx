@@ -80,8 +80,8 @@ function Found({ run, map, onDone }: FoundProps) {
           ? null
           : words.runs.startedBy(<Numbered id={run.starter} href={addresses.job(run.starter)} />)}
       </p>
-      <Audits target={`/runs/${run.id}`} />
       {map.tasks.length === 0 ? <NoTasks run={run} /> : <Views run={run} map={map} />}
+      <Audits target={`/runs/${run.id}`} />
     </div>
   );
 }
