@@ -5,7 +5,6 @@ import { graphs } from "../../examples/dag-batch/input.ts";
 import { seed } from "../../examples/dag-batch/seed.ts";
 import { type FileTask, readGraphFile } from "../../examples/dag-batch/workflow.ts";
 import { readGraph } from "../../src/core/define/define-data-graph.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { rerunRun } from "../../src/core/admin/run-control.ts";
 import { createWorker, type Worker } from "../../src/core/work/worker.ts";
 import { readLedger } from "../../examples/fake/ledger.ts";
@@ -143,7 +142,7 @@ describe("graphs that come as data", () => {
     const release = { ...on.registry, jobs: new Map([...on.registry.jobs, ["workflow", next]]) };
     await on.work();
     expect(await runOf(on, `${when}:islands`)).toMatchObject({ status: "RUNNING" });
-    const options = { stage: "demo", dispatchWindowMs: contractLimits.dispatchWindowMs };
+    const options = { stage: "demo" };
     const newer = createWorker(on.world, release, { ...options, worker: "newer", lane: "cluster" });
     await runAll(on, newer);
     const first = await runOf(on, `${when}:islands`);
