@@ -55,7 +55,6 @@ async function layOutBelfry(folder: string): Promise<void> {
     "src/adapters/postgres/schema.txt",
     "README.md",
     "CHANGELOG.md",
-    "cdk.json",
   ]) {
     cpSync(join(root, file), join(folder, file), { recursive: true });
   }
