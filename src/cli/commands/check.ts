@@ -3,7 +3,6 @@ import { checkMigrations } from "../../adapters/postgres/migration-files.ts";
 import { loadApps } from "../../apps.ts";
 import { configProblems } from "../../config.ts";
 import { checkApps, notesOf } from "../../core/define/check.ts";
-import type { AppDefinition } from "../../core/define/definition.ts";
 import { checkScopes } from "../../core/define/scope.ts";
 import { describe, type Problem } from "../../core/define/problem.ts";
 import { checkSettings, missingSettings } from "../../lane-settings.ts";
@@ -124,7 +123,7 @@ async function reportOf(
 }
 
 /** What the CDK app has to give a deployed stage, which is not known here; the synthesis refuses it if nothing does. */
-const givenElsewhere = (apps: readonly AppDefinition[], stage: Stage): readonly string[] =>
+const givenElsewhere = (apps: Parameters<typeof topology>[0], stage: Stage): readonly string[] =>
   stage.deployed ? missingSettings(stage.name, topology(apps, stage).lanes).map(describe) : [];
 
 /** What only shows when everything is put together: too many connections, a lane that cannot be built. */

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { DatabaseError, DatabaseUnavailable, DatabaseUnfit } from "../../adapters/postgres/failure.ts";
 import { ProblemsFound } from "../../core/define/problem.ts";
-import { shown, thrownAt } from "../../thrown-at.ts";
+import { pathIn, thrownAt } from "../../thrown-at.ts";
 import { syntaxPlace } from "./syntax-place.ts";
 
 const explained = [ProblemsFound, DatabaseUnfit, DatabaseUnavailable, DatabaseError];
@@ -12,5 +12,5 @@ export function rejection(error: unknown, root: string, loaded: readonly string[
   const thrown = thrownAt(error, root);
   if (thrown !== null) return thrown;
   const place = error instanceof SyntaxError ? syntaxPlace(loaded) : null;
-  return place === null ? inspect(error) : `${shown(place, root)}  ${String(error)}`;
+  return place === null ? inspect(error) : `${pathIn(place, root)}  ${String(error)}`;
 }
