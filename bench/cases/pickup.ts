@@ -1,7 +1,6 @@
 import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { createSqsQueue } from "../../src/adapters/aws/queue.ts";
 import { createClient } from "../../src/core/delivery/enqueue.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { Database, Ground, Sqs } from "../ground.ts";
 import { compared, inTurns, measured, quantile, type Figure } from "../measure.ts";
 import { lane, noOp, portsWith, workerOf } from "../ports.ts";
@@ -55,7 +54,6 @@ async function openProduct(database: Database, sqs: Sqs): Promise<Timed> {
   const queue = createSqsQueue({ client: sqs.client, names: {}, urls: { [lane]: url } });
   const client = createClient(portsWith(database.store(1), queue), {
     stage: "bench",
-    dispatchWindowMs: contractLimits.dispatchWindowMs,
   });
   const worker = workerOf(database.store(1), definition, "worker-1");
   const stop = new AbortController();

@@ -8,6 +8,7 @@ import { type JobSearch, jobSorts } from "../../core/ports/job-search.ts";
 import { afterCommit } from "../../core/delivery/after-commit.ts";
 import { isFinal, states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
+import { explained } from "../explained.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { pageBefore } from "../query.ts";
@@ -145,8 +146,14 @@ export function jobEndpoints(options: ApiOptions): readonly Endpoint[] {
       role: "read",
       scope: ofJob(options),
       params: jobPath,
+      query: z.strictObject({ include: z.literal("explanation").optional().describe("Also why it does not run.") }),
       replies: { 200: jobDetail },
-      handle: async ({ params }) => ({ status: 200, body: await readJobDetail(options, params.id) }),
+      async handle({ params: { id: jobId }, query }) {
+        const found = await readJob(options, jobId);
+        const isWanted = query.include !== undefined && !isFinal(found.job.state) && found.job.state !== "RUNNING";
+        const explanation = isWanted ? await explained(options, found) : null;
+        return { status: 200, body: { ...writtenJson(found), ...(explanation === null ? {} : { explanation }) } };
+      },
     }),
     endpoint({
       ...change,
@@ -197,12 +204,19 @@ async function list({ operations, ports }: ApiOptions, query: z.infer<typeof job
 }
 
 /** @throws HttpProblem 404 */
-export async function readJobDetail({ ports }: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
+async function readJob({ ports }: ApiOptions, jobId: JobId): Promise<FoundJob> {
   const found = await ports.store.job(jobId);
   if (found === null) throw new HttpProblem("unknown-job", `there is no job ${jobId}`);
-  const { job, history, now } = found;
-  return detailJson({ job, attempts: attemptsOf(job, history), events: movesOf(job, history) }, now);
+  return found;
 }
+
+type FoundJob = NonNullable<Awaited<ReturnType<ApiOptions["ports"]["store"]["job"]>>>;
+
+const writtenJson = ({ job, history, now }: FoundJob): JobDetailReply =>
+  detailJson({ job, attempts: attemptsOf(job, history), events: movesOf(job, history) }, now);
+
+export const readJobDetail = async (options: ApiOptions, jobId: JobId): Promise<JobDetailReply> =>
+  writtenJson(await readJob(options, jobId));
 
 export const detailJson = (
   {
@@ -221,7 +235,7 @@ export const detailJson = (
 async function cancel(options: ApiOptions, jobId: JobId, caller: string): Promise<JobDetailReply> {
   const before = await readJobDetail(options, jobId);
   if (before.state === "CANCELED") return before;
-  await cancelJobs(options.ports, options.registry, [jobId], { dispatchWindowMs: options.dispatchWindowMs, caller });
+  await cancelJobs(options.ports, options.registry, [jobId], { caller });
   const after = await readJobDetail(options, jobId);
   if (after.state === "CANCELED" || !isFinal(after.state)) return after;
   const detail = `job ${jobId} is ${after.state}: only a job that has not finished can be canceled`;
@@ -230,7 +244,7 @@ async function cancel(options: ApiOptions, jobId: JobId, caller: string): Promis
 
 async function retry(options: ApiOptions, jobId: JobId, caller: string): Promise<JobDetailReply> {
   const before = await readJobDetail(options, jobId);
-  const retried = await retryJobs(options.ports, [jobId], { dispatchWindowMs: options.dispatchWindowMs, caller });
+  const retried = await retryJobs(options.ports, [jobId], { caller });
   if (retried.includes(jobId)) return await readJobDetail(options, jobId);
   const detail = `job ${jobId} is ${before.state}: only a FAILED, CANCELED or SKIPPED job can be retried`;
   throw new HttpProblem("not-retryable", detail);
@@ -239,9 +253,9 @@ async function retry(options: ApiOptions, jobId: JobId, caller: string): Promise
 /** What is due already is on its way: that changes nothing and is no error. */
 async function runNow(options: ApiOptions, jobId: JobId, caller: string): Promise<JobDetailReply> {
   const before = await readJobDetail(options, jobId);
-  const { ports, operations, dispatchWindowMs } = options;
+  const { ports, operations } = options;
   const { ids, aftermath } = await operations.runNow([jobId], { caller });
-  await afterCommit(ports, aftermath, { dispatchWindowMs });
+  await afterCommit(ports, aftermath);
   if (ids.length === 0 && (isFinal(before.state) || before.state === "RUNNING")) {
     throw new HttpProblem("not-waiting", `job ${jobId} is ${before.state}: only a job that waits can be run now`);
   }

@@ -46,7 +46,7 @@ export function scheduleControlEndpoints(options: ApiOptions): readonly Endpoint
   ];
 }
 
-const optionsOf = ({ stage, dispatchWindowMs }: ApiOptions) => ({ stage: stage ?? "dev", dispatchWindowMs });
+const optionsOf = ({ stage }: ApiOptions) => ({ stage: stage ?? "dev" });
 const changeOf = (options: ApiOptions) =>
   ({ role: "operate", scope: ofSchedule(options), params: schedulePath }) as const;
 
