@@ -104,14 +104,14 @@ async function atOnce(
   const { gate, stores, choose } = pair.two();
   choose(choices);
   const answers = new Map<Call, unknown>();
-  let isOpen = true;
+  const ends = new AbortController();
   const ended = Promise.all(
     chains.map(async (calls, n) => {
       for (const call of calls) answers.set(call, await pair.answer(stores[n] ?? pair.real, call));
     }),
-  ).finally(() => (isOpen = false));
+  ).finally(() => ends.abort());
   ended.catch(() => {});
-  while (isOpen) {
+  while (!ends.signal.aborted) {
     await gate.settled();
     await new Promise((resolve) => setImmediate(resolve));
   }
