@@ -207,3 +207,39 @@ test("a SKIPPED task names the task before it that failed first, through others 
   expect(answer["sentence"]).toContain(`task "match" before it failed first with HTTP_404, as job ${match}`);
   expect(answer["waitsFor"]).toEqual([match]);
 });
+
+test("a job that waits comes with its explanation when that is asked for, an ended one without", async () => {
+  const opened = await openApi();
+  const waiting = await plant(opened, "state, due_at", "'PENDING', belfry.now() + interval '1 h'");
+  const { body } = await opened.call("GET", `/jobs/${waiting}?include=explanation`);
+  expect(body).toMatchObject({ id: waiting, explanation: await why(opened, waiting) });
+  expect((await opened.call("GET", `/jobs/${waiting}`)).body).not.toHaveProperty("explanation");
+  const ended = await plant(opened, "state, due_at, finished_at, attempt", "'SUCCESS', belfry.now(), belfry.now(), 1");
+  expect((await opened.call("GET", `/jobs/${ended}?include=explanation`)).body).not.toHaveProperty("explanation");
+});
+
+test("the job that started a FAILED run names the task of it that failed first", async () => {
+  const opened = await openApi();
+  const ended = "state, due_at, finished_at";
+  const starter = await plant(opened, ended, "'SUCCESS', belfry.now(), belfry.now()");
+  await opened.pool.query(
+    `insert into belfry.run (id, kind, key, version, state, sealed, starter_id, created_at, finished_at)
+     overriding system value values (7, 'night', 'night:1', 1, 'FAILED', true, $1, belfry.now(), belfry.now())`,
+    [starter],
+  );
+  const failed = (task: string, seconds: number): Promise<JobId> =>
+    plant(
+      opened,
+      `${ended}, run_id, attempt, failures, error_code, task`,
+      `'FAILED', belfry.now(), belfry.now() + interval '${seconds} seconds', 7, 1, 1, 'HTTP_404', '${task}'`,
+    );
+  await failed("later", 2);
+  const match = await failed("match", 1);
+  expect(await why(opened, starter)).toMatchObject({
+    sentence: expect.stringContaining(
+      `run 7 that it started is FAILED: task "match" failed first with HTTP_404, as job ${match}`,
+    ),
+    advice: "repeat that task and what waited for it: belfry runs retry 7",
+    waitsFor: [match],
+  });
+});

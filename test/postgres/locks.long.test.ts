@@ -30,8 +30,6 @@ const withoutRows: readonly string[] = [
   "run-seal-orphans 2: skip locked",
   "settle 2: skip locked",
   "slots-retire 1: skip locked",
-  "wake 1: skip locked",
-  "wake 2: skip locked",
 ];
 
 test(

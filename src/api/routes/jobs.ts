@@ -8,6 +8,7 @@ import { type JobSearch, jobSorts } from "../../core/ports/job-search.ts";
 import { afterCommit } from "../../core/delivery/after-commit.ts";
 import { isFinal, states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
+import { explained } from "../explained.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { pageBefore } from "../query.ts";
@@ -145,8 +146,14 @@ export function jobEndpoints(options: ApiOptions): readonly Endpoint[] {
       role: "read",
       scope: ofJob(options),
       params: jobPath,
+      query: z.strictObject({ include: z.literal("explanation").optional().describe("Also why it does not run.") }),
       replies: { 200: jobDetail },
-      handle: async ({ params }) => ({ status: 200, body: await readJobDetail(options, params.id) }),
+      async handle({ params: { id: jobId }, query }) {
+        const found = await readJob(options, jobId);
+        const isWanted = query.include !== undefined && !isFinal(found.job.state) && found.job.state !== "RUNNING";
+        const explanation = isWanted ? await explained(options, found) : null;
+        return { status: 200, body: { ...writtenJson(found), ...(explanation === null ? {} : { explanation }) } };
+      },
     }),
     endpoint({
       ...change,
@@ -197,12 +204,19 @@ async function list({ operations, ports }: ApiOptions, query: z.infer<typeof job
 }
 
 /** @throws HttpProblem 404 */
-export async function readJobDetail({ ports }: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
+async function readJob({ ports }: ApiOptions, jobId: JobId): Promise<FoundJob> {
   const found = await ports.store.job(jobId);
   if (found === null) throw new HttpProblem("unknown-job", `there is no job ${jobId}`);
-  const { job, history, now } = found;
-  return detailJson({ job, attempts: attemptsOf(job, history), events: movesOf(job, history) }, now);
+  return found;
 }
+
+type FoundJob = NonNullable<Awaited<ReturnType<ApiOptions["ports"]["store"]["job"]>>>;
+
+const writtenJson = ({ job, history, now }: FoundJob): JobDetailReply =>
+  detailJson({ job, attempts: attemptsOf(job, history), events: movesOf(job, history) }, now);
+
+export const readJobDetail = async (options: ApiOptions, jobId: JobId): Promise<JobDetailReply> =>
+  writtenJson(await readJob(options, jobId));
 
 export const detailJson = (
   {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
-import type { Live, LiveCount, SlotUse } from "../../core/ports/overview.ts";
+import type { Live, LiveCount, LivePart, SlotUse } from "../../core/ports/overview.ts";
 import { slotGroupsOf } from "../../core/define/new-job.ts";
 import { afterCommit } from "../../core/delivery/after-commit.ts";
 import { noAftermath } from "../../core/ports/aftermath.ts";
@@ -147,7 +147,7 @@ async function list(options: ApiOptions, within: Bounds | null) {
   const counts = Map.groupBy(live.counts, (each) => each.lane);
   const names = [...new Set([...byName.keys(), ...counts.keys(), ...pausedLanes.keys()])].toSorted();
   return {
-    isMore: live.isMore,
+    isMore: live.cut.length > 0,
     workers,
     caps: caps.filter(({ key }) => within === null || within.kinds.has(key.slice(capPrefix.length))).map(slotUseJson),
     lanes: names
@@ -160,6 +160,9 @@ async function list(options: ApiOptions, within: Bounds | null) {
           ...depthOf(live, counts.get(name) ?? []),
           concurrency: settings?.concurrency ?? null,
           batchSize: settings?.batchSize ?? null,
+          atLeast: [
+            ...new Set(live.cut.filter((cut) => (cut.lane ?? name) === name).flatMap(({ part }) => cutFigures[part])),
+          ],
         };
       }),
   };
@@ -169,6 +172,15 @@ export const slotUseJson = ({ holders, ...use }: SlotUse): SlotUseReply => ({
   ...use,
   holders: holders.map(({ jobId, kind, since }) => ({ job: jobId, kind, since: maybeIso(since) })),
 });
+
+/** What is more than it says when a part was not counted to its end. */
+const cutFigures: Readonly<Record<LivePart, readonly LaneReply["atLeast"][number][]>> = {
+  out: ["waiting", "running", "scheduled"],
+  due: ["retrying", "scheduled"],
+  paused: ["held"],
+  slot: ["held"],
+  blocked: ["held"],
+};
 
 /** How the live jobs of a lane, or of all, stand. */
 export function depthOf({ now }: Pick<Live, "now">, counts: readonly LiveCount[]) {

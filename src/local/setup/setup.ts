@@ -26,7 +26,7 @@ try {
   console.log(JSON.stringify(await setUp()));
 } catch (error) {
   console.log(JSON.stringify({ loaded: { files: loadedFiles(), migrations: [] } }));
-  console.error(rejection(error, process.cwd()));
+  console.error(rejection(error, process.cwd(), loadedFiles()));
   process.exitCode = 1;
 }
 
@@ -111,5 +111,5 @@ function editable({ project, stage }: Config, loaded: readonly string[]): string
 async function fakesOf(config: Config): Promise<SetupReport["fakes"]> {
   if (config.appModules !== null) return [];
   const fakes = await loadFakes(config.project, config.stage);
-  return fakes.map(({ name, file, env, once }) => ({ name, file: fileURLToPath(file), env, once }));
+  return fakes.map(({ name, file, once }) => ({ name, file: fileURLToPath(file), once }));
 }
