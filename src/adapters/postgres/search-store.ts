@@ -117,12 +117,8 @@ async function byDue(session: Session, search: JobSearch, cursor: string | null,
   const found: JobView[] = [];
   let [due, id] = cursor?.split("_") ?? [search.dueFrom === undefined ? dueBounds.first : us(search.dueFrom), "0"];
   for (;;) {
-<<<<<<< HEAD
-    const { searchRowsMax, slotGroupsShownMax, countRowsMax } = operationsLimits;
-    const bounds = [searchRowsMax, slotGroupsShownMax, countRowsMax];
-=======
-    const bounds = [operationsLimits.searchRowsMax, operationsLimits.slotGroupsShownMax, operationsLimits.outRowsMax];
->>>>>>> main
+    const { searchRowsMax, slotGroupsShownMax, outRowsMax } = operationsLimits;
+    const bounds = [searchRowsMax, slotGroupsShownMax, outRowsMax];
     const rows = await session.run(searchDue, [due, id, ...bounds, parameter(search), limit + 1 - found.length]);
     const matches = rows.filter((row) => row.found);
     found.push(...matches.map(jobOf));

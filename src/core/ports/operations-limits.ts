@@ -40,16 +40,12 @@ export const operationsLimits = {
   searchedWordsMax: 10,
   searchedTextCharactersMax: 500,
   countRowsMax: 10_000,
-<<<<<<< HEAD
   /** Of each job of a list, and of a job that waits for others. */
   firstMovesShown: 10,
   predecessorsShown: 20,
-  liveRowsMax: 200_000,
-=======
   /** Of each part of what is live. */
   liveRowsMax: 10_000,
   outRowsMax: 200_000,
->>>>>>> main
   failureRowsMax: 10_000,
   /** An occurrence that is still PLANNED this long after its time is overdue. Longer than a normal backlog lasts. */
   overdueMs: 600_000,

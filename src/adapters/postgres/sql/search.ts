@@ -68,7 +68,7 @@ const afterDue = `(due_at, id) > (timestamptz 'epoch' + $1::bigint * interval '1
 
 /**
  * The next $3 rows that are to start, by due time after due $1 id $2: of what waits, in its index's order for each hold,
- * of what is out, and of the tasks that open runs block. $4 holds and runs looked at and $5 rows out at most.
+ * and of what is out. $4 holds looked at and $5 rows out at most.
  */
 const toStart = `
   with recursive holds as (
@@ -84,11 +84,10 @@ const toStart = `
     union all
     select id, due_at from (select id, due_at, state from belfry.job where ${isOut} limit $5) o where state = 'QUEUED' and ${afterDue}
     union all
-    select b.id, b.due_at from (
-      select id from belfry.run where state in ('RUNNING', 'CANCELING') order by id limit $4
-    ) r cross join lateral (
+    select b.id, b.due_at from belfry.run r cross join lateral (
       select id, due_at from belfry.job where run_id = r.id and (finished_at is not null)::int = 0 and blocked and ${afterDue} limit $3
     ) b
+    where r.state in ('RUNNING', 'CANCELING')
   ) next
   order by due_at, id limit $3`;
 
