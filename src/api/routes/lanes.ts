@@ -137,7 +137,7 @@ async function list(options: ApiOptions, within: Bounds | null) {
   const { operations, lanes, ports } = options;
   const now = await ports.store.now();
   const [live, pauses, caps, workers] = await Promise.all([
-    operations.live(),
+    operations.live(operationsLimits.liveRowsMax),
     operations.lanePauses(),
     operations.slots(capPrefix),
     workersSeen(options, now, within),

@@ -1,4 +1,5 @@
 import type { Failures, Histogram, KindTotal, Live } from "../../core/ports/overview.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { durationBuckets } from "../../core/ports/overview.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
@@ -17,7 +18,7 @@ export function metricsEndpoint({ operations, registry }: ApiOptions): Endpoint 
     async handle() {
       const [totals, live, failures] = await Promise.all([
         operations.kindTotals(),
-        operations.live(),
+        operations.live(operationsLimits.liveRowsOfMetricsMax),
         operations.failures(),
       ]);
       const text = metricsText({ totals, live, failures }, (kind) => registry.jobs.get(kind)?.lane ?? "");

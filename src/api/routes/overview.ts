@@ -70,7 +70,7 @@ async function summarize(options: ApiOptions, span: number | undefined, within: 
   const isSeen = (lane: string | null): boolean => within === null || (lane !== null && within.hasLane(lane));
   const failedJobs: JobSearch = { states: ["FAILED"], ...searchWithin(within) };
   const [{ counts, ...live }, dead, failures, hour, pauses, seen, pass, last, schedules] = await Promise.all([
-    operations.live().then((all) => ({
+    operations.live(operationsLimits.liveRowsMax).then((all) => ({
       now: all.now,
       counts: all.counts.filter(({ lane }) => isSeen(lane)),
       cut: all.cut.filter(({ lane }) => lane === null || isSeen(lane)),

@@ -17,7 +17,7 @@ export type ScheduleSortName = (typeof scheduleSortNames)[number];
 
 const { columns: names } = words.schedules;
 
-const template = "minmax(140px, 1.3fr) minmax(150px, 1.4fr) minmax(206px, 1fr) 128px 288px 76px 68px 124px";
+const template = "minmax(156px, 1.3fr) minmax(150px, 1.4fr) minmax(204px, 1fr) 120px 286px 90px 60px 112px";
 /** Two lines; in a narrow window each row is a block. */
 const rowPixels = { wide: 52, narrow: 206 };
 

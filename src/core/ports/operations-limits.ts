@@ -40,8 +40,11 @@ export const operationsLimits = {
   searchedWordsMax: 10,
   searchedTextCharactersMax: 500,
   countRowsMax: 10_000,
-  /** Of each part of what is live. */
-  liveRowsMax: 10_000,
+  /** Of each part of what is live: for people, and for metrics. */
+  liveRowsMax: 1_000,
+  liveRowsOfMetricsMax: 10_000,
+  /** Whose jobs that wait for predecessors are counted. */
+  openRunsMax: 250,
   outRowsMax: 200_000,
   failureRowsMax: 10_000,
   /** An occurrence that is still PLANNED this long after its time is overdue. Longer than a normal backlog lasts. */
