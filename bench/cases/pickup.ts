@@ -111,7 +111,7 @@ async function openRoof(database: Database, sqs: Sqs): Promise<Timed> {
 type Handle = (records: readonly { messageId: string; body: string }[]) => Promise<unknown>;
 
 /** One long poll after the other; what was handled is deleted. */
-async function receiveUntil(client: SQSClient, url: string, signal: AbortSignal, handle: Handle): Promise<void> {
+export async function receiveUntil(client: SQSClient, url: string, signal: AbortSignal, handle: Handle): Promise<void> {
   while (!signal.aborted) {
     const receive = new ReceiveMessageCommand({ QueueUrl: url, MaxNumberOfMessages: 10, WaitTimeSeconds: 20 });
     const { Messages = [] } = await client.send(receive, { abortSignal: signal }).catch(() => ({ Messages: [] }));

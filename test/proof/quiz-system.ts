@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { fakes } from "../../examples/daily-quiz/fakes/index.ts";
+import { fakes } from "../../examples/fakes.ts";
 import { Children } from "../../src/local/process/children.ts";
 import { compressTime } from "../../src/local/setup/compressed-time.ts";
 import { type Fakes, startFakes } from "../../src/local/fakes.ts";
