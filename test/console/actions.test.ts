@@ -96,7 +96,7 @@ await describeInBrowser("every action by keyboard alone", (its) => {
   test("a job that waits for a slot leads to the page where its cap is changed", async () => {
     const { page, close } = await its.visit("/jobs/3", "waits for a slot");
     await page.getByRole("note").getByRole("link", { name: "Lanes & workers" }).click();
-    await page.getByRole("button", { name: /^Change/ }).waitFor();
+    await expect.poll(() => page.getByRole("button", { name: /^Change/ }).count()).toBe(1);
     await close();
   });
 
