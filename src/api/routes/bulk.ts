@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { contractLimits } from "../../core/job/contract-limits.ts";
+import type { JobId } from "../../core/job/job.ts";
 import { type JobAction, jobActions } from "../../core/ports/bulk.ts";
 import type { JobSearch } from "../../core/ports/job-search.ts";
-import { bulkRunner } from "../bulk-runner.ts";
+import { bulkBeginner } from "../bulk-runner.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
 import type { ApiOptions } from "../options.ts";
@@ -11,7 +12,7 @@ import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { pageOf } from "../query.ts";
 import { durationUpTo, id, limit, text, textsOf } from "../query-fields.ts";
 import { bulk, bulkJson, bulkList, bulkPreview } from "../shape/bulk.ts";
-import { type Bounds, isWithin, searchWithin } from "../scope.ts";
+import { type Bounds, isWithin, ofJob, ofRun, searchWithin } from "../scope.ts";
 import { ofGroups, searchFields, searchOf } from "./jobs.ts";
 
 const paceMsMax = 3_600_000;
@@ -71,15 +72,16 @@ export function bulkEndpoints(options: ApiOptions): readonly Endpoint[] {
   ];
 }
 
-function tracked({ operations }: ApiOptions): readonly Endpoint[] {
+function tracked(options: ApiOptions): readonly Endpoint[] {
+  const { operations } = options;
   const find = async (wanted: string) => (await operations.bulks({ id: wanted, limit: 1 }))[0];
   const scope = async ({ params }: { readonly params: { readonly id: string } }) => {
     const found = await find(params.id);
     if (found === undefined) return null;
-    const { kind, kinds } = found.search;
-    return kind === undefined && kinds === undefined
-      ? "everything"
-      : { kinds: kind === undefined ? (kinds ?? []) : [kind] };
+    const { kind, kinds, runId, id } = found.search;
+    if (kind !== undefined || kinds !== undefined) return { kinds: kind === undefined ? (kinds ?? []) : [kind] };
+    if (runId !== undefined) return await ofRun(options)({ params: { id: runId as string as JobId } });
+    return id === undefined ? "everything" : await ofJob(options)({ params: { id } });
   };
   const read = async (wanted: string) => {
     const found = await find(wanted);
@@ -148,10 +150,9 @@ interface Asking {
   readonly dryRun: boolean;
 }
 
-/** Answers at once; the pages follow in this process, or in the next pass when it ends before they do. */
 function beginner(options: ApiOptions): (asking: Asking) => Promise<Answer> {
   const { operations } = options;
-  const goOn = bulkRunner(options);
+  const begin = bulkBeginner(options);
   return async ({ action, search: named, within, caller, pace: paceMs = 0, canary = false, dryRun }) => {
     if (Object.keys(named).length === 0) {
       throw new HttpProblem("no-filter", "a change of many jobs needs a filter: name at least a state or a kind", {
@@ -161,16 +162,7 @@ function beginner(options: ApiOptions): (asking: Asking) => Promise<Answer> {
     const search = { ...named, ...searchWithin(within) };
     const matched = await operations.count(changeable(action, search), contractLimits.bulkCountMax);
     if (dryRun) return { status: 200, body: { dryRun, matched } };
-    const written = await operations.createBulk({
-      action,
-      search: changeable(action, search),
-      caller,
-      matched,
-      paceMs,
-      canary,
-    });
-    goOn();
-    return { status: 202, body: bulkJson(written), location: `/bulk/${written.id}` };
+    return await begin({ action, search: changeable(action, search), caller, matched, paceMs, canary });
   };
 }
 

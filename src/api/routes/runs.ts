@@ -1,8 +1,10 @@
 import { z } from "zod";
 import type { JobId, RunId } from "../../core/job/job.ts";
+import { type BeginBulk, bulkBeginner } from "../bulk-runner.ts";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { isRerunnable, rerunRun, resumeRun } from "../../core/admin/run-control.ts";
 import { cancelRun } from "../../core/work/cancel-run.ts";
+import type { JobSearch } from "../../core/ports/job-search.ts";
 import type { RunView } from "../../core/ports/run.ts";
 import { runLimits } from "../../core/ports/run-limits.ts";
 import { states } from "../../core/job/state.ts";
@@ -14,7 +16,8 @@ import { HttpProblem } from "../problem.ts";
 import { pageOf } from "../query.ts";
 import { id, limit, text, someOf } from "../query-fields.ts";
 import { type Bounds, ofRun, searchWithin } from "../scope.ts";
-import { run, runJson, runList, type RunReply, runStates, taskJson, taskList } from "../shape/run.ts";
+import { bulk } from "../shape/bulk.ts";
+import { run, runJson, runList, runStates, taskJson, taskList } from "../shape/run.ts";
 import { idText } from "../shape/shape.ts";
 
 const runsQuery = z.strictObject({
@@ -83,6 +86,7 @@ const retried = z.object({ run, again: z.array(idText) }).meta({ id: "RetriedRun
 const canceled = z.object({ run, canceled: z.int().min(0) }).meta({ id: "CanceledRun" });
 
 function changes(options: ApiOptions): readonly Endpoint[] {
+  const begin = bulkBeginner(options);
   const change = { method: "POST", role: "operate", scope: ofRun(options), params: runPath } as const;
   return [
     endpoint({
@@ -91,8 +95,8 @@ function changes(options: ApiOptions): readonly Endpoint[] {
       path: "/runs/:id/retry",
       refuses: ["unknown-run", "nothing-to-retry"],
       summary: "Go on from what failed; what succeeded is not repeated",
-      replies: { 200: retried },
-      handle: async ({ params, caller }) => ({ status: 200, body: await retry(options, params.id, caller.name) }),
+      replies: { 200: retried, 202: bulk },
+      handle: ({ params, caller }) => retry(options, begin, params.id, caller.name),
     }),
     endpoint({
       ...change,
@@ -151,18 +155,27 @@ async function readRun({ ports: { store } }: ApiOptions, wanted: JobId): Promise
   return found;
 }
 
-async function retry(
-  options: ApiOptions,
-  wanted: JobId,
-  caller: string,
-): Promise<{ run: RunReply; again: readonly JobId[] }> {
+/** A large run is put back page by page, by a bulk action. */
+async function retry(options: ApiOptions, begin: BeginBulk, wanted: JobId, caller: string): Promise<Answer> {
   const before = await readRun(options, wanted);
+  if (before.done - before.ok > runLimits.retriedRowsMax && before.state !== "CANCELING") {
+    const search = toRetry(before);
+    const matched = await options.operations.count(search, contractLimits.bulkCountMax);
+    if (matched.count > 0 || matched.isMore)
+      return await begin({ action: "retry", search, caller, matched, paceMs: 0, canary: false });
+  }
   const again = await resumeRun(options.ports, before.id, { dispatchWindowMs: options.dispatchWindowMs, caller });
   if (again.length === 0) {
     const detail = `run ${wanted} is ${before.state} and has nothing that failed, was canceled or was skipped for it`;
     throw new HttpProblem("nothing-to-retry", detail);
   }
-  return { run: runJson(await readRun(options, wanted)), again };
+  return { status: 200, body: { run: runJson(await readRun(options, wanted)), again } };
+}
+
+/** What was skipped because of these comes along; under `stop` that is not all that was skipped. */
+function toRetry({ id: of, onFailure }: RunView): JobSearch {
+  const skipped = onFailure === "stop" ? (["SKIPPED"] as const) : [];
+  return { runId: of, taken: true, states: ["FAILED", "CANCELED", ...skipped] };
 }
 
 /** One page at once; a large run goes on in this process, or in the next pass when it ends before that. */

@@ -9,14 +9,16 @@ import {
   updateSchedule,
 } from "../../core/admin/schedule-control.ts";
 import { ScheduleRefused, unknownSchedule } from "../../core/scheduler/schedule-refused.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { ScheduleRow } from "../../core/ports/schedule.ts";
-import { bulkRunner } from "../bulk-runner.ts";
+import { bulkBeginner } from "../bulk-runner.ts";
 import { etagOf, wantedVersions } from "../conditional.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
+import { HttpProblem } from "../problem.ts";
 import { patched } from "../patched-schedule.ts";
 import { startableKind } from "../startable-kind.ts";
-import { bulk, bulkJson } from "../shape/bulk.ts";
+import { bulk } from "../shape/bulk.ts";
 import { backfillPreview, deleted, schedule, triggered } from "../shape/schedule.ts";
 import type { ApiOptions } from "../options.ts";
 import {
@@ -103,16 +105,28 @@ function writes(options: ApiOptions): readonly Endpoint[] {
       method: "DELETE",
       name: "deleteSchedule",
       path: "/schedules/:id",
-      refuses: ["unknown-schedule", "schedule-in-code", "version-changed"],
+      refuses: ["unknown-schedule", "schedule-in-code", "version-changed", "too-many-waiting"],
       summary: "Delete a schedule that no code defines; its ledger stays",
       hasVersion: true,
       replies: { 200: deleted },
       async handle({ params, request }) {
+        await fewWait(options, params.id);
         const canceled = deleteSchedule(ports, registry, params.id, wantedVersions(request));
         return { status: 200, body: await answered(canceled) };
       },
     }),
   ];
+}
+
+/** Its jobs are canceled in one transaction with it. @throws HttpProblem 409 */
+async function fewWait({ operations }: ApiOptions, id: string): Promise<void> {
+  const { deletedJobsMax } = operationsLimits;
+  const state = ["PENDING", "QUEUED"] as const;
+  const { count } = await operations.count({ scheduleId: id, states: state }, deletedJobsMax + 1);
+  if (count <= deletedJobsMax) return;
+  const bulk = JSON.stringify({ action: "cancel", filter: { schedule: id, state } });
+  const detail = `more than ${deletedJobsMax} jobs of schedule ${JSON.stringify(id)} wait: pause it, cancel them by POST /bulk ${bulk}, then delete it`;
+  throw new HttpProblem("too-many-waiting", detail);
 }
 
 function patches(options: ApiOptions): readonly Endpoint[] {
@@ -236,15 +250,15 @@ function runs(options: ApiOptions): readonly Endpoint[] {
 
 /** Judges the times and answers; this process, or the next pass, then plans them. */
 function backfiller(options: ApiOptions) {
-  const { ports, registry, operations } = options;
-  const goOn = bulkRunner(options);
+  const { ports, registry } = options;
+  const begin = bulkBeginner(options);
   type Asked = z.infer<typeof backfillBody> & { readonly caller: string };
   return async (id: string, { caller, pace, ...asked }: Asked): Promise<Answer> => {
     const how = { ...asked, dryRun: true, paceMs: pace ?? null, ...optionsOf(options) };
     const { times, failed, paceMs } = await answered(backfill(ports, registry, id, how));
     if (asked.dryRun) return { status: 200, body: { dryRun: true, times: times.map(timeJson), failed, paceMs } };
     const kind = (await ports.store.scheduleFacts(id))?.row?.spec.job.kind;
-    const written = await operations.createBulk({
+    return await begin({
       action: "backfill",
       search: { scheduleId: id, ...(kind === undefined ? {} : { kind }), ...spanOf(times, asked.to) },
       caller,
@@ -252,8 +266,6 @@ function backfiller(options: ApiOptions) {
       paceMs,
       canary: false,
     });
-    goOn();
-    return { status: 202, body: bulkJson(written), location: `/bulk/${written.id}` };
   };
 }
 
