@@ -106,10 +106,10 @@ async function plantEnded(
   return rows.map(({ id }) => id);
 }
 
-const bulkDone = ({ call }: Opened, id: unknown) =>
-  expect
-    .poll(async () => (await call("GET", `/bulk/${String(id)}`)).body, { timeout: 30_000 })
-    .toMatchObject({ state: "DONE" });
+async function bulkDone({ call }: Opened, id: unknown): Promise<void> {
+  const state = async () => (await call("GET", `/bulk/${String(id)}`)).body;
+  await expect.poll(state, { timeout: 30_000 }).toMatchObject({ state: "DONE" });
+}
 
 test("the retry of a large run is a bulk action, puts back every failed job once and leaves the run open until they end", async () => {
   const opened = await openApi();
