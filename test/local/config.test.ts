@@ -120,7 +120,7 @@ describe("the configuration", () => {
     expect(problemsOf({ ...local, ...hook, BELFRY_EVENT_BUS: "ours" })).toEqual([
       expect.stringContaining("events go to one place"),
     ]);
-    for (const plain of ["http://example.org/hook", "http://127.example.org/", "ftp://example.org/"]) {
+    for (const plain of ["http://example.org/hook", "http://127.example.org/", "ftp://example.org/", "hook"]) {
       expect(problemsOf({ ...local, ...hook, BELFRY_EVENT_WEBHOOK: plain })).toEqual([
         expect.stringContaining(`BELFRY_EVENT_WEBHOOK "${plain}" must be an https URL`),
       ]);
