@@ -40,26 +40,20 @@ const bulkPath = z.object({ id });
 export function bulkEndpoints(options: ApiOptions): readonly Endpoint[] {
   const begin = beginner(options);
   return [
-    endpoint({
-      method: "POST",
+    endpoint("POST /bulk", {
       name: "createBulk",
-      path: "/bulk",
       refuses: ["no-filter"],
       summary: "Retry or cancel every job that matches; a dry run only counts",
-      role: "operate",
       scope: "list",
       body: bulkBody,
       replies: { 200: bulkPreview, 202: bulk },
       handle: ({ body, caller, within }) =>
         begin({ ...body, search: searchIn(body.filter), within, caller: caller.name }),
     }),
-    endpoint({
-      method: "POST",
+    endpoint("POST /dead-letters/redrive", {
       name: "redriveDeadLetters",
-      path: "/dead-letters/redrive",
       refuses: ["no-filter"],
       summary: "Retry the FAILED jobs that match, at a pace if one is given; a dry run only counts",
-      role: "operate",
       scope: "list",
       body: redriveBody,
       replies: { 200: bulkPreview, 202: bulk },
@@ -89,12 +83,9 @@ function tracked(options: ApiOptions): readonly Endpoint[] {
     return bulkJson(found);
   };
   return [
-    endpoint({
-      method: "GET",
+    endpoint("GET /bulk", {
       name: "listBulks",
-      path: "/bulk",
       summary: "Changes of many jobs, the newest first",
-      role: "read",
       scope: "list",
       query: z.strictObject({ cursor: id.optional(), limit: limit(contractLimits.listRowsMax, 50) }),
       replies: { 200: bulkList },
@@ -105,25 +96,19 @@ function tracked(options: ApiOptions): readonly Endpoint[] {
         return { status: 200, body: { bulks, nextCursor } };
       },
     }),
-    endpoint({
-      method: "GET",
+    endpoint("GET /bulk/:id", {
       name: "getBulk",
-      path: "/bulk/:id",
       refuses: ["unknown-bulk"],
       summary: "How far a change of many jobs is",
-      role: "read",
       scope,
       params: bulkPath,
       replies: { 200: bulk },
       handle: async ({ params }) => ({ status: 200, body: await read(params.id) }),
     }),
-    endpoint({
-      method: "POST",
+    endpoint("POST /bulk/:id/stop", {
       name: "stopBulk",
-      path: "/bulk/:id/stop",
       refuses: ["unknown-bulk"],
       summary: "Stop a change of many jobs; what it has changed stays changed",
-      role: "operate",
       scope,
       params: bulkPath,
       replies: { 200: bulk },

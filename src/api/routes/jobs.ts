@@ -128,57 +128,45 @@ export const jobPath = z.object({ id });
 
 /** GET /jobs, GET /jobs/:id, POST /jobs/:id/{cancel,retry,run-now}. */
 export function jobEndpoints(options: ApiOptions): readonly Endpoint[] {
-  const change = { role: "operate", scope: ofJob(options), params: jobPath } as const;
+  const change = { scope: ofJob(options), params: jobPath } as const;
   const begin = bulkBeginner(options);
   return [
-    endpoint({
-      method: "GET",
+    endpoint("GET /jobs", {
       name: "listJobs",
-      path: "/jobs",
       summary: "Jobs by filter, a page at a time",
-      role: "read",
       scope: "list",
       query: jobsQuery,
       replies: { 200: jobList },
       handle: async ({ query, within }) => ({ status: 200, body: await list(options, query, within) }),
     }),
-    endpoint({
-      method: "GET",
+    endpoint("GET /jobs/:id", {
       name: "getJob",
-      path: "/jobs/:id",
       refuses: ["unknown-job"],
       summary: "One job with its attempts and events",
-      role: "read",
       scope: ofJob(options),
       params: jobPath,
       replies: { 200: jobDetail },
       handle: async ({ params }) => ({ status: 200, body: await readJobDetail(options, params.id) }),
     }),
-    endpoint({
+    endpoint("POST /jobs/:id/cancel", {
       ...change,
-      method: "POST",
       name: "cancelJob",
-      path: "/jobs/:id/cancel",
       refuses: ["unknown-job", "already-finished"],
       summary: "Cancel a job that has not finished",
       replies: { 200: jobDetail, 202: jobDetail },
       handle: ({ params, caller }) => cancel(options, params.id, caller.name),
     }),
-    endpoint({
+    endpoint("POST /jobs/:id/retry", {
       ...change,
-      method: "POST",
       name: "retryJob",
-      path: "/jobs/:id/retry",
       refuses: ["unknown-job", "not-retryable"],
       summary: "Run a FAILED, CANCELED or SKIPPED job again",
       replies: { 200: jobDetail, 202: bulk },
       handle: ({ params, caller }) => retry(options, begin, params.id, caller.name),
     }),
-    endpoint({
+    endpoint("POST /jobs/:id/run-now", {
       ...change,
-      method: "POST",
       name: "runJobNow",
-      path: "/jobs/:id/run-now",
       refuses: ["unknown-job", "not-waiting"],
       summary: "Do not wait for the due time",
       replies: { 200: jobDetail },

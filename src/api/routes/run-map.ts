@@ -9,13 +9,10 @@ import { runMap, runMapJson } from "../shape/run-map.ts";
 
 /** GET /runs/:id/map: every task of a run with its edges, small enough for one answer. */
 export const runMapEndpoint = (options: ApiOptions): Endpoint =>
-  endpoint({
+  endpoint("GET /runs/:id/map", {
     name: "getRunMap",
     refuses: ["unknown-run"],
-    method: "GET",
-    path: "/runs/:id/map",
     summary: "All tasks of a run in columns, with their edges, to draw it",
-    role: "read",
     scope: ofRun(options),
     params: z.object({ id }),
     replies: { 200: runMap },

@@ -43,36 +43,27 @@ export function runEndpoints(options: ApiOptions): readonly Endpoint[] {
 
 function reads(options: ApiOptions): readonly Endpoint[] {
   return [
-    endpoint({
-      method: "GET",
+    endpoint("GET /runs", {
       name: "listRuns",
-      path: "/runs",
       summary: "Runs, the newest first",
-      role: "read",
       scope: "list",
       query: runsQuery,
       replies: { 200: runList },
       handle: async ({ query, within }) => ({ status: 200, body: await list(options, query, within) }),
     }),
-    endpoint({
-      method: "GET",
+    endpoint("GET /runs/:id", {
       name: "getRun",
-      path: "/runs/:id",
       refuses: ["unknown-run"],
       summary: "One run with its progress",
-      role: "read",
       scope: ofRun(options),
       params: runPath,
       replies: { 200: run },
       handle: async ({ params }) => ({ status: 200, body: runJson(await readRun(options, params.id)) }),
     }),
-    endpoint({
-      method: "GET",
+    endpoint("GET /runs/:id/tasks", {
       name: "listTasks",
-      path: "/runs/:id/tasks",
       refuses: ["unknown-run"],
       summary: "The jobs of a run in the order they were written, with the edges that lead to them",
-      role: "read",
       scope: ofRun(options),
       params: runPath,
       query: tasksQuery,
@@ -87,30 +78,27 @@ const canceled = z.object({ run, canceled: z.int().min(0) }).meta({ id: "Cancele
 
 function changes(options: ApiOptions): readonly Endpoint[] {
   const begin = bulkBeginner(options);
-  const change = { method: "POST", role: "operate", scope: ofRun(options), params: runPath } as const;
+  const change = { scope: ofRun(options), params: runPath } as const;
   return [
-    endpoint({
+    endpoint("POST /runs/:id/retry", {
       ...change,
       name: "retryRun",
-      path: "/runs/:id/retry",
       refuses: ["unknown-run", "nothing-to-retry"],
       summary: "Go on from what failed; what succeeded is not repeated",
       replies: { 200: retried, 202: bulk },
       handle: ({ params, caller }) => retry(options, begin, params.id, caller.name),
     }),
-    endpoint({
+    endpoint("POST /runs/:id/cancel", {
       ...change,
       name: "cancelRun",
-      path: "/runs/:id/cancel",
       refuses: ["unknown-run", "already-finished"],
       summary: "Cancel a run and everything of it that is open",
       replies: { 200: canceled, 202: canceled },
       handle: ({ params, caller }) => cancel(options, params.id, caller.name),
     }),
-    endpoint({
+    endpoint("POST /runs/:id/rerun", {
       ...change,
       name: "rerunRun",
-      path: "/runs/:id/rerun",
       refuses: ["unknown-run", "not-rerunnable"],
       summary: "The whole run again, from its input and by the code of today",
       replies: { 201: run },

@@ -49,20 +49,16 @@ export function scheduleControlEndpoints(options: ApiOptions): readonly Endpoint
 }
 
 const optionsOf = ({ stage, dispatchWindowMs }: ApiOptions) => ({ stage: stage ?? "dev", dispatchWindowMs });
-const changeOf = (options: ApiOptions) =>
-  ({ role: "operate", scope: ofSchedule(options), params: schedulePath }) as const;
+const changeOf = (options: ApiOptions) => ({ scope: ofSchedule(options), params: schedulePath }) as const;
 
 function writes(options: ApiOptions): readonly Endpoint[] {
   const { ports, registry } = options;
   const change = changeOf(options);
   return [
-    endpoint({
-      method: "POST",
+    endpoint("POST /schedules", {
       name: "createSchedule",
-      path: "/schedules",
       refuses: ["schedule-exists", "schedule-in-code", "unknown-kind", "not-startable", "invalid-schedule"],
       summary: "Make a schedule that no code defines",
-      role: "operate",
       scope: ({ body }) => ({ kinds: [body.kind] }),
       body: newScheduleBody,
       replies: { 201: schedule },
@@ -76,11 +72,9 @@ function writes(options: ApiOptions): readonly Endpoint[] {
         };
       },
     }),
-    endpoint({
+    endpoint("PUT /schedules/:id", {
       ...change,
-      method: "PUT",
       name: "replaceSchedule",
-      path: "/schedules/:id",
       refuses: [
         "unknown-schedule",
         "schedule-in-code",
@@ -100,11 +94,9 @@ function writes(options: ApiOptions): readonly Endpoint[] {
         return await versioned(options, await answered(updateSchedule(ports, registry, input, how)));
       },
     }),
-    endpoint({
+    endpoint("DELETE /schedules/:id", {
       ...change,
-      method: "DELETE",
       name: "deleteSchedule",
-      path: "/schedules/:id",
       refuses: ["unknown-schedule", "schedule-in-code", "version-changed", "too-many-waiting"],
       summary: "Delete a schedule that no code defines; its ledger stays",
       hasVersion: true,
@@ -131,11 +123,9 @@ async function fewWait({ operations }: ApiOptions, id: string): Promise<void> {
 
 function patches(options: ApiOptions): readonly Endpoint[] {
   return [
-    endpoint({
+    endpoint("PATCH /schedules/:id", {
       ...changeOf(options),
-      method: "PATCH",
       name: "patchSchedule",
-      path: "/schedules/:id",
       refuses: [
         ...(["unknown-schedule", "schedule-in-code", "version-changed"] as const),
         ...(["unknown-kind", "not-startable", "invalid-schedule"] as const),
@@ -186,11 +176,9 @@ function pauses(options: ApiOptions): readonly Endpoint[] {
   const { ports } = options;
   const change = changeOf(options);
   return [
-    endpoint({
+    endpoint("POST /schedules/:id/pause", {
       ...change,
-      method: "POST",
       name: "pauseSchedule",
-      path: "/schedules/:id/pause",
       refuses: ["unknown-schedule", "invalid-time"],
       summary: "Skip its times from now on, until it is resumed or to an end",
       body: pauseBody,
@@ -200,11 +188,9 @@ function pauses(options: ApiOptions): readonly Endpoint[] {
         return await versioned(options, await answered(pauseSchedule(ports, params.id, pause)));
       },
     }),
-    endpoint({
+    endpoint("POST /schedules/:id/resume", {
       ...change,
-      method: "POST",
       name: "resumeSchedule",
-      path: "/schedules/:id/resume",
       refuses: ["unknown-schedule"],
       summary: "Run its times again from now on",
       replies: { 200: schedule },
@@ -218,11 +204,9 @@ function runs(options: ApiOptions): readonly Endpoint[] {
   const change = changeOf(options);
   const begin = backfiller(options);
   return [
-    endpoint({
+    endpoint("POST /schedules/:id/trigger", {
       ...change,
-      method: "POST",
       name: "triggerSchedule",
-      path: "/schedules/:id/trigger",
       refuses: ["unknown-schedule", "unknown-kind", "invalid-schedule", "key-held"],
       summary: "Run what it runs, now; with a key, at most once",
       body: triggerBody,
@@ -234,11 +218,9 @@ function runs(options: ApiOptions): readonly Endpoint[] {
         return { status: made.created ? 201 : 200, body: made, location: `/jobs/${made.id}`, ...unchanged };
       },
     }),
-    endpoint({
+    endpoint("POST /schedules/:id/backfill", {
       ...change,
-      method: "POST",
       name: "backfillSchedule",
-      path: "/schedules/:id/backfill",
       refuses: ["unknown-schedule", "backfill-refused", "unknown-kind", "invalid-time"],
       summary: "Run times of the past that never ran; a dry run only lists them",
       body: backfillBody,
