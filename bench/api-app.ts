@@ -40,7 +40,7 @@ export function apiOn(
     metrics: { add() {}, flush() {} },
     crashPoint: () => Promise.resolve(),
   };
-  const options = { stage: "dev", dispatchWindowMs: 300_000 };
+  const options = { stage: "dev" };
   return createApi({
     ports,
     operations: operations ?? operationsOf(database.url),

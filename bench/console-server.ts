@@ -6,7 +6,7 @@ import { Hono } from "hono";
 import { consolePage } from "../src/api/console.ts";
 import { bundleConsole } from "../src/bundle-console.ts";
 import { jobOf, outcomeRows, summary } from "../test/console/scene.ts";
-import { largeMap, run as runOf, tasks as someTasks } from "../test/console/scene-run.ts";
+import { largeMap } from "../test/console/scene-run.ts";
 
 export const tasks = 10_000;
 export const jobs = 100_000;
@@ -24,9 +24,8 @@ export async function serveConsole(): Promise<{ url: string; close: () => Promis
   app.get("/roof", (c) => c.html(roof));
   app.get("/events", (c) => c.body(new ReadableStream(), 200, { "content-type": "text/event-stream" }));
   app.get("/jobs", (c) => c.json(pageOfJobs(Number(c.req.query("cursor") ?? jobs + 1), Number(c.req.query("limit")))));
-  app.get("/runs/:id", (c) => c.json({ ...runOf, progress: { ...runOf.progress, total: tasks } }));
+  app.get("/runs/:id", (c) => c.json(largeMap(tasks).run));
   app.get("/runs/:id/map", (c) => c.json(largeMap(tasks)));
-  app.get("/runs/:id/tasks", (c) => c.json({ tasks: someTasks.slice(2, 3), nextCursor: null }));
   app.get("/schedule-outcomes", (c) =>
     c.json(pageOfSchedules(Number(c.req.query("cursor") ?? 0), Number(c.req.query("limit")))),
   );

@@ -44,7 +44,8 @@ export interface Sqs {
   close(): Promise<void>;
 }
 
-const storeName = "belfry bench";
+/** Of every store that is measured. */
+export const storeName = "belfry bench";
 const roofName = "bench roof";
 
 /** What a database of the bench is made with: this commit's adapter, or that of the commit it is compared with. */
@@ -142,7 +143,7 @@ export async function createDatabase<C extends { close(): Promise<void> }>(
     },
     async close() {
       await Promise.all(connections.splice(0).map((each) => each.close()));
-      await pool.end();
+      if (!pool.ending) await pool.end();
     },
   };
 }

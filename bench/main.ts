@@ -4,10 +4,15 @@ import { comparable } from "./against/bars.ts";
 import { compare } from "./against/compare.ts";
 import { comparisonTable } from "./against/table.ts";
 import { type Case, cases } from "./cases/index.ts";
+import { cost } from "./cost/cost.ts";
+import { costTable } from "./cost/report.ts";
 import { openGround } from "./ground.ts";
 import { growth } from "./growth/growth.ts";
 import { growthTable } from "./growth/report.ts";
 import { type Figure, rounds } from "./measure.ts";
+import { lines, verdicts } from "./peers/judge.ts";
+import { peers } from "./peers/peers.ts";
+import { peersTable } from "./peers/report.ts";
 import { table } from "./table.ts";
 
 const help = `npm run bench -- [NAME...] [--json] [--minutes N] [--against COMMIT]
@@ -17,18 +22,23 @@ ratio is the median of the rounds' own ratios. Postgres is real, with durable co
 
 ${cases.map(({ name, what }) => `  ${name.padEnd(11)} ${what}`).join("\n")}
 
-Alone, because it needs two large databases: about four minutes on two idle cores.
+Alone, because they need databases of their own: about four, ten and two minutes on two idle cores.
 
   growth      pages of every statement, route, list and screen at N and 10 N of all that is kept; above 1.3 x it fails
+  peers       graphile-worker and pg-boss on the same server in turns: rates, pick-up, CPU, WAL, bytes kept, and what for
+  cost        WAL, CPU, statements, time of connections, SQS calls, log and bytes kept a job, by kind of work: docs/scale.md
 
   --json      one JSON object on stdout: { pass, results: [{ name, value, unit, min, max, roof, ratio, bar, pass }] }
   --minutes   how long ontime goes on; 5 without it
+  --size      a part of peers or cost, above 0 and at most 1, which shows that it runs and not what is quick
   --against   beside another commit instead, on one server, round by round in turns: rate, Postgres CPU, WAL and statements
               a job, and the share of heap-only updates. For ${comparable.join(", ")}
   --help      this text
 
 Exit code 0 when every bar is reached, 1 when one is missed, 2 for a wrong call.
 `;
+
+const aloneNames = ["growth", "peers", "cost"];
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -42,7 +52,9 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(help);
     return 0;
   }
-  if (called.isGrowth) return await runGrowth(called.json);
+  if (called.alone === "growth") return await runGrowth(called.json);
+  if (called.alone === "peers") return await runPeers(called.size, called.json);
+  if (called.alone === "cost") return await runCost(called.size, called.json);
   if (called.against !== null) return await runAgainst(called.chosen, called.against, called.json);
   const figures = await run(called.chosen, called.minutes);
   const pass = figures.every((figure) => figure.pass);
@@ -57,7 +69,8 @@ type Called =
       minutes: number;
       chosen: readonly Case[];
       against: string | null;
-      isGrowth: boolean;
+      alone: string | null;
+      size: number;
     }
   | { problem: string };
 
@@ -66,26 +79,30 @@ function parse(args: readonly string[]): Called {
     const options = {
       json: { type: "boolean" },
       minutes: { type: "string" },
+      size: { type: "string" },
       against: { type: "string" },
       help: { type: "boolean", short: "h" },
     } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    const isGrowth = positionals.length === 1 && positionals[0] === "growth";
-    const unknown = isGrowth ? [] : positionals.filter((name) => !cases.some((each) => each.name === name));
+    const [first = ""] = positionals;
+    const alone = positionals.length === 1 && aloneNames.includes(first) ? first : null;
+    const unknown = alone !== null ? [] : positionals.filter((name) => !cases.some((each) => each.name === name));
     if (unknown.length > 0) {
       const known = cases.map((each) => each.name).join(", ");
       return { problem: `there is no bench "${unknown.join('", "')}": choose from ${known}` };
     }
     const { against = null } = values;
-    const alone = positionals.filter((name) => !comparable.includes(name));
-    if (against !== null && alone.length > 0)
-      return { problem: `--against compares ${comparable.join(", ")}: not "${alone.join('", "')}"` };
+    const others = positionals.filter((name) => !comparable.includes(name));
+    if (against !== null && others.length > 0)
+      return { problem: `--against compares ${comparable.join(", ")}: not "${others.join('", "')}"` };
     const wanted =
       positionals.length > 0 ? positionals : against === null ? cases.map((each) => each.name) : comparable;
     const chosen = cases.filter((each) => wanted.includes(each.name));
     const minutes = Number(values.minutes ?? 5);
     if (!(minutes > 0)) return { problem: `--minutes "${values.minutes}": must be a number above 0` };
-    return { help: values.help === true, json: values.json === true, minutes, chosen, against, isGrowth };
+    const size = Number(values.size ?? 1);
+    if (!(size > 0 && size <= 1)) return { problem: `--size "${values.size}": must be above 0 and at most 1` };
+    return { help: values.help === true, json: values.json === true, minutes, size, chosen, against, alone };
   } catch (error) {
     return { problem: `${error instanceof Error ? error.message : String(error)}: see --help` };
   }
@@ -108,6 +125,33 @@ async function runGrowth(isJson: boolean): Promise<number> {
     const pass = lines.every((line) => line.verdict !== "worse");
     process.stdout.write(isJson ? `${JSON.stringify({ pass, lines })}\n` : `${growthTable(lines)}\n`);
     return pass ? 0 : 1;
+  } finally {
+    await ground.close();
+  }
+}
+
+async function runPeers(size: number, isJson: boolean): Promise<number> {
+  const ground = await openGround();
+  try {
+    const rounds = await peers(ground, size, (text) => process.stderr.write(`${text}\n`));
+    const judged = verdicts(rounds);
+    const pass = judged.every((each) => each.pass);
+    const figures = lines(rounds);
+    process.stdout.write(
+      isJson ? `${JSON.stringify({ pass, lines: figures, verdicts: judged })}\n` : `${peersTable(figures, judged)}\n`,
+    );
+    return pass ? 0 : 1;
+  } finally {
+    await ground.close();
+  }
+}
+
+async function runCost(size: number, isJson: boolean): Promise<number> {
+  const ground = await openGround();
+  try {
+    const costs = await cost(ground, size);
+    process.stdout.write(isJson ? `${JSON.stringify({ costs })}\n` : `${costTable(costs)}\n`);
+    return 0;
   } finally {
     await ground.close();
   }

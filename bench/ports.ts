@@ -4,7 +4,6 @@ import { noMetrics } from "../src/adapters/telemetry/metrics.ts";
 import { defineApp } from "../src/core/define/define-app.ts";
 import { definitionOf, defineJob } from "../src/core/define/define-job.ts";
 import { type JobDefinition, registry } from "../src/core/define/definition.ts";
-import { contractLimits } from "../src/core/job/contract-limits.ts";
 import { encodeMessage } from "../src/core/delivery/message.ts";
 import type { LockStore, Message, Ports, Queue, Store } from "../src/core/ports/ports.ts";
 import type { QueueRecord } from "../src/core/delivery/message.ts";
@@ -48,7 +47,7 @@ export function noOp(onStart: (jobId: string) => void = () => {}): JobDefinition
 
 export function workerOf(store: Store, definition: JobDefinition, name: string): Worker {
   const known = registry([{ ...defineApp({ name: "bench" }), jobs: [definition] }]);
-  const options = { worker: name, lane, stage: "bench", dispatchWindowMs: contractLimits.dispatchWindowMs };
+  const options = { worker: name, lane, stage: "bench" };
   return createWorker(portsWith(store), known, options);
 }
 

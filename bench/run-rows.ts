@@ -16,7 +16,7 @@ export const aRun = (key: string, tasks: readonly NewTask[]): NewRun => ({
   kind: "graph",
   key,
   version: 1,
-  shape: null,
+  shape: "bench",
   input: null,
   onFailure: "skip-downstream",
   retentionMs: contractLimits.retentionMsDefault,

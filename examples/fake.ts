@@ -16,8 +16,6 @@
 export interface Fake {
   readonly name: string;
   readonly file: URL;
-  /** Further environment of this process. */
-  readonly env: Readonly<Record<string, string>>;
   /** Runs to its end and exits: a seed. Safe to run again. */
   readonly once: boolean;
   /** By which its users find it, for who has to know before it runs; a seed, and who only looks on, has none. */

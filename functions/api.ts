@@ -46,7 +46,6 @@ const api = createApi({
   registry: runtime.registry,
   client: runtime.client,
   version: manifest.version,
-  dispatchWindowMs: config.dispatchWindowMs,
   stage: config.stage.name,
   schemaVersion: () => runtime.ports.store.transaction(schemaVersion),
   access: "signed",

@@ -20,8 +20,7 @@ process.once("SIGTERM", () => void runtime.close().finally(() => process.exit(0)
 /** Messages that no worker could claim: their rows decide what becomes of them. A batch is of one queue. */
 export async function handler(event: SQSEvent): Promise<SQSBatchResponse> {
   const lane = own ?? lanes.get(event.Records[0]?.eventSourceARN ?? "") ?? "default";
-  const { dispatchWindowMs } = config;
-  const { failed } = await drain(runtime.ports, runtime.registry, event.Records, { lane, dispatchWindowMs });
+  const { failed } = await drain(runtime.ports, runtime.registry, event.Records, { lane });
   runtime.ports.metrics.flush();
   return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
 }

@@ -6,10 +6,7 @@ import { openRuntime } from "../src/runtime.ts";
 const config = readConfig(process.env, await ownProject());
 const runtime = await openRuntime(config, { role: "ecs-events" });
 await runtime.checkDatabase({ patient: true });
-const watch = createTaskWatch(runtime.ports, runtime.registry, {
-  stage: config.stage.name,
-  dispatchWindowMs: config.dispatchWindowMs,
-});
+const watch = createTaskWatch(runtime.ports, runtime.registry, { stage: config.stage.name });
 
 process.once("SIGTERM", () => void runtime.close().finally(() => process.exit(0)));
 

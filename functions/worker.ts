@@ -23,7 +23,6 @@ const worker = createWorker(runtime.ports, runtime.registry, {
   worker: id,
   lane,
   stage: config.stage.name,
-  dispatchWindowMs: config.dispatchWindowMs,
   gate: createLaneGate({ lane, clock: runtime.ports.clock, operations: runtime.operations }),
 });
 

@@ -30,14 +30,13 @@ async function passWithUpkeep(
   signal: AbortSignal,
 ): Promise<PassReport> {
   const owner = `${hostname()}:${process.pid}`;
-  const { dispatchWindowMs, onLockOutage, lockLeaseMs } = config;
+  const { onLockOutage, lockLeaseMs } = config;
   const ended = new AbortController();
   const sink = sinkOf(config, secrets.get(webhookSecret));
   const sending =
     sink === null ? null : publishing(ports, operations, { sink, owner: `${owner}:publisher`, signal: ended.signal });
   const tidying = upkeep(ports, registry, operations, {
     owner,
-    dispatchWindowMs,
     stage: config.stage.name,
     signal: ended.signal,
   });
@@ -47,7 +46,6 @@ async function passWithUpkeep(
       stage: config.stage.name,
       untilMs: config.passMs,
       onLockOutage,
-      dispatchWindowMs,
       lockLeaseMs,
       signal,
     });

@@ -14,8 +14,8 @@ export async function runTry(task: AttemptRef & { readonly from: string }, signa
   try {
     const own = (await ownTask(process.env))?.id ?? hostname();
     const worker = taskWorker(own, `${process.pid}:${runtime.ports.random.id().slice(0, 8)}`);
-    const { dispatchWindowMs, stage } = config;
-    const options = { ...task, worker, stage: stage.name, dispatchWindowMs, signal };
+    const { stage } = config;
+    const options = { ...task, worker, stage: stage.name, signal };
     const report = await runJobTask(runtime.ports, runtime.registry, options);
     print("run-job", report, { job: task.jobId, attempt: task.attempt });
     if (report.outcome === "unknown") return exitCodes.failure;

@@ -37,7 +37,6 @@ const isApp = (value: unknown): value is AppDefinition =>
 export interface Fake {
   readonly name: string;
   readonly file: URL;
-  readonly env: Readonly<Record<string, string>>;
   readonly once: boolean;
   readonly address?: { readonly variable: string; readonly scheme: "http" | "smtp" };
 }

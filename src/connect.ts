@@ -54,7 +54,9 @@ export async function connect(options: ConnectOptions = {}): Promise<{ close(): 
   const sqs = sqsClient(settings.aws);
   const urls = { ...settings.queueUrls, ...queueUrls };
   const ports = {
-    store: createPostgresStore(connections),
+    store: createPostgresStore(connections, {
+      dispatchWindowMs: settings.dispatchWindowMs ?? stageDefaults.dispatchWindowMs,
+    }),
     queue: createSqsQueue({ client: sqs, names: queueNameIn(settings.stageName), urls, timeScale: settings.timeScale }),
     clock: createClock(settings.timeScale),
     random: systemRandom,
@@ -76,8 +78,7 @@ export async function connect(options: ConnectOptions = {}): Promise<{ close(): 
     await close();
     throw error;
   }
-  const dispatchWindowMs = settings.dispatchWindowMs ?? stageDefaults.dispatchWindowMs;
-  bindClient(createClient(ports, { stage: settings.stageName, dispatchWindowMs }));
+  bindClient(createClient(ports, { stage: settings.stageName }));
   return { close };
 }
 

@@ -74,7 +74,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   const sqs = sqsClient(config.aws);
   const dynamodb = dynamodbClient(config.aws);
   const ecs = ecsClient(config.aws);
-  const operations = createOperations(connections);
+  const operations = createOperations(connections, config);
   const ports: Ports = {
     tally: operations,
     secret: (name) => secrets.get(name),
@@ -85,7 +85,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
       : { launcher: createEcsLauncher({ client: ecs, place: config.tasks }) }),
     ...(options.role === "scheduler" ? { schedulerTasksSince: ownTasksSince(ecs, process.env) } : {}),
   };
-  const client = createClient(ports, { stage: config.stage.name, dispatchWindowMs: config.dispatchWindowMs });
+  const client = createClient(ports, { stage: config.stage.name });
   bindClient(client);
   return {
     ports,
@@ -167,7 +167,7 @@ function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, 
   const stage = config.stage.name;
   const names = Object.fromEntries(topology.lanes.map((each) => [each.name, each.queueName]));
   return {
-    store: createPostgresStore(connections),
+    store: createPostgresStore(connections, config),
     queue: createSqsQueue({ client: sqs, names, urls: config.queueUrls, timeScale: config.timeScale }),
     locks: createDynamoLockStore({ client: dynamodb, tableName: config.lockTable ?? topology.lock.tableName }),
     clock: createClock(config.timeScale),

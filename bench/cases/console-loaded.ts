@@ -47,7 +47,7 @@ const planScreens: readonly Screen[] = [
   { name: "upcoming", path: "/upcoming?hours=24", sign: ".table tbody tr" },
   { name: "runs", path: "/runs", sign: ".table tbody tr" },
   { name: "a run of 10,000 tasks", path: "/runs/WIDE", sign: ".row" },
-  { name: "its graph", path: "/runs/WIDE?view=graph", sign: ".group-node" },
+  { name: "its graph", path: "/runs/WIDE?view=graph", sign: ".graph-size a, .group-node" },
 ];
 
 /** Each screen on the real API, beside a million finished jobs, 10,000 schedules and a run of 10,000 tasks; the roof is a small database. */
@@ -101,7 +101,8 @@ async function fill(
   await loadManySchedules(pool, schedules);
   const own = store(1);
   for (let n = 0; n < runs; n += 1) await own.startRun(aRun(`run-${n}`, tasksOf([[], [0], [0], [1, 2]])));
-  const layers = Array.from({ length: tasks }, (_, n) => (n < 100 ? [] : [n - 100]));
+  const layer = Math.min(100, tasks / 10);
+  const layers = Array.from({ length: tasks }, (_, n) => (n < layer ? [] : [n - layer]));
   await own.startRun(aRun(wideRun, tasksOf(layers)));
   const [wide] = await own.runs({ key: wideRun, limit: 1 });
   if (wide === undefined) throw new Error("the run is not there");
@@ -133,7 +134,14 @@ async function requestsOf(page: Page, { url, at, sign }: { url: string; at: stri
 async function timeUntil(page: Page, url: string, sign: string): Promise<number> {
   const begin = performance.now();
   await page.goto(url);
-  await page.locator(sign).first().waitFor();
+  await page
+    .locator(sign)
+    .first()
+    .waitFor()
+    .catch(async (cause: unknown) => {
+      const shows = await page.locator("main").innerText();
+      throw new Error(`${url} did not show ${sign}, but: ${shows.slice(0, 1_000)}`, { cause });
+    });
   return performance.now() - begin;
 }
 

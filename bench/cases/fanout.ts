@@ -7,7 +7,6 @@ import { definitionOf, defineJob } from "../../src/core/define/define-job.ts";
 import { registry } from "../../src/core/define/definition.ts";
 import { sql } from "../../src/core/define/query.ts";
 import { createClient } from "../../src/core/delivery/enqueue.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { runLimits } from "../../src/core/ports/run-limits.ts";
 import type { Message, Ports, Store } from "../../src/core/ports/ports.ts";
 import { createWorker } from "../../src/core/work/worker.ts";
@@ -19,7 +18,6 @@ import { emptyRuns } from "../run-rows.ts";
 
 const targets = 100_000;
 const perCall = runLimits.fanOutPageRowsMax;
-const { dispatchWindowMs } = contractLimits;
 
 interface Subscriber {
   readonly id: number;
@@ -73,7 +71,7 @@ async function enqueued(store: Store, key: string): Promise<Message> {
     ...noQueue,
     send: async (_: string, sent: readonly Message[]) => (messages.push(...sent), { failed: [] }),
   };
-  await createClient(portsWith(store, queue), { stage: "bench", dispatchWindowMs }).enqueue(definitionOf(daily), [
+  await createClient(portsWith(store, queue), { stage: "bench" }).enqueue(definitionOf(daily), [
     { payload: undefined, key },
   ]);
   const [message] = messages;
@@ -93,7 +91,7 @@ async function materialize(store: Store, message: Message, heap: number[]): Prom
     },
   };
   const known = registry([defineApp({ name: "bench", jobs: [daily, push] })]);
-  const worker = createWorker(ports, known, { worker: "bench", lane, stage: "bench", dispatchWindowMs });
+  const worker = createWorker(ports, known, { worker: "bench", lane, stage: "bench" });
   const { failed } = await worker.handle(recordsOf([message]), { remainingMs: () => 600_000 });
   const [run] = await store.runs({ kinds: ["daily"], limit: 1 });
   if (failed.length > 0 || run?.total !== targets || !run.sealed)
@@ -102,7 +100,7 @@ async function materialize(store: Store, message: Message, heap: number[]): Prom
 
 async function insertAll(store: Store): Promise<void> {
   for (let from = 0; from < targets; from += perCall) {
-    await store.insert(newJobs(perCall, `direct-${from}`), { dispatchWindowMs });
+    await store.insert(newJobs(perCall, `direct-${from}`));
   }
 }
 

@@ -2,7 +2,6 @@ import type { Store } from "../../src/core/ports/ports.ts";
 import { createClient } from "../../src/core/delivery/enqueue.ts";
 import { definitionOf, defineJob } from "../../src/core/define/define-job.ts";
 import type { NewJob } from "../../src/core/job/job.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { Ground } from "../ground.ts";
 import { compared, inTurns, measured, perSecond, rounds, type Figure } from "../measure.ts";
 import { portsWith } from "../ports.ts";
@@ -10,7 +9,6 @@ import { emptyTables, newJobs } from "../rows.ts";
 
 const calls = 15;
 const perCall = 1_000;
-const { dispatchWindowMs } = contractLimits;
 
 /** Bulk enqueue of 1,000 a call with key check, event and outbox row, beside a bare INSERT into the same columns. */
 export async function insert(ground: Ground): Promise<readonly Figure[]> {
@@ -47,14 +45,14 @@ export async function insert(ground: Ground): Promise<readonly Figure[]> {
 
 async function insertAll(store: Store, pages: readonly (readonly NewJob[])[]): Promise<void> {
   for (const page of pages) {
-    const { results } = await store.insert(page, { dispatchWindowMs });
+    const { results } = await store.insert(page);
     if (results.length !== page.length) throw new Error(`${results.length} of ${page.length} jobs were answered`);
   }
 }
 
 /** The same through the client: validation, canonical form, the outbox batch and its confirmation included. */
 async function wholeEnqueue(store: Store, round: number): Promise<number> {
-  const client = createClient(portsWith(store), { stage: "bench", dispatchWindowMs });
+  const client = createClient(portsWith(store), { stage: "bench" });
   const definition = definitionOf(defineJob({ id: "noop", run: () => {} }));
   const items = Array.from({ length: calls * perCall }, (_, n) => ({ payload: undefined, key: `whole-${round}-${n}` }));
   return perSecond(items.length, async () => void (await client.enqueue(definition, items)));

@@ -1,4 +1,3 @@
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { Claimed, Message, Queue, Store } from "../../src/core/ports/ports.ts";
 import { afterCommit } from "../../src/core/delivery/after-commit.ts";
 import type { Database, Ground } from "../ground.ts";
@@ -10,7 +9,6 @@ import { claimant, emptyRuns, loadRunning, startedRun, successOf } from "../run-
 const width = 10_000;
 const batch = 250;
 const connections = 4;
-const { dispatchWindowMs } = contractLimits;
 
 /** 10,000 predecessors of one join end on four connections, and only those four release it. */
 export async function join(ground: Ground): Promise<readonly Figure[]> {
@@ -62,10 +60,10 @@ async function endAll(stores: readonly Store[], running: readonly Claimed[], joi
   const ports = stores.map((store) => portsWith(store, queue));
   await shared(pagesOf(running, batch), stores.length, async (page, loop) => {
     const mine = ports[loop] ?? portsWith(stores[0] as Store, queue);
-    const settled = await mine.store.settle(page.map(successOf), { worker: claimant, dispatchWindowMs });
+    const settled = await mine.store.settle(page.map(successOf), { worker: claimant });
     if (settled.settled.length !== page.length) throw new Error("a settle was refused");
     settledMs = performance.now();
-    await afterCommit(mine, settled.aftermath, { dispatchWindowMs });
+    await afterCommit(mine, settled.aftermath);
   });
   if (Number.isNaN(queuedMs)) throw new Error("the join was not released by those who ended its predecessors");
   return Math.max(0, queuedMs - settledMs);

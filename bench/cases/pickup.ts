@@ -1,7 +1,6 @@
 import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { createSqsQueue } from "../../src/adapters/aws/queue.ts";
 import { createClient } from "../../src/core/delivery/enqueue.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { Database, Ground, Sqs } from "../ground.ts";
 import { compared, inTurns, measured, quantile, type Figure } from "../measure.ts";
 import { lane, noOp, portsWith, workerOf } from "../ports.ts";
@@ -55,7 +54,6 @@ async function openProduct(database: Database, sqs: Sqs): Promise<Timed> {
   const queue = createSqsQueue({ client: sqs.client, names: {}, urls: { [lane]: url } });
   const client = createClient(portsWith(database.store(1), queue), {
     stage: "bench",
-    dispatchWindowMs: contractLimits.dispatchWindowMs,
   });
   const worker = workerOf(database.store(1), definition, "worker-1");
   const stop = new AbortController();
@@ -113,7 +111,7 @@ async function openRoof(database: Database, sqs: Sqs): Promise<Timed> {
 type Handle = (records: readonly { messageId: string; body: string }[]) => Promise<unknown>;
 
 /** One long poll after the other; what was handled is deleted. */
-async function receiveUntil(client: SQSClient, url: string, signal: AbortSignal, handle: Handle): Promise<void> {
+export async function receiveUntil(client: SQSClient, url: string, signal: AbortSignal, handle: Handle): Promise<void> {
   while (!signal.aborted) {
     const receive = new ReceiveMessageCommand({ QueueUrl: url, MaxNumberOfMessages: 10, WaitTimeSeconds: 20 });
     const { Messages = [] } = await client.send(receive, { abortSignal: signal }).catch(() => ({ Messages: [] }));

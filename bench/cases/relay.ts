@@ -1,5 +1,4 @@
 import type pg from "pg";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { Store } from "../../src/core/ports/ports.ts";
 import type { Ground } from "../ground.ts";
 import { compared, inTurns, perSecond, type Figure } from "../measure.ts";
@@ -32,7 +31,7 @@ export async function relay(ground: Ground): Promise<readonly Figure[]> {
 
 export async function relayAll(store: Store, total: number, limit: number): Promise<void> {
   for (let moved = 0; moved < total;) {
-    const outbox = await store.relay({ dispatchWindowMs: contractLimits.dispatchWindowMs, limit });
+    const outbox = await store.relay({ limit });
     const now = outbox.reduce((sum, batch) => sum + batch.messages.length, 0);
     if (now === 0) throw new Error(`the relay moved ${moved} of ${total} rows`);
     moved += now;

@@ -78,16 +78,16 @@ async function openTicks(ground: Ground, count: number) {
   const database = await ground.database();
   const connections = openConnections({ url: database.url, applicationName: "belfry bench ticks", connections: 1 });
   const { plans } = await watchPlans({ pool: database.pool, connections });
-  const ports = portsWith(createPostgresStore(connections));
+  const ports = (dispatchWindowMs: number) => portsWith(createPostgresStore(connections, { dispatchWindowMs }));
   const job = defineJob({ id: "noop", run: () => {} });
   // The others fire once a year: they are there, and are not due.
   const all = Array.from({ length: count }, (_, n) =>
     defineSchedule({ id: `s-${n}`, cron: n < due ? "* * * * *" : "0 0 1 1 *", timezone: "UTC", run: job }),
   );
   const known = registry([defineApp({ name: "bench", jobs: [job], schedules: all })]);
-  await installDefinitions(ports, known, { stage: "bench" });
+  await installDefinitions(ports(0), known, { stage: "bench" });
   for (let left = count; left > 0;) {
-    left = (await tick(ports, known, { stage: "bench", dispatchWindowMs: 0 })).schedules;
+    left = (await tick(ports(0), known, { stage: "bench" })).schedules;
   }
   await database.pool.query("vacuum analyze belfry.schedule, belfry.occurrence, belfry.job");
   let dispatchWindowMs = 0;
@@ -96,7 +96,7 @@ async function openTicks(ground: Ground, count: number) {
     async once(): Promise<{ buffers: number }> {
       dispatchWindowMs += minuteMs;
       plans.length = 0;
-      const { occurrences } = await tick(ports, known, { stage: "bench", dispatchWindowMs });
+      const { occurrences } = await tick(ports(dispatchWindowMs), known, { stage: "bench" });
       // A full minute of real time may pass between two rounds, and then it is two times each.
       if (occurrences < due) throw new Error(`the tick planned ${occurrences} times, not ${due}`);
       return { buffers: pagesOf(plans) / (occurrences / due) };

@@ -24,7 +24,7 @@ export async function send(ground: Ground): Promise<readonly Figure[]> {
       await emptyTables(database.pool);
       await loadWaiting(database.pool, "belfry", rows);
       return perSecond(rows, async () => {
-        const { relayed } = await relay(ports, { dispatchWindowMs: contractLimits.dispatchWindowMs });
+        const { relayed } = await relay(ports);
         if (relayed !== rows) throw new Error(`the relay sent ${relayed} of ${rows} messages`);
       });
     },

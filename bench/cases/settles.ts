@@ -1,6 +1,5 @@
 import pg from "pg";
 import { openConnections, createPostgresStore } from "../../src/adapters/postgres/index.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { Claimed, Store } from "../../src/core/ports/ports.ts";
 import { afterCommit } from "../../src/core/delivery/after-commit.ts";
 import type { Database, Ground } from "../ground.ts";
@@ -12,7 +11,6 @@ const count = 1_000;
 const successors = 400;
 const predecessorsOfEach = 8;
 const connections = 16;
-const { dispatchWindowMs } = contractLimits;
 
 /** 1,000 single settles on 16 connections, whose jobs share successors, with a cancel of some of those after every tenth. */
 export async function settles(ground: Ground): Promise<readonly Figure[]> {
@@ -57,8 +55,8 @@ const predecessorsOf = (join: number, round: number): number[] => [
 ];
 
 async function settleOne(store: Store, job: Claimed): Promise<void> {
-  const { aftermath } = await store.settle([successOf(job)], { worker: claimant, dispatchWindowMs });
-  await afterCommit(portsWith(store), aftermath, { dispatchWindowMs });
+  const { aftermath } = await store.settle([successOf(job)], { worker: claimant });
+  await afterCommit(portsWith(store), aftermath);
 }
 
 /** Sessions report what they counted when they end, which they have. */

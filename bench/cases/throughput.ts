@@ -1,5 +1,4 @@
 import { createClient } from "../../src/core/delivery/enqueue.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { Message, Queue } from "../../src/core/ports/ports.ts";
 import type { Database, Ground } from "../ground.ts";
 import { compared, inTurns, perSecond, type Figure } from "../measure.ts";
@@ -50,7 +49,6 @@ async function enqueueAndFinish(
   };
   const client = createClient(portsWith(store, queue), {
     stage: "bench",
-    dispatchWindowMs: contractLimits.dispatchWindowMs,
   });
   let isEnqueued = false;
   const enqueuing = enqueueAll(client).then(() => {

@@ -24,10 +24,7 @@ export function fileTreatment(n: number): Treatment | "gone" | "cut off once" {
 }
 
 export function fileContent(n: number): string {
-  const lines = Array.from(
-    { length: 20 + (n % 50) },
-    (_, line) => `${n},${line},${(n * 7_919 + line * 104_729) % 10_007}`,
-  );
+  const lines = Array.from({ length: 20 + (n % 50) }, (_, line) => `${n},${line},${(n * 7_919 + line) % 10_007}`);
   return `report,line,amount\n${lines.join("\n")}\n`;
 }
 

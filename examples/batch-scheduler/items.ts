@@ -1,4 +1,8 @@
 /** The domain: what is retried, and what may become of it. Pure; each method returns what is to be persisted. */
+interface Row {
+  readonly id: string;
+  readonly attempts: number;
+}
 
 export interface RetryPolicy {
   readonly maxAttempts: number;
@@ -6,77 +10,44 @@ export interface RetryPolicy {
   readonly backoffMs: number;
 }
 
-/** An item after an attempt. */
-export interface Tried<V> {
-  readonly id: string;
-  /** Attempts before this one: it counts only if no other holder made one in between. */
-  readonly attemptsBefore: number;
+/** An item after an attempt. It counts only if no other holder made one since the row was read. */
+export interface Tried {
+  readonly row: Row;
   readonly state: "PENDING" | "PUBLISHED" | "DOWNLOADED" | "FAILED";
-  /** Until the next attempt, from the start of the turn; null when there is none. */
-  readonly waitMs: number | null;
-  readonly error: string | null;
-  readonly value: V | null;
+  /** Until the next attempt, from the start of the turn. */
+  readonly waitMs?: number;
+  readonly error?: string;
+  /** What the other side gave for it: the queue's id of a message, the content of a file. */
+  readonly answer?: string;
 }
 
-export abstract class Item<V> {
-  readonly id: string;
-  readonly attempts: number;
-  constructor({ id, attempts }: { readonly id: string; readonly attempts: number }) {
-    this.id = id;
-    this.attempts = attempts;
+export abstract class Item<R extends Row = Row> {
+  protected abstract readonly done: Tried["state"];
+  readonly row: R;
+  constructor(row: R) {
+    this.row = row;
   }
 
-  abstract markDone(value: V): Tried<V>;
+  markPublished(answer: string): Tried {
+    return { row: this.row, state: this.done, answer };
+  }
 
   /** At the end of the line, or given up after the last attempt. */
-  retryLater(error: string, { maxAttempts, backoffMs }: RetryPolicy): Tried<V> {
-    if (this.attempts + 1 >= maxAttempts) return this.giveUp(error);
-    return this.after("PENDING", { waitMs: backoffMs * 2 ** this.attempts, error });
+  retryLater(error: string, { maxAttempts, backoffMs }: RetryPolicy): Tried {
+    const { row } = this;
+    if (row.attempts + 1 >= maxAttempts) return this.giveUp(error);
+    return { row, state: "PENDING", waitMs: backoffMs * 2 ** row.attempts, error };
   }
 
-  giveUp(error: string): Tried<V> {
-    return this.after("FAILED", { error });
-  }
-
-  protected after(state: Tried<V>["state"], more: Partial<Tried<V>>): Tried<V> {
-    return { id: this.id, attemptsBefore: this.attempts, state, waitMs: null, error: null, value: null, ...more };
+  giveUp(error: string): Tried {
+    return { row: this.row, state: "FAILED", error };
   }
 }
 
-export class Outbox extends Item<true> {
-  readonly key: string;
-  readonly topic: string;
-  readonly body: string;
-  constructor(row: { id: string; attempts: number; key: string; topic: string; body: string }) {
-    super(row);
-    this.key = row.key;
-    this.topic = row.topic;
-    this.body = row.body;
-  }
-
-  markPublished(): Tried<true> {
-    return this.after("PUBLISHED", {});
-  }
-
-  override markDone(): Tried<true> {
-    return this.markPublished();
-  }
+export class Outbox extends Item<Row & Readonly<{ key: string; body: unknown }>> {
+  protected override readonly done = "PUBLISHED";
 }
 
-export interface Download {
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly content: string;
-}
-
-export class ExternalFile extends Item<Download> {
-  readonly path: string;
-  constructor(row: { id: string; attempts: number; path: string }) {
-    super(row);
-    this.path = row.path;
-  }
-
-  override markDone(value: Download): Tried<Download> {
-    return this.after("DOWNLOADED", { value });
-  }
+export class ExternalFile extends Item<Row & Readonly<{ path: string }>> {
+  protected override readonly done = "DOWNLOADED";
 }

@@ -2,7 +2,7 @@ import { defineApp, defineDataGraph, defineFanOut, defineGraph, defineJob, defin
 import { z } from "zod";
 import { booked, openTicket } from "./books.ts";
 import { dayBefore } from "./day.ts";
-import { services } from "./services.ts";
+import { publish, runTask, statement } from "./services.ts";
 import { routes } from "./routes.ts";
 import { loadGraph, secondsOf } from "./workflow.ts";
 
@@ -21,7 +21,7 @@ const settlement = defineGraph({
       after: { orders, refunds },
       retry,
       async run({ input, ...o }, ctx) {
-        const { cents } = await services().statement(input, ctx.signal);
+        const { cents } = await statement(input, ctx.signal);
         return { diff: o.orders.cents - o.refunds.cents - cents };
       },
     });
@@ -36,7 +36,7 @@ const settlement = defineGraph({
       retry,
       async run({ input, ...o }, ctx) {
         const result = { ...input, diff: o.match?.diff ?? null, ticket: o.review?.ticket ?? null };
-        return await services().publish(result, { idempotencyKey: ctx.effectKey("publish"), signal: ctx.signal });
+        return await publish(result, { idempotencyKey: ctx.effectKey("publish"), signal: ctx.signal });
       },
     });
   },
@@ -62,7 +62,7 @@ const workflow = defineDataGraph({
   graph: ({ graph }) => loadGraph(graph),
   async run({ task, input }, ctx) {
     const order = { graph: input.graph, task, seconds: await secondsOf(input.graph, task) };
-    return await services().runTask(order, { idempotencyKey: ctx.effectKey("task"), signal: ctx.signal });
+    return await runTask(order, { idempotencyKey: ctx.effectKey("task"), signal: ctx.signal });
   },
 });
 
@@ -74,45 +74,29 @@ const nightlyWorkflows = defineFanOut({
   payload: (row, s) => ({ graph: row.id, day: s.day }),
 });
 
-const everywhere = { prod: true, examples: true, demo: true };
-const timezone = "Asia/Seoul";
-
-const settle = defineSchedule({
-  id: "settle-shops",
-  cron: "50 7 * * *",
-  timezone,
-  run: settleShops,
-  overlap: "queue-one",
-  enabled: everywhere,
-});
-
-const workflows = defineSchedule({
-  id: "nightly-workflows",
-  cron: "51 7 * * *",
-  timezone,
-  run: nightlyWorkflows,
-  overlap: "queue-one",
-  enabled: everywhere,
-});
-
 /** One small graph every five minutes, so that there is something to see before 07:50. */
-const often = defineSchedule({
+const islandsOften = defineJob({
   id: "islands-often",
-  every: { examples: "5m" },
-  run: defineJob({
-    id: "islands-often",
-    async run(_, ctx) {
-      const [day = "", time = ""] = ctx.scheduledFor.toISOString().slice(0, 16).split("T");
-      await ctx.enqueue(workflow, { graph: "islands", day, part: time });
-    },
-  }),
-  misfire: "skip",
-  enabled: { examples: true },
+  async run(_, ctx) {
+    const [day = "", part = ""] = ctx.scheduledFor.toISOString().slice(0, 16).split("T");
+    await ctx.enqueue(workflow, { graph: "islands", day, part });
+  },
 });
+
+const daily = {
+  timezone: "Asia/Seoul",
+  overlap: "queue-one",
+  enabled: { prod: true, examples: true, demo: true },
+} as const;
+const often = { every: { examples: "5m" }, misfire: "skip", enabled: { examples: true } } as const;
 
 export default defineApp({
   name: "dag-batch",
-  schedules: [settle, workflows, often],
+  schedules: [
+    defineSchedule({ id: "settle-shops", cron: "50 7 * * *", run: settleShops, ...daily }),
+    defineSchedule({ id: "nightly-workflows", cron: "51 7 * * *", run: nightlyWorkflows, ...daily }),
+    defineSchedule({ id: "islands-often", run: islandsOften, ...often }),
+  ],
   lanes: { cluster: { batchSize: 10, concurrency: { default: 5, examples: 2, demo: 2 } } },
   migrations: new URL("./migrations/", import.meta.url),
   routes: routes(workflow),

@@ -1,12 +1,9 @@
-import { databaseConnection } from "belfry/connect";
-import { Client } from "pg";
+import { databasePool } from "belfry/connect";
+import type { Client } from "pg";
 import { bookingsOf, graphs, shops } from "./input.ts";
 
-const seededDays = 60;
-
 const days = `
-  select to_char(day, 'YYYY-MM-DD') as day
-  from generate_series((belfry.now() at time zone 'Asia/Seoul')::date - 2, (belfry.now() at time zone 'Asia/Seoul')::date + ${seededDays}, interval '1 day') as day`;
+  select to_char((belfry.now() at time zone 'Asia/Seoul')::date + n, 'YYYY-MM-DD') as day from generate_series(-2, 60) as n`;
 
 const bookings = `
   insert into dag_batch.booking (shop, day, n, kind, cents)
@@ -39,9 +36,4 @@ export async function seed(client: Pick<Client, "query">): Promise<void> {
   await client.query(bookings, [column("shop"), column("day"), column("n"), column("kind"), column("cents")]);
 }
 
-if (import.meta.main) {
-  const client = new Client(databaseConnection());
-  await client.connect();
-  await seed(client);
-  await client.end();
-}
+if (import.meta.main) await seed(databasePool()());

@@ -1,5 +1,5 @@
-import { RetryLater } from "belfry";
 import { httpClient } from "belfry/http";
+import { z } from "zod";
 import type { ShopDay } from "./books.ts";
 
 export interface Settlement extends ShopDay {
@@ -19,46 +19,18 @@ interface Call {
   readonly signal: AbortSignal;
 }
 
-/** The bank, the accounting office and the cluster. Errors are those of the HTTP client. */
-export interface Services {
-  statement(shopDay: ShopDay, signal: AbortSignal): Promise<{ cents: number }>;
-  publish(settlement: Settlement, call: Call): Promise<{ receipt: string }>;
-  /** Resolves when the task has run. */
-  runTask(order: TaskOrder, call: Call): Promise<{ node: string }>;
-}
+const limits = { headersMs: 90_000, totalMs: 100_000, answerBytesMax: 4_096 };
+const http = httpClient({ baseUrl: { env: "DAG_SERVICES_URL" }, ...limits });
+const post = (path: string, json: unknown, call: Call) => http.send({ method: "POST", path, json, ...call });
 
-let opened: Services | null = null;
+/** What the bank says of a shop's day. */
+export const statement = async ({ shop, day }: ShopDay, signal: AbortSignal) =>
+  (await http.send({ path: `/statements/${day}/${shop}`, signal })).json(z.object({ cents: z.number() }));
 
-/** Made once a process, and not before a handler asks: definitions open nothing. */
-export function services(): Services {
-  opened ??= connect(need("DAG_SERVICES_URL"));
-  return opened;
-}
+/** To the accounting office. */
+export const publish = async (settlement: Settlement, call: Call) =>
+  (await post("/settlements", settlement, call)).json(z.object({ receipt: z.string() }));
 
-function connect(baseUrl: string): Services {
-  const http = httpClient({ baseUrl, headersMs: 90_000, totalMs: 100_000, answerBytesMax: 4_096 });
-  const post = async (path: string, json: unknown, call: Call): Promise<object> =>
-    bodyOf((await http.send({ method: "POST", path, json, ...call })).json());
-  return {
-    async statement({ shop, day }, signal) {
-      const body = bodyOf((await http.send({ path: `/statements/${day}/${shop}`, signal })).json());
-      return { cents: Number(field(body, "cents")) };
-    },
-    publish: async (settlement, call) => ({ receipt: field(await post("/settlements", settlement, call), "receipt") }),
-    runTask: async (order, call) => ({ node: field(await post("/tasks", order, call), "node") }),
-  };
-}
-
-const bodyOf = (body: unknown): object => (typeof body === "object" && body !== null ? body : {});
-
-function field(body: object, name: string): string {
-  const value: unknown = Reflect.get(body, name);
-  if (typeof value === "string" || typeof value === "number") return String(value);
-  throw new RetryLater(`the answer has no "${name}"`, { code: "SERVICE_ANSWER" });
-}
-
-function need(name: string): string {
-  const value = process.env[name];
-  if (!value) throw new Error(`${name} is not set: the example's services report it when they start`);
-  return value;
-}
+/** Resolves when the task has run on the cluster. */
+export const runTask = async (order: TaskOrder, call: Call) =>
+  (await post("/tasks", order, call)).json(z.object({ node: z.string() }));

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type DataTask, type JoinRule, PermanentError } from "belfry";
+import { type DataTask, PermanentError } from "belfry";
 import { databasePool } from "belfry/connect";
 
 /** A task as a graph's file or table has it. */
@@ -24,35 +24,26 @@ export function readGraphFile(graph: string): readonly FileTask[] {
   }
 }
 
-/** What a run is made of. Belfry checks it: names, predecessors, size, cycles. */
-export const graphTasks = (graph: string): readonly DataTask[] => readGraphFile(graph).map(dataTask);
-
-const dataTask = ({ name: task, after = [], join = "all" }: FileTask): DataTask => ({ name: task, after, join });
-
 const connected = databasePool();
 const newest = `
-  select task.name, task.seconds, task.join_rule as join,
+  select task.name, task.join_rule as join,
     coalesce((select array_agg(from_key order by from_key) from dag_batch.task_dep d
       where d.graph = task.graph and d.version = task.version and d.to_key = task.name), '{}') as after
   from dag_batch.task
   where graph = $1 and version = (select max(version) from dag_batch.task where graph = $1)
   order by task.name`;
 
-/** The graph's newest version in the tables `task` and `task_dep`, else its file. */
+/** The graph's newest version in the tables `task` and `task_dep`, else its file. Belfry checks it: names, size, cycles. */
 export async function loadGraph(graph: string): Promise<readonly DataTask[]> {
-  const { rows } = await connected().query<FileTask & { join: JoinRule }>(newest, [graph]);
-  return rows.length > 0 ? rows.map(dataTask) : graphTasks(graph);
+  const { rows } = await connected().query<DataTask>(newest, [graph]);
+  if (rows.length > 0) return rows;
+  return readGraphFile(graph).map(({ name: task, after = [], join = "all" }) => ({ name: task, after, join }));
 }
 
-const runtimes = new Map<string, ReadonlyMap<string, number>>();
+const runtime = "select seconds from dag_batch.task where graph = $1 and name = $2 order by version desc limit 1";
 
-/** A task that a newer graph does not have any more still belongs to the runs that have it, and takes no time. */
+/** A run may have a task that the newest version of its graph has no more. */
 export async function secondsOf(graph: string, task: string): Promise<number> {
-  let known = runtimes.get(graph);
-  if (known === undefined) {
-    const { rows } = await connected().query<FileTask>(newest, [graph]);
-    known = new Map((rows.length > 0 ? rows : readGraphFile(graph)).map((one) => [one.name, one.seconds]));
-    runtimes.set(graph, known);
-  }
-  return known.get(task) ?? 0;
+  const { rows } = await connected().query<{ seconds: number }>(runtime, [graph, task]);
+  return rows[0]?.seconds ?? readGraphFile(graph).find((one) => one.name === task)?.seconds ?? 0;
 }

@@ -1,10 +1,13 @@
 import { defineApp, defineFanOut, defineJob, defineSchedule, sql } from "belfry";
+import { httpClient } from "belfry/http";
 import { z } from "zod";
-import { pushApi } from "./push.ts";
 import { quizOf } from "./quiz.ts";
-import { recordTry } from "./push-log.ts";
 import { routes } from "./routes.ts";
 import { isStillSubscribed, subscribe } from "./subscribers.ts";
+
+const limits = { headersMs: 10_000, totalMs: 15_000, answerBytesMax: 4_096 };
+const pushService = httpClient({ baseUrl: { env: "QUIZ_PUSH_URL" }, ...limits });
+const accepted = z.object({ messageId: z.string() });
 
 /** One notification to one user. 408, 425, 429, 5xx and no answer: again in 5 minutes, 3 times; any other 4xx: dead letter. */
 export const sendPush = defineJob({
@@ -15,9 +18,9 @@ export const sendPush = defineJob({
   lease: "1m",
   retry: { maxAttempts: 4, backoff: "fixed", base: "5m" },
   payload: z.object({ userId: z.string(), quizId: z.string(), day: z.iso.date() }),
-  onSettled: recordTry,
   async run(push, ctx) {
-    return await pushApi().send(push, { idempotencyKey: ctx.effectKey("push"), signal: ctx.signal });
+    const call = { idempotencyKey: ctx.effectKey("push"), signal: ctx.signal };
+    return (await pushService.send({ method: "POST", path: "/push", json: push, ...call })).json(accepted);
   },
 });
 

@@ -1,3 +1,5 @@
+import { zones } from "./quiz.ts";
+
 /**
  * The example's input, and how the outside treats each user: one place, so that the seed, the fakes and the judge of
  * a run agree. Plain arithmetic on the number of the user: the same on every machine.
@@ -18,8 +20,6 @@ export interface Call {
 
 export const usersDefault = 320;
 export const triesMax = 4;
-
-export const zones = ["Asia/Seoul", "America/Sao_Paulo"] as const;
 
 /** Shifted with each hundred, so that each zone has users of every treatment. */
 export const zoneOf = (user: number): (typeof zones)[number] =>

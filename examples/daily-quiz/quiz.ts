@@ -1,3 +1,6 @@
+/** Where the quiz comes, each at its own time of day. */
+export const zones = ["Asia/Seoul", "America/Sao_Paulo"] as const;
+
 /** The questions, in the order in which the days of a week get them. */
 const quizzes = ["river", "harbour", "comet", "violin", "glacier", "alphabet", "marathon"] as const;
 

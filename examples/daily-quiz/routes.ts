@@ -1,15 +1,14 @@
 import { Hono } from "hono";
 import { z } from "zod";
 import { databasePool } from "belfry/connect";
+import { zones } from "./quiz.ts";
 import { subscribe } from "./subscribers.ts";
 
 const connected = databasePool({ poolSize: 1 });
-const zones = ["Asia/Seoul", "America/Sao_Paulo"] as const;
 const asked = z.object({ zone: z.enum(zones) });
 const unsubscribed = "update daily_quiz.app_user set notify = false where id = $1 returning id::text";
-const log = `
-  select id::text, user_id::text, quiz_data, status, retry_count, created_at, updated_at
-  from daily_quiz.quiz_notification_log where user_id = $1 order by created_at desc limit 100`;
+const log = "select * from daily_quiz.quiz_notification_log where user_id = $1 order by id desc limit 100";
+const days = "select * from daily_quiz.quiz_day order by day desc, zone limit 60";
 
 /** What the quiz's own pages do: subscribe, unsubscribe, look at a user's notifications, and at the funnel of each day. */
 export const routes = new Hono();
@@ -17,16 +16,8 @@ export const routes = new Hono();
 routes.post("/users", async (c) => {
   const read = asked.safeParse(await c.req.json().catch(() => null));
   if (!read.success) return c.json({ error: "INVALID", fields: { zone: [`must be one of ${zones.join(", ")}`] } }, 422);
-  const client = await connected().connect();
-  try {
-    await client.query("begin");
-    const user = await subscribe(client, read.data.zone);
-    await client.query("commit");
-    return c.json(user, 201);
-  } finally {
-    // A transaction that did not get to its commit ends with its connection.
-    client.release(true);
-  }
+  const [user] = await subscribe(connected(), read.data.zone);
+  return c.json(user, 201);
 });
 
 routes.post("/users/:id{[0-9]{1,18}}/unsubscribe", async (c) => {
@@ -38,8 +29,4 @@ routes.get("/users/:id{[0-9]{1,18}}/notifications", async (c) =>
   c.json({ notifications: (await connected().query(log, [c.req.param("id")])).rows }),
 );
 
-routes.get("/days", async (c) =>
-  c.json({
-    days: (await connected().query("select * from daily_quiz.quiz_day order by day desc, zone limit 60")).rows,
-  }),
-);
+routes.get("/days", async (c) => c.json({ days: (await connected().query(days)).rows }));

@@ -1,5 +1,5 @@
-import { databaseConnection } from "belfry/connect";
-import { Client } from "pg";
+import { databasePool } from "belfry/connect";
+import type { Client } from "pg";
 import { neverSubscribed, usersDefault, zoneOf } from "./input.ts";
 
 const users = `
@@ -13,9 +13,4 @@ export async function seed(client: Pick<Client, "query">, count: number): Promis
   await client.query(users, [ids, ids.map(zoneOf), ids.map((id) => !neverSubscribed(id))]);
 }
 
-if (import.meta.main) {
-  const client = new Client(databaseConnection());
-  await client.connect();
-  await seed(client, Number(process.env["QUIZ_USERS"] ?? usersDefault));
-  await client.end();
-}
+if (import.meta.main) await seed(databasePool()(), Number(process.env["QUIZ_USERS"] ?? usersDefault));

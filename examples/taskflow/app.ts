@@ -1,13 +1,17 @@
 import { createHash } from "node:crypto";
 import { type Context, defineApp, defineJob, defineSchedule } from "belfry";
+import { httpClient } from "belfry/http";
 import { keepPart, partsOf } from "./parts.ts";
-import { publisher } from "./publisher.ts";
 import { requests } from "./requests.ts";
 import { routes } from "./routes.ts";
 import { beginnings, payload, type TaskPayload } from "./task.ts";
 
 const insertReport = "insert into taskflow.report (job_id, name, parts) values ($1, $2, $3)";
 const parts = 4;
+
+/** Every wait is shorter than an attempt. */
+const limits = { connectMs: 1_000, headersMs: 2_000, totalMs: 4_000, answerBytesMax: 4_096 };
+const publisher = httpClient({ baseUrl: { env: "TASKFLOW_PUBLISHER_URL" }, ...limits });
 
 /**
  * The system's one kind of job: it prepares a report in parts, publishes it outside and stores that it is there. What goes
@@ -25,7 +29,7 @@ export const task = defineJob({
     await prepare(report, ctx);
     const idempotencyKey = ctx.effectKey("publish");
     const path = `/${type}/${report}`;
-    await publisher().send({ method: "POST", path, json: { report }, idempotencyKey, signal: ctx.signal });
+    await publisher.send({ method: "POST", path, json: { report }, idempotencyKey, signal: ctx.signal });
     return ctx.tx(async (tx) => {
       await tx.query(insertReport, [ctx.jobId, report, parts]);
       return { report, parts };
@@ -38,7 +42,7 @@ async function prepare(report: string, { signal, heartbeat }: Context): Promise<
   const kept = await partsOf(report);
   await heartbeat(kept / parts);
   for (let part = kept + 1; part <= parts; part++) {
-    const { body } = await publisher().send({ path: `/parts/${report}/${part}`, signal });
+    const { body } = await publisher.send({ path: `/parts/${report}/${part}`, signal });
     await keepPart(report, part, createHash("sha256").update(body).digest("hex"));
     await heartbeat(part / parts);
   }

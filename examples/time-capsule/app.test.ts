@@ -23,10 +23,8 @@ test("capsules open at their minute: one notification a member, one mail to who 
     databaseUrl: inject("postgresUrl"),
   });
   await seed(system.database, size, 2);
-  const opened = async (): Promise<readonly number[]> => {
-    const text = "select id::int as id from time_capsule.capsule where opened_at is not null order by id";
-    return (await system.database.query<{ id: number }>(text)).rows.map(({ id }) => id);
-  };
+  const select = async (text: string) => (await system.database.query<{ it: unknown }>(text)).rows.map(({ it }) => it);
+  const opened = () => select("select id::int as it from time_capsule.capsule where opened_at is not null order by id");
   await system.advance({ to: "2031-05-01T10:01:59Z" });
   expect(await opened()).toEqual([]);
   await system.advance({ to: "2031-05-01T10:02:30Z" });
@@ -35,16 +33,12 @@ test("capsules open at their minute: one notification a member, one mail to who 
   const whole = [1, 2, 3, 4, 5, 6, 7, 8, 9].filter((capsule) => !isDamaged(capsule));
   expect(await opened()).toEqual(whole);
   const members = whole.flatMap((capsule) => membersOf(capsule, size.users));
-  const notified = await system.database.query<{ user: number }>(
-    'select user_id::int as "user" from time_capsule.notification order by 1',
-  );
-  expect(notified.rows.map(({ user }) => user)).toEqual(members.toSorted((a, b) => a - b));
+  const notified = await select("select user_id::int as it from time_capsule.notification order by 1");
+  expect(notified).toEqual(members.toSorted((a, b) => a - b));
   const mails = readLedger(server.home, "time-capsule-mail").filter(({ outcome }) => outcome === "stored");
   const wanted = members.filter((user) => wantsEmail(user) && user !== 7);
   expect(mails.map((mail) => String(mail["to"])).toSorted(byText)).toEqual(wanted.map(emailOf).toSorted(byText));
-  const failed = await system.database.query<{ kind: string }>(
-    "select distinct kind from belfry.job where state = 'FAILED' order by 1",
-  );
+  const failed = await select("select distinct kind as it from belfry.job where state = 'FAILED' order by 1");
   // The damaged capsule, and the mailbox that does not exist.
-  expect(failed.rows.map(({ kind }) => kind)).toEqual(["open-capsule", "send-open-mail"]);
+  expect(failed).toEqual(["open-capsule", "send-open-mail"]);
 });

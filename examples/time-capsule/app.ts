@@ -3,17 +3,7 @@ import { z } from "zod";
 import { closeCapsule, openCapsule } from "./capsule.ts";
 import { recordTry } from "./mail-log.ts";
 import { openedMail, sender, written } from "./mail.ts";
-import { routes, wake } from "./routes.ts";
-
-/** Notifies the user's open pages of news. They read the news from the table, so a lost notification loses nothing. */
-const pushLive = defineJob({
-  id: "push-live",
-  lane: "openings",
-  timeout: "5s",
-  retry: { maxAttempts: 2, base: "1s" },
-  payload: z.object({ userId: z.string() }),
-  run: ({ userId }, ctx) => ctx.tx((tx) => wake(tx, userId)),
-});
+import { routes } from "./routes.ts";
 
 /** A mail in a lane of its own: a server that hangs holds up other mails at most. */
 const sendMail = defineJob({
@@ -25,13 +15,13 @@ const sendMail = defineJob({
   payload: openedMail,
   onSettled: ({ to }, settled, tx) => recordTry(tx, to, settled),
   async run(mail, ctx) {
-    const outgoing = { ...written(mail), idempotencyKey: ctx.effectKey("mail"), signal: ctx.signal };
-    const { messageId } = await sender().send(outgoing);
+    const call = { idempotencyKey: ctx.effectKey("mail"), signal: ctx.signal };
+    const { messageId } = await sender.send({ ...written(mail), ...call });
     return { messageId };
   },
 });
 
-/** One short transaction: opened, one notification a member, and what follows as jobs of their own. Nothing outside is called. */
+/** One short transaction: opened, one notification a member, and mails as jobs of their own. Nothing outside is called. */
 const open = defineJob({
   id: "open-capsule",
   lane: "openings",
@@ -40,13 +30,10 @@ const open = defineJob({
   payload: z.object({ capsuleId: z.string() }),
   run: ({ capsuleId }, ctx) =>
     ctx.tx(async (tx) => {
-      const opened = await openCapsule(tx, capsuleId);
-      if (opened === null) return { notified: 0 };
-      const { notified, ...about } = opened;
-      for (const { userId, name, email, wantsEmail } of notified) {
-        const key = `${capsuleId}:${userId}`;
-        await ctx.enqueue(pushLive, { userId }, { key, tx });
-        if (wantsEmail) await ctx.enqueue(sendMail, { to: email, userName: name, capsuleId, ...about }, { key, tx });
+      const { notified = [], ...about } = (await openCapsule(tx, capsuleId)) ?? {};
+      for (const { userId, name, email } of notified.filter(({ wantsEmail }) => wantsEmail)) {
+        const mail = { to: email, userName: name, capsuleId, ...about };
+        await ctx.enqueue(sendMail, mail, { key: `${capsuleId}:${userId}`, tx });
       }
       return { notified: notified.length };
     }),
@@ -71,33 +58,24 @@ const everyMinute = defineSchedule({
   misfire: "latest",
 });
 
-/** Two capsules a minute, which open two minutes later. */
-const closeSome = defineSchedule({
+const often = { every: { examples: "1m" }, misfire: "skip", enabled: { examples: true } } as const;
+
+/** A capsule a minute, which opens two minutes later. */
+const closeOne = defineJob({
   id: "close-capsules",
-  every: { examples: "1m" },
-  run: defineJob({
-    id: "close-capsules",
-    run: (_, ctx) =>
-      ctx.tx(async (tx) => {
-        const minute = ctx.scheduledFor.getTime() / 60_000;
-        const opensAt = new Date((minute + 2) * 60_000);
-        for (const user of [(minute % 60) + 1, ((minute * 7) % 60) + 1])
-          await closeCapsule(tx, {
-            user: String(user),
-            title: `Letter ${minute}`,
-            content: "Hello from then.",
-            opensAt,
-          });
-      }),
-  }),
-  misfire: "skip",
-  enabled: { examples: true },
+  run: (_, ctx) =>
+    ctx.tx(async (tx) => {
+      const minute = ctx.scheduledFor.getTime() / 60_000;
+      const letter = { title: `Letter ${minute}`, content: "Hello from then." };
+      const opensAt = new Date((minute + 2) * 60_000);
+      await closeCapsule(tx, { user: String((minute % 60) + 1), ...letter, opensAt });
+    }),
 });
 
 export default defineApp({
   name: "time-capsule",
-  jobs: [open, sendMail, pushLive],
-  schedules: [everyMinute, closeSome],
+  jobs: [open, sendMail],
+  schedules: [everyMinute, defineSchedule({ id: "close-capsules", run: closeOne, ...often })],
   lanes: { openings: {}, mail: {} },
   migrations: new URL("./migrations/", import.meta.url),
   routes,

@@ -1,21 +1,5 @@
 import type { Tx } from "belfry";
 
-/** A member who now has a notification. */
-export interface Notified {
-  readonly userId: string;
-  readonly name: string;
-  readonly email: string;
-  readonly wantsEmail: boolean;
-}
-
-export interface Opened {
-  readonly title: string;
-  /** ISO 8601, UTC. */
-  readonly closedAt: string;
-  readonly openedAt: string;
-  readonly notified: readonly Notified[];
-}
-
 const openRow = `
   update time_capsule.capsule set opened_at = belfry.now() where id = $1 and opened_at is null
   returning title, md5(content) = checksum as is_whole, closed_at, opened_at`;
@@ -36,17 +20,18 @@ const notifyMembers = `
   select id::text as "userId", name, email, wants_email as "wantsEmail" from numbered order by id`;
 
 type Row = Readonly<{ title: string; is_whole: boolean; closed_at: Date; opened_at: Date }>;
+type Notified = Readonly<{ userId: string; name: string; email: string; wantsEmail: boolean }>;
 
-/** @returns what was opened, or null when it was open already. @throws Error for a capsule that cannot be read. */
-export async function openCapsule(tx: Tx, capsuleId: string): Promise<Opened | null> {
-  const [capsule] = (await tx.query(openRow, [capsuleId])).rows as unknown as Row[];
+/** @returns who was notified of what, or null when it was open already. @throws Error for a capsule that cannot be read. */
+export async function openCapsule(tx: Tx, capsuleId: string) {
+  const [capsule] = (await tx.query(openRow, [capsuleId])).rows as Row[];
   if (capsule === undefined) return null;
   if (!capsule.is_whole)
     throw new Error(`the content of capsule ${capsuleId} is damaged: restore it, then retry the job`);
   const [closedAt, openedAt] = [capsule.closed_at.toISOString(), capsule.opened_at.toISOString()];
   const content = `"${capsule.title}" was closed ${agoText(closedAt, openedAt)}. It can be read now.`;
-  const { rows } = await tx.query(notifyMembers, [capsuleId, content]);
-  return { title: capsule.title, closedAt, openedAt, notified: rows as unknown as Notified[] };
+  const notified = (await tx.query(notifyMembers, [capsuleId, content])).rows as Notified[];
+  return { title: capsule.title, closedAt, openedAt, notified };
 }
 
 const dayMs = 86_400_000;
@@ -68,7 +53,5 @@ const closeRow = `
 type NewCapsule = Readonly<Record<"user" | "title" | "content", string> & { opensAt: Date }>;
 
 /** Closes a capsule of one user. */
-export async function closeCapsule(tx: Tx, { user, title, content, opensAt }: NewCapsule) {
-  const { rows } = await tx.query(closeRow, [user, title, content, opensAt]);
-  return rows[0] as { id: string; opens_at: Date };
-}
+export const closeCapsule = async (tx: Tx, { user, title, content, opensAt }: NewCapsule) =>
+  (await tx.query(closeRow, [user, title, content, opensAt])).rows[0];

@@ -6,10 +6,6 @@ const insert = `
   on conflict do nothing`;
 
 /** In the transaction that writes the outcome, so there is no try without its line and no line without its try. */
-export async function recordTry(
-  tx: Tx,
-  recipient: string,
-  { jobId, attempt, outcome, error }: SettledJob,
-): Promise<void> {
-  await tx.query(insert, [jobId, attempt, recipient, outcome, error?.code ?? null, error?.message ?? null]);
+export async function recordTry(tx: Tx, to: string, { jobId, attempt, outcome, error }: SettledJob): Promise<void> {
+  await tx.query(insert, [jobId, attempt, to, outcome, error?.code ?? null, error?.message ?? null]);
 }

@@ -1,4 +1,4 @@
-import { type Mailer, mailer } from "belfry/smtp";
+import { mailer } from "belfry/smtp";
 import { z } from "zod";
 import { agoText } from "./capsule.ts";
 
@@ -29,25 +29,7 @@ export function written({ to, capsuleId, closedAt, openedAt, ...by }: z.output<t
 const date = (instant: string): string => `${instant.slice(0, 16).replace("T", " ")} UTC`;
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 
-let made: Mailer | null = null;
-
-/** The mail server, with every wait shorter than a try. Made when a handler first asks. */
-export function sender(): Mailer {
-  made ??= mailer({
-    url: url(),
-    from: "capsules@time-capsule.example",
-    connectMs: 5_000,
-    silenceMs: 10_000,
-    totalMs: 20_000,
-  });
-  return made;
-}
-
-function url(): string {
-  const given = process.env["TIME_CAPSULE_SMTP_URL"] || process.env["SMTP_URL"];
-  if (!given)
-    throw new Error(
-      "neither TIME_CAPSULE_SMTP_URL nor SMTP_URL is set: name the mail server, for example smtp://host:587",
-    );
-  return given;
-}
+/** The mail server, with every wait shorter than a try. */
+const limits = { connectMs: 5_000, silenceMs: 10_000, totalMs: 20_000 };
+const from = "capsules@time-capsule.example";
+export const sender = mailer({ url: { env: "TIME_CAPSULE_SMTP_URL" }, from, ...limits });

@@ -13,9 +13,7 @@ import { Role } from "aws-cdk-lib/aws-iam";
 import type { Function } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { DnsRecordType, PrivateDnsNamespace } from "aws-cdk-lib/aws-servicediscovery";
-import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { encryptedQueue } from "./queue.ts";
 import { imageAuthorities } from "./scheduler-task.ts";
 import { forOurOwn } from "./service-principal.ts";
 import type { FunctionShare } from "./vpc-function.ts";
@@ -59,7 +57,6 @@ export class Fakes extends Construct {
   readonly #props: Omit<FakesProps, "stage">;
   readonly #zone: string;
   readonly #ports: Readonly<Record<string, number>>;
-  readonly #orders: Queue;
 
   constructor(scope: Construct, id: string, { stage, ...props }: FakesProps) {
     super(scope, id);
@@ -67,16 +64,9 @@ export class Fakes extends Construct {
     this.#zone = `${stage}.belfry.internal`;
     const targets = props.targets.flatMap(({ name, address }) => (address === undefined ? [] : [{ name, ...address }]));
     this.#ports = Object.fromEntries(targets.map(({ name }, index) => [name, firstPort + index]));
-    this.#orders = ordersQueue(this);
-    this.environment = {
-      ...Object.fromEntries(
-        targets.map(({ name, variable, scheme }) => [
-          variable,
-          `${scheme}://${host}.${this.#zone}:${this.#ports[name]}`,
-        ]),
-      ),
-      ORDERS_QUEUE_URL: this.#orders.queueUrl,
-    };
+    this.environment = Object.fromEntries(
+      targets.map(({ name, variable, scheme }) => [variable, `${scheme}://${host}.${this.#zone}:${this.#ports[name]}`]),
+    );
   }
 
   /** A second step, because the task calls the API, which has to know the targets. */
@@ -85,8 +75,6 @@ export class Fakes extends Construct {
     const { network, database } = share;
     const task = this.#taskDefinition(parts);
     database.grantConnect(task.taskRole);
-    this.#orders.grantSendMessages(task.taskRole);
-    this.#orders.grantConsumeMessages(task.taskRole);
     if (this.#props.command === "judge") api.function.grantInvokeUrl(task.taskRole);
     const doors = new SecurityGroup(this, "Doors", { vpc: network.vpc, description: "Fakes of outside services" });
     for (const [name, port] of Object.entries(this.#ports)) {
@@ -142,7 +130,6 @@ export class Fakes extends Construct {
         BELFRY_URL: api.url,
         HOST: "0.0.0.0",
         FAKE_PORTS: JSON.stringify(this.#ports),
-        ORDERS_QUEUE_URL: this.#orders.queueUrl,
         TIME_CAPSULE_AFTER_MINUTES: "15",
       },
       stopTimeout: Duration.seconds(30),
@@ -158,14 +145,6 @@ export class Fakes extends Construct {
     acknowledge(task);
     return task;
   }
-}
-
-/** Of the example that publishes to a queue: its fake in front of it, and behind it. */
-function ordersQueue(scope: Construct): Queue {
-  const queue = encryptedQueue(scope, "Orders", { retentionSeconds: 86_400 });
-  const reason = "Its only reader is the fake, which records what it gets.";
-  Validations.of(queue).acknowledge({ id: "AwsSolutions-SQS3", reason }, { id: "Serverless-SQSRedrivePolicy", reason });
-  return queue;
 }
 
 function acknowledge(task: FargateTaskDefinition): void {

@@ -48,7 +48,7 @@ function watched(
 
 /** With its jobs as their caller may see them; the history of those it cancels names the caller. */
 function routeContextOf(
-  { ports, registry, dispatchWindowMs, stage = "dev" }: ApiOptions,
+  { ports, registry, stage = "dev" }: ApiOptions,
   app: string,
   caller: Caller,
   { sensitive }: MountOptions,
@@ -72,7 +72,7 @@ function routeContextOf(
       return { job, attempts };
     },
     async cancel(id) {
-      const canceled = await cancelJobs(ports, registry, [id], { dispatchWindowMs, caller: caller.name });
+      const canceled = await cancelJobs(ports, registry, [id], { caller: caller.name });
       return canceled.includes(id);
     },
   };

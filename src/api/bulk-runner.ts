@@ -8,12 +8,12 @@ import { bulkJson } from "./shape/bulk.ts";
 export type BeginBulk = (wanted: Parameters<Operations["createBulk"]>[0]) => Promise<JsonAnswer>;
 
 /** Answers 202 with the bulk action. Its pages follow in this process; when it ends before they do, in the next pass. */
-export function bulkBeginner({ operations, ports, registry, dispatchWindowMs, stage = "dev" }: ApiOptions): BeginBulk {
+export function bulkBeginner({ operations, ports, registry, stage = "dev" }: ApiOptions): BeginBulk {
   const owner = `api:${ports.random.id().slice(0, 8)}`;
   let isRunning = false;
   const pages = async (): Promise<void> => {
     try {
-      while (await runBulkPage(ports, registry, operations, { owner, dispatchWindowMs, stage }));
+      while (await runBulkPage(ports, registry, operations, { owner, stage }));
     } finally {
       isRunning = false;
     }

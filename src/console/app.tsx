@@ -43,6 +43,8 @@ export const App = () => (
 
 const NoSuchPlace = () => (
   <Empty title={words.shell.nothingHere}>
-    <a href={addresses.overview}>{words.shell.goToOverview}</a>
+    <a class="link" href={addresses.overview}>
+      {words.shell.goToOverview}
+    </a>
   </Empty>
 );

@@ -12,7 +12,6 @@ import type {
   ShownAttempt,
   ShownAudit,
   ShownCount,
-  ShownExplanation,
   ShownFailureGroup,
   ShownJobCounts,
   ShownJobDetail,
@@ -21,14 +20,13 @@ import type {
   ShownKindFigures,
   ShownLane,
   ShownLock,
-  ShownOccurrence,
   ShownOutcome,
   ShownRun,
   ShownSchedule,
   ShownSlotUse,
   ShownSummary,
-  ShownTask,
   ShownUpcoming,
+  TimedOutcome,
 } from "./shape.ts";
 
 /** Fields of the filter, as the API calls them. */
@@ -41,11 +39,10 @@ export const loadJobs = (filter: JobQuery, page: { cursor: string | null; limit:
 /** Of each state, whichever states the filter asks for. */
 export const countJobs = (filter: JobQuery, signal?: AbortSignal) =>
   get<ShownJobCounts>(`/jobs/counts${query({ ...filter, state: null })}`, signal);
-export const loadJob = (id: string, signal?: AbortSignal) => get<ShownJobDetail>(`/jobs/${at(id)}`, signal);
+export const loadJob = (id: string, signal?: AbortSignal) =>
+  get<ShownJobDetail>(`/jobs/${at(id)}${query({ include: "explanation" })}`, signal);
 export const loadAttempt = (id: string, attempt: number, signal?: AbortSignal) =>
   get<ShownAttempt>(`/jobs/${at(id)}/attempts/${attempt}`, signal);
-export const loadExplanation = (id: string, signal?: AbortSignal) =>
-  get<ShownExplanation>(`/jobs/${at(id)}/explain`, signal);
 export const retryJob = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/retry`);
 export const cancelJob = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/cancel`);
 export const runJobNow = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/run-now`);
@@ -88,11 +85,12 @@ export const loadScheduleOutcomes = (
 /** The first ones by id, without outcomes: to complete names with. */
 export const loadSomeSchedules = async (limit: number, signal?: AbortSignal): Promise<readonly ShownSchedule[]> =>
   (await get<{ schedules: readonly ShownSchedule[] }>(`/schedules${query({ limit })}`, signal)).schedules;
-/** @throws ApiError 404 */
-export async function loadScheduleOutcome(id: string, signal?: AbortSignal): Promise<ShownOutcome> {
-  const { schedules } = await loadScheduleOutcomes({ id }, { limit: 1 }, signal);
-  if (schedules[0] === undefined) throw new ApiError(404, "unknown-schedule", words.shared.noSchedule(id));
-  return schedules[0];
+/** With each of its newest and its next times. @throws ApiError 404 */
+export async function loadScheduleOutcome(id: string, signal?: AbortSignal): Promise<TimedOutcome> {
+  const { schedules } = await loadScheduleOutcomes({ id, include: "times" }, { limit: 1 }, signal);
+  const [{ times, ...schedule } = {}] = schedules;
+  if (times === undefined) throw new ApiError(404, "unknown-schedule", words.shared.noSchedule(id));
+  return { ...(schedule as ShownOutcome), times };
 }
 export const loadUpcoming = (
   asked: { readonly hours: number; readonly app: string; readonly lane: string },
@@ -106,23 +104,8 @@ export const loadKindFigures = (
 /** Null for one that was deleted. */
 export const loadZone = async (id: string, signal?: AbortSignal): Promise<string | null> =>
   (await get<{ readonly timezone?: string }>(`/schedules/${at(id)}`, signal)).timezone ?? null;
-export const loadOccurrences = async (id: string, limit: number, signal?: AbortSignal) =>
-  (
-    await get<{ occurrences: readonly ShownOccurrence[] }>(
-      `/schedules/${at(id)}/occurrences${query({ limit })}`,
-      signal,
-    )
-  ).occurrences;
-
-/** The next times of a schedule. One that does not fire has a note that says why. */
-export interface FireTime {
-  readonly at: string;
-  readonly localTime: string;
-  readonly fires: boolean;
-  readonly note: string | null;
-}
-export const loadNext = async (id: string, count: number, signal?: AbortSignal): Promise<readonly FireTime[]> =>
-  (await get<{ times: readonly FireTime[] }>(`/schedules/${at(id)}/next${query({ count })}`, signal)).times;
+/** One of the next times of a schedule. One that does not fire has a note that says why. */
+export type FireTime = TimedOutcome["times"]["next"][number];
 export type ExplainedTime = ExplainedTimesReply["answers"][number];
 /** What became of one time, by the schedule's clock. A reading that the clock shows twice has two answers. */
 export const loadTimeExplanation = async (id: string, time: string): Promise<readonly ExplainedTime[]> =>
@@ -179,12 +162,9 @@ export const requestRunRetry = (id: string) =>
 export const requestRunCancel = (id: string) => post<{ canceled: number }>(`/runs/${at(id)}/cancel`);
 export const requestRerun = (id: string) => post<ShownRun>(`/runs/${at(id)}/rerun`);
 
-/** All tasks of a run, in one answer. */
+/** A run with all its tasks and its first failures, in one answer. */
 export const loadRunMap = async (run: string, signal?: AbortSignal): Promise<LoadedMap> =>
   loadedMap(await get<RunMapReply>(`/runs/${at(run)}/map`, signal));
-/** The first failed tasks, with their errors. */
-export const loadFailedTasks = async (run: string, signal?: AbortSignal): Promise<readonly ShownTask[]> =>
-  (await get<{ tasks: ShownTask[] }>(`/runs/${at(run)}/tasks${query({ state: "FAILED", limit: 100 })}`, signal)).tasks;
 
 export const loadFailureGroups = (kind: string | null, signal?: AbortSignal) =>
   get<{ groups: readonly ShownFailureGroup[]; isMore: boolean }>(`/dead-letters${query({ kind })}`, signal);

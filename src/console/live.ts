@@ -23,7 +23,7 @@ export interface JobChange {
 export const connection = signal<Connection>("connecting");
 /** When something was last heard, by this machine's clock; null before the first time. */
 export const heardAt = signal<number | null>(null);
-/** The newest changes first, each once. */
+/** The newest change of each job, the newest first. */
 export const feed = signal<readonly JobChange[]>([]);
 /** Goes up when something changed in the system, at most once a second: lists ask again. */
 export const changes = signal(0);
@@ -132,7 +132,7 @@ function take({ event, data }: StreamMessage): void {
   if (seen.has(change.id)) return;
   seen.add(change.id);
   if (seen.size > rememberedIdsMax) seen.delete(seen.values().next().value ?? "");
-  feed.value = [change, ...feed.value].slice(0, feedRowsMax);
+  feed.value = [change, ...feed.value.filter(({ job }) => job !== change.job)].slice(0, feedRowsMax);
   announce();
 }
 

@@ -15,7 +15,7 @@ import type { KindReply } from "../api/shape/kind.ts";
 import type { RunReply, TaskReply } from "../api/shape/run.ts";
 import type { OccurrenceEndReply, ScheduleOutcomeReply } from "../api/shape/schedule-outcome.ts";
 import type { UpcomingReply } from "../api/shape/upcoming.ts";
-import type { occurrenceJson, scheduleJson } from "../api/view.ts";
+import type { scheduleJson } from "../api/view.ts";
 
 export type ShownJob = JobReply;
 export type ShownJobDetail = JobDetailReply;
@@ -27,9 +27,13 @@ export type JobState = ShownJob["state"];
 
 export type ShownSchedule = ReturnType<typeof scheduleJson>;
 export type ShownEnd = OccurrenceEndReply;
-export type ShownOccurrence = ReturnType<typeof occurrenceJson> & { readonly end: ShownEnd | null };
+export type ShownOccurrence = TimedOutcome["times"]["occurrences"][number];
 /** A schedule with its next time and what became of its last ones. */
 export type ShownOutcome = ScheduleOutcomeReply;
+/** One schedule with each of its newest and next times. */
+export interface TimedOutcome extends ShownOutcome {
+  readonly times: NonNullable<ShownOutcome["times"]>;
+}
 export type ShownUpcoming = UpcomingReply;
 export type ShownKind = KindReply;
 export type ShownKindFigures = KindFigureListReply;
@@ -60,14 +64,6 @@ export interface ShownFailureGroup {
   readonly lastAt: string;
   readonly newest: string;
   readonly samples: readonly { readonly job: string; readonly at: string; readonly message: string | null }[];
-}
-
-/** Why a job does not run, and when it will. */
-export interface ShownExplanation {
-  readonly sentence: string;
-  readonly advice: string | null;
-  /** Jobs that must end first. */
-  readonly waitsFor: readonly string[];
 }
 
 export const jobStates = [

@@ -32,7 +32,6 @@ const api = createApi({
   locks: runtime.ports.locks,
   client: runtime.client,
   version: manifest.version,
-  dispatchWindowMs: config.dispatchWindowMs,
   stage: config.stage.name,
   schemaVersion: () => runtime.ports.store.transaction(schemaVersion),
   saves,
@@ -48,7 +47,6 @@ process.on("SIGTERM", () => void stop(0));
 const ending = new AbortController();
 void upkeep(runtime.ports, runtime.registry, runtime.operations, {
   owner: `api:${process.pid}`,
-  dispatchWindowMs: config.dispatchWindowMs,
   stage: config.stage.name,
   signal: ending.signal,
 });

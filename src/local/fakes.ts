@@ -98,7 +98,7 @@ function startOne(
   const child = options.children.start({
     name: fake.name,
     args: [fake.file],
-    env: { ...options.env, ...fake.env, ...more },
+    env: { ...options.env, ...more },
     onLine(line, stream) {
       lines.push(line);
       if (lines.length > 20) lines.shift();

@@ -42,7 +42,6 @@ export function newDriver(options: DriverOptions): Driver {
   const lives = new Map<string, { life: Life; worker: Worker }>();
   const registry = faultyRegistry(apps, faults);
   const lanes = [...new Set(["default", ...[...registry.jobs.values()].map(({ lane }) => lane)])];
-  const how = { stage, dispatchWindowMs: 0 };
   const signal = new AbortController().signal;
   const lapsed = createLapsedLeases();
 
@@ -50,7 +49,7 @@ export function newDriver(options: DriverOptions): Driver {
     const known = lives.get(lane);
     if (known !== undefined) return known;
     const life = newLife(ports, (point) => !faults.isFatal(point));
-    const worker = createWorker(life.ports, registry, { ...how, worker: `test-${lane}`, lane });
+    const worker = createWorker(life.ports, registry, { stage, worker: `test-${lane}`, lane });
     lives.set(lane, { life, worker });
     return { life, worker };
   };
@@ -81,7 +80,7 @@ export function newDriver(options: DriverOptions): Driver {
     for (let round = 0; ; round += 1) {
       if (round === roundsMax)
         throw new Error(`drain: work did not end after ${roundsMax} rounds; does a job enqueue itself?`);
-      await pass(ports, registry, { ...how, signal, lapsed });
+      await pass(ports, registry, { stage, signal, lapsed });
       let batches = 0;
       for (const lane of lanes) {
         for (let batch = await work(lane); batch !== null; batch = await work(lane)) batches += ran.push(...batch) + 1;

@@ -90,7 +90,7 @@ function scopeOf(definition: JobDefinition, options: RunJobOptions, recorded: Re
     crashPoint: async () => {},
   };
   const leases = { progress: (_: unknown, value: number) => void recorded.progress.push(value) };
-  const how = { worker: "runJob", lane: definition.lane, stage: options.stage ?? "test", dispatchWindowMs: 0 };
+  const how = { worker: "runJob", lane: definition.lane, stage: options.stage ?? "test" };
   const worker = { ports, options: how, leases, stopping: signal } as unknown as WorkerScope;
   const children: NewJob[] = [];
   return {

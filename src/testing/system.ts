@@ -100,7 +100,9 @@ async function open({ apps, at, databaseUrl }: TestSystemOptions, stage: string)
     connections: 4,
     txConnections: 2,
   });
-  const store = createPostgresStore(connections);
+  // What is due is handed to its queue at once, and nothing earlier: messages never wait for a clock that stands.
+  const dispatched = { dispatchWindowMs: 0 };
+  const store = createPostgresStore(connections, dispatched);
   const clock = await frozenClock(database, store, at);
   const logs: LogLine[] = [];
   const metrics: Metric[] = [];
@@ -117,11 +119,10 @@ async function open({ apps, at, databaseUrl }: TestSystemOptions, stage: string)
     crashPoint: async () => {},
   };
   const faults = new Faults();
-  const operations = createOperations(connections);
+  const operations = createOperations(connections, dispatched);
   const driver = newDriver({ ports, operations, queue, apps, stage, faults, clock, elapsed });
   await installDefinitions(ports, driver.registry, { stage });
-  // What is due is handed to its queue at once, and nothing earlier: messages never wait for a clock that stands.
-  bindClient(createClient(ports, { stage, dispatchWindowMs: 0 }));
+  bindClient(createClient(ports, { stage }));
   const { AWS_REGION: region = "us-east-1" } = process.env;
   const restore = withEnvironment({ DATABASE_URL: made.url, AWS_REGION: region });
   return {

@@ -25,7 +25,6 @@ async function attempted(job: Job<void>): Promise<AttemptDetailReply> {
     worker: "w",
     lane: "default",
     stage: "dev",
-    dispatchWindowMs: 0,
   });
   await worker.handle(opened.ports.queue.receive("default", 10), { remainingMs: () => 60_000 });
   const answer = await opened.call("GET", `/jobs/${body.id}/attempts/1`);

@@ -84,7 +84,7 @@ test("an event of a thousand moves reaches a client as a thousand messages, each
   const client = await listen(opened);
   await client.begun();
   const jobs = Array.from({ length: 1_000 }, () => aJob({ kind: "ping" }));
-  await opened.store.insert(jobs, { dispatchWindowMs: 0 });
+  await opened.store.insert(jobs);
   await client.until(1_000);
   expect(client.jobs()).toHaveLength(1_000);
   expect(new Set(client.jobs().map(({ data }) => data.job)).size).toBe(1_000);

@@ -207,3 +207,13 @@ test("a SKIPPED task names the task before it that failed first, through others 
   expect(answer["sentence"]).toContain(`task "match" before it failed first with HTTP_404, as job ${match}`);
   expect(answer["waitsFor"]).toEqual([match]);
 });
+
+test("a job that waits comes with its explanation when that is asked for, an ended one without", async () => {
+  const opened = await openApi();
+  const waiting = await plant(opened, "state, due_at", "'PENDING', belfry.now() + interval '1 h'");
+  const { body } = await opened.call("GET", `/jobs/${waiting}?include=explanation`);
+  expect(body).toMatchObject({ id: waiting, explanation: await why(opened, waiting) });
+  expect((await opened.call("GET", `/jobs/${waiting}`)).body).not.toHaveProperty("explanation");
+  const ended = await plant(opened, "state, due_at, finished_at, attempt", "'SUCCESS', belfry.now(), belfry.now(), 1");
+  expect((await opened.call("GET", `/jobs/${ended}?include=explanation`)).body).not.toHaveProperty("explanation");
+});

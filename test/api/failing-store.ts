@@ -18,7 +18,6 @@ import { createMemoryQueue } from "../../src/testing/memory-queue.ts";
 import { app } from "./harness.ts";
 
 const stage = "dev";
-const dispatchWindowMs = 300_000;
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
 
 /** The API through its real adapter on a Postgres of its own, which a test kills, starts again and freezes. */
@@ -51,9 +50,8 @@ export async function openFailingStore() {
     registry: registry([app]),
     lanes: [{ name: "default", concurrency: 2, batchSize: 10, functionTimeoutSeconds: 60 }],
     locks: ports.locks,
-    client: createClient(ports, { stage, dispatchWindowMs }),
+    client: createClient(ports, { stage }),
     version: "1.2.3",
-    dispatchWindowMs,
   });
   return {
     pool: connections.main,

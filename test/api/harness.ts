@@ -30,7 +30,6 @@ export const app = defineApp({ name: "tests", jobs: [greet, ping, shout], schedu
 
 export const startOfTime = Date.UTC(2026, 10, 21, 8);
 const stage = "dev";
-const dispatchWindowMs = 300_000;
 
 /** The API on a fresh database, with a clock that stands still until a test moves it. */
 export async function openApi(
@@ -59,7 +58,7 @@ export async function openApi(
   };
   await store.installSchedules([pingSchedule.spec(stage, "tests")]);
   const operations = createOperations(database.connections);
-  const client = createClient(ports, { stage, dispatchWindowMs });
+  const client = createClient(ports, { stage });
   const apiOptions: ApiOptions = {
     ...(options.saves === undefined ? {} : { saves: options.saves }),
     ...(options.endsStreams === undefined ? {} : { endsStreams: options.endsStreams }),
@@ -71,7 +70,6 @@ export async function openApi(
     identify: () => (options.caller === undefined ? { name: "ada", role: "operate" } : options.caller),
     client,
     version: "1.2.3",
-    dispatchWindowMs,
     schemaVersion: () => Promise.resolve(1),
   };
   const api = createApi(apiOptions);

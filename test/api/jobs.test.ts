@@ -175,7 +175,7 @@ test("a job that has not ended cannot be retried, and one that succeeded cannot 
         children: [],
       },
     ],
-    { worker: "w", dispatchWindowMs: 0 },
+    { worker: "w" },
   );
   expect(await call("POST", `/jobs/${job.id}/cancel`, {})).toMatchObject({
     status: 409,

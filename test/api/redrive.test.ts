@@ -41,10 +41,7 @@ const reaches = (opened: Opened, bulk: BulkReply, expected: object): Promise<voi
 /** As the scheduler's pass goes on, until nothing can be done now. @returns how many pages that were. */
 async function pass({ ports, operations }: Opened): Promise<number> {
   for (let pages = 0; ; pages += 1) {
-    if (
-      !(await runBulkPage(ports, registry([]), operations, { owner: "pass", dispatchWindowMs: 300_000, stage: "dev" }))
-    )
-      return pages;
+    if (!(await runBulkPage(ports, registry([]), operations, { owner: "pass", stage: "dev" }))) return pages;
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineFanOut, defineJob } from "../../src/core/index.ts";
-import { aRun } from "../contract/store/run-fixture.ts";
+import { aRun, aTask, failed, workbench } from "../contract/store/run-fixture.ts";
 import { openApi } from "./harness.ts";
 
 const fanOut = defineFanOut({
@@ -38,5 +38,18 @@ test("a run of a kind that this release does not define is refused, and says wha
   expect(await call("POST", `/runs/${runId}/rerun`)).toMatchObject({
     status: 409,
     body: { code: "not-rerunnable", detail: expect.stringContaining("only graphs and fan-outs of this release") },
+  });
+});
+
+test("the picture of a run has the run itself, and its failures with their errors", async () => {
+  const { call, store } = await openApi();
+  const tasks = [aTask("a"), aTask("b"), aTask("c", [1])];
+  const { runId, end } = await workbench(store, { tasks });
+  await end("a", failed);
+  const { body: run } = await call("GET", `/runs/${runId}`);
+  expect((await call("GET", `/runs/${runId}/map`)).body).toMatchObject({
+    run,
+    edges: [[1, 2]],
+    failed: [{ task: "a", error: { code: "BAD", message: "no" } }],
   });
 });

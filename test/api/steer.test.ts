@@ -55,7 +55,7 @@ test("a paused lane holds what arrives, starts nothing, and starts all of it whe
     phase: "paused",
     events: [{}, { to: "PENDING", reason: "lane paused" }],
   });
-  expect(await opened.store.relay({ dispatchWindowMs: 0, limit: 10 })).toEqual([]);
+  expect(await opened.store.relay({ limit: 10 })).toEqual([]);
   const { lanes } = (await opened.call("GET", "/lanes")).body as unknown as { lanes: unknown[] };
   expect(lanes).toMatchObject([{ name: "default", paused: true, pausedBy: "ada", held: { paused: 1 }, waiting: 0 }]);
   expect(await post(opened, "/lanes/default/resume")).toMatchObject({ body: { paused: false, released: 1 } });
@@ -71,12 +71,11 @@ test("a job that a worker put on hold a moment after its lane was resumed is let
   await post(opened, "/lanes/default/resume");
   const arrived = { jobId: id, generation: 1, trace: "" };
   expect(await operations.holdPaused([arrived])).toEqual([id]);
-  expect(await store.relay({ dispatchWindowMs: 0, limit: 10 })).toEqual([]);
+  expect(await store.relay({ limit: 10 })).toEqual([]);
   const round = async () => {
     const ended = new AbortController();
     const going = upkeep(ports, registry([]), operations, {
       owner: "o",
-      dispatchWindowMs: 0,
       stage: "dev",
       signal: ended.signal,
     });
@@ -85,10 +84,10 @@ test("a job that a worker put on hold a moment after its lane was resumed is let
   };
   await post(opened, "/lanes/default/pause");
   await round();
-  expect(await store.relay({ dispatchWindowMs: 0, limit: 10 })).toEqual([]);
+  expect(await store.relay({ limit: 10 })).toEqual([]);
   await operations.pauseLane("default", null);
   await round();
-  expect(await store.relay({ dispatchWindowMs: 0, limit: 10 })).toMatchObject([{ messages: [{ jobId: id }] }]);
+  expect(await store.relay({ limit: 10 })).toMatchObject([{ messages: [{ jobId: id }] }]);
 });
 
 test("an old message in the same batch does not keep the newest one's job from being put on hold", async () => {
@@ -143,8 +142,7 @@ test("another process goes on with a change whose process died, and a stopped on
     paceMs: 0,
     canary: false,
   });
-  const step = (owner: string) =>
-    runBulkPage(ports, registry([]), operations, { owner, dispatchWindowMs: 0, stage: "dev" });
+  const step = (owner: string) => runBulkPage(ports, registry([]), operations, { owner, stage: "dev" });
   expect(await operations.takeBulk("dead")).toMatchObject({ id: bulk.id });
   expect(await step("other")).toBe(false);
   await opened.advance(11_000);

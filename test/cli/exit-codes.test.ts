@@ -223,7 +223,7 @@ async function fail(store: Awaited<ReturnType<typeof planted>>["store"], jobId: 
     interruptions: 0,
   } as const;
   const why = { errorCode: "BROKEN", errorMessage: null, result: null, children: [] };
-  await store.settle([{ ...failed, ...why }], { worker: "w", dispatchWindowMs: 0 });
+  await store.settle([{ ...failed, ...why }], { worker: "w" });
 }
 
 test("130: interrupted while nothing answers", async () => {

@@ -25,7 +25,7 @@ async function fail(store: Awaited<ReturnType<typeof serveApi>>["store"], id: st
     result: null,
     children: [],
   };
-  await store.settle([failed], { worker: "w", dispatchWindowMs: 0 });
+  await store.settle([failed], { worker: "w" });
 }
 
 test("enqueue writes a job, and with the same key says that it exists", async () => {

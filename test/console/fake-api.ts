@@ -92,23 +92,17 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/summary$/, () => (isEmpty ? system.emptySummary : scene.summary)],
     [/^\/jobs\/counts$/, () => (isEmpty ? scene.noCounts : scene.counts)],
     [/^\/jobs$/, () => ({ jobs: list(jobs), nextCursor: null, complete: true })],
-    [
-      /^\/jobs\/\d+\/explain$/,
-      () => ({ sentence: "It waits for a slot of cap:export-report.", advice: "raise the cap", waitsFor: ["3"] }),
-    ],
     [/^\/jobs\/\d+\/attempts\/\d+$/, () => scene.attempt],
     [/^\/jobs\/1$/, () => scene.detailOf(1, "FAILED")],
     [/^\/jobs\/2$/, () => scene.detailOf(2, "RUNNING")],
-    [/^\/jobs\/\d+(\/[\w-]+)?$/, () => scene.detailOf(3, "PENDING")],
+    [/^\/jobs\/\d+(\/[\w-]+)?$/, () => ({ ...scene.detailOf(3, "PENDING"), explanation })],
     [/^\/schedule-outcomes$/, () => outcomesFor(isEmpty, body)],
     [/^\/kind-figures$/, () => (isEmpty ? { ...scene.kindFigures, kinds: [] } : scene.kindFigures)],
     [/^\/upcoming$/, () => (isEmpty ? { ...scene.upcoming, times: [], parts: [] } : scene.upcoming)],
     [/^\/schedules\/by-hand$/, () => ({ ...scene.schedules[0], versions: [{ spec: { payload: { reportId: 9 } } }] })],
     [/^\/schedules\/[^/]+$/, () => scene.schedules[0]],
     [/^\/schedules$/, () => ({ schedules: list(scene.schedules), nextCursor: null })],
-    [/^\/schedules\/[^/]+\/occurrences$/, () => ({ occurrences: list(scene.occurrences) })],
     [/^\/schedules\/[^/]+\/explain$/, () => ({ answers: [system.neverPlanned] })],
-    [/^\/schedules\/[^/]+\/next$/, () => ({ times: nextTimes })],
     [
       /^\/schedules\/[^/]+\/backfill$/,
       () => (body["dryRun"] === true ? { times: backfilled } : { matched: { count: 1 } }),
@@ -119,11 +113,8 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
       /^\/runs$/,
       () => ({ runs: list([runScene.run, { ...runScene.run, id: "8", state: "RUNNING" }]), nextCursor: null }),
     ],
-    [/^\/runs\/8$/, () => ({ ...runScene.run, id: "8", state: "RUNNING", finishedAt: null })],
-    [
-      /^\/runs\/9$/,
-      () => ({ ...runScene.run, id: "9", progress: { ...runScene.run.progress, total: 10_000, failed: 1 } }),
-    ],
+    [/^\/runs\/8$/, () => openRun],
+    [/^\/runs\/9$/, () => largeRun],
     [/^\/runs\/\d+$/, () => runScene.run],
     [/^\/runs\/\d+\/cancel$/, () => ({ canceled: 2 })],
     [/^\/runs\/\d+\/rerun$/, () => ({ ...runScene.run, id: "8" })],
@@ -133,7 +124,8 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
       /^\/runs\/\d+\/tasks$/,
       () => ({ tasks: list(runScene.tasks.filter(({ state }) => isNamed(state, body))), nextCursor: null }),
     ],
-    [/^\/runs\/9\/map$/, () => runScene.largeMap(10_000)],
+    [/^\/runs\/9\/map$/, () => ({ ...runScene.largeMap(10_000), run: largeRun })],
+    [/^\/runs\/8\/map$/, () => ({ ...runScene.runMap, run: openRun })],
     [/^\/runs\/\d+\/map$/, () => runScene.runMap],
     [/^\/runs\/\d+\/retry$/, () => ({ run: runScene.run, again: ["202"] })],
     [
@@ -154,6 +146,17 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
   return routes.find(([pattern]) => pattern.test(path))?.[1]() ?? null;
 }
 
+const explanation = {
+  job: "3",
+  cause: "slot",
+  sentence: "It waits for a slot of cap:export-report.",
+  advice: "raise the cap",
+  until: null,
+  waitsFor: ["3"],
+};
+const openRun = { ...runScene.run, id: "8", state: "RUNNING", finishedAt: null };
+const largeRun = { ...runScene.run, id: "9", progress: { ...runScene.run.progress, total: 10_000, failed: 1 } };
+
 /** `bad` for what is refused. */
 const previewOf = ({ expression, timezone }: Readonly<Record<string, unknown>>): unknown =>
   String(expression).split(" ").length === 4
@@ -161,9 +164,16 @@ const previewOf = ({ expression, timezone }: Readonly<Record<string, unknown>>):
     : { expression, timezone, notes: [], times: nextTimes, ended: false };
 
 /** Ten thousand of them for the word `many`, as the server would page them. */
-function outcomesFor(isEmpty: boolean, { id, text, state, cursor = 0, limit = 50 }: Readonly<Record<string, unknown>>) {
+function outcomesFor(
+  isEmpty: boolean,
+  { id, include, text, state, cursor = 0, limit = 50 }: Readonly<Record<string, unknown>>,
+) {
   const [first] = scene.outcomeRows;
-  if (id === "by-hand") return { schedules: [{ ...first, id, source: "api" }], total: 1, nextCursor: null };
+  if (include !== undefined) {
+    const times = { occurrences: isEmpty ? [] : scene.occurrences, next: nextTimes };
+    const found = id === "by-hand" ? { ...first, id, source: "api" } : scene.outcomeRows.find((row) => row.id === id);
+    return { schedules: found === undefined ? [] : [{ ...found, times }], total: 1, nextCursor: null };
+  }
   const failing = scene.outcomeRows.filter((row) => state !== "failing" || row.failingSince !== null);
   if (isEmpty || text === "none") return { schedules: [], total: 0, nextCursor: null };
   if (text !== "many") return { schedules: failing, total: failing.length, nextCursor: null };

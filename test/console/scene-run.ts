@@ -7,7 +7,7 @@ export const run: ShownRun = {
   kind: "settlement",
   key: "2026-11-20",
   version: 3,
-  shape: null,
+  shape: "f3a1",
   state: "FAILED",
   sealed: true,
   onFailure: "skip-downstream",
@@ -86,5 +86,7 @@ function mapOf(named: readonly Named[], edges: [number, number][]): RunMapReply 
     edges,
     from: ago(400),
     isMore: false,
+    run: { ...run, progress: { ...run.progress, total: named.length } },
+    failed: tasks.filter(({ state }) => state === "FAILED"),
   };
 }

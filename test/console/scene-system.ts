@@ -36,6 +36,7 @@ const free = {
   scheduled: 38,
   concurrency: 5,
   batchSize: 10,
+  atLeast: [],
 };
 
 export const lanes: readonly ShownLane[] = [

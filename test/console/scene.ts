@@ -154,7 +154,7 @@ export const occurrences: readonly ShownOccurrence[] = Array.from({ length: 30 }
     decidedAt: outcome === "PLANNED" ? null : ago(index * 3_600),
     latenessMs: outcome === "FIRED" ? 120 + index : null,
     version: 3,
-    jobId: outcome === "FIRED" ? (String(100 + index) as ShownOccurrence["jobId"]) : null,
+    jobId: outcome === "FIRED" ? String(100 + index) : null,
     end: outcome === "FIRED" ? (index % 4 === 1 ? failedEnd : goodEnd) : null,
   };
 });
@@ -200,6 +200,7 @@ export const summary: ShownSummary = {
     held: 3,
     oldestWaitingMs: 90_000,
     isMore: false,
+    atLeast: [],
   },
   deadLetters: { count: 10_000, isMore: true },
   lastHour: { created: 900, succeeded: 850, failed: 12, retried: 31, canceled: 2, skipped: 9, lost: 0, meanRunMs: 84 },

@@ -34,6 +34,7 @@ test("a schedule whose jobs fire and fail is failing, since the first failure af
       { outcome: "FIRED", result: "succeeded", error: null },
     ],
   });
+  expect(await outcomes(opened, "?state=failing")).toMatchObject({ total: 1, schedules: [{ id: "ping-often" }] });
 });
 
 test("the next time is the one that fires, not when the scheduler looks again", async () => {
@@ -129,4 +130,20 @@ test("what comes up is listed over all schedules, with what is paused and what h
     ["09:00", false],
   ]);
   expect((await opened.call("GET", "/upcoming?hours=25")).status).toBe(400);
+});
+
+test("one schedule comes with its times when they are asked for; of many they are refused", async () => {
+  const opened = await openApi();
+  await past(opened.pool, "ping-often", ["SUCCESS", "FAILED"]);
+  const { schedules } = await outcomes(opened, "?id=ping-often&include=times");
+  const { body: listed } = await opened.call("GET", "/schedules/ping-often/occurrences");
+  const { body: next } = await opened.call("GET", "/schedules/ping-often/next?count=5");
+  const { occurrences } = listed as unknown as { occurrences: readonly object[] };
+  expect(occurrences).toHaveLength(2);
+  expect(schedules[0]?.times).toEqual({ occurrences, next: (next as unknown as { times: object }).times });
+  expect((await outcomes(opened, "?id=ping-often")).schedules[0]).not.toHaveProperty("times");
+  expect(await opened.call("GET", "/schedule-outcomes?include=times")).toMatchObject({
+    status: 400,
+    body: { errors: [{ path: "?include", message: "needs `id`: times are listed of one schedule" }] },
+  });
 });

@@ -16,7 +16,6 @@ import { stateOf, startedRun, type Driven } from "../runs/drive.ts";
 import { aJob } from "../contract/store/fixture.ts";
 import { jobOf, lane, shop, sum, world } from "./world.ts";
 
-const window = { dispatchWindowMs: contractLimits.dispatchWindowMs };
 const chain = (run: () => void = () => {}): Job<undefined> =>
   defineGraph({
     id: "chain",
@@ -39,7 +38,7 @@ const runState = async (run: Driven) => (await run.shop.world.store.run(run.id))
 describe("the run of a task that ends without its worker is resolved before the answer", () => {
   test("when a person cancels the task", async () => {
     const run = await startedRun(chain(), undefined);
-    await cancelJobs(run.shop.world, run.shop.registry, [await taskId(run, "a")], window);
+    await cancelJobs(run.shop.world, run.shop.registry, [await taskId(run, "a")]);
     expect([await stateOf(run), await runState(run)]).toEqual([ended, "FAILED"]);
   });
 
@@ -50,9 +49,8 @@ describe("the run of a task that ends without its worker is resolved before the 
     for (let death = 1; death <= contractLimits.undeliveredMax; death += 1) {
       const { generation } = await jobOf(ports, jobId);
       const body = encodeMessage({ jobId, generation, trace: "" });
-      await drain(ports, registry, [{ messageId: "dead", body }], { lane, ...window });
-      if (death < contractLimits.undeliveredMax)
-        await ports.store.relay({ dispatchWindowMs: contractLimits.delayMsMax, limit: 10 });
+      await drain(ports, registry, [{ messageId: "dead", body }], { lane });
+      if (death < contractLimits.undeliveredMax) await ports.store.relay({ limit: 10 });
     }
     expect([await stateOf(run), await runState(run)]).toEqual([{ a: "FAILED", b: "SKIPPED" }, "FAILED"]);
   });
@@ -67,14 +65,14 @@ describe("the run of a task that ends without its worker is resolved before the 
       // Alone, so that each loss is a failure.
       await ports.store.claim([{ jobId, generation, trace: "" }], { worker: "gone", alone: true });
       await ports.clock.advance(contractLimits.leaseMsMax + 1);
-      await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1, ...window });
+      await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1 });
     }
     expect([await stateOf(run), await runState(run)]).toEqual([{ a: "FAILED", b: "SKIPPED" }, "FAILED"]);
   });
 
   test("when its whole run is canceled", async () => {
     const run = await startedRun(chain(), undefined);
-    expect(await cancelRun(run.shop.world, run.shop.registry, run.id, window)).toBe(2);
+    expect(await cancelRun(run.shop.world, run.shop.registry, run.id)).toBe(2);
     expect(await runState(run)).toBe("CANCELED");
   });
 });
@@ -94,9 +92,9 @@ describe("retry of one job", () => {
     const others = Array.from({ length: 12_000 }, () =>
       aJob({ lane: "other", delayMs: contractLimits.dispatchWindowMs + 1 }),
     );
-    await ports.store.insert(others, window);
+    await ports.store.insert(others);
     await ports.clock.advance(contractLimits.dispatchWindowMs);
-    expect(await retryJobs(ports, [id], window)).toEqual([id]);
+    expect(await retryJobs(ports, [id])).toEqual([id]);
     expect(ports.queue.receive("other", 20_000)).toEqual([]);
     expect(ports.queue.receive(lane, 10)).toHaveLength(1);
     expect(await jobOf(ports, id)).toMatchObject({ state: "QUEUED" });
@@ -110,7 +108,7 @@ describe("what fails after a commit", () => {
 
   test("is left to the next pass: one line and one metric for each step, and no error", async () => {
     const ports = broken({ resolve: down, wake: down, relay: down });
-    await afterCommit(ports, left, window);
+    await afterCommit(ports, left);
     const lines = ports.lines.filter(({ level }) => level === "warn");
     expect(lines.map(({ fields }) => fields["step"])).toEqual(["resolve", "wake", "relay"]);
     expect(sum(ports.measured, "aftermath.failed")).toBe(3);
@@ -119,7 +117,7 @@ describe("what fails after a commit", () => {
   test("keeps the other steps from nothing", async () => {
     const relayed: (string | undefined)[] = [];
     const ports = broken({ resolve: down, relay: async ({ lane: of }) => (relayed.push(of), []) });
-    await afterCommit(ports, left, window);
+    await afterCommit(ports, left);
     expect(relayed).toEqual([lane]);
   });
 
@@ -127,7 +125,7 @@ describe("what fails after a commit", () => {
     let rounds = 0;
     const resolved = { steps: 1, more: true, closed: [], aftermath: noAftermath };
     const ports = broken({ resolve: async () => ((rounds += 1), resolved) });
-    await afterCommit(ports, { ...noAftermath, runs: ["1" as never] }, window);
+    await afterCommit(ports, { ...noAftermath, runs: ["1" as never] });
     expect(rounds).toBe(runLimits.resolveRoundsMax);
   });
 });

@@ -15,7 +15,7 @@ describe("a message in the dead-letter queue", () => {
     const { enqueue, world: ports, registry } = await shop([hello]);
     const id = await enqueue(hello, undefined);
     const body = encodeMessage({ jobId: id, generation: 1, trace: "" });
-    expect(await drain(ports, registry, [record(body)], { lane, dispatchWindowMs: 0 })).toEqual({ failed: [] });
+    expect(await drain(ports, registry, [record(body)], { lane })).toEqual({ failed: [] });
     expect(await movesOf(ports, id)).toEqual([">QUEUED", "QUEUED>PENDING"]);
     expect(await jobOf(ports, id)).toMatchObject({ generation: 2, failures: 0 });
     expect(sum(ports.measured, "job.undelivered", "hello")).toBe(1);
@@ -34,12 +34,12 @@ describe("a message in the dead-letter queue", () => {
       const { generation, state } = await jobOf(ports, id);
       if (state === "PENDING") {
         await ports.clock.advance(deliveryLimits.deadLetterBackoffMs * 10);
-        await ports.store.relay({ dispatchWindowMs: 0, limit: 1 });
+        await ports.store.relay({ limit: 1 });
       }
       const now = await jobOf(ports, id);
       expect(now.generation).toBeGreaterThanOrEqual(generation);
       const body = encodeMessage({ jobId: id, generation: now.generation, trace: "" });
-      await drain(ports, registry, [record(body)], { lane, dispatchWindowMs: 0 });
+      await drain(ports, registry, [record(body)], { lane });
     }
     expect((await jobOf(ports, id)).state).toBe("FAILED");
     expect(ended.at(-1)).toBe("failed");
@@ -50,13 +50,13 @@ describe("a message in the dead-letter queue", () => {
     const id = await enqueue(hello, undefined);
     await work();
     const body = encodeMessage({ jobId: id, generation: 1, trace: "" });
-    expect(await drain(ports, registry, [record(body)], { lane, dispatchWindowMs: 0 })).toEqual({ failed: [] });
+    expect(await drain(ports, registry, [record(body)], { lane })).toEqual({ failed: [] });
     expect((await jobOf(ports, id)).state).toBe("SUCCESS");
   });
 
   test("that nobody can read is kept for a person", async () => {
     const { world: ports, registry } = await shop([hello]);
-    expect(await drain(ports, registry, [record("\u{1F4A9}")], { lane, dispatchWindowMs: 0 })).toEqual({ failed: [] });
+    expect(await drain(ports, registry, [record("\u{1F4A9}")], { lane })).toEqual({ failed: [] });
     expect(ports.store.tables.quarantine.rows).toMatchObject([{ lane, body: "\u{1F4A9}" }]);
   });
 
@@ -66,7 +66,7 @@ describe("a message in the dead-letter queue", () => {
     }));
     const { registry } = await shop([hello], ports);
     const body = encodeMessage({ jobId: "7" as never, generation: 1, trace: "" });
-    expect(await drain(ports, registry, [record(body)], { lane, dispatchWindowMs: 0 })).toEqual({ failed: ["dead"] });
+    expect(await drain(ports, registry, [record(body)], { lane })).toEqual({ failed: ["dead"] });
   });
 });
 

@@ -161,7 +161,7 @@ describe("time", () => {
       },
     };
     const { enqueue, receive, registry } = await shop([job], ports);
-    const options = { worker: "worker-1", lane: "default", stage: "test", dispatchWindowMs: 0 };
+    const options = { worker: "worker-1", lane: "default", stage: "test" };
     const launches = { acquire: () => Promise.resolve(true) };
     const scope = { ports, registry, options, leases, launches, settler: createSettler(ports, registry, options) };
     for (let n = 0; n < 3; n += 1) {

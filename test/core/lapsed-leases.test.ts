@@ -61,7 +61,7 @@ test("a database clock that jumps ahead by a lease takes no job from a live work
   await started.promise;
   aheadMs = 21_000;
   const lapsed = createLapsedLeases();
-  const options = { lapsed, limit: 10, rounds: 1, dispatchWindowMs: 0 };
+  const options = { lapsed, limit: 10, rounds: 1 };
   expect(await rescue(ports, open.registry, options)).toEqual({ rescued: 0 });
   // Its next heartbeat comes within a third of its lease by its own clock.
   await ports.clock.advance(contractLimits.leaseMsDefault / 3);

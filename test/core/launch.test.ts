@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import type { Job } from "../../src/core/define/context.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { workerLimits } from "../../src/core/work/worker-limits.ts";
 import { cancelJobs } from "../../src/core/admin/control.ts";
 import type { Operations } from "../../src/core/ports/operations.ts";
@@ -51,7 +50,7 @@ async function yard(job: Job<void>, port = launcher()) {
   const opened = await shop([job]);
   const { world: own, registry } = opened;
   const ports = { ...own, launcher: port };
-  const options = { stage: "test", dispatchWindowMs: contractLimits.dispatchWindowMs };
+  const options = { stage: "test" };
   const worker = createWorker(ports, registry, { ...options, worker: "worker-1", lane });
   const records = (): readonly QueueRecord[] => opened.receive(100);
   return {
@@ -125,11 +124,11 @@ test("a task that never starts is waited for as long as a task may take, and the
   const id = await enqueue(job, undefined);
   await work();
   await ports.clock.advance(workerLimits.launchLeaseMs - 1_000);
-  expect(await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1, dispatchWindowMs: 0 })).toMatchObject({
+  expect(await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1 })).toMatchObject({
     rescued: 0,
   });
   await ports.clock.advance(2_000);
-  expect(await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1, dispatchWindowMs: 0 })).toMatchObject({
+  expect(await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1 })).toMatchObject({
     rescued: 1,
   });
   await work();
@@ -231,7 +230,7 @@ test("a canceled job's task is stopped, and one that has not begun is left to fi
     stop.signal,
   );
   await begun.promise;
-  await cancelJobs(ports, registry, [first, second], { dispatchWindowMs: 0 });
+  await cancelJobs(ports, registry, [first, second]);
   expect(stopped).toEqual(["t1"]);
   stop.abort();
   expect((await running).state).toBe("CANCELED");
@@ -262,9 +261,7 @@ test("a change of many jobs that cancels them stops their tasks too", async () =
     advanceBulk: async () => {},
   };
   const operations = page as unknown as Operations;
-  expect(
-    await runBulkPage(ports, registry, operations, { owner: "scheduler", dispatchWindowMs: 0, stage: "dev" }),
-  ).toBe(true);
+  expect(await runBulkPage(ports, registry, operations, { owner: "scheduler", stage: "dev" })).toBe(true);
   expect(stopped).toEqual(["t1"]);
   stop.abort();
   expect((await running).state).toBe("CANCELED");

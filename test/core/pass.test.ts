@@ -17,7 +17,6 @@ const options = (over: Partial<PassOptions> = {}): PassOptions => ({
   stage: "test",
   untilMs: passLimits.passMs,
   onLockOutage: "postgres",
-  dispatchWindowMs: contractLimits.dispatchWindowMs,
   signal: new AbortController().signal,
   ...over,
 });

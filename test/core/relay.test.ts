@@ -13,7 +13,7 @@ async function withWaiting(rows: number, faults: (store: Store) => Partial<Store
   const ports = world((base) => ({ store: Object.assign({}, base.store, faults(base.store)) }));
   const later = Array.from({ length: rows }, () => ({ ...aRow, delayMs: dispatchWindowMs + 1_000 }));
   for (let from = 0; from < rows; from += contractLimits.insertRowsMax) {
-    await ports.store.insert(later.slice(from, from + contractLimits.insertRowsMax), { dispatchWindowMs });
+    await ports.store.insert(later.slice(from, from + contractLimits.insertRowsMax));
   }
   await ports.clock.advance(dispatchWindowMs + 1_000);
   return ports;
@@ -22,7 +22,7 @@ async function withWaiting(rows: number, faults: (store: Store) => Partial<Store
 describe("the relay", () => {
   test("hands off everything that is due, by bounded batches, and confirms it", async () => {
     const ports = await withWaiting(deliveryLimits.relayRowsMax * 2 + 7);
-    expect(await relay(ports, { dispatchWindowMs })).toEqual({ relayed: deliveryLimits.relayRowsMax * 2 + 7 });
+    expect(await relay(ports)).toEqual({ relayed: deliveryLimits.relayRowsMax * 2 + 7 });
     expect(ports.queue.size(lane)).toBe(deliveryLimits.relayRowsMax * 2 + 7);
     expect(ports.store.tables.outbox.size).toBe(0);
     expect(ports.passed.filter((name) => name === "relay.claimed")).toHaveLength(3);
@@ -30,13 +30,13 @@ describe("the relay", () => {
 
   test("claims nothing when nothing is due", async () => {
     const ports = await withWaiting(0);
-    expect(await relay(ports, { dispatchWindowMs })).toEqual({ relayed: 0 });
+    expect(await relay(ports)).toEqual({ relayed: 0 });
     expect(ports.passed).toEqual([]);
   });
 
   test("claims the next batch while it sends the one before", async () => {
     const ports = await withWaiting(deliveryLimits.relayRowsMax + 1);
-    await relay(ports, { dispatchWindowMs });
+    await relay(ports);
     expect(ports.passed.slice(0, 3)).toEqual(["relay.claimed", "relay.claimed", "relay.sent"]);
   });
 
@@ -45,7 +45,7 @@ describe("the relay", () => {
     const ports = await withWaiting(deliveryLimits.relayRowsMax * 3, (store) => ({
       relay: (options) => (++calls === 2 ? Promise.reject(new FenceLost("newer")) : store.relay(options)),
     }));
-    await expect(relay(ports, { dispatchWindowMs })).rejects.toBeInstanceOf(FenceLost);
+    await expect(relay(ports)).rejects.toBeInstanceOf(FenceLost);
     expect(ports.queue.size(lane)).toBe(deliveryLimits.relayRowsMax);
     expect(ports.store.tables.outbox.size).toBe(0);
   });
@@ -58,7 +58,7 @@ describe("the relay", () => {
         return store.relay(options);
       },
     }));
-    expect(await relay(ports, { dispatchWindowMs, signal: stop.signal })).toEqual({
+    expect(await relay(ports, { signal: stop.signal })).toEqual({
       relayed: deliveryLimits.relayRowsMax,
     });
   });
@@ -70,7 +70,7 @@ describe("sending open outbox batches again", () => {
     const ports = world((base) =>
       send === undefined ? {} : { queue: Object.assign({}, base.queue, { send: send(base.queue) }) },
     );
-    for (let row = 0; row < rows; row += 1) await ports.store.insert([aRow], { dispatchWindowMs });
+    for (let row = 0; row < rows; row += 1) await ports.store.insert([aRow]);
     await ports.clock.advance(deliveryLimits.outboxOpenMs + 1_000);
     return ports;
   }

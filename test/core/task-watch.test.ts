@@ -48,7 +48,7 @@ async function launchedJob(options: { isLaunchedOnly?: boolean } = {}) {
   settledWith.length = 0;
   const opened = await shop([job]);
   const { world: ports, registry } = opened;
-  const watch = createTaskWatch(ports, registry, { stage: "test", dispatchWindowMs: contractLimits.dispatchWindowMs });
+  const watch = createTaskWatch(ports, registry, { stage: "test" });
   const id = await opened.enqueue(job, undefined);
   const claim = async (task: string): Promise<number> => {
     const row = await jobOf(ports, id);
@@ -152,7 +152,7 @@ describe("an event that is not news", () => {
     const { ports, watch, id, claim, row } = await launchedJob();
     await watch.notice(stopOf(id));
     const attempt = await claim("t2");
-    const other = createTaskWatch(ports, (await shop([job])).registry, { stage: "test", dispatchWindowMs: 0 });
+    const other = createTaskWatch(ports, (await shop([job])).registry, { stage: "test" });
     expect(await other.notice(stopOf(id))).toBe("over");
     expect(await row()).toMatchObject({ state: "RUNNING", attempt });
   });
@@ -194,7 +194,7 @@ describe("an event that is not news", () => {
     };
     const clock = { ...ports.clock, elapsedMs: () => ports.clock.elapsedMs(), sleep: () => Promise.resolve() };
     const { registry } = await shop([job]);
-    const watch = createTaskWatch({ ...ports, store, clock }, registry, { stage: "test", dispatchWindowMs: 0 });
+    const watch = createTaskWatch({ ...ports, store, clock }, registry, { stage: "test" });
     await expect(watch.notice(stopOf(id))).rejects.toThrow(`job ${id}`);
     broken = false;
     expect(await watch.notice(stopOf(id))).toBe("settled");

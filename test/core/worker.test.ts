@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import type { JobId } from "../../src/core/job/job.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { workerLimits } from "../../src/core/work/worker-limits.ts";
 import { encodeMessage } from "../../src/core/delivery/message.ts";
 import { rescue } from "../../src/core/delivery/rescue.ts";
@@ -172,9 +171,7 @@ describe("what nobody can run", () => {
     const hello = defineJob({ id: "hello", run: () => {} });
     const { enqueue, work, world: ports } = await shop([broken, hello]);
     const good = await enqueue(hello, undefined);
-    const { results } = await ports.store.insert([{ ...aRow, kind: "broken", payload: "now" }], {
-      dispatchWindowMs: contractLimits.dispatchWindowMs,
-    });
+    const { results } = await ports.store.insert([{ ...aRow, kind: "broken", payload: "now" }], {});
     const bad = results[0]?.id ?? good;
     ports.queue.put(lane, encodeMessage({ jobId: bad, generation: 1, trace: "" }));
     expect(await work()).toEqual([]);
@@ -206,7 +203,7 @@ describe("jobs that lost a worker before", () => {
     );
     await ports.store.claim(messages, { worker: "dead", alone: false });
     await ports.clock.advance(20_000);
-    await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1, dispatchWindowMs: 0 });
+    await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1 });
     await enqueue(mail, { to: "fresh" });
     expect(await work()).toEqual([]);
     expect(order).toEqual(["start fresh 1", "end fresh", "start x 2", "end x", "start y 2", "end y"]);

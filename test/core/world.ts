@@ -6,7 +6,6 @@ import type { Job } from "../../src/core/define/context.ts";
 import { createClient, type Client } from "../../src/core/delivery/enqueue.ts";
 import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
 import type { JobId } from "../../src/core/job/job.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { Ports, Random } from "../../src/core/ports/ports.ts";
 import type { QueueRecord } from "../../src/core/delivery/message.ts";
 import { createWorker, type Worker } from "../../src/core/work/worker.ts";
@@ -89,7 +88,7 @@ const plenty = (): number => 600_000;
 export async function shop(jobs: readonly Job<never>[], ports: World = world()): Promise<Shop> {
   const registry = registryFor(...jobs);
   await installDefinitions(ports, registry, { stage: "test" });
-  const options = { stage: "test", dispatchWindowMs: contractLimits.dispatchWindowMs };
+  const options = { stage: "test" };
   const client = createClient(ports, options);
   const another = (worker: string): Worker => createWorker(ports, registry, { ...options, worker, lane });
   const worker = another("worker-1");

@@ -4,7 +4,7 @@ import type { Evidence } from "./judge.ts";
 
 export interface Task {
   readonly status: string;
-  readonly tries: number;
+  readonly attempts: number;
   readonly output: Readonly<Record<string, unknown>> | null;
 }
 
@@ -16,10 +16,11 @@ export interface Run {
 }
 
 const runsSql = `
-  select dag_id as dag, run_key as key, run.status,
-    (select jsonb_object_agg(task_id, jsonb_build_object('status', task.status, 'tries', tries, 'output', output))
-     from dag_batch.task_instance as task where task.dag_run_id = run.dag_run_id) as tasks
-  from dag_batch.dag_run as run order by run.dag_run_id`;
+  select dag, biz_key as key, status,
+    (select jsonb_object_agg(task_key, jsonb_build_object('attempts', attempts, 'output', result,
+        'status', case when not_taken then 'NOT_TAKEN' else status end))
+     from dag_batch.outbox_evt where batch_id = batch.id) as tasks
+  from dag_batch.batch_instance as batch order by id`;
 
 export async function readRuns({ db }: Evidence): Promise<readonly Run[]> {
   const { rows } = await db.query<Omit<Run, "tasks"> & { tasks: Record<string, Task> | null }>(runsSql);

@@ -1,7 +1,7 @@
 import * as example from "../../examples/daily-quiz/input.ts";
 import { readLedger } from "../../examples/fake/ledger.ts";
 import { type Check, type Evidence, type Judge, noneOf } from "./judge.ts";
-import { type Attempt, reconcile, readTargets, type Target } from "./quiz-calls.ts";
+import { reconcile, readTargets, type Target } from "./quiz-calls.ts";
 
 export interface QuizSize {
   readonly users: number;
@@ -33,7 +33,6 @@ export function quizJudge(size: QuizSize): Judge {
         ...targetChecks(targets, subscribed, evidence),
         ...endChecks(targets, size),
         ...reconcile(targets, evidence),
-        ...(await wordChecks(evidence, targets)),
       ];
     },
   };
@@ -82,10 +81,10 @@ function targetChecks(targets: readonly Target[], subscribed: readonly number[],
 
 const ends: Readonly<Record<example.Treatment, { status: string; reason: string | null; failed: number }>> = {
   delivered: { status: "SENT", reason: null, failed: 0 },
-  gone: { status: "DEAD_LETTER", reason: "HTTP_410", failed: 1 },
+  gone: { status: "FAILED", reason: "HTTP_410", failed: 1 },
   "busy once": { status: "SENT", reason: null, failed: 1 },
   "busy twice": { status: "SENT", reason: null, failed: 2 },
-  "always busy": { status: "DEAD_LETTER", reason: "HTTP_503", failed: example.triesMax },
+  "always busy": { status: "FAILED", reason: "HTTP_503", failed: example.triesMax },
   "throttled once": { status: "SENT", reason: null, failed: 1 },
   "hangs once": { status: "SENT", reason: null, failed: 1 },
   "answer lost": { status: "SENT", reason: null, failed: 1 },
@@ -99,10 +98,10 @@ function endChecks(targets: readonly Target[], { mood }: QuizSize): readonly Che
   const called = targets.filter(({ status }) => status !== "UNSUBSCRIBED");
   const wrong = called.filter(({ user, status, reason, failed, lost }) => {
     const end = ends[example.treatmentOf(user, { mood })];
-    if (status !== end.status || (status === "DEAD_LETTER" && reason !== end.reason && lost === 0)) return true;
+    if (status !== end.status || (status === "FAILED" && reason !== end.reason && lost === 0)) return true;
     return failed < Math.min(end.failed, example.triesMax) && lost === 0;
   });
-  const dead = called.filter(({ status }) => status === "DEAD_LETTER");
+  const dead = called.filter(({ status }) => status === "FAILED");
   const reasons = [...Map.groupBy(dead, ({ reason }) => reason)].map(([reason, all]) => `${all.length} ${reason}`);
   const failures = called.filter(({ failed }) => failed > 0).length;
   return [
@@ -115,27 +114,6 @@ function endChecks(targets: readonly Target[], { mood }: QuizSize): readonly Che
       name: "refused calls were repeated",
       pass: mood === "calm" || failures > 0,
       detail: `${failures} users needed more than one try`,
-    },
-  ];
-}
-
-const logged = `
-  select count(*)::int as tries, count(*) filter (where is_final)::int as finals from daily_quiz.push_log`;
-
-/** A try that was given back by a worker that stops has no outcome yet; one whose worker died has. */
-const isLogged = ({ outcome, code }: Attempt): boolean => outcome !== "QUEUED" || code === "WORKER_LOST";
-
-/** The log has a line for each try that had an outcome: written with it, so it can be neither more nor less. */
-async function wordChecks({ db }: Evidence, targets: readonly Target[]): Promise<readonly Check[]> {
-  const { rows } = await db.query<{ tries: number; finals: number }>(logged);
-  const { tries = 0, finals = 0 } = rows[0] ?? {};
-  const expected = targets.reduce((sum, { attempts }) => sum + attempts.filter(isLogged).length, 0);
-  const ended = targets.filter(({ status }) => status === "SENT" || status === "DEAD_LETTER").length;
-  return [
-    {
-      name: "the push log has one line for each try",
-      pass: tries === expected && finals === ended,
-      detail: `${tries} lines for ${expected} tries, ${finals} of them the last for ${ended} targets`,
     },
   ];
 }

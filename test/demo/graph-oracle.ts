@@ -1,6 +1,6 @@
 import type { FileTask } from "../../examples/dag-batch/workflow.ts";
 
-export type End = "SUCCEEDED" | "FAILED" | "SKIPPED";
+export type End = "DONE" | "FAILED" | "SKIPPED";
 
 /**
  * How each task of a graph ends when only those that always fail do: by its predecessors' ends alone, written down from
@@ -15,10 +15,10 @@ export function expectedEnds(tasks: readonly FileTask[]): ReadonlyMap<string, En
     const task = known.get(name);
     if (task === undefined) throw new Error(`no task "${name}"`);
     const preds = (task.after ?? []).map(endOf);
-    const good = preds.filter((end) => end === "SUCCEEDED").length;
+    const good = preds.filter((end) => end === "DONE").length;
     const mayRun =
       preds.length === 0 || task.join === "allDone" || (task.join === "any" ? good > 0 : good === preds.length);
-    const end = !mayRun ? "SKIPPED" : task.fails === "always" ? "FAILED" : "SUCCEEDED";
+    const end = !mayRun ? "SKIPPED" : task.fails === "always" ? "FAILED" : "DONE";
     ends.set(name, end);
     return end;
   };

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +12,6 @@ import type { Evidence } from "./judge.ts";
 const { input, messageKey, messageTreatment, filePath, fileTreatment, fileContent } = example;
 const publisher = "batch-scheduler-publisher";
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
-const sha256 = (n: number): string => createHash("sha256").update(fileContent(n)).digest("hex");
 
 /** The evidence of a run in which all went as promised, without running anything. */
 async function perfectRun(): Promise<Evidence> {
@@ -51,7 +49,6 @@ async function finishMessages(db: Evidence["db"], ledgers: string): Promise<void
     };
     for (const [round, outcome] of tries[treatment].entries()) {
       rounds[round]?.push({ key, outcome });
-      if (outcome === "accepted") rounds[round]?.push({ key, outcome: "received" });
     }
     rows.push({
       key,
@@ -76,15 +73,9 @@ async function finishFiles(db: Evidence["db"], ledgers: string): Promise<void> {
     if (treatment === "cut off once") lines.push({ key, outcome: "cut off" });
     if (!isFailed) lines.push({ key, outcome: "accepted" });
     await db.query(
-      `update batch_scheduler.external_file set state = $2, attempts = $3, sha256 = $4, content = $5, finished_at = now()
+      `update batch_scheduler.external_file set state = $2, attempts = $3, answer = $4, finished_at = now()
        where path = $1`,
-      [
-        key,
-        isFailed ? "FAILED" : "DOWNLOADED",
-        attempts,
-        isFailed ? null : sha256(n),
-        isFailed ? null : fileContent(n),
-      ],
+      [key, isFailed ? "FAILED" : "DOWNLOADED", attempts, isFailed ? null : fileContent(n)],
     );
   }
   write(ledgers, "batch-scheduler-files", lines);
@@ -123,7 +114,7 @@ const tampering: readonly [what: string, named: RegExp, tamper: (evidence: Evide
   [
     "a good message never arrived",
     /every good message/,
-    (evidence) => edit(evidence, (lines) => lines.filter((each) => each !== line(accepted, "received"))),
+    (evidence) => edit(evidence, (lines) => lines.filter((each) => each !== line(accepted, "accepted"))),
   ],
   [
     "a message arrived but its row says FAILED",
@@ -138,7 +129,7 @@ const tampering: readonly [what: string, named: RegExp, tamper: (evidence: Evide
   [
     "a bad message arrived after all",
     /always refused is FAILED/,
-    ({ ledgers }) => appendFileSync(ledgerFile(ledgers, publisher), `${line(messageKey(1), "received")}\n`),
+    ({ ledgers }) => appendFileSync(ledgerFile(ledgers, publisher), `${line(messageKey(1), "accepted")}\n`),
   ],
   [
     "the oldest were tried again before the others' turn",
@@ -149,13 +140,13 @@ const tampering: readonly [what: string, named: RegExp, tamper: (evidence: Evide
   [
     "something arrived that nobody wrote",
     /nothing arrived/,
-    ({ ledgers }) => appendFileSync(ledgerFile(ledgers, publisher), `${line("order-999999", "received")}\n`),
+    ({ ledgers }) => appendFileSync(ledgerFile(ledgers, publisher), `${line("order-999999", "accepted")}\n`),
   ],
   [
     "a file was cut short",
     /DOWNLOADED whole/,
     async ({ db }) =>
-      await db.query("update batch_scheduler.external_file set sha256 = 'x' where path = $1", [filePath(1)]),
+      await db.query("update batch_scheduler.external_file set answer = 'x' where path = $1", [filePath(1)]),
   ],
   [
     "a file that is gone was asked for again and again",

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import type { Tx } from "belfry";
 import { expect, onTestFinished, test } from "vitest";
 import { openCapsule } from "../../examples/time-capsule/capsule.ts";
-import { openInbox } from "../../examples/time-capsule/inbox.ts";
 import {
   emailOf,
   input,
@@ -12,7 +11,7 @@ import {
   treatmentOf,
 } from "../../examples/time-capsule/input.ts";
 import { recordTry } from "../../examples/time-capsule/mail-log.ts";
-import { streamOf, wake } from "../../examples/time-capsule/routes.ts";
+import { routes } from "../../examples/time-capsule/routes.ts";
 import { seed } from "../../examples/time-capsule/seed.ts";
 import { written } from "../../examples/time-capsule/mail.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
@@ -25,6 +24,8 @@ const sql = readFileSync(
 async function seeded(): Promise<TestDatabase> {
   const database = await freshDatabase({ own: true });
   onTestFinished(() => database.close());
+  // As a process of the API has it.
+  Object.assign(process.env, { DATABASE_URL: database.url, AWS_REGION: "us-east-1" });
   await database.pool.query(sql);
   await seed(database.pool, input);
   return database;
@@ -32,14 +33,28 @@ async function seeded(): Promise<TestDatabase> {
 
 const inTransaction = <T>({ store }: TestDatabase, work: (tx: Tx) => Promise<T>): Promise<T> => store.transaction(work);
 
-/** Reads events of a stream until there are `count`; the reader then goes away. */
-async function readIds(stream: ReadableStream<Uint8Array>, count: number): Promise<readonly string[]> {
-  const ids: string[] = [];
+/** A user's stream as a page has it that saw the notification `after` last. */
+async function streamOf(user: number, after?: string): Promise<ReadableStream<Uint8Array>> {
+  const headers: Record<string, string> = after === undefined ? {} : { "last-event-id": after };
+  const { body } = await routes.request(`/notifications/stream?user=${user}`, { headers });
+  if (body === null) throw new Error("the stream has no body");
+  return body;
+}
+
+/** So many chunks; the reader then goes away. */
+async function take(stream: ReadableStream<Uint8Array>, count: number): Promise<readonly string[]> {
+  const taken: string[] = [];
   for await (const chunk of stream) {
-    ids.push(...(/^id: (.+)$/m.exec(Buffer.from(chunk).toString("utf8"))?.slice(1) ?? []));
-    if (ids.length >= count) break;
+    taken.push(Buffer.from(chunk).toString("utf8"));
+    if (taken.length === count) break;
   }
-  return ids;
+  return taken;
+}
+
+/** Of the first events; before them stands how soon a page shall come back. */
+async function readIds(stream: ReadableStream<Uint8Array>, count: number): Promise<readonly string[]> {
+  const chunks = await take(stream, count + 1);
+  return chunks.flatMap((chunk) => /^id: (.+)$/m.exec(chunk)?.slice(1) ?? []);
 }
 
 test("an opened capsule notifies each member once, and one that is open already nobody", async () => {
@@ -76,21 +91,17 @@ test("capsules of the same people that open at once neither deadlock nor share a
   expect(rows).toEqual([{ n: ids.length, last: ids.length }]);
 });
 
-test("a stream begins where the last one ended, and hears of news at once", async () => {
+test("a stream begins where the last one ended, and hears of news", async () => {
   const database = await seeded();
   const [user = 0] = membersOf(2, input.users);
   await database.pool.query("insert into time_capsule.member values (3, $1), (4, $1) on conflict do nothing", [user]);
   for (const capsule of ["2", "3"]) await inTransaction(database, (tx) => openCapsule(tx, capsule));
-  const box = openInbox({ connectionString: database.url });
-  onTestFinished(() => box.close());
-  const never = new AbortController().signal;
-  expect(await readIds(streamOf(box, String(user), "0", never), 2)).toEqual(["1", "2"]);
-  const reading = readIds(streamOf(box, String(user), "1", never), 2);
-  await inTransaction(database, async (tx) => {
-    await openCapsule(tx, "4");
-    await wake(tx, String(user));
-  });
+  expect(await readIds(await streamOf(user), 2)).toEqual(["1", "2"]);
+  const reading = readIds(await streamOf(user, "1"), 2);
+  await inTransaction(database, (tx) => openCapsule(tx, "4"));
   expect(await reading).toEqual(["2", "3"]);
+  const refused = await routes.request("/notifications/stream?user=x", { headers: { "last-event-id": "y" } });
+  expect([refused.status, await refused.json()]).toMatchObject([422, { fields: { user: [{}], after: [{}] } }]);
 });
 
 test("a mail has its text, its HTML with a link, both dates and the days between, and what people wrote is escaped", () => {
@@ -114,11 +125,14 @@ test("a notification has a type, a title, its content and the capsule that it is
   const database = await seeded();
   const [user = 0] = membersOf(2, input.users);
   await inTransaction(database, (tx) => openCapsule(tx, "2"));
-  const box = openInbox({ connectionString: database.url });
-  onTestFinished(() => box.close());
-  expect(await box.read(String(user), "0")).toMatchObject([
-    { id: "1", type: "TIME_CAPSULE", title: "A time capsule is open", relatedId: "2" },
-  ]);
+  const [, event = ""] = await take(await streamOf(user), 2);
+  const [id, name, data = ""] = event.split("\n");
+  expect([id, name]).toEqual(["id: 1", "event: time-capsule"]);
+  expect(JSON.parse(data.slice("data: ".length))).toMatchObject({
+    type: "TIME_CAPSULE",
+    title: "A time capsule is open",
+    relatedId: "2",
+  });
 });
 
 test("each attempt of a mail has one line, whoever says so how often", async () => {

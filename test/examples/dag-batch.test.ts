@@ -3,9 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import app from "../../examples/dag-batch/app.ts";
 import { graphs } from "../../examples/dag-batch/input.ts";
 import { seed } from "../../examples/dag-batch/seed.ts";
-import { type FileTask, graphTasks, readGraphFile } from "../../examples/dag-batch/workflow.ts";
+import { type FileTask, readGraphFile } from "../../examples/dag-batch/workflow.ts";
 import { readGraph } from "../../src/core/define/define-data-graph.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { rerunRun } from "../../src/core/admin/run-control.ts";
 import { createWorker, type Worker } from "../../src/core/work/worker.ts";
 import { readLedger } from "../../examples/fake/ledger.ts";
@@ -37,8 +36,8 @@ async function runAll(on: ExampleStage, by: Worker = on.worker): Promise<void> {
 
 async function statesOf({ db }: ExampleStage, key: string): Promise<Readonly<Record<string, string>>> {
   const { rows } = await db.pool.query<{ task: string; status: string }>(
-    `select task.task_id as task, task.status from dag_batch.task_instance as task
-     join dag_batch.dag_run as run on run.dag_run_id = task.dag_run_id where run.run_key = $1`,
+    `select task_key as task, case when not_taken then 'NOT_TAKEN' else evt.status end as status
+     from dag_batch.outbox_evt as evt join dag_batch.batch_instance as batch on batch.id = batch_id where biz_key = $1`,
     [key],
   );
   return Object.fromEntries(rows.map(({ task, status }) => [task, status]));
@@ -46,13 +45,14 @@ async function statesOf({ db }: ExampleStage, key: string): Promise<Readonly<Rec
 
 async function runOf({ db }: ExampleStage, key: string) {
   const { rows } = await db.pool.query<{
-    dag_run_id: RunId;
+    id: RunId;
     status: string;
     percent: number;
     dag_version: number;
     rerun_of: string | null;
   }>(
-    "select dag_run_id::text, status, percent, dag_version, rerun_of::text from dag_batch.dag_run where run_key = $1",
+    `select id::text, status, progress.percent, dag_version::int, (select parent_id::text from belfry.run where id = batch.id) as rerun_of
+     from dag_batch.batch_instance as batch join belfry.run_progress as progress using (id) where biz_key = $1`,
     [key],
   );
   const [row] = rows;
@@ -67,15 +67,15 @@ test("a shop's settlement takes the branch that its difference asks for", async 
   const day = rows[0]?.day ?? "";
   for (const shop of ["shop-01", "shop-04", "shop-11"]) await stage.enqueue("settlement", { shop, day });
   await runAll(stage);
-  const booked = { orders: "SUCCEEDED", refunds: "SUCCEEDED" };
-  expect(await runOf(stage, `${day}:shop-01`)).toMatchObject({ status: "SUCCEEDED", percent: 100 });
-  const equal = { ...booked, match: "SUCCEEDED", review: "NOT_TAKEN", publish: "SUCCEEDED" };
+  const booked = { orders: "DONE", refunds: "DONE" };
+  expect(await runOf(stage, `${day}:shop-01`)).toMatchObject({ status: "DONE", percent: 100 });
+  const equal = { ...booked, match: "DONE", review: "NOT_TAKEN", publish: "DONE" };
   expect(await statesOf(stage, `${day}:shop-01`)).toEqual(equal);
-  expect(await runOf(stage, `${day}:shop-04`)).toMatchObject({ status: "SUCCEEDED", percent: 100 });
-  const reviewed = { ...booked, match: "SUCCEEDED", review: "SUCCEEDED", publish: "SUCCEEDED" };
+  expect(await runOf(stage, `${day}:shop-04`)).toMatchObject({ status: "DONE", percent: 100 });
+  const reviewed = { ...booked, match: "DONE", review: "DONE", publish: "DONE" };
   expect(await statesOf(stage, `${day}:shop-04`)).toEqual(reviewed);
   expect(await runOf(stage, `${day}:shop-11`)).toMatchObject({ status: "FAILED", percent: 100 });
-  const unknown = { ...booked, match: "FAILED", review: "SKIPPED", publish: "SUCCEEDED" };
+  const unknown = { ...booked, match: "FAILED", review: "SKIPPED", publish: "DONE" };
   expect(await statesOf(stage, `${day}:shop-11`)).toEqual(unknown);
   const published = readLedger(services.home, "dag-batch-services").filter((line) => line["what"] === "settlement");
   const said = Object.fromEntries(published.map((line) => [line["shop"], [line["diff"], line["ticket"] !== "none"]]));
@@ -118,15 +118,14 @@ describe("graphs that come as data", () => {
     const key = `${other}:broken`;
     const run = await runOf(on, key);
     expect(run.status).toBe("FAILED");
-    const tries =
-      "select coalesce(sum(tries), 0)::int as n from dag_batch.task_instance where status = 'SUCCEEDED' and dag_run_id = $1";
-    const before = (await on.db.pool.query<{ n: number }>(tries, [run.dag_run_id])).rows[0]?.n;
-    const again = await on.db.store.resumeRun(run.dag_run_id, {});
+    const tries = "select coalesce(sum(attempt), 0)::int as n from belfry.job where state = 'SUCCESS' and run_id = $1";
+    const before = (await on.db.pool.query<{ n: number }>(tries, [run.id])).rows[0]?.n;
+    const again = await on.db.store.resumeRun(run.id, {});
     expect(again.ids.length).toBeGreaterThan(1);
     await runAll(on);
     // The cluster refuses the same task again, so it ends where it was, and what had succeeded was left alone.
     expect(await statesOf(on, key)).toEqual(Object.fromEntries(expectedEnds(readGraphFile("broken"))));
-    expect((await on.db.pool.query<{ n: number }>(tries, [run.dag_run_id])).rows[0]?.n).toBe(before);
+    expect((await on.db.pool.query<{ n: number }>(tries, [run.id])).rows[0]?.n).toBe(before);
   });
 
   test("a file that changes in the middle of a run touches only the next run", async () => {
@@ -143,17 +142,17 @@ describe("graphs that come as data", () => {
     const release = { ...on.registry, jobs: new Map([...on.registry.jobs, ["workflow", next]]) };
     await on.work();
     expect(await runOf(on, `${when}:islands`)).toMatchObject({ status: "RUNNING" });
-    const options = { stage: "demo", dispatchWindowMs: contractLimits.dispatchWindowMs };
+    const options = { stage: "demo" };
     const newer = createWorker(on.world, release, { ...options, worker: "newer", lane: "cluster" });
     await runAll(on, newer);
     const first = await runOf(on, `${when}:islands`);
-    expect(first).toMatchObject({ status: "SUCCEEDED", dag_version: 1 });
+    expect(first).toMatchObject({ status: "DONE", dag_version: 1 });
     expect(Object.keys(await statesOf(on, `${when}:islands`)).toSorted()).toEqual(planned.toSorted());
-    await rerunRun(on.world, release, first.dag_run_id, options);
+    await rerunRun(on.world, release, first.id, options);
     await runAll(on, newer);
     const second = await runOf(on, `${when}:islands#2`);
-    expect(second).toMatchObject({ status: "SUCCEEDED", dag_version: 2, rerun_of: first.dag_run_id });
-    expect(await statesOf(on, `${when}:islands#2`)).toHaveProperty("added", "SUCCEEDED");
+    expect(second).toMatchObject({ status: "DONE", dag_version: 2, rerun_of: first.id });
+    expect(await statesOf(on, `${when}:islands#2`)).toHaveProperty("added", "DONE");
   });
 
   test("a graph with a cycle is refused with its path, and nothing of it is started", () => {
@@ -163,8 +162,8 @@ describe("graphs that come as data", () => {
       { name: "c", after: ["b"] },
     ];
     expect(() => readGraph("workflow", broken)).toThrow(/a.*c|c.*a/);
-    expect(() => graphTasks("../secrets")).toThrow(/not the name of a graph/);
-    expect(() => graphTasks("nowhere")).toThrow(/cannot be read/);
+    expect(() => readGraphFile("../secrets")).toThrow(/not the name of a graph/);
+    expect(() => readGraphFile("nowhere")).toThrow(/cannot be read/);
   });
 });
 

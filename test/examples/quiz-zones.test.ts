@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { leaves, neverSubscribed, treatmentOf, usersDefault, zoneOf, zones } from "../../examples/daily-quiz/input.ts";
+import { leaves, neverSubscribed, treatmentOf, usersDefault, zoneOf } from "../../examples/daily-quiz/input.ts";
+import { zones } from "../../examples/daily-quiz/quiz.ts";
 
 const users = Array.from({ length: usersDefault }, (_, index) => index + 1).filter((user) => !neverSubscribed(user));
 

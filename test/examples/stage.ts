@@ -6,7 +6,6 @@ import { onTestFinished } from "vitest";
 import { type AppDefinition, registry as registryOf, type Registry } from "../../src/core/define/definition.ts";
 import { type Client, createClient } from "../../src/core/delivery/enqueue.ts";
 import type { JobId, Json } from "../../src/core/job/job.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { passLimits } from "../../src/core/scheduler/pass-limits.ts";
 import { pass } from "../../src/core/scheduler/pass.ts";
 import { rescue } from "../../src/core/delivery/rescue.ts";
@@ -62,7 +61,7 @@ export async function stageOf(
   const ports = world(() => ({ store: db.store, crashPoint }));
   const registry = registryOf([app]);
   await installDefinitions(ports, registry, { stage: "demo" });
-  const options = { stage: "demo", dispatchWindowMs: contractLimits.dispatchWindowMs };
+  const options = { stage: "demo" };
   const another = (name: string): Worker => createWorker(ports, registry, { ...options, worker: name, lane });
   const client = createClient(ports, options);
   const worker = another("worker-1");
@@ -95,7 +94,6 @@ export async function stageOf(
         lapsed: atOnce,
         limit: passLimits.rescueRowsMax,
         rounds: 1,
-        dispatchWindowMs: contractLimits.dispatchWindowMs,
       });
     },
     async advance(ms) {

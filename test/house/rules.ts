@@ -151,7 +151,6 @@ export const rules: readonly Rule[] = [
   {
     files: /^examples\/batch-scheduler\/app\.ts$/,
     mayImport: [publicSurface, /^examples\/batch-scheduler\/(use-case|wiring|arrivals|routes)\.ts$/],
-    typesOf: [/^examples\/batch-scheduler\/items\.ts$/],
     packages: { named: [/^belfry$/] },
   },
   { files: /^examples\/batch-scheduler\/items\.ts$/, mayImport: [], packages: { named: [] } },
@@ -159,7 +158,7 @@ export const rules: readonly Rule[] = [
     files: /^examples\/batch-scheduler\/(assembler|ports)\.ts$/,
     mayImport: [],
     typesOf: [/^examples\/batch-scheduler\/items\.ts$/],
-    packages: { named: [/^node:crypto$/] },
+    packages: { named: [] },
   },
   {
     files: /^examples\/batch-scheduler\/use-case\.ts$/,
@@ -169,8 +168,8 @@ export const rules: readonly Rule[] = [
   },
   {
     files: /^examples\/batch-scheduler\/(reader|writer)\.ts$/,
-    mayImport: [/^examples\/batch-scheduler\/items\.ts$/],
-    typesOf: [/^examples\/batch-scheduler\/ports\.ts$/],
+    mayImport: [],
+    typesOf: [/^examples\/batch-scheduler\/(items|ports)\.ts$/],
     packages: "types",
   },
   {

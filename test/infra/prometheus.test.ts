@@ -46,7 +46,7 @@ function answered(minute: number, { total, measured = {} }: Fault): string {
     locksFailed: 0,
   };
   const worst = { failed: null, "items.failed": null, slow: null, late: null, "lock.failed": null };
-  const { dead = 0, runs = 0, live = { now: 0, counts: [], isMore: false } } = measured;
+  const { dead = 0, runs = 0, live = { now: 0, counts: [], cut: [] } } = measured;
   const failures = { jobs: 0, runs, dead, worst };
   return metricsText({ totals: [{ ...well, ...total?.(minute) }], live, failures }, () => "default");
 }
@@ -82,7 +82,7 @@ const faults: Readonly<Record<string, Fault & { readonly rings: readonly string[
     measured: {
       live: {
         now: 1_000_000,
-        isMore: false,
+        cut: [],
         counts: [
           { lane: "default", state: "QUEUED", hold: "none", blocked: false, jobs: 5, due: 5, oldestDueAt: 400_000 },
         ],

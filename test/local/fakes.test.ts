@@ -23,10 +23,14 @@ async function starting(seed: string) {
   const port = await freePort();
   const address = `http://127.0.0.1:${port}/reports/0001.csv`;
   const fakes = [
-    { name: "seed", file, env: { ADDRESS: address }, once: true },
-    { name: "files", file: target, env: {}, once: false },
+    { name: "seed", file, once: true },
+    { name: "files", file: target, once: false },
   ];
-  return { address, children, started: startFakes(fakes, { children, home, env: {}, portOf: () => port }) };
+  return {
+    address,
+    children,
+    started: startFakes(fakes, { children, home, env: { ADDRESS: address }, portOf: () => port }),
+  };
 }
 
 test("what a seed writes may be tried at once: every target serves before the first seed runs", async () => {

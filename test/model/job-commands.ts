@@ -3,7 +3,7 @@ import type { Arbitrary } from "fast-check";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { NewJob } from "../../src/core/job/job.ts";
 import type { Message, Settlement } from "../../src/core/ports/ports.ts";
-import { aJob, dispatchWindowMs, settlementOf } from "../contract/store/fixture.ts";
+import { aJob, settlementOf } from "../contract/store/fixture.ts";
 import type { Pair, Side, Twin } from "./pair.ts";
 import { movedRows, step } from "./step.ts";
 import type { Step } from "./step.ts";
@@ -49,7 +49,7 @@ export async function jobsOf(pair: Pair, drafts: readonly Draft[]): Promise<NewJ
 const insert = array(draft, { minLength: 1, maxLength: 4 }).map((drafts) =>
   step(`insert ${JSON.stringify(drafts)}`, async (pair) => {
     const jobs = await jobsOf(pair, drafts);
-    await pair.both((store) => store.insert(jobs, { dispatchWindowMs }));
+    await pair.both((store) => store.insert(jobs));
   }),
 );
 
@@ -59,7 +59,7 @@ const insertInTx = tuple(draft, boolean()).map(([one, commits]) =>
     await pair.both((store) =>
       store
         .transaction(async (tx) => {
-          const inserted = await store.insert(jobs, { dispatchWindowMs, tx });
+          const inserted = await store.insert(jobs, { tx });
           if (!commits) throw new Error("rolled back");
           return inserted;
         })
@@ -144,7 +144,7 @@ const settle = tuple(picks, outcome, constantFrom(0, 0, 0, 1), array(draft, { ma
             { ...over, children: children[n] ?? [] },
           ),
         );
-        const options = { worker: "w", dispatchWindowMs };
+        const options = { worker: "w" };
         if (!inTx) return store.settle(settlements, options);
         return store.transaction((tx) => store.settle(settlements, { ...options, tx }));
       });

@@ -1,6 +1,5 @@
 import { array, boolean, constant, constantFrom, integer, nat, tuple } from "fast-check";
 import type { Arbitrary } from "fast-check";
-import { dispatchWindowMs } from "../contract/store/fixture.ts";
 import { attemptOf, twinsOf } from "./job-commands.ts";
 import { movedRows, step } from "./step.ts";
 import type { Step } from "./step.ts";
@@ -13,7 +12,7 @@ const picks = array(nat(40), { minLength: 1, maxLength: 3 });
 
 const relay = tuple(limit, lane).map(([rows, one]) =>
   step(`relay ${rows} ${one}`, (pair) =>
-    pair.both((store) => store.relay({ dispatchWindowMs, limit: rows, ...(one === undefined ? {} : { lane: one }) })),
+    pair.both((store) => store.relay({ limit: rows, ...(one === undefined ? {} : { lane: one }) })),
   ),
 );
 
@@ -116,7 +115,7 @@ const fence = tuple(integer({ min: 1, max: 4 }), boolean()).map(([token, install
   step(`${installs ? "install" : "relay under"} token ${token}`, (pair) =>
     pair.both(async (store): Promise<unknown> => {
       const one = { name: "pass", token };
-      return installs ? await store.installFence(one) : await store.relay({ dispatchWindowMs, limit: 1, fence: one });
+      return installs ? await store.installFence(one) : await store.relay({ limit: 1, fence: one });
     }),
   ),
 );

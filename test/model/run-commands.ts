@@ -2,7 +2,7 @@ import { array, boolean, constant, constantFrom, nat, option, tuple } from "fast
 import type { Arbitrary } from "fast-check";
 import type { NewRun, NewTask } from "../../src/core/ports/run.ts";
 import type { OutboxBatch, Store } from "../../src/core/ports/ports.ts";
-import { dispatchWindowMs, settlementOf } from "../contract/store/fixture.ts";
+import { settlementOf } from "../contract/store/fixture.ts";
 import { aRun } from "../contract/store/run-fixture.ts";
 import { attemptOf, draft, jobsOf, messagesOf, twinsOf } from "./job-commands.ts";
 import type { Draft } from "./job-commands.ts";
@@ -67,7 +67,7 @@ const startedBy = tuple(key, policy, pick, array(task, { maxLength: 3 })).map(([
         const run = aRun({ key: name, onFailure, tasks, starterId: id(running.twin) });
         const started = await store.startRun(run, { tx });
         const end = settlementOf({ jobId: id(running.twin), attempt: running.attempt });
-        return { started, ended: await store.settle([end], { worker: "w", dispatchWindowMs, tx }) };
+        return { started, ended: await store.settle([end], { worker: "w", tx }) };
       }),
     );
   }),
@@ -107,7 +107,7 @@ const page = tuple(pick, array(draft, { maxLength: 3 }), boolean(), constantFrom
       const targets = jobs.map((job) => ({ job, row: hasRows ? { of: job.key } : null }));
       await pair.both((store, id, side) =>
         store
-          .addPage(run[side], { targets, cursor: { at: chosen }, by: { jobId: id(by), attempt } }, { dispatchWindowMs })
+          .addPage(run[side], { targets, cursor: { at: chosen }, by: { jobId: id(by), attempt } })
           .catch(() => "refused"),
       );
     }),
@@ -126,7 +126,7 @@ const seal = tuple(pick, boolean()).map(([chosen, succeeds]) =>
       store.transaction(async (tx) => {
         const sealed = await store.sealRun(run[side], { tx });
         const to = succeeds ? settlementOf({ jobId: id(by), attempt: row.attempt }) : null;
-        const ended = to === null ? null : await store.settle([to], { worker: "w", dispatchWindowMs, tx });
+        const ended = to === null ? null : await store.settle([to], { worker: "w", tx });
         return { sealed, ended };
       }),
     );
@@ -160,7 +160,7 @@ async function resolved(store: Store): Promise<unknown> {
   const closed: unknown[] = [];
   const outbox: OutboxBatch[] = [];
   for (let more = true; more;) {
-    const round = await store.resolve({ runs: "all", limit: 1_000, dispatchWindowMs });
+    const round = await store.resolve({ runs: "all", limit: 1_000 });
     closed.push(...round.closed);
     outbox.push(...round.aftermath.outbox);
     more = round.steps > 0;

@@ -1,7 +1,7 @@
 import { array, boolean, constant, constantFrom, integer, nat, option, tuple } from "fast-check";
 import type { Arbitrary } from "fast-check";
 import type { PlannedSchedule, ScheduleSpec } from "../../src/core/ports/schedule.ts";
-import { aJob, dispatchWindowMs, minute } from "../contract/store/fixture.ts";
+import { aJob, minute, dispatchWindowMs } from "../contract/store/fixture.ts";
 import { aSpec, occurrenceAt } from "../contract/store/schedule-fixture.ts";
 import type { Pair } from "./pair.ts";
 import { step } from "./step.ts";
@@ -82,7 +82,7 @@ const plan = tuple(
       occurrences: [one],
       carry: isCatchUp ? { missed: 1, missedUntil: null, catchUpUntil: now } : null,
     };
-    await pair.both((store) => store.plan([planned], { dispatchWindowMs }));
+    await pair.both((store) => store.plan([planned]));
   }),
 );
 

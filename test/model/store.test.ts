@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aJob, failure, dispatchWindowMs, settleOptions, settlementOf } from "../contract/store/fixture.ts";
+import { aJob, failure, settleOptions, settlementOf } from "../contract/store/fixture.ts";
 import { compare, expectEqualTables, openPair, startMs } from "./model.ts";
 
 function raise(): never {
@@ -13,7 +13,7 @@ describe("Postgres and the reference store", () => {
     const claim = async (generation: number): Promise<void> =>
       pair.both((store, id) => store.claim([{ jobId: id(pair.jobs[0] ?? raise()), generation, trace: "t" }], worker));
     const soon = aJob({ payload: pair.mark(), expiresAt: startMs + 60_000 });
-    await pair.both((store) => store.insert([soon], { dispatchWindowMs }));
+    await pair.both((store) => store.insert([soon]));
     await claim(1);
     await pair.both((store, id) =>
       store.heartbeat([{ jobId: id(pair.jobs[0] ?? raise()), attempt: 1, progress: 0.5 }], "worker-1"),

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTcpServer, type AddressInfo, type Server } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import { httpClient } from "../../src/adapters/http/client.ts";
 import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/define/errors.ts";
 
@@ -155,4 +156,27 @@ test("an answer of a byte now and then is cut off when its time is over", async 
   });
   const client = httpClient({ baseUrl, silenceMs: 10_000, totalMs: 400 });
   await expect(client.send({ path: "/", signal: never })).rejects.toThrow("no complete answer within 400 ms");
+});
+
+test("an address is read from the environment at each request, and a missing one is named", async () => {
+  const client = httpClient({ baseUrl: { env: "TEST_BANK_URL" } });
+  onTestFinished(() => void delete process.env["TEST_BANK_URL"]);
+  const asked = () => client.send({ path: "/", signal: never });
+  await expect(asked()).rejects.toThrow("TEST_BANK_URL is not set");
+  process.env["TEST_BANK_URL"] = await serve((_, response) => void response.end("first"));
+  expect((await asked()).text()).toBe("first");
+  process.env["TEST_BANK_URL"] = await serve((_, response) => void response.end("second"));
+  expect((await asked()).text()).toBe("second");
+});
+
+test("an answer has the shape that its schema says, or is asked for again with the fields that are wrong", async () => {
+  const baseUrl = await serve((_, response) => void response.end('{"cents":"12"}'));
+  const answer = await httpClient({ baseUrl }).send({ path: "/", signal: never });
+  expect(answer.json(z.object({ cents: z.coerce.number() }))).toEqual({ cents: 12 });
+  const wrong = () => answer.json(z.object({ cents: z.number(), day: z.string() }));
+  expect(wrong).toThrow(RetryLater);
+  expect(wrong).toThrow(/cents: .*; day: /);
+  expect(wrong).toThrow(expect.objectContaining({ code: "HTTP_UNEXPECTED" }));
+  const slow = z.object({}).refine(async () => true);
+  expect(() => answer.json(slow)).toThrow(TypeError);
 });

@@ -5,15 +5,7 @@ import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { project } from "../support/own-project.ts";
 import { readConfig } from "../../src/config.ts";
 import { UnknownOutcome } from "../../src/core/ports/ports.ts";
-import {
-  aJob,
-  insertOne,
-  dispatchWindowMs,
-  running,
-  settlementOf,
-  settleOptions,
-  show,
-} from "../contract/store/fixture.ts";
+import { aJob, insertOne, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { until } from "../local/until.ts";
 import { blankDatabase, freshDatabase, type TestDatabase } from "../support/database.ts";
@@ -111,7 +103,7 @@ describe("a connection that breaks", () => {
     const store = storeAt(proxy.url);
     const jobs = store.transaction(async (tx) => {
       proxy.cutNext("after-commit");
-      return await store.insert([aJob()], { dispatchWindowMs, tx });
+      return await store.insert([aJob()], { tx });
     });
     const [row] = (await jobs).results;
     expect((await show(db.store, row?.id ?? raise())).job.state).toBe("QUEUED");
@@ -121,7 +113,7 @@ describe("a connection that breaks", () => {
     const store = storeAt(proxy.url);
     const jobs = store.transaction(async (tx) => {
       proxy.cutNext("before-commit");
-      return await store.insert([aJob()], { dispatchWindowMs, tx });
+      return await store.insert([aJob()], { tx });
     });
     await expect(jobs).rejects.toThrow("the transaction was rolled back");
     expect(await db.store.jobs({ limit: 1 })).toEqual([]);
@@ -131,7 +123,7 @@ describe("a connection that breaks", () => {
     const store = storeAt(proxy.url);
     const jobs = store.transaction(async (tx) => {
       proxy.cutNext("after-commit", { forGood: true });
-      return await store.insert([aJob()], { dispatchWindowMs, tx });
+      return await store.insert([aJob()], { tx });
     });
     await expect(jobs).rejects.toThrow(UnknownOutcome);
   });
@@ -193,7 +185,7 @@ describe("a transaction", () => {
 
   test("whose statement failed and whose error was swallowed is not answered as committed", async () => {
     const broken = db.store.transaction(async (tx) => {
-      await db.store.insert([aJob()], { dispatchWindowMs, tx });
+      await db.store.insert([aJob()], { tx });
       await tx.query("select no_such_column").catch(() => {});
     });
     await expect(broken).rejects.toThrow("nothing of it was kept");
@@ -209,7 +201,7 @@ describe("a transaction", () => {
   test("of the caller's own plain client carries an enqueue: rolled back means no job", async () => {
     const client = await db.pool.connect();
     await client.query("begin");
-    const { results } = await db.store.insert([aJob()], { dispatchWindowMs, tx: client });
+    const { results } = await db.store.insert([aJob()], { tx: client });
     await client.query("rollback");
     client.release();
     expect(await db.store.job(results[0]?.id ?? raise())).toBeNull();

@@ -1,15 +1,6 @@
 /** Races that stress runs on plain Postgres found, by their number there. These are fast versions: none may come back. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  aJob,
-  dispatchWindowMs,
-  minute,
-  only,
-  running,
-  settlementOf,
-  settleOptions,
-  show,
-} from "../contract/store/fixture.ts";
+import { aJob, minute, only, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { deadlocks, messagesOf, shuffled, untilWaiting } from "./race.ts";
 import { specOf } from "./tour.ts";
@@ -28,10 +19,7 @@ describe("finding 12: the same keys from many clients", () => {
       const answers = await Promise.all(
         Array.from({ length: 8 }, async (_, client) => {
           const keys = shuffled(names, client);
-          const { results } = await store.insert(
-            keys.map((key) => aJob({ key })),
-            { dispatchWindowMs },
-          );
+          const { results } = await store.insert(keys.map((key) => aJob({ key })));
           return keys.map((key, i) => ({ key, ...results[i] }));
         }),
       );
@@ -48,8 +36,8 @@ describe("finding 12: the same keys from many clients", () => {
   test("a key whose first transaction rolls back belongs to the second", async () => {
     const { store } = db;
     const undone = store.transaction(async (tx) => {
-      await store.insert([aJob({ key: "k" })], { dispatchWindowMs, tx });
-      const second = store.insert([aJob({ key: "k" })], { dispatchWindowMs });
+      await store.insert([aJob({ key: "k" })], { tx });
+      const second = store.insert([aJob({ key: "k" })]);
       await untilWaiting(db);
       throw Object.assign(new Error("undone"), { second });
     });
@@ -60,10 +48,8 @@ describe("finding 12: the same keys from many clients", () => {
   test("an open transaction with the same key delays an enqueue no longer than its lock timeout", async () => {
     const { store } = db;
     await store.transaction(async (tx) => {
-      await store.insert([aJob({ key: "k" })], { dispatchWindowMs, tx });
-      await expect(store.insert([aJob({ key: "k" })], { dispatchWindowMs })).rejects.toThrow(
-        "statement insert failed with 55P03",
-      );
+      await store.insert([aJob({ key: "k" })], { tx });
+      await expect(store.insert([aJob({ key: "k" })])).rejects.toThrow("statement insert failed with 55P03");
     });
   });
 });
@@ -110,9 +96,7 @@ describe("finding 17: occurrences", () => {
       nextAt: null,
       occurrences,
     });
-    const ticks = Array.from({ length: 8 }, (_, seed) =>
-      store.plan(shuffled(["a", "b", "c"], seed).map(plan), { dispatchWindowMs }),
-    );
+    const ticks = Array.from({ length: 8 }, (_, seed) => store.plan(shuffled(["a", "b", "c"], seed).map(plan)));
     const written = (await Promise.all(ticks)).map((tick) => tick.occurrences);
     expect(written.reduce((sum, each) => sum + each, 0)).toBe(60);
     expect(await store.counts()).toMatchObject({ QUEUED: 60 });
@@ -137,7 +121,7 @@ describe("finding 17: occurrences", () => {
       } as const,
     ];
     const plan = { scheduleId: "a", version: 1, decidedUntil: nominalAt, nextAt: null, occurrences };
-    const messages = messagesOf((await store.plan([plan], { dispatchWindowMs })).aftermath.outbox);
+    const messages = messagesOf((await store.plan([plan])).aftermath.outbox);
     const [{ claimed }] = await Promise.all([
       store.claim(messages, { worker: "worker-1", alone: true }),
       store.installSchedules([{ ...specOf("a"), overlap: "skip" }]),
@@ -151,7 +135,7 @@ describe("a claim that waits for a row", () => {
   test("gives its lease from the end of the wait on", async () => {
     const { store, pool } = db;
     const leaseMs = 1_000;
-    const { results, aftermath } = await store.insert([aJob({ leaseMs })], { dispatchWindowMs });
+    const { results, aftermath } = await store.insert([aJob({ leaseMs })]);
     const { id } = only(results);
     const holder = await pool.connect();
     await holder.query("begin");

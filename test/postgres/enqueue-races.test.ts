@@ -2,7 +2,6 @@ import type { PoolClient } from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { definitionOf, defineJob } from "../../src/core/define/define-job.ts";
 import { createClient } from "../../src/core/delivery/enqueue.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { Tx } from "../../src/core/ports/ports.ts";
 import { world } from "../core/world.ts";
 import { freshDatabase } from "../support/database.ts";
@@ -19,7 +18,7 @@ test("two callers that enqueue thousands of the same keys, each in an order and 
   onTestFinished(() => db.close());
   const client = createClient(
     world(() => ({ store: db.store })),
-    { stage: "test", dispatchWindowMs: contractLimits.dispatchWindowMs },
+    { stage: "test" },
   );
   const inserted = [0, 0];
   const isWaiting = async (): Promise<boolean> => {
@@ -64,7 +63,7 @@ test("more than a page in a caller's transaction is answered in the order of the
   const db = await freshDatabase();
   onTestFinished(() => db.close());
   const ports = world(() => ({ store: db.store }));
-  const client = createClient(ports, { stage: "test", dispatchWindowMs: contractLimits.dispatchWindowMs });
+  const client = createClient(ports, { stage: "test" });
   const items = keys(0, 1_200).toReversed();
   const own = await db.pool.connect();
   onTestFinished(() => own.release());

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Claimed } from "../../src/core/ports/ports.ts";
-import { aJob, dispatchWindowMs, running, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { aJob, running, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { until } from "../local/until.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { messagesOf } from "./race.ts";
@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => db.close());
 
 async function claimAll(jobs: ReturnType<typeof aJob>[], size: number): Promise<readonly Claimed[]> {
-  const { aftermath } = await db.store.insert(jobs, { dispatchWindowMs });
+  const { aftermath } = await db.store.insert(jobs);
   const messages = messagesOf(aftermath.outbox);
   const claimed: Claimed[] = [];
   for (let from = 0; from < messages.length; from += size) {

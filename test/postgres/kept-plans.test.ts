@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { aJob, dispatchWindowMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { aJob, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { watchPlans } from "./plans.ts";
 import { messagesOf } from "./race.ts";
@@ -10,7 +10,7 @@ const many = 1_000;
 
 async function liveOf({ store }: TestDatabase, count: number): Promise<void> {
   const jobs = Array.from({ length: count }, () => aJob());
-  const { aftermath } = await store.insert(jobs, { dispatchWindowMs });
+  const { aftermath } = await store.insert(jobs);
   const messages = messagesOf(aftermath.outbox);
   const { claimed } = await store.claim(messages, { worker: "worker-1", alone: false });
   expect(claimed).toHaveLength(count);

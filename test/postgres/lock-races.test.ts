@@ -1,16 +1,7 @@
 /** Races that stress runs on plain Postgres found, by their number there. These are fast versions: none may come back. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JobId } from "../../src/core/job/job.ts";
-import {
-  aJob,
-  insertMany,
-  insertOne,
-  dispatchWindowMs,
-  minute,
-  settlementOf,
-  settleOptions,
-  show,
-} from "../contract/store/fixture.ts";
+import { aJob, insertMany, insertOne, minute, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { contradictions, leasesLeft } from "./books.ts";
 import { deadlocks, shuffled, untilWaiting } from "./race.ts";
@@ -28,7 +19,7 @@ describe("finding 8: the fence", () => {
     const { store } = db;
     await store.installFence(pass(1));
     const loops = new AbortController();
-    const insert = () => store.insert([aJob()], { dispatchWindowMs, fence: pass(1) });
+    const insert = () => store.insert([aJob()], { fence: pass(1) });
     const loop = async (): Promise<void> => {
       while (!loops.signal.aborted) await insert();
     };
@@ -65,7 +56,7 @@ describe("finding 8: the fence", () => {
     await installer.query("begin");
     await installer.query("select pg_advisory_xact_lock(hashtextextended('belfry.fence:' || 'pass', 0))");
     await installer.query("update belfry.lock_fence set token = 2 where name = 'pass'");
-    const stale = store.insert([aJob()], { dispatchWindowMs, fence: pass(1) }).then(
+    const stale = store.insert([aJob()], { fence: pass(1) }).then(
       () => "written",
       (error: Error) => error.name,
     );
@@ -103,7 +94,7 @@ describe("finding 10: one lock order", () => {
         settle(round + 3),
         store.claim(shuffled(messages, round + 4), { worker: "worker-2", alone: true }),
         store.retry(shuffled(ids, round + 5)),
-        store.relay({ dispatchWindowMs, limit: 20 }),
+        store.relay({ limit: 20 }),
       ]);
       expect(await contradictions(db.pool)).toEqual([]);
     }

@@ -83,7 +83,7 @@ async function steer(operations: Operations, ids: readonly JobId[]): Promise<voi
   await operations.unholdPaused("tour", 10);
   await operations.unholdOpen(10);
   await operations.runNow(ids);
-  await operations.retryPaced([], { dueAt: 0, paceMs: 1, dispatchWindowMs: 0 });
+  await operations.retryPaced([], { dueAt: 0, paceMs: 1 });
   const search = { kind: "none" };
   const matched = { count: 0, isMore: false };
   const bulk = await operations.createBulk({

@@ -8,8 +8,6 @@ import { startedRun, stateOf } from "../runs/drive.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { watchTrips } from "./trips.ts";
 
-const window = { dispatchWindowMs: contractLimits.dispatchWindowMs };
-
 let db: TestDatabase;
 let sent: string[];
 beforeEach(async () => {
@@ -41,14 +39,11 @@ test("retry of one job beside 12,000 due ones of another lane: one message, thre
   await opened.work();
   const later = { lane: "other", delayMs: contractLimits.dispatchWindowMs + 1 };
   for (let page = 0; page < 12; page += 1) {
-    await db.store.insert(
-      Array.from({ length: 1_000 }, () => aJob(later)),
-      window,
-    );
+    await db.store.insert(Array.from({ length: 1_000 }, () => aJob(later)));
   }
   await db.clock.advance(contractLimits.dispatchWindowMs + 1_000);
   sent.length = 0;
-  expect(await retryJobs(opened.world, [id], window)).toEqual([id]);
+  expect(await retryJobs(opened.world, [id])).toEqual([id]);
   expect(sent.slice(3)).toEqual([]);
   expect(opened.world.queue.receive("other", 20_000)).toEqual([]);
   expect(opened.world.queue.receive(lane, 10)).toHaveLength(1);
@@ -68,7 +63,7 @@ test("cancel of a graph's task: its run is resolved when the call answers", asyn
   const run = await startedRun(graph(), undefined, { world: ports() });
   const { store } = run.shop.world;
   const first = (await store.tasks(run.id, { limit: 10 })).find(({ task }) => task === "a");
-  await cancelJobs(run.shop.world, run.shop.registry, first === undefined ? [] : [first.jobId], window);
+  await cancelJobs(run.shop.world, run.shop.registry, first === undefined ? [] : [first.jobId]);
   expect(await stateOf(run)).toEqual({ a: "CANCELED", b: "SKIPPED" });
   expect((await store.run(run.id))?.state).toBe("FAILED");
 });

@@ -1,8 +1,8 @@
 import { storeContract } from "../contract/store.ts";
 import { freshDatabase } from "../support/database.ts";
 
-storeContract("Postgres", async () => {
-  const { store, clock, close } = await freshDatabase();
+storeContract("Postgres", async (options) => {
+  const { store, clock, close } = await freshDatabase(options);
   return {
     store,
     close,

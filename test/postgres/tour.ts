@@ -4,7 +4,7 @@ import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
 import { runLimits } from "../../src/core/ports/run-limits.ts";
 import type { Store } from "../../src/core/ports/ports.ts";
 import type { ScheduleSpec } from "../../src/core/ports/schedule.ts";
-import { aJob, failure, dispatchWindowMs, minute, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { aJob, failure, minute, settlementOf, settleOptions, dispatchWindowMs } from "../contract/store/fixture.ts";
 
 /** Uses every verb of the store once or more, so that every statement runs with values of its daily life. */
 export async function tour(store: Store, clock: TestClock, tag: string): Promise<void> {
@@ -22,7 +22,7 @@ export async function tour(store: Store, clock: TestClock, tag: string): Promise
 const ten = (over: Partial<NewJob> = {}): NewJob[] => Array.from({ length: 10 }, () => aJob(over));
 
 async function insert(store: Store, jobs: readonly NewJob[]): Promise<JobId[]> {
-  const { results, aftermath } = await store.insert(jobs, { dispatchWindowMs });
+  const { results, aftermath } = await store.insert(jobs);
   await store.confirm(aftermath.outbox.map(({ id }) => ({ id, failed: [] })));
   return results.map((result) => result.id);
 }
@@ -37,9 +37,9 @@ async function handOffs(store: Store, clock: TestClock, tag: string): Promise<vo
   const keyed = ten().map((job, i) => ({ ...job, key: `${tag}-${i}` }));
   await insert(store, keyed);
   await insert(store, keyed);
-  await store.insert(ten({ delayMs: dispatchWindowMs + minute }), { dispatchWindowMs });
+  await store.insert(ten({ delayMs: dispatchWindowMs + minute }));
   await clock.advance(2 * minute);
-  const relayed = await store.relay({ dispatchWindowMs, limit: 10 });
+  const relayed = await store.relay({ limit: 10 });
   await store.confirm(relayed.map(({ id, messages }) => ({ id, failed: messages.slice(0, 1).map((m) => m.jobId) })));
   await clock.advance(minute);
   await store.reopen({ olderThanMs: deliveryLimits.outboxOpenMs, limit: 20 });
@@ -97,7 +97,7 @@ async function endings(store: Store, clock: TestClock, tag: string): Promise<voi
   await store.returnUndelivered(died, { undeliveredMax: 3, backoffMs: minute });
   await store.quarantine("default", ["not json"]);
   await store.transaction(async (tx) => {
-    await store.insert([aJob()], { dispatchWindowMs, tx });
+    await store.insert([aJob()], { tx });
   });
   await store.prune({ limit: 1_000 });
 }
@@ -124,7 +124,7 @@ async function schedules(store: Store, clock: TestClock, tag: string): Promise<v
     nextAt: now + 3 * minute,
     occurrences,
   };
-  const { outbox } = (await store.plan([plan], { dispatchWindowMs })).aftermath;
+  const { outbox } = (await store.plan([plan])).aftermath;
   await clock.advance(minute);
   await claim(store, outbox.flatMap(({ messages }) => messages.map((message) => message.jobId)).slice(0, 1));
   await store.installSchedules([{ ...spec, overlap: "skip" }]);
@@ -198,7 +198,7 @@ async function prematerialized(store: Store, tag: string): Promise<void> {
       job: aJob(),
     } as const;
     const plan = { scheduleId: spec.id, version, decidedUntil: nominalAt, nextAt: null, occurrences: [occurrence] };
-    const { outbox } = (await store.plan([plan], { dispatchWindowMs })).aftermath;
+    const { outbox } = (await store.plan([plan])).aftermath;
     const [by] = await claim(store, outbox[0]?.messages.map((message) => message.jobId) ?? []);
     if (by === undefined) throw new Error("the job that writes targets was claimed");
     const run = {
@@ -212,7 +212,7 @@ async function prematerialized(store: Store, tag: string): Promise<void> {
     };
     const { runId } = await store.startRun(run);
     const targets = [{ job: aJob({ key: `${tag}-ahead`, dueAt: nominalAt }), row: null }];
-    const written = await store.addPage(runId, { targets, cursor: 1, by }, { dispatchWindowMs });
+    const written = await store.addPage(runId, { targets, cursor: 1, by });
     await claim(store, written.aftermath.outbox[0]?.messages.map((message) => message.jobId) ?? []);
   };
   await store.createSchedule(spec);
@@ -249,10 +249,10 @@ async function runs(store: Store, tag: string): Promise<void> {
   }
   await store.inRuns(held.map((job) => job.jobId));
   await store.skip(next[0]?.messages.slice(-1) ?? [], { reason: "not taken" });
-  await store.resolve({ runs: [runId], limit: 10, dispatchWindowMs });
+  await store.resolve({ runs: [runId], limit: 10 });
   const [other] = await claim(store, next[0]?.messages.slice(0, 1).map((message) => message.jobId) ?? []);
   if (other !== undefined) await store.settle([settlementOf(other, { ...failure, to: "FAILED" })], settleOptions);
-  for (let more = true; more;) ({ more } = await store.resolve({ runs: "all", limit: 100, dispatchWindowMs }));
+  for (let more = true; more;) ({ more } = await store.resolve({ runs: "all", limit: 100 }));
   await store.run(runId);
   await store.runs({ kinds: ["tour"], limit: 10 });
   await store.runs({ states: ["RUNNING"], parentId: runId, limit: 10 });
@@ -267,20 +267,20 @@ async function runs(store: Store, tag: string): Promise<void> {
   const [writer] = await claim(store, await insert(store, [aJob()]));
   if (writer === undefined) throw new Error("the job that writes pages was claimed");
   const targets = [{ job: aJob({ key: `${tag}-target` }), row: { id: 1 } }];
-  await store.addPage(pages.runId, { targets, cursor: 1, by: writer }, { dispatchWindowMs });
+  await store.addPage(pages.runId, { targets, cursor: 1, by: writer });
   await store.sealRun(pages.runId, {});
   const orphan = { ...run, key: `${tag}-orphan`, starterId: writer.jobId, sealed: false, tasks: [] };
   await store.startRun(orphan);
   await store.startRun(orphan);
   await store.cancel([writer.jobId]);
-  await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
+  await store.resolve({ runs: "all", limit: 10 });
 }
 
 const ofPages = { version: 1, shape: null, input: null, onFailure: "stop", retentionMs: 1, trace: "" } as const;
 
 async function locks(store: Store, tag: string): Promise<void> {
   await store.installFence({ name: tag, token: 1 });
-  await store.relay({ dispatchWindowMs, limit: 10, fence: { name: tag, token: 1 } });
+  await store.relay({ limit: 10, fence: { name: tag, token: 1 } });
   const taken = await store.acquire(tag, "a", minute);
   await store.acquire(tag, "b", minute);
   if (!("fence" in taken)) throw new Error("the lock row was free");

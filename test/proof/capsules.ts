@@ -1,6 +1,5 @@
 /** Capsules that open minute by minute before a mail server of some mood. */
 import type { Pool } from "pg";
-import { fakes } from "../../examples/time-capsule/fakes/index.ts";
 import { type ExampleSystem, startExample } from "./example-system.ts";
 import type { ProofContext } from "./proof.ts";
 
@@ -27,7 +26,6 @@ export interface CapsuleOptions {
 export const startCapsules = (context: ProofContext, { label, scale, mode }: CapsuleOptions): Promise<ExampleSystem> =>
   startExample(context, {
     name: "time-capsule",
-    fakes,
     label,
     scale,
     fakeEnv: { TIME_CAPSULE_MAIL_MODE: mode },

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Fake } from "../../examples/fake.ts";
+import { fakesOf } from "../../examples/fakes.ts";
 import { startApi } from "../../src/local/api-process.ts";
 import { Children } from "../../src/local/process/children.ts";
 import { compressTime } from "../../src/local/setup/compressed-time.ts";
@@ -14,7 +14,6 @@ import { startSystem, type System, type SystemOptions } from "./system.ts";
 export interface ExampleOptions extends Pick<SystemOptions, "lane" | "proxied" | "postgresPort"> {
   /** Of the example, and of the file in `test/proof/app` that has its definitions. */
   readonly name: string;
-  readonly fakes: readonly Fake[];
   /** Names the folder, when a case starts several. */
   readonly label: string;
   readonly scale: number;
@@ -37,7 +36,9 @@ export async function startExample(context: ProofContext, options: ExampleOption
   const { PATH = "", HOME = "" } = process.env;
   const scaled = { BELFRY_TIME_SCALE: String(options.scale) };
   const fakes: Fakes = await startFakes(
-    options.fakes.filter(({ once }) => !once).map((one) => ({ ...one, file: fileURLToPath(one.file) })),
+    fakesOf(options.name)
+      .filter(({ once }) => !once)
+      .map((one) => ({ ...one, file: fileURLToPath(one.file) })),
     { children, home: folder, env: { PATH, HOME, ...scaled, ...options.fakeEnv } },
   );
   const system = await startSystem({

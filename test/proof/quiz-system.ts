@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { fakes } from "../../examples/daily-quiz/fakes/index.ts";
+import { fakes } from "../../examples/fakes.ts";
 import { Children } from "../../src/local/process/children.ts";
 import { compressTime } from "../../src/local/setup/compressed-time.ts";
 import { type Fakes, startFakes } from "../../src/local/fakes.ts";
@@ -53,7 +53,7 @@ export async function startQuiz(
     lane: ({ name: lane }) => (lane === "push" ? { concurrency: options.workers } : {}),
     endBeside: async () => void (await Promise.all(targets.map((target) => target.stop()))),
   });
-  const env = { DATABASE_URL: system.databaseUrl };
+  const env = { DATABASE_URL: system.databaseUrl, BELFRY_STAGE: "demo", AWS_REGION: "us-east-1" };
   await start("daily-quiz-seed", env);
   await compressTime(system.databaseUrl, { scale: options.scale, startsAt });
   targets.push(await start("daily-quiz-people", env));

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineDataGraph, defineGraph, PermanentError, type DataTask } from "../../src/core/index.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { runBulkPage } from "../../src/core/admin/run-bulk.ts";
 import type { Operations } from "../../src/core/ports/operations.ts";
 import { rerunRun, resumeRun } from "../../src/core/admin/run-control.ts";
@@ -10,7 +9,7 @@ import { jobOf } from "../core/world.ts";
 import { shop } from "../core/world.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
 
-const options = { stage: "test", dispatchWindowMs: contractLimits.dispatchWindowMs };
+const options = { stage: "test" };
 
 const twoSteps = (broken: { now: boolean }, ran: string[] = []) =>
   defineGraph({
@@ -38,7 +37,7 @@ describe("control of runs", () => {
     const { world: ports, registry } = run.shop;
     expect(await runToEnd(run)).toBe("FAILED");
     broken.now = false;
-    expect(await resumeRun(ports, run.id, options)).toHaveLength(1);
+    expect(await resumeRun(ports, run.id)).toHaveLength(1);
     expect(await runToEnd(run)).toBe("DONE");
     expect(ran).toEqual(["load", "post d1", "post d1"]);
     const again = await rerunRun(ports, registry, run.id, options);
@@ -73,7 +72,6 @@ describe("control of runs", () => {
     } as unknown as Operations;
     await runBulkPage(run.shop.world, run.shop.registry, operations, {
       owner: "test",
-      dispatchWindowMs: 0,
       stage: "dev",
     });
     expect(advanced).toEqual([{ next: null, changed: 1, takenAlong: 1, refused: 0 }]);
@@ -82,10 +80,10 @@ describe("control of runs", () => {
   test("cancel ends everything that is open, once", async () => {
     const run = await startedRun(twoSteps({ now: false }), { day: "d1" });
     const { world: ports, registry } = run.shop;
-    expect(await cancelRun(ports, registry, run.id, options)).toBe(2);
+    expect(await cancelRun(ports, registry, run.id)).toBe(2);
     expect(await stateOf(run)).toEqual({ load: "CANCELED", post: "CANCELED" });
     expect(await ports.store.run(run.id)).toMatchObject({ state: "CANCELED", done: 2 });
-    expect(await cancelRun(ports, registry, run.id, options)).toBe(null);
+    expect(await cancelRun(ports, registry, run.id)).toBe(null);
   });
 
   test("a cancel whose process died between two pages is finished by the pass", async () => {

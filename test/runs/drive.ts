@@ -1,7 +1,6 @@
 import type { RunId } from "../../src/core/job/job.ts";
 import { atOnce } from "../support/rescue-at-once.ts";
 import type { Job } from "../../src/core/define/context.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { pass } from "../../src/core/scheduler/pass.ts";
 import type { RunState } from "../../src/core/ports/ports.ts";
 import type { State } from "../../src/core/job/state.ts";
@@ -37,7 +36,6 @@ export async function runToEnd({ shop: opened, id, max }: Driven): Promise<RunSt
     if (run?.finishedAt != null) return run.state;
     await pass(ports, registry, {
       stage: "test",
-      dispatchWindowMs: contractLimits.dispatchWindowMs,
       signal: AbortSignal.timeout(60_000),
       lapsed: atOnce,
     });

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineGraph, PermanentError } from "../../src/core/index.ts";
 import { cancelRun } from "../../src/core/work/cancel-run.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { SettledJob } from "../../src/core/define/context.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
 
@@ -58,7 +57,7 @@ test("a cancel of the run tells the onSettled of every task that was open", asyn
   const told: Told[] = [];
   const run = await startedRun(logged(told), { day: "2031-05-06" });
   const { world, registry } = run.shop;
-  await cancelRun(world, registry, run.id, { dispatchWindowMs: contractLimits.dispatchWindowMs });
+  await cancelRun(world, registry, run.id);
   const input = { day: "2031-05-06", size: 7 };
   expect(told).toEqual(["load", "book", "audit", "report"].map((task) => [task, input, "canceled", true]));
 });

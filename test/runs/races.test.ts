@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { addUpRuns } from "../../src/adapters/postgres/sql/resolve.ts";
 import { runLimits } from "../../src/core/ports/run-limits.ts";
 import type { Claimed, NewRun, NewTask } from "../../src/core/ports/ports.ts";
-import { dispatchWindowMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
 import { deadlocks, messagesOf, shuffled, untilWaiting } from "../postgres/race.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
@@ -46,7 +46,6 @@ async function settle(jobs: readonly Claimed[]): Promise<readonly string[]> {
     const resolved = await db.store.resolve({
       runs: settled.aftermath.runs,
       limit: runLimits.resolveRowsMax,
-      dispatchWindowMs,
     });
     queued.push(...messagesOf(resolved.aftermath.outbox));
     if (!resolved.more || resolved.steps === 0) break;
@@ -103,7 +102,7 @@ test("finding 5: a run whose last page and seal commit while it is added up does
   gate.release();
   await adding;
   expect(await db.store.run(runId)).toMatchObject({ state: "RUNNING" });
-  await db.store.resolve({ runs: [runId], limit: 10, dispatchWindowMs });
+  await db.store.resolve({ runs: [runId], limit: 10 });
   expect(await db.store.run(runId)).toMatchObject({ state: "RUNNING", total: 8, done: 5 });
 });
 
@@ -138,7 +137,7 @@ describe("finding 23: a wide release", () => {
     );
     expect(messagesOf(settled.aftermath.outbox)).toHaveLength(runLimits.releasedRowsMax);
     expect(settled.aftermath.leftToRelay).toEqual(["default"]);
-    expect(messagesOf(await db.store.relay({ dispatchWindowMs, limit: 500 }))).toHaveLength(50);
+    expect(messagesOf(await db.store.relay({ limit: 500 }))).toHaveLength(50);
   });
 });
 
@@ -150,7 +149,7 @@ test("a chain of skipped tasks is spread in rounds, and the run still closes", a
     held.map((job) => settlementOf(job, failed)),
     settleOptions,
   );
-  for (let more = true; more;) ({ more } = await db.store.resolve({ runs: "all", limit: 10, dispatchWindowMs }));
+  for (let more = true; more;) ({ more } = await db.store.resolve({ runs: "all", limit: 10 }));
   expect(await db.store.run(runId)).toMatchObject({ state: "FAILED", failed: 1, skipped: 40, done: 41 });
 });
 

@@ -4,7 +4,7 @@ import type { JobId, RunId } from "../../src/core/job/job.ts";
 import type { Claimed, OutboxBatch, Message, NewRun, FailurePolicy, Store } from "../../src/core/ports/ports.ts";
 import { joinRules } from "../../src/core/job/join.ts";
 import { isFinal } from "../../src/core/job/state.ts";
-import { aJob, dispatchWindowMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { aJob, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { oracle, type PlannedTask, runEnd } from "./oracle.ts";
 
@@ -144,7 +144,6 @@ class Turn {
       const resolved = await this.#store.resolve({
         runs: [this.#runId],
         limit: 1 + below(this.#chance, 50),
-        dispatchWindowMs,
       });
       this.#take(resolved.aftermath.outbox);
       if (!resolved.more) return;

@@ -1,14 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineFanOut, defineJob, type Moment } from "../../src/core/index.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { runLimits } from "../../src/core/ports/run-limits.ts";
 import { rerunRun } from "../../src/core/admin/run-control.ts";
 import { cancelRun } from "../../src/core/work/cancel-run.ts";
 import { world } from "../core/world.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
 
-const options = { stage: "test", dispatchWindowMs: contractLimits.dispatchWindowMs };
+const options = { stage: "test" };
 
 /** A fan-out over people who come and go, which remembers whom it told and for which occurrence it asked. */
 function quiz(people: readonly string[]) {
@@ -60,7 +59,7 @@ describe("a fan-out that is run again", () => {
     expect(await runToEnd(run)).toBe("DONE");
     const second = await rerunRun(ports, registry, run.id, options);
     const third = await rerunRun(ports, registry, run.id, options);
-    await cancelRun(ports, registry, second, options);
+    await cancelRun(ports, registry, second);
     expect(await runToEnd({ ...run, id: third })).toBe("DONE");
     expect(await ports.store.run(second)).toMatchObject({ state: "CANCELED", ok: 0 });
     expect(sent).toEqual(["a", "b", "a", "b"]);

@@ -2,7 +2,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Store } from "../../src/core/ports/ports.ts";
 import { minute } from "../contract/store/fixture.ts";
-import { beginWriting, cancelPages, quizAt, prematerialized } from "../contract/store/prematerialized.ts";
+import {
+  beginWriting,
+  cancelPages,
+  dispatchWindowMs,
+  quizAt,
+  prematerialized,
+} from "../contract/store/prematerialized.ts";
 import { ledger } from "../contract/store/schedule-fixture.ts";
 import { untilWaiting } from "../postgres/race.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
@@ -11,7 +17,7 @@ import { aPause } from "../support/pause.ts";
 const second = 1_000;
 let db: TestDatabase;
 beforeEach(async () => {
-  db = await freshDatabase({ own: true, connections: 6, txConnections: 4 });
+  db = await freshDatabase({ own: true, connections: 6, txConnections: 4, dispatchWindowMs });
   await db.pool.query(`create function gate() returns trigger language plpgsql as $$
     begin perform pg_advisory_xact_lock_shared(7); return case when tg_op = 'DELETE' then old else new end; end $$`);
 });

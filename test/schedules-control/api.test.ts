@@ -104,12 +104,9 @@ test("a trigger makes a job; a backfill plans what was missed; explain answers f
   const store = opened.store;
   const [row] = await store.schedules();
   const decidedUntil = await store.now();
-  await store.plan(
-    [{ scheduleId: "ping-often", version: row?.version ?? 1, decidedUntil, nextAt: null, occurrences: [] }],
-    {
-      dispatchWindowMs: 0,
-    },
-  );
+  await store.plan([
+    { scheduleId: "ping-often", version: row?.version ?? 1, decidedUntil, nextAt: null, occurrences: [] },
+  ]);
   const window = { from: "2026-11-21T08:05:00Z", to: "2026-11-21T08:35:00Z", pace: "2s" };
   const dry = await call(opened, "POST", "/schedules/ping-often/backfill", { ...window, dryRun: true });
   expect(dry.body).toMatchObject({ dryRun: true, times: [{ was: "missing", runs: true }, {}, {}] });
@@ -136,7 +133,7 @@ test("the history comes in pages, and a cursor of one's own making is refused", 
     return { ...skipped, localTime, fold: 0 as const, timezone: "UTC", nominalAt };
   });
   const plan = { scheduleId: "ping-often", version: 1, decidedUntil: now + 3_600_000, nextAt: null, occurrences };
-  await store.plan([plan], { dispatchWindowMs: 0 });
+  await store.plan([plan]);
   const page = async (query: string) =>
     (await call(opened, "GET", `/schedules/ping-often/occurrences?limit=2${query}`)).body;
   const first = await page("");
@@ -185,7 +182,7 @@ test("the next time is the next one that fires, also when the scheduler has plan
   const opened = await openApi();
   const now = await opened.store.now();
   const plan = { scheduleId: "ping-often", version: 1, decidedUntil: now + 3_000_000, nextAt: now + 3_600_000 };
-  await opened.store.plan([{ ...plan, occurrences: [] }], { dispatchWindowMs: 0 });
+  await opened.store.plan([{ ...plan, occurrences: [] }]);
   const times = { nextAt: "2026-11-21T08:10:00.000Z", looksAt: "2026-11-21T09:00:00.000Z" };
   expect((await call(opened, "GET", "/schedules")).body).toMatchObject({ schedules: [times] });
   expect((await call(opened, "GET", "/schedules/ping-often")).body).toMatchObject(times);

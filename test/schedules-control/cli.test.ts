@@ -84,7 +84,7 @@ test("a backfill is looked at first, and more than ten jobs are confirmed", asyn
   await advance(3 * 3_600_000);
   const decidedUntil = await store.now();
   const plan = { scheduleId: "ping-often", version: 1, decidedUntil, nextAt: null, occurrences: [] };
-  await store.plan([plan], { dispatchWindowMs: 0 });
+  await store.plan([plan]);
   const backfill = ["schedules", "backfill", "ping-often", "--from", "2026-11-21T08:00Z", "--to", "2026-11-21T10:00Z"];
   const dry = await belfry(...backfill, "--dry-run");
   expect(dry.out).toContain("2026-11-21 08:10:00\tmissing\t1");

@@ -57,7 +57,7 @@ test("a retry that met the job of a later time was ended by the overlap rule, an
   await at.tick();
   await at.begin("often", nine + 5 * minute);
   await at.advance(minute);
-  await at.store.relay({ dispatchWindowMs: 0, limit: 10 });
+  await at.store.relay({ limit: 10 });
   expect(await at.begin("often", nine)).toMatchObject({ state: "SKIPPED", reason: "overlap" });
   expect(await at.why("often", "09:00")).toMatchObject({
     verdict: "canceled",

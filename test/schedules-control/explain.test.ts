@@ -28,9 +28,7 @@ describe("why did 09:05 not run? Planted causes and what explain answers", () =>
     const other = defineSchedule({ id: "other", cron: "0 9 * * *", timezone: "Asia/Seoul", run: locked });
     const at = await stage([often({ run: locked }), other], nine + 4 * minute);
     await at.tick();
-    const { results } = await at.store.insert([at.store.tables.inStates("QUEUED").map(jobLike)[0] ?? fail()], {
-      dispatchWindowMs: 0,
-    });
+    const { results } = await at.store.insert([at.store.tables.inStates("QUEUED").map(jobLike)[0] ?? fail()]);
     const [first] = results;
     const [row] = await at.store.peek([first?.id ?? fail()]);
     const message = { jobId: first?.id ?? fail(), generation: row?.generation ?? 0, trace: "" };

@@ -28,7 +28,6 @@ async function woken(over: object = {}) {
       id,
       owner: "task",
       stage: "test",
-      dispatchWindowMs: 300_000,
       onLockOutage: "postgres",
       signal,
     });
@@ -108,7 +107,6 @@ test("while another task has the lock, a wake ends, and the tick records the tim
     id: "s",
     owner: "task",
     stage: "test",
-    dispatchWindowMs: 300_000,
     onLockOutage: "postgres",
     signal: new AbortController().signal,
   });

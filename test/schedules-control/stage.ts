@@ -15,7 +15,7 @@ export const work = defineJob({ id: "work", run: () => {} });
 export const capped = defineJob({ id: "capped", concurrency: 1, run: () => {} });
 export const locked = defineJob({ id: "locked", lock: { name: "shared" }, run: () => {} });
 export const dispatchWindowMs = 5 * minute;
-export const control = { stage: "test", dispatchWindowMs };
+export const control = { stage: "test" };
 
 export const appOf = (...schedules: ScheduleDefinition[]) =>
   defineApp({ name: "test", jobs: [work, capped, locked], schedules });
@@ -56,7 +56,6 @@ export async function stage(schedules: readonly ScheduleDefinition[], start: num
     end: (job: Claimed, over: Partial<Settlement> = {}, tx?: StoreTx) =>
       at.store.settle([settlementOf(job, over)], {
         worker: "w",
-        dispatchWindowMs,
         ...(tx === undefined ? {} : { tx }),
       }),
     /** Moves the clock to an instant, a minute at a time, with ticks; works what is due when `isWorking`. */

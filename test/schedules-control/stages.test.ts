@@ -142,7 +142,6 @@ async function runOnce(name: string, run: (payload: unknown, ctx: Context) => Pr
     worker: "w",
     lane: "default",
     stage: name,
-    dispatchWindowMs: 0,
   });
   await worker.handle([{ messageId: "m", body: encodeMessage(message) }], { remainingMs: () => 60_000 });
 }

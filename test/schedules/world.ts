@@ -68,7 +68,7 @@ export function world<S extends Store>(apps: readonly AppDefinition[], ground: G
   const work = async (): Promise<readonly Claimed[]> => {
     const claimed: Claimed[] = [];
     for (let turn = 0; turn < 10_000; turn++) {
-      await sendOutbox(ports, await store.relay({ dispatchWindowMs: 0, limit: 10_000 }));
+      await sendOutbox(ports, await store.relay({ limit: 10_000 }));
       await sendOutbox(ports, await store.wake({ slotKeys: "all", limit: 10_000 }));
       const visible = inbox.filter((each) => each.visibleAt <= now).map((each) => each.message);
       if (visible.length === 0) return claimed;
@@ -81,7 +81,7 @@ export function world<S extends Store>(apps: readonly AppDefinition[], ground: G
       if (running.length > 0)
         await store.settle(
           running.map((job) => settlementOf(job)),
-          { worker: "w", dispatchWindowMs: 0 },
+          { worker: "w" },
         );
     }
     throw new Error("work never ends");

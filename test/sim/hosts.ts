@@ -23,7 +23,7 @@ export function keepWorker(world: World, lane: string, name: string): void {
 
 async function runWorker(world: World, process: SimProcess, lane: string): Promise<void> {
   const { ports, app } = world.inside(process);
-  const options = { worker: process.name, lane, stage: "sim", dispatchWindowMs: world.dispatchWindowMs };
+  const options = { worker: process.name, lane, stage: "sim" };
   const worker = world.planted.worker(createWorker(ports, app.registry, options));
   const told = new AbortController();
   world.onTerm(process, () => {
@@ -81,7 +81,6 @@ async function runScheduler(world: World, process: SimProcess): Promise<void> {
     stage: "sim",
     untilMs: 6_000,
     onLockOutage: "postgres",
-    dispatchWindowMs: world.dispatchWindowMs,
     signal: told.signal,
     lockLeaseMs: 4_000,
   });
@@ -106,7 +105,7 @@ async function runDrain(world: World, process: SimProcess, lane: string): Promis
     await process.clock.sleep(3_000);
     const records = world.queue.dead(lane);
     if (records.length === 0) continue;
-    const { failed } = await drain(ports, app.registry, records, { lane, dispatchWindowMs: world.dispatchWindowMs });
+    const { failed } = await drain(ports, app.registry, records, { lane });
     await world.wire.leg();
     for (const { messageId } of records) {
       if (!failed.includes(messageId)) world.queue.dropDead(lane, messageId, world.record, true);

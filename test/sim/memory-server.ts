@@ -6,11 +6,11 @@ import { attempts } from "../support/reference/read.ts";
 import type { JobRow } from "../support/reference/rows.ts";
 import { funnelOf } from "../support/reference/runs.ts";
 import { labelsOf } from "./labels.ts";
-import type { SimServer, TableFacts } from "./server.ts";
+import { dispatchWindowMs, type SimServer, type TableFacts } from "./server.ts";
 
 /** The reference store: a run takes milliseconds. */
 export function memoryServer(now: () => number, plant: (base: ReferenceStore) => Store): SimServer {
-  const reference = referenceStore(now);
+  const reference = referenceStore(now, { dispatchWindowMs });
   const t = reference.tables;
   const store = plant(reference);
   return {

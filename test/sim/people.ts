@@ -34,7 +34,7 @@ async function ask(world: World, process: SimProcess, n: number): Promise<void> 
   const first = record.enqueues.length;
   for (const { payload, key } of items)
     record.enqueues.push({ mark: payload.mark, kind, key: key ?? null, answer: null });
-  const client = createClient(ports, { stage: "sim", dispatchWindowMs: world.dispatchWindowMs });
+  const client = createClient(ports, { stage: "sim" });
   const answers = await client.enqueue(definitionOf(job), items);
   answers.forEach((answer, index) => {
     const asked = record.enqueues[first + index];
@@ -75,9 +75,8 @@ async function interfere(world: World, process: SimProcess): Promise<void> {
   const { ports, app } = world.inside(process);
   const listed = await ports.store.jobs({ limit: 50 });
   const some = world.random.shuffled(listed.map((job) => job.id)).slice(0, 3);
-  const options = { dispatchWindowMs: world.dispatchWindowMs };
-  if (world.random.chance(0.5)) await cancelJobs(ports, app.registry, some, options);
-  else await retryJobs(ports, some, options);
+  if (world.random.chance(0.5)) await cancelJobs(ports, app.registry, some);
+  else await retryJobs(ports, some);
 }
 
 /** A release: the definitions are installed, with another period for one schedule. */

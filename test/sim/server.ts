@@ -4,6 +4,9 @@ import type { Record } from "./record.ts";
 import type { SimProcess } from "./process.ts";
 import type { VirtualTime } from "../support/virtual-clock.ts";
 
+/** Shorter than in real life, so that runs of a minute see rows on both sides of it. */
+export const dispatchWindowMs = 15_000;
+
 /** What a server's tables show: the part of the evidence that nobody remembers. */
 export interface TableFacts extends Pick<
   Evidence,

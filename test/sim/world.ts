@@ -64,8 +64,6 @@ export class World {
   readonly planted: Planted;
   readonly without: ReadonlySet<Layer>;
   readonly trace: ((line: string) => void) | null;
-  /** Shorter than in real life, so that runs of a minute see rows on both sides of it. */
-  readonly dispatchWindowMs = 15_000;
   /** The period that the newest release gives the schedule `often`. */
   everyMs = 15_000;
   isFaulty = false;

@@ -6,12 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { SendMessageCommand, SQSClient, CreateQueueCommand } from "@aws-sdk/client-sqs";
+import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { readLedger } from "../../examples/fake/ledger.ts";
 import { fakes } from "../../examples/fakes.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
-import { startSqs } from "../../src/local/services/sqs.ts";
 import { until } from "../proof/until.ts";
 import { freshDatabase } from "../support/database.ts";
 import { bundleFakes } from "./fakes/bundle.ts";
@@ -32,10 +31,6 @@ async function startTask() {
   const database = await freshDatabase({ own: true });
   for (const file of globSync(fileURLToPath(new URL("../../examples/*/migrations/*.sql", import.meta.url))).toSorted())
     await database.pool.query(readFileSync(file, "utf8"));
-  const sqs = await startSqs();
-  const credentials = { accessKeyId: "test", secretAccessKey: "test" };
-  const queues = new SQSClient({ endpoint: sqs.url, region: "us-east-1", credentials });
-  const { QueueUrl: ordersQueue = "" } = await queues.send(new CreateQueueCommand({ QueueName: "orders" }));
   const ports = Object.fromEntries(
     await Promise.all(
       fakes.filter((each) => each.address !== undefined).map(async ({ name }) => [name, await freePort()] as const),
@@ -46,14 +41,10 @@ async function startTask() {
     env: {
       PATH: process.env["PATH"],
       AWS_REGION: "us-east-1",
-      AWS_ACCESS_KEY_ID: "test",
-      AWS_SECRET_ACCESS_KEY: "test",
-      AWS_ENDPOINT_URL_SQS: sqs.url,
       DATABASE_URL: database.url,
       BELFRY_STAGE: "smoke",
       BELFRY_HOME: join(folder, "state"),
       FAKE_PORTS: JSON.stringify(ports),
-      ORDERS_QUEUE_URL: ordersQueue,
       TIME_CAPSULE_AFTER_MINUTES: "15",
     },
   });
@@ -62,8 +53,6 @@ async function startTask() {
   onTestFinished(async () => {
     // Its own children end with it only when it may end them.
     if (child.exitCode === null && child.kill("SIGTERM")) await once(child, "exit");
-    queues.destroy();
-    await sqs.stop();
     await database.close();
   });
   await until("the fakes to serve", startMsMax, async () => {
@@ -71,7 +60,7 @@ async function startTask() {
     return lines.some((line) => line.includes("the fakes serve"));
   });
   const served = lines.find((line) => line.includes("the fakes serve")) ?? "";
-  return { child, database, ports, ordersQueue, served };
+  return { child, database, ports, served };
 }
 
 function get(port: number | undefined, path: string): Promise<number | undefined> {
@@ -83,12 +72,12 @@ function get(port: number | undefined, path: string): Promise<number | undefined
 }
 
 test("the bundled task seeds, serves every target on its port with a ledger that can be read, and stops at SIGTERM with 0", async () => {
-  const { child, database, ports, ordersQueue, served } = await startTask();
+  const { child, database, ports, served } = await startTask();
   const ledgers = join(folder, "state", "fakes");
 
   // What they call their addresses themselves is what a deployment calls them.
   const declared = fakes.flatMap(({ address }) => (address === undefined ? [] : [address.variable]));
-  expect(served).toContain([...declared, "ORDERS_QUEUE_URL"].toSorted().join(", "));
+  expect(served).toContain(declared.toSorted().join(", "));
 
   const { rows } = await database.pool.query<{ seeded: boolean; opens: boolean }>(`
     select (select count(*) from batch_scheduler.outbox) > 0 and (select count(*) from daily_quiz.app_user) > 0
@@ -99,22 +88,20 @@ test("the bundled task seeds, serves every target on its port with a ledger that
   expect(await get(ports["batch-scheduler-files"], "/reports/0001.csv")).toBe(200);
   expect(readLedger(ledgers, "batch-scheduler-files")).toMatchObject([{ key: "/reports/0001.csv" }]);
 
-  // As the example's publisher sends: its signature is for the fake, and the queue behind takes the fake's own.
+  // As the example's publisher sends.
   const endpoint = `http://127.0.0.1:${ports["batch-scheduler-publisher"]}`;
   const credentials = { accessKeyId: "handler", secretAccessKey: "handler" };
   const sender = new SQSClient({ endpoint, region: "us-east-1", credentials, useQueueUrlAsEndpoint: false });
   const key = "order-000301";
   await sender.send(
     new SendMessageCommand({
-      QueueUrl: ordersQueue,
+      QueueUrl: endpoint,
       MessageBody: "{}",
       MessageAttributes: { key: { DataType: "String", StringValue: key } },
     }),
   );
   sender.destroy();
-  const outcomes = () => readLedger(ledgers, "batch-scheduler-publisher").map((line) => `${line.key} ${line.outcome}`);
-  await until("the queue's consumer to get it", startMsMax, async () => outcomes().includes(`${key} received`));
-  expect(outcomes()).toContain(`${key} accepted`);
+  expect(readLedger(ledgers, "batch-scheduler-publisher")).toMatchObject([{ key, outcome: "accepted" }]);
 
   const ended = once(child, "exit", { signal: AbortSignal.timeout(stopMsMax) });
   child.kill("SIGTERM");

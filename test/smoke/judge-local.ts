@@ -3,10 +3,8 @@ import { once } from "node:events";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { fakes } from "../../examples/fakes.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
-import { startSqs } from "../../src/local/services/sqs.ts";
 import { startLocal } from "../../src/local/system.ts";
 import { demoTime } from "../demo/judges.ts";
 import { type ExampleReport, type Report, reportText } from "../demo/report.ts";
@@ -25,8 +23,7 @@ export async function judgeLocal(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   await bundleFakes(join(folder, "app"));
-  const sqs = await startSqs();
-  const { ports, environment } = await targetsOn(sqs.url);
+  const { ports, environment } = await targets();
   const system = await startLocal({
     home: join(folder, "system"),
     stage: "demo",
@@ -44,7 +41,6 @@ export async function judgeLocal(folder: string): Promise<void> {
     tell(await judgedBy(join(folder, "app", "main.mjs"), { ...system.env, ...later, ...own }));
   } finally {
     await system.stop();
-    await sqs.stop();
     if (system.postgres !== null) rmSync(system.postgres.dataFolder, { recursive: true, force: true });
   }
 }
@@ -56,13 +52,9 @@ export function tell(report: Report): void {
 }
 
 /** What `infra/constructs/fakes.ts` gives to the task and to the processes with handlers. */
-async function targetsOn(queues: string) {
-  const credentials = { accessKeyId: "test", secretAccessKey: "test" };
-  const sqs = new SQSClient({ endpoint: queues, region: "us-east-1", credentials });
-  const { QueueUrl = "" } = await sqs.send(new CreateQueueCommand({ QueueName: "orders" }));
-  sqs.destroy();
+async function targets() {
   const ports: Record<string, number> = {};
-  const environment: Record<string, string> = { AWS_ENDPOINT_URL_SQS: queues, ORDERS_QUEUE_URL: QueueUrl };
+  const environment: Record<string, string> = {};
   for (const { name, address } of fakes) {
     if (address === undefined) continue;
     ports[name] = await freePort();

@@ -20,6 +20,8 @@ export interface FreshOptions {
   /** Of the store's main pool. */
   readonly connections?: number;
   readonly txConnections?: number;
+  /** Of the store; default as in production. */
+  readonly dispatchWindowMs?: number;
   /** See `ConnectOptions`. */
   readonly prepare?: boolean;
   /** For a test that changes tables or partitions: the database is made for it alone and dropped afterwards. */
@@ -47,7 +49,7 @@ export async function freshDatabase(options: FreshOptions = {}): Promise<TestDat
     url,
     pool,
     connections,
-    store: createPostgresStore(connections),
+    store: createPostgresStore(connections, options),
     clock: testClock(pool),
     async close() {
       await connections.close();

@@ -2,6 +2,7 @@
  * The `Store` in memory: the oracle that Postgres is compared with, and the store of the simulation.
  * Each verb is a pure function of the tables, in a file of its own under `reference/`.
  */
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import {
   noAftermath,
   type InSameTransaction,
@@ -60,17 +61,20 @@ export interface ReferenceStore extends Store {
 const hookTriesMax = 20;
 
 /** An empty store whose every "now" is `now()`, in milliseconds since 1970. */
-export function referenceStore(now: () => number): ReferenceStore {
-  const t = new Tables(now);
+export function referenceStore(
+  now: () => number,
+  { dispatchWindowMs = contractLimits.dispatchWindowMs }: { readonly dispatchWindowMs?: number } = {},
+): ReferenceStore {
+  const t = new Tables(now, dispatchWindowMs);
   const run = <T>(statement: () => T, tx?: Tx): T =>
     tx instanceof ReferenceTx ? tx.perform(statement) : atomically(t, statement);
   const moving = async (statement: () => MovedRows, hook: InSameTransaction | undefined): Promise<MovedRows> =>
     hook === undefined ? run(statement) : await withHook(t, statement, (result) => result.rows, hook);
   return {
     tables: t,
+    dispatchWindowMs,
     now: async () => now(),
-    insert: async (newJobs, { dispatchWindowMs, tx, fence }) =>
-      run(() => fenced(t, fence, () => insert(t, newJobs, dispatchWindowMs)), tx),
+    insert: async (newJobs, { tx, fence } = {}) => run(() => fenced(t, fence, () => insert(t, newJobs)), tx),
     installSlots: async (groups) => run(() => installSlots(t, groups)),
     relay: async (options) => run(() => fenced(t, options.fence, () => relay(t, options))),
     confirm: async (sent) => run(() => confirm(t, sent)),
@@ -112,10 +116,10 @@ export function referenceStore(now: () => number): ReferenceStore {
     release: async (name, owner, fence) => run(() => release(t, name, owner, fence)),
     installSchedules: async (specs, options) => run(() => installSchedules(t, specs, options?.apps)),
     dueSchedules: async (options) => run(() => ({ now: now(), schedules: dueSchedules(t, options) })),
-    plan: async (plans, { dispatchWindowMs, fence }) =>
-      run(() => fenced(t, fence, () => plan(t, plans, dispatchWindowMs))),
+    plan: async (plans, options) =>
+      run(() => fenced(t, options?.fence, () => plan(t, plans, options?.dispatchWindowMs))),
     startRun: async (next, { tx } = {}) => run(() => startRun(t, next), tx),
-    addPage: async (id, page, { dispatchWindowMs, tx }) => run(() => addPage(t, id, page, dispatchWindowMs), tx),
+    addPage: async (id, page, { tx } = {}) => run(() => addPage(t, id, page), tx),
     sealRun: async (id, { tx }) => run(() => sealRun(t, id), tx),
     inRuns: async (ids) => inRuns(t, ids),
     skip: async (messages, options) => run(() => skip(t, messages, options)),

@@ -13,7 +13,7 @@ const lookMs = 1_000;
 // At least a minute before the quiz: a user who leaves in its very moment may still get it.
 const leave = `
   update daily_quiz.app_user as u set notify = false
-  from daily_quiz.notification_target as t
+  from daily_quiz.quiz_notification_log as t
   where t.user_id = u.id and u.id = any($1::bigint[]) and u.notify
     and t.status in ('PENDING', 'QUEUED') and t.send_at > belfry.now() + interval '1 minute'
   returning u.id::int as id, t.day::text as day`;

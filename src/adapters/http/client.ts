@@ -1,11 +1,17 @@
 import { request as plainRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { request as tlsRequest } from "node:https";
 import type { Socket } from "node:net";
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { AmbiguousError, httpError, PermanentError, RetryLater } from "../../core/define/errors.ts";
+import { checkPayloadNow } from "../../core/define/schema.ts";
+import { type FromEnvironment, outsideAddress } from "../outside-address.ts";
 
 export interface HttpClientOptions {
-  /** Paths of requests are resolved against it. */
-  readonly baseUrl: string | URL;
+  /**
+   * Paths of requests are resolved against it. `{ env: "BANK_URL" }` is read at each request, so a client may be made
+   * where definitions are, before the variable is set.
+   */
+  readonly baseUrl: string | URL | FromEnvironment;
   /** Milliseconds for the look-up of the name and the connection, TLS included. */
   readonly connectMs?: number;
   /** Milliseconds from the connection to the first byte of the answer: sending and waiting together. */
@@ -38,6 +44,8 @@ export interface HttpAnswer {
   text(): string;
   /** @throws RetryLater when it is not JSON: a proxy in between may have answered. */
   json(): unknown;
+  /** What the schema makes of it. @throws RetryLater naming each wrong field; TypeError for an asynchronous schema. */
+  json<S extends StandardSchemaV1>(schema: S): StandardSchemaV1.InferOutput<S>;
 }
 
 export interface HttpClient {
@@ -138,7 +146,7 @@ function exchange(
   settings: Settings,
   { patience, progress, signal }: { patience: Patience; progress: Progress; signal: AbortSignal },
 ): Promise<IncomingMessage> {
-  const url = new URL(request.path, settings.baseUrl);
+  const url = new URL(request.path, outsideAddress(settings.baseUrl));
   const body = request.json === undefined ? undefined : JSON.stringify(request.json);
   const method = request.method ?? "GET";
   const headers = Object.fromEntries(headersOf(request, settings.headers, body));
@@ -223,14 +231,24 @@ function answer(response: IncomingMessage, body: Uint8Array): HttpAnswer {
     headers: headersFrom(response),
     body,
     text,
-    json() {
-      try {
-        return JSON.parse(text());
-      } catch (cause) {
-        throw new RetryLater("the answer is not JSON", { code: "HTTP_NOT_JSON", cause });
-      }
-    },
+    json: (schema?: StandardSchemaV1) => (schema === undefined ? parsed(text()) : shaped(parsed(text()), schema)),
   };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new RetryLater("the answer is not JSON", { code: "HTTP_NOT_JSON", cause });
+  }
+}
+
+function shaped(value: unknown, schema: StandardSchemaV1): unknown {
+  const checked = checkPayloadNow(schema, value);
+  if (checked === null) throw new TypeError("the schema of an answer must be synchronous");
+  if (checked.ok) return checked.value;
+  const wrong = checked.issues.map(({ path, message }) => `${path || "the whole"}: ${message}`).join("; ");
+  throw new RetryLater(`the answer is not what was expected: ${wrong}`, { code: "HTTP_UNEXPECTED" });
 }
 
 function converted(error: unknown, request: HttpRequest, { isConnected }: Progress, timeout: AbortSignal): unknown {

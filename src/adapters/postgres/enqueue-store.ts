@@ -22,19 +22,18 @@ type Query = Session["run"];
 
 export function enqueueStore(session: Session): Pick<Store, "insert"> {
   return {
-    async insert(jobs, options) {
-      const { tx, fence, dispatchWindowMs, lockWaitMs } = options;
-      if (tx !== undefined) return await insertWith(onClient(tx), jobs, dispatchWindowMs);
+    async insert(jobs, { tx, fence, lockWaitMs } = {}) {
+      const { dispatchWindowMs } = session;
+      if (tx !== undefined) return await insertInto(tx, jobs, dispatchWindowMs);
       if (lockWaitMs !== undefined) {
         return await session.transaction(async (client) => {
           await execute(client, setLockTimeout, [`${lockWaitMs}ms`]);
-          return await insertWith(onClient(client), jobs, dispatchWindowMs);
+          return await insertInto(client, jobs, dispatchWindowMs);
         }, fence);
       }
       const isOneStatement = fence === undefined && jobs.length <= contractLimits.insertRowsMax;
-      if (isOneStatement)
-        return await insertWith((statement, values) => session.run(statement, values), jobs, dispatchWindowMs);
-      return await session.transaction((client) => insertWith(onClient(client), jobs, dispatchWindowMs), fence);
+      if (isOneStatement) return await insertWith((...sent) => session.run(...sent), jobs, dispatchWindowMs);
+      return await session.transaction((client) => insertInto(client, jobs, dispatchWindowMs), fence);
     },
   };
 }

@@ -7,13 +7,13 @@ import { rollUpStore } from "./rollup-store.ts";
 import { runMapStore } from "./run-map-store.ts";
 import { scheduleOutcomeStore } from "./schedule-outcome-store.ts";
 import { searchStore } from "./search-store.ts";
-import { createSession } from "./session.ts";
+import { createSession, type SessionOptions } from "./session.ts";
 import { steerStore } from "./steer-store.ts";
 import { streamStore } from "./stream-store.ts";
 
 /** Searches and changes for operators, on the connections for short statements. */
-export function createOperations(connections: Connections): Operations {
-  const session = createSession(connections.main, connections.where);
+export function createOperations(connections: Connections, options?: SessionOptions): Operations {
+  const session = createSession(connections.main, connections.where, options);
   return {
     ...searchStore(session),
     ...overviewStore(session),

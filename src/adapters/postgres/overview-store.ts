@@ -111,21 +111,30 @@ async function failures(session: Session): ReturnType<OverviewStore["failures"]>
 
 async function live(session: Session): ReturnType<OverviewStore["live"]> {
   const rows = await session.run(countLive, [operationsLimits.liveRowsMax]);
-  const counted = rows.reduce((sum, row) => sum + row.jobs, 0);
   const [first] = rows;
   const now = first?.now ?? (await session.run(selectNow))[0]?.now ?? 0;
+  const parts = Map.groupBy(rows, ({ part, lane }) => (part === "out" || part === "paused" ? `${part} ${lane}` : part));
+  const cut = [...parts.values()].flatMap((same) => {
+    const [row] = same;
+    const isCut = same.reduce((sum, { jobs }) => sum + jobs, 0) >= operationsLimits.liveRowsMax;
+    if (row === undefined || !isCut) return [];
+    return [{ part: row.part, lane: row.part === "out" || row.part === "paused" ? row.lane : null }];
+  });
   return {
     now,
-    isMore: counted >= operationsLimits.liveRowsMax,
-    counts: rows.map((row) => ({
-      lane: row.lane,
-      state: row.state as State,
-      hold: row.hold,
-      blocked: row.blocked,
-      jobs: row.jobs,
-      due: row.due,
-      oldestDueAt: row.oldest_due_at,
-    })),
+    cut,
+    // What a pause holds is counted lane by lane.
+    counts: rows
+      .filter(({ part, hold }) => part !== "slot" || hold === "slot")
+      .map((row) => ({
+        lane: row.lane,
+        state: row.state as State,
+        hold: row.hold,
+        blocked: row.blocked,
+        jobs: row.jobs,
+        due: row.due,
+        oldestDueAt: row.oldest_due_at,
+      })),
   };
 }
 

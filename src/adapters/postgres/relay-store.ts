@@ -27,8 +27,8 @@ type RelayPart =
 
 export function relayStore(session: Session): Pick<Store, RelayPart> {
   return {
-    async relay({ dispatchWindowMs, limit, lane, fence }) {
-      return outboxOf(await session.fenced(fence, relayDue, [dispatchWindowMs, limit, lane ?? null]));
+    async relay({ limit, lane, fence }) {
+      return outboxOf(await session.fenced(fence, relayDue, [session.dispatchWindowMs, limit, lane ?? null]));
     },
     async confirm(sent) {
       const whole = sent.filter((each) => each.failed.length === 0).map((each) => each.id);

@@ -15,7 +15,7 @@ import type { Statement } from "./statement.ts";
  */
 export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
   return {
-    async resolve({ runs, limit, dispatchWindowMs, fence }) {
+    async resolve({ runs, limit, fence }) {
       const asked = runs === "all" ? null : runs;
       const open = await look(session, asked);
       if (!isOpen(open) && asked !== null) return noSteps;
@@ -23,7 +23,7 @@ export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
       const parts: Aftermath[] = [];
       const closed: Resolved["closed"][number][] = [];
       const release = async (statement: Statement<ReleasedRow>): Promise<void> => {
-        const rows = await session.fenced(fence, statement, [asked, limit, dispatchWindowMs]);
+        const rows = await session.fenced(fence, statement, [asked, limit, session.dispatchWindowMs]);
         steps += rows[0]?.taken ?? 0;
         parts.push(aftermathOf(rows));
       };

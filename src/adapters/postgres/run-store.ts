@@ -33,8 +33,7 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
     tx === undefined ? session.transaction(work) : work(tx);
   return {
     startRun: (run, { tx } = {}) => inTx(tx, (client) => startRun(client, run)),
-    addPage: (runId, page, { dispatchWindowMs, tx }) =>
-      inTx(tx, (client) => addPage(client, runId, page, dispatchWindowMs)),
+    addPage: (runId, page, { tx } = {}) => inTx(tx, (client) => addPage(client, runId, page, session.dispatchWindowMs)),
     sealRun: (runId, { tx }) => inTx(tx, async (client) => (await execute(client, sql.sealRun, [runId])).length > 0),
     async skip(messages, { reason }) {
       if (messages.length === 0) return { ids: [], aftermath: noAftermath };

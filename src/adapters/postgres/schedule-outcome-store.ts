@@ -30,6 +30,7 @@ export function scheduleOutcomeStore(session: Session): ScheduleOutcomes {
         offset,
         needsEnds(search, sort),
         operationsLimits.lastEndLooksMax,
+        operationsLimits.suspectsMax,
       ];
       const rows = await session.run(searchSchedules, values);
       return {

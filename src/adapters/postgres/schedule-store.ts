@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { JobId, NewJob } from "../../core/job/job.ts";
 import { contractLimits } from "../../core/job/contract-limits.ts";
-import type { Fence, Store, Tx } from "../../core/ports/ports.ts";
+import type { Store, Tx } from "../../core/ports/ports.ts";
 import type {
   Carry,
   OccurrenceOutcome,
@@ -101,7 +101,7 @@ export async function cancelWaiting(tx: Tx, ids: readonly string[]): Promise<num
 async function plan(
   session: Session,
   plans: readonly PlannedSchedule[],
-  { dispatchWindowMs, fence }: { dispatchWindowMs: number; fence?: Fence | undefined },
+  { dispatchWindowMs = session.dispatchWindowMs, fence }: Parameters<Store["plan"]>[1] = {},
 ): ReturnType<Store["plan"]> {
   const values = [...planColumns(plans), ...occurrenceColumns(plans.flatMap(occurrencesOf)), dispatchWindowMs];
   const rows = await session.fenced(fence, planOccurrences, values);

@@ -110,7 +110,7 @@ async function byDue(session: Session, search: JobSearch, cursor: string | null,
   const found: JobView[] = [];
   let [due, id] = cursor?.split("_") ?? [search.dueFrom === undefined ? dueBounds.first : us(search.dueFrom), "0"];
   for (;;) {
-    const bounds = [operationsLimits.searchRowsMax, operationsLimits.slotGroupsShownMax, operationsLimits.liveRowsMax];
+    const bounds = [operationsLimits.searchRowsMax, operationsLimits.slotGroupsShownMax, operationsLimits.outRowsMax];
     const rows = await session.run(searchDue, [due, id, ...bounds, parameter(search), limit + 1 - found.length]);
     const matches = rows.filter((row) => row.found);
     found.push(...matches.map(jobOf));

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Client, Pool, PoolClient } from "pg";
+import { contractLimits } from "../../core/job/contract-limits.ts";
 import { postgresLimits } from "./postgres-limits.ts";
 import type { Fence, StoreTx, Tx } from "../../core/ports/ports.ts";
 import { FenceLost, UnknownOutcome } from "../../core/ports/ports.ts";
@@ -10,6 +11,8 @@ import { execute, type Statement } from "./statement.ts";
 
 /** How the store's own statements reach Postgres. */
 export interface Session {
+  /** Of every statement that dispatches: it is one setting of the process. */
+  readonly dispatchWindowMs: number;
   /** One statement, its own transaction. Deadlocks and serialization failures are retried. */
   run<R>(statement: Statement<R>, values?: unknown[]): Promise<R[]>;
   /** Retried like `run`, so `work` must only write through its `tx`. A fence is checked before `work`. */
@@ -18,8 +21,18 @@ export interface Session {
   fenced<R>(fence: Fence | undefined, statement: Statement<R>, values?: unknown[]): Promise<R[]>;
 }
 
-export function createSession(pool: Pool, where: string): Session {
+export interface SessionOptions {
+  /** Default `contractLimits.dispatchWindowMs`. */
+  readonly dispatchWindowMs?: number;
+}
+
+export function createSession(
+  pool: Pool,
+  where: string,
+  { dispatchWindowMs = contractLimits.dispatchWindowMs }: SessionOptions = {},
+): Session {
   const session: Session = {
+    dispatchWindowMs,
     run: (statement, values) => retried(() => withClient(pool, where, (client) => execute(client, statement, values))),
     transaction: (work, fence) => retried(() => transaction(pool, where, work, { fence })),
     fenced: (fence, statement, values) =>

@@ -3,7 +3,6 @@ import type { JobId } from "../../core/job/job.ts";
 import { runLimits } from "../../core/ports/run-limits.ts";
 import {
   type Aftermath,
-  type InSameTransaction,
   type Moved,
   noAftermath,
   type Settled,
@@ -21,12 +20,7 @@ import type { Session } from "./session.ts";
 import { readSettled, settleFull, settlePlain, type SettledRow } from "./sql/settle.ts";
 import { execute } from "./statement.ts";
 
-interface SettleOptions {
-  readonly worker: string;
-  readonly dispatchWindowMs: number;
-  readonly tx?: Tx;
-  readonly inSameTransaction?: InSameTransaction;
-}
+type SettleOptions = Parameters<Store["settle"]>[1] & Pick<Session, "dispatchWindowMs">;
 
 /** What `settle` answers by an id alone. */
 const plainSettled = {
@@ -45,8 +39,9 @@ const noneSettled: Settled = { settled: [], aftermath: noAftermath, conflicts: 0
 
 export function settleStore(session: Session): Pick<Store, "settle"> {
   return {
-    async settle(settlements, options) {
+    async settle(settlements, asked) {
       if (settlements.length === 0) return noneSettled;
+      const options = { ...asked, dispatchWindowMs: session.dispatchWindowMs };
       if (options.tx !== undefined) return await settleIn(options.tx, settlements, options);
       try {
         return await settleGroup(session, settlements, options);

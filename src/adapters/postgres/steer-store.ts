@@ -69,8 +69,8 @@ export function steerStore(session: Session): SteerStore {
       ];
       return { ids: ids(rows), aftermath: aftermathOf(rows) };
     },
-    async retryPaced(wanted, { dueAt, paceMs, dispatchWindowMs, caller }) {
-      const values = [wanted, dueAt, paceMs, dispatchWindowMs, caller ?? null];
+    async retryPaced(wanted, { dueAt, paceMs, caller }) {
+      const values = [wanted, dueAt, paceMs, session.dispatchWindowMs, caller ?? null];
       const rows = await session.run(retryPaced, values);
       return { ids: ids(rows), aftermath: aftermathOf(rows) };
     },

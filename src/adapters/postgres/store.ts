@@ -13,16 +13,17 @@ import { runReadStore } from "./run-read.ts";
 import { runStore } from "./run-store.ts";
 import { scheduleControlStore } from "./schedule-control-store.ts";
 import { scheduleStore } from "./schedule-store.ts";
-import { createSession, transaction } from "./session.ts";
+import { createSession, type SessionOptions, transaction } from "./session.ts";
 import { settleStore } from "./settle-store.ts";
 
 /**
  * The store on Postgres 15 or later. Claim, heartbeat, settle and everything else short share `connections.main`;
  * `transaction` (that is, `ctx.tx`) has connections of its own, so that a long handler cannot starve a heartbeat.
  */
-export function createPostgresStore(connections: Connections): Store {
-  const session = createSession(connections.main, connections.where);
+export function createPostgresStore(connections: Connections, options?: SessionOptions): Store {
+  const session = createSession(connections.main, connections.where, options);
   return {
+    dispatchWindowMs: session.dispatchWindowMs,
     ...readStore(session),
     ...enqueueStore(session),
     ...relayStore(session),

@@ -4,10 +4,11 @@ import MailComposer from "nodemailer/lib/mail-composer";
 import { parseConnectionUrl } from "nodemailer/lib/shared";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import { AmbiguousError, PermanentError, RetryLater } from "../../core/define/errors.ts";
+import { type FromEnvironment, outsideAddress } from "../outside-address.ts";
 
 export interface MailerOptions {
-  /** `smtp://user:password@host:587` or `smtps://host:465`. Port 25 is closed on AWS. */
-  readonly url: string;
+  /** `smtp://user:password@host:587` or `smtps://host:465`. Port 25 is closed on AWS. `{ env: "SMTP_URL" }` is read at each mail. */
+  readonly url: string | FromEnvironment;
   readonly from: string;
   /** Milliseconds for the look-up of the name, for the connection, and then for the server's greeting: each. */
   readonly connectMs?: number;
@@ -43,10 +44,10 @@ const defaults = { connectMs: 5_000, silenceMs: 10_000, totalMs: 20_000 };
 
 export function mailer(options: MailerOptions): Mailer {
   const settings = { ...defaults, ...options };
-  const { auth, ...server } = parseConnectionUrl(settings.url);
   return {
     async send({ signal, idempotencyKey, ...content }) {
       signal.throwIfAborted();
+      const { auth, ...server } = parseConnectionUrl(outsideAddress(settings.url));
       const messageId = messageIdOf(idempotencyKey);
       const composed = new MailComposer({ ...content, from: settings.from, messageId }).compile();
       const talk = new Conversation({ ...server, ...timeoutsOf(settings) });

@@ -13,6 +13,7 @@ import { type JobSearch, jobSorts } from "../../core/ports/job-search.ts";
 import { afterCommit } from "../../core/delivery/after-commit.ts";
 import { isFinal, type State, states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
+import { explained } from "../explained.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { pageBefore } from "../query.ts";
@@ -145,8 +146,14 @@ export function jobEndpoints(options: ApiOptions): readonly Endpoint[] {
       summary: "One job with its attempts and events",
       scope: ofJob(options),
       params: jobPath,
+      query: z.strictObject({ include: z.literal("explanation").optional().describe("Also why it does not run.") }),
       replies: { 200: jobDetail },
-      handle: async ({ params }) => ({ status: 200, body: await readJobDetail(options, params.id) }),
+      async handle({ params: { id: jobId }, query }) {
+        const found = await readJob(options, jobId);
+        const isWanted = query.include !== undefined && !isFinal(found.job.state) && found.job.state !== "RUNNING";
+        const explanation = isWanted ? await explained(options, found) : null;
+        return { status: 200, body: { ...writtenJson(found), ...(explanation === null ? {} : { explanation }) } };
+      },
     }),
     endpoint("POST /jobs/:id/cancel", {
       ...change,
@@ -194,12 +201,19 @@ async function list({ operations, ports }: ApiOptions, query: z.infer<typeof job
 }
 
 /** @throws HttpProblem 404 */
-export async function readJobDetail({ ports }: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
+async function readJob({ ports }: ApiOptions, jobId: JobId): Promise<FoundJob> {
   const found = await ports.store.job(jobId);
   if (found === null) throw new HttpProblem("unknown-job", `there is no job ${jobId}`);
-  const { job, history, now } = found;
-  return detailJson({ job, attempts: attemptsOf(job, history), events: movesOf(job, history) }, now);
+  return found;
 }
+
+type FoundJob = NonNullable<Awaited<ReturnType<ApiOptions["ports"]["store"]["job"]>>>;
+
+const writtenJson = ({ job, history, now }: FoundJob): JobDetailReply =>
+  detailJson({ job, attempts: attemptsOf(job, history), events: movesOf(job, history) }, now);
+
+export const readJobDetail = async (options: ApiOptions, jobId: JobId): Promise<JobDetailReply> =>
+  writtenJson(await readJob(options, jobId));
 
 export const detailJson = (
   {
@@ -218,8 +232,8 @@ export const detailJson = (
 async function cancel(options: ApiOptions, jobId: JobId, caller: string): Promise<Answer> {
   const before = await readJobDetail(options, jobId);
   if (before.state === "CANCELED") return { status: 200, body: before };
-  const { ports, registry, dispatchWindowMs } = options;
-  const work = cancelJobs(ports, registry, [jobId], { dispatchWindowMs, caller });
+  const { ports, registry } = options;
+  const work = cancelJobs(ports, registry, [jobId], { caller });
   if (!(await endsSoon(ports.log, "what follows a cancel", work))) {
     const soon = await readJobDetail(options, jobId);
     if (soon.state === "CANCELED" && soon.run !== null)
@@ -243,7 +257,7 @@ async function retry(options: ApiOptions, begin: BeginBulk, jobId: JobId, caller
     const matched = { count: 1, isMore: false };
     return await begin({ action: "retry", search, caller, matched, paceMs: 0, canary: false });
   }
-  const retried = await retryJobs(options.ports, [jobId], { dispatchWindowMs: options.dispatchWindowMs, caller });
+  const retried = await retryJobs(options.ports, [jobId], { caller });
   if (retried.includes(jobId)) return { status: 200, body: await readJobDetail(options, jobId) };
   const detail = `job ${jobId} is ${before.state}: only a FAILED, CANCELED or SKIPPED job can be retried`;
   throw new HttpProblem("not-retryable", detail);
@@ -252,9 +266,9 @@ async function retry(options: ApiOptions, begin: BeginBulk, jobId: JobId, caller
 /** What is due already is on its way: that changes nothing and is no error. */
 async function runNow(options: ApiOptions, jobId: JobId, caller: string): Promise<JobDetailReply> {
   const before = await readJobDetail(options, jobId);
-  const { ports, operations, dispatchWindowMs } = options;
+  const { ports, operations } = options;
   const { ids, aftermath } = await operations.runNow([jobId], { caller });
-  await afterCommit(ports, aftermath, { dispatchWindowMs });
+  await afterCommit(ports, aftermath);
   if (ids.length === 0 && (isFinal(before.state) || before.state === "RUNNING")) {
     throw new HttpProblem("not-waiting", `job ${jobId} is ${before.state}: only a job that waits can be run now`);
   }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
-import type { Live, LiveCount, SlotUse } from "../../core/ports/overview.ts";
+import type { Live, LiveCount, LivePart, SlotUse } from "../../core/ports/overview.ts";
 import { slotGroupsOf } from "../../core/define/new-job.ts";
 import { afterCommit } from "../../core/delivery/after-commit.ts";
 import { noAftermath } from "../../core/ports/aftermath.ts";
@@ -72,7 +72,7 @@ const pauseOf = async ({ operations }: ApiOptions, name: string): Promise<Pause 
   (await operations.lanePauses()).find(({ lane }) => lane === name)?.pause ?? null;
 
 /** PUT /caps/:kind. */
-export function capEndpoint({ ports, registry, dispatchWindowMs }: ApiOptions): Endpoint {
+export function capEndpoint({ ports, registry }: ApiOptions): Endpoint {
   return endpoint("PUT /caps/:kind", {
     name: "setCap",
     refuses: ["no-cap"],
@@ -90,7 +90,7 @@ export function capEndpoint({ ports, registry, dispatchWindowMs }: ApiOptions): 
         throw new HttpProblem("no-cap", detail, { extra: { near: closest(kind, capped) } });
       }
       await ports.store.installSlots([{ ...group, size }]);
-      await afterCommit(ports, { ...noAftermath, freed: [group.key] }, { dispatchWindowMs });
+      await afterCommit(ports, { ...noAftermath, freed: [group.key] });
       return { status: 200, body: { kind, size, code: group.size } };
     },
   });
@@ -110,18 +110,14 @@ async function assertKnown({ lanes, operations }: ApiOptions, name: string): Pro
 }
 
 /** What is put on hold a moment later, the upkeep releases. @returns how many jobs. */
-async function release(
-  { operations, ports, dispatchWindowMs }: ApiOptions,
-  lane: string,
-  roundsMax: number,
-): Promise<number> {
+async function release({ operations, ports }: ApiOptions, lane: string, roundsMax: number): Promise<number> {
   let released = 0;
   for (let round = 0; round < roundsMax; round += 1) {
     const some = await operations.unholdPaused(lane, operationsLimits.unholdRowsMax);
     released += some;
     if (some < operationsLimits.unholdRowsMax) break;
   }
-  await relay(ports, { dispatchWindowMs, lane });
+  await relay(ports, { lane });
   return released;
 }
 
@@ -139,7 +135,7 @@ async function list(options: ApiOptions, within: Bounds | null) {
   const counts = Map.groupBy(live.counts, (each) => each.lane);
   const names = [...new Set([...byName.keys(), ...counts.keys(), ...pausedLanes.keys()])].toSorted();
   return {
-    isMore: live.isMore,
+    isMore: live.cut.length > 0,
     workers,
     caps: caps.filter(({ key }) => within === null || within.kinds.has(key.slice(capPrefix.length))).map(slotUseJson),
     lanes: names
@@ -152,6 +148,9 @@ async function list(options: ApiOptions, within: Bounds | null) {
           ...depthOf(live, counts.get(name) ?? []),
           concurrency: settings?.concurrency ?? null,
           batchSize: settings?.batchSize ?? null,
+          atLeast: [
+            ...new Set(live.cut.filter((cut) => (cut.lane ?? name) === name).flatMap(({ part }) => cutFigures[part])),
+          ],
         };
       }),
   };
@@ -161,6 +160,15 @@ export const slotUseJson = ({ holders, ...use }: SlotUse): SlotUseReply => ({
   ...use,
   holders: holders.map(({ jobId, kind, since }) => ({ job: jobId, kind, since: maybeIso(since) })),
 });
+
+/** What is more than it says when a part was not counted to its end. */
+const cutFigures: Readonly<Record<LivePart, readonly LaneReply["atLeast"][number][]>> = {
+  out: ["waiting", "running", "scheduled"],
+  due: ["retrying", "scheduled"],
+  paused: ["held"],
+  slot: ["held"],
+  blocked: ["held"],
+};
 
 /** How the live jobs of a lane, or of all, stand. */
 export function depthOf({ now }: Pick<Live, "now">, counts: readonly LiveCount[]) {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { JobSearch } from "../../core/ports/job-search.ts";
-import type { Minute } from "../../core/ports/overview.ts";
+import type { LivePart, Minute } from "../../core/ports/overview.ts";
 import { schedulerLock } from "../../core/scheduler/pass.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { type Bounds, kindsIn, searchWithin } from "../scope.ts";
@@ -49,6 +49,14 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
   ];
 }
 
+const cutStates: Readonly<Record<LivePart, SummaryReply["live"]["atLeast"]>> = {
+  out: ["QUEUED", "RUNNING"],
+  due: ["PENDING", "RETRY_WAIT"],
+  paused: ["PENDING", "RETRY_WAIT"],
+  slot: ["PENDING", "RETRY_WAIT"],
+  blocked: ["PENDING"],
+};
+
 /** Of a caller with a scope: what is live in its lanes, and what its kinds did. */
 async function summarize(options: ApiOptions, span: number | undefined, within: Bounds | null): Promise<SummaryReply> {
   const { operations, ports, lanes } = options;
@@ -56,7 +64,11 @@ async function summarize(options: ApiOptions, span: number | undefined, within: 
   const isSeen = (lane: string | null): boolean => within === null || (lane !== null && within.hasLane(lane));
   const failedJobs: JobSearch = { states: ["FAILED"], ...searchWithin(within) };
   const [{ counts, ...live }, dead, failures, hour, pauses, seen, pass, last, schedules] = await Promise.all([
-    operations.live().then((all) => ({ ...all, counts: all.counts.filter(({ lane }) => isSeen(lane)) })),
+    operations.live().then((all) => ({
+      now: all.now,
+      counts: all.counts.filter(({ lane }) => isSeen(lane)),
+      cut: all.cut.filter(({ lane }) => lane === null || isSeen(lane)),
+    })),
     operations.count(failedJobs, operationsLimits.countRowsMax),
     operations.jobs({ search: failedJobs, sort: "newest", cursor: null, limit: operationsLimits.lastFailuresShown }),
     operations.minutes({ since: now - 3_600_000, kinds: kindsIn(within), lane: null }),
@@ -87,7 +99,8 @@ async function summarize(options: ApiOptions, span: number | undefined, within: 
       scheduled,
       held: held.slot + held.paused + held.predecessors,
       oldestWaitingMs,
-      isMore: live.isMore,
+      isMore: live.cut.length > 0,
+      atLeast: [...new Set(live.cut.flatMap(({ part }) => cutStates[part]))],
     },
     deadLetters: dead,
     lastHour: {

@@ -1,5 +1,6 @@
 import type { RunId } from "../../core/job/job.ts";
 import { z } from "zod";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { ofRun } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
@@ -12,15 +13,17 @@ export const runMapEndpoint = (options: ApiOptions): Endpoint =>
   endpoint("GET /runs/:id/map", {
     name: "getRunMap",
     refuses: ["unknown-run"],
-    summary: "All tasks of a run in columns, with their edges, to draw it",
+    summary: "A run with all its tasks in columns, their edges and the first failures, to draw it",
     scope: ofRun(options),
     params: z.object({ id }),
     replies: { 200: runMap },
     async handle({ params }) {
       const run = params.id as string as RunId;
-      const map = await options.operations.runMap(run);
-      if (map.tasks.length === 0 && (await options.ports.store.run(run)) === null)
-        throw new HttpProblem("unknown-run", `there is no run ${run}`);
-      return { status: 200, body: runMapJson(map) };
+      const { store } = options.ports;
+      const [view, map] = await Promise.all([store.run(run), options.operations.runMap(run)]);
+      if (view === null) throw new HttpProblem("unknown-run", `there is no run ${run}`);
+      const only = { states: ["FAILED"], limit: operationsLimits.mappedFailuresMax } as const;
+      const failed = view.failed === 0 ? [] : await store.tasks(run, only);
+      return { status: 200, body: runMapJson({ ...map, run: view, failed }) };
     },
   });

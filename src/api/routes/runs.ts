@@ -152,7 +152,7 @@ async function retry(options: ApiOptions, begin: BeginBulk, wanted: JobId, calle
     if (matched.count > 0 || matched.isMore)
       return await begin({ action: "retry", search, caller, matched, paceMs: 0, canary: false });
   }
-  const again = await resumeRun(options.ports, before.id, { dispatchWindowMs: options.dispatchWindowMs, caller });
+  const again = await resumeRun(options.ports, before.id, { caller });
   if (again.length === 0) {
     const detail = `run ${wanted} is ${before.state} and has nothing that failed, was canceled or was skipped for it`;
     throw new HttpProblem("nothing-to-retry", detail);
@@ -170,27 +170,25 @@ function toRetry({ id: of, onFailure }: RunView): JobSearch {
 async function cancel(options: ApiOptions, wanted: JobId, caller: string): Promise<Answer> {
   const before = await readRun(options, wanted);
   if (before.state === "CANCELED") return { status: 200, body: { run: runJson(before), canceled: 0 } };
-  const { ports, registry, dispatchWindowMs } = options;
-  const step = { dispatchWindowMs, caller, roundsMax: 1 };
+  const { ports, registry } = options;
+  const step = { caller, roundsMax: 1 };
   const canceled = await cancelRun(ports, registry, before.id, step);
   if (canceled === null) throw new HttpProblem("already-finished", `run ${wanted} is ${before.state}: it has ended`);
   const after = await readRun(options, wanted);
   const body = { run: runJson(after), canceled };
   if (after.state !== "CANCELING" || canceled < runLimits.cancelRowsMax) return { status: 200, body };
-  inBackground(ports.log, "the cancel of a run", () =>
-    cancelRun(ports, registry, before.id, { dispatchWindowMs, caller }),
-  );
+  inBackground(ports.log, "the cancel of a run", () => cancelRun(ports, registry, before.id, { caller }));
   return { status: 202, body, location: `/runs/${wanted}` };
 }
 
 async function rerun(options: ApiOptions, wanted: JobId) {
   const before = await readRun(options, wanted);
-  const { ports, registry, dispatchWindowMs } = options;
+  const { ports, registry } = options;
   if (!isRerunnable(registry, before.kind)) {
     const detail = `run ${wanted} of "${before.kind}" cannot be run again here: only graphs and fan-outs of this release can; enqueue it again`;
     throw new HttpProblem("not-rerunnable", detail);
   }
-  const made = await rerunRun(ports, registry, before.id, { stage: options.stage ?? "dev", dispatchWindowMs });
+  const made = await rerunRun(ports, registry, before.id, { stage: options.stage ?? "dev" });
   return {
     status: 201,
     body: runJson(await readRun(options, made as string as JobId)),

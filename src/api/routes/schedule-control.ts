@@ -48,7 +48,7 @@ export function scheduleControlEndpoints(options: ApiOptions): readonly Endpoint
   ];
 }
 
-const optionsOf = ({ stage, dispatchWindowMs }: ApiOptions) => ({ stage: stage ?? "dev", dispatchWindowMs });
+const optionsOf = ({ stage }: ApiOptions) => ({ stage: stage ?? "dev" });
 const changeOf = (options: ApiOptions) => ({ scope: ofSchedule(options), params: schedulePath }) as const;
 
 function writes(options: ApiOptions): readonly Endpoint[] {

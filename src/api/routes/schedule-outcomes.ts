@@ -1,20 +1,25 @@
 import { z } from "zod";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
+import { preview } from "../../core/calendar/preview.ts";
+import type { ScheduleRow } from "../../core/ports/schedule.ts";
 import { scheduleSorts, scheduleStates } from "../../core/ports/schedule-outcome.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { type Bounds, searchWithin } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { durationUpTo, limit, text } from "../query-fields.ts";
+import { previewJson } from "./preview.ts";
 import {
+  endedJson,
   isFailingNow,
   jobsOf,
   scheduleOutcomeJson,
   scheduleOutcomeList,
   type ScheduleOutcomeListReply,
+  type ScheduleOutcomeReply,
 } from "../shape/schedule-outcome.ts";
 
-const outcomesQuery = z.strictObject({
+const fields = z.strictObject({
   /** Words of which each is a part of the id, the kind or the app. */
   text: text(200).optional(),
   id: text(200).optional(),
@@ -30,6 +35,11 @@ const outcomesQuery = z.strictObject({
     .transform(Number)
     .default(0),
   limit: limit(operationsLimits.outcomeRowsMax, 50),
+  include: z.literal("times").optional().describe("Of one schedule also each of its newest and next times."),
+});
+const outcomesQuery = fields.refine(({ include, id }) => include === undefined || id !== undefined, {
+  path: ["include"],
+  message: "needs `id`: times are listed of one schedule",
 });
 
 /** GET /schedule-outcomes: a page of schedules, each with its next time and what became of its last ones. */
@@ -45,10 +55,11 @@ export function scheduleOutcomeEndpoint(options: ApiOptions): Endpoint {
 }
 
 async function outcomes(
-  { operations, ports }: ApiOptions,
-  { text: words, id, kind, app, zone, state, lateOver, sort, cursor, limit: rows }: z.infer<typeof outcomesQuery>,
+  options: ApiOptions,
+  { text: words, id, kind, app, zone, state, lateOver, sort, cursor, limit: rows, include }: z.infer<typeof fields>,
   within: Bounds | null,
 ): Promise<ScheduleOutcomeListReply> {
+  const { operations, ports } = options;
   const search = {
     words: words?.trim().split(/\s+/),
     id,
@@ -74,16 +85,29 @@ async function outcomes(
   });
   const since = await operations.failingSince(failing, operationsLimits.failingLooksMax);
   const after = cursor + ids.length;
+  const schedules = page.schedules.map((row) =>
+    scheduleOutcomeJson(row, {
+      rows: bySchedule.get(row.id) ?? [],
+      ends,
+      now,
+      failing: since.get(row.id),
+    }),
+  );
+  const [first] = page.schedules;
+  const times = include === undefined || first === undefined ? null : await timesOf(options, first, now);
   return {
-    schedules: page.schedules.map((row) =>
-      scheduleOutcomeJson(row, {
-        rows: bySchedule.get(row.id) ?? [],
-        ends,
-        now,
-        failing: since.get(row.id),
-      }),
-    ),
+    schedules: times === null ? schedules : schedules.map((each) => ({ ...each, times })),
     total: page.total,
     nextCursor: ids.length > 0 && after < page.total ? String(after) : null,
   };
+}
+
+async function timesOf(
+  { operations, ports: { store } }: ApiOptions,
+  { spec }: ScheduleRow,
+  now: number,
+): Promise<NonNullable<ScheduleOutcomeReply["times"]>> {
+  const rows = await store.occurrences(spec.id, operationsLimits.outcomesShown);
+  const { times } = previewJson(spec.timezone, preview(spec, now, operationsLimits.nextTimesShown));
+  return { occurrences: endedJson(rows, await operations.occurrenceEnds(jobsOf(rows))), next: times };
 }

@@ -8,8 +8,8 @@ import { HttpProblem } from "../problem.ts";
 import { occurrencesQuery, schedulesQuery } from "../query.ts";
 import { text } from "../query-fields.ts";
 import { scheduleList } from "../shape/schedule.ts";
-import { endOf, jobsOf, occurrenceList } from "../shape/schedule-outcome.ts";
-import { occurrenceJson, scheduleJson } from "../view.ts";
+import { endedJson, jobsOf, occurrenceList } from "../shape/schedule-outcome.ts";
+import { scheduleJson } from "../view.ts";
 
 /** GET /schedules and GET /schedules/:id/occurrences (newest first). */
 export function scheduleEndpoints(options: ApiOptions): readonly Endpoint[] {
@@ -50,8 +50,7 @@ export function scheduleEndpoints(options: ApiOptions): readonly Endpoint[] {
         const last = rows.length < limit ? undefined : rows.at(-1);
         const nextCursor = last === undefined ? null : cursorOf(last);
         const ends = await operations.occurrenceEnds(jobsOf(rows));
-        const occurrences = rows.map((row) => ({ ...occurrenceJson(row), end: endOf(row, ends) }));
-        return { status: 200, body: { occurrences, nextCursor } };
+        return { status: 200, body: { occurrences: endedJson(rows, ends), nextCursor } };
       },
     }),
   ];

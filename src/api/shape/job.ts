@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { AttemptView, Instant, JobView, MoveView } from "../../core/job/job.ts";
 import { isFinal, type State, states } from "../../core/job/state.ts";
+import { jobExplanation } from "./explanation.ts";
 import { count, failure, idText, iso, maybeIso, maybeTime, state, time } from "./shape.ts";
 
 const fields = {
@@ -80,7 +81,12 @@ export const jobEvent = z
   .meta({ id: "JobEvent" });
 
 export const jobDetail = z
-  .object({ ...fields, attempts: z.array(attempt), events: z.array(jobEvent) })
+  .object({
+    ...fields,
+    attempts: z.array(attempt),
+    events: z.array(jobEvent),
+    explanation: jobExplanation.optional().describe("With `include=explanation`, of a job that waits."),
+  })
   .meta({ id: "JobDetail" });
 
 export const createdJob = z

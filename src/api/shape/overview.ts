@@ -22,6 +22,9 @@ export const lane = z
     /** Worker processes at once; null for a lane no app of this release has. */
     concurrency: count.nullable(),
     batchSize: count.nullable(),
+    atLeast: z
+      .array(z.enum(["waiting", "running", "retrying", "scheduled", "held"]))
+      .describe("Not counted to the end."),
   })
   .meta({ id: "Lane" });
 
@@ -147,6 +150,7 @@ export const summary = z
       held: count,
       oldestWaitingMs: z.number().min(0).nullable(),
       isMore: z.boolean(),
+      atLeast: z.array(z.enum(["PENDING", "QUEUED", "RUNNING", "RETRY_WAIT"])).describe("Not counted to the end."),
     }),
     deadLetters: z.object({ count, isMore: z.boolean() }),
     lastHour: z.object({

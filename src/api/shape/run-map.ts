@@ -1,5 +1,7 @@
 import { z } from "zod";
 import type { RunMaps } from "../../core/ports/run-map.ts";
+import type { RunView, TaskView } from "../../core/ports/run.ts";
+import { run, runJson, task, taskJson } from "./run.ts";
 import { count, idText, state, time } from "./shape.ts";
 
 /** A whole run in columns: what stands at one place of each belongs to one task. Ten thousand weigh under a megabyte. */
@@ -21,12 +23,20 @@ export const runMap = z
     edges: z.array(z.tuple([count, count])),
     from: time,
     isMore: z.boolean(),
+    run,
+    /** The first that FAILED, with their errors. */
+    failed: z.array(task),
   })
   .meta({ id: "RunMap" });
 
 export type RunMapReply = z.infer<typeof runMap>;
 
-export function runMapJson({ tasks, edges, isMore }: Awaited<ReturnType<RunMaps["runMap"]>>): RunMapReply {
+interface Mapped extends Awaited<ReturnType<RunMaps["runMap"]>> {
+  readonly run: RunView;
+  readonly failed: readonly TaskView[];
+}
+
+export function runMapJson({ tasks, edges, isMore, run: view, failed }: Mapped): RunMapReply {
   const places = new Map(tasks.map(({ jobId }, place) => [jobId, place]));
   const from = tasks.reduce((least, { startedAt }) => Math.min(least, startedAt ?? least), Infinity);
   const base = from === Infinity ? 0 : from;
@@ -47,5 +57,7 @@ export function runMapJson({ tasks, edges, isMore }: Awaited<ReturnType<RunMaps[
     }),
     from: new Date(base).toISOString(),
     isMore,
+    run: runJson(view),
+    failed: failed.map(taskJson),
   };
 }

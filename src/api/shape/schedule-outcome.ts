@@ -3,9 +3,9 @@ import type { JobId } from "../../core/job/job.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { endResults, type FailingSince, type OccurrenceEnd } from "../../core/ports/schedule-outcome.ts";
 import type { OccurrenceView, ScheduleRow } from "../../core/ports/schedule.ts";
-import { scheduleJson } from "../view.ts";
+import { occurrenceJson, scheduleJson } from "../view.ts";
 import { runStates } from "./run.ts";
-import { occurrence, schedule } from "./schedule.ts";
+import { occurrence, previewTime, schedule } from "./schedule.ts";
 import { count, failure, idText, iso, maybeIso, maybeTime, state, time } from "./shape.ts";
 
 export const occurrenceEnd = z
@@ -59,6 +59,10 @@ export const scheduleOutcome = z
     onTimeShare: z.number().min(0).max(1).nullable(),
     /** The middle of its last ones. */
     latenessMs: z.number().min(0).nullable(),
+    times: z
+      .object({ occurrences: occurrenceList.shape.occurrences, next: z.array(previewTime) })
+      .optional()
+      .describe("With `include=times`: its newest times, those planned ahead among them, and its next ones."),
   })
   .meta({ id: "ScheduleOutcome" });
 
@@ -91,6 +95,9 @@ export function endOf({ jobId }: OccurrenceView, ends: Ends): OccurrenceEndReply
     reason: end.reason,
   };
 }
+
+export const endedJson = (rows: readonly OccurrenceView[], ends: Ends): OccurrenceListReply["occurrences"] =>
+  rows.map((row) => ({ ...occurrenceJson(row), end: endOf(row, ends) }));
 
 /** A run has no error of its own when tasks failed: it says how many. */
 function errorOf({ errorCode, errorMessage, run, result }: OccurrenceEnd): OccurrenceEndReply["error"] {

@@ -61,7 +61,7 @@ export const occurrence = z
   })
   .meta({ id: "Occurrence" });
 
-const previewTime = z.object({
+export const previewTime = z.object({
   localTime: z.string(),
   fold: z.int(),
   at: time,

@@ -42,15 +42,15 @@ export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
               <Tag icon="SUCCESS" tone="good" text={words.lanes.open} />
             )}
           </td>
-          <Count of={names.waiting} value={lane.waiting} />
+          <Count of={names.waiting} value={lane.waiting} isMore={lane.atLeast.includes("waiting")} />
           <td class="number" data-label={names.oldest}>
             {lane.oldestWaitingMs === null ? <span class="nothing">–</span> : durationText(lane.oldestWaitingMs)}
           </td>
-          <Count of={names.running} value={lane.running} />
-          <Count of={names.retrying} value={lane.retrying} />
-          <Count of={names.scheduled} value={lane.scheduled} />
+          <Count of={names.running} value={lane.running} isMore={lane.atLeast.includes("running")} />
+          <Count of={names.retrying} value={lane.retrying} isMore={lane.atLeast.includes("retrying")} />
+          <Count of={names.scheduled} value={lane.scheduled} isMore={lane.atLeast.includes("scheduled")} />
           <td class="number" data-label={names.held} title={heldText(lane)}>
-            {zeroOr(lane.held.slot + lane.held.paused + lane.held.predecessors)}
+            {zeroOr(lane.held.slot + lane.held.paused + lane.held.predecessors, lane.atLeast.includes("held"))}
           </td>
           <td class="number" data-label={names.concurrency}>
             {lane.concurrency ?? <span class="nothing">–</span>}
@@ -73,14 +73,15 @@ export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
   </table>
 );
 
-const Count = ({ of, value }: { readonly of: string; readonly value: number }) => (
+const Count = ({ of, value, isMore }: { readonly of: string; readonly value: number; readonly isMore: boolean }) => (
   <td class="number" data-label={of}>
-    {zeroOr(value)}
+    {zeroOr(value, isMore)}
   </td>
 );
 
 /** A zero steps back, so that what is not zero stands out. */
-const zeroOr = (value: number) => (value === 0 ? <span class="nothing">0</span> : counted(value));
+const zeroOr = (count: number, isMore: boolean) =>
+  count === 0 && !isMore ? <span class="nothing">0</span> : counted({ count, isMore });
 
 const pausedText = ({ pausedBy }: ShownLane): string =>
   pausedBy === null ? words.lanes.paused : words.lanes.pausedBy(pausedBy);

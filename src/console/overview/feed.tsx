@@ -19,7 +19,7 @@ export const Feed = () => (
     ) : (
       <ol class="feed">
         {feed.value.slice(0, shownRows).map((change) => (
-          <li key={change.id}>
+          <li key={change.job}>
             <Time at={change.at} />
             <a href={addresses.job(change.job)}>
               <span class="cut-text">{change.kind ?? words.shared.job}</span>

@@ -52,7 +52,9 @@ function cardOf(
   { live, lastHour, deadLetters, workers }: ShownSummary,
   minutes: readonly ShownMinute[],
 ): Card {
-  const now = (count: number, about: string): Card => ({ value: { count, isMore: live.isMore }, about, series: null });
+  const now = (count: number, about: string): Card => {
+    return { value: { count, isMore: live.atLeast.some((each) => each === state) }, about, series: null };
+  };
   const hour = (value: number, of: (minute: ShownMinute) => number): Card => {
     return { value, about: words.overview.inHour, series: lastHourOf(minutes, of) };
   };

@@ -1,8 +1,6 @@
 import { addresses } from "../address.ts";
 import { MiddleCut } from "../parts/middle-cut.tsx";
-import { useResource } from "../resource.ts";
 import type { ShownTask } from "../shape.ts";
-import { loadFailedTasks } from "../client.ts";
 import { words } from "../language/words.ts";
 import { counted } from "../language/number.ts";
 
@@ -10,14 +8,14 @@ const causesShown = 5;
 const tasksNamed = 3;
 
 interface FailedListProps {
-  readonly run: string;
+  /** The first of them. */
+  readonly tasks: readonly ShownTask[];
+  /** How many there are. */
   readonly failed: number;
 }
 
 /** The causes of a run's failures, the most frequent first, each with tasks that it stopped. */
-export function FailedList({ run, failed }: FailedListProps) {
-  const loaded = useResource(`failed ${run} ${failed}`, (signal) => loadFailedTasks(run, signal), { again: "never" });
-  const tasks = loaded.data ?? [];
+export function FailedList({ tasks, failed }: FailedListProps) {
   if (tasks.length === 0) return null;
   const causes = [...Map.groupBy(tasks, causeOf)].toSorted(([, a], [, b]) => b.length - a.length);
   return (

@@ -4,9 +4,13 @@ import { Icon } from "../parts/icon.tsx";
 import { MiddleCut } from "../parts/middle-cut.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { type RowColumn, VirtualRows } from "../parts/virtual-rows.tsx";
+import { isNarrow } from "../narrow.ts";
 import { durationText } from "../time.ts";
 import type { LoadedMap, MapTask, TaskOrder } from "./run-map.ts";
 import { words } from "../language/words.ts";
+
+/** In a narrow window each row is a block of two lines. */
+const narrowPixels = 56;
 
 const template = "112px minmax(180px, 1.6fr) minmax(200px, 2fr) 88px 84px minmax(160px, 1.3fr)";
 
@@ -31,6 +35,7 @@ export function TaskGrid({ map, shown, order, onOrder }: TaskGridProps) {
       label={words.tasks.tasks}
       columns={columnsOf(whole, order, onOrder)}
       template={template}
+      height={isNarrow.value ? narrowPixels : undefined}
       rows={shown.length}
       current={-1}
       onView={() => {}}
@@ -74,25 +79,25 @@ interface TaskRowProps {
 function TaskRow({ task, index, whole, why }: TaskRowProps) {
   const span = spanOf(task);
   return (
-    <div class="row" role="row" data-id={task.job} aria-rowindex={index + 2}>
-      <span role="cell">
+    <div class="row task-row" role="row" data-id={task.job} aria-rowindex={index + 2}>
+      <span role="cell" class="state-cell">
         <StateBadge state={task.state} />
       </span>
-      <span role="cell">
+      <span role="cell" class="name-cell">
         <a class="row-link" href={addresses.job(task.job)}>
           <MiddleCut text={task.name} />
         </a>
       </span>
-      <span role="cell" class="gantt">
+      <span role="cell" class="gantt wide-only">
         {span === null ? null : <GanttBar span={span} whole={whole} state={task.state} />}
       </span>
-      <span role="cell" class="number">
+      <span role="cell" class="number took-cell">
         {span === null ? <span class="nothing">–</span> : durationText(span.to - span.from)}
       </span>
-      <span role="cell" class="number">
+      <span role="cell" class="number wide-only">
         {task.attempt === 0 ? <span class="nothing">–</span> : task.attempt}
       </span>
-      <span role="cell" class="dim" title={why}>
+      <span role="cell" class="dim why-cell" title={why}>
         {why}
       </span>
     </div>

@@ -21,9 +21,10 @@ export interface LoadedMap {
   readonly edges: readonly (readonly [from: number, to: number])[];
   /** Predecessors by place. */
   readonly before: ReadonlyMap<number, readonly number[]>;
-  /** Tasks of a fan-out have neither names nor edges. */
-  readonly isFanOut: boolean;
   readonly isMore: boolean;
+  readonly run: RunMapReply["run"];
+  /** The first that FAILED, with their errors. */
+  readonly failed: RunMapReply["failed"];
 }
 
 export function loadedMap(reply: RunMapReply): LoadedMap {
@@ -48,7 +49,8 @@ export function loadedMap(reply: RunMapReply): LoadedMap {
     if (known === undefined) before.set(to, [from]);
     else known.push(from);
   }
-  return { tasks, edges: reply.edges, before, isFanOut: reply.edges.length === 0, isMore: reply.isMore };
+  const { edges, isMore, run, failed } = reply;
+  return { tasks, edges, before, isMore, run, failed };
 }
 
 /** Chips of the list, each with the states it stands for. */

@@ -1,34 +1,28 @@
 import type { FireTime } from "../client.ts";
 import { ScrollTable } from "../parts/scroll-table.tsx";
 import { currentTime } from "../clock.ts";
-import { Loaded } from "../parts/loaded.tsx";
 import { TableHead } from "../parts/table-head.tsx";
-import type { Resource } from "../resource.ts";
 import type { ShownSchedule } from "../shape.ts";
 import { inZone, myZone, relative } from "../time.ts";
 import { words } from "../language/words.ts";
 
 interface NextFiresProps {
-  readonly next: Resource<readonly FireTime[]>;
+  readonly times: readonly FireTime[];
   readonly schedule: Pick<ShownSchedule, "paused" | "timezone">;
 }
 
 /** The next times side by side: in the schedule's zone and in the reader's own. */
-export const NextFires = ({ next, schedule }: NextFiresProps) => (
+export const NextFires = ({ times, schedule }: NextFiresProps) => (
   <section class="card" aria-label={words.occurrences.next}>
     <header class="card-head">
       <h2>{words.occurrences.next}</h2>
       {schedule.paused ? <span class="dim">{words.occurrences.pausedSkipped}</span> : null}
     </header>
-    <Loaded of={next}>
-      {(times) =>
-        times.length === 0 ? (
-          <p class="card-empty">{words.occurrences.hasEnded}</p>
-        ) : (
-          <NextTable times={times} zone={schedule.timezone} />
-        )
-      }
-    </Loaded>
+    {times.length === 0 ? (
+      <p class="card-empty">{words.occurrences.hasEnded}</p>
+    ) : (
+      <NextTable times={times} zone={schedule.timezone} />
+    )}
   </section>
 );
 

@@ -17,7 +17,7 @@ export type ScheduleSortName = (typeof scheduleSortNames)[number];
 
 const { columns: names } = words.schedules;
 
-const template = "minmax(140px, 1.3fr) minmax(150px, 1.4fr) minmax(186px, 1fr) 134px 318px 76px 68px 124px";
+const template = "minmax(140px, 1.3fr) minmax(150px, 1.4fr) minmax(206px, 1fr) 128px 288px 76px 68px 124px";
 /** Two lines; in a narrow window each row is a block. */
 const rowPixels = { wide: 52, narrow: 206 };
 

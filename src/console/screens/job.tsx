@@ -1,7 +1,7 @@
 import { useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { quoted } from "../filter/terms.ts";
-import { loadExplanation, loadJob } from "../client.ts";
+import { loadJob } from "../client.ts";
 import { currentTime, now } from "../clock.ts";
 import { Actions } from "../job/actions.tsx";
 import { Facts } from "../job/facts.tsx";
@@ -72,23 +72,23 @@ function Found({ job, onDone }: { readonly job: ShownJobDetail; readonly onDone:
 
 /** "Why is it waiting?" in words. */
 function Why({ job }: { readonly job: ShownJobDetail }) {
-  const why = useResource(`explain ${job.id} ${job.state}`, (signal) => loadExplanation(job.id, signal));
+  const { explanation: why } = job;
   return (
     <div class="note" role="note">
       <Icon name="info" />
       <div>
-        <p>{sentence(why.data?.sentence ?? words.job.itIs(words.phases[job.phase] ?? job.phase))}</p>
-        {why.data === null || why.data.waitsFor.length === 0 ? null : (
+        <p>{sentence(why?.sentence ?? words.job.itIs(words.phases[job.phase] ?? job.phase))}</p>
+        {why === undefined || why.waitsFor.length === 0 ? null : (
           <p>
             {words.job.lookAt}{" "}
-            {why.data.waitsFor.slice(0, 5).map((id) => (
+            {why.waitsFor.slice(0, 5).map((id) => (
               <a key={id} class="link" href={addresses.job(id)}>
                 {`#${id} `}
               </a>
             ))}
           </p>
         )}
-        {why.data?.advice == null ? null : <p class="dim">{why.data.advice}</p>}
+        {why?.advice == null ? null : <p class="dim">{why.advice}</p>}
       </div>
     </div>
   );

@@ -1,7 +1,8 @@
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadRun, loadRunMap } from "../client.ts";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { slowChanges } from "../live.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Audits } from "../parts/audits.tsx";
 import { JsonView } from "../parts/json.tsx";
@@ -26,15 +27,35 @@ type View = (typeof views)[number];
 
 export function RunScreen() {
   const id = useRoute().params["id"] ?? "";
-  const run = useResource(`run ${id}`, (signal) => loadRun(id, signal));
-  return <Loaded of={run}>{(found) => <Found run={found} onDone={run.reload} />}</Loaded>;
+  const found = useRun(id);
+  return <Loaded of={found}>{({ run, map }) => <Found run={run} map={map} onDone={found.reload} />}</Loaded>;
 }
 
-function Found({ run, onDone }: { readonly run: ShownRun; readonly onDone: () => void }) {
-  useTitle(`${run.kind} ${run.id}`);
-  const tasks = useResource(`tasks ${run.id}`, (signal) => loadRunMap(run.id, signal), {
-    again: run.progress.total > 300 ? "slow" : "live",
+/** The tasks of a larger run are asked for less often than its progress. */
+const tasksLiveMax = 300;
+
+/** One request a refresh: the tasks of a large run come along when the slow changes ask for it, and are kept in between. */
+function useRun(id: string) {
+  const own = useRef<{ asked: string; map: LoadedMap } | null>(null);
+  return useResource(`run ${id}`, async (signal) => {
+    const asked = `${id} ${slowChanges.value}`;
+    const kept = own.current;
+    if (kept !== null && kept.asked === asked && kept.map.run.progress.total > tasksLiveMax)
+      return { run: await loadRun(id, signal), map: kept.map };
+    const map = await loadRunMap(id, signal);
+    own.current = { asked, map };
+    return { run: map.run, map };
   });
+}
+
+interface FoundProps {
+  readonly run: ShownRun;
+  readonly map: LoadedMap;
+  readonly onDone: () => void;
+}
+
+function Found({ run, map, onDone }: FoundProps) {
+  useTitle(`${run.kind} ${run.id}`);
   return (
     <div class="fill">
       <header class="screen-head">
@@ -59,10 +80,8 @@ function Found({ run, onDone }: { readonly run: ShownRun; readonly onDone: () =>
           ? null
           : words.runs.startedBy(<Numbered id={run.starter} href={addresses.job(run.starter)} />)}
       </p>
+      {map.tasks.length === 0 ? <NoTasks run={run} /> : <Views run={run} map={map} />}
       <Audits target={`/runs/${run.id}`} />
-      <Loaded of={tasks}>
-        {(loaded) => (loaded.tasks.length === 0 ? <NoTasks run={run} /> : <Views run={run} map={loaded} />)}
-      </Loaded>
     </div>
   );
 }
@@ -85,16 +104,17 @@ const NoTasks = ({ run }: { readonly run: ShownRun }) =>
     </>
   );
 
-/** A fan-out has targets, which have no edges: it opens with its funnel. */
+/** A fan-out has targets, which have no edges: it opens with its funnel. Tasks of a graph may have no edges either. */
 function Views({ run, map }: { readonly run: ShownRun; readonly map: LoadedMap }) {
   const { query, path, route } = useLocation();
-  const offered = views.filter((each) => each !== (map.isFanOut ? "graph" : "funnel"));
-  const view = offered.find((each) => each === query["view"]) ?? (map.isFanOut ? "funnel" : "grid");
+  const isFanOut = run.shape === null && map.edges.length === 0;
+  const offered = views.filter((each) => each !== (isFanOut ? "graph" : "funnel"));
+  const view = offered.find((each) => each === query["view"]) ?? (isFanOut ? "funnel" : "grid");
   const go = (next: View, search = ""): void =>
     route(`${path}?${new URLSearchParams({ view: next, ...(search === "" ? {} : { q: search }) }).toString()}`, true);
   return (
     <>
-      {run.progress.failed > 0 ? <FailedList run={run.id} failed={run.progress.failed} /> : null}
+      {run.progress.failed > 0 ? <FailedList tasks={map.failed} failed={run.progress.failed} /> : null}
       <div class="tabs" role="group" aria-label={words.runs.view}>
         {offered.map((each) => (
           <button key={each} type="button" aria-pressed={each === view} onClick={() => go(each)}>

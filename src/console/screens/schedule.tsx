@@ -1,6 +1,6 @@
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
-import { loadNext, loadOccurrences, loadScheduleOutcome } from "../client.ts";
+import { loadScheduleOutcome } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { useKeys } from "../keys.ts";
 import { Audits } from "../parts/audits.tsx";
@@ -16,13 +16,13 @@ import { EndsText, latenessText, onTimeText, scheduleStatus } from "../schedules
 import { EditAndDelete } from "../schedules/edit-and-delete.tsx";
 import { SquareLegend, Squares } from "../schedules/squares.tsx";
 import { WhyTime } from "../schedules/why-time.tsx";
-import type { ShownOccurrence, ShownOutcome } from "../shape.ts";
+import type { ShownOccurrence, ShownOutcome, TimedOutcome } from "../shape.ts";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
 export function ScheduleScreen() {
   const id = decodeURIComponent(useRoute().params["id"] ?? "");
-  const schedule = useResource(`schedule ${id}`, (signal) => loadScheduleOutcome(id, signal), { again: "slow" });
+  const schedule = useResource(`schedule ${id}`, (signal) => loadScheduleOutcome(id, signal));
   return <Loaded of={schedule}>{(found) => <Found schedule={found} onDone={schedule.reload} />}</Loaded>;
 }
 
@@ -45,12 +45,11 @@ function plannedText(occurrences: readonly ShownOccurrence[]): string {
   return planned === 0 ? "" : words.schedules.plannedAhead(planned);
 }
 
-function Found({ schedule, onDone }: { readonly schedule: ShownOutcome; readonly onDone: () => void }) {
+function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly onDone: () => void }) {
   const { id, kind, expression, timezone, paused } = schedule;
   const { route } = useLocation();
   useTitle(id);
-  const past = useResource(`past ${id}`, (signal) => loadOccurrences(id, 30, signal));
-  const next = useResource(`next ${id}`, (signal) => loadNext(id, 5, signal), { again: "slow" });
+  const { occurrences, next } = schedule.times;
   useKeys([
     { keys: "p", does: words.schedules.pauseKey, run: () => void togglePause(schedule, onDone) },
     { keys: "n", does: words.shared.runNow, run: () => void startScheduleOnce(schedule) },
@@ -92,24 +91,20 @@ function Found({ schedule, onDone }: { readonly schedule: ShownOutcome; readonly
       </p>
       <Paused of={schedule} zone={timezone} />
       <div class="columns even">
-        <NextFires next={next} schedule={schedule} />
-        <BackfillForm schedule={schedule} onDone={past.reload} />
+        <NextFires times={next} schedule={schedule} />
+        <BackfillForm schedule={schedule} onDone={onDone} />
       </div>
-      <Loaded of={past}>
-        {(occurrences) => (
-          <section class="card" aria-label={words.schedules.occurrences}>
-            <header class="card-head">
-              <h2>{words.schedules.last30}</h2>
-              <Squares last={occurrences.filter(isPast).map(squareOf)} zone={timezone} />
-              <span class="dim">{plannedText(occurrences)}</span>
-              <span class="space" />
-              <SquareLegend />
-            </header>
-            <WhyTime schedule={schedule} />
-            <OccurrenceTable occurrences={occurrences} />
-          </section>
-        )}
-      </Loaded>
+      <section class="card" aria-label={words.schedules.occurrences}>
+        <header class="card-head">
+          <h2>{words.schedules.last30}</h2>
+          <Squares last={occurrences.filter(isPast).map(squareOf)} zone={timezone} />
+          <span class="dim">{plannedText(occurrences)}</span>
+          <span class="space" />
+          <SquareLegend />
+        </header>
+        <WhyTime schedule={schedule} />
+        <OccurrenceTable occurrences={occurrences} />
+      </section>
       <Audits target={`/schedules/${encodeURIComponent(id)}`} />
     </>
   );

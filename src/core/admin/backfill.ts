@@ -25,7 +25,6 @@ export interface BackfillOptions {
   /** Milliseconds between two jobs; null is the schedule's own pace. */
   readonly paceMs: number | null;
   readonly stage: string;
-  readonly dispatchWindowMs: number;
   /** After each page that was written. @returns false to stop there. */
   readonly onPage?: (done: { readonly added: number; readonly again: number }) => Promise<boolean>;
 }
@@ -173,7 +172,7 @@ async function write(
   ports: BackfillPorts,
   registry: Registry,
   made: readonly BackfillTime[],
-  { id, paceMs, dispatchWindowMs, onPage }: BackfillOptions & { readonly id: string; readonly paceMs: number },
+  { id, paceMs, onPage }: BackfillOptions & { readonly id: string; readonly paceMs: number },
 ): Promise<{ added: number; again: number }> {
   const kinds = new Set(made.map(({ occurrence }) => occurrence.job?.kind ?? ""));
   const slotKey = backfillKey(id);
@@ -192,7 +191,7 @@ async function write(
     if ((await onPage?.(done)) === false) break;
   }
   const lanes = new Set(made.flatMap(({ occurrence }) => occurrence.job?.lane ?? []));
-  if (added + again > 0) await afterCommit(ports, { ...noAftermath, leftToRelay: [...lanes] }, { dispatchWindowMs });
+  if (added + again > 0) await afterCommit(ports, { ...noAftermath, leftToRelay: [...lanes] });
   return { added, again };
 }
 

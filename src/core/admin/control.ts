@@ -5,27 +5,22 @@ import { afterCommit } from "../delivery/after-commit.ts";
 import { movedHook } from "../delivery/settled-hook.ts";
 import { canceledTasks } from "../work/stop-tasks.ts";
 
-/** `caller` stands in the history of each job that moves. */
-interface ControlOptions extends AskedBy {
-  readonly dispatchWindowMs: number;
-}
-
 type ControlPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint" | "launcher">;
 
 /**
  * Cancels jobs that are not final. A running handler is aborted at its worker's next heartbeat, and a task is stopped; the
- * job keeps its slots until its handler has ended. @returns the ids that were canceled.
+ * job keeps its slots until its handler has ended. `caller` stands in their history. @returns the ids that were canceled.
  */
 export async function cancelJobs(
   ports: ControlPorts,
   registry: Registry,
   ids: readonly JobId[],
-  options: ControlOptions,
+  { caller }: AskedBy = {},
 ): Promise<readonly JobId[]> {
   const tasks = canceledTasks(ports, registry);
   const inSameTransaction = tasks.noting(movedHook(ports, registry, "canceled"));
-  const moved = await ports.store.cancel(ids, { caller: options.caller, inSameTransaction });
-  await afterCommit(ports, moved.aftermath, options);
+  const moved = await ports.store.cancel(ids, { caller, inSameTransaction });
+  await afterCommit(ports, moved.aftermath);
   await tasks.stop();
   return moved.rows.map((row) => row.jobId);
 }
@@ -34,13 +29,10 @@ export async function cancelJobs(
 export async function retryJobs(
   ports: ControlPorts,
   ids: readonly JobId[],
-  options: ControlOptions,
+  { caller }: AskedBy = {},
 ): Promise<readonly JobId[]> {
-  const retried = [
-    ...(await retryInRuns(ports, ids, options)),
-    await ports.store.retry(ids, { caller: options.caller }),
-  ];
-  await afterCommit(ports, mergeAftermaths(retried.map(({ aftermath }) => aftermath)), options);
+  const retried = [...(await retryInRuns(ports, ids, caller)), await ports.store.retry(ids, { caller })];
+  await afterCommit(ports, mergeAftermaths(retried.map(({ aftermath }) => aftermath)));
   return retried.flatMap((part) => part.ids);
 }
 
@@ -50,7 +42,7 @@ type Retried = Awaited<ReturnType<Store["retry"]>>;
 async function retryInRuns(
   ports: ControlPorts,
   ids: readonly JobId[],
-  { caller }: AskedBy,
+  caller: AskedBy["caller"],
 ): Promise<readonly Retried[]> {
   const retried: Retried[] = [];
   const byRun = Map.groupBy(await ports.store.inRuns(ids), ([, run]) => run.runId);

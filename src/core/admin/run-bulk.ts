@@ -19,7 +19,7 @@ export async function runBulkPage(
   ports: BulkPorts,
   registry: Registry,
   operations: Operations,
-  options: { owner: string; dispatchWindowMs: number; stage: string },
+  options: { owner: string; stage: string },
 ): Promise<boolean> {
   const bulk = await operations.takeBulk(options.owner);
   if (bulk === null) return false;
@@ -43,7 +43,7 @@ async function runBackfill(
   ports: BulkPorts,
   registry: Registry,
   operations: Operations,
-  { bulk, owner, ...options }: { bulk: Bulk; owner: string; dispatchWindowMs: number; stage: string },
+  { bulk, owner, ...options }: { bulk: Bulk; owner: string; stage: string },
 ): Promise<boolean> {
   const { scheduleId = "", dueFrom: from = 0, dueTo: to = 0 } = bulk.search;
   const advance = (changed: number, refused: number, isLast: boolean): Promise<boolean> =>
@@ -78,12 +78,12 @@ async function sendCanaries(
   ports: BulkPorts,
   operations: Operations,
   bulk: Bulk,
-  { owner, dispatchWindowMs }: { owner: string; dispatchWindowMs: number },
+  { owner }: { owner: string },
 ): Promise<boolean> {
   const groups = bulk.search.fingerprints?.map((each) => ({ ...bulk.search, fingerprints: [each] })) ?? [bulk.search];
   const newest = await Promise.all(groups.map((search) => newestOf(operations, { search, next: bulk.next })));
   const ids = newest.flatMap((id) => id ?? []);
-  const moved = ids.length === 0 ? [] : await retryJobs(ports, ids, { dispatchWindowMs });
+  const moved = ids.length === 0 ? [] : await retryJobs(ports, ids);
   const jobs = ids.filter((id) => moved.includes(id));
   // Another process was faster with all of them: the next round takes others.
   if (jobs.length === 0 && ids.length > 0) return true;
@@ -104,14 +104,14 @@ async function change(
   ports: BulkPorts,
   registry: Registry,
   operations: Operations,
-  options: { bulk: Bulk; ids: readonly JobId[]; dispatchWindowMs: number },
+  options: { bulk: Bulk; ids: readonly JobId[] },
 ): Promise<readonly JobId[]> {
-  const { bulk, ids, dispatchWindowMs } = options;
-  const how = { dispatchWindowMs, caller: bulk.caller };
+  const { bulk, ids } = options;
+  const how = { caller: bulk.caller };
   if (bulk.action === "cancel") return await cancelJobs(ports, registry, ids, how);
   if (bulk.paceMs === 0) return await retryJobs(ports, ids, how);
   const paced = await operations.retryPaced(ids, { ...how, dueAt: bulk.dueAt, paceMs: bulk.paceMs });
-  await afterCommit(ports, paced.aftermath, { dispatchWindowMs });
+  await afterCommit(ports, paced.aftermath);
   const inRuns = await retryJobs(ports, without(ids, paced.ids), how);
   return [...paced.ids, ...inRuns];
 }

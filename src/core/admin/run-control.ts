@@ -12,10 +12,10 @@ type ControlPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics"
 export async function resumeRun(
   ports: ControlPorts,
   runId: RunId,
-  options: AskedBy & { dispatchWindowMs: number },
+  { caller }: AskedBy = {},
 ): Promise<readonly JobId[]> {
-  const again = await ports.store.resumeRun(runId, { caller: options.caller });
-  await afterCommit(ports, again.aftermath, options);
+  const again = await ports.store.resumeRun(runId, { caller });
+  await afterCommit(ports, again.aftermath);
   return again.ids;
 }
 
@@ -45,11 +45,10 @@ export async function rerunRun(
     );
   }
   const root = run.key.replace(/#\d+$/, "");
-  const { dispatchWindowMs } = options;
   for (let number = 2; number <= contractLimits.rerunsMax; number += 1) {
     const started = await startAgain(ports, definition, run, { ...options, key: `${root}#${number}` });
     if (started === null) continue;
-    await afterCommit(ports, started.aftermath, { dispatchWindowMs });
+    await afterCommit(ports, started.aftermath);
     return started.runId;
   }
   throw new Error(`run ${runId} was run again ${contractLimits.rerunsMax} times: enqueue it under another key`);
@@ -57,7 +56,6 @@ export async function rerunRun(
 
 interface RerunOptions {
   readonly stage: string;
-  readonly dispatchWindowMs: number;
 }
 
 type Started = Pick<StartedRun, "runId" | "aftermath">;
@@ -82,7 +80,7 @@ async function writeAgain(
   ports: ControlPorts,
   definition: JobDefinition,
   { id, kind, version, input, onFailure }: RunView,
-  { key, trace, stage, dispatchWindowMs }: RerunOptions & { readonly key: string; readonly trace: string },
+  { key, trace, stage }: RerunOptions & { readonly key: string; readonly trace: string },
 ): Promise<Started | null> {
   const { retentionMs } = definition;
   if ((await ports.store.runs({ kinds: [kind], key, limit: 1 })).length > 0) return null;
@@ -90,7 +88,7 @@ async function writeAgain(
   const job = newJob(definition, stage, { payload: null, key, dueAt: null, delayMs: 0, trace, slotKeys });
   await ports.store.installSlots(slotGroupsOf(definition));
   return await ports.store.transaction(async (tx) => {
-    const { results, aftermath } = await ports.store.insert([job], { dispatchWindowMs, tx });
+    const { results, aftermath } = await ports.store.insert([job], { tx });
     const [starter] = results;
     if (starter?.created !== true) return null;
     const again = { kind, key, version, input, onFailure, retentionMs, trace, sealed: false, shape: null, tasks: [] };

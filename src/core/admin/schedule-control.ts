@@ -89,7 +89,7 @@ export async function triggerSchedule(
   ports: ControlPorts,
   registry: Registry,
   id: string,
-  options: { readonly stage: string; readonly dispatchWindowMs: number; readonly key?: string | undefined },
+  options: { readonly stage: string; readonly key?: string | undefined },
 ): Promise<{ readonly id: JobId; readonly created: boolean }> {
   const facts = await ports.store.scheduleFacts(id);
   if (facts === null || facts.row === null) throw unknownSchedule(id);
@@ -106,9 +106,8 @@ export async function triggerSchedule(
   await installSlots(ports, registry, row.spec);
   const payload = readsMoment(definition) ? momentPayload(occurrenceShown(row, decision)) : occurrence.job.payload;
   const job = { ...occurrence.job, payload, key: options.key ?? null };
-  const { dispatchWindowMs } = options;
-  const { results, aftermath } = await ports.store.insert([job], { dispatchWindowMs });
-  await afterCommit(ports, aftermath, { dispatchWindowMs });
+  const { results, aftermath } = await ports.store.insert([job]);
+  await afterCommit(ports, aftermath);
   const [result] = results;
   if (result === undefined) throw new Error(`triggering "${id}" gave no answer`);
   return { id: result.id, created: result.created };

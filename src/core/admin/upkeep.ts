@@ -13,7 +13,7 @@ export async function upkeep(
   ports: Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint" | "launcher">,
   registry: Registry,
   operations: Operations,
-  options: { owner: string; dispatchWindowMs: number; stage: string; signal: AbortSignal },
+  options: { owner: string; stage: string; signal: AbortSignal },
 ): Promise<void> {
   while (!options.signal.aborted) {
     try {

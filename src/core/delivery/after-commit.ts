@@ -14,35 +14,28 @@ type AfterCommitPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "cra
 export async function afterCommit(
   ports: AfterCommitPorts,
   aftermath: Aftermath,
-  options: { readonly dispatchWindowMs: number; readonly aftermathRounds?: number | undefined },
+  rounds: number = runLimits.resolveRoundsMax,
 ): Promise<void> {
-  const rounds = options.aftermathRounds ?? runLimits.resolveRoundsMax;
   let left = aftermath;
-  for (let round = 0; round < rounds && !isDone(left); round += 1) {
-    left = await doOnce(ports, left, options.dispatchWindowMs);
-  }
+  for (let round = 0; round < rounds && !isDone(left); round += 1) left = await doOnce(ports, left);
 }
 
 const isDone = ({ outbox, runs, freed, leftToRelay }: Aftermath): boolean =>
   outbox.length + runs.length + freed.length + leftToRelay.length === 0;
 
 /** @returns what these steps leave to do. */
-async function doOnce(
-  ports: AfterCommitPorts,
-  { outbox, runs, freed, leftToRelay }: Aftermath,
-  dispatchWindowMs: number,
-): Promise<Aftermath> {
+async function doOnce(ports: AfterCommitPorts, { outbox, runs, freed, leftToRelay }: Aftermath): Promise<Aftermath> {
   await attempt(ports, "send", () => sendOutbox(ports, outbox));
   const parts: Aftermath[] = [];
   if (runs.length > 0) {
     await attempt(ports, "resolve", async () => {
-      const resolved = await resolveOnce(ports, { runs, dispatchWindowMs });
+      const resolved = await resolveOnce(ports, { runs });
       parts.push(resolved.aftermath);
       if (resolved.more && resolved.steps > 0) parts.push({ ...noAftermath, runs });
     });
   }
   await attempt(ports, "wake", () => wakeHeld(ports, { slotKeys: freed }));
-  for (const lane of leftToRelay) await attempt(ports, "relay", () => relay(ports, { lane, dispatchWindowMs }));
+  for (const lane of leftToRelay) await attempt(ports, "relay", () => relay(ports, { lane }));
   return mergeAftermaths(parts);
 }
 

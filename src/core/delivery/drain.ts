@@ -15,9 +15,8 @@ export async function drain(
   ports: Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">,
   registry: Registry,
   records: readonly QueueRecord[],
-  options: { readonly lane: string; readonly dispatchWindowMs: number },
+  { lane }: { readonly lane: string },
 ): Promise<{ failed: readonly string[] }> {
-  const { lane } = options;
   const messages: Message[] = [];
   const unreadable: string[] = [];
   for (const record of records) {
@@ -30,7 +29,7 @@ export async function drain(
       await ports.store.quarantine(lane, unreadable);
       ports.metrics.add("message.unreadable", unreadable.length);
     }
-    if (messages.length > 0) await settleUndelivered(ports, registry, messages, options);
+    if (messages.length > 0) await settleUndelivered(ports, registry, messages);
     return { failed: [] };
   } catch (error) {
     ports.log.error("dead letters could not be drained; they are given back", {
@@ -46,7 +45,6 @@ async function settleUndelivered(
   ports: Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">,
   registry: Registry,
   messages: readonly Message[],
-  options: { readonly dispatchWindowMs: number },
 ): Promise<void> {
   const moved = await ports.store.returnUndelivered(messages, {
     undeliveredMax: contractLimits.undeliveredMax,
@@ -57,5 +55,5 @@ async function settleUndelivered(
     ports.log.warn("a message died unclaimed", { job: row.jobId, kind: row.kind, state: row.state });
     ports.metrics.add("job.undelivered", 1, "Count", { job: row.kind });
   }
-  await afterCommit(ports, moved.aftermath, options);
+  await afterCommit(ports, moved.aftermath);
 }

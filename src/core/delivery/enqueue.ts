@@ -39,26 +39,25 @@ export interface Client extends EnqueueClient {
 
 type ClientPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
 
-export function createClient(ports: ClientPorts, settings: { stage: string; dispatchWindowMs: number }): Client {
+export function createClient(ports: ClientPorts, settings: { stage: string }): Client {
   const installed = new Set<string>();
   return {
     async enqueue(definition, items, options = {}) {
       const trace = options.trace ?? ports.random.id();
       const jobs = await prepare(definition, { stage: settings.stage, trace }, items);
       await installSlotsOnce(ports, definition, installed);
-      const insert = { dispatchWindowMs: settings.dispatchWindowMs };
       if (options.tx !== undefined) {
         // In one call: the store locks all keys in one order, so two callers cannot deadlock.
-        const { results, aftermath } = await ports.store.insert(jobs, { ...insert, tx: options.tx });
+        const { results, aftermath } = await ports.store.insert(jobs, { tx: options.tx });
         refuseConflicts(jobs, results);
         const open = [aftermath];
-        const send = (): Promise<void> => afterCommit(ports, mergeAftermaths(open.splice(0)), insert);
+        const send = (): Promise<void> => afterCommit(ports, mergeAftermaths(open.splice(0)));
         return results.map(({ id, created }) => ({ id, created, afterCommit: send }));
       }
       const answers: InsertResult[] = [];
       for (let from = 0; from < jobs.length; from += contractLimits.insertRowsMax) {
-        const inserted = await ports.store.insert(jobs.slice(from, from + contractLimits.insertRowsMax), insert);
-        await afterCommit(ports, inserted.aftermath, insert);
+        const inserted = await ports.store.insert(jobs.slice(from, from + contractLimits.insertRowsMax));
+        await afterCommit(ports, inserted.aftermath);
         answers.push(...inserted.results);
       }
       refuseConflicts(jobs, answers);
@@ -67,9 +66,8 @@ export function createClient(ports: ClientPorts, settings: { stage: string; disp
     async insert(items, options = {}) {
       for (const { definition } of items) await installSlotsOnce(ports, definition, installed);
       const jobs = items.map(({ job }) => job);
-      const insert = { dispatchWindowMs: settings.dispatchWindowMs };
-      const { results, aftermath } = await ports.store.insert(jobs, { ...insert, ...options });
-      return { results, sent: afterCommit(ports, aftermath, insert) };
+      const { results, aftermath } = await ports.store.insert(jobs, options);
+      return { results, sent: afterCommit(ports, aftermath) };
     },
   };
 }

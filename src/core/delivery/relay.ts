@@ -14,10 +14,7 @@ interface RelayOptions {
  * Dispatches the waiting rows that are due within the dispatch window: rows of the future, and rows that were missed.
  * The next batch is read while two are sent, because the queue is slower than the database.
  */
-export async function relay(
-  ports: RelayPorts,
-  options: RelayOptions & { dispatchWindowMs: number },
-): Promise<Record<string, number>> {
+export async function relay(ports: RelayPorts, options: RelayOptions = {}): Promise<Record<string, number>> {
   let rows = 0;
   let sending: Promise<unknown> = Promise.resolve();
   let next: Promise<readonly OutboxBatch[]> | null = claimDue(ports, options);
@@ -47,12 +44,8 @@ function thrownWhenAwaited<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-async function claimDue(
-  ports: RelayPorts,
-  options: RelayOptions & { dispatchWindowMs: number },
-): Promise<readonly OutboxBatch[]> {
+async function claimDue(ports: RelayPorts, options: RelayOptions): Promise<readonly OutboxBatch[]> {
   const outbox = await ports.store.relay({
-    dispatchWindowMs: options.dispatchWindowMs,
     limit: deliveryLimits.relayRowsMax,
     lane: options.lane,
     fence: options.fence,

@@ -16,7 +16,6 @@ export async function rescue(
     readonly lapsed: LapsedLeases;
     readonly limit: number;
     readonly rounds: number;
-    readonly dispatchWindowMs: number;
     readonly lane?: string | undefined;
     readonly fence?: Fence | undefined;
     readonly signal?: AbortSignal;
@@ -45,7 +44,7 @@ export async function rescue(
       });
       ports.metrics.add("job.rescued", 1, "Count", { job: row.kind });
     }
-    await afterCommit(ports, moved.aftermath, options);
+    await afterCommit(ports, moved.aftermath);
     rescued += moved.rows.length;
     if (moved.rows.length < limit) break;
   }

@@ -12,17 +12,16 @@ export async function resolveRuns(
   options: {
     readonly runs: readonly RunId[] | "all";
     readonly rounds: number;
-    readonly dispatchWindowMs: number;
     readonly fence?: Fence | undefined;
     readonly signal?: AbortSignal;
   },
 ): Promise<Record<string, number>> {
-  const { runs, rounds, dispatchWindowMs, fence } = options;
+  const { runs, rounds, fence } = options;
   let steps = 0;
   let closed = 0;
   for (let round = 0; round < rounds && options.signal?.aborted !== true; round += 1) {
-    const resolved = await resolveOnce(ports, { runs, dispatchWindowMs, fence });
-    await afterCommit(ports, resolved.aftermath, { dispatchWindowMs });
+    const resolved = await resolveOnce(ports, { runs, fence });
+    await afterCommit(ports, resolved.aftermath);
     steps += resolved.steps;
     closed += resolved.closed.length;
     if (!resolved.more || resolved.steps === 0) break;

@@ -7,7 +7,6 @@ export async function resolveOnce(
   ports: Pick<Ports, "store" | "log" | "metrics">,
   options: {
     readonly runs: readonly RunId[] | "all";
-    readonly dispatchWindowMs: number;
     readonly fence?: Fence | undefined;
   },
 ): Promise<Resolved> {

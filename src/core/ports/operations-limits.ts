@@ -7,15 +7,21 @@ export const operationsLimits = {
   /** Schedules on one page with their last occurrences, and how many of those. */
   outcomeRowsMax: 100,
   outcomesShown: 30,
+  /** Next times of one schedule, beside its last ones. */
+  nextTimesShown: 5,
   /** The newest failures of a summary. */
   lastFailuresShown: 8,
   /** How many occurrences back the last end of a schedule, and its first failure in a row, are searched. */
   lastEndLooksMax: 8,
+  /** Failures whose schedules are collected, from an index alone, before those are looked at one by one. */
+  suspectsMax: 200_000,
   failingLooksMax: 300,
   /** Tasks of a run in one picture, and edges that lead to one of them. */
   mappedTasksMax: 10_000,
   mappedEdgesMax: 40_000,
   mappedEdgesOfTaskMax: 20,
+  /** Failed tasks of a run that its picture has with their errors. */
+  mappedFailuresMax: 100,
   /** For the list of upcoming times: schedules read, times of each, and times listed. */
   upcomingSchedulesMax: 1_000,
   upcomingTimesEach: 60,
@@ -34,7 +40,9 @@ export const operationsLimits = {
   searchedWordsMax: 10,
   searchedTextCharactersMax: 500,
   countRowsMax: 10_000,
-  liveRowsMax: 200_000,
+  /** Of each part of what is live. */
+  liveRowsMax: 10_000,
+  outRowsMax: 200_000,
   failureRowsMax: 10_000,
   /** An occurrence that is still PLANNED this long after its time is overdue. Longer than a normal backlog lasts. */
   overdueMs: 600_000,

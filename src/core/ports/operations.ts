@@ -120,7 +120,7 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
    */
   retryPaced(
     ids: readonly JobId[],
-    options: AskedBy & { dueAt: Instant; paceMs: number; dispatchWindowMs: number },
+    options: AskedBy & { dueAt: Instant; paceMs: number },
   ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
 
   createBulk(bulk: {

@@ -15,11 +15,14 @@ export interface LiveCount {
   readonly oldestDueAt: Instant;
 }
 
+/** Where live jobs are looked for: each part is counted up to `operationsLimits.liveRowsMax`. */
+export type LivePart = "out" | "due" | "paused" | "slot" | "blocked";
+
 export interface Live {
   readonly now: Instant;
   readonly counts: readonly LiveCount[];
-  /** More jobs are live than were counted. */
-  readonly isMore: boolean;
+  /** Parts that were not counted to their end: `out` and `paused` of one lane, the others of all (null). */
+  readonly cut: readonly { readonly part: LivePart; readonly lane: string | null }[];
 }
 
 export interface LanePause {

@@ -200,7 +200,7 @@ export interface RunStore {
   addPage(
     runId: RunId,
     page: { targets: readonly NewTarget[]; cursor: Json | null; by: { jobId: JobId; attempt: number } },
-    options: { dispatchWindowMs: number; tx?: Tx },
+    options?: { tx?: Tx },
   ): Promise<Paged>;
   /** No page follows; the starter's slots pass to the run, as in `startRun`. @returns false when the run is not RUNNING. */
   sealRun(runId: RunId, options: { tx?: Tx }): Promise<boolean>;
@@ -215,12 +215,7 @@ export interface RunStore {
    * One bounded round: counts ends, adds up wide joins and runs, closes complete runs and frees their slots. `all` also seals
    * runs whose starter ended without sealing them: they close FAILED.
    */
-  resolve(options: {
-    runs: readonly RunId[] | "all";
-    limit: number;
-    dispatchWindowMs: number;
-    fence?: Fence | undefined;
-  }): Promise<Resolved>;
+  resolve(options: { runs: readonly RunId[] | "all"; limit: number; fence?: Fence | undefined }): Promise<Resolved>;
   /** RUNNING -> CANCELING: no job of it is claimed or added any more. @returns false when it has ended. */
   cancelRun(runId: RunId, options?: AskedBy): Promise<boolean>;
   /** One page of a CANCELING run's open jobs -> CANCELED. A job may end before it is canceled: the last page is the empty one. */

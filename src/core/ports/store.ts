@@ -122,6 +122,13 @@ export type JobCounts = Readonly<Record<State, number>> & {
   readonly notYetDue: number;
 };
 
+/** At most `limit` rows, of one lane or of all. */
+interface Round {
+  readonly limit: number;
+  readonly lane?: string | undefined;
+  readonly fence?: Fence | undefined;
+}
+
 export interface Pruned {
   readonly jobs: number;
   readonly occurrences: number;
@@ -133,6 +140,9 @@ export interface Pruned {
  * A method that takes a `fence` checks it first and throws `FenceLost`.
  */
 export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
+  /** How long before its due time a job may be dispatched, by every method that dispatches. */
+  readonly dispatchWindowMs: number;
+
   now(): Promise<Instant>;
 
   /**
@@ -141,40 +151,26 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
    */
   insert(
     jobs: readonly NewJob[],
-    options: { dispatchWindowMs: number; tx?: Tx; fence?: Fence | undefined; lockWaitMs?: number },
+    options?: { tx?: Tx; fence?: Fence | undefined; lockWaitMs?: number },
   ): Promise<Inserted>;
   /** Creates or resizes slot groups. */
   installSlots(groups: readonly SlotGroup[]): Promise<void>;
 
   /** Waiting rows that may start and are due within the dispatch window -> QUEUED, `(due_at, id)` order, SKIP LOCKED. */
-  relay(options: {
-    dispatchWindowMs: number;
-    limit: number;
-    lane?: string | undefined;
-    fence?: Fence | undefined;
-  }): Promise<readonly OutboxBatch[]>;
+  relay(round: Round): Promise<readonly OutboxBatch[]>;
   /** Deletes fully confirmed outbox batches; keeps the failed ids of the others. */
   confirm(sent: readonly { id: string; failed: readonly JobId[] }[]): Promise<void>;
   /** Rewrites open outbox batches older than `olderThanMs` as new rows, for jobs that still wait under that generation. */
-  reopen(options: {
-    olderThanMs: number;
-    limit: number;
-    lane?: string | undefined;
-    fence?: Fence | undefined;
-  }): Promise<readonly OutboxBatch[]>;
+  reopen(options: Round & { olderThanMs: number }): Promise<readonly OutboxBatch[]>;
   /**
    * QUEUED rows whose message is presumed lost -> PENDING under a new generation, reason `message-lost`; the relay
    * sends them again. Never by age alone. `queue-empty`: the caller saw the lane's queue empty twice, nothing was claimed
    * in between, and the row was dispatched and due `olderThanMs` ago. `overtaken`: it was also dispatched and due 2 minutes
    * before the 5th percentile of the lane's running jobs. @returns the number of rows; the caller relays the lane.
    */
-  requeueLost(options: {
-    lane: string;
-    evidence: "queue-empty" | "overtaken";
-    olderThanMs: number;
-    limit: number;
-    fence?: Fence | undefined;
-  }): Promise<number>;
+  requeueLost(
+    options: Round & { lane: string; evidence: "queue-empty" | "overtaken"; olderThanMs: number },
+  ): Promise<number>;
   /** How long the previous scheduler task saw each lane's queue empty, if it saved that within `maxAgeMs`. */
   queueObservations(options: { maxAgeMs: number }): Promise<readonly QueueObservation[]>;
   /** Replaces the saved observations, for the next scheduler task. */
@@ -213,7 +209,7 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   /** Plain and full settle. `tx`: as the last statement of a handler's own transaction, one settlement. */
   settle(
     settlements: readonly Settlement[],
-    options: { worker: string; dispatchWindowMs: number; tx?: Tx; inSameTransaction?: InSameTransaction },
+    options: { worker: string; tx?: Tx; inSameTransaction?: InSameTransaction },
   ): Promise<Settled>;
   /**
    * READ COMMITTED on its own connection; commits when `work` resolves, else rolls back. `abandoned` ends the connection at
@@ -239,14 +235,13 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
    * RUNNING with an expired lease. Ran alone: failures + 1, due now; else interruptions + 1, to run alone. `leases` narrows
    * it to these, if they are still expired.
    */
-  rescue(options: {
-    leases?: readonly string[] | undefined;
-    limit: number;
-    interruptionsMax: number;
-    lane?: string | undefined;
-    fence?: Fence | undefined;
-    inSameTransaction?: InSameTransaction;
-  }): Promise<MovedRows>;
+  rescue(
+    options: Round & {
+      leases?: readonly string[] | undefined;
+      interruptionsMax: number;
+      inSameTransaction?: InSameTransaction;
+    },
+  ): Promise<MovedRows>;
 
   cancel(ids: readonly JobId[], options?: AskedBy & { inSameTransaction?: InSameTransaction }): Promise<MovedRows>;
   /**
@@ -283,10 +278,13 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
     horizonMs: number;
     limit: number;
   }): Promise<{ now: Instant; schedules: readonly ScheduleRow[] }>;
-  /** Occurrences and their jobs, and `decided_until` forward: one statement, schedules locked by id at their version. */
+  /**
+   * Occurrences and their jobs, and `decided_until` forward: one statement, schedules locked by id at their version.
+   * `dispatchWindowMs`: default the store's; 0 dispatches only what is due, for a caller that runs it itself.
+   */
   plan(
     plans: readonly PlannedSchedule[],
-    options: { dispatchWindowMs: number; fence?: Fence | undefined },
+    options?: { dispatchWindowMs?: number; fence?: Fence | undefined },
   ): Promise<{ occurrences: number; aftermath: Aftermath }>;
 
   /** With its kept moves, the oldest first: `attemptsOf` and `movesOf` in `job/history.ts` read them. */

@@ -20,7 +20,6 @@ export interface PassOptions {
   /** Milliseconds after which no new pass starts. A task that gets the lock makes at least one. */
   readonly untilMs: number;
   readonly onLockOutage: "postgres" | "skip";
-  readonly dispatchWindowMs: number;
   readonly signal: AbortSignal;
   readonly lockLeaseMs?: number;
 }
@@ -92,25 +91,24 @@ export async function pass(
   registry: Registry,
   options: {
     stage: string;
-    dispatchWindowMs: number;
     fence?: Fence | undefined;
     signal: AbortSignal;
     observations?: QueueObservations;
     lapsed?: LapsedLeases;
   },
 ): Promise<Readonly<Record<string, number>>> {
-  const { dispatchWindowMs, stage, signal, fence } = options;
+  const { stage, signal, fence } = options;
   const steps: readonly (readonly [string, () => Promise<Record<string, number>>])[] = [
-    ["tick", () => tick(ports, registry, { stage, dispatchWindowMs, signal, fence })],
+    ["tick", () => tick(ports, registry, { stage, signal, fence })],
     ["prematerialized", () => decidePrematerialized(ports, fence)],
-    ["relay", () => relay(ports, { dispatchWindowMs, signal, fence })],
+    ["relay", () => relay(ports, { signal, fence })],
     ["reopen", () => resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax, signal, fence })],
     [
       "rescue",
       () => {
         const { rescueRowsMax: limit, rescueRoundsMax: rounds } = passLimits;
         const lapsed = options.lapsed ?? createLapsedLeases();
-        return rescue(ports, registry, { lapsed, limit, rounds, dispatchWindowMs, signal, fence });
+        return rescue(ports, registry, { lapsed, limit, rounds, signal, fence });
       },
     ],
     [
@@ -119,12 +117,11 @@ export async function pass(
         resolveRuns(ports, {
           runs: "all",
           rounds: runLimits.passResolveRoundsMax,
-          dispatchWindowMs,
           signal,
           fence,
         }),
     ],
-    ["cancel", () => finishCancels(ports, registry, { dispatchWindowMs, signal })],
+    ["cancel", () => finishCancels(ports, registry, { signal })],
     ["requeue", () => requeueLost(ports, registry, options.observations ?? new Map(), { fence })],
     ["wake", () => wakeHeld(ports, { slotKeys: "all", signal, fence })],
     ["prune", () => prune(ports, { fence })],

@@ -21,7 +21,6 @@ export interface RunScheduleOptions {
   /** Names this task; made unique per acquisition. */
   readonly owner: string;
   readonly stage: string;
-  readonly dispatchWindowMs: number;
   readonly onLockOutage: "postgres" | "skip";
   readonly signal: AbortSignal;
   readonly lockLeaseMs?: number;
@@ -153,7 +152,6 @@ async function work(
       worker: `schedule:${options.id}@${options.owner}`,
       lane: batch.lane,
       stage: options.stage,
-      dispatchWindowMs: options.dispatchWindowMs,
     });
     await handle(worker, batch, options.signal);
     await ports.store.confirm([{ id: batch.id, failed: [] }]);

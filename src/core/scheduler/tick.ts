@@ -13,7 +13,6 @@ import { tzProblem } from "../calendar/timetable.ts";
 
 export interface TickOptions {
   readonly stage: string;
-  readonly dispatchWindowMs: number;
   readonly fence?: Fence | undefined;
   readonly signal?: AbortSignal;
   /** Version of the tz data that computes the times. Default: this runtime's. */
@@ -44,7 +43,7 @@ export async function tick(ports: TickPorts, registry: Registry, options: TickOp
   const turn = new TickState(ports, registry, options);
   for (let round = 0; round < passLimits.tickRoundsMax && !turn.isOver(); round++) {
     const limit = passLimits.tickSchedulesMax + turn.left.size;
-    const due = await ports.store.dueSchedules({ horizonMs: options.dispatchWindowMs, limit });
+    const due = await ports.store.dueSchedules({ horizonMs: ports.store.dispatchWindowMs, limit });
     const plans = await turn.planAll(due.schedules, due.now);
     await turn.write(plans);
     if (due.schedules.length < limit && plans.every((plan) => plan.isComplete)) break;
@@ -119,7 +118,7 @@ class TickState {
     const problem = this.#problemOf(row);
     if (problem !== null) return this.#leave(row, problem);
     try {
-      const { dispatchWindowMs } = this.#options;
+      const { dispatchWindowMs } = this.#ports.store;
       const options = { now, dispatchWindowMs, timesMax: passLimits.tickTimesPerScheduleMax };
       const { row: decider, plan } = await planNext(this.#ports.store, row, options);
       if (isLeftToItsRule(row, plan)) return null;
@@ -149,17 +148,17 @@ class TickState {
   }
 
   async #writeGroup(group: readonly Ready[]): Promise<void> {
-    const { dispatchWindowMs, fence } = this.#options;
+    const { fence } = this.#options;
     const plans = group.map((ready) => ready.planned);
     await this.#ports.crashPoint("tick.beforeCommit");
-    const written = await this.#ports.store.plan(plans, { dispatchWindowMs, fence });
+    const written = await this.#ports.store.plan(plans, { fence });
     await this.#ports.crashPoint("tick.afterCommit");
     for (const { planned, missed } of group) {
       this.#schedules.add(planned.scheduleId);
       this.#missed += missed;
     }
     this.#occurrences += written.occurrences;
-    await afterCommit(this.#ports, written.aftermath, this.#options);
+    await afterCommit(this.#ports, written.aftermath);
   }
 }
 

@@ -17,22 +17,21 @@ export async function cancelRun(
   ports: CancelPorts,
   registry: Registry,
   runId: RunId,
-  options: AskedBy & { readonly dispatchWindowMs: number; readonly roundsMax?: number },
+  { caller, roundsMax = runLimits.cancelRoundsMax }: AskedBy & { readonly roundsMax?: number } = {},
 ): Promise<number | null> {
-  if (!(await ports.store.cancelRun(runId, { caller: options.caller }))) return null;
+  if (!(await ports.store.cancelRun(runId, { caller }))) return null;
   const tasks = canceledTasks(ports, registry);
   const inSameTransaction = tasks.noting(movedHook(ports, registry, "canceled"));
   let canceled = 0;
   let left: Aftermath = { ...noAftermath, runs: [runId] };
-  for (let round = 0; round < (options.roundsMax ?? runLimits.cancelRoundsMax); round += 1) {
+  for (let round = 0; round < roundsMax; round += 1) {
     const page = await ports.store.cancelPage(runId, { limit: runLimits.cancelRowsMax, inSameTransaction });
     if (page.isEmpty) break;
     canceled += page.canceled;
     left = mergeAftermaths([left, page.aftermath]);
     await tasks.stop();
   }
-  const { dispatchWindowMs } = options;
-  await afterCommit(ports, left, { dispatchWindowMs, aftermathRounds: runLimits.passResolveRoundsMax });
+  await afterCommit(ports, left, runLimits.passResolveRoundsMax);
   return canceled;
 }
 
@@ -44,7 +43,6 @@ export async function finishCancels(
   ports: CancelPorts,
   registry: Registry,
   options: {
-    readonly dispatchWindowMs: number;
     readonly signal: AbortSignal;
     readonly only?: { readonly withdrawn: string };
   },
@@ -52,7 +50,7 @@ export async function finishCancels(
   let canceled = 0;
   for (const runId of await ports.store.cancelingRuns(runLimits.cancelingRunsMax, options.only)) {
     if (options.signal.aborted) break;
-    canceled += (await cancelRun(ports, registry, runId, options)) ?? 0;
+    canceled += (await cancelRun(ports, registry, runId)) ?? 0;
   }
   return { "jobs.canceled": canceled };
 }

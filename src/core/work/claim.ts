@@ -55,7 +55,7 @@ export async function claimBatch(
   const taken = new Set(rows.map((row) => row.jobId));
   const left = arrived.filter((item) => !taken.has(item.message.jobId));
   countRefused(scope, rows);
-  await afterCommit(scope.ports, answer.aftermath, scope.options);
+  await afterCommit(scope.ports, answer.aftermath);
   if (left.length === 0) return { ...emptyClaim, running };
   try {
     const looked = await store.peek(left.map((item) => item.message.jobId));

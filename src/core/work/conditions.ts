@@ -19,7 +19,7 @@ export interface EvaluatedConditions {
  */
 export async function evaluateConditions(scope: WorkerScope, items: readonly Arrived[]): Promise<EvaluatedConditions> {
   if (items.length === 0) return { wanted: [], giveBack: [] };
-  const { ports, options } = scope;
+  const { ports } = scope;
   const known = await ports.store.inRuns(items.map((item) => item.message.jobId));
   const answers = await Promise.all(items.map((item) => ask(scope, item, known.get(item.message.jobId))));
   const wanted: Arrived[] = [];
@@ -33,7 +33,7 @@ export async function evaluateConditions(scope: WorkerScope, items: readonly Arr
   for (const [reason, messages] of skipped) {
     const { ids, aftermath } = await ports.store.skip(messages, { reason });
     ports.metrics.add("job.refused", ids.length, "Count");
-    await afterCommit(ports, aftermath, options);
+    await afterCommit(ports, aftermath);
   }
   return { wanted, giveBack };
 }

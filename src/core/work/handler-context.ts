@@ -97,8 +97,8 @@ async function enqueueChild<I>(
 }
 
 async function insertNow(scope: InvocationScope, child: NewJob, tx: Tx): Promise<void> {
-  const { ports, options } = scope.worker;
-  const inserted = await ports.store.insert([child], { dispatchWindowMs: options.dispatchWindowMs, tx });
+  const { ports } = scope.worker;
+  const inserted = await ports.store.insert([child], { tx });
   scope.left.push(inserted.aftermath);
   for (const { id, conflict } of inserted.results) {
     if (conflict !== null) throw new KeyConflict(child.kind, child.key ?? "", id, conflict);

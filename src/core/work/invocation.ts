@@ -114,7 +114,6 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Pro
   }
   const settled = await ports.store.settle([settlement], {
     worker: options.worker,
-    dispatchWindowMs: options.dispatchWindowMs,
     tx,
   });
   if (settled.settled.length !== 1)
@@ -151,7 +150,7 @@ async function committed(scope: InvocationScope): Promise<void> {
     trace: scope.job.trace,
     state: "SUCCESS",
   });
-  await afterCommit(ports, mergeAftermaths(scope.left), scope.worker.options);
+  await afterCommit(ports, mergeAftermaths(scope.left));
 }
 
 /** A commit whose reply was lost: the row says whether it happened. */

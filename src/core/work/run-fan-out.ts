@@ -56,9 +56,8 @@ interface Pages {
 
 /** Cancels withdrawn targets first: they keep their keys until then, and this time may use the same keys. */
 async function finishWithdrawn({ worker, definition, signal }: InvocationScope): Promise<void> {
-  const { ports, registry, options } = worker;
   const only = { withdrawn: definition.id };
-  await finishCancels(ports, registry, { dispatchWindowMs: options.dispatchWindowMs, signal, only });
+  await finishCancels(worker.ports, worker.registry, { signal, only });
 }
 
 /** A repeated run makes every target again, so their keys end like its own: `#2`. */
@@ -118,11 +117,11 @@ async function writeIterable(pages: Pages, source: AsyncIterable<unknown>): Prom
 async function writePage(pages: Pages, page: { rows: readonly unknown[]; cursor: Json | null }): Promise<void> {
   const { scope, runId } = pages;
   const { job, worker, definition } = scope;
-  const { ports, options } = worker;
+  const { ports } = worker;
   const targets = await targetsOf(pages, page.rows);
   await ports.crashPoint("fanout.beforePage");
   const by = { jobId: job.jobId, attempt: job.attempt };
-  const written = await ports.store.addPage(runId, { targets, cursor: page.cursor, by }, options);
+  const written = await ports.store.addPage(runId, { targets, cursor: page.cursor, by });
   if (!written.written) {
     throw new Error(`run ${runId} takes no more pages: it was canceled, or this attempt lost its job`);
   }
@@ -132,7 +131,7 @@ async function writePage(pages: Pages, page: { rows: readonly unknown[]; cursor:
   const dimensions = { job: definition.id };
   ports.metrics.add("fanout.targets", written.created, "Count", dimensions);
   if (written.conflicts > 0) ports.metrics.add("fanout.conflicts", written.conflicts, "Count", dimensions);
-  await afterCommit(ports, written.aftermath, options);
+  await afterCommit(ports, written.aftermath);
 }
 
 async function targetsOf({ scope, body, moment, mark }: Pages, rows: readonly unknown[]): Promise<NewTarget[]> {

@@ -11,7 +11,6 @@ export interface RunJobTaskOptions extends AttemptRef {
   /** Names this task in its attempt; unique. */
   readonly worker: string;
   readonly stage: string;
-  readonly dispatchWindowMs: number;
   readonly signal: AbortSignal;
 }
 

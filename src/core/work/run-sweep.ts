@@ -65,7 +65,7 @@ class Sweep {
     const before = left.length;
     const next = await worker.ports.store.transaction((tx) => this.#page(tx, query, after, moment));
     await worker.ports.crashPoint("sweep.afterPage");
-    await afterCommit(worker.ports, mergeAftermaths(left.splice(before)), worker.options);
+    await afterCommit(worker.ports, mergeAftermaths(left.splice(before)));
     return next;
   }
 
@@ -98,8 +98,7 @@ class Sweep {
   /** @returns how many of the jobs are new. */
   async #insert(tx: Tx, jobs: Awaited<ReturnType<typeof prepare>>): Promise<number> {
     const { worker, left } = this.#scope;
-    const { dispatchWindowMs } = worker.options;
-    const { results, aftermath } = await worker.ports.store.insert(jobs, { dispatchWindowMs, tx });
+    const { results, aftermath } = await worker.ports.store.insert(jobs, { tx });
     left.push(aftermath);
     return results.filter((result) => result.created).length;
   }

@@ -204,13 +204,12 @@ async function writeOnce(scope: SettlerScope, group: readonly Waiting[], withHoo
     group.map((item) => item.settlement),
     {
       worker: options.worker,
-      dispatchWindowMs: options.dispatchWindowMs,
       ...(hook ? { inSameTransaction: settleHook(registry, group) } : {}),
     },
   );
   measure(ports, group, settled);
   noteConflicts(ports, settled.conflicts);
-  await afterCommit(ports, settled.aftermath, options);
+  await afterCommit(ports, settled.aftermath);
 }
 
 /** Distinguishes an app's own failure from the store's. */

@@ -20,7 +20,6 @@ export interface TaskWatch {
 
 interface WatchOptions {
   readonly stage: string;
-  readonly dispatchWindowMs: number;
 }
 
 export function createTaskWatch(ports: Ports, registry: Registry, options: WatchOptions): TaskWatch {
@@ -55,7 +54,7 @@ async function settleEnd(ports: Ports, registry: Registry, options: WatchOptions
   // Another task runs this attempt; this one was refused.
   if (job.state === "RUNNING" && task !== null && task !== end.task) return "over";
   if (job.state !== "RUNNING" || job.attempt !== end.attempt) {
-    await freeSlots(ports, end, options);
+    await freeSlots(ports, end);
     return "over";
   }
   const outcome = outcomeOfEnd(end, { ran: task !== null, waitMs: launchWaitMs(job.interruptions, random.next()) });
@@ -69,8 +68,8 @@ async function settleEnd(ports: Ports, registry: Registry, options: WatchOptions
 }
 
 /** The task of a canceled job has ended, so its slots are free. */
-async function freeSlots(ports: Ports, { jobId, attempt }: TaskEnd, options: WatchOptions): Promise<void> {
-  await afterCommit(ports, await ports.store.freeSlots([{ jobId, attempt }]), options);
+async function freeSlots(ports: Ports, { jobId, attempt }: TaskEnd): Promise<void> {
+  await afterCommit(ports, await ports.store.freeSlots([{ jobId, attempt }]));
 }
 
 const about = ({ jobId, attempt, task, stopCode, exitCode, reason }: TaskEnd) => ({

@@ -5,7 +5,6 @@ export interface WorkerOptions {
   readonly worker: string;
   readonly lane: string;
   readonly stage: string;
-  readonly dispatchWindowMs: number;
   /** Without it the lane is never paused. */
   readonly gate?: LaneGate;
 }

@@ -245,7 +245,7 @@ async function freeSlots(scope: WorkerScope, job: Claimed): Promise<boolean> {
   if (job.slotKeys.length === 0) return true;
   try {
     const aftermath = await scope.ports.store.freeSlots([{ jobId: job.jobId, attempt: job.attempt }]);
-    await afterCommit(scope.ports, aftermath, scope.options);
+    await afterCommit(scope.ports, aftermath);
   } catch (error) {
     scope.ports.log.warn("slots were not freed; they end with the lease", { job: job.jobId, error });
   }
@@ -261,7 +261,6 @@ async function smallRescue(scope: WorkerScope, lapsed: LapsedLeases): Promise<vo
       limit: workerLimits.workerRescueRowsMax,
       rounds: 1,
       lane: options.lane,
-      dispatchWindowMs: options.dispatchWindowMs,
     });
     await resendOpen(ports, { lane: options.lane, rounds: 1 });
   } catch (error) {

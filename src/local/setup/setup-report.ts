@@ -26,7 +26,6 @@ export interface SetupReport {
   readonly fakes: readonly {
     readonly name: string;
     readonly file: string;
-    readonly env: Readonly<Record<string, string>>;
     readonly once: boolean;
   }[];
 }

@@ -111,5 +111,5 @@ function editable({ project, stage }: Config, loaded: readonly string[]): string
 async function fakesOf(config: Config): Promise<SetupReport["fakes"]> {
   if (config.appModules !== null) return [];
   const fakes = await loadFakes(config.project, config.stage);
-  return fakes.map(({ name, file, env, once }) => ({ name, file: fileURLToPath(file), env, once }));
+  return fakes.map(({ name, file, once }) => ({ name, file: fileURLToPath(file), once }));
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job/job.ts";
 import type { Store } from "../../../src/core/ports/ports.ts";
 import type { PlannedOccurrence } from "../../../src/core/ports/schedule.ts";
-import { aJob, claimOne, eachTest, dispatchWindowMs, minute, only, settleOne, show } from "./fixture.ts";
+import { aJob, claimOne, eachTest, minute, only, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
@@ -55,7 +55,7 @@ function filling(open: OpenStore): void {
     expect([(second ?? 0) - (first ?? 0), (third ?? 0) - (second ?? 0)]).toEqual([paceMs, paceMs]);
     expect(jobs.map((job) => [job.state, job.scheduledFor])).toEqual(times.map((time) => ["PENDING", time.nominalAt]));
     await advance(minute);
-    await store.relay({ dispatchWindowMs, limit: 10 });
+    await store.relay({ limit: 10 });
     expect(await claimOne(store, idOf(rows[0]))).toMatchObject({ state: "RUNNING", isCatchUp: true });
     expect((await ledger(store)).at(-1)).toMatchObject({ outcome: "CAUGHT_UP" });
   });
@@ -102,7 +102,7 @@ function filling(open: OpenStore): void {
       ],
     ]);
     await advance(minute);
-    await store.relay({ dispatchWindowMs, limit: 10 });
+    await store.relay({ limit: 10 });
     expect(await claimOne(store, jobId)).toMatchObject({ state: "RUNNING", slotKeys: [slotKey] });
     expect(only(await ledger(store))).toMatchObject({ outcome: "CAUGHT_UP", jobId });
   });

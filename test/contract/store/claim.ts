@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job/job.ts";
-import { claimIfPossible, claimOne, eachTest, insertMany, insertOne, dispatchWindowMs, messageFor } from "./fixture.ts";
+import { claimIfPossible, claimOne, eachTest, insertMany, insertOne, messageFor, dispatchWindowMs } from "./fixture.ts";
 import { minute, moves, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 

@@ -13,13 +13,13 @@ export interface StoreHarness {
   close(): Promise<void>;
 }
 
-export type OpenStore = () => Promise<StoreHarness>;
+export type OpenStore = (options?: { readonly dispatchWindowMs?: number }) => Promise<StoreHarness>;
 
 /** Opens a fresh harness before each test of the surrounding `describe` and closes it afterwards. */
-export function eachTest(open: OpenStore): () => StoreHarness {
+export function eachTest(open: OpenStore, options?: Parameters<OpenStore>[0]): () => StoreHarness {
   let harness: StoreHarness | null = null;
   beforeEach(async () => {
-    harness = await open();
+    harness = await open(options);
   });
   afterEach(async () => {
     await harness?.close();
@@ -56,15 +56,12 @@ export function aJob(over: Partial<NewJob> = {}): NewJob {
 }
 
 export async function insertOne(store: Store, over: Partial<NewJob> = {}): Promise<JobId> {
-  const { results } = await store.insert([aJob(over)], { dispatchWindowMs });
+  const { results } = await store.insert([aJob(over)]);
   return only(results).id;
 }
 
 export async function insertMany(store: Store, jobs: readonly Partial<NewJob>[]): Promise<readonly JobId[]> {
-  const { results } = await store.insert(
-    jobs.map((over) => aJob(over)),
-    { dispatchWindowMs },
-  );
+  const { results } = await store.insert(jobs.map((over) => aJob(over)));
   return results.map((result) => result.id);
 }
 
@@ -138,7 +135,7 @@ export function settlementOf(held: { jobId: JobId; attempt: number }, over: Part
   };
 }
 
-export const settleOptions = { worker: "worker-1", dispatchWindowMs } as const;
+export const settleOptions = { worker: "worker-1" } as const;
 
 export async function settleOne(store: Store, held: { jobId: JobId; attempt: number }, over: Partial<Settlement> = {}) {
   return await store.settle([settlementOf(held, over)], settleOptions);

@@ -99,7 +99,7 @@ export function historyContract(open: OpenStore): void {
       const { store, advance } = at();
       const id = await insertOne(store, { delayMs: 20 * minute });
       await advance(20 * minute);
-      await store.relay({ dispatchWindowMs: 0, limit: 10 });
+      await store.relay({ limit: 10 });
       await settleOne(store, await claimOne(store, id));
       expect(await historyOf(store, id)).toEqual([]);
     });

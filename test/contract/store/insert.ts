@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import { FenceLost } from "../../../src/core/ports/ports.ts";
-import { aJob, eachTest, outboxIds, insertOne, dispatchWindowMs, minute, only, show } from "./fixture.ts";
+import { aJob, eachTest, outboxIds, insertOne, minute, only, show, dispatchWindowMs } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 
 export function insertContract(open: OpenStore): void {
@@ -30,7 +30,7 @@ function dueTimes(open: OpenStore): void {
     const {
       results,
       aftermath: { outbox },
-    } = await store.insert([aJob()], { dispatchWindowMs });
+    } = await store.insert([aJob()]);
     const { id, created, conflict } = only(results);
     expect({ created, conflict }).toEqual({ created: true, conflict: null });
     const handoff = only(outbox);
@@ -44,7 +44,7 @@ function dueTimes(open: OpenStore): void {
     const { store } = at();
     const {
       aftermath: { outbox },
-    } = await store.insert([aJob({ delayMs: minute })], { dispatchWindowMs });
+    } = await store.insert([aJob({ delayMs: minute })]);
     const { delayMs } = only(only(outbox).messages);
     expect(delayMs).toBeGreaterThan(minute - 10_000);
     expect(delayMs).toBeLessThanOrEqual(minute);
@@ -55,9 +55,7 @@ function dueTimes(open: OpenStore): void {
     const {
       results,
       aftermath: { outbox },
-    } = await store.insert([aJob({ delayMs: dispatchWindowMs + minute })], {
-      dispatchWindowMs,
-    });
+    } = await store.insert([aJob({ delayMs: dispatchWindowMs + minute })]);
     expect(outbox).toEqual([]);
     const { job } = await show(store, only(results).id);
     expect(job).toMatchObject({ state: "PENDING", generation: 0, attempt: 0 });
@@ -79,7 +77,7 @@ function dueTimes(open: OpenStore): void {
     const {
       results,
       aftermath: { outbox },
-    } = await store.insert([aJob({ dueAt: now - minute })], { dispatchWindowMs });
+    } = await store.insert([aJob({ dueAt: now - minute })]);
     expect(only(only(outbox).messages).delayMs).toBe(0);
     expect((await show(store, only(results).id)).job.dueAt).toBe(now - minute);
   });
@@ -92,9 +90,7 @@ function written(open: OpenStore): void {
     const { store } = at();
     const {
       aftermath: { outbox },
-    } = await store.insert([aJob({ lane: "mail" }), aJob(), aJob({ lane: "mail" })], {
-      dispatchWindowMs,
-    });
+    } = await store.insert([aJob({ lane: "mail" }), aJob(), aJob({ lane: "mail" })]);
     expect(outbox).toHaveLength(2);
     expect(Object.fromEntries(outbox.map((h) => [h.lane, h.messages.length]))).toEqual({ default: 1, mail: 2 });
     expect(new Set(outbox.map((h) => h.id)).size).toBe(2);
@@ -114,7 +110,7 @@ function written(open: OpenStore): void {
   });
 
   test("no jobs, no rows and no outbox batches", async () => {
-    expect(await at().store.insert([], { dispatchWindowMs })).toEqual({ results: [], aftermath: noAftermath });
+    expect(await at().store.insert([])).toEqual({ results: [], aftermath: noAftermath });
   });
 }
 
@@ -124,10 +120,7 @@ function keys(open: OpenStore): void {
   test("the answers are in the order of the input, whatever the keys", async () => {
     const { store } = at();
     const names = ["d", "b", "e", "a", "c"];
-    const { results } = await store.insert(
-      names.map((key) => aJob({ key })),
-      { dispatchWindowMs },
-    );
+    const { results } = await store.insert(names.map((key) => aJob({ key })));
     const stored = await Promise.all(results.map(async ({ id }) => (await show(store, id)).job.key));
     expect(stored).toEqual(names);
   });
@@ -135,16 +128,14 @@ function keys(open: OpenStore): void {
   test("the same kind and key again answers the existing job, and hands nothing off", async () => {
     const { store } = at();
     const id = await insertOne(store, { key: "k" });
-    const again = await store.insert([aJob({ key: "k" })], { dispatchWindowMs });
+    const again = await store.insert([aJob({ key: "k" })]);
     expect(again).toEqual({ results: [{ id, created: false, conflict: null }], aftermath: noAftermath });
   });
 
   test("the same key with another payload is a conflict that shows both hashes, and the first payload stays", async () => {
     const { store } = at();
     const id = await insertOne(store, { key: "k", payload: { n: 1 }, canonicalInput: '{"n":1}' });
-    const again = await store.insert([aJob({ key: "k", payload: { n: 2 }, canonicalInput: '{"n":2}' })], {
-      dispatchWindowMs,
-    });
+    const again = await store.insert([aJob({ key: "k", payload: { n: 2 }, canonicalInput: '{"n":2}' })]);
     const conflict = { existingHash: sha256('{"n":1}'), hash: sha256('{"n":2}') };
     expect(again.results).toEqual([{ id, created: false, conflict }]);
     expect((await show(store, id)).job.payload).toEqual({ n: 1 });
@@ -153,9 +144,7 @@ function keys(open: OpenStore): void {
   test("a conflict is judged by the caller's input, not by the stored payload", async () => {
     const { store } = at();
     await insertOne(store, { key: "k", payload: { n: 1, added: "default" }, canonicalInput: '{"n":1}' });
-    const again = await store.insert([aJob({ key: "k", payload: { n: 1 }, canonicalInput: '{"n":1}' })], {
-      dispatchWindowMs,
-    });
+    const again = await store.insert([aJob({ key: "k", payload: { n: 1 }, canonicalInput: '{"n":1}' })]);
     expect(only(again.results)).toMatchObject({ created: false, conflict: null });
   });
 
@@ -171,7 +160,7 @@ function keys(open: OpenStore): void {
     const {
       results,
       aftermath: { outbox },
-    } = await store.insert(jobs, { dispatchWindowMs });
+    } = await store.insert(jobs);
     expect(new Set(results.map((result) => result.id)).size).toBe(1);
     expect(results.map((result) => result.created)).toEqual([true, false, false]);
     expect(results.map((result) => result.conflict !== null)).toEqual([false, false, true]);
@@ -180,7 +169,7 @@ function keys(open: OpenStore): void {
 
   test("jobs without a key are never the same", async () => {
     const { store } = at();
-    const { results } = await store.insert([aJob(), aJob()], { dispatchWindowMs });
+    const { results } = await store.insert([aJob(), aJob()]);
     expect(results.map((result) => result.created)).toEqual([true, true]);
     expect(new Set(results.map((result) => result.id)).size).toBe(2);
   });
@@ -192,20 +181,20 @@ function transactions(open: OpenStore): void {
   test("an insert in a transaction that fails leaves no job, no event and no outbox batch", async () => {
     const { store, advance } = at();
     const broken = store.transaction(async (tx) => {
-      await store.insert([aJob({ key: "k" })], { dispatchWindowMs, tx });
+      await store.insert([aJob({ key: "k" })], { tx });
       throw new Error("the caller changed its mind");
     });
     await expect(broken).rejects.toThrow("changed its mind");
     expect(await store.jobs({ limit: 10 })).toEqual([]);
     await advance(minute);
     expect(await store.reopen({ olderThanMs: 5_000, limit: 10 })).toEqual([]);
-    expect(only((await store.insert([aJob({ key: "k" })], { dispatchWindowMs })).results).created).toBe(true);
+    expect(only((await store.insert([aJob({ key: "k" })])).results).created).toBe(true);
   });
 
   test("an insert in a transaction exists once it committed, and the transaction's value is returned", async () => {
     const { store } = at();
     const id = await store.transaction(async (tx) => {
-      const { results } = await store.insert([aJob()], { dispatchWindowMs, tx });
+      const { results } = await store.insert([aJob()], { tx });
       return only(results).id;
     });
     expect((await show(store, id)).job.state).toBe("QUEUED");
@@ -214,7 +203,7 @@ function transactions(open: OpenStore): void {
   test("an insert under an older fence throws FenceLost and writes nothing", async () => {
     const { store } = at();
     await store.installFence({ name: "pass", token: 2 });
-    const stale = store.insert([aJob()], { dispatchWindowMs, fence: { name: "pass", token: 1 } });
+    const stale = store.insert([aJob()], { fence: { name: "pass", token: 1 } });
     await expect(stale).rejects.toThrow(FenceLost);
     expect(await store.jobs({ limit: 10 })).toEqual([]);
   });

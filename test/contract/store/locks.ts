@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FenceLost } from "../../../src/core/ports/ports.ts";
-import { eachTest, dispatchWindowMs, minute } from "./fixture.ts";
+import { eachTest, minute } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 
 export function locksContract(open: OpenStore): void {
@@ -22,8 +22,8 @@ function fence(open: OpenStore): void {
     const { store } = at();
     expect(await store.installFence(token(5))).toBe(0);
     expect(await store.installFence(token(4))).toBe(5);
-    expect(await store.relay({ dispatchWindowMs, limit: 1, fence: token(5) })).toEqual([]);
-    await expect(store.relay({ dispatchWindowMs, limit: 1, fence: token(4) })).rejects.toThrow(FenceLost);
+    expect(await store.relay({ limit: 1, fence: token(5) })).toEqual([]);
+    await expect(store.relay({ limit: 1, fence: token(4) })).rejects.toThrow(FenceLost);
   });
 
   test("a token that is in force is nobody else's: whoever brings it again has to bring a larger one", async () => {
@@ -35,16 +35,16 @@ function fence(open: OpenStore): void {
 
   test("a token that was never installed is not valid", async () => {
     const { store } = at();
-    await expect(store.relay({ dispatchWindowMs, limit: 1, fence: token(1) })).rejects.toThrow(FenceLost);
+    await expect(store.relay({ limit: 1, fence: token(1) })).rejects.toThrow(FenceLost);
     await store.installFence(token(1));
-    await expect(store.relay({ dispatchWindowMs, limit: 1, fence: token(2) })).rejects.toThrow(FenceLost);
+    await expect(store.relay({ limit: 1, fence: token(2) })).rejects.toThrow(FenceLost);
   });
 
   test("each name has its own token", async () => {
     const { store } = at();
     await store.installFence(token(5));
     expect(await store.installFence({ name: "other", token: 1 })).toBe(0);
-    expect(await store.relay({ dispatchWindowMs, limit: 1, fence: token(5) })).toEqual([]);
+    expect(await store.relay({ limit: 1, fence: token(5) })).toEqual([]);
   });
 
   test("every fenced call checks the token", async () => {
@@ -52,13 +52,13 @@ function fence(open: OpenStore): void {
     await store.installFence(token(2));
     const stale = { fence: token(1) };
     const calls = [
-      store.insert([], { dispatchWindowMs, ...stale }),
-      store.relay({ dispatchWindowMs, limit: 1, ...stale }),
+      store.insert([], { ...stale }),
+      store.relay({ limit: 1, ...stale }),
       store.reopen({ olderThanMs: 0, limit: 1, ...stale }),
       store.wake({ slotKeys: "all", limit: 1, ...stale }),
       store.rescue({ limit: 1, interruptionsMax: 20, ...stale }),
       store.prune({ limit: 1, ...stale }),
-      store.plan([], { dispatchWindowMs, ...stale }),
+      store.plan([], { ...stale }),
     ];
     const results = await Promise.allSettled(calls);
     const names = results.map((r) => (r.status === "rejected" && r.reason instanceof FenceLost ? "lost" : r.status));

@@ -1,16 +1,7 @@
 import type { RunId } from "../../../src/core/job/job.ts";
 import { describe, expect, test } from "vitest";
 import type { Store } from "../../../src/core/ports/ports.ts";
-import {
-  aJob,
-  claimOne,
-  dispatchWindowMs,
-  eachTest,
-  insertOne,
-  type OpenStore,
-  settlementOf,
-  settleOptions,
-} from "./fixture.ts";
+import { aJob, claimOne, eachTest, insertOne, type OpenStore, settlementOf, settleOptions } from "./fixture.ts";
 import { aRun, aTask, failed } from "./run-fixture.ts";
 
 export function orphanRunsContract(open: OpenStore): void {
@@ -23,14 +14,14 @@ function ends(open: OpenStore): void {
   const at = eachTest(open);
   /** As the rounds of a pass do. */
   const resolveAll = async (store: Store) => {
-    while ((await store.resolve({ runs: "all", limit: 10, dispatchWindowMs })).more);
+    while ((await store.resolve({ runs: "all", limit: 10 })).more);
   };
   const pagesOf = async (store: Store) => {
     const starterId = await insertOne(store, { maxAttempts: 1 });
     const by = await claimOne(store, starterId);
     const { runId } = await store.startRun(aRun({ sealed: false, starterId }));
     const page = { targets: [{ job: aJob({ kind: "push", key: "t-1" }), row: null }], cursor: 1, by };
-    await store.addPage(runId, page, { dispatchWindowMs });
+    await store.addPage(runId, page);
     return { starterId, by, runId };
   };
   const endTargets = async (store: Store, runId: RunId) => {
@@ -70,7 +61,7 @@ function ends(open: OpenStore): void {
     const started = await store.startRun(aRun({ sealed: false, starterId }));
     expect(started).toMatchObject({ runId, created: false, sealed: false, cursor: 1 });
     const page = { targets: [{ job: aJob({ kind: "push", key: "t-2" }), row: null }], cursor: 2, by: again };
-    expect(await store.addPage(runId, page, { dispatchWindowMs })).toMatchObject({ written: true, created: 1 });
+    expect(await store.addPage(runId, page)).toMatchObject({ written: true, created: 1 });
     await resolveAll(store);
     expect(await store.run(runId)).toMatchObject({ state: "RUNNING", sealed: false });
     await store.sealRun(runId, {});

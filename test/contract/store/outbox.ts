@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { FenceLost } from "../../../src/core/ports/ports.ts";
-import { aJob, claimOne, eachTest, failure, outboxIds, insertMany, insertOne } from "./fixture.ts";
-import { dispatchWindowMs, minute, only, running, settleOne, show } from "./fixture.ts";
+import { aJob, claimOne, eachTest, failure, outboxIds, insertMany, insertOne, dispatchWindowMs } from "./fixture.ts";
+import { minute, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 
 export function outboxContract(open: OpenStore): void {
@@ -27,9 +27,9 @@ function relay(open: OpenStore): void {
   test("hands off a PENDING row that has come within the dispatch window, under a new generation", async () => {
     const { store, advance } = at();
     const id = await insertOne(store, { delayMs: later });
-    expect(await store.relay({ dispatchWindowMs, limit: 10 })).toEqual([]);
+    expect(await store.relay({ limit: 10 })).toEqual([]);
     await advance(2 * minute);
-    const message = only(only(await store.relay({ dispatchWindowMs, limit: 10 })).messages);
+    const message = only(only(await store.relay({ limit: 10 })).messages);
     expect(message).toMatchObject({ jobId: id, generation: 1, trace: "trace-1" });
     expect(message.delayMs).toBeGreaterThan(3 * minute);
     expect(message.delayMs).toBeLessThanOrEqual(4 * minute);
@@ -41,7 +41,7 @@ function relay(open: OpenStore): void {
     const held = await running(store);
     await settleOne(store, held, { ...failure, delayMs: later });
     await advance(later);
-    const message = only(only(await store.relay({ dispatchWindowMs, limit: 10 })).messages);
+    const message = only(only(await store.relay({ limit: 10 })).messages);
     expect(message).toMatchObject({ jobId: held.jobId, generation: 2, delayMs: 0 });
     expect((await show(store, held.jobId)).job.state).toBe("QUEUED");
   });
@@ -55,18 +55,18 @@ function relay(open: OpenStore): void {
       { dueAt: now + later },
     ]);
     await advance(2 * later);
-    expect(outboxIds(await store.relay({ dispatchWindowMs, limit: 2 }))).toEqual([a, b]);
-    expect(outboxIds(await store.relay({ dispatchWindowMs, limit: 2 }))).toEqual([c]);
-    expect(await store.relay({ dispatchWindowMs, limit: 2 })).toEqual([]);
+    expect(outboxIds(await store.relay({ limit: 2 }))).toEqual([a, b]);
+    expect(outboxIds(await store.relay({ limit: 2 }))).toEqual([c]);
+    expect(await store.relay({ limit: 2 })).toEqual([]);
   });
 
   test("writes one outbox batch for each lane, and only the asked lane when one is named", async () => {
     const { store, advance } = at();
     const [mail, plain] = await insertMany(store, [{ delayMs: later, lane: "mail" }, { delayMs: later }]);
     await advance(later);
-    const handoff = only(await store.relay({ dispatchWindowMs, limit: 10, lane: "mail" }));
+    const handoff = only(await store.relay({ limit: 10, lane: "mail" }));
     expect([handoff.lane, outboxIds([handoff])]).toEqual(["mail", [mail]]);
-    expect(outboxIds(await store.relay({ dispatchWindowMs, limit: 10 }))).toEqual([plain]);
+    expect(outboxIds(await store.relay({ limit: 10 }))).toEqual([plain]);
   });
 
   test("leaves QUEUED, RUNNING, held and finished rows alone", async () => {
@@ -77,7 +77,7 @@ function relay(open: OpenStore): void {
     const held = await claimOne(store, await insertOne(store, { slotKeys: ["cap:x"] }));
     expect(held.state).toBe("PENDING");
     await settleOne(store, await running(store));
-    expect(await store.relay({ dispatchWindowMs, limit: 10 })).toEqual([]);
+    expect(await store.relay({ limit: 10 })).toEqual([]);
   });
 
   test("under an older fence throws FenceLost and hands nothing off", async () => {
@@ -85,7 +85,7 @@ function relay(open: OpenStore): void {
     const id = await insertOne(store, { delayMs: later });
     await advance(later);
     await store.installFence({ name: "pass", token: 2 });
-    const stale = store.relay({ dispatchWindowMs, limit: 10, fence: { name: "pass", token: 1 } });
+    const stale = store.relay({ limit: 10, fence: { name: "pass", token: 1 } });
     await expect(stale).rejects.toThrow(FenceLost);
     expect((await show(store, id)).job.state).toBe("PENDING");
   });
@@ -104,7 +104,7 @@ function requeue(open: OpenStore): void {
     const { job, events } = await show(store, id);
     expect(job).toMatchObject({ state: "PENDING", generation: 2, hold: "none" });
     expect(events.at(-1)).toMatchObject({ from: "QUEUED", to: "PENDING", reason: "message-lost" });
-    expect(outboxIds(await store.relay({ dispatchWindowMs, limit: 10 }))).toEqual([id]);
+    expect(outboxIds(await store.relay({ limit: 10 }))).toEqual([id]);
   });
 
   test("a message that was sent ahead is not lost before it was due for that long", async () => {
@@ -201,7 +201,7 @@ function reopen(open: OpenStore): void {
     const { store, advance } = at();
     const {
       aftermath: { outbox },
-    } = await store.insert([aJob()], { dispatchWindowMs });
+    } = await store.insert([aJob()]);
     expect(await store.reopen({ ...old, olderThanMs: minute })).toEqual([]);
     await advance(2 * minute);
     const again = only(await store.reopen({ ...old, olderThanMs: minute }));
@@ -214,7 +214,7 @@ function reopen(open: OpenStore): void {
     const { store, advance } = at();
     const {
       aftermath: { outbox },
-    } = await store.insert([aJob()], { dispatchWindowMs });
+    } = await store.insert([aJob()]);
     await store.confirm([{ id: only(outbox).id, failed: [] }]);
     await advance(minute);
     expect(await store.reopen(old)).toEqual([]);
@@ -225,7 +225,7 @@ function reopen(open: OpenStore): void {
     const {
       results,
       aftermath: { outbox },
-    } = await store.insert([aJob(), aJob(), aJob()], { dispatchWindowMs });
+    } = await store.insert([aJob(), aJob(), aJob()]);
     const failed = results[1]?.id;
     if (failed === undefined) throw new Error("three jobs were inserted");
     await store.confirm([{ id: only(outbox).id, failed: [failed] }]);
@@ -275,7 +275,7 @@ function reopenSome(open: OpenStore): void {
     const { store } = at();
     const {
       aftermath: { outbox },
-    } = await store.insert([aJob()], { dispatchWindowMs });
+    } = await store.insert([aJob()]);
     const sent = [{ id: only(outbox).id, failed: [] }];
     await store.confirm(sent);
     expect(await store.confirm(sent)).toBeUndefined();

@@ -7,7 +7,8 @@ import { aRun } from "./run-fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
 
-const dispatchWindowMs = 20 * minute;
+/** So that targets ten minutes ahead are dispatched as they are written. */
+export const dispatchWindowMs = 20 * minute;
 const ahead = 10 * minute;
 const users = ["ada", "bob"];
 
@@ -25,7 +26,7 @@ export async function beginWriting(store: Store, nominalAt: number, version = 1)
   const { jobId } = starter;
   const { runId } = await store.startRun(aRun({ key: `run-${jobId}`, starterId: jobId, sealed: false }));
   const targets = users.map((key) => ({ job: aJob({ kind: "push", key, dueAt: nominalAt }), row: null }));
-  const addPage = () => store.addPage(runId, { targets, cursor: null, by: starter }, { dispatchWindowMs });
+  const addPage = () => store.addPage(runId, { targets, cursor: null, by: starter });
   return { starter, runId, addPage };
 }
 
@@ -51,7 +52,7 @@ export async function prematerialized(store: Store, over: Partial<ScheduleSpec> 
 
 export async function cancelPages(store: Store, runId: RunId): Promise<void> {
   while ((await store.cancelPage(runId, { limit: 1 })).canceled > 0);
-  for (let more = true; more;) ({ more } = await store.resolve({ runs: [runId], limit: 10, dispatchWindowMs }));
+  for (let more = true; more;) ({ more } = await store.resolve({ runs: [runId], limit: 10 }));
 }
 
 const states = async (store: Store, runId: RunId) =>
@@ -66,7 +67,7 @@ export function prematerializedContract(open: OpenStore): void {
 }
 
 function pausing(open: OpenStore): void {
-  const at = eachTest(open);
+  const at = eachTest(open, { dispatchWindowMs });
 
   test("runs at its time, and a pause after that stops nothing of it", async () => {
     const { store, advance } = at();
@@ -119,7 +120,7 @@ function pausing(open: OpenStore): void {
 }
 
 function takingBack(open: OpenStore): void {
-  const at = eachTest(open);
+  const at = eachTest(open, { dispatchWindowMs });
 
   const edits: readonly (readonly [string, (spec: ScheduleSpec) => ScheduleSpec])[] = [
     ["moves its time", (spec) => ({ ...spec, expression: { form: "cron", cron: "0 0 1 1 *" } })],
@@ -198,7 +199,7 @@ function takingBack(open: OpenStore): void {
 }
 
 function writingAgain(open: OpenStore): void {
-  const at = eachTest(open);
+  const at = eachTest(open, { dispatchWindowMs });
 
   test("that was withdrawn is written again under the same keys for the new time", async () => {
     const { store } = at();

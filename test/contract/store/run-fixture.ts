@@ -1,7 +1,7 @@
 import type { RunId } from "../../../src/core/job/job.ts";
 import { contractLimits } from "../../../src/core/job/contract-limits.ts";
 import type { Claimed, OutboxBatch, Message, NewRun, NewTask, Store } from "../../../src/core/ports/ports.ts";
-import { aJob, dispatchWindowMs, settlementOf, settleOptions } from "./fixture.ts";
+import { aJob, settlementOf, settleOptions } from "./fixture.ts";
 import type { Settlement } from "../../../src/core/ports/ports.ts";
 
 /** A task that starts after the tasks at these places of the list. */
@@ -66,7 +66,7 @@ export async function workbench(store: Store, run: Partial<NewRun>): Promise<Wor
   };
   const resolve = async (): Promise<void> => {
     for (let more = true; more;) {
-      const resolved = await store.resolve({ runs: [runId], limit: 100, dispatchWindowMs });
+      const resolved = await store.resolve({ runs: [runId], limit: 100 });
       take(resolved.aftermath.outbox);
       more = resolved.more && resolved.steps > 0;
     }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job/job.ts";
 import type { Store, StoreTx } from "../../../src/core/ports/ports.ts";
 import { claimOne, eachTest, minute, only, settlementOf, settleOptions } from "./fixture.ts";
-import { aJob, dispatchWindowMs, type OpenStore } from "./fixture.ts";
+import { aJob, type OpenStore } from "./fixture.ts";
 import { aRun, aTask } from "./run-fixture.ts";
 
 const overlap = { key: "overlap:s", size: 1, onRefusal: "skip", reason: "overlap" } as const;
@@ -14,7 +14,7 @@ export function runSlotsContract(open: OpenStore): void {
     const at = eachTest(open);
 
     async function claimed(store: Store) {
-      const { results } = await store.insert([aJob({ slotKeys })], { dispatchWindowMs });
+      const { results } = await store.insert([aJob({ slotKeys })]);
       const { id } = only(results);
       return { id, job: await claimOne(store, id) };
     }
@@ -26,7 +26,7 @@ export function runSlotsContract(open: OpenStore): void {
       if (job?.state !== "RUNNING") throw new Error("the starter did not get its slot");
       const value = await store.transaction(async (tx) => {
         const made = await work(tx, id);
-        await store.settle([settlementOf(job)], { worker: settleOptions.worker, dispatchWindowMs, tx });
+        await store.settle([settlementOf(job)], { worker: settleOptions.worker, tx });
         return made;
       });
       return { starter: id, value };
@@ -51,7 +51,7 @@ export function runSlotsContract(open: OpenStore): void {
       if (task === null) throw new Error("the task was not claimed");
       await store.settle([settlementOf(task)], settleOptions);
       expect(await next(store)).toBe("overlap");
-      const resolved = await store.resolve({ runs: [runId], limit: 10, dispatchWindowMs });
+      const resolved = await store.resolve({ runs: [runId], limit: 10 });
       expect(resolved).toMatchObject({ closed: [{ runId, state: "DONE" }], aftermath: { freed: slotKeys } });
       expect(await next(store)).toBe("runs");
     });
@@ -62,14 +62,14 @@ export function runSlotsContract(open: OpenStore): void {
       const { id, job } = await claimed(store);
       if (job?.state !== "RUNNING") throw new Error("the starter did not get its slot");
       const { runId } = await store.startRun(aRun({ sealed: false, starterId: id }));
-      await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
+      await store.resolve({ runs: "all", limit: 10 });
       expect(await next(store)).toBe("overlap");
       await store.transaction(async (tx) => {
         await store.sealRun(runId, { tx });
-        await store.settle([settlementOf(job)], { worker: settleOptions.worker, dispatchWindowMs, tx });
+        await store.settle([settlementOf(job)], { worker: settleOptions.worker, tx });
       });
       expect(await next(store)).toBe("overlap");
-      await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
+      await store.resolve({ runs: "all", limit: 10 });
       expect(await next(store)).toBe("runs");
     });
 
@@ -93,13 +93,13 @@ export function runSlotsContract(open: OpenStore): void {
       if (job?.state !== "RUNNING") throw new Error("the starter did not get its slot");
       const { runId } = await store.startRun(aRun({ sealed: false, starterId: id }));
       await store.cancelRun(runId);
-      await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
+      await store.resolve({ runs: "all", limit: 10 });
       expect(await next(store)).toBe("overlap");
       await store.transaction(async (tx) => {
         expect(await store.sealRun(runId, { tx })).toBe(false);
-        await store.settle([settlementOf(job)], { worker: settleOptions.worker, dispatchWindowMs, tx });
+        await store.settle([settlementOf(job)], { worker: settleOptions.worker, tx });
       });
-      await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
+      await store.resolve({ runs: "all", limit: 10 });
       expect(await next(store)).toBe("runs");
     });
 
@@ -112,7 +112,7 @@ export function runSlotsContract(open: OpenStore): void {
       expect([held?.job.id, held?.runId]).toEqual([starter, runId]);
       await store.cancelRun(runId);
       await store.cancelPage(runId, { limit: 10 });
-      for (let round = 0; round < 3; round += 1) await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
+      for (let round = 0; round < 3; round += 1) await store.resolve({ runs: "all", limit: 10 });
       await advance(minute);
       expect(await store.slotHolder(id, { at: await store.now(), prefix: "overlap:" })).toBeNull();
     });

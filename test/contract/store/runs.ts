@@ -2,7 +2,7 @@ import type { RunId } from "../../../src/core/job/job.ts";
 import { describe, expect, test } from "vitest";
 import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import { runLimits } from "../../../src/core/ports/run-limits.ts";
-import { aJob, claimOne, eachTest, insertOne, dispatchWindowMs, only, settleOne, type OpenStore } from "./fixture.ts";
+import { aJob, claimOne, eachTest, insertOne, only, settleOne, type OpenStore } from "./fixture.ts";
 import { aRun, aTask, failed, workbench } from "./run-fixture.ts";
 
 export function runsContract(open: OpenStore): void {
@@ -34,7 +34,7 @@ function starting(open: OpenStore): void {
   test("a run without jobs is complete as soon as somebody looks", async () => {
     const { store } = at();
     const { runId } = await store.startRun(aRun());
-    await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
+    await store.resolve({ runs: "all", limit: 10 });
     expect(await store.run(runId)).toMatchObject({ state: "DONE", percent: 100, total: 0 });
   });
 }
@@ -134,7 +134,7 @@ function ending(open: OpenStore): void {
     expect(resumed.ids).toHaveLength(2);
     expect(resumed.aftermath).toMatchObject({ outbox: [], runs: [bench.runId], leftToRelay: ["default"] });
     expect(await bench.states()).toEqual({ load: "SUCCESS", left: "PENDING", right: "SUCCESS", close: "PENDING" });
-    bench.take(await store.relay({ dispatchWindowMs, limit: 10 }));
+    bench.take(await store.relay({ limit: 10 }));
     await bench.end("left");
     await bench.end("close");
     expect(await store.run(bench.runId)).toMatchObject({ state: "DONE", ok: 4, failed: 0, skipped: 0 });
@@ -150,19 +150,19 @@ function paging(open: OpenStore): void {
     const { runId } = await store.startRun(aRun({ sealed: false }));
     const targets = [1, 2].map((n) => ({ job: aJob({ kind: "push", key: `t-${n}` }), row: { id: n } }));
     const page = { targets, cursor: 2, by };
-    expect(await store.addPage(runId, page, { dispatchWindowMs })).toMatchObject({ written: true, created: 2 });
-    expect(await store.addPage(runId, page, { dispatchWindowMs })).toMatchObject({ written: true, created: 0 });
+    expect(await store.addPage(runId, page)).toMatchObject({ written: true, created: 2 });
+    expect(await store.addPage(runId, page)).toMatchObject({ written: true, created: 0 });
     const stale = { ...page, by: { ...by, attempt: by.attempt + 1 } };
-    expect(await store.addPage(runId, stale, { dispatchWindowMs })).toMatchObject({ written: false });
+    expect(await store.addPage(runId, stale)).toMatchObject({ written: false });
     expect(await store.startRun(aRun({ sealed: false }))).toMatchObject({
       cursor: 2,
       sealed: false,
     });
     await store.cancel((await store.tasks(runId, { limit: 10 })).map((task) => task.jobId));
-    await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
+    await store.resolve({ runs: "all", limit: 10 });
     expect(await store.run(runId)).toMatchObject({ state: "RUNNING", total: 2, done: 2 });
     await store.sealRun(runId, {});
-    await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
+    await store.resolve({ runs: "all", limit: 10 });
     expect(await store.run(runId)).toMatchObject({ state: "FAILED" });
   });
 }
@@ -199,7 +199,7 @@ function readingRuns(open: OpenStore): void {
     for (const key of ["a", "b", "c"]) ids.push((await store.startRun(aRun({ key }))).runId);
     const again = await store.startRun(aRun({ key: "a#2", parentId: ids[0] ?? null }));
     const open2 = await store.startRun(aRun({ kind: "other", tasks: [aTask("t")] }));
-    await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
+    await store.resolve({ runs: "all", limit: 10 });
     const list = async (filter: Parameters<typeof store.runs>[0]) => (await store.runs(filter)).map((run) => run.id);
     expect(await list({ limit: 10 })).toEqual([open2.runId, again.runId, ...ids.toReversed()]);
     expect(await list({ kinds: ["settlement"], limit: 2 })).toEqual([again.runId, ids[2]]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ScheduleSpec } from "../../../src/core/ports/schedule.ts";
 import type { Store } from "../../../src/core/ports/ports.ts";
-import { claimOne, eachTest, dispatchWindowMs, minute, only, running, settleOne, show } from "./fixture.ts";
+import { claimOne, eachTest, minute, only, running, settleOne, show, dispatchWindowMs } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
@@ -238,7 +238,7 @@ function holding(open: OpenStore): void {
     const other = await running(store, { slotKeys: [] });
     await advance(minute);
     const now = await store.now();
-    const { results } = await store.insert([], { dispatchWindowMs });
+    const { results } = await store.insert([]);
     expect(results).toEqual([]);
     const refused = await running(store, {}).then((job) => job.jobId);
     const asked = { at: now, prefix: "overlap:" };
@@ -254,7 +254,7 @@ function holding(open: OpenStore): void {
 }
 
 async function skippedBy(store: Store) {
-  const { results } = await store.insert([aSkipped], { dispatchWindowMs });
+  const { results } = await store.insert([aSkipped]);
   const { id } = only(results);
   expect(await claimOne(store, id)).toMatchObject({ state: "SKIPPED", reason: "overlap" });
   return id;

@@ -1,6 +1,6 @@
 import type { Store } from "../../../src/core/ports/ports.ts";
 import type { PlannedOccurrence, PlannedSchedule, ScheduleSpec } from "../../../src/core/ports/schedule.ts";
-import { aJob, dispatchWindowMs, minute, only } from "./fixture.ts";
+import { aJob, minute, only } from "./fixture.ts";
 
 const { key: _key, dueAt: _due, delayMs: _delay, trace: _trace, ...template } = aJob({ kind: "sweep" });
 const { payload: _payload, canonicalInput: _input, expiresAt: _expires, ...job } = template;
@@ -58,7 +58,7 @@ export async function planned(
     occurrences,
     ...over,
   };
-  return await store.plan([plan], { dispatchWindowMs });
+  return await store.plan([plan]);
 }
 
 /** A schedule with one occurrence that is due now. */

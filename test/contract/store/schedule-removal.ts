@@ -118,7 +118,7 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
     await advance(10 * minute);
     await store.installSchedules([], { apps: [aSpec().app] });
     await store.retry([jobId]);
-    await store.relay({ dispatchWindowMs: 0, limit: 10 });
+    await store.relay({ limit: 10 });
     expect(await claimOne(store, jobId)).toMatchObject({ state: "RUNNING" });
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { FenceLost } from "../../../src/core/ports/ports.ts";
 import { everySchedule } from "../../../src/core/scheduler/every-schedule.ts";
-import { eachTest, dispatchWindowMs, minute, only, show } from "./fixture.ts";
+import { eachTest, minute, only, show, dispatchWindowMs } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 
@@ -101,7 +101,7 @@ function due(open: OpenStore): void {
     const plans = ["a", "b", "c", "d"].map((scheduleId, i) => {
       return { scheduleId, version: 1, decidedUntil: now + 1_000, nextAt: next[i] ?? null, occurrences: [] };
     });
-    await store.plan(plans, { dispatchWindowMs });
+    await store.plan(plans);
     const due = async (limit: number) =>
       (await store.dueSchedules({ horizonMs: dispatchWindowMs, limit })).schedules.map((row) => row.id);
     expect(await due(10)).toEqual(["b", "a"]);
@@ -231,7 +231,7 @@ function moving(open: OpenStore): void {
     const {
       occurrences,
       aftermath: { outbox },
-    } = await store.plan(plans, { dispatchWindowMs });
+    } = await store.plan(plans);
     expect([occurrences, only(outbox).messages.length]).toEqual([2, 2]);
   });
 
@@ -242,7 +242,6 @@ function moving(open: OpenStore): void {
     const plan = { scheduleId: "every-minute", version: 1, nextAt: null };
     const soon = (await store.now()) + minute;
     const stale = store.plan([{ ...plan, decidedUntil: soon, occurrences: [occurrenceAt(soon)] }], {
-      dispatchWindowMs,
       fence: { name: "pass", token: 1 },
     });
     await expect(stale).rejects.toThrow(FenceLost);

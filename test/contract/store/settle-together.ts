@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aJob, claimOne, dispatchWindowMs, eachTest, outboxIds } from "./fixture.ts";
+import { aJob, claimOne, eachTest, outboxIds } from "./fixture.ts";
 import { insertMany, insertOne, minute, only, running, settlementOf } from "./fixture.ts";
 import { settleOne, settleOptions, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
@@ -84,7 +84,7 @@ function inTransaction(open: OpenStore): void {
     const { store } = at();
     const held = await running(store);
     await store.transaction(async (tx) => {
-      await store.insert([aJob({ kind: "effect" })], { dispatchWindowMs, tx });
+      await store.insert([aJob({ kind: "effect" })], { tx });
       await store.settle([settlementOf(held, { result: 1 })], { ...settleOptions, tx });
     });
     expect((await show(store, held.jobId)).job).toMatchObject({ state: "SUCCESS", result: 1 });
@@ -95,7 +95,7 @@ function inTransaction(open: OpenStore): void {
     const { store } = at();
     const held = await running(store);
     const broken = store.transaction(async (tx) => {
-      await store.insert([aJob({ kind: "effect" })], { dispatchWindowMs, tx });
+      await store.insert([aJob({ kind: "effect" })], { tx });
       await store.settle([settlementOf(held)], { ...settleOptions, tx });
       throw new Error("no");
     });
@@ -119,7 +119,7 @@ function inTransaction(open: OpenStore): void {
     const held = await running(store);
     await store.transaction(async (tx) => {
       const nested = tx.nested(async () => {
-        await store.insert([aJob({ kind: "undone" })], { dispatchWindowMs, tx });
+        await store.insert([aJob({ kind: "undone" })], { tx });
         throw new Error("hook");
       });
       await expect(nested).rejects.toThrow("hook");

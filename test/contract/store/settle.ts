@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import type { Moved } from "../../../src/core/ports/ports.ts";
-import { aJob, claimOne, dispatchWindowMs, eachTest, failure, outboxIds } from "./fixture.ts";
+import { aJob, claimOne, eachTest, failure, outboxIds, dispatchWindowMs } from "./fixture.ts";
 import { minute, moves, only, running, settlementOf } from "./fixture.ts";
 import { settleOne, settleOptions, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";

@@ -199,7 +199,7 @@ async function cancelOne(list: Checklist, { system, host }: Ground): Promise<voi
   const client = ecsClient(aws);
   const launcher = createEcsLauncher({ client, place: tasks });
   const startedMs = elapsedMs();
-  await cancelJobs({ ...system.runtime.ports, launcher }, system.runtime.registry, [job.id], contractLimits);
+  await cancelJobs({ ...system.runtime.ports, launcher }, system.runtime.registry, [job.id]);
   await until("its task to be gone", waitMs, () => host.stops.some(({ event }) => isOf(event, job.id, 1)));
   const tookMs = elapsedMs() - startedMs;
   client.destroy();
@@ -216,7 +216,7 @@ async function failForGood(list: Checklist, { system }: Ground, fates: Map<strin
   }
   const { operations, ports } = system.runtime;
   const row = await until("it to fail", waitMs, async () => {
-    await afterCommit(ports, (await operations.runNow([job.id])).aftermath, contractLimits);
+    await afterCommit(ports, (await operations.runNow([job.id])).aftermath);
     const { rows } = await system.pool.query(
       "select error_code, attempt from belfry.job where id = $1 and state = 'FAILED'",
       [job.id],

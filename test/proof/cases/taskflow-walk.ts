@@ -1,6 +1,5 @@
 import { create, type Request, requests } from "../../../examples/taskflow/requests.ts";
 import { readLedger } from "../../../examples/fake/ledger.ts";
-import { fakes } from "../../../examples/taskflow/fakes/index.ts";
 import { taskflowJudge } from "../../demo/taskflow.ts";
 import { type ExampleOptions, type ExampleSystem, startExample } from "../example-system.ts";
 import { Checklist, type Proof, type ProofContext } from "../proof.ts";
@@ -43,7 +42,7 @@ export const taskflowWalk: Proof = {
 async function begin(context: ProofContext, label: string, more: Partial<ExampleOptions> = {}): Promise<ExampleSystem> {
   context.log(label);
   const scale = context.scale ?? scaleDefault;
-  return await startExample(context, { name: "taskflow", fakes, label, scale, ...more });
+  return await startExample(context, { name: "taskflow", label, scale, ...more });
 }
 
 async function sameKey(list: Checklist, context: ProofContext): Promise<void> {

@@ -92,7 +92,7 @@ function relayByLastId(base: ReferenceStore): Store["relay"] {
     let outbox: readonly OutboxBatch[] = [];
     place(base, (t) => {
       t.checkFence(options.fence);
-      const until = t.now() + options.dispatchWindowMs;
+      const until = t.now() + base.dispatchWindowMs;
       const due = t
         .inStates("PENDING", "RETRY_WAIT")
         .filter((row) => row.hold === "none" && row.dueAt <= until && row.id > last)

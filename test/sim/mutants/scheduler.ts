@@ -71,7 +71,7 @@ function withoutFence(base: ReferenceStore): Partial<Store> {
     wake: (o) => base.wake(bare(o)),
     rescue: (o) => base.rescue(bare(o)),
     prune: (o) => base.prune(bare(o)),
-    plan: (plans, o) => base.plan(plans, bare(o)),
+    plan: (plans, o = {}) => base.plan(plans, bare(o)),
   };
 }
 

@@ -75,7 +75,7 @@ function childrenFirst(base: ReferenceStore): Store["settle"] {
   return async (settlements, options) => {
     if (options.tx !== undefined) return await base.settle(settlements, options);
     const children = settlements.flatMap((one) => one.children);
-    const inserted = await base.insert(children, { dispatchWindowMs: options.dispatchWindowMs });
+    const inserted = await base.insert(children);
     const answer = await base.settle(
       settlements.map((one) => ({ ...one, children: [] })),
       options,

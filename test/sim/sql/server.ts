@@ -9,7 +9,7 @@ import { startPostgres } from "../../../src/local/services/postgres.ts";
 import { migrateTemplate } from "../../support/postgres-server.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import type { VirtualTime } from "../../support/virtual-clock.ts";
-import type { OpenServer, SimServer } from "../server.ts";
+import { dispatchWindowMs, type OpenServer, type SimServer } from "../server.ts";
 import { factsOf, isAtRest, scheduleFound } from "./facts.ts";
 import { Gate } from "./gate.ts";
 import { SimPool } from "./pool.ts";
@@ -111,7 +111,10 @@ async function openDatabase(admin: pg.Pool, { server, name, now, time, plant }: 
   });
   const real = pauseVirtually(time);
   return {
-    storeOf: (process) => createPostgresStore({ ...pool.of(process), where: "the simulation", close: async () => {} }),
+    storeOf: (process) => {
+      const connections = { ...pool.of(process), where: "the simulation", close: async () => {} };
+      return createPostgresStore(connections, { dispatchWindowMs });
+    },
     settled: () => gate.settled(),
     isAtRest: (before) => isAtRest(own, before),
     scheduleFound: (id) => gate.perform(null, () => scheduleFound(own, id)),

@@ -58,7 +58,7 @@ async function start(home: string, children: Children): Promise<Fakes> {
   const project = await ownProject();
   const fakes = await loadFakes(project, stageNamed(project, need("BELFRY_STAGE")));
   return startFakes(
-    fakes.map(({ name, env, once }) => ({ name, env, once, file: join(import.meta.dirname, `${name}.mjs`) })),
+    fakes.map(({ name, once }) => ({ name, once, file: join(import.meta.dirname, `${name}.mjs`) })),
     {
       children,
       home,

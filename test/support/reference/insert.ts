@@ -11,9 +11,9 @@ export type FromSchedule = Pick<JobRow, "scheduleId" | "scheduledFor" | "catchUp
 const fromNoSchedule: FromSchedule = { scheduleId: null, scheduledFor: null, catchUp: false, missed: 0 };
 
 /** Inserts jobs in the order of the input; rows due within the dispatch window are dispatched, one row for each lane. */
-export function insert(t: Tables, jobs: readonly NewJob[], dispatchWindowMs: number): Inserted {
+export function insert(t: Tables, jobs: readonly NewJob[]): Inserted {
   const queued: JobRow[] = [];
-  const results = jobs.map((job) => insertOne(t, job, dispatchWindowMs, queued));
+  const results = jobs.map((job) => insertOne(t, job, queued));
   return { results, aftermath: { ...noAftermath, outbox: t.handOff(queued) } };
 }
 
@@ -21,9 +21,11 @@ export function insert(t: Tables, jobs: readonly NewJob[], dispatchWindowMs: num
 export function insertOne(
   t: Tables,
   job: NewJob,
-  dispatchWindowMs: number,
   queued: JobRow[],
-  from: Partial<FromSchedule & FromRun> = {},
+  {
+    dispatchWindowMs = t.dispatchWindowMs,
+    ...from
+  }: Partial<FromSchedule & FromRun> & { dispatchWindowMs?: number } = {},
   reason: string | null = null,
 ): InsertResult {
   const hash = createHash("sha256").update(job.canonicalInput).digest("hex");
@@ -32,7 +34,7 @@ export function insertOne(
     const conflict = known.payloadHash === hash ? null : { existingHash: known.payloadHash, hash };
     return { id: idOf(known), created: false, conflict };
   }
-  const row = newRow(t, job, hash, dispatchWindowMs, { ...fromNoSchedule, ...from });
+  const row = newRow(t, job, hash, { ...fromNoSchedule, ...from, until: t.now() + dispatchWindowMs });
   t.add(row, reason);
   if (row.state === "QUEUED") queued.push(row);
   return { id: idOf(row), created: true, conflict: null };
@@ -59,12 +61,11 @@ function newRow(
   t: Tables,
   job: NewJob,
   payloadHash: string,
-  dispatchWindowMs: number,
-  from: FromSchedule & Partial<FromRun>,
+  { until, ...from }: FromSchedule & Partial<FromRun> & { until: number },
 ): JobRow {
   const now = t.now();
   const dueAt = (job.dueAt ?? now) + job.delayMs;
-  const soon = dueAt <= now + dispatchWindowMs && from.blocked !== true;
+  const soon = dueAt <= until && from.blocked !== true;
   return {
     id: t.draw("job"),
     kind: job.kind,

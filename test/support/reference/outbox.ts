@@ -7,11 +7,8 @@ import type { Tables } from "./tables.ts";
 
 const byDue = (a: JobRow, b: JobRow): number => a.dueAt - b.dueAt || a.id - b.id;
 
-export function relay(
-  t: Tables,
-  options: { dispatchWindowMs: number; limit: number; lane?: string | undefined },
-): OutboxBatch[] {
-  const until = t.now() + options.dispatchWindowMs;
+export function relay(t: Tables, options: { limit: number; lane?: string | undefined }): OutboxBatch[] {
+  const until = t.now() + t.dispatchWindowMs;
   const due = t
     .inStates("PENDING", "RETRY_WAIT")
     .filter((row) => !row.blocked && row.hold === "none" && row.dueAt <= until && inLane(row, options.lane))

@@ -10,10 +10,7 @@ import { freePassed } from "./slots.ts";
 import type { Tables } from "./tables.ts";
 
 /** One round over everything that is open: ends, then wide joins, then runs. */
-export function resolve(
-  t: Tables,
-  options: { runs: readonly RunId[] | "all"; limit: number; dispatchWindowMs: number },
-): Resolved {
+export function resolve(t: Tables, options: { runs: readonly RunId[] | "all"; limit: number }): Resolved {
   const isAsked = (runId: number): boolean => options.runs === "all" || options.runs.includes(runIdOf(runId));
   const ready: JobRow[] = [];
   let steps = options.runs === "all" ? sealOrphans(t) : 0;
@@ -22,12 +19,12 @@ export function resolve(
     steps += 1;
     const row = t.jobs.get(jobId);
     if (row === undefined || !isFinal(row.state) || row.spread || row.runId !== runId) continue;
-    ready.push(...countEnd(t, t.change(row, { spread: true }), options.dispatchWindowMs));
+    ready.push(...countEnd(t, t.change(row, { spread: true })));
   }
   for (const [id, delta] of [...t.predDeltas.entries()].filter(([, one]) => isAsked(one.runId))) {
     t.predDeltas.delete(id);
     steps += 1;
-    ready.push(...release(t, t.jobs.row(delta.toId), delta, options.dispatchWindowMs));
+    ready.push(...release(t, t.jobs.row(delta.toId), delta));
   }
   const outbox = t.handOff(ready.map((row) => t.queue(row)));
   const closed: { runId: RunId; kind: string; state: RunState }[] = [];
@@ -51,7 +48,7 @@ function isMore(t: Tables, isAsked: (runId: number) => boolean): boolean {
 }
 
 /** Counts one end: in its run and at each successor. @returns the successors that may start now, not yet QUEUED. */
-export function countEnd(t: Tables, row: JobRow, dispatchWindowMs: number): JobRow[] {
+export function countEnd(t: Tables, row: JobRow): JobRow[] {
   const run = t.runs.row(row.runId ?? 0);
   addDelta(t, run.id, {
     done: 1,
@@ -67,13 +64,13 @@ export function countEnd(t: Tables, row: JobRow, dispatchWindowMs: number): JobR
   for (const id of t.successors.get(row.id)?.to ?? []) {
     const successor = t.jobs.row(id);
     if (successor.wide) t.predDeltas.set(t.draw("delta"), { toId: id, runId: run.id, ...end });
-    else ready.push(...release(t, successor, end, dispatchWindowMs));
+    else ready.push(...release(t, successor, end));
   }
   return ready;
 }
 
 /** What one more end does to a waiting successor. What runs already is not changed by a late predecessor. */
-function release(t: Tables, row: JobRow, end: { ok: number; bad: number }, dispatchWindowMs: number): JobRow[] {
+function release(t: Tables, row: JobRow, end: { ok: number; bad: number }): JobRow[] {
   if (row.state !== "PENDING" || !row.blocked) return [];
   const preds = { predsOpen: row.predsOpen - 1, predsOk: row.predsOk + end.ok, predsBad: row.predsBad + end.bad };
   const verdict = joinVerdict(row.join, { open: preds.predsOpen, ok: preds.predsOk, bad: preds.predsBad });
@@ -87,7 +84,7 @@ function release(t: Tables, row: JobRow, end: { ok: number; bad: number }, dispa
     return [];
   }
   const free = t.change(row, { ...preds, blocked: false });
-  return free.dueAt <= t.now() + dispatchWindowMs ? [free] : [];
+  return free.dueAt <= t.now() + t.dispatchWindowMs ? [free] : [];
 }
 
 /** Adds the deltas of a run up; stops it, or closes it when everything is done. */

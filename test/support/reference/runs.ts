@@ -75,8 +75,9 @@ export function startRun(t: Tables, run: NewRun): Awaited<ReturnType<RunStore["s
       blocked: task.after.length > 0,
       wide: task.after.length > runLimits.wideJoinOver,
       hasCondition: task.hasCondition,
+      dispatchWindowMs: 0,
     };
-    return Number(insertOne(t, task.job, 0, queued, from).id);
+    return Number(insertOne(t, task.job, queued, from).id);
   });
   link(t, run, ids);
   if (run.sealed) passSlots(t, run.starterId === null ? null : Number(run.starterId));
@@ -105,7 +106,6 @@ export function addPage(
   t: Tables,
   id: RunId,
   page: { targets: readonly NewTarget[]; cursor: Json | null; by: { jobId: JobId; attempt: number } },
-  dispatchWindowMs: number,
 ): Paged {
   const run = t.runs.get(Number(id));
   const by = t.jobs.get(Number(page.by.jobId));
@@ -116,7 +116,7 @@ export function addPage(
   const queued: JobRow[] = [];
   for (const { job } of page.targets) freeWithdrawnKey(t, job);
   const results = page.targets.map(({ job, row }) =>
-    insertOne(t, job, dispatchWindowMs, queued, { runId: run.id, hasCondition: row !== null, askedRow: row }),
+    insertOne(t, job, queued, { runId: run.id, hasCondition: row !== null, askedRow: row }),
   );
   const created = results.filter((result) => result.created).length;
   addDelta(t, run.id, { total: created });

@@ -152,9 +152,10 @@ function backfillOne(
   return known === undefined ? "added" : "again";
 
   function insertNew(): number {
-    const from = { scheduleId, scheduledFor: nominalAt, catchUp: true, missed: missedCount };
+    const never = { dispatchWindowMs: Number.NEGATIVE_INFINITY };
+    const from = { scheduleId, scheduledFor: nominalAt, catchUp: true, missed: missedCount, ...never };
     const planned = { ...occurrence.job, dueAt, delayMs: 0 } as NonNullable<typeof job>;
-    return Number(insertOne(t, planned, Number.NEGATIVE_INFINITY, [], from, "backfill").id);
+    return Number(insertOne(t, planned, [], from, "backfill").id);
   }
 }
 

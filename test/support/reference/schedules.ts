@@ -113,7 +113,7 @@ function withdraw(t: Tables, scheduleId: string, next: ScheduleSpec | null): voi
 export function plan(
   t: Tables,
   plans: readonly PlannedSchedule[],
-  dispatchWindowMs: number,
+  dispatchWindowMs = t.dispatchWindowMs,
 ): { occurrences: number; aftermath: Aftermath } {
   const queued: JobRow[] = [];
   let occurrences = 0;
@@ -122,7 +122,7 @@ export function plan(
     if (schedule === undefined || schedule.version !== one.version) continue;
     if (one.decidedFrom !== undefined && schedule.decidedUntil > one.decidedFrom) continue;
     for (const occurrence of one.occurrences) {
-      if (planOne(t, schedule, occurrence, dispatchWindowMs, queued)) occurrences += 1;
+      if (planOne(t, schedule, occurrence, { queued, dispatchWindowMs })) occurrences += 1;
     }
     const latest = t.schedules.row(one.scheduleId);
     if (one.decidedUntil < latest.decidedUntil) continue;
@@ -138,15 +138,15 @@ function planOne(
   t: Tables,
   schedule: StoredSchedule,
   planned: PlannedOccurrence,
-  dispatchWindowMs: number,
-  queued: JobRow[],
+  { queued, dispatchWindowMs }: { queued: JobRow[]; dispatchWindowMs: number },
 ): boolean {
   const { localTime, fold, timezone, nominalAt, outcome, reason } = planned;
   const scheduleId = schedule.id;
   if (t.occurrences.get(occurrenceKey({ scheduleId, localTime, fold, timezone })) !== undefined) return false;
-  const from = { scheduleId, scheduledFor: nominalAt, catchUp: planned.isCatchUp, missed: planned.missedCount };
+  const { isCatchUp: catchUp, missedCount: missed } = planned;
+  const from = { scheduleId, scheduledFor: nominalAt, catchUp, missed, dispatchWindowMs };
   const isPlanned = outcome === "PLANNED" && planned.job !== null;
-  const made = isPlanned && planned.job !== null ? insertOne(t, planned.job, dispatchWindowMs, queued, from) : null;
+  const made = isPlanned && planned.job !== null ? insertOne(t, planned.job, queued, from) : null;
   t.putOccurrence({
     scheduleId,
     localTime,

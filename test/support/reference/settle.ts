@@ -13,7 +13,7 @@ import type { Tables } from "./tables.ts";
 export function settle(
   t: Tables,
   settlements: readonly Settlement[],
-  options: { worker: string; dispatchWindowMs: number },
+  options: { worker: string },
 ): Settled & { readonly rows: readonly JobRow[] } {
   const rows: JobRow[] = [];
   const queued: JobRow[] = [];
@@ -32,14 +32,14 @@ export function settle(
     if (row.state === "QUEUED") queued.push(row);
     if (row.runId !== null && isFinal(row.state)) {
       runs.add(row.runId);
-      const ready = countEnd(t, row, options.dispatchWindowMs);
+      const ready = countEnd(t, row);
       queued.push(...ready.splice(0, runLimits.releasedRowsMax - queued.length).map((one) => t.queue(one)));
       for (const { lane } of ready) left.add(lane);
     }
   }
   const written = new Set(rows.map(idOf));
   const children = settlements.flatMap((one) => (written.has(one.jobId) ? one.children : []));
-  const inserted = children.map((child) => insertOne(t, child, options.dispatchWindowMs, queued));
+  const inserted = children.map((child) => insertOne(t, child, queued));
   const conflicts = inserted.filter((each) => each.conflict !== null).length;
   return {
     settled: rows.map(idOf),
@@ -54,12 +54,7 @@ export function settle(
   };
 }
 
-function write(
-  t: Tables,
-  held: JobRow,
-  settlement: Settlement,
-  options: { worker: string; dispatchWindowMs: number },
-): JobRow {
+function write(t: Tables, held: JobRow, settlement: Settlement, options: { worker: string }): JobRow {
   const why = { worker: options.worker, reason: settlement.reason };
   const { to, errorCode, errorMessage } = settlement;
   const columns = {
@@ -75,6 +70,6 @@ function write(
   const dueAt = t.now() + settlement.delayMs;
   if (to === "QUEUED") return t.queue(held, { ...columns, dueAt }, why);
   const waiting = t.move(held, { ...columns, state: to, dueAt }, why);
-  if (settlement.delayMs > options.dispatchWindowMs) return waiting;
+  if (settlement.delayMs > t.dispatchWindowMs) return waiting;
   return t.queue(waiting);
 }

@@ -47,11 +47,13 @@ export class Tables {
   readonly #byKey = new Map<string, number>();
   readonly #byOccurrence = new Map<number, string>();
   readonly now: () => number;
+  readonly dispatchWindowMs: number;
   /** Draws the next number of a sequence. Like a real one it is not rolled back. */
   draw: (sequence: "job" | "event" | "handoff" | "run" | "delta" | "lease") => number;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, dispatchWindowMs: number) {
     this.now = now;
+    this.dispatchWindowMs = dispatchWindowMs;
     const last = { job: 0, event: 0, handoff: 0, run: 0, delta: 0, lease: 0 };
     this.draw = (sequence) => (last[sequence] += 1);
   }

@@ -114,7 +114,7 @@ create index job_finished on belfry.job (retention_ms, finished_at) where finish
 -- Searches, counts and bulk pages of what has not ended, by id: without it each would walk over all that has.
 create index job_live on belfry.job (id) where finished_at is null;
 -- failure-groups, counts, searches of FAILED: they filter by state.
-create index job_failed on belfry.job (id) where finished_at is not null and error_code is not null;
+create index job_failed on belfry.job (id) include (schedule_id) where finished_at is not null and error_code is not null;
 -- run-jobs, run-open-jobs, run-canceling, resolve-look, resolve-stop, resume, prune-runs, run, runs: what is open (0) stands before what has ended (1).
 -- As a number: `finished_at is null` beside a run would also fit job_live, and a planner that knows no statistics takes that.
 create index job_run on belfry.job (run_id, ((finished_at is not null)::int), id) where run_id is not null;

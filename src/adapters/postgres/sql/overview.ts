@@ -1,8 +1,10 @@
+import type { LivePart } from "../../../core/ports/overview.ts";
 import { statement } from "../statement.ts";
 import { isFailed, isOut, isWaiting } from "./job-columns.ts";
 import { pauseColumns, type PauseRow } from "./pause.ts";
 
 export interface LiveRow {
+  readonly part: LivePart;
   readonly lane: string;
   readonly state: string;
   readonly hold: "none" | "paused" | "slot";
@@ -13,26 +15,42 @@ export interface LiveRow {
   readonly now: number;
 }
 
-/** Live jobs by lane and state: what waits, what is out, what waits for predecessors. $1 rows of each at most. Locks nothing. */
+/**
+ * Live jobs by lane and state, $1 rows of each part at most: what is out and what a pause holds lane by lane, so that a long
+ * lane hides no other; what waits for its time, for a slot or for predecessors of all lanes, the earliest first. Locks nothing.
+ */
 export const countLive = statement<LiveRow>(
   "live",
   `
-select lane, state, hold, blocked, count(*)::int as jobs, count(*) filter (where due_at <= belfry.now())::int as due,
+with recursive lanes as (
+  (select lane from belfry.job where ${isOut} order by lane limit 1)
+  union all
+  select n.lane from lanes l cross join lateral (select lane from belfry.job where ${isOut} and lane > l.lane order by lane limit 1) n
+)
+select part, lane, state, hold, blocked, count(*)::int as jobs, count(*) filter (where due_at <= belfry.now())::int as due,
   belfry.ms(min(due_at)) as oldest_due_at, belfry.ms(belfry.now()) as now
 from (
-  (select lane, state, hold, blocked, due_at from belfry.job where ${isWaiting} limit $1)
+  select 'out' as part, j.* from lanes l cross join lateral (
+    select lane, state, hold, blocked, due_at from belfry.job where lane = l.lane and ${isOut} order by dispatched_at limit $1
+  ) j
   union all
-  (select lane, state, hold, blocked, due_at from belfry.job where ${isOut} limit $1)
+  (select 'due', lane, state, hold, blocked, due_at from belfry.job where held_on = '' and ${isWaiting} order by due_at, id limit $1)
+  union all
+  select 'paused', j.* from belfry.lane l cross join lateral (
+    select lane, state, hold, blocked, due_at from belfry.job where held_on = 'lane:' || l.name and ${isWaiting} order by due_at, id limit $1
+  ) j
+  union all
+  (select 'slot', lane, state, hold, blocked, due_at from belfry.job where held_on > '' and ${isWaiting} order by held_on limit $1)
   union all
   (
-    select j.* from belfry.run r cross join lateral (
+    select 'blocked', j.* from belfry.run r cross join lateral (
       select lane, state, hold, blocked, due_at from belfry.job where run_id = r.id and (finished_at is not null)::int = 0 and blocked limit $1
     ) j
     where r.state in ('RUNNING', 'CANCELING') limit $1
   )
 ) live
-group by lane, state, hold, blocked
-order by lane, state, hold, blocked`,
+group by part, lane, state, hold, blocked
+order by part, lane, state, hold, blocked`,
 );
 
 /** Locks nothing. */

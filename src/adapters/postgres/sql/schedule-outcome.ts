@@ -17,15 +17,22 @@ const jobAndRun = `left join belfry.job j on j.id = o.job_id
 
 /**
  * A page of the schedules that match, with how many do. $1 the search as JSON $2 the sort $3 limit $4 offset
- * $5 whether the last end is needed: only then is it looked for. $6 how far back it is. Reads all schedules. Locks nothing.
+ * $5 whether the last end is needed: only then is it looked for. $6 how far back it is. Reads all schedules. A schedule is
+ * failing only if a job of it is among the $7 newest failures, or if its kind starts runs; beyond $7 all are looked at. Locks nothing.
  */
 export const searchSchedules = statement<{ total: number } & (StoredScheduleRow | { id: null })>(
   "schedules-search",
   `
-with named as materialized (
+with failures as materialized (
+  select schedule_id from belfry.job where finished_at is not null and error_code is not null order by id desc limit $7
+), suspects as materialized (
+  select distinct schedule_id from failures where schedule_id is not null
+), named as materialized (
   select id, app, ${isPaused} as paused, enabled, next_at, spec -> 'job' ->> 'kind' as kind, spec ->> 'timezone' as zone,
     next_at + belfry.span(coalesce((spec ->> 'materializeBeforeMs')::float8, 0)) as fires_at
   from belfry.schedule where removed_at is null and ($1::jsonb ->> 'id' is null or id = $1::jsonb ->> 'id')
+), starters as materialized (
+  select k.kind from (select distinct kind from named) k where exists (select from belfry.run r where r.kind = k.kind)
 ), known as materialized (
   select * from named
   where ($1::jsonb ->> 'kind' is null or kind = $1::jsonb ->> 'kind')
@@ -35,6 +42,8 @@ with named as materialized (
     and ($1::jsonb -> 'words' is null or not exists (
       select from jsonb_array_elements_text($1::jsonb -> 'words') w
       where strpos(lower(concat_ws(' ', id, kind, app)), lower(w)) = 0))
+    and ($1::jsonb ->> 'state' is distinct from 'failing' or id in (select schedule_id from suspects)
+      or kind in (select kind from starters) or (select count(*) from failures) >= $7)
 ), judged as materialized (
   select k.id, k.fires_at, e.result, e.lateness_ms
   from known k left join lateral (

@@ -105,7 +105,7 @@ const lanes = {
     concurrency: "Max workers",
   },
   setIn:
-    "Max workers and batch size of a lane are set in defineApp({ lanes }), or by laneConcurrency in belfry.config.ts; the next deployment applies them.",
+    "From here, at once: pause a lane, or change the cap of a kind below. Max workers and batch size come with a deployment: defineApp({ lanes }), or laneConcurrency in belfry.config.ts.",
   held: (slot: number, paused: number, predecessors: number) =>
     `${slot} wait for a slot, ${paused} are paused, ${predecessors} wait for predecessors`,
   toggle: (isPaused: boolean, name: string) => `${isPaused ? "Resume" : "Pause"} lane ${name}`,

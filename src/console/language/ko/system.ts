@@ -96,7 +96,7 @@ const lanes: Words["lanes"] = {
     concurrency: "최대 워커",
   },
   setIn:
-    "레인의 최대 워커와 배치 크기는 defineApp({ lanes })에서, 없으면 belfry.config.ts의 laneConcurrency로 정합니다. 다음 배포부터 적용됩니다.",
+    "레인 일시 중지와 아래 종류별 상한은 여기서 바로 바꿉니다. 최대 워커와 배치 크기는 배포할 때 적용됩니다: defineApp({ lanes }) 또는 belfry.config.ts의 laneConcurrency.",
   held: (slot, paused, predecessors) => `슬롯 대기 ${slot}, 일시 중지 ${paused}, 선행 작업 대기 ${predecessors}`,
   toggle: (isPaused, name) => `레인 ${name} ${isPaused ? "재개" : "일시 중지"}`,
   pauseQuestion: (name) => `레인 ${name}: 일시 중지할까요?`,

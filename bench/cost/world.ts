@@ -1,0 +1,72 @@
+import { createPostgresStore, openConnections } from "../../src/adapters/postgres/index.ts";
+import { createLog } from "../../src/adapters/telemetry/log.ts";
+import { createMetrics } from "../../src/adapters/telemetry/metrics.ts";
+import { type Client, createClient } from "../../src/core/delivery/enqueue.ts";
+import { resolveRuns } from "../../src/core/delivery/resolve-runs.ts";
+import { type Registry, registry } from "../../src/core/define/definition.ts";
+import type { Message, Ports } from "../../src/core/ports/ports.ts";
+import { createWorker } from "../../src/core/work/worker.ts";
+import { type Database, storeName } from "../ground.ts";
+import { lane, noQueue, portsWith, recordsOf } from "../ports.ts";
+import type { Meter } from "./meter.ts";
+import { app } from "./works.ts";
+
+/** Everything real but SQS and the clock's pace: logs and metrics are written, and counted. */
+export interface World {
+  readonly database: Database;
+  readonly ports: Ports;
+  /** The same with another dispatch window: a tick plans so far ahead. */
+  portsAhead(dispatchWindowMs: number): Ports;
+  readonly known: Registry;
+  readonly client: Client;
+  /** Works off what was sent, so many messages an invocation, until nothing comes any more. */
+  drain(batch: number): Promise<void>;
+  /** What was planned for later is due: no fire waits for its minute here. */
+  dueNow(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const stage = "bench";
+
+export function openWorld(database: Database, meter: Meter): World {
+  const waiting: Message[] = [];
+  const queue = meter.queue({
+    ...noQueue,
+    async send(_lane, messages) {
+      waiting.push(...messages);
+      return { failed: [] };
+    },
+  });
+  const known = registry([app]);
+  const connections = openConnections({ url: database.url, applicationName: storeName, connections: 2 });
+  const ports: Ports = {
+    ...portsWith(createPostgresStore(connections), queue),
+    log: createLog({ service: "worker", level: "info", fields: { stage, lane, worker: "w-0123456789abcdef" } }),
+    metrics: createMetrics({ stage, laneOf: () => lane }),
+  };
+  const worker = createWorker(ports, known, { worker: "w-0123456789abcdef", lane, stage });
+  const invocation = async (batch: number): Promise<void> => {
+    const records = recordsOf(waiting.splice(0, batch));
+    const { failed } = await worker.handle(records, { remainingMs: () => 600_000 });
+    if (failed.length > 0) throw new Error(`${failed.length} messages were given back`);
+    ports.metrics.flush();
+    meter.handled();
+  };
+  return {
+    database,
+    ports,
+    portsAhead: (dispatchWindowMs) => ({ ...ports, store: createPostgresStore(connections, { dispatchWindowMs }) }),
+    known,
+    client: createClient(ports, { stage }),
+    async drain(batch) {
+      do {
+        while (waiting.length > 0) await invocation(batch);
+        await resolveRuns(ports, { runs: "all", rounds: 10 });
+      } while (waiting.length > 0);
+    },
+    async dueNow() {
+      await database.pool.query("update belfry.job set due_at = belfry.now() where due_at > belfry.now()");
+    },
+    close: () => connections.close(),
+  };
+}

@@ -1,0 +1,110 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { SQSClient } from "@aws-sdk/client-sqs";
+import { CreateQueueCommand } from "@aws-sdk/client-sqs";
+import { sqsClient } from "../../../src/adapters/aws/endpoint.ts";
+import { createSqsQueue } from "../../../src/adapters/aws/queue.ts";
+import { createPostgresStore, openConnections } from "../../../src/adapters/postgres/index.ts";
+import { definitionOf, defineJob } from "../../../src/core/define/define-job.ts";
+import { createClient } from "../../../src/core/delivery/enqueue.ts";
+import type { Message, Queue, Store } from "../../../src/core/ports/ports.ts";
+import { receiveUntil } from "../../cases/pickup.ts";
+import { lane, portsWith, recordsOf, workerOf } from "../../ports.ts";
+import { type Contender, contenderApplication, type Setting } from "../contender.ts";
+import { inProcessQueue } from "../queue.ts";
+
+const workers = 2;
+const batch = 500;
+const remainingMs = (): number => 600_000;
+
+/** As `bench throughput`: two workers of 500, and a queue in this process in the place of SQS. */
+export async function belfry({ url }: Setting): Promise<Contender> {
+  const waiting = inProcessQueue<Message>();
+  const queue: Queue = {
+    async send(_lane, messages) {
+      waiting.put(messages);
+      return { failed: [] };
+    },
+    depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),
+  };
+  const own = openBelfry(url, queue);
+  return {
+    insert: own.insert,
+    async work(onStart) {
+      own.tell(onStart);
+      waiting.work(workers, batch, async (page, loop) => {
+        const { failed } = (await own.workers[loop]?.handle(recordsOf(page), { remainingMs })) ?? { failed: [] };
+        if (failed.length > 0) throw new Error(`${failed.length} messages were given back`);
+      });
+    },
+    rest: () => waiting.close(),
+    forget: () => waiting.forget(),
+    close: own.close,
+  };
+}
+
+/** The same with messages through the SQS API, one long poll after the other, as `bench pickup`. */
+export async function belfryThroughSqs({ url, sqs }: Setting): Promise<Contender> {
+  if (sqs === null) throw new Error("belfry-sqs needs the SQS API");
+  const client = sqsClient({ region: "us-east-1", sqsEndpoint: sqs, dynamodbEndpoint: null });
+  const queueUrl = await queueOf(client);
+  const own = openBelfry(url, createSqsQueue({ client, names: {}, urls: { [lane]: queueUrl } }));
+  let stop = new AbortController();
+  let loop: Promise<unknown> = Promise.resolve();
+  return {
+    insert: own.insert,
+    async work(onStart) {
+      own.tell(onStart);
+      stop = new AbortController();
+      loop = receiveUntil(client, queueUrl, stop.signal, async (records) =>
+        own.workers[0]?.handle(records, { remainingMs }),
+      );
+    },
+    async rest() {
+      stop.abort();
+      await loop;
+    },
+    forget() {},
+    async close() {
+      client.destroy();
+      await own.close();
+    },
+  };
+}
+
+async function queueOf(client: SQSClient): Promise<string> {
+  const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: "peers" }));
+  if (QueueUrl === undefined) throw new Error("the queue was not made");
+  return QueueUrl;
+}
+
+/** The others check no payload; this one does not either. */
+const anyNumber: StandardSchemaV1<{ n: number }> = {
+  "~standard": { version: 1, vendor: "bench", validate: (value) => ({ value: value as { n: number } }) },
+};
+
+function openBelfry(url: string, queue: Queue) {
+  let tell = (_n: number): void => {};
+  const definition = definitionOf(defineJob({ id: "noop", payload: anyNumber, run: ({ n }) => tell(n) }));
+  const opened: { close(): Promise<void> }[] = [];
+  const store = (): Store => {
+    const connections = openConnections({ url, applicationName: contenderApplication, connections: 1 });
+    opened.push(connections);
+    return createPostgresStore(connections);
+  };
+  const client = createClient(portsWith(store(), queue), { stage: "bench" });
+  return {
+    workers: Array.from({ length: workers }, (_, n) => workerOf(store(), definition, `worker-${n + 1}`)),
+    tell(onStart: (n: number) => void) {
+      tell = onStart;
+    },
+    async insert(numbers: readonly number[]) {
+      await client.enqueue(
+        definition,
+        numbers.map((n) => ({ payload: { n } })),
+      );
+    },
+    async close() {
+      await Promise.all(opened.map((each) => each.close()));
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { expect, onTestFinished, test } from "vitest";
+import { type Cost, middle } from "../../bench/cost/cost.ts";
+import { createMeter } from "../../bench/cost/meter.ts";
+import { costTable } from "../../bench/cost/report.ts";
+import { openWorld } from "../../bench/cost/world.ts";
+import { works } from "../../bench/cost/works.ts";
+import type { Database } from "../../bench/ground.ts";
+import { freshDatabase } from "../support/database.ts";
+
+const costOf = (walBytes: number, sqsCalls: number): Cost => ({
+  work: "job",
+  walBytes,
+  postgresUs: 1,
+  connectionMs: 1,
+  statements: 1,
+  nodeUs: 1,
+  sqsCalls,
+  logBytes: 1,
+  keptBytes: 1,
+});
+
+test("each quantity is the median of the rounds", () => {
+  const found = middle("job", [costOf(900, 0.3), costOf(100, 0.5), costOf(1_000, 0.4)]);
+  expect(found).toMatchObject({ work: "job", walBytes: 900, sqsCalls: 0.4 });
+  expect(costTable([found])).toContain("900");
+});
+
+async function openDatabase(): Promise<Database> {
+  const fresh = await freshDatabase({ own: true });
+  onTestFinished(() => fresh.close());
+  const { url, pool } = fresh;
+  const store = () => Promise.reject(new Error("the world opens its own store"));
+  return { url, pool, store: store as never, cpuUs: async () => 0, close: async () => {} };
+}
+
+test.for(works)("$name: all of its jobs end, and what they use is counted", async (work) => {
+  const database = await openDatabase();
+  const meter = createMeter(database);
+  const world = openWorld(database, meter);
+  onTestFinished(() => world.close());
+  await work.prepare?.(world, 20);
+  await meter.during(() => work.run(world, 20));
+  const { rows } = await database.pool.query("select count(*)::int as n from belfry.job where state = 'SUCCESS'");
+  expect(rows[0].n).toBeGreaterThanOrEqual(20);
+  const { statements, sqsCalls, logBytes, walBytes, connectionMs } = meter.used;
+  // A send, a receive and a delete a batch, and one batch more where a job writes the others.
+  expect(sqsCalls).toBeGreaterThanOrEqual((3 * 20) / work.batch);
+  expect(statements).toBeGreaterThan(0);
+  expect(connectionMs).toBeGreaterThan(0);
+  expect(walBytes / rows[0].n).toBeGreaterThan(200);
+  expect(logBytes / rows[0].n).toBeGreaterThan(100);
+});
+
+test("what is used between two counted stretches is not counted", async () => {
+  const database = await openDatabase();
+  const meter = createMeter(database);
+  await meter.during(() => database.pool.query("select 1"));
+  await database.pool.query("select 1");
+  expect(meter.used.statements).toBe(1);
+  await meter.during(() => database.pool.query("select 1"));
+  expect(meter.used.statements).toBe(2);
+});

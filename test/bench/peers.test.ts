@@ -1,0 +1,134 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { type ContenderName } from "../../bench/peers/contender.ts";
+import { lines, type Round, type Rounds, verdicts } from "../../bench/peers/judge.ts";
+import { planOf } from "../../bench/peers/peers.ts";
+import { promises } from "../../bench/peers/promises.ts";
+import { peersTable } from "../../bench/peers/report.ts";
+import { type Corner, stretch, type Stretch } from "../../bench/peers/ring.ts";
+import { start, type Started } from "../../bench/peers/start.ts";
+import { tablesOf } from "../../bench/peers/tables.ts";
+import { freshDatabase } from "../support/database.ts";
+
+const of = (perSecond: number, postgresUs = 10): Stretch => ({ perSecond, postgresUs, nodeUs: 5, walBytes: 100 });
+
+const round = (both: Stretch, beside: number, idleMs: readonly number[]): Round => ({
+  stretches: { both, "both beside": of(beside) },
+  idleMs,
+  loadedMs: idleMs.map((ms) => ms * 2),
+  keptBytes: 700,
+});
+
+/** The second round runs on a machine that has become half as quick; the third is an outlier. */
+const three = (rate: number, cpu: number, ms: number, beside: number): readonly Round[] =>
+  [1, 0.5, 0.01].map((speed) => round(of(rate * speed, cpu), rate * speed * beside, [ms, ms + 1, ms + 2]));
+
+const rounds: Rounds = {
+  roof: three(50_000, 5, 1, 1),
+  belfry: three(24_000, 30, 4, 0.95),
+  "belfry-sqs": [{ stretches: {}, idleMs: [9, 9, 9], loadedMs: [], keptBytes: null }],
+  "graphile-worker": three(20_000, 40, 4, 0.5),
+  "pg-boss": three(12_000, 80, 20, 0.5),
+};
+
+describe("the report of the peers", () => {
+  test("takes the median of the rounds, and a quantile of all pick-ups", () => {
+    const found = Object.fromEntries(lines(rounds).map((line) => [line.name, line.values]));
+    expect(found["end to end: insert and drain at once"]).toMatchObject({ belfry: 12_000, "belfry-sqs": null });
+    expect(found["pick-up when idle, p50"]).toMatchObject({ roof: 2, belfry: 5, "belfry-sqs": 9, "pg-boss": 21 });
+    expect(found["end to end beside the crowd, to empty"]).toMatchObject({ belfry: 0.95 });
+    expect(found["drain"]).toMatchObject({ belfry: null });
+  });
+
+  test("judges by the rounds' own ratios and the quicker peer", () => {
+    const found = Object.fromEntries(verdicts(rounds).map(({ name, ratio, pass }) => [name, [ratio.toFixed(2), pass]]));
+    expect(found).toMatchObject({
+      "end to end, to graphile-worker": ["1.20", true],
+      "end to end, to pg-boss": ["2.00", true],
+      "Postgres CPU end to end, to graphile-worker": ["0.75", true],
+      "pick-up when idle, p50, to the quicker peer": ["1.00", true],
+      "pick-up when idle through the SQS API, p50": ["1.80", false],
+      "end to end beside the crowd, to empty": ["0.95", true],
+    });
+  });
+
+  test("shows all contenders, what each promises, and a bar that is missed", () => {
+    const shown = peersTable(lines(rounds), verdicts(rounds));
+    for (const name of ["roof", "belfry", "graphile-worker", "pg-boss", "deleted at once", "missed"])
+      expect(shown).toContain(name);
+  });
+
+  test("a smaller run keeps enough to measure", () => {
+    expect(planOf(1)).toMatchObject({ jobs: 20_000, crowd: 1_000_000 });
+    expect(planOf(0.001)).toMatchObject({ jobs: 1_000, crowd: 1_000, idle: 10 });
+  });
+});
+
+test("the guide to the figures says what stands behind them, as the report does", () => {
+  const guide = readFileSync(new URL("../../docs/performance.md", import.meta.url), "utf8");
+  for (const each of promises) {
+    expect(guide).toContain(`| ${each.about} | ${each.belfry} | ${each.graphileWorker} | ${each.pgBoss} |`);
+  }
+});
+
+interface Planted {
+  readonly started: number;
+  readonly starts: number;
+  readonly done: number | null;
+}
+
+/** A contender that was given 1,000 jobs. */
+function contender(name: ContenderName, { started, starts, done }: Planted): Corner {
+  let asked = 0;
+  const process = {
+    ask: async (what: { do: string }) =>
+      what.do === "run" ? { did: "run", insertMs: 1 } : { did: "stop", nodeUs: 1, started, starts },
+  } as unknown as Started;
+  const answers: Readonly<Record<string, () => unknown>> = {
+    unfinished: () => ({ exists: false }),
+    done: () => ({ count: asked++ === 0 ? 0 : done }),
+  };
+  const pool = {
+    query: async (text: string) => ({ rows: [answers[text]?.() ?? { bytes: "0", pid: 0 }] }),
+  } as unknown as Corner["pool"];
+  const tables = { ...tablesOf[name], unfinished: "unfinished", done: done === null ? null : "done" };
+  return { name, process, pool, tables, mark: 0 };
+}
+
+describe("a contender that loses a job is told by name", () => {
+  const run = (planted: Planted) => stretch(contender("pg-boss", planted), { insert: null, work: 1_000 });
+
+  test("a handler that never starts", async () => {
+    await expect(run({ started: 999, starts: 999, done: 999 })).rejects.toThrow("pg-boss lost jobs: 999 of 1000");
+  });
+  test("a handler that starts twice", async () => {
+    await expect(run({ started: 1_000, starts: 1_001, done: 1_000 })).rejects.toThrow("pg-boss ran jobs twice: 1001");
+  });
+  test("an outcome that is not kept", async () => {
+    await expect(run({ started: 1_000, starts: 1_000, done: 999 })).rejects.toThrow(
+      "pg-boss lost outcomes: 999 of 1000",
+    );
+  });
+  test("and none that loses nothing", async () => {
+    await expect(run({ started: 1_000, starts: 1_000, done: 1_000 })).resolves.toMatchObject({ nodeUs: 0.001 });
+    await expect(run({ started: 1_000, starts: 1_000, done: null })).resolves.toMatchObject({ nodeUs: 0.001 });
+  });
+});
+
+test("Belfry's own contender works off what it is given, in a process of its own", async () => {
+  const database = await freshDatabase({ own: true });
+  onTestFinished(() => database.close());
+  const process = await start({ name: "belfry", url: database.url, peers: "", sqs: null });
+  const corner: Corner = { name: "belfry", process, pool: database.pool, tables: tablesOf.belfry, mark: 0 };
+  const bulk = { first: 0, count: 120, perCall: 50 };
+  const inserted = await stretch(corner, { insert: bulk, work: 0 });
+  const drained = await stretch(corner, { insert: null, work: 120 });
+  for (const { perSecond, postgresUs, walBytes } of [inserted, drained]) {
+    expect(perSecond).toBeGreaterThan(0);
+    expect(postgresUs).toBeGreaterThan(0);
+    expect(walBytes).toBeGreaterThan(100);
+  }
+  const { ms } = await process.ask({ do: "idle", samples: 3 }, "latency");
+  expect(ms).toHaveLength(3);
+  await process.close();
+});
