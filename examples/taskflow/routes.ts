@@ -11,11 +11,14 @@ import { type Context, Hono } from "hono";
 import { z } from "zod";
 import type { payload, TaskPayload } from "./task.ts";
 
-const creation = z.object({
+const noPriority =
+  "is not taken: jobs of a lane start in the order of their times; what must not wait gets a lane of its own";
+const creation = z.strictObject({
   job_key: z.string().min(1).max(200),
   type: z.string(),
   payload: z.looseObject({}),
   scheduled_at: z.iso.datetime({ offset: true }).optional(),
+  priority: z.undefined(noPriority).optional(),
 });
 
 type Http = Context<{ Bindings: RouteContext }>;
@@ -108,5 +111,5 @@ const unknown = (key: string): Record<string, unknown> => ({
 
 const invalid = (issues: readonly { readonly path: string | PropertyKey[]; readonly message: string }[]) => ({
   error: "INVALID",
-  fields: issues.map(({ path, message }) => ({ field: Array.isArray(path) ? path.join(".") : path, message })),
+  fields: issues.map(({ path, message }) => ({ field: [path].flat().join(".") || "request", message })),
 });

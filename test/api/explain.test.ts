@@ -217,3 +217,29 @@ test("a job that waits comes with its explanation when that is asked for, an end
   const ended = await plant(opened, "state, due_at, finished_at, attempt", "'SUCCESS', belfry.now(), belfry.now(), 1");
   expect((await opened.call("GET", `/jobs/${ended}?include=explanation`)).body).not.toHaveProperty("explanation");
 });
+
+test("the job that started a FAILED run names the task of it that failed first", async () => {
+  const opened = await openApi();
+  const ended = "state, due_at, finished_at";
+  const starter = await plant(opened, ended, "'SUCCESS', belfry.now(), belfry.now()");
+  await opened.pool.query(
+    `insert into belfry.run (id, kind, key, version, state, sealed, starter_id, created_at, finished_at)
+     overriding system value values (7, 'night', 'night:1', 1, 'FAILED', true, $1, belfry.now(), belfry.now())`,
+    [starter],
+  );
+  const failed = (task: string, seconds: number): Promise<JobId> =>
+    plant(
+      opened,
+      `${ended}, run_id, attempt, failures, error_code, task`,
+      `'FAILED', belfry.now(), belfry.now() + interval '${seconds} seconds', 7, 1, 1, 'HTTP_404', '${task}'`,
+    );
+  await failed("later", 2);
+  const match = await failed("match", 1);
+  expect(await why(opened, starter)).toMatchObject({
+    sentence: expect.stringContaining(
+      `run 7 that it started is FAILED: task "match" failed first with HTTP_404, as job ${match}`,
+    ),
+    advice: "repeat that task and what waited for it: belfry runs retry 7",
+    waitsFor: [match],
+  });
+});

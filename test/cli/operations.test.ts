@@ -40,6 +40,21 @@ test("each exit code says what happened", async () => {
   expect(await code("dead-letters", "list", "--check")).toBe(7);
 });
 
+test("a FAILED run is shown with the task that failed first, and what repeats it", async () => {
+  const served = await serveApi();
+  await plant(served, 2);
+  const { rows } = await served.pool.query<{ id: string; run: string }>(
+    `update belfry.job set run_id = (select id from belfry.run), key = 'k' || id, finished_at = finished_at - id * interval '1 s'
+     returning id, run_id as run`,
+  );
+  const { id = "", run = "" } = rows.toSorted((a, b) => Number(b.id) - Number(a.id))[0] ?? {};
+  const { out } = await served.belfry("runs", "show", run);
+  expect(out).toMatch(new RegExp(`failed first, at .*: k${id} with BROKEN, job ${id}\n.*belfry runs retry ${run}\n`));
+  expect(JSON.parse((await served.belfry("runs", "show", run, "--json")).out)).toMatchObject({
+    failedFirst: { job: id },
+  });
+});
+
 test("who may only look is told so with 4", async () => {
   const served = await serveApi({ caller: { name: "bob", role: "read" } });
   const refused = await served.belfry("lanes", "pause", "default");

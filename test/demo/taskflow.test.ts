@@ -44,6 +44,8 @@ test.each([
   [{ type: "succeed", payload: { report: "one" } }, "job_key"],
   [{ ...one, type: "sing" }, "type"],
   [{ ...one, payload: { report: "Nº 1" } }, "report"],
+  [{ ...one, priority: 5 }, "priority"],
+  [{ ...one, schedule_at: "2099-01-01T00:00:00Z" }, "request"],
 ])("a request that cannot be is refused with its field: %j", async (body, field) => {
   const { ask, store } = await open();
   const { status, said } = await ask("POST", "", body);

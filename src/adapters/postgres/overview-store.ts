@@ -1,4 +1,4 @@
-import type { JobId } from "../../core/job/job.ts";
+import type { JobId, RunId } from "../../core/job/job.ts";
 import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Operations } from "../../core/ports/operations.ts";
@@ -157,7 +157,7 @@ async function waiting(session: Session, id: JobId, limit: number): ReturnType<O
 }
 
 const failedFirstOf = (row: WaitingRow["failed_first"]): WaitingFacts["failedFirst"] =>
-  row === null ? null : { jobId: row.id as JobId, task: row.task, errorCode: row.code };
+  row === null ? null : { jobId: row.id as JobId, runId: row.run as RunId, task: row.task, errorCode: row.code };
 
 async function workers(session: Session, since: number): ReturnType<OverviewStore["workers"]> {
   const rows = await session.run(readWorkers, [

@@ -1,10 +1,10 @@
 import { Command } from "commander";
 import type { BulkReply } from "../../api/shape/bulk.ts";
-import type { RunListReply, RunReply, TaskListReply } from "../../api/shape/run.ts";
+import type { RunListReply, RunReply, TaskListReply, TaskReply } from "../../api/shape/run.ts";
 import { api } from "../api.ts";
 import { followed } from "../bulk.ts";
 import { followRun } from "../follow-run.ts";
-import { part } from "../client.ts";
+import { type ApiClient, part } from "../client.ts";
 import { exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
 import type { World } from "../world.ts";
@@ -67,16 +67,29 @@ function show(world: World, out: Output): Command {
       const client = api(world, command);
       const run = await client.get<RunReply>(`/runs/${part(id)}`);
       const { tasks } = await client.get<TaskListReply>(`/runs/${part(id)}/tasks`);
-      out.result({ ...run, tasks }, () => showText(run, tasks, out));
+      const failedFirst = run.state === "FAILED" ? await firstFailed(client, id) : null;
+      out.result({ ...run, tasks, failedFirst }, () => showText(run, tasks, failedFirst, out));
       if (check && run.state === "FAILED") throw new Finished(exitCodes.failedJob);
     });
 }
 
-function showText(run: RunReply, tasks: TaskListReply["tasks"], out: Output): string {
+/** Of the failed tasks of the first page; more than that rarely fail. */
+async function firstFailed(client: ApiClient, id: string): Promise<TaskReply | null> {
+  const { tasks } = await client.get<TaskListReply>(`/runs/${part(id)}/tasks`, { state: "FAILED", limit: "500" });
+  const [first = null] = tasks.toSorted((a, b) => (a.finishedAt ?? "").localeCompare(b.finishedAt ?? ""));
+  return first;
+}
+
+const failedText = (run: RunReply, { task, key, job, error, finishedAt }: TaskReply, out: Output): string =>
+  `\nfailed first, at ${out.time(finishedAt)}: ${task ?? key ?? ""}${error === null ? "" : ` with ${error.code}`}, job ${job}\n` +
+  `repeat it and what waited for it: belfry runs retry ${run.id}\n`;
+
+function showText(run: RunReply, tasks: TaskListReply["tasks"], failed: TaskReply | null, out: Output): string {
   // What failed is what a reader looks for.
   const ordered = tasks.toSorted((a, b) => Number(b.state === "FAILED") - Number(a.state === "FAILED"));
   const rows = ordered.map((each) => [each.task ?? each.key ?? "", each.state, each.job, each.error?.code ?? ""]);
-  return `${listText([run], out)}\n\n${out.table(["TASK", "STATE", "JOB", "ERROR"], rows)}`;
+  const why = failed === null ? "" : failedText(run, failed, out);
+  return `${listText([run], out)}\n${why}\n${out.table(["TASK", "STATE", "JOB", "ERROR"], rows)}`;
 }
 
 function watch(world: World, out: Output): Command {

@@ -92,11 +92,14 @@ function ended(job: JobView, { lastReason, failedFirst }: WaitingFacts, slot: Sl
   // A job that was ended after a failed try has that try's error, and the reason that counts is the later one.
   const why = job.state === "FAILED" ? (job.errorCode ?? lastReason) : (lastReason ?? job.errorCode);
   const at = job.finishedAt === null ? "" : ` at ${iso(job.finishedAt)}`;
-  if (job.state === "SKIPPED" && lastReason === reasons.upstream && failedFirst !== null) {
-    const { jobId, task, errorCode } = failedFirst;
-    const code = errorCode === null ? "" : ` with ${errorCode}`;
-    const sentence = `it was SKIPPED${at}: task "${task}" before it failed first${code}, as job ${jobId}`;
-    const advice = `repeat that task and what waited for it: belfry runs retry ${job.runId}`;
+  const isUpstream = job.state === "SKIPPED" && lastReason === reasons.upstream;
+  if (failedFirst !== null && (isUpstream || job.state === "SUCCESS")) {
+    const { jobId, runId, task, errorCode } = failedFirst;
+    const failed = `failed first${errorCode === null ? "" : ` with ${errorCode}`}, as job ${jobId}`;
+    const sentence = isUpstream
+      ? `it was SKIPPED${at}: task "${task}" before it ${failed}`
+      : `it ended as SUCCESS${at}, and run ${runId} that it started is FAILED: task "${task}" ${failed}`;
+    const advice = `repeat that task and what waited for it: belfry runs retry ${runId}`;
     return say("ended", sentence, { waitsFor: [jobId], advice });
   }
   const advice = job.state === "SUCCESS" ? null : `run it again: belfry jobs retry ${job.id}`;

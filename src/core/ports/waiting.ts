@@ -1,6 +1,14 @@
-import type { Instant, JobId } from "../job/job.ts";
+import type { Instant, JobId, RunId } from "../job/job.ts";
 import type { BoundedCount } from "./job-search.ts";
 import type { Pause } from "./pause.ts";
+
+export interface FailedFirst {
+  readonly jobId: JobId;
+  readonly runId: RunId;
+  /** The key, for a target of a fan-out. */
+  readonly task: string;
+  readonly errorCode: string | null;
+}
 
 /** What else decides when a job runs. */
 export interface WaitingFacts {
@@ -16,8 +24,8 @@ export interface WaitingFacts {
   readonly runningInLane: number;
   /** When the lane's newest worker was last seen; null: never. */
   readonly workerSeenAt: Instant | null;
-  /** Of a SKIPPED task: which task before it failed or was canceled first. */
-  readonly failedFirst: { readonly jobId: JobId; readonly task: string; readonly errorCode: string | null } | null;
+  /** Of a SKIPPED task: which task before it failed or was canceled first. Of a FAILED run's starter: which of its tasks did. */
+  readonly failedFirst: FailedFirst | null;
   /** Of its newest event. */
   readonly lastReason: string | null;
 }

@@ -10,7 +10,7 @@ export interface WaitingRow {
   readonly held_before: number;
   readonly running: number;
   readonly seen_at: number | null;
-  readonly failed_first: { readonly id: string; readonly task: string; readonly code: string | null } | null;
+  readonly failed_first: Readonly<{ id: string; run: string; task: string; code: string | null }> | null;
   readonly last_reason: string | null;
 }
 
@@ -42,8 +42,13 @@ select to_jsonb(l) as lane_pause, to_jsonb(s) as schedule, j.preds_open,
       union
       select e.from_id from before join belfry.job p on p.id = before.id and p.state = 'SKIPPED' join belfry.edge e on e.to_id = p.id
     )
-    select jsonb_build_object('id', p.id::text, 'task', p.task, 'code', p.error_code)
-    from before join belfry.job p on p.id = before.id
+    select jsonb_build_object('id', p.id::text, 'run', p.run_id::text, 'task', coalesce(p.task, p.key), 'code', p.error_code)
+    from (
+      select id from before
+      union all
+      select t.id from belfry.run r join belfry.job t on t.run_id = r.id
+      where r.starter_id = j.id and r.state = 'FAILED' and t.state = 'FAILED'
+    ) ended join belfry.job p on p.id = ended.id
     where p.state in ('FAILED', 'CANCELED') order by p.finished_at, p.id limit 1
   ) as failed_first,
   (select h.reason from belfry.history h where h.job_id = j.id order by h.id desc limit 1) as last_reason
