@@ -3,7 +3,6 @@ import { existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
-import { webhookAddress } from "./adapters/events/webhook-settings.ts";
 import { bundled, type BundledProject } from "./bundled-project.ts";
 import { type Problem, ProblemsFound } from "./core/define/problem.ts";
 import { type Stage, stageOf, type StageOptions } from "./stages.ts";
@@ -144,7 +143,9 @@ const stage = z.strictObject({
   revealers: z.array(z.string().regex(operator, rule(operatorRule))).optional(),
   scopes: z.array(scope).optional(),
   eventBus: z.string().optional(),
-  eventWebhook: z.strictObject({ url: webhookAddress, secret: z.string() }).optional(),
+  eventWebhook: z
+    .strictObject({ url: z.string().regex(/^https:/, rule("must be an https URL")), secret: z.string() })
+    .optional(),
   apiConcurrency: count(1, 1_000).optional(),
   lanes: z.record(z.string(), lane).optional(),
 });
