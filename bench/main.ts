@@ -5,7 +5,7 @@ import { compare } from "./against/compare.ts";
 import { comparisonTable } from "./against/table.ts";
 import { type Case, cases } from "./cases/index.ts";
 import { cost } from "./cost/cost.ts";
-import { costTable } from "./cost/report.ts";
+import { costTable, scaleTable } from "./cost/report.ts";
 import { openGround } from "./ground.ts";
 import { growth } from "./growth/growth.ts";
 import { growthTable } from "./growth/report.ts";
@@ -150,7 +150,7 @@ async function runCost(size: number, isJson: boolean): Promise<number> {
   const ground = await openGround();
   try {
     const costs = await cost(ground, size);
-    process.stdout.write(isJson ? `${JSON.stringify({ costs })}\n` : `${costTable(costs)}\n`);
+    process.stdout.write(isJson ? `${JSON.stringify({ costs })}\n` : `${costTable(costs)}\n${scaleTable(costs)}\n`);
     return 0;
   } finally {
     await ground.close();

@@ -50,6 +50,8 @@ export default defineConfig({
           "schedules-operation",
           "guarantees",
           "limits",
+          "performance",
+          "scale",
           "glossary",
           "state-machine",
         ),

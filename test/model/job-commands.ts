@@ -164,3 +164,9 @@ export const jobSteps: readonly Arbitrary<Step>[] = [
   settle,
   undelivered,
 ];
+
+/** What moves jobs that exist. */
+export const jobMoves: readonly Arbitrary<Step>[] = [claim, settle, settle, undelivered];
+
+/** Jobs, of which some run. */
+export const jobsUnderWay: readonly Arbitrary<Step>[] = [insert, insert, claim];

@@ -1,4 +1,5 @@
 import { array, assert, asyncProperty, oneof } from "fast-check";
+import type { Arbitrary } from "fast-check";
 import { isFinal } from "../../src/core/job/state.ts";
 import { freshDatabase } from "../support/database.ts";
 import { referenceStore } from "../support/reference-store.ts";
@@ -8,34 +9,50 @@ import { passSteps, slotGroups } from "./pass-commands.ts";
 import { runSteps } from "./run-commands.ts";
 import { scheduleIds, scheduleSteps } from "./schedule-commands.ts";
 import type { Step } from "./step.ts";
+import { openTwo } from "./two-connections.ts";
+import type { TwoConnections } from "./two-connections.ts";
 
 export const startMs = Date.UTC(2026, 0, 31, 23, 59, 30);
-const sequence = array(oneof(...jobSteps, ...runSteps, ...scheduleSteps, ...passSteps), {
-  minLength: 5,
-  maxLength: 60,
-  size: "max",
-});
+export const anyStep = oneof(...jobSteps, ...runSteps, ...scheduleSteps, ...passSteps);
+const oneAtATime = array(anyStep, { minLength: 5, maxLength: 60, size: "max" });
+
+const unplanted = (text: string): string => text;
 
 /** A pair of empty stores whose clocks stand still until the test moves both. */
-export async function openPair(): Promise<{ pair: Pair; close: () => Promise<void> }> {
+export async function openPair(plant = unplanted): Promise<{ pair: Pair; close: () => Promise<void> }> {
   let now = startMs;
-  const { store, pool, clock, close } = await freshDatabase();
+  const { store, pool, clock, close, url } = await freshDatabase();
   await pool.query("update belfry.test_clock set origin = $1, shift = interval '0', rate = 0", [new Date(startMs)]);
   const oracle = referenceStore(() => now);
   // Beyond all ids of jobs, so that an id names one thing.
   await pool.query("alter table belfry.run alter column id restart with 1000001");
   const { draw } = oracle.tables;
   oracle.tables.draw = (sequence) => draw(sequence) + (sequence === "run" ? 1_000_000 : 0);
-  const pair = new Pair(oracle, store, async (ms) => {
+  const advance = async (ms: number): Promise<void> => {
     now += ms;
     await clock.advance(ms);
-  });
+  };
+  let two: TwoConnections | null = null;
+  const pair = new Pair(oracle, { store, two: () => (two ??= openTwo(url, plant)), advance });
   await pair.both((one) => one.installSlots(slotGroups(2)));
-  return { pair, close };
+  return {
+    pair,
+    async close() {
+      await two?.close();
+      await close();
+    },
+  };
 }
 
 /** Everything that can be read, on both sides. */
 export async function expectEqualTables(pair: Pair): Promise<void> {
+  await expectEqualRows(pair);
+  await pair.both((store) => store.reopen({ olderThanMs: 0, limit: 100 }));
+  await pair.both((store) => store.wake({ slotKeys: "all", limit: 100 }));
+}
+
+/** The same, and changes nothing. */
+export async function expectEqualRows(pair: Pair): Promise<void> {
   await pair.both((store) => store.counts());
   await pair.both((store) => store.jobs({ limit: 500 }));
   for (const twin of pair.jobs) {
@@ -57,12 +74,10 @@ export async function expectEqualTables(pair: Pair): Promise<void> {
     await pair.both((store) => store.occurrences(id, 100));
     await pair.both((store) => store.scheduleFacts(id));
   }
-  await pair.both((store) => store.reopen({ olderThanMs: 0, limit: 100 }));
-  await pair.both((store) => store.wake({ slotKeys: "all", limit: 100 }));
 }
 
-async function runBoth(steps: readonly Step[], reached: Set<string>): Promise<void> {
-  const { pair, close } = await openPair();
+async function runBoth(steps: readonly Step[], reached: Set<string>, plant = unplanted): Promise<void> {
+  const { pair, close } = await openPair(plant);
   try {
     for (const { run } of steps) await run(pair);
     await expectEqualTables(pair);
@@ -79,11 +94,16 @@ async function runBoth(steps: readonly Step[], reached: Set<string>): Promise<vo
  * Runs random sequences, each from empty stores; the first that differs is shrunk and told.
  * @returns the states that the sequences ended in, so that a test can see that they got somewhere.
  */
-export async function compare(seed: number, sequences: number): Promise<readonly string[]> {
+export async function compare(
+  seed: number,
+  sequences: number,
+  { sequence = oneAtATime, plant }: { sequence?: Arbitrary<Step[]>; plant?: (text: string) => string } = {},
+): Promise<readonly string[]> {
   const reached = new Set<string>();
   await assert(
-    asyncProperty(sequence, (steps) => runBoth(steps, reached)),
-    { seed, numRuns: sequences },
+    asyncProperty(sequence, (steps) => runBoth(steps, reached, plant)),
+    // That a planted fault is found is enough: its shortest sequence takes minutes.
+    { seed, numRuns: sequences, endOnFailure: plant !== undefined },
   );
   return [...reached].toSorted((a, b) => a.localeCompare(b));
 }

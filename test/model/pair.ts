@@ -1,8 +1,10 @@
 import { deepStrictEqual } from "node:assert/strict";
 import type { JobId, JobView, Json, RunId } from "../../src/core/job/job.ts";
+import { isFinal } from "../../src/core/job/state.ts";
 import { FenceLost } from "../../src/core/ports/ports.ts";
 import type { OutboxBatch, Store } from "../../src/core/ports/ports.ts";
 import type { ReferenceStore } from "../support/reference-store.ts";
+import type { TwoConnections } from "./two-connections.ts";
 
 /** A job that both stores have: its id in each. Ids differ, because a real sequence has gaps. */
 export interface Twin {
@@ -22,21 +24,36 @@ export interface HandoffTwin {
 
 export type Side = "oracle" | "real";
 
+export interface Real {
+  readonly store: Store;
+  /** Two connections of its database. */
+  readonly two: () => TwoConnections;
+  /** Moves both clocks. */
+  readonly advance: (ms: number) => Promise<void>;
+}
+
+/** One call, as each store gets it. */
+export type Call = (store: Store, id: (twin: Twin) => JobId, side: Side) => Promise<unknown>;
+
 /** The same calls on the reference store and on Postgres, with answers made comparable. */
 export class Pair {
   readonly oracle: ReferenceStore;
   readonly real: Store;
+  readonly two: () => TwoConnections;
   readonly jobs: Twin[] = [];
   readonly runs: RunTwin[] = [];
   readonly outbox: HandoffTwin[] = [];
   readonly #advance: (ms: number) => Promise<void>;
   readonly #names = { oracle: new Map<string, string>(), real: new Map<string, string>() };
   #marks = 0;
+  #recorded: Call[] | null = null;
+  #focus: number | null = null;
 
-  constructor(oracle: ReferenceStore, real: Store, advance: (ms: number) => Promise<void>) {
+  constructor(oracle: ReferenceStore, real: Real) {
     this.oracle = oracle;
-    this.real = real;
-    this.#advance = advance;
+    this.real = real.store;
+    this.two = real.two;
+    this.#advance = real.advance;
   }
 
   /** A payload that no other job has: it tells which rows are twins. */
@@ -50,21 +67,74 @@ export class Pair {
   }
 
   job(pick: number): Twin | undefined {
-    return this.jobs[pick % Math.max(1, this.jobs.length)];
+    const live = this.jobs.filter(({ oracle }) => this.#isLive(oracle));
+    return this.#focus === null ? oneOf(this.jobs, pick) : oneOf(live, this.#focus + (pick % 2));
   }
 
   run(pick: number): RunTwin | undefined {
-    return this.runs[pick % Math.max(1, this.runs.length)];
+    return oneOf(this.runs, this.#focus ?? pick);
+  }
+
+  #isLive(id: JobId): boolean {
+    const state = this.oracle.tables.jobs.get(Number(id))?.state;
+    return state !== undefined && !isFinal(state);
   }
 
   /** Calls both and expects equal answers, ids and order of rows aside. */
   async both<T>(call: (store: Store, id: (twin: Twin) => JobId, side: Side) => Promise<T>): Promise<void> {
-    const oracle = await answerOf(() => call(this.oracle, (twin) => twin.oracle, "oracle"));
-    const real = await answerOf(() => call(this.real, (twin) => twin.real, "real"));
-    await this.#pairNewRuns();
-    await this.#pairNewJobs();
+    if (this.#recorded !== null) return void this.#recorded.push(call);
+    const oracle = await this.answer(this.oracle, call);
+    await this.expectEqual(oracle, await this.answer(this.real, call));
+  }
+
+  /**
+   * The calls that a step would make as things are now; nothing is called. They are about the two live jobs and the run
+   * that `focus` picks, so that two steps meet.
+   */
+  async record(step: { run(pair: Pair): Promise<void> }, focus: number): Promise<readonly Call[]> {
+    const calls: Call[] = [];
+    this.#recorded = calls;
+    this.#focus = focus;
+    try {
+      await step.run(this);
+    } finally {
+      this.#recorded = null;
+      this.#focus = null;
+    }
+    return calls;
+  }
+
+  /** An expected refusal is an answer too. */
+  async answer(store: Store, call: Call): Promise<unknown> {
+    const side = store === this.oracle ? "oracle" : "real";
+    try {
+      return (await call(store, (twin) => twin[side], side)) ?? null;
+    } catch (error) {
+      if (error instanceof FenceLost) return { thrown: error.name };
+      throw error;
+    }
+  }
+
+  /** Gives what is new on both sides its names first. */
+  async expectEqual(oracle: unknown, real: unknown): Promise<void> {
+    await this.nameNew();
     this.#pairHandoffs(handoffsIn(oracle), handoffsIn(real));
     deepStrictEqual(this.comparable(real, "real"), this.comparable(oracle, "oracle"));
+  }
+
+  async nameNew(): Promise<void> {
+    await this.#pairNewRuns();
+    await this.#pairNewJobs();
+  }
+
+  /** @returns what forgets the names and twins that were given since. */
+  remember(): () => void {
+    const lists = [this.jobs, this.runs, this.outbox].map((list) => ({ list, length: list.length }));
+    const names = [this.#names.oracle, this.#names.real].map((map) => ({ map, size: map.size }));
+    return () => {
+      for (const { list, length } of lists) list.length = length;
+      for (const { map, size } of names) for (const key of [...map.keys()].slice(size)) map.delete(key);
+    };
   }
 
   /** Ids become names and rows are sorted; of outbox batches counts which messages go to which lane. */
@@ -124,17 +194,9 @@ export class Pair {
   }
 }
 
-const byText = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+const oneOf = <T>(list: readonly T[], pick: number): T | undefined => list[pick % Math.max(1, list.length)];
 
-/** An expected refusal is an answer too. */
-async function answerOf(call: () => Promise<unknown>): Promise<unknown> {
-  try {
-    return (await call()) ?? null;
-  } catch (error) {
-    if (error instanceof FenceLost) return { thrown: error.name };
-    throw error;
-  }
-}
+const byText = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
 
 function handoffsIn(answer: unknown): readonly OutboxBatch[] {
   const list: unknown = Array.isArray(answer) ? answer : (answer as { outbox?: unknown } | null)?.outbox;

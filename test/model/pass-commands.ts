@@ -1,7 +1,7 @@
 import { array, boolean, constant, constantFrom, integer, nat, tuple } from "fast-check";
 import type { Arbitrary } from "fast-check";
 import { attemptOf, twinsOf } from "./job-commands.ts";
-import { movedRows, step } from "./step.ts";
+import { movedRows, passStep, step } from "./step.ts";
 import type { Step } from "./step.ts";
 
 const limit = constantFrom(1, 2, 10);
@@ -11,26 +11,26 @@ const lane = constantFrom(undefined, undefined, "mail");
 const picks = array(nat(40), { minLength: 1, maxLength: 3 });
 
 const relay = tuple(limit, lane).map(([rows, one]) =>
-  step(`relay ${rows} ${one}`, (pair) =>
+  passStep(`relay ${rows} ${one}`, (pair) =>
     pair.both((store) => store.relay({ limit: rows, ...(one === undefined ? {} : { lane: one }) })),
   ),
 );
 
 const reopen = tuple(all, lane, constantFrom(0, 5_000)).map(([rows, one, olderThanMs]) =>
-  step(`reopen ${rows} ${one} ${olderThanMs}`, (pair) =>
+  passStep(`reopen ${rows} ${one} ${olderThanMs}`, (pair) =>
     pair.both((store) => store.reopen({ olderThanMs, limit: rows, ...(one === undefined ? {} : { lane: one }) })),
   ),
 );
 
 const requeue = tuple(all, constantFrom("queue-empty", "overtaken"), constantFrom("default", "mail")).map(
   ([rows, evidence, one]) =>
-    step(`requeueLost ${evidence} ${one}`, (pair) =>
+    passStep(`requeueLost ${evidence} ${one}`, (pair) =>
       pair.both((store) => store.requeueLost({ lane: one, evidence, olderThanMs: 10_000, limit: rows })),
     ),
 );
 
 const wake = tuple(all, constantFrom("all" as const, ["cap:a"], ["lock:b", "overlap:c"])).map(([rows, slotKeys]) =>
-  step(`wake ${rows} ${String(slotKeys)}`, (pair) => pair.both((store) => store.wake({ slotKeys, limit: rows }))),
+  passStep(`wake ${rows} ${String(slotKeys)}`, (pair) => pair.both((store) => store.wake({ slotKeys, limit: rows }))),
 );
 
 const confirm = tuple(nat(40), boolean()).map(([pick, partly]) =>
@@ -45,7 +45,7 @@ const confirm = tuple(nat(40), boolean()).map(([pick, partly]) =>
 );
 
 const rescue = tuple(all, lane).map(([rows, one]) =>
-  step(`rescue ${rows} ${one}`, (pair) =>
+  passStep(`rescue ${rows} ${one}`, (pair) =>
     pair.both(async (store) =>
       movedRows(await store.rescue({ limit: rows, interruptionsMax: 3, ...(one === undefined ? {} : { lane: one }) })),
     ),
@@ -53,7 +53,7 @@ const rescue = tuple(all, lane).map(([rows, one]) =>
 );
 
 const lapsed = tuple(boolean(), constantFrom("w", "x")).map(([ends, worker]) =>
-  step(`lapsed leases${ends ? ` after ${worker} has died` : ""}, and their rescue`, (pair) =>
+  passStep(`lapsed leases${ends ? ` after ${worker} has died` : ""}, and their rescue`, (pair) =>
     pair.both(async (store) => {
       if (ends) await store.endLeases(worker);
       const leases = await store.lapsedLeases({ limit: 1_000 });
@@ -77,7 +77,9 @@ const takeOver = tuple(nat(40), constantFrom(0, 0, 1), boolean()).map(([chosen, 
   }),
 );
 
-const prune = constant(step("prune", (pair) => pair.both(async (store) => (await store.prune({ limit: 1_000 })).jobs)));
+const prune = constant(
+  passStep("prune", (pair) => pair.both(async (store) => (await store.prune({ limit: 1_000 })).jobs)),
+);
 
 const control = tuple(constantFrom("cancel", "retry", "look", "freeSlots"), picks).map(([verb, chosen]) =>
   step(`${verb} ${chosen.join()}`, async (pair) => {
@@ -153,3 +155,6 @@ export const passSteps: readonly Arbitrary<Step>[] = [
   fence,
   fallbackLock,
 ];
+
+/** What moves jobs that exist. */
+export const passMoves: readonly Arbitrary<Step>[] = [relay, lapsed, takeOver, control, control, control];

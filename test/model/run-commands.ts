@@ -7,7 +7,7 @@ import { aRun } from "../contract/store/run-fixture.ts";
 import { attemptOf, draft, jobsOf, messagesOf, twinsOf } from "./job-commands.ts";
 import type { Draft } from "./job-commands.ts";
 import type { Pair } from "./pair.ts";
-import { step } from "./step.ts";
+import { passStep, step } from "./step.ts";
 import type { Step } from "./step.ts";
 
 const pick = nat(40);
@@ -168,7 +168,7 @@ async function resolved(store: Store): Promise<unknown> {
   return { closed, outbox };
 }
 
-const resolve = constant(step("resolve", (pair) => pair.both(resolved)));
+const resolve = constant(passStep("resolve", (pair) => pair.both(resolved)));
 
 const cancelRun = pick.map((chosen) =>
   step(`cancel run ${chosen}`, async (pair) => {
@@ -218,3 +218,9 @@ export const runSteps: readonly Arbitrary<Step>[] = [
   resume,
   about,
 ];
+
+/** What moves runs that exist, and their jobs. */
+export const runMoves: readonly Arbitrary<Step>[] = [page, seal, skip, resolve, cancelRun, cancelPage, resume];
+
+/** A graph and a fan-out with a page. */
+export const runsUnderWay: readonly Arbitrary<Step>[] = [graph, fanOut, page, page, claimWhere];

@@ -131,3 +131,9 @@ export const scheduleSteps: readonly Arbitrary<Step>[] = [
   due,
   facts,
 ];
+
+/** What moves schedules that exist, and their jobs. */
+export const scheduleMoves: readonly Arbitrary<Step>[] = [plan, plan, update, pause, remove, decide];
+
+/** A schedule of code and one of people, planned. */
+export const schedulesUnderWay: readonly Arbitrary<Step>[] = [install, create, plan, plan];

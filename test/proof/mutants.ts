@@ -1,5 +1,12 @@
 import type { Patch } from "./preload.ts";
 
+/** What every process of a proof changes: its store writes down what it was answered. */
+export const record: Patch = {
+  file: "/src/runtime.ts",
+  from: "store: createPostgresStore(connections, config)",
+  to: "store: globalThis.belfryRecorded(createPostgresStore(connections, config))",
+};
+
 /** What is different in release N+1, for the proof of upgrades: it needs one more migration. */
 export const newer: readonly Patch[] = [
   {

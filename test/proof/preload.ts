@@ -4,7 +4,7 @@
  * case can show that it would notice. A patch whose text is not found ends the process: a guard that moved is news.
  */
 import { registerHooks } from "node:module";
-import { mutants, newer } from "./mutants.ts";
+import { mutants, newer, record } from "./mutants.ts";
 import { recorded } from "./recorder.ts";
 
 export interface Patch {
@@ -20,11 +20,6 @@ declare global {
 
 globalThis.belfryRecorded = recorded;
 
-const record: Patch = {
-  file: "/src/runtime.ts",
-  from: "store: createPostgresStore(connections)",
-  to: "store: globalThis.belfryRecorded(createPostgresStore(connections))",
-};
 const releases = process.env["BELFRY_PROOF_RELEASE"] === "next" ? newer : [];
 const patches = [record, ...releases, ...(mutants[process.env["BELFRY_PROOF_WITHOUT"] ?? ""] ?? [])];
 

@@ -14,6 +14,8 @@ import { inProcessQueue } from "../queue.ts";
 
 const workers = 2;
 const batch = 500;
+/** As `connect()` opens. */
+const clientConnections = 4;
 const remainingMs = (): number => 600_000;
 
 /** As `bench throughput`: two workers of 500, and a queue in this process in the place of SQS. */
@@ -86,14 +88,14 @@ function openBelfry(url: string, queue: Queue) {
   let tell = (_n: number): void => {};
   const definition = definitionOf(defineJob({ id: "noop", payload: anyNumber, run: ({ n }) => tell(n) }));
   const opened: { close(): Promise<void> }[] = [];
-  const store = (): Store => {
-    const connections = openConnections({ url, applicationName: contenderApplication, connections: 1 });
+  const store = (count: number): Store => {
+    const connections = openConnections({ url, applicationName: contenderApplication, connections: count });
     opened.push(connections);
     return createPostgresStore(connections);
   };
-  const client = createClient(portsWith(store(), queue), { stage: "bench" });
+  const client = createClient(portsWith(store(clientConnections), queue), { stage: "bench" });
   return {
-    workers: Array.from({ length: workers }, (_, n) => workerOf(store(), definition, `worker-${n + 1}`)),
+    workers: Array.from({ length: workers }, (_, n) => workerOf(store(1), definition, `worker-${n + 1}`)),
     tell(onStart: (n: number) => void) {
       tell = onStart;
     },

@@ -1,5 +1,7 @@
 /** What the gate asks about statements that do not end. */
 export interface LockWatch {
+  /** Which of so many statements starts next; the one that was asked for first, unless given. */
+  readonly choose?: (count: number) => number;
   /** Of these backends, those that wait for a lock and are in no deadlock. */
   waiting(pids: readonly number[]): Promise<ReadonlySet<number>>;
 }
@@ -60,7 +62,8 @@ export class Gate {
         this.#calls.splice(answered, 1)[0]?.deliver?.();
         continue;
       }
-      const next = this.#calls.find((call) => call.ended === null);
+      const waiting = this.#calls.filter((call) => call.ended === null);
+      const next = waiting[this.#watch.choose?.(waiting.length) ?? 0];
       if (next === undefined) return;
       next.ended = next.start();
       await this.#rest();

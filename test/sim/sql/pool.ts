@@ -17,6 +17,8 @@ export interface PoolOptions {
   terminate(pid: number): Promise<void>;
   /** The text that is sent in place of this one. */
   readonly plant: (text: string) => string;
+  /** A statement of its own is committed in a second step, so that another one can start in between. */
+  readonly commitsApart?: boolean;
 }
 
 interface Backend {
@@ -35,7 +37,7 @@ export class SimPool {
   }
 
   /** The pools that a process opens: for short statements, and for handlers. */
-  of(process: SimProcess): { main: Pool; tx: Pool } {
+  of(process: Pick<SimProcess, "died">): { main: Pool; tx: Pool } {
     const connect = (keeps: boolean) => () => this.#connect(process, keeps);
     return { main: { connect: connect(true) } as Pool, tx: { connect: connect(false) } as Pool };
   }
@@ -44,7 +46,7 @@ export class SimPool {
     await Promise.all([...this.#all].map((client) => client.end().catch(() => {})));
   }
 
-  async #connect(process: SimProcess, keeps: boolean): Promise<PoolClient> {
+  async #connect(process: Pick<SimProcess, "died">, keeps: boolean): Promise<PoolClient> {
     const { gate, terminate } = this.#options;
     const backend = this.#free.shift() ?? (await gate.perform(null, () => this.#open()));
     let isOpen = true;
@@ -63,7 +65,8 @@ export class SimPool {
       query: (query: Query, values?: readonly unknown[]) => {
         const text = typeof query === "string" ? query : query.text;
         if (text === beginTransaction.text) inTransaction = true;
-        return this.#send(backend, query, values).finally(() => {
+        const send = inTransaction ? this.#send.bind(this) : this.#statement.bind(this);
+        return send(backend, query, values).finally(() => {
           if (text === "commit" || text === "rollback") inTransaction = false;
         });
       },
@@ -77,6 +80,19 @@ export class SimPool {
     } as unknown as PoolClient;
     if (keeps) keepPlans(client);
     return client;
+  }
+
+  async #statement(backend: Backend, query: Query, values: readonly unknown[] | undefined): Promise<unknown> {
+    if (this.#options.commitsApart !== true) return await this.#send(backend, query, values);
+    await this.#send(backend, "begin", undefined);
+    try {
+      const result = await this.#send(backend, query, values);
+      await this.#send(backend, "commit", undefined);
+      return result;
+    } catch (error) {
+      await this.#send(backend, "rollback", undefined);
+      throw error;
+    }
   }
 
   async #send(backend: Backend, query: Query, values: readonly unknown[] | undefined): Promise<unknown> {

@@ -18,6 +18,8 @@ export interface Why {
 /** All tables, the numbers they draw, and the one way a job changes its state. */
 export class Tables {
   readonly journal: Journal = [];
+  /** While it is true, the journal keeps the undo steps of committed statements too. */
+  isTrial = false;
   readonly jobs = new Table<number, JobRow>(this.journal, (before, after) => this.#index(before, after));
   readonly events = new AppendOnly<rows.EventRow>(this.journal);
   readonly history = new AppendOnly<rows.KeptMove>(this.journal);

@@ -3,14 +3,29 @@ import type { Tables } from "./tables.ts";
 
 /** Runs a statement; what it wrote is undone when it throws. */
 export function atomically<T>(t: Tables, statement: () => T): T {
+  const start = t.journal.length;
   try {
     const result = statement();
-    t.journal.length = 0;
+    if (!t.isTrial) t.journal.length = 0;
     return result;
   } catch (error) {
-    undo(t);
+    undo(t, start);
     throw error;
   }
+}
+
+/** Runs statements and transactions whose writes are taken back unless `work` says that they stay. */
+export async function trial(t: Tables, work: () => Promise<{ stays: boolean }>): Promise<boolean> {
+  t.isTrial = true;
+  let stays = false;
+  try {
+    ({ stays } = await work());
+  } finally {
+    t.isTrial = false;
+    if (!stays) undo(t, 0);
+    t.journal.length = 0;
+  }
+  return stays;
 }
 
 /** What the database answers when a transaction met a concurrent change; the caller may try again. */
@@ -60,13 +75,14 @@ export class ReferenceTx implements StoreTx {
   /** @returns the answer of the statement in the transaction so far. */
   perform<T>(statement: () => T): T {
     const drawn: number[] = [];
+    const start = this.#tables.journal.length;
     try {
       for (const step of this.#steps) replay(this.#tables, step.drawn, step.statement);
       const result = replay(this.#tables, drawn, statement);
       this.#steps.push({ statement, drawn, answer: fingerprint(result) });
       return result;
     } finally {
-      undo(this.#tables);
+      undo(this.#tables, start);
     }
   }
 
@@ -80,9 +96,9 @@ export class ReferenceTx implements StoreTx {
   }
 }
 
-function undo(t: Tables): void {
-  for (const back of t.journal.toReversed()) back();
-  t.journal.length = 0;
+function undo(t: Tables, start: number): void {
+  for (const back of t.journal.slice(start).toReversed()) back();
+  t.journal.length = start;
 }
 
 function replay<T>(t: Tables, drawn: number[], statement: () => T): T {
