@@ -31,10 +31,17 @@ export function bundledRelease(scope: Construct, options: { stage: string; proje
     { cwd: options.project ?? process.cwd(), encoding: "utf8", stdio: ["ignore", "ignore", "pipe"] },
   );
   if (error !== undefined) throw error;
-  if (status !== 0) throw new Error(`stage "${options.stage}" could not be bundled:\n${stderr.trim()}`);
+  if (status !== 0) throw withoutStack(`stage "${options.stage}" could not be bundled: ${stderr.trim()}`);
   return {
     topology: JSON.parse(readFileSync(join(out, releaseFiles.topology), "utf8")) as Topology,
     code: releaseCode(join(out, releaseFiles.functions)),
     image: ContainerImage.fromAsset(join(out, releaseFiles.image), { platform: Platform.LINUX_ARM64 }),
   };
+}
+
+/** The message says what to do; a stack of Belfry's own files above it would hide that. */
+function withoutStack(message: string): Error {
+  const error = new Error(message);
+  error.stack = `Error: ${message}`;
+  return error;
 }

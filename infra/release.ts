@@ -6,7 +6,7 @@ import { consoleFiles } from "../src/console-files.ts";
 import { checkApps } from "../src/core/define/check.ts";
 import { checkScopes } from "../src/core/define/scope.ts";
 import { ProblemsFound } from "../src/core/define/problem.ts";
-import { checkSettings, missingSettings } from "../src/lane-settings.ts";
+import { checkSettings } from "../src/lane-settings.ts";
 import { type Project, stageNames } from "../src/project.ts";
 import type { Stage } from "../src/stages.ts";
 import { checkTopology, topology, type Topology } from "../src/topology.ts";
@@ -26,7 +26,7 @@ export async function makeRelease(project: Project, stage: Stage, out: string): 
   await bundle("scheduler-task/main", join(image, "main.mjs"), { project, apps: stage.apps });
 }
 
-/** What `check` refuses is not bundled either. */
+/** What `check` refuses is not bundled either. What a lane is given is complete only in the CDK app: the construct looks. */
 export async function checkedTopology(project: Project, stage: Stage): Promise<Topology> {
   const apps = await loadApps(project, stage);
   const all = topology(apps, stage);
@@ -35,7 +35,6 @@ export async function checkedTopology(project: Project, stage: Stage): Promise<T
     ...checkScopes(stage, apps),
     ...checkTopology(all),
     ...checkSettings(stage, all.lanes),
-    ...missingSettings(stage.name, all.lanes),
   ];
   if (problems.length > 0) throw new ProblemsFound(problems);
   return all;

@@ -36,8 +36,9 @@ export function print(command: string, report: Report, what: Readonly<Record<str
   if (report.outcome === "held") console.error(`held by ${report.heldBy ?? "another task"}`);
 }
 
-/** What went wrong, without a stack where the message already says what to do. */
+/** What went wrong, where its message already says what to do. @throws anything else, which ends the process with its stack. */
 export function printFailure(error: unknown): void {
   const isExplained = [ProblemsFound, DatabaseUnavailable, DatabaseUnfit].some((kind) => error instanceof kind);
-  console.error(isExplained ? (error as Error).message : error);
+  if (!isExplained) throw error;
+  console.error((error as Error).message);
 }

@@ -41,8 +41,9 @@ export function missingSettings(stage: string, lanes: readonly NeedyLane[], give
     const problems = new ProblemList(`lane "${name}" of stage "${stage}"`);
     const miss = (field: "environment" | "secrets", all: readonly string[], has: Readonly<Record<string, string>>) => {
       for (const each of all.filter((want) => !Object.hasOwn(has, want) && !given[want])) {
-        const where = `lanes: { ${JSON.stringify(name)}: { ${field}: { ${each}: ... } } }`;
-        const fix = `add ${where} to stage "${stage}" in belfry.config.ts; locally, put ${each} into .env`;
+        const where = `lanes: { ${JSON.stringify(name)}: { ${field}: { ${each}: ... } } } of stage "${stage}" in belfry.config.ts`;
+        const call = `lane(${JSON.stringify(name)}).${field === "secrets" ? "addSecret" : "addEnvironment"}("${each}", ...)`;
+        const fix = `locally, put ${each} into .env; deployed, add ${where}, or ${call} in the CDK app`;
         problems.add(`${field}.${each}`, "(missing)", "is read by a job of this lane", fix);
       }
     };

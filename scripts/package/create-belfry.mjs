@@ -18,7 +18,8 @@ if (!/^[a-z][a-z\d-]{0,40}$/.test(id))
 if (!isHere && existsSync(folder) && readdirSync(folder).length > 0)
   fail(`${folder} exists and is not empty: name another one`);
 
-const added = /^(belfry\.config\.ts|jobs\/|infra\/|test\/)/;
+const hasCdk = isHere && existsSync("cdk.json");
+const added = hasCdk ? /^(belfry\.config\.ts|jobs\/)/ : /^(belfry\.config\.ts|jobs\/|infra\/)/;
 const files = Object.entries(templates).filter(([file]) => !isHere || added.test(file));
 for (const [file] of files) if (existsSync(join(folder, file))) fail(`${join(folder, file)} exists already`);
 for (const [file, text] of files) {
@@ -26,10 +27,19 @@ for (const [file, text] of files) {
   writeFileSync(join(folder, file), text.replaceAll("@@name@@", id));
 }
 console.log(
-  isHere
-    ? "added belfry.config.ts, jobs/, infra/ and test/\n\n  npm install belfry && npm install -D belfry-local && npx belfry dev"
-    : `made ${folder}\n\n  cd ${name} && npm install && npm start\n\nThen edit jobs/index.ts and save.`,
+  isHere ? here() : `made ${folder}\n\n  cd ${name} && npm install && npm start\n\nThen edit jobs/index.ts and save.`,
 );
+
+/** What is added to a project, and what it still needs. */
+function here() {
+  const isOld = Number(process.versions.node.split(".")[0]) < 24 && process.platform === "linux";
+  const node = isOld ? ` && npm install --save-optional node-${process.platform}-${process.arch}@24` : "";
+  const stack = `\n\nIn a stack of yours:\n\n  import { Belfry } from "belfry/cdk";\n  new Belfry(this, "Belfry", { stage: "prod" });`;
+  return `added belfry.config.ts${hasCdk ? " and jobs/" : ", jobs/ and infra/"}
+
+  npm install belfry zod && npm install -D belfry-local esbuild${hasCdk ? "" : " aws-cdk aws-cdk-lib constructs"}${node}
+  npx belfry dev${hasCdk ? stack : ""}`;
+}
 
 function fail(message) {
   console.error(`error: ${message}`);

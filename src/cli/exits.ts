@@ -47,7 +47,7 @@ export const exits: Readonly<Record<string, readonly ExitCode[]>> = {
   "schedules pause": [...asks, partial],
   "schedules resume": [...asks, partial],
   "schedules delete": steersMany,
-  "schedules trigger": asks,
+  "schedules trigger": [...asks, failedJob],
   "schedules backfill": steersMany,
   "dead-letters list": looksForFailed,
   "dead-letters show": asks,

@@ -1,7 +1,16 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { type Command, InvalidArgumentError } from "commander";
 import type { JobDetailReply } from "../api/shape/job.ts";
 import type { ApiClient } from "./client.ts";
-import { CliError, exitCodes } from "./exit.ts";
+import { CliError, exitCodes, Finished } from "./exit.ts";
+import { followStarted } from "./follow-run.ts";
+import type { Output } from "./output.ts";
+import { jobText } from "./text.ts";
+
+export interface WaitOptions {
+  readonly wait?: boolean;
+  readonly timeout: number;
+}
 
 const ended = new Set(["SUCCESS", "FAILED", "CANCELED", "SKIPPED"]);
 const lookMs = 200;
@@ -21,4 +30,26 @@ export async function waitForEnd(client: ApiClient, id: string, seconds: number)
     }
     await wait(lookMs);
   }
+}
+
+export const withWait = (command: Command): Command =>
+  command
+    .option("--wait", "until it and the run it starts have ended; exit with 7 when one FAILED")
+    .option("--timeout <seconds>", "how long --wait waits", secondsOf, 60);
+
+function secondsOf(text: string): number {
+  if (!/^\d{1,6}$/.test(text) || Number(text) === 0) throw new InvalidArgumentError("write whole seconds, 1 or more.");
+  return Number(text);
+}
+
+/** Shows a job that was just written, and the run it starts, as they ended. @throws Finished when one FAILED. */
+export async function showEnd(
+  client: ApiClient,
+  { id, created }: { readonly id: string; readonly created: boolean },
+  { timeout, out }: { readonly timeout: number; readonly out: Output },
+): Promise<void> {
+  const job = await waitForEnd(client, id, timeout);
+  const run = job.state === "SUCCESS" ? await followStarted(client, job, out) : null;
+  out.result({ created, ...job, ...(run === null ? {} : { run }) }, () => jobText(job, out));
+  if (job.state === "FAILED" || run?.state === "FAILED") throw new Finished(exitCodes.failedJob);
 }

@@ -41,7 +41,11 @@ export async function startApi(options: {
 
   const begin = (): Promise<ChildProcess> => started({ children, env, onLine });
   const again = (): void => {
-    void wait(restartMs).then(() => (stopped || current !== null ? undefined : begin().then(serve, again)));
+    void wait(restartMs).then(() => (stopped || current !== null ? undefined : begin().then(serve, failed)));
+  };
+  const failed = (error: Error): void => {
+    onLine?.(error.message, "stderr");
+    again();
   };
   const serve = (child: ChildProcess): void => {
     if (stopped) return void children.stop(child, stopMs);
@@ -90,7 +94,7 @@ async function openFirst([port = 0, ...others]: readonly number[]): Promise<Door
   }
 }
 
-/** A process that is ready to serve. @throws Error with its last lines when it ended before. */
+/** A process that is ready to serve; its lines are shown from then on. @throws Error with its last lines when it ended before. */
 async function started({
   children,
   env,
@@ -100,25 +104,30 @@ async function started({
   env: Readonly<Record<string, string>>;
   onLine: ((line: string, stream: "stdout" | "stderr") => void) | undefined;
 }): Promise<ChildProcess> {
-  const lines: string[] = [];
+  const early: { line: string; stream: "stdout" | "stderr" }[] = [];
+  let show: typeof onLine;
   const child = children.start({
     name: "api",
     args: [file],
     env,
     ipc: true,
     onLine(line, stream) {
-      lines.push(line);
-      if (lines.length > 20) lines.shift();
-      onLine?.(line, stream);
+      if (show !== undefined) return show(line, stream);
+      early.push({ line, stream });
+      if (early.length > 20) early.shift();
     },
   });
   const ready = Promise.withResolvers<void>();
   child.once("message", () => ready.resolve());
   child.once("error", (error) => ready.reject(error));
   child.once("close", (code, signal) =>
-    ready.reject(new Error(`the API ended with ${signal ?? `code ${code}`}:\n${lines.join("\n")}`)),
+    ready.reject(
+      new Error(`the API ended with ${signal ?? `code ${code}`}:\n${early.map(({ line }) => line).join("\n")}`),
+    ),
   );
   await ready.promise;
+  show = onLine;
+  for (const { line, stream } of early) onLine?.(line, stream);
   return child;
 }
 

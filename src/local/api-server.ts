@@ -45,7 +45,7 @@ const server = createAdaptorServer({ fetch: api.fetch }) as Server;
 server.emit("listening");
 process.on("SIGTERM", () => void stop(0));
 const ending = new AbortController();
-void upkeep(runtime.ports, runtime.registry, runtime.operations, {
+const upkept = upkeep(runtime.ports, runtime.registry, runtime.operations, {
   owner: `api:${process.pid}`,
   stage: config.stage.name,
   signal: ending.signal,
@@ -84,6 +84,7 @@ async function stop(withinMs: number): Promise<void> {
     server.closeIdleConnections();
   }
   server.closeAllConnections();
+  await upkept;
   await runtime.close();
   process.exit(0);
 }

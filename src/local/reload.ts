@@ -73,6 +73,8 @@ export function reloadOnSave(options: ReloadOptions): Reloads {
       if (error instanceof SetupFailed && error.loaded !== null) loaded = both(loaded, error.loaded);
       // Ctrl-C ends what just starts with the new code.
       if (isOver) return;
+      // A further save is already waiting: what failed may be half of it, and the next look says what is wrong.
+      if (next !== null) return;
       refusal = error instanceof Error ? error.message : String(error);
       options.onRejected(file, error);
       api?.reject({ file: relative(root, file), problem: refusal });

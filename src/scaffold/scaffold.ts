@@ -1,4 +1,5 @@
 /** The files of a new project; `create-belfry` and `belfry init` write these. */
+import cdk from "../../cdk.json" with { type: "json" };
 
 export interface ScaffoldOptions {
   /** Of the folder, the package and the app. */
@@ -13,8 +14,9 @@ export interface ScaffoldOptions {
 export const scaffold = (options: ScaffoldOptions): Readonly<Record<string, string>> => ({
   "package.json": json(manifest(options)),
   "tsconfig.json": json(tsconfig),
-  "cdk.json": json({ app: "node infra/app.ts", output: "cdk.out" }),
-  ".gitignore": "node_modules/\n.belfry/\ncdk.out/\n",
+  // With the flags that the CDK recommends for new apps, as its own templates have them.
+  "cdk.json": json({ app: "node infra/app.ts", output: "cdk.out", context: cdk.context }),
+  ".gitignore": "node_modules/\n.belfry/\n.env\ncdk.out/\n",
   "README.md": readme(options.name),
   "belfry.config.ts": config,
   "jobs/index.ts": jobs(options.name),

@@ -7,10 +7,10 @@ import { installTestClock, type TestClock } from "../adapters/postgres/test-cloc
 import { type Duration, durationMs } from "../core/calendar/duration.ts";
 import { checkApps } from "../core/define/check.ts";
 import type { Job } from "../core/define/context.ts";
-import type { AppDefinition } from "../core/define/definition.ts";
+import type { AppDefinition, Registry } from "../core/define/definition.ts";
 import { ProblemsFound } from "../core/define/problem.ts";
 import { createClient } from "../core/delivery/enqueue.ts";
-import { bindClient } from "../core/ports/client.ts";
+import { bindClient, type EnqueueClient } from "../core/ports/client.ts";
 import type { JobId, JobView, RunId } from "../core/job/job.ts";
 import type { Ports, Store } from "../core/ports/ports.ts";
 import type { RunView } from "../core/ports/run.ts";
@@ -122,7 +122,7 @@ async function open({ apps, at, databaseUrl }: TestSystemOptions, stage: string)
   const operations = createOperations(connections, dispatched);
   const driver = newDriver({ ports, operations, queue, apps, stage, faults, clock, elapsed });
   await installDefinitions(ports, driver.registry, { stage });
-  bindClient(createClient(ports, { stage }));
+  bindClient(knowing(driver.registry, createClient(ports, { stage })));
   const { AWS_REGION: region = "us-east-1" } = process.env;
   const restore = withEnvironment({ DATABASE_URL: made.url, AWS_REGION: region });
   return {
@@ -147,6 +147,14 @@ async function open({ apps, at, databaseUrl }: TestSystemOptions, stage: string)
     },
   };
 }
+
+/** In a deployment another process may know a job; here it would wait for ever. */
+const knowing = ({ jobs }: Registry, client: EnqueueClient): EnqueueClient => ({
+  async enqueue(job, ...rest) {
+    if (!jobs.has(job.id)) throw new Error(`job "${job.id}" is in no app of this test system: add it to \`apps\``);
+    return await client.enqueue(job, ...rest);
+  },
+});
 
 /** As a worker has it, so that `databasePool` of a handler leads to this database. @returns what puts back the values before. */
 function withEnvironment(values: Readonly<Record<string, string>>): () => void {

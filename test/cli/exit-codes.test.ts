@@ -198,10 +198,13 @@ test("7: a failed job or run was found", async () => {
   const { belfry: at, words, store } = await planted();
   const { json: job } = await at("jobs", "enqueue", "ping", "--key", "broken", "--json");
   await fail(store, job.id as JobId);
+  const { json: triggered } = await at("schedules", "trigger", "nightly", "--key", "broken", "--json");
+  await fail(store, triggered.id as JobId);
   const found: Readonly<Record<string, string>> = {
     "jobs list": "jobs list --check",
     "jobs show": "jobs show ENDED --check",
     "jobs enqueue": "jobs enqueue ping --key broken --wait",
+    "schedules trigger": "schedules trigger nightly --key broken --wait",
     "runs list": "runs list --check",
     "runs show": "runs show OVER --check",
     "runs watch": "runs watch OVER",

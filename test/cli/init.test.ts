@@ -35,6 +35,36 @@ test("init makes a project that check accepts", async () => {
   expect(checked.out).toContain("dev: ok (1 app, 0 jobs, 0 schedules)");
 });
 
+test("a new project has the flags that the CDK recommends, and keeps what it is not to commit out of git", () => {
+  const files = scaffold({ name: "reports", version: "1", localVersion: null });
+  const flags = JSON.parse(
+    readFileSync(join(packages, "aws-cdk-lib/recommended-feature-flags.json"), "utf8"),
+  ) as Readonly<Record<string, unknown>>;
+  expect(JSON.parse(files["cdk.json"] ?? "")).toMatchObject({ app: "node infra/app.ts", context: flags });
+  expect(files[".gitignore"]?.split("\n")).toContain(".env");
+});
+
+test("what only the CDK app can give a deployed stage is a note of check, and a problem of a local stage", async () => {
+  const folder = emptyFolder();
+  const core = new URL("../../src/core/", import.meta.url).href;
+  writeFileSync(
+    join(folder, "jobs.ts"),
+    `import { defineApp } from "${core}define/define-app.ts";
+import { defineJob } from "${core}define/define-job.ts";
+export default defineApp({ name: "rates", jobs: [defineJob({ id: "rate", environment: ["RATES_URL"], run: () => {} })] });`,
+  );
+  writeFileSync(
+    join(folder, "belfry.config.ts"),
+    'export default { apps: { jobs: "./jobs.ts" }, stages: { dev: { deployed: false }, prod: {} } };',
+  );
+  const told = await belfry(["check", "--stage", "prod"], { folder, env: { BELFRY_PROJECT: "" } });
+  expect(told).toMatchObject({ code: 0 });
+  expect(told.out).toContain('or lane("default").addEnvironment("RATES_URL", ...) in the CDK app');
+  const local = await belfry(["check", "--stage", "dev"], { folder, env: { BELFRY_PROJECT: "" } });
+  expect(local).toMatchObject({ code: 1 });
+  expect(local.out).toContain("locally, put RATES_URL into .env");
+});
+
 test("without a project in reach, check says how to get one", async () => {
   const told = await belfry(["check"], { folder: emptyFolder(), env: { BELFRY_PROJECT: "" } });
   expect(told).toMatchObject({ code: 2 });

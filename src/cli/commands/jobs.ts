@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { api } from "../api.ts";
 import type { JobDetailReply, JobReply } from "../../api/shape/job.ts";
 import { each } from "../each.ts";
@@ -6,16 +6,10 @@ import { exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
 import { jobTable, usualColumns } from "../job-columns.ts";
 import { jobsListCommand } from "./jobs-list.ts";
-import { followStarted } from "../follow-run.ts";
 import type { World } from "../world.ts";
 import { jobText } from "../text.ts";
 import { readPayload } from "../payload.ts";
-import { waitForEnd } from "../wait.ts";
-
-interface WaitOptions {
-  readonly wait?: boolean;
-  readonly timeout: number;
-}
+import { showEnd, waitForEnd, type WaitOptions, withWait } from "../wait.ts";
 
 export function jobsCommand(world: World, out: Output): Command {
   const jobs = new Command("jobs");
@@ -29,7 +23,7 @@ export function jobsCommand(world: World, out: Output): Command {
 }
 
 function show(world: World, out: Output): Command {
-  return waiting(new Command("show"))
+  return withWait(new Command("show"))
     .description("one job with its attempts and events")
     .argument("<id>")
     .option("--check", "exit with 7 when it is FAILED")
@@ -43,7 +37,7 @@ function show(world: World, out: Output): Command {
 }
 
 function enqueue(world: World, out: Output): Command {
-  return waiting(new Command("enqueue"))
+  return withWait(new Command("enqueue"))
     .description("write a job; with a key, at most once")
     .argument("<kind>", "the id of the definition")
     .argument("[payload]", "JSON, or - to read it from stdin; left out for a job that takes none")
@@ -65,22 +59,9 @@ function enqueue(world: World, out: Output): Command {
       const { created, notes, ...written } = await client.enqueue(body);
       if (!created) out.note(`job ${written.id} has this key already; nothing was written`);
       for (const note of notes) out.note(note);
-      const job = wait ? await waitForEnd(client, written.id, timeout) : written;
-      const run = wait && job.state === "SUCCESS" ? await followStarted(client, job, out) : null;
-      out.result({ created, ...job, ...(run === null ? {} : { run }) }, () => jobText(job, out));
-      if (run?.state === "FAILED") throw new Finished(exitCodes.failedJob);
-      failIfFailed(job, wait === true);
+      if (wait) return await showEnd(client, { id: written.id, created }, { timeout, out });
+      out.result({ created, ...written }, () => jobText(written, out));
     });
-}
-
-const waiting = (command: Command): Command =>
-  command
-    .option("--wait", "until it and the run it starts have ended; exit with 7 when one FAILED")
-    .option("--timeout <seconds>", "how long --wait waits", seconds, 60);
-
-function seconds(text: string): number {
-  if (!/^\d{1,6}$/.test(text) || Number(text) === 0) throw new InvalidArgumentError("write whole seconds, 1 or more.");
-  return Number(text);
 }
 
 function failIfFailed(job: JobDetailReply, matters: boolean): void {

@@ -1,9 +1,11 @@
 import { Command } from "commander";
 import type { ScheduleReply } from "../../api/shape/schedule.ts";
+import { api } from "../api.ts";
 import { each } from "../each.ts";
 import { CliError, exitCodes } from "../exit.ts";
 import type { Output } from "../output.ts";
 import { readPayload } from "../payload.ts";
+import { showEnd, type WaitOptions, withWait } from "../wait.ts";
 import type { World } from "../world.ts";
 import { client, listText } from "../schedules.ts";
 import { pauseBodyOf, type PauseOptions, withPauseOptions } from "../pausing.ts";
@@ -120,14 +122,15 @@ function remove(world: World, out: Output): Command {
 }
 
 function trigger(world: World, out: Output): Command {
-  return new Command("trigger")
+  return withWait(new Command("trigger"))
     .description("one job now, beside its times; also while paused")
     .argument("<id>")
     .option("--key <key>", "a second trigger with the same key makes no second job")
-    .addHelpText("after", "\nExample:\n  $ npx belfry schedules trigger nightly --key rerun-0815")
-    .action(async (id: string, { key }: { key?: string }, command: Command) => {
+    .addHelpText("after", "\nExample:\n  $ npx belfry schedules trigger nightly --key rerun-0815 --wait")
+    .action(async (id: string, { key, wait, timeout }: WaitOptions & { key?: string }, command: Command) => {
       const made = await client(world, command).trigger(id, key);
       if (!made.created) out.note(`job ${made.id} has this key already; nothing was written`);
+      if (wait) return await showEnd(api(world, command), made, { timeout, out });
       out.result(made, () => `job ${made.id}`);
     });
 }

@@ -43,7 +43,7 @@ export function boundClient(): EnqueueClient {
   const client = place[bound] ?? null;
   if (client === null) {
     throw new Error(
-      "Belfry is not connected in this process: call `await connect()` before enqueueing, or enqueue inside a handler",
+      "Belfry is not connected in this process: call `await connect()` before enqueueing, enqueue inside a handler, or in a test after `await createTestSystem(...)`",
     );
   }
   return client;

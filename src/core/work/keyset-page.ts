@@ -14,7 +14,7 @@ const cursorColumn = "belfry_cursor";
 /**
  * One page behind `after` in the order of column `by`: a keyset page, so that page 1,000 costs what page 1 does. Rows of one
  * value are never parted, so a column that is not unique loses none.
- * @throws Error when a row has no value in the column.
+ * @throws Error when the query has no such column, or a row no value in it.
  */
 export async function readPage(
   tx: Tx,
@@ -29,11 +29,13 @@ export async function readPage(
   const column = `page."${by.replaceAll('"', '""')}"`;
   const next = query.values.length + 1;
   const behind = after === null ? "" : `where ${column} > $${next + 1}`;
-  const { rows } = await tx.query(
-    `select page.*, ${column}::text as ${cursorColumn} from (${query.text}) as page ${behind}
-order by ${column} fetch first $${next} rows with ties`,
-    [...query.values, limit, ...(after === null ? [] : [after])],
-  );
+  const text = `select page.*, ${column}::text as ${cursorColumn} from (${query.text}) as page ${behind}
+order by ${column} fetch first $${next} rows with ties`;
+  const values = [...query.values, limit, ...(after === null ? [] : [after])];
+  const { rows } = await tx.query(text, values).catch((cause: unknown) => {
+    if (!(cause instanceof Error && cause.message.startsWith("column page."))) throw cause;
+    throw new Error(`"${id}": its query has no column "${by}": select it, or name another one as \`by\``, { cause });
+  });
   const whole = rows as readonly Record<string, unknown>[];
   const cursor = whole.at(-1)?.[cursorColumn] ?? null;
   if (rows.length > 0 && typeof cursor !== "string") {

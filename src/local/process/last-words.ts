@@ -1,7 +1,10 @@
 /** Loaded before a process of the local system: what ends it is a line for the project's own code, not a stack. */
+import { recordLoaded } from "../setup/loaded-files.ts";
 import { rejection } from "../setup/rejected.ts";
 
+const loadedFiles = recordLoaded();
+
 process.setUncaughtExceptionCaptureCallback((error) => {
-  console.error(rejection(error, process.cwd()));
+  console.error(rejection(error, process.cwd(), loadedFiles()));
   process.exit(1);
 });

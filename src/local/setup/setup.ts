@@ -26,7 +26,7 @@ try {
   console.log(JSON.stringify(await setUp()));
 } catch (error) {
   console.log(JSON.stringify({ loaded: { files: loadedFiles(), migrations: [] } }));
-  console.error(rejection(error, process.cwd()));
+  console.error(rejection(error, process.cwd(), loadedFiles()));
   process.exitCode = 1;
 }
 
