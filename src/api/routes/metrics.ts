@@ -6,12 +6,9 @@ import type { ApiOptions } from "../options.ts";
 
 /** GET /metrics: totals by kind of job in the text format of Prometheus. They are added up in the background, a second or two late. */
 export function metricsEndpoint({ operations, registry }: ApiOptions): Endpoint {
-  return endpoint({
-    method: "GET",
+  return endpoint("GET /metrics", {
     name: "getMetrics",
-    path: "/metrics",
     summary: "Totals by kind of job in the text format of Prometheus",
-    role: "read",
     scope: "everything",
     replies: {},
     streams: "text/plain",
