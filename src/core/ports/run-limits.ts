@@ -14,6 +14,8 @@ export const runLimits = {
   passRunsMax: 250,
   summedRunsMax: 100,
   cancelRowsMax: 1_000,
+  /** More jobs than these are put back in pages, by a bulk action. */
+  retriedRowsMax: 1_000,
   cancelRoundsMax: 1_000,
   cancelingRunsMax: 10,
   prunedRunsMax: 100,
