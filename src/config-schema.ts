@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { addressProblem } from "./adapters/postgres/address.ts";
+import { webhookAddress, webhookSecrets } from "./adapters/events/webhook-settings.ts";
 import { parseCrashPlans } from "./adapters/crash-point.ts";
 import { logLevels } from "./adapters/telemetry/log.ts";
 import { lockLimits } from "./core/lock/lock-limits.ts";
@@ -84,11 +85,8 @@ export const variables = z.object({
     .string()
     .regex(/^[\w./:-]{1,1600}$/, rule("must be the name or the ARN of an EventBridge bus"))
     .optional(),
-  BELFRY_EVENT_WEBHOOK: endpoint,
-  BELFRY_EVENT_WEBHOOK_SECRET: z
-    .string()
-    .min(16, rule("must be at least 16 characters; it signs what is sent"))
-    .optional(),
+  BELFRY_EVENT_WEBHOOK: webhookAddress.optional(),
+  BELFRY_EVENT_WEBHOOK_SECRET: webhookSecrets.optional(),
   BELFRY_LOG_LEVEL: z.enum(logLevels, rule(`must be one of ${logLevels.join(", ")}`)).default("info"),
   BELFRY_LOCK_LEASE_MS: milliseconds(1_000, 600_000).default(lockLimits.lockLeaseMs),
   BELFRY_PASS_MS: milliseconds(0, 840_000).default(passLimits.passMs),

@@ -143,7 +143,9 @@ const stage = z.strictObject({
   revealers: z.array(z.string().regex(operator, rule(operatorRule))).optional(),
   scopes: z.array(scope).optional(),
   eventBus: z.string().optional(),
-  eventWebhook: z.strictObject({ url: z.string(), secret: z.string() }).optional(),
+  eventWebhook: z
+    .strictObject({ url: z.string().regex(/^https:/, rule("must be an https URL")), secret: z.string() })
+    .optional(),
   apiConcurrency: count(1, 1_000).optional(),
   lanes: z.record(z.string(), lane).optional(),
 });

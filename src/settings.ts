@@ -156,7 +156,7 @@ export const webhookSecret = "BELFRY_EVENT_WEBHOOK_SECRET";
 
 function sinkOf(value: Variables): EventSinkSettings | null {
   const { BELFRY_EVENT_WEBHOOK: url, BELFRY_EVENT_WEBHOOK_SECRET: secret } = value;
-  if (url !== undefined) return { kind: "webhook", url, secret: secret ?? null };
+  if (url !== undefined) return { kind: "webhook", url, secrets: secret ?? null };
   const { BELFRY_EVENT_BUS: bus } = value;
   return bus === undefined ? null : { kind: "bus", bus };
 }

@@ -57,13 +57,16 @@ export interface Endpoint {
 
 type Out<S> = S extends z.ZodType<infer T> ? T : undefined;
 
-/** Types the handler by the schemas and hands the endpoint on. */
+type Method = Endpoint["method"];
+
+/** Types the handler by the schemas. Only what reads is open to the role `read`. */
 export function endpoint<
   P extends z.ZodType | undefined = undefined,
   Q extends z.ZodType | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
 >(
-  spec: Omit<Endpoint, "params" | "query" | "body" | "handle" | "scope"> & {
+  at: `${Method} /${string}`,
+  spec: Omit<Endpoint, "method" | "path" | "role" | "params" | "query" | "body" | "handle" | "scope"> & {
     readonly scope: ScopeRule<Asked<Out<P>, Out<Q>, Out<B>>>;
     readonly params?: P;
     readonly query?: Q;
@@ -71,7 +74,8 @@ export function endpoint<
     handle(asked: Asked<Out<P>, Out<Q>, Out<B>>): Promise<Answer> | Answer;
   },
 ): Endpoint {
-  return spec as unknown as Endpoint;
+  const [method, path] = at.split(" ") as [Method, string];
+  return { ...spec, method, path, role: method === "GET" ? "read" : "operate" } as unknown as Endpoint;
 }
 
 export interface MountOptions {

@@ -6,7 +6,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 /** What a handler answers: JSON with a status, or a response of its own (streams and text). */
 export type Answer = JsonAnswer | Response;
 
-interface JsonAnswer {
+export interface JsonAnswer {
   readonly status: ContentfulStatusCode;
   /** A promise: the change has happened and may be noted while this is still being read. */
   readonly body: unknown;

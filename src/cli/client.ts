@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { BulkReply } from "../api/shape/bulk.ts";
 import type { CreatedJobReply, JobDetailReply, JobListReply } from "../api/shape/job.ts";
 import type {
   DeletedScheduleReply,
@@ -52,7 +53,8 @@ export interface ApiClient {
   job(id: string): Promise<JobDetailReply>;
   jobs(filter: Query): Promise<JobListReply>;
   cancel(id: string): Promise<JobDetailReply>;
-  retry(id: string): Promise<JobDetailReply>;
+  /** A bulk action when much of its run goes along. */
+  retry(id: string): Promise<JobDetailReply | BulkReply>;
   runNow(id: string): Promise<JobDetailReply>;
   health(): Promise<HealthReply>;
 }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
+import { isOtherUser } from "./peer-user.ts";
 import { createGate } from "./proxy-gate.ts";
 
 export interface Forwarded {
@@ -75,6 +76,10 @@ export async function startProxy(
     // Also `//elsewhere` is a place of its own: what is signed must go to the stage and nowhere else.
     if (URL.parse(path, `http://127.0.0.1:${own}`)?.host !== `127.0.0.1:${own}`) {
       return refuse(response, 400, "bad-path", "the path must be one of this server");
+    }
+    // A cookie reaches every port of 127.0.0.1, so also a server of another user, who must not act with it.
+    if (!isOpen && (await isOtherUser(request.socket))) {
+      return refuse(response, 403, "other-user", "only programs of the user who started `belfry console` may ask");
     }
     const method = request.method ?? "GET";
     const verdict = gate.judge({ method, path, headers: request.headers });

@@ -157,7 +157,8 @@ export interface RunPage {
 export const loadRuns = (page: { cursor: string | null; state?: string; kind?: string }, signal?: AbortSignal) =>
   get<RunPage>(`/runs${query({ limit: 50, ...page })}`, signal);
 export const loadRun = (id: string, signal?: AbortSignal) => get<ShownRun>(`/runs/${at(id)}`, signal);
-export const requestRunRetry = (id: string) => post<{ again: readonly string[] }>(`/runs/${at(id)}/retry`);
+export const requestRunRetry = (id: string) =>
+  post<{ readonly again: readonly string[] } | ShownBulk>(`/runs/${at(id)}/retry`);
 export const requestRunCancel = (id: string) => post<{ canceled: number }>(`/runs/${at(id)}/cancel`);
 export const requestRerun = (id: string) => post<ShownRun>(`/runs/${at(id)}/rerun`);
 

@@ -183,3 +183,24 @@ test("a backfill of the future is refused, because its schedule plans that", asy
     body: { code: "backfill-refused", detail: expect.stringContaining("in the future") },
   });
 });
+
+test.each([
+  { "content-encoding": "gzip" },
+  { "content-type": "application/json; charset=utf-16" },
+  { "content-type": "application/jsonp" },
+])("a body in another encoding than UTF-8 JSON is refused instead of read wrongly: %j", async (other) => {
+  const { call } = await openApi();
+  const answer = await call("POST", "/jobs", '{"kind":"ping"}', { ...json, ...other });
+  expect(answer).toMatchObject({ status: 415, body: { code: "not-json" } });
+});
+
+test("a count of health that stops at its bound says that there are more", async () => {
+  const { call, pool } = await openApi();
+  await pool.query(
+    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
+       lease_ms, retention_ms, trace, created_at)
+     select 'ping', 'null', '\\x00', 'default', 'PENDING', 0, belfry.now(), 1, 0, 0, 4, 20000, 2592000000, 't', belfry.now()
+     from generate_series(1, 1100)`,
+  );
+  expect((await call("GET", "/health")).body).toMatchObject({ counts: { PENDING: { count: 1_000, isMore: true } } });
+});

@@ -43,7 +43,13 @@ export function documented(document: OpenApiDocument) {
   const validate = validator(document);
   /** Where no operation answers. */
   const refusal = { content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } } };
+  const described = Object.values(document.paths).flatMap((methods) => Object.entries(methods));
   return {
+    operations: described.map(([method, { operationId, responses }]) => ({
+      name: operationId,
+      method: method.toUpperCase(),
+      statuses: Object.keys(responses),
+    })),
     /** The operations that answered as asked so far. */
     seen,
     check(

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { aRun } from "../contract/store/run-fixture.ts";
+import { aRun, aTask } from "../contract/store/run-fixture.ts";
 import { openApi } from "./harness.ts";
+import { mostWork } from "./most-work.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 const count = 1_200;
@@ -68,3 +69,123 @@ test("bulk actions are listed in pages, each with its filter as it was asked for
     nextCursor: null,
   });
 });
+
+test("every write says how much work one request may be, and answers 202 exactly where that may be long", async () => {
+  const { documentation } = await openApi();
+  const writes = documentation.operations.filter(({ method }) => method !== "GET");
+  expect(writes.map(({ name }) => name).toSorted()).toEqual(Object.keys(mostWork).toSorted());
+  const begun = writes.filter(({ statuses }) => statuses.includes("202")).map(({ name }) => name);
+  expect(begun.toSorted()).toEqual(
+    Object.entries(mostWork)
+      .flatMap(([name, { answers }]) => ((answers as readonly number[]).includes(202) ? [name] : []))
+      .toSorted(),
+  );
+});
+
+/** Jobs that have ended in a run that FAILED. */
+async function plantEnded(
+  { pool }: Opened,
+  run: string,
+  state: "FAILED" | "SKIPPED",
+  jobs: number,
+): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
+       lease_ms, retention_ms, trace, created_at, run_id, finished_at, end_counted, error_code)
+     select 'ping', 'null', '\\x00', 'default', $3::belfry.job_state, 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', belfry.now(), $2,
+       belfry.now(), true, case $3 when 'FAILED' then 'E' end
+     from generate_series(1, $1) returning id`,
+    [jobs, run, state],
+  );
+  await pool.query(
+    `update belfry.run r set state = 'FAILED', finished_at = belfry.now(), (total, done, failed, skipped) = (
+       select count(*), count(*), count(*) filter (where state = 'FAILED'), count(*) filter (where state = 'SKIPPED')
+       from belfry.job where run_id = r.id) where id = $1`,
+    [run],
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function bulkDone({ call }: Opened, id: unknown): Promise<void> {
+  const state = async () => (await call("GET", `/bulk/${String(id)}`)).body;
+  await expect.poll(state, { timeout: 30_000 }).toMatchObject({ state: "DONE" });
+}
+
+test("the retry of a large run is a bulk action, puts back every failed job once and leaves the run open until they end", async () => {
+  const opened = await openApi();
+  const { call, pool } = opened;
+  const { runId: run } = await opened.store.startRun(aRun({ kind: "wide", tasks: [] }));
+  await plantEnded(opened, run, "FAILED", count);
+  const begun = await call("POST", `/runs/${run}/retry`);
+  expect(begun).toMatchObject({ status: 202, body: { action: "retry", filter: { run }, matched: { count } } });
+  await bulkDone(opened, begun.body.id);
+  expect((await call("GET", `/bulk/${begun.body.id}`)).body).toMatchObject({ changed: count, refused: 0 });
+  expect((await call("GET", `/runs/${run}`)).body).toMatchObject({
+    state: "RUNNING",
+    progress: { total: count, done: 0 },
+  });
+  const { rows } = await pool.query(
+    "select caller, count(*)::int as jobs from belfry.history where reason = 'resumed' group by 1",
+  );
+  expect(rows).toEqual([{ caller: "ada", jobs: count }]);
+  expect(await call("POST", `/runs/${run}/retry`)).toMatchObject({ status: 409, body: { code: "nothing-to-retry" } });
+});
+
+test("the retry of a job takes thousands that were skipped because of it along, as a bulk action", async () => {
+  const opened = await openApi();
+  const { call, store, pool } = opened;
+  const { runId } = await store.startRun(aRun({ tasks: [] }));
+  const [first = ""] = await plantEnded(opened, runId, "FAILED", 1);
+  const behind = await plantEnded(opened, runId, "SKIPPED", count);
+  await pool.query(
+    "insert into belfry.edge (from_id, to_id, run_id, wide) select $1, unnest($2::bigint[]), $3, false",
+    [first, behind, runId],
+  );
+  const begun = await call("POST", `/jobs/${first}/retry`);
+  expect(begun).toMatchObject({ status: 202, body: { matched: { count: 1 } } });
+  await bulkDone(opened, begun.body.id);
+  expect((await call("GET", `/bulk/${begun.body.id}`)).body).toMatchObject({ changed: 1, takenAlong: count });
+  expect((await call("GET", `/runs/${runId}`)).body).toMatchObject({
+    state: "RUNNING",
+    progress: { done: 0, waiting: count },
+  });
+});
+
+test("the cancel of a job does not wait for what its run does about it", async () => {
+  const opened = await openApi();
+  const { api, call, store, ports } = opened;
+  const { runId } = await store.startRun(aRun({ tasks: [aTask("first"), aTask("second", [0])] }));
+  const [first] = await store.tasks(runId, { limit: 1 });
+  const resolving = Promise.withResolvers<void>();
+  const resolve: typeof store.resolve = async (options) => {
+    await resolving.promise;
+    return await store.resolve(options);
+  };
+  Object.assign(ports, { store: { ...store, resolve } });
+  const headers = { host: "127.0.0.1" };
+  const answer = await api.fetch(
+    new Request(`http://127.0.0.1/jobs/${first?.jobId}/cancel`, { method: "POST", headers }),
+  );
+  expect([answer.status, answer.headers.get("location")]).toEqual([202, `/runs/${runId}`]);
+  expect(await answer.json()).toMatchObject({ state: "CANCELED" });
+  resolving.resolve();
+  await expect
+    .poll(async () => (await call("GET", `/runs/${runId}`)).body)
+    .toMatchObject({ state: "FAILED", progress: { done: 2 } });
+});
+
+test("a schedule is not deleted while thousands of its jobs wait; after the bulk action that the refusal names it is", async () => {
+  const opened = await openApi();
+  const { call, pool } = opened;
+  await call("POST", "/schedules", { id: "busy", kind: "ping", every: "10m" });
+  await plant(opened, null, "none");
+  await plant(opened, null, "none");
+  await pool.query("update belfry.job set schedule_id = 'busy'");
+  const refused = await call("DELETE", "/schedules/busy");
+  expect(refused).toMatchObject({ status: 409, body: { code: "too-many-waiting" } });
+  const [, named = ""] = refused.body.detail.match(/POST \/bulk (\{.*\}), then/) ?? [];
+  const begun = await call("POST", "/bulk", JSON.parse(named));
+  expect(begun).toMatchObject({ status: 202, body: { matched: { count: 2 * count } } });
+  await bulkDone(opened, begun.body.id);
+  expect(await call("DELETE", "/schedules/busy")).toMatchObject({ status: 200, body: { canceled: 0 } });
+}, 60_000);

@@ -240,13 +240,13 @@ test("metrics tell by kind how tries and jobs ended, how late they started, what
   }
 });
 
-test("a lane with ten thousand messages out hides no other, and each count says where it stopped", async () => {
+test("a lane with a thousand messages out hides no other, and each count says where it stopped", async () => {
   const opened = await openApi();
   await opened.pool.query(
     `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
        created_at, due_at, dispatched_at)
-     select 'ping', 'null', '\\x00', case when n > 10002 then 'mail' else 'default' end, 'QUEUED', 0, 1, 4, 20000, 2592000000, 't',
-       belfry.now(), belfry.now(), belfry.now() from generate_series(1, 10005) n`,
+     select 'ping', 'null', '\\x00', case when n > 1002 then 'mail' else 'default' end, 'QUEUED', 0, 1, 4, 20000, 2592000000, 't',
+       belfry.now(), belfry.now(), belfry.now() from generate_series(1, 1005) n`,
   );
   await create(opened, { kind: "greet", payload: { name: "Ada" }, delay: "2h" });
   const { lanes, isMore } = (await get(opened, "/lanes")) as unknown as LaneListReply;
@@ -254,11 +254,11 @@ test("a lane with ten thousand messages out hides no other, and each count says 
   const shown = lanes.map(({ name, waiting, scheduled, atLeast }) => ({ name, waiting, scheduled, atLeast }));
   expect(shown).toContainEqual({
     name: "default",
-    waiting: 10_000,
+    waiting: 1_000,
     scheduled: 1,
     atLeast: ["waiting", "running", "scheduled"],
   });
   expect(shown).toContainEqual({ name: "mail", waiting: 3, scheduled: 0, atLeast: [] });
   const { live } = (await get(opened, "/summary")) as unknown as SummaryReply;
-  expect(live).toMatchObject({ byState: { PENDING: 1, QUEUED: 10_003 }, isMore: true, atLeast: ["QUEUED", "RUNNING"] });
+  expect(live).toMatchObject({ byState: { PENDING: 1, QUEUED: 1_003 }, isMore: true, atLeast: ["QUEUED", "RUNNING"] });
 });

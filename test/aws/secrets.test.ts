@@ -121,5 +121,5 @@ test("the webhook's secret may be kept elsewhere, and is missing otherwise", () 
   const webhook = { ...environment, BELFRY_EVENT_WEBHOOK: "https://events.example.com/" };
   expect(() => readConfig(webhook, project)).toThrow(/BELFRY_EVENT_WEBHOOK_SECRET/);
   const kept = readConfig({ ...webhook, BELFRY_SECRETS: '{"BELFRY_EVENT_WEBHOOK_SECRET":"/dev/webhook"}' }, project);
-  expect(kept.eventSink).toEqual({ kind: "webhook", url: "https://events.example.com/", secret: null });
+  expect(kept.eventSink).toEqual({ kind: "webhook", url: "https://events.example.com/", secrets: null });
 });

@@ -1,5 +1,8 @@
-import { request } from "node:http";
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { isOtherUser, peerUser } from "../../src/cli/peer-user.ts";
 import { type Forwarded, startProxy } from "../../src/cli/signed-proxy.ts";
 
 async function opened(forward: (request: Forwarded) => Promise<Response>, options: { readOnly?: boolean } = {}) {
@@ -138,4 +141,24 @@ test("with --read-only nothing that changes something is passed on", async () =>
     expect((await fetch(url, { method, headers })).status).toBe(403);
   expect((await fetch(url, { headers })).status).toBe(200);
   expect(methods).toEqual(["GET"]);
+});
+
+test("whose program is at the other end of a connection is read from the system, or not known", async () => {
+  const seen: unknown[] = [];
+  const server = createServer((asking, response) => {
+    void Promise.all([peerUser(asking.socket), isOtherUser(asking.socket), isOtherUser(asking.socket, 4_321)]).then(
+      (found) => {
+        seen.push(found);
+        response.end();
+      },
+    );
+  });
+  server.listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const own = process.getuid?.() ?? null;
+  // Only Linux says it. Root is no other user.
+  expect(seen).toEqual([process.platform === "linux" ? [own, false, own !== 0] : [null, false, false]]);
+  expect(await peerUser({ remotePort: 1, localPort: 2 })).toBeNull();
 });

@@ -93,6 +93,13 @@ await describeInBrowser("every action by keyboard alone", (its) => {
     await close();
   });
 
+  test("a job that waits for a slot leads to the page where its cap is changed", async () => {
+    const { page, close } = await its.visit("/jobs/3", "waits for a slot");
+    await page.getByRole("note").getByRole("link", { name: "Lanes & workers" }).click();
+    await expect.poll(() => page.getByRole("button", { name: /^Change/ }).count()).toBe(1);
+    await close();
+  });
+
   test("a lane is paused with an end by the reader's clock, and with a reason", async () => {
     const { page, close } = await its.visit("/lanes", "default");
     await page.getByRole("button", { name: "Pause lane default" }).click();

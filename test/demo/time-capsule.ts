@@ -34,7 +34,7 @@ const mailRows = `
 
 export const timeCapsule: Judge = {
   name: "time-capsule",
-  kinds: ["open-due-capsules", "open-capsule", "send-open-mail", "push-live"],
+  kinds: ["open-due-capsules", "open-capsule", "send-open-mail"],
   schedules: ["open-due-every-minute"],
   async begin(api) {
     for (const { user } of notices.slice(0, 3)) {
@@ -46,14 +46,14 @@ export const timeCapsule: Judge = {
     const { rows } = await db.query<{ opened: number; mails: number; ended: number; failed: number }>(`
       select (select count(*)::int from time_capsule.capsule where opened_at is not null) as opened,
         (select count(*)::int from belfry.job where kind = 'send-open-mail') as mails,
-        (select count(*)::int from belfry.job where kind in ('send-open-mail', 'push-live') and state >= 'SUCCESS') as ended,
+        (select count(*)::int from belfry.job where kind = 'send-open-mail' and state >= 'SUCCESS') as ended,
         (select count(*)::int from belfry.job where kind = 'open-capsule' and state = 'FAILED') as failed`);
     const { opened = 0, mails: mailed = 0, ended = 0, failed = 0 } = rows[0] ?? {};
     // The connections of open pages break now and then.
     for (const client of live.values()) client.cut();
     const isDone = opened === whole.length && failed === capsules.length - whole.length;
-    const line = `${opened} of ${whole.length} capsules open, ${mailed} mails, ${ended} mails and pushes ended`;
-    return { done: isDone && ended === mails.length + notices.length, line };
+    const line = `${opened} of ${whole.length} capsules open, ${mailed} mails, ${ended} of them ended`;
+    return { done: isDone && ended === mails.length, line };
   },
   async checks(evidence) {
     const checks = [...(await openings(evidence)), ...(await mailChecks(evidence)), await liveCheck(evidence)];

@@ -120,6 +120,16 @@ describe("the configuration", () => {
     expect(problemsOf({ ...local, ...hook, BELFRY_EVENT_BUS: "ours" })).toEqual([
       expect.stringContaining("events go to one place"),
     ]);
+    for (const plain of ["http://example.org/hook", "http://127.example.org/", "ftp://example.org/", "hook"]) {
+      expect(problemsOf({ ...local, ...hook, BELFRY_EVENT_WEBHOOK: plain })).toEqual([
+        expect.stringContaining(`BELFRY_EVENT_WEBHOOK "${plain}" must be an https URL`),
+      ]);
+    }
+    const own = { ...local, ...hook, BELFRY_EVENT_WEBHOOK: "http://127.0.0.1:9/hook" };
+    expect(readConfig(own, project).eventSink).toMatchObject({ url: "http://127.0.0.1:9/hook" });
+    expect(problemsOf({ ...local, ...hook, BELFRY_EVENT_WEBHOOK_SECRET: "0123456789abcdef,short" })).toEqual([
+      expect.stringContaining("two such secrets"),
+    ]);
     expect(problemsOf({ ...local, BELFRY_EVENT_WEBHOOK: hook.BELFRY_EVENT_WEBHOOK })).toEqual([
       expect.stringContaining("BELFRY_EVENT_WEBHOOK_SECRET (missing)"),
     ]);

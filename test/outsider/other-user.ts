@@ -40,6 +40,9 @@ async function run(target: Target): Promise<readonly string[]> {
       found.push(`another user changes something through belfry console: ${written}`);
     const read = await asOther(`curl -s -o /dev/null -w '%{http_code}' ${proxy.url}/jobs`);
     if (!["401", "403"].includes(read)) found.push(`another user reads through belfry console: ${read}`);
+    const stolen = `-H 'authorization: Bearer ${proxy.bearer}'`;
+    const borrowed = await asOther(`curl -s -o /dev/null -w '%{http_code}' ${stolen} ${proxy.url}/jobs`);
+    if (borrowed !== "403") found.push(`another user reads with the operator's session: ${borrowed}`);
   } finally {
     proxy.close();
   }

@@ -20,7 +20,7 @@ export async function operationsTour(operations: Operations): Promise<void> {
   const { cursor } = await operations.stream(null, 10);
   await operations.stream(cursor, 10);
   await read(operations, cursor);
-  await operations.live();
+  await operations.live(1_000);
   await operations.lanePauses();
   await operations.slots("");
   await operations.registerWorker({ id: "w", lane: "tour", version: "1" });

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
+import { eventSink } from "../../src/adapters/events/sink.ts";
 import { webhookSink } from "../../src/adapters/events/webhook.ts";
 import { publishLimits } from "../../src/core/ports/publish-limits.ts";
 import { type EventSink, publishing, publishPage } from "../../src/core/admin/publish.ts";
@@ -25,9 +26,27 @@ async function begun(jobs = 3) {
 }
 
 const nowhere: EventSink = { name: "nowhere", send: () => Promise.resolve() };
-const hook = (url: string): EventSink => webhookSink({ url, secret, source: "belfry/test" });
+const hook = (url: string): EventSink => webhookSink({ url, secrets: [secret], source: "belfry/test" });
 const idsOf = (received: readonly Received[]): string[] =>
   received.flatMap(({ body }) => (JSON.parse(body) as { events: { id: string }[] }).events.map(({ id }) => id));
+
+test("while its secret is exchanged, what is sent has a signature under the new and the old one", async () => {
+  const { publish } = await begun(1);
+  const { url, received } = await receiver(() => ok);
+  const secrets = ["0123456789abcdef-new", "0123456789abcdef-old"];
+  const settings = { kind: "webhook", url, secrets: null } as const;
+  const options = { stage: "test", region: "eu-west-1", endpoint: null };
+  expect(await publish(eventSink(settings, { ...options, secret: secrets.join(",") }))).toBe(1);
+  const { headers, body } = received[0] ?? { headers: {}, body: "" };
+  const [at, ...given] = String(headers["belfry-signature"]).split(",");
+  const under = (key: string) =>
+    createHmac("sha256", key)
+      .update(`${at?.slice(2)}.${body}`)
+      .digest("hex");
+  expect(given).toEqual(secrets.map((key) => `v1=${under(key)}`));
+  expect(() => eventSink(settings, { ...options, secret: "0123456789abcdef,short" })).toThrow(/two such secrets/);
+  expect(() => eventSink(settings, options)).toThrow(/was not read/);
+});
 
 test("each event goes to the webhook once, signed, in order, and is marked", async () => {
   const { publish, marked } = await begun();

@@ -1,6 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { ECSClient } from "@aws-sdk/client-ecs";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { isLoopback } from "../http/loopback.ts";
 
 /** Where the AWS services are. An endpoint replaces one service, for example by a local one. */
 export interface AwsSettings {
@@ -95,8 +96,3 @@ interface ServiceAddress {
 
 /** A local service requires a signature but checks no keys. These need no setup, and real keys are never sent to it. */
 const localCredentials = { accessKeyId: "local", secretAccessKey: "local" };
-
-function isLoopback(endpoint: string): boolean {
-  const { hostname } = new URL(endpoint);
-  return hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
-}

@@ -1,12 +1,13 @@
 import type { EventSink } from "../../core/admin/publish.ts";
 import { eventBridgeSink } from "./event-bridge.ts";
+import { webhookSecrets } from "./webhook-settings.ts";
 import { webhookSink } from "./webhook.ts";
 
 /** Where a stage publishes its events. */
 export type EventSinkSettings =
   | { readonly kind: "bus"; readonly bus: string }
-  /** The secret is null where it is kept elsewhere and read at start. */
-  | { readonly kind: "webhook"; readonly url: string; readonly secret: string | null };
+  /** The secrets are null where they are kept elsewhere and read at start. */
+  | { readonly kind: "webhook"; readonly url: string; readonly secrets: readonly string[] | null };
 
 export function eventSink(
   settings: EventSinkSettings,
@@ -14,9 +15,14 @@ export function eventSink(
 ): EventSink {
   const source = `belfry/${options.stage}`;
   if (settings.kind === "webhook") {
-    const secret = settings.secret ?? options.secret;
-    if (secret === undefined) throw new Error("the webhook's secret was not read: it signs what is sent");
-    return webhookSink({ url: settings.url, secret, source });
+    return webhookSink({ url: settings.url, secrets: settings.secrets ?? secretsIn(options.secret), source });
   }
   return eventBridgeSink({ bus: settings.bus, region: options.region, endpoint: options.endpoint, source });
+}
+
+function secretsIn(text: string | undefined): readonly string[] {
+  const read = webhookSecrets.safeParse(text);
+  if (read.success) return read.data;
+  const rule = text === undefined ? "was not read: it signs what is sent" : (read.error.issues[0]?.message ?? "");
+  throw new Error(`the webhook's secret ${rule}`);
 }

@@ -35,7 +35,7 @@ type OverviewStore = Pick<
 export function overviewStore(session: Session): OverviewStore {
   return {
     waiting: (id, limit) => waiting(session, id, limit),
-    live: () => live(session),
+    live: (rowsMax) => live(session, rowsMax),
     async lanePauses() {
       const rows = await session.run(readLanes, [operationsLimits.slotGroupsShownMax]);
       return rows.map((row) => ({ lane: row.name, pause: pauseOf(row) }));
@@ -109,20 +109,19 @@ async function failures(session: Session): ReturnType<OverviewStore["failures"]>
   };
 }
 
-async function live(session: Session): ReturnType<OverviewStore["live"]> {
-  const rows = await session.run(countLive, [operationsLimits.liveRowsMax]);
+async function live(session: Session, rowsMax: number): ReturnType<OverviewStore["live"]> {
+  const rows = await session.run(countLive, [rowsMax, operationsLimits.openRunsMax]);
   const [first] = rows;
   const now = first?.now ?? (await session.run(selectNow))[0]?.now ?? 0;
   const parts = Map.groupBy(rows, ({ part, lane }) => (part === "out" || part === "paused" ? `${part} ${lane}` : part));
   const cut = [...parts.values()].flatMap((same) => {
     const [row] = same;
-    const isCut = same.reduce((sum, { jobs }) => sum + jobs, 0) >= operationsLimits.liveRowsMax;
-    if (row === undefined || !isCut) return [];
+    if (row === undefined || same.reduce((sum, { jobs }) => sum + jobs, 0) < rowsMax) return [];
     return [{ part: row.part, lane: row.part === "out" || row.part === "paused" ? row.lane : null }];
   });
   return {
     now,
-    cut,
+    cut: first?.is_more === true ? [...cut, { part: "blocked", lane: null }] : cut,
     // What a pause holds is counted lane by lane.
     counts: rows
       .filter(({ part, hold }) => part !== "slot" || hold === "slot")

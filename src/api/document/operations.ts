@@ -56,12 +56,13 @@ export const operations = {
   cancelJob: {
     tag: "jobs",
     description:
-      "A running handler is aborted at its next heartbeat. Canceling a canceled job changes nothing and is no error.",
+      "A running handler is aborted at its next heartbeat. Canceling a canceled job changes nothing and is no error. The job is canceled when this answers, with a 202 when thousands of its run are skipped because of it: these follow.",
     example: job,
   },
   retryJob: {
     tag: "jobs",
-    description: "Same id, key and history; due now. A job of a run takes along what was skipped because of it.",
+    description:
+      "Same id, key and history; due now. A job of a run takes along what was skipped because of it; when that may be more than 1,000 jobs, it answers 202 with the bulk action that does it.",
     example: job,
   },
   runJobNow: {
@@ -90,7 +91,12 @@ export const operations = {
     description: "In the order in which they were written, with the edges that lead to each.",
     example: { ...run, query: { state: "FAILED" } },
   },
-  retryRun: { tag: "runs", description: "Goes on from what failed. What succeeded is not repeated.", example: run },
+  retryRun: {
+    tag: "runs",
+    description:
+      "Goes on from what failed. What succeeded is not repeated. When more than 1,000 jobs did not succeed, it answers 202 with the bulk action that puts them back in pages.",
+    example: run,
+  },
   cancelRun: {
     tag: "runs",
     description:
@@ -226,7 +232,8 @@ export const operations = {
   },
   deleteSchedule: {
     tag: "schedules",
-    description: "Cancels its waiting jobs. Its ledger and versions stay readable.",
+    description:
+      "Cancels its waiting jobs. Its ledger and versions stay readable. With more than 2,000 of them it is refused: a bulk action cancels them first.",
     example: nightly,
   },
   pauseSchedule: {

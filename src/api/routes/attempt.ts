@@ -17,13 +17,10 @@ const attemptPath = z.strictObject({
 
 /** GET /jobs/:id/attempts/:attempt: where its time went, and what is known of its failure. */
 export const attemptEndpoint = (options: ApiOptions): Endpoint =>
-  endpoint({
-    method: "GET",
+  endpoint("GET /jobs/:id/attempts/:attempt", {
     name: "getAttempt",
-    path: "/jobs/:id/attempts/:attempt",
     refuses: ["unknown-attempt"],
     summary: "One attempt with its stack, causes, response and last log lines",
-    role: "read",
     scope: ofJob(options),
     params: attemptPath,
     replies: { 200: attemptDetail },

@@ -22,12 +22,9 @@ function signerOf(caller: string): { readonly role: string | null; readonly sess
 /** GET /audits: who changed what through this API, the newest first. */
 export function auditEndpoints({ operations }: ApiOptions): readonly Endpoint[] {
   return [
-    endpoint({
-      method: "GET",
+    endpoint("GET /audits", {
       name: "listAudits",
-      path: "/audits",
       summary: "Who changed what, the newest first",
-      role: "read",
       scope: "everything",
       query: auditsQuery,
       replies: { 200: auditList },

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { contractLimits } from "../../core/job/contract-limits.ts";
+import type { JobId } from "../../core/job/job.ts";
 import { type JobAction, jobActions } from "../../core/ports/bulk.ts";
 import type { JobSearch } from "../../core/ports/job-search.ts";
-import { bulkRunner } from "../bulk-runner.ts";
+import { bulkBeginner } from "../bulk-runner.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
 import type { ApiOptions } from "../options.ts";
@@ -11,7 +12,7 @@ import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { pageOf } from "../query.ts";
 import { durationUpTo, id, limit, text, textsOf } from "../query-fields.ts";
 import { bulk, bulkJson, bulkList, bulkPreview } from "../shape/bulk.ts";
-import { type Bounds, isWithin, searchWithin } from "../scope.ts";
+import { type Bounds, isWithin, ofJob, ofRun, searchWithin } from "../scope.ts";
 import { ofGroups, searchFields, searchOf } from "./jobs.ts";
 
 const paceMsMax = 3_600_000;
@@ -39,26 +40,20 @@ const bulkPath = z.object({ id });
 export function bulkEndpoints(options: ApiOptions): readonly Endpoint[] {
   const begin = beginner(options);
   return [
-    endpoint({
-      method: "POST",
+    endpoint("POST /bulk", {
       name: "createBulk",
-      path: "/bulk",
       refuses: ["no-filter"],
       summary: "Retry or cancel every job that matches; a dry run only counts",
-      role: "operate",
       scope: "list",
       body: bulkBody,
       replies: { 200: bulkPreview, 202: bulk },
       handle: ({ body, caller, within }) =>
         begin({ ...body, search: searchIn(body.filter), within, caller: caller.name }),
     }),
-    endpoint({
-      method: "POST",
+    endpoint("POST /dead-letters/redrive", {
       name: "redriveDeadLetters",
-      path: "/dead-letters/redrive",
       refuses: ["no-filter"],
       summary: "Retry the FAILED jobs that match, at a pace if one is given; a dry run only counts",
-      role: "operate",
       scope: "list",
       body: redriveBody,
       replies: { 200: bulkPreview, 202: bulk },
@@ -71,15 +66,16 @@ export function bulkEndpoints(options: ApiOptions): readonly Endpoint[] {
   ];
 }
 
-function tracked({ operations }: ApiOptions): readonly Endpoint[] {
+function tracked(options: ApiOptions): readonly Endpoint[] {
+  const { operations } = options;
   const find = async (wanted: string) => (await operations.bulks({ id: wanted, limit: 1 }))[0];
   const scope = async ({ params }: { readonly params: { readonly id: string } }) => {
     const found = await find(params.id);
     if (found === undefined) return null;
-    const { kind, kinds } = found.search;
-    return kind === undefined && kinds === undefined
-      ? "everything"
-      : { kinds: kind === undefined ? (kinds ?? []) : [kind] };
+    const { kind, kinds, runId, id } = found.search;
+    if (kind !== undefined || kinds !== undefined) return { kinds: kind === undefined ? (kinds ?? []) : [kind] };
+    if (runId !== undefined) return await ofRun(options)({ params: { id: runId as string as JobId } });
+    return id === undefined ? "everything" : await ofJob(options)({ params: { id } });
   };
   const read = async (wanted: string) => {
     const found = await find(wanted);
@@ -87,12 +83,9 @@ function tracked({ operations }: ApiOptions): readonly Endpoint[] {
     return bulkJson(found);
   };
   return [
-    endpoint({
-      method: "GET",
+    endpoint("GET /bulk", {
       name: "listBulks",
-      path: "/bulk",
       summary: "Changes of many jobs, the newest first",
-      role: "read",
       scope: "list",
       query: z.strictObject({ cursor: id.optional(), limit: limit(contractLimits.listRowsMax, 50) }),
       replies: { 200: bulkList },
@@ -103,25 +96,19 @@ function tracked({ operations }: ApiOptions): readonly Endpoint[] {
         return { status: 200, body: { bulks, nextCursor } };
       },
     }),
-    endpoint({
-      method: "GET",
+    endpoint("GET /bulk/:id", {
       name: "getBulk",
-      path: "/bulk/:id",
       refuses: ["unknown-bulk"],
       summary: "How far a change of many jobs is",
-      role: "read",
       scope,
       params: bulkPath,
       replies: { 200: bulk },
       handle: async ({ params }) => ({ status: 200, body: await read(params.id) }),
     }),
-    endpoint({
-      method: "POST",
+    endpoint("POST /bulk/:id/stop", {
       name: "stopBulk",
-      path: "/bulk/:id/stop",
       refuses: ["unknown-bulk"],
       summary: "Stop a change of many jobs; what it has changed stays changed",
-      role: "operate",
       scope,
       params: bulkPath,
       replies: { 200: bulk },
@@ -148,10 +135,9 @@ interface Asking {
   readonly dryRun: boolean;
 }
 
-/** Answers at once; the pages follow in this process, or in the next pass when it ends before they do. */
 function beginner(options: ApiOptions): (asking: Asking) => Promise<Answer> {
   const { operations } = options;
-  const goOn = bulkRunner(options);
+  const begin = bulkBeginner(options);
   return async ({ action, search: named, within, caller, pace: paceMs = 0, canary = false, dryRun }) => {
     if (Object.keys(named).length === 0) {
       throw new HttpProblem("no-filter", "a change of many jobs needs a filter: name at least a state or a kind", {
@@ -161,16 +147,7 @@ function beginner(options: ApiOptions): (asking: Asking) => Promise<Answer> {
     const search = { ...named, ...searchWithin(within) };
     const matched = await operations.count(changeable(action, search), contractLimits.bulkCountMax);
     if (dryRun) return { status: 200, body: { dryRun, matched } };
-    const written = await operations.createBulk({
-      action,
-      search: changeable(action, search),
-      caller,
-      matched,
-      paceMs,
-      canary,
-    });
-    goOn();
-    return { status: 202, body: bulkJson(written), location: `/bulk/${written.id}` };
+    return await begin({ action, search: changeable(action, search), caller, matched, paceMs, canary });
   };
 }
 

@@ -17,12 +17,9 @@ const countsQuery = z
 
 /** GET /jobs/counts: beside each state how many of it match what else is asked for. */
 export const countJobsEndpoint = ({ operations }: ApiOptions): Endpoint =>
-  endpoint({
-    method: "GET",
+  endpoint("GET /jobs/counts", {
     name: "countJobs",
-    path: "/jobs/counts",
     summary: "How many jobs of each state match a filter; a count stops at a bound",
-    role: "read",
     scope: "list",
     query: countsQuery,
     replies: { 200: jobCounts },

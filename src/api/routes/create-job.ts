@@ -40,13 +40,10 @@ export function createJobEndpoint(options: ApiOptions): Endpoint {
     const found = await options.operations.jobsById(ids);
     return ids.map((id) => found.get(id) ?? null);
   });
-  return endpoint({
-    method: "POST",
+  return endpoint("POST /jobs", {
     name: "createJob",
-    path: "/jobs",
     refuses: ["unknown-kind", "not-startable", "invalid-payload", "over-limit", "key-conflict", "key-held"],
     summary: "Write a job; with a key, at most once",
-    role: "operate",
     scope: ({ body }) => ({ kinds: [body.kind] }),
     body: newJobBody,
     takesKey: true,

@@ -10,12 +10,9 @@ import { iso } from "../shape/shape.ts";
 /** GET /dead-letters: FAILED jobs that wait for a person. The jobs of a group: GET /jobs?state=FAILED&fingerprint=... */
 export function deadLetterEndpoints({ operations }: ApiOptions): readonly Endpoint[] {
   return [
-    endpoint({
-      method: "GET",
+    endpoint("GET /dead-letters", {
       name: "listDeadLetters",
-      path: "/dead-letters",
       summary: "FAILED jobs in groups that failed alike, the largest first",
-      role: "read",
       scope: "list",
       query: z.strictObject({ kind: text(contractLimits.idCharactersMax).optional() }),
       replies: { 200: failureGroupList },

@@ -39,12 +39,9 @@ export function eventEndpoints(options: ApiOptions): readonly Endpoint[] {
   const { operations, ports } = options;
   const feed = createLiveFeed({ operations, clock: ports.clock, log: ports.log });
   return [
-    endpoint({
-      method: "GET",
+    endpoint("GET /events", {
       name: "listEvents",
-      path: "/events",
       summary: "Every change of state as it becomes visible: a snapshot, then events; or a page of them as JSON",
-      role: "read",
       scope: "list",
       query: eventsQuery,
       replies: { 200: eventPage },

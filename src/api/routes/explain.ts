@@ -8,13 +8,10 @@ import { jobPath } from "./jobs.ts";
 
 /** GET /jobs/:id/explain: why it is not running, and when it will. */
 export function explainEndpoint(options: ApiOptions): Endpoint {
-  return endpoint({
-    method: "GET",
+  return endpoint("GET /jobs/:id/explain", {
     name: "explainJob",
-    path: "/jobs/:id/explain",
     refuses: ["unknown-job"],
     summary: "Why a job is not running, and when it will",
-    role: "read",
     scope: ofJob(options),
     params: jobPath,
     replies: { 200: jobExplanation },

@@ -13,22 +13,16 @@ const alive = z.object({ status: z.literal("ok") }).meta({ id: "Alive" });
 export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
   const { ports, operations, registry, version, schemaVersion } = options;
   return [
-    endpoint({
-      method: "GET",
+    endpoint("GET /livez", {
       name: "getLive",
-      path: "/livez",
       summary: "Whether the process answers",
-      role: "read",
       scope: "nothing",
       replies: { 200: alive },
       handle: () => ({ status: 200, body: { status: "ok" } }),
     }),
-    endpoint({
-      method: "GET",
+    endpoint("GET /readyz", {
       name: "getReady",
-      path: "/readyz",
       summary: "Whether the database answers too, and can write",
-      role: "read",
       scope: "nothing",
       replies: { 200: alive },
       async handle() {
@@ -36,12 +30,9 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
         return { status: 200, body: { status: "ok" } };
       },
     }),
-    endpoint({
-      method: "GET",
+    endpoint("GET /health", {
       name: "getHealth",
-      path: "/health",
       summary: "Versions, the age of the scheduler's last pass, and how many jobs there are of each state",
-      role: "read",
       scope: "list",
       replies: { 200: health },
       async handle({ within }) {

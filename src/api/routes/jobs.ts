@@ -2,11 +2,16 @@ import { z } from "zod";
 import { cancelJobs, retryJobs } from "../../core/admin/control.ts";
 import { attemptsOf, movesOf } from "../../core/job/history.ts";
 import type { AttemptView, Instant, JobId, JobView, MoveView, RunId } from "../../core/job/job.ts";
+import { type BeginBulk, bulkBeginner } from "../bulk-runner.ts";
+import { endsSoon } from "../in-background.ts";
+import type { Answer } from "../json-answer.ts";
+import { bulk } from "../shape/bulk.ts";
+import { runLimits } from "../../core/ports/run-limits.ts";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { type JobSearch, jobSorts } from "../../core/ports/job-search.ts";
 import { afterCommit } from "../../core/delivery/after-commit.ts";
-import { isFinal, states } from "../../core/job/state.ts";
+import { isFinal, type State, states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { explained } from "../explained.ts";
 import type { ApiOptions } from "../options.ts";
@@ -124,26 +129,21 @@ export const jobPath = z.object({ id });
 
 /** GET /jobs, GET /jobs/:id, POST /jobs/:id/{cancel,retry,run-now}. */
 export function jobEndpoints(options: ApiOptions): readonly Endpoint[] {
-  const change = { role: "operate", scope: ofJob(options), params: jobPath, replies: { 200: jobDetail } } as const;
+  const change = { scope: ofJob(options), params: jobPath } as const;
+  const begin = bulkBeginner(options);
   return [
-    endpoint({
-      method: "GET",
+    endpoint("GET /jobs", {
       name: "listJobs",
-      path: "/jobs",
       summary: "Jobs by filter, a page at a time",
-      role: "read",
       scope: "list",
       query: jobsQuery,
       replies: { 200: jobList },
       handle: async ({ query, within }) => ({ status: 200, body: await list(options, query, within) }),
     }),
-    endpoint({
-      method: "GET",
+    endpoint("GET /jobs/:id", {
       name: "getJob",
-      path: "/jobs/:id",
       refuses: ["unknown-job"],
       summary: "One job with its attempts and events",
-      role: "read",
       scope: ofJob(options),
       params: jobPath,
       query: z.strictObject({ include: z.literal("explanation").optional().describe("Also why it does not run.") }),
@@ -155,31 +155,28 @@ export function jobEndpoints(options: ApiOptions): readonly Endpoint[] {
         return { status: 200, body: { ...writtenJson(found), ...(explanation === null ? {} : { explanation }) } };
       },
     }),
-    endpoint({
+    endpoint("POST /jobs/:id/cancel", {
       ...change,
-      method: "POST",
       name: "cancelJob",
-      path: "/jobs/:id/cancel",
       refuses: ["unknown-job", "already-finished"],
       summary: "Cancel a job that has not finished",
-      handle: async ({ params, caller }) => ({ status: 200, body: await cancel(options, params.id, caller.name) }),
+      replies: { 200: jobDetail, 202: jobDetail },
+      handle: ({ params, caller }) => cancel(options, params.id, caller.name),
     }),
-    endpoint({
+    endpoint("POST /jobs/:id/retry", {
       ...change,
-      method: "POST",
       name: "retryJob",
-      path: "/jobs/:id/retry",
       refuses: ["unknown-job", "not-retryable"],
       summary: "Run a FAILED, CANCELED or SKIPPED job again",
-      handle: async ({ params, caller }) => ({ status: 200, body: await retry(options, params.id, caller.name) }),
+      replies: { 200: jobDetail, 202: bulk },
+      handle: ({ params, caller }) => retry(options, begin, params.id, caller.name),
     }),
-    endpoint({
+    endpoint("POST /jobs/:id/run-now", {
       ...change,
-      method: "POST",
       name: "runJobNow",
-      path: "/jobs/:id/run-now",
       refuses: ["unknown-job", "not-waiting"],
       summary: "Do not wait for the due time",
+      replies: { 200: jobDetail },
       handle: async ({ params, caller }) => ({ status: 200, body: await runNow(options, params.id, caller.name) }),
     }),
   ];
@@ -231,21 +228,37 @@ export const detailJson = (
   events: events.map(moveJson),
 });
 
-/** Canceling a canceled job changes nothing and is no error. */
-async function cancel(options: ApiOptions, jobId: JobId, caller: string): Promise<JobDetailReply> {
+/** Canceling a canceled job changes nothing and is no error. What thousands of its run do about it is not waited for. */
+async function cancel(options: ApiOptions, jobId: JobId, caller: string): Promise<Answer> {
   const before = await readJobDetail(options, jobId);
-  if (before.state === "CANCELED") return before;
-  await cancelJobs(options.ports, options.registry, [jobId], { caller });
+  if (before.state === "CANCELED") return { status: 200, body: before };
+  const { ports, registry } = options;
+  const work = cancelJobs(ports, registry, [jobId], { caller });
+  if (!(await endsSoon(ports.log, "what follows a cancel", work))) {
+    const soon = await readJobDetail(options, jobId);
+    if (soon.state === "CANCELED" && soon.run !== null)
+      return { status: 202, body: soon, location: `/runs/${soon.run}` };
+    await work;
+  }
   const after = await readJobDetail(options, jobId);
-  if (after.state === "CANCELED" || !isFinal(after.state)) return after;
+  if (after.state === "CANCELED" || !isFinal(after.state)) return { status: 200, body: after };
   const detail = `job ${jobId} is ${after.state}: only a job that has not finished can be canceled`;
   throw new HttpProblem("already-finished", detail);
 }
 
-async function retry(options: ApiOptions, jobId: JobId, caller: string): Promise<JobDetailReply> {
+const retryable: readonly State[] = ["FAILED", "CANCELED", "SKIPPED"];
+
+/** When thousands of its run may have been skipped because of it, a bulk action puts them back. */
+async function retry(options: ApiOptions, begin: BeginBulk, jobId: JobId, caller: string): Promise<Answer> {
   const before = await readJobDetail(options, jobId);
+  const run = before.run === null ? null : await options.ports.store.run(before.run as RunId);
+  if (retryable.includes(before.state) && (run?.skipped ?? 0) > runLimits.retriedRowsMax) {
+    const search = { id: jobId, states: retryable };
+    const matched = { count: 1, isMore: false };
+    return await begin({ action: "retry", search, caller, matched, paceMs: 0, canary: false });
+  }
   const retried = await retryJobs(options.ports, [jobId], { caller });
-  if (retried.includes(jobId)) return await readJobDetail(options, jobId);
+  if (retried.includes(jobId)) return { status: 200, body: await readJobDetail(options, jobId) };
   const detail = `job ${jobId} is ${before.state}: only a FAILED, CANCELED or SKIPPED job can be retried`;
   throw new HttpProblem("not-retryable", detail);
 }

@@ -22,12 +22,9 @@ const figuresQuery = z.strictObject({
 
 /** GET /kind-figures: how often each kind failed and how long it waited and ran, in a period and in an earlier one. */
 export const kindFiguresEndpoint = ({ operations, ports }: ApiOptions): Endpoint =>
-  endpoint({
+  endpoint("GET /kind-figures", {
     name: "listKindFigures",
-    method: "GET",
-    path: "/kind-figures",
     summary: "How often each kind failed, waited and ran, beside an earlier period",
-    role: "read",
     scope: "list",
     query: figuresQuery,
     replies: { 200: kindFigureList },

@@ -25,12 +25,9 @@ export function kindsEndpoint({ registry }: ApiOptions): Endpoint {
       };
     }),
   );
-  return endpoint({
-    method: "GET",
+  return endpoint("GET /kinds", {
     name: "listKinds",
-    path: "/kinds",
     summary: "The kinds of this release, with the JSON Schema of each payload",
-    role: "read",
     scope: "list",
     replies: { 200: kindList },
     handle: ({ within }) => ({

@@ -25,23 +25,17 @@ const lanePath = z.object({ name: text(contractLimits.laneCharactersMax) });
 /** GET /lanes, POST /lanes/:name/{pause,resume}. */
 export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
   return [
-    endpoint({
-      method: "GET",
+    endpoint("GET /lanes", {
       name: "listLanes",
-      path: "/lanes",
       summary: "What waits and runs in each lane, the caps that are in use, and who works",
-      role: "read",
       scope: "list",
       replies: { 200: laneList },
       handle: async ({ within }) => ({ status: 200, body: await list(options, within) }),
     }),
-    endpoint({
-      method: "POST",
+    endpoint("POST /lanes/:name/pause", {
       name: "pauseLane",
-      path: "/lanes/:name/pause",
       refuses: ["unknown-lane", "invalid-time"],
       summary: "Start no job of this lane until it is resumed or to an end; what runs goes on",
-      role: "operate",
       scope: ({ params }) => ({ lane: params.name }),
       params: lanePath,
       body: pauseBody,
@@ -52,13 +46,10 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
         return { status: 200, body: { name, ...pauseJson(await pauseOf(options, name)), released: 0 } };
       },
     }),
-    endpoint({
-      method: "POST",
+    endpoint("POST /lanes/:name/resume", {
       name: "resumeLane",
-      path: "/lanes/:name/resume",
       refuses: ["unknown-lane"],
       summary: "Start jobs of this lane again, also those that arrived during the pause",
-      role: "operate",
       scope: ({ params }) => ({ lane: params.name }),
       params: lanePath,
       replies: { 200: lanePause, 202: lanePause },
@@ -82,13 +73,10 @@ const pauseOf = async ({ operations }: ApiOptions, name: string): Promise<Pause 
 
 /** PUT /caps/:kind. */
 export function capEndpoint({ ports, registry }: ApiOptions): Endpoint {
-  return endpoint({
-    method: "PUT",
+  return endpoint("PUT /caps/:kind", {
     name: "setCap",
-    path: "/caps/:kind",
     refuses: ["no-cap"],
     summary: "How many jobs of a kind run at once, until the next release brings its own number",
-    role: "operate",
     scope: ({ params }) => ({ kinds: [params.kind] }),
     params: z.object({ kind: text(contractLimits.idCharactersMax) }),
     body: z.strictObject({ size: z.int().min(1).max(contractLimits.slotsMax) }),
@@ -137,7 +125,7 @@ async function list(options: ApiOptions, within: Bounds | null) {
   const { operations, lanes, ports } = options;
   const now = await ports.store.now();
   const [live, pauses, caps, workers] = await Promise.all([
-    operations.live(),
+    operations.live(operationsLimits.liveRowsMax),
     operations.lanePauses(),
     operations.slots(capPrefix),
     workersSeen(options, now, within),

@@ -9,12 +9,9 @@ import { slotUseJson } from "./lanes.ts";
 /** GET /locks: the scheduler's and the schedules' own in the lock store, and the locks of jobs, which are slots. */
 export function lockEndpoints(options: ApiOptions): readonly Endpoint[] {
   return [
-    endpoint({
-      method: "GET",
+    endpoint("GET /locks", {
       name: "listLocks",
-      path: "/locks",
       summary: "Who holds which lock, under which fence",
-      role: "read",
       scope: "everything",
       replies: { 200: lockList },
       async handle() {

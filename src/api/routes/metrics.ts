@@ -1,23 +1,21 @@
 import type { Failures, Histogram, KindTotal, Live } from "../../core/ports/overview.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { durationBuckets } from "../../core/ports/overview.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 
 /** GET /metrics: totals by kind of job in the text format of Prometheus. They are added up in the background, a second or two late. */
 export function metricsEndpoint({ operations, registry }: ApiOptions): Endpoint {
-  return endpoint({
-    method: "GET",
+  return endpoint("GET /metrics", {
     name: "getMetrics",
-    path: "/metrics",
     summary: "Totals by kind of job in the text format of Prometheus",
-    role: "read",
     scope: "everything",
     replies: {},
     streams: "text/plain",
     async handle() {
       const [totals, live, failures] = await Promise.all([
         operations.kindTotals(),
-        operations.live(),
+        operations.live(operationsLimits.liveRowsOfMetricsMax),
         operations.failures(),
       ]);
       const text = metricsText({ totals, live, failures }, (kind) => registry.jobs.get(kind)?.lane ?? "");

@@ -30,23 +30,17 @@ const throughputQuery = z.strictObject({
 /** GET /summary, GET /throughput. */
 export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
   return [
-    endpoint({
-      method: "GET",
+    endpoint("GET /summary", {
       name: "getSummary",
-      path: "/summary",
       summary: "How it stands: what is live, what waits for a person, what the last hour brought",
-      role: "read",
       scope: "list",
       query: summaryQuery,
       replies: { 200: summary },
       handle: async ({ query, within }) => ({ status: 200, body: await summarize(options, query.minutes, within) }),
     }),
-    endpoint({
-      method: "GET",
+    endpoint("GET /throughput", {
       name: "getThroughput",
-      path: "/throughput",
       summary: "What happened in each of the last minutes; minutes without anything are left out",
-      role: "read",
       scope: "list",
       query: throughputQuery,
       replies: { 200: throughput },
@@ -70,7 +64,7 @@ async function summarize(options: ApiOptions, span: number | undefined, within: 
   const isSeen = (lane: string | null): boolean => within === null || (lane !== null && within.hasLane(lane));
   const failedJobs: JobSearch = { states: ["FAILED"], ...searchWithin(within) };
   const [{ counts, ...live }, dead, failures, hour, pauses, seen, pass, last, schedules] = await Promise.all([
-    operations.live().then((all) => ({
+    operations.live(operationsLimits.liveRowsMax).then((all) => ({
       now: all.now,
       counts: all.counts.filter(({ lane }) => isSeen(lane)),
       cut: all.cut.filter(({ lane }) => lane === null || isSeen(lane)),

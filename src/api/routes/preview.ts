@@ -13,13 +13,10 @@ import { previewQuery } from "../schedule-query.ts";
 
 /** GET /preview?expression=...&timezone=...: the next times of an expression that no schedule has yet, with DST notes. */
 export function previewEndpoint({ ports: { store } }: ApiOptions): Endpoint {
-  return endpoint({
-    method: "GET",
+  return endpoint("GET /preview", {
     name: "previewExpression",
-    path: "/preview",
     refuses: ["invalid-expression"],
     summary: "The next times of an expression that no schedule has yet",
-    role: "read",
     scope: "nothing",
     query: previewQuery,
     replies: { 200: previewReply },

@@ -10,13 +10,10 @@ import { runMap, runMapJson } from "../shape/run-map.ts";
 
 /** GET /runs/:id/map: every task of a run with its edges, small enough for one answer. */
 export const runMapEndpoint = (options: ApiOptions): Endpoint =>
-  endpoint({
+  endpoint("GET /runs/:id/map", {
     name: "getRunMap",
     refuses: ["unknown-run"],
-    method: "GET",
-    path: "/runs/:id/map",
     summary: "A run with all its tasks in columns, their edges and the first failures, to draw it",
-    role: "read",
     scope: ofRun(options),
     params: z.object({ id }),
     replies: { 200: runMap },

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import type { JobId, RunId } from "../../core/job/job.ts";
+import { type BeginBulk, bulkBeginner } from "../bulk-runner.ts";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { isRerunnable, rerunRun, resumeRun } from "../../core/admin/run-control.ts";
 import { cancelRun } from "../../core/work/cancel-run.ts";
+import type { JobSearch } from "../../core/ports/job-search.ts";
 import type { RunView } from "../../core/ports/run.ts";
 import { runLimits } from "../../core/ports/run-limits.ts";
 import { states } from "../../core/job/state.ts";
@@ -14,7 +16,8 @@ import { HttpProblem } from "../problem.ts";
 import { pageOf } from "../query.ts";
 import { id, limit, text, someOf } from "../query-fields.ts";
 import { type Bounds, ofRun, searchWithin } from "../scope.ts";
-import { run, runJson, runList, type RunReply, runStates, taskJson, taskList } from "../shape/run.ts";
+import { bulk } from "../shape/bulk.ts";
+import { run, runJson, runList, runStates, taskJson, taskList } from "../shape/run.ts";
 import { idText } from "../shape/shape.ts";
 
 const runsQuery = z.strictObject({
@@ -40,36 +43,27 @@ export function runEndpoints(options: ApiOptions): readonly Endpoint[] {
 
 function reads(options: ApiOptions): readonly Endpoint[] {
   return [
-    endpoint({
-      method: "GET",
+    endpoint("GET /runs", {
       name: "listRuns",
-      path: "/runs",
       summary: "Runs, the newest first",
-      role: "read",
       scope: "list",
       query: runsQuery,
       replies: { 200: runList },
       handle: async ({ query, within }) => ({ status: 200, body: await list(options, query, within) }),
     }),
-    endpoint({
-      method: "GET",
+    endpoint("GET /runs/:id", {
       name: "getRun",
-      path: "/runs/:id",
       refuses: ["unknown-run"],
       summary: "One run with its progress",
-      role: "read",
       scope: ofRun(options),
       params: runPath,
       replies: { 200: run },
       handle: async ({ params }) => ({ status: 200, body: runJson(await readRun(options, params.id)) }),
     }),
-    endpoint({
-      method: "GET",
+    endpoint("GET /runs/:id/tasks", {
       name: "listTasks",
-      path: "/runs/:id/tasks",
       refuses: ["unknown-run"],
       summary: "The jobs of a run in the order they were written, with the edges that lead to them",
-      role: "read",
       scope: ofRun(options),
       params: runPath,
       query: tasksQuery,
@@ -83,30 +77,28 @@ const retried = z.object({ run, again: z.array(idText) }).meta({ id: "RetriedRun
 const canceled = z.object({ run, canceled: z.int().min(0) }).meta({ id: "CanceledRun" });
 
 function changes(options: ApiOptions): readonly Endpoint[] {
-  const change = { method: "POST", role: "operate", scope: ofRun(options), params: runPath } as const;
+  const begin = bulkBeginner(options);
+  const change = { scope: ofRun(options), params: runPath } as const;
   return [
-    endpoint({
+    endpoint("POST /runs/:id/retry", {
       ...change,
       name: "retryRun",
-      path: "/runs/:id/retry",
       refuses: ["unknown-run", "nothing-to-retry"],
       summary: "Go on from what failed; what succeeded is not repeated",
-      replies: { 200: retried },
-      handle: async ({ params, caller }) => ({ status: 200, body: await retry(options, params.id, caller.name) }),
+      replies: { 200: retried, 202: bulk },
+      handle: ({ params, caller }) => retry(options, begin, params.id, caller.name),
     }),
-    endpoint({
+    endpoint("POST /runs/:id/cancel", {
       ...change,
       name: "cancelRun",
-      path: "/runs/:id/cancel",
       refuses: ["unknown-run", "already-finished"],
       summary: "Cancel a run and everything of it that is open",
       replies: { 200: canceled, 202: canceled },
       handle: ({ params, caller }) => cancel(options, params.id, caller.name),
     }),
-    endpoint({
+    endpoint("POST /runs/:id/rerun", {
       ...change,
       name: "rerunRun",
-      path: "/runs/:id/rerun",
       refuses: ["unknown-run", "not-rerunnable"],
       summary: "The whole run again, from its input and by the code of today",
       replies: { 201: run },
@@ -151,18 +143,27 @@ async function readRun({ ports: { store } }: ApiOptions, wanted: JobId): Promise
   return found;
 }
 
-async function retry(
-  options: ApiOptions,
-  wanted: JobId,
-  caller: string,
-): Promise<{ run: RunReply; again: readonly JobId[] }> {
+/** A large run is put back page by page, by a bulk action. */
+async function retry(options: ApiOptions, begin: BeginBulk, wanted: JobId, caller: string): Promise<Answer> {
   const before = await readRun(options, wanted);
+  if (before.done - before.ok > runLimits.retriedRowsMax && before.state !== "CANCELING") {
+    const search = toRetry(before);
+    const matched = await options.operations.count(search, contractLimits.bulkCountMax);
+    if (matched.count > 0 || matched.isMore)
+      return await begin({ action: "retry", search, caller, matched, paceMs: 0, canary: false });
+  }
   const again = await resumeRun(options.ports, before.id, { caller });
   if (again.length === 0) {
     const detail = `run ${wanted} is ${before.state} and has nothing that failed, was canceled or was skipped for it`;
     throw new HttpProblem("nothing-to-retry", detail);
   }
-  return { run: runJson(await readRun(options, wanted)), again };
+  return { status: 200, body: { run: runJson(await readRun(options, wanted)), again } };
+}
+
+/** What was skipped because of these comes along; under `stop` that is not all that was skipped. */
+function toRetry({ id: of, onFailure }: RunView): JobSearch {
+  const skipped = onFailure === "stop" ? (["SKIPPED"] as const) : [];
+  return { runId: of, taken: true, states: ["FAILED", "CANCELED", ...skipped] };
 }
 
 /** One page at once; a large run goes on in this process, or in the next pass when it ends before that. */

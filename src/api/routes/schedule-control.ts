@@ -9,14 +9,16 @@ import {
   updateSchedule,
 } from "../../core/admin/schedule-control.ts";
 import { ScheduleRefused, unknownSchedule } from "../../core/scheduler/schedule-refused.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { ScheduleRow } from "../../core/ports/schedule.ts";
-import { bulkRunner } from "../bulk-runner.ts";
+import { bulkBeginner } from "../bulk-runner.ts";
 import { etagOf, wantedVersions } from "../conditional.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
+import { HttpProblem } from "../problem.ts";
 import { patched } from "../patched-schedule.ts";
 import { startableKind } from "../startable-kind.ts";
-import { bulk, bulkJson } from "../shape/bulk.ts";
+import { bulk } from "../shape/bulk.ts";
 import { backfillPreview, deleted, schedule, triggered } from "../shape/schedule.ts";
 import type { ApiOptions } from "../options.ts";
 import {
@@ -47,20 +49,16 @@ export function scheduleControlEndpoints(options: ApiOptions): readonly Endpoint
 }
 
 const optionsOf = ({ stage }: ApiOptions) => ({ stage: stage ?? "dev" });
-const changeOf = (options: ApiOptions) =>
-  ({ role: "operate", scope: ofSchedule(options), params: schedulePath }) as const;
+const changeOf = (options: ApiOptions) => ({ scope: ofSchedule(options), params: schedulePath }) as const;
 
 function writes(options: ApiOptions): readonly Endpoint[] {
   const { ports, registry } = options;
   const change = changeOf(options);
   return [
-    endpoint({
-      method: "POST",
+    endpoint("POST /schedules", {
       name: "createSchedule",
-      path: "/schedules",
       refuses: ["schedule-exists", "schedule-in-code", "unknown-kind", "not-startable", "invalid-schedule"],
       summary: "Make a schedule that no code defines",
-      role: "operate",
       scope: ({ body }) => ({ kinds: [body.kind] }),
       body: newScheduleBody,
       replies: { 201: schedule },
@@ -74,11 +72,9 @@ function writes(options: ApiOptions): readonly Endpoint[] {
         };
       },
     }),
-    endpoint({
+    endpoint("PUT /schedules/:id", {
       ...change,
-      method: "PUT",
       name: "replaceSchedule",
-      path: "/schedules/:id",
       refuses: [
         "unknown-schedule",
         "schedule-in-code",
@@ -98,16 +94,15 @@ function writes(options: ApiOptions): readonly Endpoint[] {
         return await versioned(options, await answered(updateSchedule(ports, registry, input, how)));
       },
     }),
-    endpoint({
+    endpoint("DELETE /schedules/:id", {
       ...change,
-      method: "DELETE",
       name: "deleteSchedule",
-      path: "/schedules/:id",
-      refuses: ["unknown-schedule", "schedule-in-code", "version-changed"],
+      refuses: ["unknown-schedule", "schedule-in-code", "version-changed", "too-many-waiting"],
       summary: "Delete a schedule that no code defines; its ledger stays",
       hasVersion: true,
       replies: { 200: deleted },
       async handle({ params, request }) {
+        await fewWait(options, params.id);
         const canceled = deleteSchedule(ports, registry, params.id, wantedVersions(request));
         return { status: 200, body: await answered(canceled) };
       },
@@ -115,13 +110,22 @@ function writes(options: ApiOptions): readonly Endpoint[] {
   ];
 }
 
+/** Its jobs are canceled in one transaction with it. @throws HttpProblem 409 */
+async function fewWait({ operations }: ApiOptions, id: string): Promise<void> {
+  const { deletedJobsMax } = operationsLimits;
+  const state = ["PENDING", "QUEUED"] as const;
+  const { count } = await operations.count({ scheduleId: id, states: state }, deletedJobsMax + 1);
+  if (count <= deletedJobsMax) return;
+  const bulk = JSON.stringify({ action: "cancel", filter: { schedule: id, state } });
+  const detail = `more than ${deletedJobsMax} jobs of schedule ${JSON.stringify(id)} wait: pause it, cancel them by POST /bulk ${bulk}, then delete it`;
+  throw new HttpProblem("too-many-waiting", detail);
+}
+
 function patches(options: ApiOptions): readonly Endpoint[] {
   return [
-    endpoint({
+    endpoint("PATCH /schedules/:id", {
       ...changeOf(options),
-      method: "PATCH",
       name: "patchSchedule",
-      path: "/schedules/:id",
       refuses: [
         ...(["unknown-schedule", "schedule-in-code", "version-changed"] as const),
         ...(["unknown-kind", "not-startable", "invalid-schedule"] as const),
@@ -172,11 +176,9 @@ function pauses(options: ApiOptions): readonly Endpoint[] {
   const { ports } = options;
   const change = changeOf(options);
   return [
-    endpoint({
+    endpoint("POST /schedules/:id/pause", {
       ...change,
-      method: "POST",
       name: "pauseSchedule",
-      path: "/schedules/:id/pause",
       refuses: ["unknown-schedule", "invalid-time"],
       summary: "Skip its times from now on, until it is resumed or to an end",
       body: pauseBody,
@@ -186,11 +188,9 @@ function pauses(options: ApiOptions): readonly Endpoint[] {
         return await versioned(options, await answered(pauseSchedule(ports, params.id, pause)));
       },
     }),
-    endpoint({
+    endpoint("POST /schedules/:id/resume", {
       ...change,
-      method: "POST",
       name: "resumeSchedule",
-      path: "/schedules/:id/resume",
       refuses: ["unknown-schedule"],
       summary: "Run its times again from now on",
       replies: { 200: schedule },
@@ -204,11 +204,9 @@ function runs(options: ApiOptions): readonly Endpoint[] {
   const change = changeOf(options);
   const begin = backfiller(options);
   return [
-    endpoint({
+    endpoint("POST /schedules/:id/trigger", {
       ...change,
-      method: "POST",
       name: "triggerSchedule",
-      path: "/schedules/:id/trigger",
       refuses: ["unknown-schedule", "unknown-kind", "invalid-schedule", "key-held"],
       summary: "Run what it runs, now; with a key, at most once",
       body: triggerBody,
@@ -220,11 +218,9 @@ function runs(options: ApiOptions): readonly Endpoint[] {
         return { status: made.created ? 201 : 200, body: made, location: `/jobs/${made.id}`, ...unchanged };
       },
     }),
-    endpoint({
+    endpoint("POST /schedules/:id/backfill", {
       ...change,
-      method: "POST",
       name: "backfillSchedule",
-      path: "/schedules/:id/backfill",
       refuses: ["unknown-schedule", "backfill-refused", "unknown-kind", "invalid-time"],
       summary: "Run times of the past that never ran; a dry run only lists them",
       body: backfillBody,
@@ -236,15 +232,15 @@ function runs(options: ApiOptions): readonly Endpoint[] {
 
 /** Judges the times and answers; this process, or the next pass, then plans them. */
 function backfiller(options: ApiOptions) {
-  const { ports, registry, operations } = options;
-  const goOn = bulkRunner(options);
+  const { ports, registry } = options;
+  const begin = bulkBeginner(options);
   type Asked = z.infer<typeof backfillBody> & { readonly caller: string };
   return async (id: string, { caller, pace, ...asked }: Asked): Promise<Answer> => {
     const how = { ...asked, dryRun: true, paceMs: pace ?? null, ...optionsOf(options) };
     const { times, failed, paceMs } = await answered(backfill(ports, registry, id, how));
     if (asked.dryRun) return { status: 200, body: { dryRun: true, times: times.map(timeJson), failed, paceMs } };
     const kind = (await ports.store.scheduleFacts(id))?.row?.spec.job.kind;
-    const written = await operations.createBulk({
+    return await begin({
       action: "backfill",
       search: { scheduleId: id, ...(kind === undefined ? {} : { kind }), ...spanOf(times, asked.to) },
       caller,
@@ -252,8 +248,6 @@ function backfiller(options: ApiOptions) {
       paceMs,
       canary: false,
     });
-    goOn();
-    return { status: 202, body: bulkJson(written), location: `/bulk/${written.id}` };
   };
 }
 

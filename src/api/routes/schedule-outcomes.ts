@@ -44,12 +44,9 @@ const outcomesQuery = fields.refine(({ include, id }) => include === undefined |
 
 /** GET /schedule-outcomes: a page of schedules, each with its next time and what became of its last ones. */
 export function scheduleOutcomeEndpoint(options: ApiOptions): Endpoint {
-  return endpoint({
+  return endpoint("GET /schedule-outcomes", {
     name: "listScheduleOutcomes",
-    method: "GET",
-    path: "/schedule-outcomes",
     summary: "Schedules with their next time and how their last ones ended, by filter",
-    role: "read",
     scope: "list",
     query: outcomesQuery,
     replies: { 200: scheduleOutcomeList },

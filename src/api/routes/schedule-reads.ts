@@ -21,12 +21,11 @@ export const schedulePath = z.object({ id: text(200) });
 /** GET /schedules/:id, its /next and /explain. */
 export function scheduleReadEndpoints(options: ApiOptions): readonly Endpoint[] {
   const { ports } = options;
-  const read = { method: "GET", role: "read", scope: ofSchedule(options), params: schedulePath } as const;
+  const read = { scope: ofSchedule(options), params: schedulePath } as const;
   return [
-    endpoint({
+    endpoint("GET /schedules/:id", {
       ...read,
       name: "getSchedule",
-      path: "/schedules/:id",
       refuses: ["unknown-schedule"],
       summary: "One schedule with its versions, also after it was deleted",
       hasVersion: true,
@@ -43,10 +42,9 @@ export function scheduleReadEndpoints(options: ApiOptions): readonly Endpoint[] 
         return { status: 200, body, ...(row === null ? {} : { etag: etagOf(row.version) }) };
       },
     }),
-    endpoint({
+    endpoint("GET /schedules/:id/next", {
       ...read,
       name: "nextTimes",
-      path: "/schedules/:id/next",
       refuses: ["unknown-schedule"],
       summary: "Its next times, with what clock changes do to them",
       query: nextQuery,
@@ -60,10 +58,9 @@ export function scheduleReadEndpoints(options: ApiOptions): readonly Endpoint[] 
         return { status: 200, body };
       },
     }),
-    endpoint({
+    endpoint("GET /schedules/:id/explain", {
       ...read,
       name: "explainTime",
-      path: "/schedules/:id/explain",
       refuses: ["unknown-schedule", "invalid-time"],
       summary: "What became of one of its times, and why",
       query: explainQuery,

@@ -16,12 +16,9 @@ export function scheduleEndpoints(options: ApiOptions): readonly Endpoint[] {
   const { operations } = options;
   const { store } = options.ports;
   return [
-    endpoint({
-      method: "GET",
+    endpoint("GET /schedules", {
       name: "listSchedules",
-      path: "/schedules",
       summary: "The schedules by id",
-      role: "read",
       scope: "list",
       query: schedulesQuery,
       replies: { 200: scheduleList },
@@ -35,13 +32,10 @@ export function scheduleEndpoints(options: ApiOptions): readonly Endpoint[] {
         return { status: 200, body: { schedules: page.map((row) => scheduleJson(row, now)), nextCursor } };
       },
     }),
-    endpoint({
-      method: "GET",
+    endpoint("GET /schedules/:id/occurrences", {
       name: "listOccurrences",
-      path: "/schedules/:id/occurrences",
       refuses: ["unknown-schedule"],
       summary: "What became of its times, the newest first; also after it was deleted",
-      role: "read",
       scope: ofSchedule(options),
       params: z.object({ id: text(200) }),
       query: occurrencesQuery,

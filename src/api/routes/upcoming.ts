@@ -27,12 +27,9 @@ const partsShown = 60;
 
 /** GET /upcoming: what all schedules will start in the next hours. */
 export const upcomingEndpoint = (options: ApiOptions): Endpoint =>
-  endpoint({
+  endpoint("GET /upcoming", {
     name: "listUpcoming",
-    method: "GET",
-    path: "/upcoming",
     summary: "What all schedules will start within the next hours, the soonest first",
-    role: "read",
     scope: "list",
     query: upcomingQuery,
     replies: { 200: upcoming },

@@ -16,6 +16,7 @@ const filter = z
     error: z.string(),
     fingerprint: z.array(z.string()),
     run: idText,
+    taken: z.literal(true).describe("Without tasks whose branch was not taken."),
     schedule: z.string(),
     worker: z.string(),
     dueFrom: time,

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { api } from "../api.ts";
 import type { JobDetailReply, JobReply } from "../../api/shape/job.ts";
+import { followed } from "../bulk.ts";
 import { each } from "../each.ts";
 import { exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
@@ -76,7 +77,13 @@ function steer(world: World, out: Output, verb: "retry" | "cancel" | "runNow", d
     .addHelpText("after", `\nExample:\n  $ npx belfry jobs ${name} 42 43`)
     .action(async (ids: string[], _: object, command: Command) => {
       const client = api(world, command);
-      await each<JobReply>(ids, out, client[verb], (jobs) => ({
+      const steered = async (id: string): Promise<JobReply> => {
+        const answer = await client[verb](id);
+        if (!("matched" in answer)) return answer;
+        await followed(client, out, answer);
+        return await client.job(id);
+      };
+      await each(ids, out, steered, (jobs) => ({
         value: { jobs },
         text: () => out.table(...jobTable(jobs, usualColumns, out.time)),
       }));

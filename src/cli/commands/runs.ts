@@ -1,6 +1,8 @@
 import { Command } from "commander";
+import type { BulkReply } from "../../api/shape/bulk.ts";
 import type { RunListReply, RunReply, TaskListReply, TaskReply } from "../../api/shape/run.ts";
 import { api } from "../api.ts";
+import { followed } from "../bulk.ts";
 import { followRun } from "../follow-run.ts";
 import { type ApiClient, part } from "../client.ts";
 import { exitCodes, Finished } from "../exit.ts";
@@ -108,7 +110,13 @@ function steer(world: World, out: Output, verb: string, description: string): Co
     .argument("<id>")
     .addHelpText("after", `\nExample:\n  $ npx belfry runs ${verb} 7`)
     .action(async (id: string, _: object, command: Command) => {
-      const answer = await api(world, command).post<RunReply | { readonly run: RunReply }>(`/runs/${part(id)}/${verb}`);
+      const client = api(world, command);
+      const answer = await client.post<RunReply | { readonly run: RunReply } | BulkReply>(`/runs/${part(id)}/${verb}`);
+      if ("matched" in answer) {
+        const bulk = await followed(client, out, answer);
+        const run = await client.get<RunReply>(`/runs/${part(id)}`);
+        return out.result({ run, bulk }, () => listText([run], out));
+      }
       const run = "run" in answer ? answer.run : answer;
       out.result(answer, () => listText([run], out));
     });

@@ -4,6 +4,9 @@ import { TableHead } from "../parts/table-head.tsx";
 import type { ShownJob } from "../shape.ts";
 import { words } from "../language/words.ts";
 
+/** By their ends: a job may fail long after younger ones. */
+const newestFirst = (a: ShownJob, b: ShownJob): number => (b.finishedAt ?? "").localeCompare(a.finishedAt ?? "");
+
 export const LastFailures = ({ jobs }: { readonly jobs: readonly ShownJob[] }) => (
   <section class="card" aria-label={words.overview.lastFailures}>
     <header class="card-head">
@@ -25,7 +28,7 @@ export const LastFailures = ({ jobs }: { readonly jobs: readonly ShownJob[] }) =
           ]}
         />
         <tbody>
-          {jobs.map((job) => (
+          {jobs.toSorted(newestFirst).map((job) => (
             <tr key={job.id}>
               <td class="cut">
                 <a class="row-link" href={addresses.job(job.id)}>

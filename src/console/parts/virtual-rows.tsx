@@ -85,7 +85,7 @@ interface Visible {
 
 /** The visible rows and a few more. A scroll reads only the position; the height comes from the observer. */
 function useVisible(box: { readonly current: HTMLElement | null }, rowHeight: number): Visible {
-  const [visible, setVisible] = useState<Visible>({ from: 0, to: 60 });
+  const [visible, setVisible] = useState<Visible>({ from: 0, to: Math.ceil(innerHeight / rowHeight) });
   useEffect(() => {
     const element = box.current;
     if (element === null) return;

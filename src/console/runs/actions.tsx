@@ -25,8 +25,8 @@ export function RunActions({ run: { id, kind, state, finishedAt }, onDone }: Run
   };
   const retry = (): void =>
     void act(async () => {
-      const { again } = await requestRunRetry(id);
-      say(words.runs.startAgain(again.length, id));
+      const begun = await requestRunRetry(id);
+      say(words.runs.startAgain("again" in begun ? begun.again.length : begun.matched.count, id));
     });
   const rerun = async (): Promise<void> => {
     const text = words.runs.rerunText;

@@ -17,7 +17,7 @@ export type ScheduleSortName = (typeof scheduleSortNames)[number];
 
 const { columns: names } = words.schedules;
 
-const template = "minmax(140px, 1.3fr) minmax(150px, 1.4fr) minmax(206px, 1fr) 128px 288px 76px 68px 124px";
+const template = "minmax(140px, 1.3fr) minmax(126px, 1.4fr) minmax(194px, 1fr) 130px 286px 110px 110px";
 /** Two lines; in a narrow window each row is a block. */
 const rowPixels = { wide: 52, narrow: 206 };
 
@@ -50,7 +50,6 @@ export function OutcomeTable({ rows, total, sort, onSort, current }: OutcomeTabl
         by(names.next, "next"),
         { name: names.last },
         by(names.lateness, "lateness", true),
-        { name: names.onTime, isNumber: true },
         { name: <span class="hidden">{words.shared.actions}</span> },
       ]}
       template={template}
@@ -115,9 +114,9 @@ function OutcomeRow({ schedule, place: { index, current }, onDone }: OutcomeRowP
       </span>
       <span role="cell" class="number" data-label={names.lateness}>
         {latenessText(schedule)}
-      </span>
-      <span role="cell" class="number" data-label={names.onTime}>
-        {onTimeText(schedule)}
+        {schedule.onTimeShare === null ? null : (
+          <span class="under dim">{words.schedules.onTimeOf(onTimeText(schedule))}</span>
+        )}
       </span>
       <span role="cell" class="actions">
         <RowActions schedule={schedule} onDone={onDone} />

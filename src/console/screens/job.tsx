@@ -73,6 +73,7 @@ function Found({ job, onDone }: { readonly job: ShownJobDetail; readonly onDone:
 /** "Why is it waiting?" in words. */
 function Why({ job }: { readonly job: ShownJobDetail }) {
   const { explanation: why } = job;
+  const place = why === undefined ? null : placeOf(job, why.cause);
   return (
     <div class="note" role="note">
       <Icon name="info" />
@@ -89,10 +90,27 @@ function Why({ job }: { readonly job: ShownJobDetail }) {
           </p>
         )}
         {why?.advice == null ? null : <p class="dim">{why.advice}</p>}
+        {place === null ? null : (
+          <p>
+            <a class="link" href={place.href}>
+              {place.name}
+            </a>
+          </p>
+        )}
       </div>
     </div>
   );
 }
+
+/** The page with the button for it. */
+function placeOf({ schedule }: ShownJobDetail, cause: Explanation["cause"]): { name: string; href: string } | null {
+  if (cause === "paused" && schedule !== null) return { name: schedule, href: addresses.schedule(schedule) };
+  if (cause === "lock") return { name: words.locks.title, href: addresses.locks };
+  const isOfLane = cause === "lane-paused" || cause === "no-worker" || cause === "slot" || cause === "queued";
+  return isOfLane ? { name: words.lanes.title, href: addresses.lanes } : null;
+}
+
+type Explanation = NonNullable<ShownJobDetail["explanation"]>;
 
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 

@@ -16,6 +16,8 @@ export interface JobSearch {
   /** Failures of one of these groups, as the dead letters are grouped. */
   readonly fingerprints?: readonly string[];
   readonly runId?: RunId;
+  /** Without tasks whose branch was not taken. */
+  readonly taken?: true;
   readonly scheduleId?: string;
   readonly worker?: string;
   readonly dueFrom?: Instant;

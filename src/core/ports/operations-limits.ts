@@ -40,8 +40,11 @@ export const operationsLimits = {
   searchedWordsMax: 10,
   searchedTextCharactersMax: 500,
   countRowsMax: 10_000,
-  /** Of each part of what is live. */
-  liveRowsMax: 10_000,
+  /** Of each part of what is live: for people, and for metrics. */
+  liveRowsMax: 1_000,
+  liveRowsOfMetricsMax: 10_000,
+  /** Whose jobs that wait for predecessors are counted. */
+  openRunsMax: 250,
   outRowsMax: 200_000,
   failureRowsMax: 10_000,
   /** An occurrence that is still PLANNED this long after its time is overdue. Longer than a normal backlog lasts. */
@@ -83,6 +86,8 @@ export const operationsLimits = {
   kindFigureHoursMax: 2_160,
   hourCountsMs: 90 * 24 * hourMs,
   rollUpRowsMax: 5_000,
+  /** Waiting jobs that the deletion of a schedule cancels itself, in its transaction. */
+  deletedJobsMax: 2_000,
   bulkRowsMax: 500,
   /** Each job may have a task to stop; the tasks of a page are stopped well within the lease. */
   bulkCancelRowsMax: 100,

@@ -40,7 +40,7 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
   /** What decides when a job runs; counts stop at `limit`. */
   waiting(id: JobId, limit: number): Promise<WaitingFacts | null>;
 
-  live(): Promise<Live>;
+  live(rowsMax: number): Promise<Live>;
   lanePauses(): Promise<readonly LanePause[]>;
   /** By the beginning of their keys. */
   slots(prefix: string): Promise<readonly SlotUse[]>;

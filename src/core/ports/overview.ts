@@ -15,7 +15,7 @@ export interface LiveCount {
   readonly oldestDueAt: Instant;
 }
 
-/** Where live jobs are looked for: each part is counted up to `operationsLimits.liveRowsMax`. */
+/** Where live jobs are looked for: each part is counted up to a bound. */
 export type LivePart = "out" | "due" | "paused" | "slot" | "blocked";
 
 export interface Live {

@@ -11,6 +11,8 @@ export const runLimits = {
   passResolveRoundsMax: 100,
   runDeltasMax: 100,
   cancelRowsMax: 1_000,
+  /** More jobs than these are put back in pages, by a bulk action. */
+  retriedRowsMax: 1_000,
   cancelRoundsMax: 1_000,
   cancelingRunsMax: 10,
   prematerializedRunsMax: 1_000,

@@ -13,11 +13,13 @@ export interface LiveRow {
   readonly due: number;
   readonly oldest_due_at: number;
   readonly now: number;
+  /** More runs are open than were looked at. */
+  readonly is_more: boolean;
 }
 
 /**
  * Live jobs by lane and state, $1 rows of each part at most: what is out and what a pause holds lane by lane, so that a long
- * lane hides no other; what waits for its time, for a slot or for predecessors of all lanes, the earliest first. Locks nothing.
+ * lane hides no other; what waits for its time, for a slot or for predecessors in $2 open runs of all lanes. Locks nothing.
  */
 export const countLive = statement<LiveRow>(
   "live",
@@ -26,9 +28,12 @@ with recursive lanes as (
   (select lane from belfry.job where ${isOut} order by lane limit 1)
   union all
   select n.lane from lanes l cross join lateral (select lane from belfry.job where ${isOut} and lane > l.lane order by lane limit 1) n
+), runs as materialized (
+  select id from belfry.run where state in ('RUNNING', 'CANCELING') order by id desc limit $2
 )
 select part, lane, state, hold, blocked, count(*)::int as jobs, count(*) filter (where due_at <= belfry.now())::int as due,
-  belfry.ms(min(due_at)) as oldest_due_at, belfry.ms(belfry.now()) as now
+  belfry.ms(min(due_at)) as oldest_due_at, belfry.ms(belfry.now()) as now,
+  (select count(*) from runs) >= $2 as is_more
 from (
   select 'out' as part, j.* from lanes l cross join lateral (
     select lane, state, hold, blocked, due_at from belfry.job where lane = l.lane and ${isOut} order by dispatched_at limit $1
@@ -43,10 +48,9 @@ from (
   (select 'slot', lane, state, hold, blocked, due_at from belfry.job where held_on > '' and ${isWaiting} order by held_on limit $1)
   union all
   (
-    select 'blocked', j.* from belfry.run r cross join lateral (
+    select 'blocked', j.* from runs r cross join lateral (
       select lane, state, hold, blocked, due_at from belfry.job where run_id = r.id and (finished_at is not null)::int = 0 and blocked limit $1
-    ) j
-    where r.state in ('RUNNING', 'CANCELING') limit $1
+    ) j limit $1
   )
 ) live
 group by part, lane, state, hold, blocked

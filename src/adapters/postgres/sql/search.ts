@@ -13,6 +13,7 @@ const within = `($1::jsonb -> 'live' is null or finished_at is null)
 
 const matches = `($1::jsonb -> 'states' is null or $1::jsonb -> 'states' ? state::text)
   and ($1::jsonb ->> 'kind' is null or kind = $1::jsonb ->> 'kind')
+  and ($1::jsonb -> 'taken' is null or not not_taken)
   and ($1::jsonb -> 'kinds' is null or $1::jsonb -> 'kinds' ? kind)
   and ($1::jsonb ->> 'scheduleId' is null or schedule_id = $1::jsonb ->> 'scheduleId')
   and ($1::jsonb ->> 'lane' is null or lane = $1::jsonb ->> 'lane')
