@@ -32,13 +32,9 @@ export async function combinations(folder: string, tarballs: Tarballs): Promise<
     await step(`Postgres ${version}: test`, () => onServer(folder, version, tarballs));
   }
   await step("pnpm: install, tsc, check, test", () => withPnpm(folder, tarballs));
-  for (const by of ["npm", "pnpm"] as const) {
-    const root = join(folder, `workspace-${by}`);
-    await step(`a workspace of ${by}: an app with its tables in a sibling package`, () =>
-      workspace(root, tarballs, by),
-    );
-    await step("an edit in the sibling package shows in the next run", () => reload(root));
-  }
+  const root = join(folder, "workspace");
+  await step("a workspace: an app with its tables in a sibling package", () => workspace(root, tarballs));
+  await step("an edit in the sibling package shows in the next run", () => reload(root));
 }
 
 /** The project's tests on a server of another version, which the user runs: belfry-local brings only one. */
@@ -76,13 +72,13 @@ async function withPnpm(folder: string, tarballs: Tarballs): Promise<string> {
   return passed(await run(project, "npx", "-y", pnpm, "test"));
 }
 
-/** What a workspace links is no package of node_modules: it is checked, run and bundled from where it lies. */
-async function workspace(root: string, tarballs: Tarballs, by: "npm" | "pnpm"): Promise<string> {
+/** What npm's workspaces link is no package of node_modules: it is checked, run and bundled from where it lies. */
+async function workspace(root: string, tarballs: Tarballs): Promise<string> {
   const shared = join(root, "shared");
   mkdirSync(join(shared, "sql"), { recursive: true });
   await run(root, "node", join(tarballs.folder, "create-belfry", "index.mjs"), "jobs-here");
   const project = join(root, "jobs-here");
-  point(join(project, "package.json"), tarballs, by === "pnpm" ? { shared: "workspace:*" } : {});
+  point(join(project, "package.json"), tarballs);
   const write = (file: string, value: object): void => writeFileSync(join(root, file), JSON.stringify(value, null, 2));
   write("package.json", { private: true, workspaces: ["jobs-here", "shared"] });
   write("shared/package.json", {
@@ -98,11 +94,7 @@ async function workspace(root: string, tarballs: Tarballs, by: "npm" | "pnpm"): 
   const config = join(project, "belfry.config.ts");
   writeFileSync(config, readFileSync(config, "utf8").replace("apps: {", 'apps: { shared: "./jobs/shared.ts",'));
   writeFileSync(join(project, "test", "shared.test.ts"), sharedTest);
-  if (by === "npm") await run(root, "npm", "install");
-  else {
-    writeFileSync(join(root, "pnpm-workspace.yaml"), `packages: [jobs-here, shared]\n${builtByPnpm}`);
-    await run(root, "npx", "-y", pnpm, "install");
-  }
+  await run(root, "npm", "install");
   await run(project, "npx", "belfry", "check");
   await run(project, "npx", "belfry", "bundle", "--stage", "prod", "--out", "bundle");
   const table = join(project, "bundle", "functions", "migrate", "app", "_up", "shared", "sql", "0001_visit.sql");
@@ -129,9 +121,9 @@ async function reload(root: string): Promise<string> {
   }
 }
 
-function point(file: string, { folder, version }: Tarballs, more: Readonly<Record<string, string>> = {}): void {
+function point(file: string, { folder, version }: Tarballs): void {
   const manifest = JSON.parse(readFileSync(file, "utf8")) as Record<string, Record<string, string>>;
-  manifest["dependencies"] = { ...manifest["dependencies"], ...more, belfry: `file:${folder}/belfry-${version}.tgz` };
+  manifest["dependencies"] = { ...manifest["dependencies"], belfry: `file:${folder}/belfry-${version}.tgz` };
   const local = `file:${folder}/belfry-local-${version}.tgz`;
   manifest["devDependencies"] = { ...manifest["devDependencies"], "belfry-local": local };
   writeFileSync(file, JSON.stringify(manifest, null, 2));
