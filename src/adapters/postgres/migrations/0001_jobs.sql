@@ -86,7 +86,6 @@ create table belfry.job (
   error_code    text,
   error_message text,
   created_at    timestamptz not null,
-
   constraint job_lease_while_running check ((lease_id is not null) = (state = 'RUNNING')),
   constraint job_worker_while_running check (state <> 'RUNNING' or num_nulls(worker, started_at) = 0),
   constraint job_finished_when_final check ((finished_at is not null) = (state >= 'SUCCESS')),
@@ -134,7 +133,6 @@ alter table belfry.lease alter column job_ids set storage external;
 create index lease_until on belfry.lease (until);
 -- lease-end
 create index lease_worker on belfry.lease (worker text_pattern_ops);
-
 -- The state machine, enforced by the table for every statement. Null for a legal move, else what is wrong with it;
 -- 'uncounted' for the legal end of a run's job that the statement did not count.
 create function belfry.judge_move(was belfry.job_state, becomes belfry.job_state, old_attempt int, new_attempt int,
