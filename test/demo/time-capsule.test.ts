@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Tx } from "belfry";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { openCapsule } from "../../examples/time-capsule/capsule.ts";
 import {
   emailOf,
@@ -25,7 +25,9 @@ async function seeded(): Promise<TestDatabase> {
   const database = await freshDatabase({ own: true });
   onTestFinished(() => database.close());
   // As a process of the API has it.
-  Object.assign(process.env, { DATABASE_URL: database.url, AWS_REGION: "us-east-1" });
+  vi.stubEnv("DATABASE_URL", database.url);
+  vi.stubEnv("AWS_REGION", "us-east-1");
+  onTestFinished(() => void vi.unstubAllEnvs());
   await database.pool.query(sql);
   await seed(database.pool, input);
   return database;

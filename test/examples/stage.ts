@@ -2,7 +2,7 @@ import { atOnce } from "../support/rescue-at-once.ts";
 /** An example's app on a database of its own, driven by hand: real tables, a queue in memory, clocks that the test moves. */
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import { type AppDefinition, registry as registryOf, type Registry } from "../../src/core/define/definition.ts";
 import { type Client, createClient } from "../../src/core/delivery/enqueue.ts";
 import type { JobId, Json } from "../../src/core/job/job.ts";
@@ -52,7 +52,9 @@ export async function stageOf(
   const db = await freshDatabase({ own: true });
   onTestFinished(() => db.close());
   // As a worker has it.
-  Object.assign(process.env, { DATABASE_URL: db.url, AWS_REGION: "us-east-1" });
+  vi.stubEnv("DATABASE_URL", db.url);
+  vi.stubEnv("AWS_REGION", "us-east-1");
+  onTestFinished(() => void vi.unstubAllEnvs());
   if (at !== undefined) await moveTo(db, at);
   for (const file of globSync(`${fileURLToPath(app.migrations ?? "")}*.sql`).toSorted())
     await db.pool.query(readFileSync(file, "utf8"));

@@ -40,6 +40,26 @@ it("keeps what was committed when it is killed, and starts again on it", async (
   expect(second.pid).not.toBe(first.pid);
 });
 
+it("starts again beside a backend that outlives its killed server", async () => {
+  const folder = join(freshFolder(), "postgres");
+  const first = await begin(folder);
+  const client = new Client({ connectionString: first.url });
+  client.on("error", () => {});
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+  const pid = rows[0]?.pid ?? 0;
+  process.kill(pid, "SIGSTOP");
+  first.kill();
+  await first.exited;
+  const second = begin(folder);
+  const log = (): string => readFileSync(join(folder, "postgres.log"), "utf8");
+  await until("Postgres to refuse its data", async () => log().includes("pre-existing shared memory block")).finally(
+    () => process.kill(pid, "SIGCONT"),
+  );
+  expect(await query((await second).url, "select 42 as n")).toEqual([42]);
+  await client.end().catch(() => {});
+});
+
 it("keeps an app's unqualified tables out of our schema", async () => {
   const { url } = await begin(join(freshFolder(), "postgres"));
   await query(url, "create schema belfry");

@@ -90,7 +90,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   assertSameMajor(record, options.folder);
 
   const port = options.port === 0 ? await freePort() : options.port;
-  const server = await launch({
+  const server = await launchAfterLeftovers({
     bin,
     record,
     user,
@@ -161,6 +161,15 @@ interface Launch {
   readonly port: number;
   readonly logFile: string;
   readonly settings: Readonly<Record<string, string>>;
+}
+
+/** Backends outlive a killed server by some milliseconds, and Postgres refuses its data until the last has ended. */
+async function launchAfterLeftovers(options: Launch, leftMs = 10_000): Promise<ChildProcess> {
+  return await launch(options).catch(async (error: Error) => {
+    if (leftMs <= 0 || !error.message.includes("pre-existing shared memory block")) throw error;
+    await wait(100);
+    return await launchAfterLeftovers(options, leftMs - 100);
+  });
 }
 
 async function launch(options: Launch): Promise<ChildProcess> {
