@@ -11,7 +11,7 @@ import { createWorker } from "../../src/core/work/worker.ts";
 import { acknowledge, lane, world } from "../core/world.ts";
 
 const minute = 60_000;
-const options = { stage: "test", dispatchWindowMs: 5 * minute };
+const options = { stage: "test" };
 /** The test's clock begins at 2031-05-06T07:08:09Z, which is 21:08 of the day before in Honolulu. */
 const evening = { cron: "10 21 * * *", timezone: "Pacific/Honolulu" } as const;
 const honolulu = { day: "2031-05-05", timezone: "Pacific/Honolulu" };

@@ -29,7 +29,7 @@ async function openQuiz() {
   const definitions = registry([app]);
   const opened = await openApi([app]);
   const { ports, advance } = opened;
-  const options = { stage: "dev", dispatchWindowMs: 5 * minute };
+  const options = { stage: "dev" };
   const worker = createWorker(ports, definitions, { ...options, worker: "w", lane: "default" });
   const live = async (minutes: number): Promise<void> => {
     for (let n = 0; n <= minutes; n += 1) {

@@ -14,7 +14,6 @@ export { hour, midnight, minute };
 export const work = defineJob({ id: "work", run: () => {} });
 export const capped = defineJob({ id: "capped", concurrency: 1, run: () => {} });
 export const locked = defineJob({ id: "locked", lock: { name: "shared" }, run: () => {} });
-export const dispatchWindowMs = 5 * minute;
 export const control = { stage: "test" };
 
 export const appOf = (...schedules: ScheduleDefinition[]) =>
