@@ -3,12 +3,12 @@ import { planted, type SqlFault } from "../sim/sql/faults.ts";
 import { twoAtATime } from "./beside.ts";
 import { compare } from "./model.ts";
 
-const seeds = [1, 2, 3];
+const seeds = [1, 2];
 
 test.each(seeds)(
-  "two calls at once answer and leave what the one does after the other, in 40 sequences of seed %i",
+  "two calls at once answer and leave what the one does after the other, in 30 sequences of seed %i",
   async (seed) => {
-    expect(await compare(seed, 40, { sequence: twoAtATime })).toContain("job SUCCESS");
+    expect(await compare(seed, 30, { sequence: twoAtATime })).toContain("job SUCCESS");
   },
   600_000,
 );

@@ -6,7 +6,7 @@ import type { Fence, StoreTx, Tx } from "../../core/ports/ports.ts";
 import { FenceLost, UnknownOutcome } from "../../core/ports/ports.ts";
 import { converted, DatabaseError, DatabaseUnavailable, isRetryable, unavailable } from "./failure.ts";
 import { checkFence, lockFenceShared } from "./sql/fence.ts";
-import { beginTransaction, transactionStatus } from "./sql/transaction.ts";
+import { type Begun, beginTransaction, transactionStatus } from "./sql/transaction.ts";
 import { execute, type Statement } from "./statement.ts";
 
 /** How the store's own statements reach Postgres. */
@@ -52,18 +52,18 @@ export async function transaction<T>(
 ): Promise<T> {
   const end = await withClient(pool, where, async (client) => {
     endWhen(abandoned, client);
-    const xid = await begin(client);
+    const begun = await begin(client);
     const failures = new WeakSet<object>();
     try {
       if (fence !== undefined) await holdFence(client, fence);
       const value = await work(storeTx(client, failures));
-      return { value, xid, unclear: await commit(client) };
+      return { value, begun, unclear: await commit(client) };
     } catch (error) {
       await rollback(client);
       throw notOfWork(error, failures, where) ?? error;
     }
   });
-  if (end.unclear !== null) await assertCommitted(pool, where, end.xid, end.unclear);
+  if (end.unclear !== null) await assertCommitted(pool, where, end.begun, end.unclear);
   return end.value;
 }
 
@@ -84,10 +84,10 @@ async function holdFence(tx: Tx, fence: Fence): Promise<void> {
 }
 
 /** Begins the transaction and reads its id in one round trip. An unclear commit is looked up by this id. */
-async function begin(client: PoolClient): Promise<string> {
+async function begin(client: PoolClient): Promise<Begun> {
   try {
-    const results = (await client.query(beginTransaction.text)) as unknown as { rows: { xid: string }[] }[];
-    return results.at(-1)?.rows[0]?.xid ?? "";
+    const results = (await client.query(beginTransaction.text)) as unknown as { rows: Begun[] }[];
+    return results.at(-1)?.rows[0] ?? { xid: "", at: "" };
   } catch (error) {
     throw converted(error, "begin");
   }
@@ -109,9 +109,9 @@ async function commit(client: PoolClient): Promise<UnknownOutcome | null> {
 }
 
 /** @throws UnknownOutcome when the result stays unknown, DatabaseUnavailable when the transaction did not commit. */
-async function assertCommitted(pool: Pool, where: string, xid: string, cause: UnknownOutcome): Promise<void> {
+async function assertCommitted(pool: Pool, where: string, { xid, at }: Begun, cause: UnknownOutcome): Promise<void> {
   for (let look = 0; look < postgresLimits.commitLooksMax; look += 1) {
-    const status = await withClient(pool, where, (client) => execute(client, transactionStatus, [xid])).then(
+    const status = await withClient(pool, where, (client) => execute(client, transactionStatus, [xid, at])).then(
       (rows) => rows[0]?.status ?? null,
       () => null,
     );
