@@ -19,7 +19,7 @@ import {
   type ScheduleOutcomeReply,
 } from "../shape/schedule-outcome.ts";
 
-const fields = z.strictObject({
+const outcomesQuery = z.strictObject({
   /** Words of which each is a part of the id, the kind or the app. */
   text: text(200).optional(),
   id: text(200).optional(),
@@ -35,11 +35,7 @@ const fields = z.strictObject({
     .transform(Number)
     .default(0),
   limit: limit(operationsLimits.outcomeRowsMax, 50),
-  include: z.literal("times").optional().describe("Of one schedule also each of its newest and next times."),
-});
-const outcomesQuery = fields.refine(({ include, id }) => include === undefined || id !== undefined, {
-  path: ["include"],
-  message: "needs `id`: times are listed of one schedule",
+  include: z.literal("times").optional().describe("With `id`: also the schedule's newest and next times."),
 });
 
 /** GET /schedule-outcomes: a page of schedules, each with its next time and what became of its last ones. */
@@ -56,7 +52,19 @@ export function scheduleOutcomeEndpoint(options: ApiOptions): Endpoint {
 
 async function outcomes(
   options: ApiOptions,
-  { text: words, id, kind, app, zone, state, lateOver, sort, cursor, limit: rows, include }: z.infer<typeof fields>,
+  {
+    text: words,
+    id,
+    kind,
+    app,
+    zone,
+    state,
+    lateOver,
+    sort,
+    cursor,
+    limit: rows,
+    include,
+  }: z.infer<typeof outcomesQuery>,
   within: Bounds | null,
 ): Promise<ScheduleOutcomeListReply> {
   const { operations, ports } = options;
@@ -94,7 +102,8 @@ async function outcomes(
     }),
   );
   const [first] = page.schedules;
-  const times = include === undefined || first === undefined ? null : await timesOf(options, first, now);
+  const times =
+    include === undefined || id === undefined || first === undefined ? null : await timesOf(options, first, now);
   return {
     schedules: times === null ? schedules : schedules.map((each) => ({ ...each, times })),
     total: page.total,

@@ -62,7 +62,7 @@ export const scheduleOutcome = z
     times: z
       .object({ occurrences: occurrenceList.shape.occurrences, next: z.array(previewTime) })
       .optional()
-      .describe("With `include=times`: its newest times, those planned ahead among them, and its next ones."),
+      .describe("With `id` and `include=times`: its newest times, those planned ahead among them, and its next ones."),
   })
   .meta({ id: "ScheduleOutcome" });
 
