@@ -1,6 +1,7 @@
 /**
- * The most work that one request of each write may be, by the limits, and how long it took on two cores beside other work.
- * What may take more than two seconds answers 202 with something to follow. `long-work.test.ts` holds the list to the document.
+ * The most work that one request of each write may be, by the limits, and how long it took on two cores beside other work;
+ * single rows, a page of a lane or run, and 1,000 or 2,000 jobs are estimated from larger ones.
+ * What may take more than two seconds answers 202 with something to follow, but for a rerun: one transaction. `long-work.test.ts` holds the list to the document.
  */
 export const mostWork = {
   createJob: { most: "1 job of 256 KB; waits at most 100 ms for a batch with others", tookMs: 30, answers: [201] },
