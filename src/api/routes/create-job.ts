@@ -5,7 +5,7 @@ import { InvalidPayload, KeyConflict } from "../../core/define/errors.ts";
 import { prepare } from "../../core/delivery/enqueue.ts";
 import type { JobId, JobView, MoveView, NewJob } from "../../core/job/job.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
-import type { InsertResult } from "../../core/ports/ports.ts";
+import { type InsertResult, UnknownOutcome } from "../../core/ports/ports.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
 import { gathered } from "../gathered.ts";
@@ -128,7 +128,11 @@ function notesOn({ dueAt, delay }: NewJobBody, { id, dueAt: stands }: JobDetailR
 async function readWritten(options: ApiOptions, id: JobId, readBack: Gathered["readBack"] | null) {
   const written = (await readBack?.(id)) ?? null;
   if (written === null || written.job.payloadBytes > operationsLimits.listPayloadBytesMax)
-    return await readJobDetail(options, id);
+    return await readJobDetail(options, id).catch((error: unknown) => {
+      // A crash may have lost what was written: nothing that is not there is acknowledged.
+      const isLost = error instanceof HttpProblem && error.code === "unknown-job";
+      throw isLost ? new UnknownOutcome(`job ${id} was written and is not there`) : error;
+    });
   return detailJson({ ...written, attempts: [] }, written.job.createdAt);
 }
 
