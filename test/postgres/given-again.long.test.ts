@@ -7,9 +7,7 @@ import { execute } from "../../src/adapters/postgres/statement.ts";
 import { type Begun, beginTransaction, transactionStatus } from "../../src/adapters/postgres/sql/transaction.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { type RunningPostgres, startPostgres } from "../../src/local/services/postgres.ts";
-
-const folder = mkdtempSync(join(tmpdir(), "belfry-xid-"));
-const port = await freePort();
+import { until } from "../proof/until.ts";
 
 async function connected({ url }: RunningPostgres): Promise<Client> {
   const client = new Client({ connectionString: url });
@@ -25,37 +23,77 @@ async function begin(client: Client): Promise<Begun> {
   return begun;
 }
 
-const statusOf = async (client: Client, { xid, at }: Begun): Promise<string | null | undefined> =>
-  (await execute(client, transactionStatus, [xid, at]))[0]?.status;
+const statusOf = async (client: Client, { xid, at, server }: Begun): Promise<string | null | undefined> =>
+  (await execute(client, transactionStatus, [xid, at, server]))[0]?.status;
 
-test("a transaction that a crash lost is never called committed because of the one that has its id now", async () => {
-  const first = await startPostgres({ folder, port });
-  const before = await connected(first);
-  await before.query("create table t (n int)");
-  const kept = await begin(before);
-  await before.query("insert into t values (1)");
-  await before.query("commit");
-  expect(await statusOf(before, kept)).toBe("committed");
-  const rolledBack = await begin(before);
-  await before.query("rollback");
-  const lost = await begin(before);
-  await before.query("insert into t values (2)");
-  first.kill();
-  await first.exited;
-  const second = await startPostgres({ folder, port });
-  onTestFinished(async () => {
-    await second.stop("immediate");
-    for (const each of [second.dataFolder, folder]) rmSync(each, { recursive: true, force: true });
-  });
-  const after = await connected(second);
+/** One committed, one rolled back, and one that the crash will lose. */
+async function threeTransactions(client: Client): Promise<Readonly<Record<"kept" | "rolledBack" | "lost", Begun>>> {
+  await client.query("create table t (n int)");
+  const kept = await begin(client);
+  await client.query("insert into t values (1)");
+  await client.query("commit");
+  const rolledBack = await begin(client);
+  await client.query("rollback");
+  expect(await statusOf(client, kept)).toBe("committed");
+  expect(await statusOf(client, rolledBack)).toBe("aborted");
+  const lost = await begin(client);
+  await client.query("insert into t values (2)");
+  return { kept, rolledBack, lost };
+}
+
+async function giveAgain(client: Client, lost: Begun): Promise<void> {
   const ids: string[] = [];
   do {
-    ids.push((await begin(after)).xid);
-    await after.query("commit");
+    ids.push((await begin(client)).xid);
+    await client.query("insert into t values (3)");
+    await client.query("commit");
   } while (Number(ids.at(-1)) < Number(lost.xid));
   expect(ids).toContain(lost.xid);
-  expect(await statusOf(after, lost)).toBeNull();
-  expect(await statusOf(after, kept)).toBe("committed");
-  expect([null, "aborted"]).toContain(await statusOf(after, rolledBack));
+}
+
+async function openFolder() {
+  const folder = mkdtempSync(join(tmpdir(), "belfry-xid-"));
+  const port = await freePort();
+  const opened: RunningPostgres[] = [];
+  onTestFinished(async () => {
+    await opened.at(-1)?.stop("immediate");
+    for (const each of [opened[0]?.dataFolder, folder])
+      if (each !== undefined) rmSync(each, { recursive: true, force: true });
+  });
+  return async () => {
+    opened.push(await startPostgres({ folder, port }));
+    return opened.at(-1) as RunningPostgres;
+  };
+}
+
+test("after one crash, and after one more, no transaction is taken for the one that has its id now", async () => {
+  const start = await openFolder();
+  const first = await start();
+  const before = await threeTransactions(await connected(first));
+  for (let server = first, crash = 0; crash < 2; crash += 1) {
+    server.kill();
+    await server.exited;
+    server = await start();
+    const after = await connected(server);
+    if (crash === 0) await giveAgain(after, before.lost);
+    for (const begun of Object.values(before)) expect(await statusOf(after, begun)).toBeNull();
+    const own = await begin(after);
+    await after.query("commit");
+    expect(await statusOf(after, own)).toBe("committed");
+    await after.end();
+  }
+});
+
+test("a server that recovers from the crash of one backend, without a new start, gives ids again too", async () => {
+  const start = await openFolder();
+  const server = await start();
+  const client = await connected(server);
+  const before = await threeTransactions(client);
+  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+  process.kill(rows[0]?.pid ?? 0, "SIGKILL");
+  const after = await until("the server to recover", 10_000, () => connected(server).catch(() => null));
+  await giveAgain(after, before.lost);
+  expect(await statusOf(after, before.kept)).toBeNull();
+  expect(await statusOf(after, before.lost)).toBeNull();
   await after.end();
 });

@@ -87,7 +87,7 @@ async function holdFence(tx: Tx, fence: Fence): Promise<void> {
 async function begin(client: PoolClient): Promise<Begun> {
   try {
     const results = (await client.query(beginTransaction.text)) as unknown as { rows: Begun[] }[];
-    return results.at(-1)?.rows[0] ?? { xid: "", at: "" };
+    return results.at(-1)?.rows[0] ?? { xid: "", at: "", server: "" };
   } catch (error) {
     throw converted(error, "begin");
   }
@@ -108,15 +108,18 @@ async function commit(client: PoolClient): Promise<UnknownOutcome | null> {
   });
 }
 
-/** @throws UnknownOutcome when the result stays unknown, DatabaseUnavailable when the transaction did not commit. */
-async function assertCommitted(pool: Pool, where: string, { xid, at }: Begun, cause: UnknownOutcome): Promise<void> {
+/** @throws UnknownOutcome when the result cannot be known, DatabaseUnavailable when the transaction did not commit. */
+async function assertCommitted(pool: Pool, where: string, begun: Begun, cause: UnknownOutcome): Promise<void> {
+  const values = [begun.xid, begun.at, begun.server];
   for (let look = 0; look < postgresLimits.commitLooksMax; look += 1) {
-    const status = await withClient(pool, where, (client) => execute(client, transactionStatus, [xid, at])).then(
-      (rows) => rows[0]?.status ?? null,
+    const answered = await withClient(pool, where, (client) => execute(client, transactionStatus, values)).catch(
       () => null,
     );
+    const status = answered === null ? "in progress" : answered[0]?.status;
     if (status === "committed") return;
     if (status === "aborted") throw brokenOff(where, cause);
+    // What another server answers is final: after one more restart it could mean another transaction.
+    if (status !== "in progress") throw cause;
     await wait(postgresLimits.commitLookMs);
   }
   throw cause;

@@ -4,32 +4,29 @@ export interface Begun {
   readonly xid: string;
   /** By the server's clock. */
   readonly at: string;
+  /** Where the server listens, and when it started. */
+  readonly server: string;
 }
+
+const server = "concat_ws(' ', inet_server_addr(), inet_server_port(), pg_postmaster_start_time())";
 
 /** Two statements in one round trip. Takes no locks. The answer is what `transactionStatus` asks about later. */
 export const beginTransaction = statement<Begun>(
   "begin",
-  "begin isolation level read committed; select pg_current_xact_id()::text as xid, now()::text as at",
+  `begin isolation level read committed; select pg_current_xact_id()::text as xid, now()::text as at, ${server} as server`,
 );
 
 /**
- * `committed`, `aborted` or `in progress`; null when that cannot be known. A server that crashed gives the ids again whose records
- * it lost: only ids below the one that its recovery ended with still mean the same transaction. That id stands in the first
- * checkpoint after the restart. Takes no locks. $1 xid $2 when it began.
+ * `committed`, `aborted` or `in progress`; null when it cannot be known. A server that crashed, or a replica that took over, gives
+ * the ids again whose records were lost: an id counts only on the server that gave it, and only if that one has not recovered
+ * since, which resets its statistics. Takes no locks. $1 xid $2 when it began $3 the server.
  */
 export const transactionStatus = statement<{ status: string | null }>(
   "transaction-status",
   `
-with restart as (
-  select greatest(pg_postmaster_start_time(), (select stats_reset from pg_stat_wal)) as at
-), checkpoint as (
-  select checkpoint_time as at, split_part(next_xid, ':', 1)::numeric * 4294967296 + split_part(next_xid, ':', 2)::numeric as next
-  from pg_control_checkpoint()
-)
 select case
-  when r.at < $2::timestamptz then pg_xact_status($1::text::xid8)
-  when c.at < r.at + interval '20 seconds' and $1::text::numeric < c.next then pg_xact_status($1::text::xid8) end as status
-from restart r cross join checkpoint c`,
+  when ${server} = $3 and (select stats_reset from pg_stat_wal) < $2::timestamptz then pg_xact_status($1::text::xid8)
+end as status`,
 );
 
 export const selectNow = statement<{ now: number }>("now", "select belfry.ms(belfry.now()) as now");
