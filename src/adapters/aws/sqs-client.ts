@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { isThrottlingError, isTransientError } from "@smithy/core/retry";
 import { SignatureV4 } from "@smithy/signature-v4";
+import { wallClockMs } from "../clock.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { type AwsSettings, localCredentials, serviceUrl } from "./address.ts";
 import { createPoster, type Poster, type PostAnswer } from "./post.ts";
@@ -40,6 +41,8 @@ export interface SqsClientOptions {
   readonly url: string;
   readonly region: string;
   readonly credentials: Credentials;
+  /** Default: this machine's clock. */
+  readonly wallClockMs?: () => number;
 }
 
 /**
@@ -52,13 +55,15 @@ export class SqsClient {
   readonly #signer: SignatureV4;
   readonly #credentials: Credentials;
   readonly #closing = new AbortController();
+  readonly #wallClockMs: () => number;
   #clockOffsetMs = 0;
   #retryTokens = retries.tokensMax;
 
-  constructor({ url, region, credentials }: SqsClientOptions) {
+  constructor({ url, region, credentials, wallClockMs: clock = wallClockMs }: SqsClientOptions) {
     this.#url = new URL(url);
     this.#poster = createPoster(this.#url);
     this.#credentials = credentials;
+    this.#wallClockMs = clock;
     this.#signer = new SignatureV4({ service: "sqs", region, credentials, sha256: Sha256 });
   }
 
@@ -112,7 +117,7 @@ export class SqsClient {
     const named = { host, "content-type": "application/x-amz-json-1.0", "x-amz-target": `AmazonSQS.${operation}` };
     const { headers } = await this.#signer.sign(
       { method: "POST", protocol, hostname, path: pathname, query: {}, headers: named, body },
-      { signingDate: new Date(Date.now() + offsetMs) },
+      { signingDate: new Date(this.#wallClockMs() + offsetMs) },
     );
     const answer = await this.#poster.post({ headers, body, msMax, signal });
     const output = objectIn(answer.text);
@@ -128,7 +133,7 @@ export class SqsClient {
 
   /** A machine whose clock is off signs by the service's from then on, and repeats the call. */
   #correctClock({ $metadata }: SqsError, signedOffsetMs: number, date = ""): void {
-    const offsetMs = Date.parse(date) - Date.now();
+    const offsetMs = Date.parse(date) - this.#wallClockMs();
     if (Math.abs(offsetMs - signedOffsetMs) < skewMsMin || Number.isNaN(offsetMs)) return;
     this.#clockOffsetMs = offsetMs;
     $metadata.clockSkewCorrected = true;
