@@ -1,6 +1,6 @@
 import { addresses } from "../address.ts";
 import { isNarrow } from "../narrow.ts";
-import { StateBadge } from "../parts/state-badge.tsx";
+import { JobBadge } from "../parts/state-badge.tsx";
 import { Time } from "../parts/time.tsx";
 import { rowsBeyond, VirtualRows } from "../parts/virtual-rows.tsx";
 import { durationText } from "../time.ts";
@@ -77,7 +77,7 @@ const Row = ({ job, index, isCurrent, selection }: RowProps) => (
       />
     </span>
     <span role="cell" class="state-cell">
-      <StateBadge state={job.state} />
+      <JobBadge job={job} />
     </span>
     <span role="cell" class="kind-cell">
       <a class="row-link" href={addresses.job(job.id)} title={`${job.kind} ${job.id}`}>
