@@ -6,7 +6,7 @@ import { comparisonTable } from "./against/table.ts";
 import { type Case, cases } from "./cases/index.ts";
 import { cost } from "./cost/cost.ts";
 import { costTable, scaleTable } from "./cost/report.ts";
-import { openGround } from "./ground.ts";
+import { type Ground, openGround } from "./ground.ts";
 import { growth } from "./growth/growth.ts";
 import { growthTable } from "./growth/report.ts";
 import { type Figure, rounds } from "./measure.ts";
@@ -119,56 +119,47 @@ async function runAgainst(chosen: readonly Case[], commit: string, isJson: boole
 }
 
 async function runGrowth(isJson: boolean): Promise<number> {
-  const ground = await openGround();
-  try {
-    const lines = await growth(ground);
-    const pass = lines.every((line) => line.verdict !== "worse");
-    process.stdout.write(isJson ? `${JSON.stringify({ pass, lines })}\n` : `${growthTable(lines)}\n`);
-    return pass ? 0 : 1;
-  } finally {
-    await ground.close();
-  }
+  const lines = await withGround(growth);
+  const pass = lines.every((line) => line.verdict !== "worse");
+  process.stdout.write(isJson ? `${JSON.stringify({ pass, lines })}\n` : `${growthTable(lines)}\n`);
+  return pass ? 0 : 1;
 }
 
 async function runPeers(size: number, isJson: boolean): Promise<number> {
-  const ground = await openGround();
-  try {
-    const rounds = await peers(ground, size, (text) => process.stderr.write(`${text}\n`));
-    const judged = verdicts(rounds);
-    const pass = judged.every((each) => each.pass);
-    const figures = lines(rounds);
-    process.stdout.write(
-      isJson ? `${JSON.stringify({ pass, lines: figures, verdicts: judged })}\n` : `${peersTable(figures, judged)}\n`,
-    );
-    return pass ? 0 : 1;
-  } finally {
-    await ground.close();
-  }
+  const rounds = await withGround((ground) => peers(ground, size, (text) => process.stderr.write(`${text}\n`)));
+  const judged = verdicts(rounds);
+  const pass = judged.every((each) => each.pass);
+  const figures = lines(rounds);
+  process.stdout.write(
+    isJson ? `${JSON.stringify({ pass, lines: figures, verdicts: judged })}\n` : `${peersTable(figures, judged)}\n`,
+  );
+  return pass ? 0 : 1;
 }
 
 async function runCost(size: number, isJson: boolean): Promise<number> {
-  const ground = await openGround();
-  try {
-    const costs = await cost(ground, size);
-    process.stdout.write(isJson ? `${JSON.stringify({ costs })}\n` : `${costTable(costs)}\n${scaleTable(costs)}\n`);
-    return 0;
-  } finally {
-    await ground.close();
-  }
+  const costs = await withGround((ground) => cost(ground, size));
+  process.stdout.write(isJson ? `${JSON.stringify({ costs })}\n` : `${costTable(costs)}\n${scaleTable(costs)}\n`);
+  return 0;
 }
 
 /** Progress goes to stderr, so that stdout holds the result only. */
 async function run(chosen: readonly Case[], minutes: number): Promise<readonly Figure[]> {
-  const figures: Figure[] = [];
-  const ground = await openGround();
-  try {
+  return await withGround(async (ground) => {
+    const figures: Figure[] = [];
     for (const each of chosen) {
       const startedMs = performance.now();
       figures.push(...(await each.run(ground, { minutes })));
       process.stderr.write(`${each.name} took ${((performance.now() - startedMs) / 1_000).toFixed(1)} s\n`);
     }
+    return figures;
+  });
+}
+
+async function withGround<T>(work: (ground: Ground) => Promise<T>): Promise<T> {
+  const ground = await openGround();
+  try {
+    return await work(ground);
   } finally {
     await ground.close();
   }
-  return figures;
 }

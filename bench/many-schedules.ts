@@ -1,24 +1,18 @@
 import type { Pool } from "pg";
-import type { ScheduleSpec } from "../src/core/ports/schedule.ts";
+import { defineJob } from "../src/core/define/define-job.ts";
+import { defineSchedule } from "../src/core/define/define-schedule.ts";
 
 export const manySchedules = 10_000;
 
-const spec: Omit<ScheduleSpec, "id"> = {
-  app: "bench",
-  expression: { form: "cron", cron: "0 3 * * *" },
+const ping = defineJob({ id: "ping", run: () => {} });
+const nightly = defineSchedule({
+  id: "schedule",
+  cron: "0 3 * * *",
   timezone: "Asia/Seoul",
-  dst: { gap: "auto", overlap: "auto" },
-  misfire: { rule: "latest", maxAgeMs: null, maxCount: null, paceMs: 1_000 },
   overlap: "skip",
-  startAt: null,
-  endAt: null,
-  enabled: true,
-  tzVersion: "2026a",
-  payload: null,
-  job: { kind: "ping", lane: "default", leaseMs: 20_000, maxAttempts: 4, retentionMs: 2_592_000_000, slotKeys: [] },
-  materializeBeforeMs: 0,
-  launch: "tick",
-};
+  run: ping,
+});
+const spec = nightly.spec("bench", "bench");
 
 /** Daily schedules, each with its last 30 times; the job of every hundredth schedule's last time FAILED. */
 export async function loadManySchedules(pool: Pool, schedules = manySchedules): Promise<void> {

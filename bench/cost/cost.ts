@@ -2,7 +2,7 @@ import type { Ground } from "../ground.ts";
 import { median } from "../rounds.ts";
 import { createMeter, type Used } from "./meter.ts";
 import { openWorld } from "./world.ts";
-import { type Work, works } from "./works.ts";
+import { app, type Work, works } from "./works.ts";
 
 /** What one job of a kind of work costs. */
 export type Cost = Readonly<Used> & {
@@ -33,7 +33,7 @@ export async function cost(ground: Ground, size: number): Promise<readonly Cost[
 async function costOf(ground: Ground, work: Work, jobs: number): Promise<Cost> {
   const database = await ground.database();
   const meter = createMeter(database);
-  const world = openWorld(database, meter);
+  const world = openWorld(app, database, meter);
   await work.prepare?.(world, jobs);
   const before = { done: await doneIn(database), bytes: await bytesOf(database) };
   await meter.during(() => work.run(world, jobs));

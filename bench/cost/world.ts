@@ -3,13 +3,12 @@ import { createLog } from "../../src/adapters/telemetry/log.ts";
 import { createMetrics } from "../../src/adapters/telemetry/metrics.ts";
 import { type Client, createClient } from "../../src/core/delivery/enqueue.ts";
 import { resolveRuns } from "../../src/core/delivery/resolve-runs.ts";
-import { type Registry, registry } from "../../src/core/define/definition.ts";
+import { type AppDefinition, type Registry, registry } from "../../src/core/define/definition.ts";
 import type { Message, Ports } from "../../src/core/ports/ports.ts";
 import { createWorker } from "../../src/core/work/worker.ts";
 import { type Database, storeName } from "../ground.ts";
 import { lane, noQueue, portsWith, recordsOf } from "../ports.ts";
 import type { Meter } from "./meter.ts";
-import { app } from "./works.ts";
 
 /** Everything real but SQS and the clock's pace: logs and metrics are written, and counted. */
 export interface World {
@@ -28,7 +27,7 @@ export interface World {
 
 const stage = "bench";
 
-export function openWorld(database: Database, meter: Meter): World {
+export function openWorld(app: AppDefinition, database: Database, meter: Meter): World {
   const waiting: Message[] = [];
   const queue = meter.queue({
     ...noQueue,

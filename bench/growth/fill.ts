@@ -1,4 +1,6 @@
 import type { Pool } from "pg";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { defineSchedule } from "../../src/core/define/define-schedule.ts";
 
 /**
  * What is kept, so many rows of it for one unit. What a statement reads up to a bound is more than that bound at N already: the
@@ -10,22 +12,9 @@ export const units = { few: 10_000, many: 100_000 };
 const keptDays = 14;
 
 const template = `'{"to": "ada"}'::jsonb, '\\x00'::bytea`;
-const spec = JSON.stringify({
-  app: "kept",
-  expression: { form: "cron", cron: "0 3 * * *" },
-  timezone: "Asia/Seoul",
-  dst: { gap: "auto", overlap: "auto" },
-  misfire: { rule: "latest", maxAgeMs: null, maxCount: null, paceMs: 1_000 },
-  overlap: "allow",
-  startAt: null,
-  endAt: null,
-  enabled: true,
-  tzVersion: "2026a",
-  payload: null,
-  job: { kind: "kept-1", lane: "default", leaseMs: 20_000, maxAttempts: 4, retentionMs: 2_592_000_000, slotKeys: [] },
-  materializeBeforeMs: 0,
-  launch: "tick",
-});
+const keptJob = defineJob({ id: "kept-1", run: () => {} });
+const nightly = defineSchedule({ id: "kept", cron: "0 3 * * *", timezone: "Asia/Seoul", run: keptJob });
+const spec = JSON.stringify(nightly.spec("bench", "kept"));
 
 interface Kept {
   readonly thing: string;

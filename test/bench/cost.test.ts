@@ -4,7 +4,7 @@ import { createMeter } from "../../bench/cost/meter.ts";
 import { asked } from "../../bench/cost/model.ts";
 import { costTable, scaleTable } from "../../bench/cost/report.ts";
 import { openWorld } from "../../bench/cost/world.ts";
-import { works } from "../../bench/cost/works.ts";
+import { app, works } from "../../bench/cost/works.ts";
 import type { Database } from "../../bench/ground.ts";
 import { freshDatabase } from "../support/database.ts";
 
@@ -46,7 +46,7 @@ async function openDatabase(): Promise<Database> {
 test.for(works)("$name: all of its jobs end, and what they use is counted", async (work) => {
   const database = await openDatabase();
   const meter = createMeter(database);
-  const world = openWorld(database, meter);
+  const world = openWorld(app, database, meter);
   onTestFinished(() => world.close());
   await work.prepare?.(world, 20);
   await meter.during(() => work.run(world, 20));

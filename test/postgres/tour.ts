@@ -4,6 +4,7 @@ import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
 import { runLimits } from "../../src/core/ports/run-limits.ts";
 import type { Store } from "../../src/core/ports/ports.ts";
 import type { ScheduleSpec } from "../../src/core/ports/schedule.ts";
+import { aSpec } from "../contract/store/schedule-fixture.ts";
 import { aJob, failure, minute, settlementOf, settleOptions, dispatchWindowMs } from "../contract/store/fixture.ts";
 
 /** Uses every verb of the store once or more, so that every statement runs with values of its daily life. */
@@ -159,27 +160,8 @@ async function scheduleControl(store: Store, clock: TestClock, tag: string): Pro
   await store.deleteSchedule(spec.id);
 }
 
-export function specOf(id: string): ScheduleSpec {
-  const { key: _key, dueAt: _due, delayMs: _delay, trace: _trace, ...template } = aJob();
-  const { payload: _payload, canonicalInput: _input, expiresAt: _expires, ...job } = template;
-  return {
-    id,
-    app: "tour",
-    expression: { form: "every", everyMs: minute },
-    timezone: "UTC",
-    dst: { gap: "auto", overlap: "auto" },
-    misfire: { rule: "latest", maxAgeMs: null, maxCount: null, paceMs: 1_000 },
-    overlap: "allow",
-    startAt: null,
-    endAt: null,
-    enabled: true,
-    tzVersion: "2026d",
-    payload: null,
-    job,
-    materializeBeforeMs: 0,
-    launch: "tick",
-  };
-}
+export const specOf = (id: string): ScheduleSpec =>
+  aSpec({ id, app: "tour", expression: { form: "every", everyMs: minute } });
 
 /** A fan-out whose targets are withdrawn by an edit and written again under their keys. */
 async function prematerialized(store: Store, tag: string): Promise<void> {

@@ -98,10 +98,10 @@ describe("control of runs", () => {
   });
 });
 
-const loaded = (tasks: readonly DataTask[], ran: unknown[] = []) =>
+const loaded = (tasks: readonly DataTask[], ran: unknown[] = [], version = 1) =>
   defineDataGraph({
     id: "loaded",
-    version: 1,
+    version,
     graph: () => tasks,
     run: (given) => (ran.push(given), given.task.toUpperCase()),
   });
@@ -117,6 +117,19 @@ describe("a graph that comes as data", () => {
       { task: "b", outputs: { a: "A" } },
       { task: "c", outputs: { a: "A", b: "B" } },
     ]);
+  });
+
+  test("that changes in the middle of a run touches only the next run", async () => {
+    const run = await startedRun(loaded([{ name: "a" }, { name: "b", after: ["a"] }]), undefined);
+    const { world: ports } = run.shop;
+    const release = await shop([loaded([{ name: "a" }, { name: "added" }], [], 2)], ports);
+    expect(await runToEnd({ ...run, shop: release })).toBe("DONE");
+    expect(await stateOf(run)).toEqual({ a: "SUCCESS", b: "SUCCESS" });
+    const id = await rerunRun(ports, release.registry, run.id, options);
+    const next = { ...run, shop: release, id };
+    expect(await runToEnd(next)).toBe("DONE");
+    expect(await stateOf(next)).toEqual({ a: "SUCCESS", added: "SUCCESS" });
+    expect(await ports.store.run(id)).toMatchObject({ version: 2, parentId: run.id });
   });
 
   test("with a cycle is refused with its path, for good, and starts no run", async () => {
