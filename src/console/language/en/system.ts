@@ -19,7 +19,7 @@ const overview = {
   onAverage: (duration: string) => `, ${duration} each on average`,
   scheduledAhead: (count: number) => `; ${counted(count)} scheduled ahead.`,
   phases: { scheduled: "Scheduled", waiting: "Waiting", held: "Held" },
-  heldBy: "by pause, cap or graph",
+  heldBy: "may not start yet",
   waitForTime: "due later",
   noneDue: "none is due",
   oldest: (duration: string) => `oldest ${duration}`,

@@ -18,7 +18,7 @@ const overview: Words["overview"] = {
   onAverage: (duration) => `, 평균 ${duration}`,
   scheduledAhead: (count) => `. 앞으로 ${counted(count)}개 예약됨.`,
   phases: { scheduled: "예약됨", waiting: "대기 중", held: "보류됨" },
-  heldBy: "일시 중지, 상한, 그래프",
+  heldBy: "아직 시작할 수 없음",
   waitForTime: "나중에 실행",
   noneDue: "예정 시각이 된 것 없음",
   oldest: (duration) => `가장 오래 ${duration}`,
