@@ -1,4 +1,5 @@
-import type { JobState, ShownJob } from "../shape.ts";
+import { type Phased, phaseText } from "../jobs/phase.ts";
+import type { JobState } from "../shape.ts";
 import { Icon } from "./icon.tsx";
 import { words } from "../language/words.ts";
 
@@ -16,22 +17,5 @@ export const StateBadge = ({ state, text = words.states[state] }: StateBadgeProp
   </span>
 );
 
-type Phased = Pick<ShownJob, "state" | "phase">;
-
 /** The state of a job; before it starts, what it waits for. */
 export const JobBadge = ({ job }: { readonly job: Phased }) => <StateBadge state={job.state} text={phaseText(job)} />;
-
-const phaseStarts = [
-  ["scheduled", "scheduled"],
-  ["retrying", "retrying"],
-  ["held", "slot"],
-  ["paused", "paused"],
-  ["waiting for predecessors", "predecessors"],
-  ["waiting", "waiting"],
-  ["queued", "waiting"],
-] as const;
-
-export function phaseText({ state, phase }: Phased): string {
-  const found = phaseStarts.find(([start]) => phase.startsWith(start));
-  return found === undefined ? words.states[state] : words.phases[found[1]];
-}
