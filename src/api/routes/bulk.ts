@@ -7,7 +7,7 @@ import { bulkBeginner } from "../bulk-runner.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
 import type { ApiOptions } from "../options.ts";
-import { HttpProblem, invalidField } from "../problem.ts";
+import { HttpProblem } from "../problem.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { pageOf } from "../query.ts";
 import { durationUpTo, id, limit, text, textsOf } from "../query-fields.ts";
@@ -135,21 +135,22 @@ interface Asking {
   readonly dryRun: boolean;
 }
 
+const noFilter = (path: string, message: string): HttpProblem =>
+  new HttpProblem("no-filter", `${path}: ${message}`, { issues: [{ path, message }] });
+
 function beginner(options: ApiOptions): (asking: Asking) => Promise<Answer> {
   const { operations } = options;
   const begin = bulkBeginner(options);
   return async ({ action, search: named, within, caller, pace: paceMs = 0, canary = false, dryRun }) => {
     if (Object.keys(named).length === 0) {
-      throw new HttpProblem("no-filter", "a bulk action needs a filter: name at least a state or a kind", {
-        issues: [{ path: "filter", message: "must name something" }],
-      });
+      throw noFilter("filter", "must name something: at least a state or a kind");
     }
     const search = { ...named, ...searchWithin(within) };
     const matched = await operations.count(changeable(action, search), contractLimits.bulkCountMax);
     if (dryRun) return { status: 200, body: { dryRun, matched } };
     const wanted = changeable(action, search);
     if (wanted.states?.length === 0)
-      throw invalidField("filter.state", `must be among ${statesOf[action].join(", ")} to ${action}`);
+      throw noFilter("filter.state", `must be among ${statesOf[action].join(", ")} to ${action}`);
     return await begin({ action, search: wanted, caller, matched, paceMs, canary });
   };
 }
