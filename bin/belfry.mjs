@@ -18,6 +18,7 @@ if (rest.length === 0 && ["--version", "-V", "version"].includes(first)) {
   // Compiled code is kept between starts: most of a short command's time is loading.
   const { enableCompileCache } = await import("node:module");
   enableCompileCache();
+  leaveOutTypeless();
   const { main } = await import("../src/cli/main.ts");
   await main();
 } else {
@@ -33,6 +34,14 @@ if (rest.length === 0 && ["--version", "-V", "version"].includes(first)) {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.once("error", (error) => fail(`the installed Node could not be started: ${error.message}`));
   child.once("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 1)));
+}
+
+/** A project of CommonJS may have its jobs in TypeScript: no command warns of it. */
+function leaveOutTypeless() {
+  const emit = process.emitWarning;
+  process.emitWarning = (warning, options, ...more) => {
+    if (options?.code !== "MODULE_TYPELESS_PACKAGE_JSON") emit.call(process, warning, options, ...more);
+  };
 }
 
 /** Of the folder's project first, then as a package manager placed it beside Belfry. */

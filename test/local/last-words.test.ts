@@ -60,3 +60,8 @@ test.each<[string, Readonly<Record<string, string>>, string]>([
   expect(stderr).toBe(`${line}\n`);
   expect(status).toBe(1);
 });
+
+test("TypeScript modules of a CommonJS project are loaded without a word", () => {
+  const files = { "entry.ts": 'import("./jobs/app.ts");\n', "jobs/app.ts": 'export const lane: string = "mail";\n' };
+  expect(lastWords({ "package.json": "{}", ...files })).toMatchObject({ status: 0, stderr: "" });
+});

@@ -40,7 +40,7 @@ create table time_capsule.notification (
   unique (capsule_id, user_id)
 );
 
--- One row for each attempt of a mail, also for one that failed or whose worker died.
+-- One row for each attempt of a mail that ended, also for one that failed or whose worker died.
 create table time_capsule.mail_log (
   job_id        bigint not null,
   attempt       int not null,

@@ -49,7 +49,8 @@ const known = (code: number): ExitCode =>
 
 /** Its own process, so that what the command line loaded is not part of the system. It stops itself on signals. */
 async function start(options: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, [local, "start", ...options], { stdio: "inherit" });
+  const flags = ["--disable-warning=MODULE_TYPELESS_PACKAGE_JSON"];
+  const child = spawn(process.execPath, [...flags, local, "start", ...options], { stdio: "inherit" });
   process.removeAllListeners("SIGINT");
   // The terminal sends Ctrl-C to the child as well: this process only waits for it to stop.
   let isInterrupted = false;

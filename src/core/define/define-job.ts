@@ -57,7 +57,7 @@ export interface JobLimits<P> {
   readonly lease?: Duration;
   /** Only one job with this lock runs at a time; another becomes SKIPPED `lock-held`. `ttl` takes the place of `lease`. */
   readonly lock?: { readonly name?: string; readonly ttl?: PerStage<Duration> };
-  /** SQL only: runs in the transaction that writes the outcome, also of a rescue or a cancel. */
+  /** SQL only: runs in the transaction that writes the outcome, also of a rescue or a cancel. Not for a try that a stopping worker gives back. */
   onSettled?(payload: P, settled: SettledJob, tx: Tx): Promise<void>;
 }
 

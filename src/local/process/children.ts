@@ -25,8 +25,15 @@ interface Recorded {
 
 const leftoverMs = 3_000;
 
+/** A project of CommonJS may have its jobs in TypeScript: no process warns of it. */
+const withoutWarning = "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON";
+
 /** Makes what ends a process of the project's own code one line. It needs the sources, so a bundle leaves it out. */
-export const withLastWords: readonly string[] = ["--import", new URL("./last-words.ts", import.meta.url).href];
+export const withLastWords: readonly string[] = [
+  withoutWarning,
+  "--import",
+  new URL("./last-words.ts", import.meta.url).href,
+];
 
 /**
  * The Node processes of one local system. Each is recorded in a file of its own while it runs, so that the next start

@@ -89,15 +89,9 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   if (!existsSync(join(record.dataFolder, "PG_VERSION"))) await initialize(bin, record, user);
   assertSameMajor(record, options.folder);
 
-  const port = options.port === 0 ? await freePort() : options.port;
-  const server = await launchAfterLeftovers({
-    bin,
-    record,
-    user,
-    port,
-    logFile: join(options.folder, "postgres.log"),
-    settings: options.settings ?? {},
-  });
+  const logFile = join(options.folder, "postgres.log");
+  const launched = { bin, record, user, logFile, settings: options.settings ?? {} };
+  const { server, port } = await launchWhenFree(options.port, launched);
   const url = `postgresql://${superuserOf(record)}:${record.password}@127.0.0.1:${port}`;
   await createDatabase(url);
   return running(server, { url: `${url}/belfry`, port, dataFolder: record.dataFolder });
@@ -154,6 +148,8 @@ async function initialize(bin: string, record: PostgresRecord, user: User | null
 
 const superuserOf = (record: PostgresRecord): string => record.superuser ?? superuserBefore;
 
+type Launched = { readonly server: ChildProcess; readonly port: number };
+
 interface Launch {
   readonly bin: string;
   readonly record: PostgresRecord;
@@ -163,13 +159,18 @@ interface Launch {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Backends outlive a killed server by some milliseconds, and Postgres refuses its data until the last has ended. */
-async function launchAfterLeftovers(options: Launch, leftMs = 10_000): Promise<ChildProcess> {
-  return await launch(options).catch(async (error: Error) => {
-    if (leftMs <= 0 || !error.message.includes("pre-existing shared memory block")) throw error;
-    await wait(100);
-    return await launchAfterLeftovers(options, leftMs - 100);
-  });
+/** Backends outlive a killed server by some milliseconds and keep its data; a port that was free may be taken by then. */
+async function launchWhenFree(wanted: number, options: Omit<Launch, "port">, leftMs = 10_000): Promise<Launched> {
+  const port = wanted === 0 ? await freePort() : wanted;
+  const passing =
+    wanted === 0 ? /pre-existing shared memory block|Address already in use/ : /pre-existing shared memory/;
+  try {
+    return { server: await launch({ ...options, port }), port };
+  } catch (error) {
+    if (leftMs <= 0 || !passing.test(String(error))) throw error;
+  }
+  await wait(100);
+  return await launchWhenFree(wanted, options, leftMs - 100);
 }
 
 async function launch(options: Launch): Promise<ChildProcess> {

@@ -136,12 +136,9 @@ async function showsInert(
     (text) => echoes.filter(({ fields }) => fields["text"] === logged(text)).length !== 1,
   );
   list.expectNone("each text is one line of the log", wrong);
+  const asked = ["jobs", "list", "--columns", "id,kind,key,error", "--limit", "200", "--url", url];
   const belfry = async (...args: string[]): Promise<string> =>
-    (
-      await execute(process.execPath, [bin, "jobs", "list", "--limit", "200", "--url", url, ...args], {
-        env: system.env,
-      })
-    ).stdout;
+    (await execute(process.execPath, [bin, ...asked, ...args], { env: system.env })).stdout;
   const shown = await belfry();
   list.expect("a terminal gets no control character", !/[^\P{Cc}\n\t]|[\u202a-\u202e]/u.test(shown));
   list.expect("and a line a job", shown.trim().split("\n").length === ids.length + 3, shown.trim().split("\n").length);

@@ -1,3 +1,4 @@
+import type { Pool } from "pg";
 import { bystanders, closeCapsules, openings, quantile, startCapsules } from "../capsules.ts";
 import { Checklist, type Proof, type ProofContext } from "../proof.ts";
 import { until } from "../until.ts";
@@ -52,10 +53,26 @@ async function threeMinutes(list: Checklist, context: ProofContext): Promise<voi
   );
   list.expect("mails hang meanwhile, none is through", mails[0]?.sent === 0 && mails[0].tried > 0, mails[0]?.tried);
   list.figure(`openings late p50 ${quantile(late, 0.5)} p99 ${quantile(late, 0.99)} max ${quantile(late, 1)} ms`);
+  list.figure(`turns ${(await turns(pool)).join(", ")}`);
   list.figure(`beside p99 ${quantile(await bystanders(pool, scale), 0.99)} ms, ${mails[0]?.tried ?? 0} mails hung`);
   await wakes.stop();
   await fleet.stop();
   await example.stop();
+}
+
+/** Of each minute, after its time: when its sweep began and had found all, and when the last capsule was open. */
+async function turns(db: Pool): Promise<readonly string[]> {
+  const { rows } = await db.query<{ turn: string }>(
+    `select concat_ws('/', began, found, opened) || ' s' as turn from (
+       select c.opens_at, extract(epoch from s.started_at - c.opens_at)::numeric(9, 1) as began,
+         extract(epoch from s.finished_at - c.opens_at)::numeric(9, 1) as found,
+         extract(epoch from c.last - c.opens_at)::numeric(9, 1) as opened
+       from (select opens_at, max(opened_at) as last from time_capsule.capsule group by opens_at) c
+       join belfry.occurrence o on o.schedule_id = 'open-due-every-minute' and o.nominal_at = c.opens_at
+       join belfry.job s on s.id = o.job_id) t
+     order by opens_at`,
+  );
+  return rows.map(({ turn }) => turn);
 }
 
 /** Scaled, because nothing here waits: what is due is due, and the turn is one sweep job. */
