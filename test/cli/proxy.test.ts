@@ -114,7 +114,7 @@ test("the printed address signs one browser in, once, and leaves no token in its
   expect((await fetch(`${url}/jobs`, { headers: { cookie: cookie.split(";")[0] ?? "" } })).status).toBe(200);
 });
 
-test("the session ends after an hour without a request, and after twelve in any case; what is refused is told", async () => {
+test("the session ends after an hour without a request, and after twelve in any case; what is refused is shown", async () => {
   let nowMs = 0;
   const refused: string[] = [];
   const options = { nowMs: () => nowMs, onRefused: (code: string) => void refused.push(code) };

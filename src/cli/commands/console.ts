@@ -12,7 +12,7 @@ import type { World } from "../world.ts";
 /** Longer than a stream of events stays open. */
 const timeoutMs = 70_000;
 /** A program that keeps asking must not fill the terminal. */
-const refusalsToldMax = 100;
+const refusalsShownMax = 100;
 
 export function consoleCommand(world: World, out: Output): Command {
   return new Command("console")
@@ -39,10 +39,10 @@ export function consoleCommand(world: World, out: Output): Command {
 }
 
 function refusalsTo(out: Output): (code: string) => void {
-  let told = 0;
+  let shown = 0;
   return (code) => {
-    if (code === "read-only" || told >= refusalsToldMax) return;
-    told += 1;
+    if (code === "read-only" || shown >= refusalsShownMax) return;
+    shown += 1;
     out.note(`${new Date().toISOString()} refused a request: ${code}`);
   };
 }
