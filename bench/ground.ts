@@ -3,9 +3,10 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { SQSClient } from "@aws-sdk/client-sqs";
 import pg from "pg";
-import { sqsClient } from "../src/adapters/aws/endpoint.ts";
+import { localCredentials } from "../src/adapters/aws/address.ts";
+import { type SqsClient, sqsClient } from "../src/adapters/aws/sqs-client.ts";
 import { type Connections, createPostgresStore, migrate, openConnections } from "../src/adapters/postgres/index.ts";
 import { keptPlanSettings } from "../src/adapters/postgres/statement.ts";
 import type { Store } from "../src/core/ports/ports.ts";
@@ -36,7 +37,7 @@ export interface Database {
 
 export interface Sqs {
   /** As Belfry makes it. */
-  readonly client: SQSClient;
+  readonly client: SqsClient;
   /** As the SDK makes it, for the roofs. */
   readonly bare: SQSClient;
   /** Makes a queue. @returns its URL. */
@@ -159,15 +160,12 @@ async function startSqsProcess(): Promise<Sqs> {
   const child = fork(new URL("./sqs-process.ts", import.meta.url));
   const [url] = (await once(child, "message")) as [string];
   const client = sqsClient({ region: "us-east-1", sqsEndpoint: url, dynamodbEndpoint: null });
-  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
-  const bare = new SQSClient({ region: "us-east-1", endpoint: url, credentials });
+  const bare = new SQSClient({ region: "us-east-1", endpoint: url, credentials: localCredentials });
   return {
     client,
     bare,
     async queue(name) {
-      const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: name }));
-      if (QueueUrl === undefined) throw new Error(`the queue "${name}" was not made`);
-      return QueueUrl;
+      return (await client.call<{ QueueUrl: string }>("CreateQueue", { QueueName: name })).QueueUrl;
     },
     async close() {
       client.destroy();

@@ -1,8 +1,8 @@
 /** `belfry/connect`: for programs beside Belfry's own processes, such as a web server. Works on Node 20 and in a bundle. */
 import { readFileSync } from "node:fs";
 import { databasePassword } from "./adapters/aws/database-password.ts";
-import { sqsClient } from "./adapters/aws/endpoint.ts";
 import { createSqsQueue } from "./adapters/aws/queue.ts";
+import { sqsClient } from "./adapters/aws/sqs-client.ts";
 import { createClock, systemRandom } from "./adapters/clock.ts";
 import { openConnections as connectPostgres } from "./adapters/postgres/connect.ts";
 import { currentEpoch } from "./adapters/postgres/epoch.ts";

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { databasePassword } from "./adapters/aws/database-password.ts";
-import { dynamodbClient, ecsClient, sqsClient } from "./adapters/aws/endpoint.ts";
+import { dynamodbClient, ecsClient } from "./adapters/aws/endpoint.ts";
 import { createDynamoLockStore } from "./adapters/aws/lock-store.ts";
 import { createSqsQueue } from "./adapters/aws/queue.ts";
+import { type SqsClient, sqsClient } from "./adapters/aws/sqs-client.ts";
 import { createEcsLauncher, ownTasksSince } from "./adapters/aws/task-launcher.ts";
 import { createClock, systemRandom } from "./adapters/clock.ts";
 import { createCrashPoint } from "./adapters/crash-point.ts";
@@ -158,7 +159,7 @@ interface Opened {
   readonly topology: Topology;
   readonly registry: Registry;
   readonly connections: ReturnType<typeof openConnections>;
-  readonly sqs: ReturnType<typeof sqsClient>;
+  readonly sqs: SqsClient;
   readonly dynamodb: ReturnType<typeof dynamodbClient>;
 }
 

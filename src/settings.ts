@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { DatabaseAuth } from "./adapters/aws/database-password.ts";
-import type { AwsSettings } from "./adapters/aws/endpoint.ts";
+import type { AwsSettings } from "./adapters/aws/address.ts";
 import type { TaskPlace } from "./adapters/aws/task-launcher.ts";
 import type { EventSinkSettings } from "./adapters/events/sink.ts";
 import { withoutPassword } from "./adapters/postgres/address.ts";

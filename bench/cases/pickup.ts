@@ -57,7 +57,7 @@ async function openProduct(database: Database, sqs: Sqs): Promise<Timed> {
   });
   const worker = workerOf(database.store(1), definition, "worker-1");
   const stop = new AbortController();
-  const loop = receiveUntil(sqs.client, url, stop.signal, (records) =>
+  const loop = receiveUntil(sqs.bare, url, stop.signal, (records) =>
     worker.handle(records, { remainingMs: () => 60_000 }),
   );
   return {
@@ -110,7 +110,7 @@ async function openRoof(database: Database, sqs: Sqs): Promise<Timed> {
 
 type Handle = (records: readonly { messageId: string; body: string }[]) => Promise<unknown>;
 
-/** One long poll after the other; what was handled is deleted. */
+/** One long poll after the other, as Lambda does; what was handled is deleted. */
 export async function receiveUntil(client: SQSClient, url: string, signal: AbortSignal, handle: Handle): Promise<void> {
   while (!signal.aborted) {
     const receive = new ReceiveMessageCommand({ QueueUrl: url, MaxNumberOfMessages: 10, WaitTimeSeconds: 20 });

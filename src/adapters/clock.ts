@@ -31,6 +31,9 @@ export function createClock(scale = 1): Clock {
   };
 }
 
+/** Milliseconds since 1970, for a signature, which has to state them. No decision of Belfry is made by it. */
+export const wallClockMs = (): number => Date.now();
+
 export const systemRandom: Random = {
   next: Math.random,
   // Node draws these many at a time; drawing 16 bytes for each costs a call of the system.

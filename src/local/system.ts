@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { sqsClient } from "../adapters/aws/endpoint.ts";
+import { sqsClient } from "../adapters/aws/sqs-client.ts";
 import { configFileOf, openProject, type Project, stageNamed } from "../project.ts";
 import { type ApiProcess, startApi } from "./api-process.ts";
 import { childEnvironment } from "./child-environment.ts";

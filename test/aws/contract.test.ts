@@ -1,8 +1,10 @@
-import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll } from "vitest";
-import { dynamodbClient, sqsClient } from "../../src/adapters/aws/endpoint.ts";
+import { localCredentials } from "../../src/adapters/aws/address.ts";
+import { dynamodbClient } from "../../src/adapters/aws/endpoint.ts";
 import { createDynamoLockStore } from "../../src/adapters/aws/lock-store.ts";
 import { createSqsQueue } from "../../src/adapters/aws/queue.ts";
+import { sqsClient } from "../../src/adapters/aws/sqs-client.ts";
 import { startDynamodb } from "../../src/local/services/dynamodb.ts";
 import { createQueue, createLockTable } from "../../src/local/setup/resources.ts";
 import type { LocalServer } from "../../src/local/services/server.ts";
@@ -39,13 +41,15 @@ queueContract("in memory", async () => {
 });
 queueContract("on SQS", async () => {
   const client = sqsClient({ region: "us-east-1", sqsEndpoint: endpoint(1), dynamodbEndpoint: null });
+  // What arrived is read by another client than the one that sent it.
+  const reader = new SQSClient({ region: "us-east-1", endpoint: endpoint(1), credentials: localCredentials });
   const names = { mail: `mail-${++queues}`, push: `push-${queues}` };
   const { url } = await createQueue(client, names.mail, { VisibilityTimeout: "30" });
   await createQueue(client, names.push, {});
   return {
     queue: createSqsQueue({ client, names }),
     async receive() {
-      const { Messages } = await client.send(new ReceiveMessageCommand({ QueueUrl: url, MaxNumberOfMessages: 10 }));
+      const { Messages } = await reader.send(new ReceiveMessageCommand({ QueueUrl: url, MaxNumberOfMessages: 10 }));
       return (Messages ?? []).map(({ Body }) => Body ?? "");
     },
   };

@@ -1,9 +1,11 @@
+import { Agent, type ClientRequest } from "node:http";
 import { project } from "../support/own-project.ts";
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { RunTaskCommand } from "@aws-sdk/client-ecs";
-import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { expect, test, vi } from "vitest";
-import { dynamodbClient, ecsClient, serviceUrl, sqsClient } from "../../src/adapters/aws/endpoint.ts";
+import { serviceUrl } from "../../src/adapters/aws/address.ts";
+import { dynamodbClient, ecsClient } from "../../src/adapters/aws/endpoint.ts";
+import { sqsClient } from "../../src/adapters/aws/sqs-client.ts";
 import { databasePassword } from "../../src/adapters/aws/database-password.ts";
 import { readConfig } from "../../src/config.ts";
 import { openSecrets } from "../../src/secrets.ts";
@@ -27,12 +29,17 @@ async function hosts(environment: Readonly<Record<string, string>>): Promise<rea
     return Promise.reject(new Error("noted"));
   };
   const [sqs, ecs, dynamodb] = [sqsClient(aws), ecsClient(aws), dynamodbClient(aws)];
+  // Where its request is handed to a socket: nothing leaves the machine.
+  const sockets = Agent.prototype as unknown as { addRequest(request: ClientRequest, to: { host: string }): void };
+  vi.spyOn(sockets, "addRequest").mockImplementation((request, { host }) => {
+    seen.push(host);
+    process.nextTick(() => request.emit("error", new Error("noted")));
+  });
   const last = { step: "finalizeRequest", priority: "low" } as const;
-  sqs.middlewareStack.add(note as never, last);
   ecs.middlewareStack.add(note as never, last);
   dynamodb.middlewareStack.add(note as never, last);
   const calls = [
-    () => sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}" })),
+    () => sqs.call("SendMessage", { QueueUrl, MessageBody: "{}" }),
     () => ecs.send(new RunTaskCommand({ taskDefinition: "job" })),
     () => dynamodb.send(new GetItemCommand({ TableName: "locks", Key: { name: { S: "a" } } })),
   ];
@@ -62,6 +69,8 @@ test("elsewhere the names stay, and an endpoint of one's own goes before both", 
 test("a service that is called without a client has its names in every partition", () => {
   expect(serviceUrl("secretsmanager", "eu-west-1", true)).toBe("https://secretsmanager.eu-west-1.api.aws/");
   expect(serviceUrl("secretsmanager", "cn-north-1", true)).toMatch(/cn-north-1\.api\.amazonwebservices\.com\.cn\/$/);
+  expect(serviceUrl("sqs", "cn-north-1", false)).toBe("https://sqs.cn-north-1.amazonaws.com.cn/");
+  expect(serviceUrl("sqs", "eusc-de-east-1", false)).toBe("https://sqs.eusc-de-east-1.amazonaws.eu/");
   expect(serviceUrl("secretsmanager", "eu-west-1", false)).toBe("https://secretsmanager.eu-west-1.amazonaws.com/");
 });
 

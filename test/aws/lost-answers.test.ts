@@ -5,14 +5,14 @@ import {
   GetItemCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { GetQueueUrlCommand, QueueDoesNotExist, SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createDynamoLockStore } from "../../src/adapters/aws/lock-store.ts";
 import { createSqsQueue, delaySeconds } from "../../src/adapters/aws/queue.ts";
+import { sqsClient } from "../../src/adapters/aws/sqs-client.ts";
 import { message } from "../contract/queue.ts";
+import { type Answer, serve } from "../support/replies.ts";
 
-const sqs = mockClient(SQSClient);
 const dynamodb = mockClient(DynamoDBClient);
 const refused = new ConditionalCheckFailedException({ message: "no", $metadata: {} });
 const item = (owner: string | null, rvn: string, fence: number) => ({
@@ -23,37 +23,40 @@ const item = (owner: string | null, rvn: string, fence: number) => ({
     ...(owner === null ? {} : { owner: { S: owner } }),
   },
 });
-beforeEach(() => {
-  sqs.reset();
-  dynamodb.reset();
-});
+beforeEach(() => dynamodb.reset());
+
+/** A queue whose SQS answers so, and what it was asked. */
+async function queueThat(urls: Readonly<Record<string, string>>, ...answers: Answer[]) {
+  const { url, calls } = await serve(...answers);
+  const client = sqsClient({ region: "us-east-1", sqsEndpoint: url, dynamodbEndpoint: null });
+  return { queue: createSqsQueue({ client, names: { mail: "belfry-dev-mail" }, urls }), calls };
+}
+const accepted = (...ids: string[]) => ({ status: 200, body: { Successful: ids.map((Id) => ({ Id })) } });
 
 describe("a send that is answered with 200", () => {
-  const queue = createSqsQueue({ client: new SQSClient({}), names: {}, urls: { mail: "https://queue/mail" } });
+  const urls = { mail: "https://queue/mail" };
 
   it("names the messages that were refused", async () => {
-    sqs.on(SendMessageBatchCommand).resolves({
-      Successful: [{ Id: "0", MessageId: "m", MD5OfMessageBody: "x" }],
-      Failed: [{ Id: "1", Code: "ThrottlingException", SenderFault: false }],
-    });
+    const Failed = [{ Id: "1", Code: "ThrottlingException", SenderFault: false }];
+    const { queue } = await queueThat(urls, { status: 200, body: { ...accepted("0").body, Failed } });
     expect(await queue.send("mail", [message(1), message(2)])).toEqual({ failed: [1] });
   });
 
   it("counts a message the answer does not mention as refused", async () => {
-    sqs.on(SendMessageBatchCommand).resolves({ Successful: [{ Id: "1", MessageId: "m", MD5OfMessageBody: "x" }] });
+    const { queue } = await queueThat(urls, accepted("1"));
     expect(await queue.send("mail", [message(1), message(2)])).toEqual({ failed: [0] });
   });
 
   it("throws when nothing is known", async () => {
-    sqs.on(SendMessageBatchCommand).rejects(new Error("socket hang up"));
+    const { queue } = await queueThat(urls, null);
     await expect(queue.send("mail", [message(1)])).rejects.toThrow("socket hang up");
   });
 
   it("asks for whole seconds between 0 and 900", async () => {
-    sqs.on(SendMessageBatchCommand).resolves({ Successful: [] });
+    const { queue, calls } = await queueThat(urls, accepted());
     await queue.send("mail", [message(1, -1), message(2, 1_999), message(3, 901_000)]);
-    const [call] = sqs.commandCalls(SendMessageBatchCommand);
-    expect(call?.args[0].input.Entries?.map((entry) => entry.DelaySeconds)).toEqual([0, 1, 900]);
+    const { Entries } = JSON.parse(calls[0]?.body ?? "") as { Entries: { DelaySeconds: number }[] };
+    expect(Entries.map((entry) => entry.DelaySeconds)).toEqual([0, 1, 900]);
   });
 
   it("keeps fractions only in compressed time", () => {
@@ -63,28 +66,32 @@ describe("a send that is answered with 200", () => {
 });
 
 describe("the URL of a lane's queue", () => {
-  const names = { mail: "belfry-dev-mail" };
+  const denied = { status: 403, body: { __type: "AccessDenied", message: "no" } };
+  const missing = { status: 400, body: { __type: "com.amazonaws.sqs#QueueDoesNotExist", message: "no" } };
 
   it("is looked up once, and again after a failure", async () => {
-    const queue = createSqsQueue({ client: new SQSClient({}), names });
-    sqs.on(SendMessageBatchCommand).resolves({ Successful: [] });
-    sqs.on(GetQueueUrlCommand).rejectsOnce(new Error("throttled")).resolves({ QueueUrl: "https://queue/mail" });
-    await expect(queue.send("mail", [message(1)])).rejects.toThrow("throttled");
+    const found = { status: 200, body: { QueueUrl: "https://queue/mail" } };
+    const { queue, calls } = await queueThat({}, denied, found, accepted("0"));
+    await expect(queue.send("mail", [message(1)])).rejects.toThrow("AccessDenied: no");
     await queue.send("mail", [message(1)]);
     await queue.send("mail", [message(1)]);
-    expect(sqs.commandCalls(GetQueueUrlCommand)).toHaveLength(2);
+    expect(calls.map(({ headers }) => headers["x-amz-target"])).toEqual([
+      "AmazonSQS.GetQueueUrl",
+      "AmazonSQS.GetQueueUrl",
+      "AmazonSQS.SendMessageBatch",
+      "AmazonSQS.SendMessageBatch",
+    ]);
   });
 
   it("is refused for an unknown lane with the lanes there are", async () => {
-    const queue = createSqsQueue({ client: new SQSClient({}), names });
+    const { queue } = await queueThat({}, missing);
     await expect(queue.send("toString", [message(1)])).rejects.toThrow(
       'lane "toString" has no queue: the lanes are mail',
     );
   });
 
   it("is refused for a missing queue with what to do", async () => {
-    const queue = createSqsQueue({ client: new SQSClient({}), names });
-    sqs.on(GetQueueUrlCommand).rejects(new QueueDoesNotExist({ message: "no", $metadata: {} }));
+    const { queue } = await queueThat({}, missing);
     await expect(queue.send("mail", [message(1)])).rejects.toThrow(
       'queue "belfry-dev-mail" of lane "mail" does not exist',
     );

@@ -1,40 +1,12 @@
 import { hash } from "node:crypto";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, it, onTestFinished } from "vitest";
-import { dynamodbClient, sqsClient } from "../../src/adapters/aws/endpoint.ts";
+import { expect, it } from "vitest";
+import { dynamodbClient } from "../../src/adapters/aws/endpoint.ts";
 import { createDynamoLockStore } from "../../src/adapters/aws/lock-store.ts";
 import { createSqsQueue } from "../../src/adapters/aws/queue.ts";
+import { sqsClient } from "../../src/adapters/aws/sqs-client.ts";
 import { encodeMessage } from "../../src/core/delivery/message.ts";
 import { message } from "../contract/queue.ts";
-
-interface Reply {
-  readonly status: number;
-  readonly body: object;
-}
-
-/** Answers each call with the next reply, and the last one for ever; null hangs up without an answer. */
-async function serve(...replies: (Reply | null)[]): Promise<{ url: string; calls: () => number }> {
-  let calls = 0;
-  const server = createServer((request, response) => {
-    const reply = replies[Math.min(calls++, replies.length - 1)] ?? null;
-    request.resume().on("end", () => {
-      if (reply === null) request.socket.destroy();
-      else
-        response
-          .writeHead(reply.status, { "content-type": "application/x-amz-json-1.0" })
-          .end(JSON.stringify(reply.body));
-    });
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls: () => calls };
-}
+import { type Reply, serve } from "../support/replies.ts";
 
 const throttled: Reply = { status: 400, body: { __type: "ThrottlingException", message: "slow down" } };
 const broken: Reply = { status: 500, body: { __type: "InternalServerError", message: "oops" } };
@@ -51,7 +23,7 @@ it("sends again what the queue throttled", async () => {
   const client = sqsClient({ region: "us-east-1", sqsEndpoint: url, dynamodbEndpoint: null });
   const queue = createSqsQueue({ client, names: {}, urls: { mail: `${url}/1/mail` } });
   expect(await queue.send("mail", [message(1)])).toEqual({ failed: [] });
-  expect(calls()).toBe(2);
+  expect(calls).toHaveLength(2);
 });
 
 it("has the lock when the take succeeded, the answer said 500, and the repeat was refused", async () => {
@@ -66,5 +38,5 @@ it("throws when the lock store hangs up again and again", async () => {
   const client = dynamodbClient({ region: "us-east-1", sqsEndpoint: null, dynamodbEndpoint: url });
   const store = createDynamoLockStore({ client, tableName: "lock" });
   await expect(store.read("pass")).rejects.toThrow(/hang up|ECONNRESET/);
-  expect(calls()).toBe(3);
+  expect(calls).toHaveLength(3);
 });

@@ -7,14 +7,15 @@ import type { Stage } from "../../src/stages.ts";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { DeleteMessageCommand, PurgeQueueCommand, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { vi } from "vitest";
-import { dynamodbClient, sqsClient } from "../../src/adapters/aws/endpoint.ts";
+import { dynamodbClient } from "../../src/adapters/aws/endpoint.ts";
+import { type SqsClient, sqsClient } from "../../src/adapters/aws/sqs-client.ts";
 import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import { readConfig } from "../../src/config.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import { startDynamodb } from "../../src/local/services/dynamodb.ts";
 import { startSqs } from "../../src/local/services/sqs.ts";
+import { createSourceQueue } from "../../src/local/lambda/source-queue.ts";
 import { createResources, type LaneQueues } from "../../src/local/setup/resources.ts";
 import { topology } from "../../src/topology.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
@@ -50,14 +51,14 @@ export class AlarmWorld {
   /** The command of the task that was launched last. */
   launched: readonly string[] = [];
   readonly #queues: readonly LaneQueues[];
-  readonly #sqs: SQSClient;
+  readonly #sqs: SqsClient;
   readonly #stops: (() => Promise<unknown>)[];
   #functions: Readonly<Record<"worker" | "mail" | "drain" | "api", Handler>> | null = null;
 
   private constructor(parts: {
     database: TestDatabase;
     queues: readonly LaneQueues[];
-    sqs: SQSClient;
+    sqs: SqsClient;
     stops: (() => Promise<unknown>)[];
   }) {
     this.database = parts.database;
@@ -148,7 +149,7 @@ export class AlarmWorld {
     all.push("batch_count", "reader");
     await this.sql(all.map((table) => `delete from belfry.${table};`).join(""));
     await this.sql("update belfry.slot set job_id = null, attempt = null, kept_for = null, free_from = null");
-    for (const { url } of this.#queues) await this.#sqs.send(new PurgeQueueCommand({ QueueUrl: url }));
+    for (const { url } of this.#queues) await this.#sqs.call("PurgeQueue", { QueueUrl: url });
     Object.assign(outside, { runTask: acceptTask, tasksSince: null, schedulerTasksSince: null, webhookStatus: 204 });
     fault.act = act;
     this.statuses.length = 0;
@@ -197,16 +198,13 @@ export class AlarmWorld {
     );
   }
 
-  async #deliver(name: "worker" | "mail", QueueUrl: string | undefined): Promise<void> {
+  async #deliver(name: "worker" | "mail", url = ""): Promise<void> {
+    const queue = createSourceQueue({ client: this.#sqs, url, region: "us-east-1" });
     for (;;) {
-      const receive = { QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 0 };
-      const { Messages = [] } = await this.#sqs.send(new ReceiveMessageCommand(receive));
-      if (Messages.length === 0) return;
-      const Records = Messages.map(({ MessageId, Body }) => ({ messageId: MessageId, body: Body }));
+      const Records = await queue.receive(10, { waitSeconds: 0, signal: new AbortController().signal });
+      if (Records.length === 0) return;
       await this.#invoke(name, { Records });
-      for (const { ReceiptHandle } of Messages) {
-        await this.#sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
-      }
+      await queue.delete(Records);
     }
   }
 

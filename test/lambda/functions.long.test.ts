@@ -1,12 +1,12 @@
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bundleFunctions } from "../../infra/release.ts";
 import { type FunctionName, functionNames } from "../../infra/release-files.ts";
-import { dynamodbClient, sqsClient } from "../../src/adapters/aws/endpoint.ts";
+import { dynamodbClient } from "../../src/adapters/aws/endpoint.ts";
+import { sqsClient } from "../../src/adapters/aws/sqs-client.ts";
 import { loadApps, stages, project } from "../support/own-project.ts";
 import { readConfig } from "../../src/config.ts";
 import { startDynamodb } from "../../src/local/services/dynamodb.ts";
@@ -127,7 +127,8 @@ async function query(sql: string): Promise<readonly { count: number }[]> {
 
 async function receivedBody(): Promise<string> {
   const sqs = sqsClient(readConfig({ DATABASE_URL: database.url, ...services }, project).aws);
-  const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 5 }));
+  const receive = { QueueUrl: queue.url, WaitTimeSeconds: 5 };
+  const { Messages = [] } = await sqs.call<{ Messages?: { Body: string }[] }>("ReceiveMessage", receive);
   sqs.destroy();
   return Messages[0]?.Body ?? "";
 }

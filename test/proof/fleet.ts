@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { SQSClient } from "@aws-sdk/client-sqs";
+import type { SqsClient } from "../../src/adapters/aws/sqs-client.ts";
 import { type EventSource, startEventSource } from "../../src/local/lambda/event-source.ts";
 import type { LaneQueues } from "../../src/local/setup/resources.ts";
 import { SandboxPool } from "../../src/local/lambda/sandbox-pool.ts";
@@ -20,7 +20,7 @@ export interface FleetOptions {
 
 export interface FleetParts {
   readonly processes: Processes;
-  readonly sqs: SQSClient;
+  readonly sqs: SqsClient;
   readonly queues: readonly LaneQueues[];
   readonly env: Readonly<Record<string, string>>;
 }
@@ -109,7 +109,7 @@ function drainOf({ processes, sqs, env }: FleetParts, { lane, deadLetterUrl }: L
   return { pool, source: sourceOf(sqs, deadLetterUrl, pool, 10) };
 }
 
-function sourceOf(client: SQSClient, url: string, pool: SandboxPool, batchSize: number): EventSource {
+function sourceOf(client: SqsClient, url: string, pool: SandboxPool, batchSize: number): EventSource {
   const queue = createSourceQueue({ client, url, region });
   // A failed invocation is what these proofs are about: it is judged by its rows, not told here.
   return startEventSource({ queue, pool, batchSize, windowMs: batchSize > 10 ? 1_000 : 0, onProblem: () => {} });

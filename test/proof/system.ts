@@ -1,9 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Pool } from "pg";
-import { GetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { dynamodbClient, sqsClient } from "../../src/adapters/aws/endpoint.ts";
+import { dynamodbClient } from "../../src/adapters/aws/endpoint.ts";
+import { queueAttributes } from "../../src/adapters/aws/queue.ts";
+import { type SqsClient, sqsClient } from "../../src/adapters/aws/sqs-client.ts";
 import { project } from "../support/own-project.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Enqueued } from "../../src/core/ports/client.ts";
@@ -52,7 +53,7 @@ export interface System {
   readonly env: Readonly<Record<string, string>>;
   readonly runtime: Runtime;
   readonly pool: Pool;
-  readonly sqs: SQSClient;
+  readonly sqs: SqsClient;
   /** Past the proxy. */
   readonly dynamodb: DynamoDBClient;
   readonly topology: Topology;
@@ -235,15 +236,11 @@ async function enqueue(
   return answers;
 }
 
-async function depthOf(client: SQSClient, url: string): Promise<{ visible: number; inFlight: number }> {
-  const { Attributes: counts } = await client.send(
-    new GetQueueAttributesCommand({
-      QueueUrl: url,
-      AttributeNames: ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
-    }),
-  );
+async function depthOf(client: SqsClient, url: string): Promise<{ visible: number; inFlight: number }> {
+  const names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"] as const;
+  const counts = await queueAttributes(client, url, names);
   return {
-    visible: Number(counts?.ApproximateNumberOfMessages ?? 0),
-    inFlight: Number(counts?.ApproximateNumberOfMessagesNotVisible ?? 0),
+    visible: Number(counts.ApproximateNumberOfMessages ?? 0),
+    inFlight: Number(counts.ApproximateNumberOfMessagesNotVisible ?? 0),
   };
 }

@@ -1,8 +1,8 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { SQSClient } from "@aws-sdk/client-sqs";
-import { CreateQueueCommand } from "@aws-sdk/client-sqs";
-import { sqsClient } from "../../../src/adapters/aws/endpoint.ts";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { localCredentials } from "../../../src/adapters/aws/address.ts";
 import { createSqsQueue } from "../../../src/adapters/aws/queue.ts";
+import { sqsClient } from "../../../src/adapters/aws/sqs-client.ts";
 import { createPostgresStore, openConnections } from "../../../src/adapters/postgres/index.ts";
 import { definitionOf, defineJob } from "../../../src/core/define/define-job.ts";
 import { createClient } from "../../../src/core/delivery/enqueue.ts";
@@ -48,7 +48,8 @@ export async function belfry({ url }: Setting): Promise<Contender> {
 export async function belfryThroughSqs({ url, sqs }: Setting): Promise<Contender> {
   if (sqs === null) throw new Error("belfry-sqs needs the SQS API");
   const client = sqsClient({ region: "us-east-1", sqsEndpoint: sqs, dynamodbEndpoint: null });
-  const queueUrl = await queueOf(client);
+  const { QueueUrl: queueUrl } = await client.call<{ QueueUrl: string }>("CreateQueue", { QueueName: "peers" });
+  const poller = new SQSClient({ region: "us-east-1", endpoint: sqs, credentials: localCredentials });
   const own = openBelfry(url, createSqsQueue({ client, names: {}, urls: { [lane]: queueUrl } }));
   let stop = new AbortController();
   let loop: Promise<unknown> = Promise.resolve();
@@ -57,7 +58,7 @@ export async function belfryThroughSqs({ url, sqs }: Setting): Promise<Contender
     async work(onStart) {
       own.tell(onStart);
       stop = new AbortController();
-      loop = receiveUntil(client, queueUrl, stop.signal, async (records) =>
+      loop = receiveUntil(poller, queueUrl, stop.signal, async (records) =>
         own.workers[0]?.handle(records, { remainingMs }),
       );
     },
@@ -68,15 +69,10 @@ export async function belfryThroughSqs({ url, sqs }: Setting): Promise<Contender
     forget() {},
     async close() {
       client.destroy();
+      poller.destroy();
       await own.close();
     },
   };
-}
-
-async function queueOf(client: SQSClient): Promise<string> {
-  const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: "peers" }));
-  if (QueueUrl === undefined) throw new Error("the queue was not made");
-  return QueueUrl;
 }
 
 /** The others check no payload; this one does not either. */

@@ -1,5 +1,5 @@
 import { Signer } from "@aws-sdk/rds-signer";
-import { serviceUrl } from "./endpoint.ts";
+import { serviceUrl } from "./address.ts";
 import { signedFetch } from "./signed-fetch.ts";
 
 /**

@@ -1,16 +1,10 @@
-import {
-  GetQueueAttributesCommand,
-  GetQueueUrlCommand,
-  QueueDoesNotExist,
-  SendMessageBatchCommand,
-  type SQSClient,
-} from "@aws-sdk/client-sqs";
 import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
 import { encodeMessage } from "../../core/delivery/message.ts";
 import type { OutMessage, Queue } from "../../core/ports/ports.ts";
+import { type SqsClient, SqsError } from "./sqs-client.ts";
 
 export interface SqsQueueOptions {
-  readonly client: SQSClient;
+  readonly client: SqsClient;
   /** Queue names by lane, or how a lane's is built where the lanes are not known; their URLs are looked up once. */
   readonly names: Readonly<Record<string, string>> | ((lane: string) => string);
   /** Queue URLs by lane, where they are known already (deployed queues have no fixed names). */
@@ -28,38 +22,45 @@ export function createSqsQueue(options: SqsQueueOptions): Queue {
   const scale = options.timeScale ?? 1;
   return {
     async send(lane, messages) {
-      const answer = await options.client.send(
-        new SendMessageBatchCommand({
-          QueueUrl: await urls.of(lane),
-          Entries: messages.map((message, index) => ({
-            Id: String(index),
-            MessageBody: encodeMessage(message),
-            DelaySeconds: delaySeconds(message, scale),
-          })),
-        }),
-      );
+      const answer = await options.client.call<{ Successful?: { Id: string }[] }>("SendMessageBatch", {
+        QueueUrl: await urls.of(lane),
+        Entries: messages.map((message, index) => ({
+          Id: String(index),
+          MessageBody: encodeMessage(message),
+          DelaySeconds: delaySeconds(message, scale),
+        })),
+      });
       // SQS may answer 200 and refuse some: only a message that the answer lists as accepted was accepted.
       const accepted = new Set((answer.Successful ?? []).map((entry) => Number(entry.Id)));
       return { failed: messages.flatMap((_, index) => (accepted.has(index) ? [] : [index])) };
     },
     async depth(lane) {
-      const { Attributes: counts } = await options.client.send(
-        new GetQueueAttributesCommand({
-          QueueUrl: await urls.of(lane),
-          AttributeNames: [
-            "ApproximateNumberOfMessages",
-            "ApproximateNumberOfMessagesNotVisible",
-            "ApproximateNumberOfMessagesDelayed",
-          ],
-        }),
-      );
+      const counts = await queueAttributes(options.client, await urls.of(lane), [
+        "ApproximateNumberOfMessages",
+        "ApproximateNumberOfMessagesNotVisible",
+        "ApproximateNumberOfMessagesDelayed",
+      ]);
       return {
-        visible: Number(counts?.ApproximateNumberOfMessages ?? 0),
-        inFlight: Number(counts?.ApproximateNumberOfMessagesNotVisible ?? 0),
-        delayed: Number(counts?.ApproximateNumberOfMessagesDelayed ?? 0),
+        visible: Number(counts.ApproximateNumberOfMessages ?? 0),
+        inFlight: Number(counts.ApproximateNumberOfMessagesNotVisible ?? 0),
+        delayed: Number(counts.ApproximateNumberOfMessagesDelayed ?? 0),
       };
     },
   };
+}
+
+/** @returns each attribute that the queue has, as SQS writes it. */
+export async function queueAttributes<Name extends string>(
+  client: SqsClient,
+  url: string,
+  names: readonly Name[],
+): Promise<Partial<Record<Name, string>>> {
+  const input = { QueueUrl: url, AttributeNames: names };
+  const { Attributes = {} } = await client.call<{ Attributes?: Partial<Record<Name, string>> }>(
+    "GetQueueAttributes",
+    input,
+  );
+  return Attributes;
 }
 
 /**
@@ -94,11 +95,9 @@ class QueueUrls {
     const { names, client } = this.#options;
     const name = typeof names === "function" ? names(lane) : nameIn(names, lane);
     try {
-      const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName: name }));
-      if (QueueUrl === undefined) throw new Error(`SQS gave no URL for queue "${name}"`);
-      return QueueUrl;
+      return (await client.call<{ QueueUrl: string }>("GetQueueUrl", { QueueName: name })).QueueUrl;
     } catch (cause) {
-      if (!(cause instanceof QueueDoesNotExist)) throw cause;
+      if (!(cause instanceof SqsError && cause.name === "QueueDoesNotExist")) throw cause;
       throw new Error(`queue "${name}" of lane "${lane}" does not exist: deploy the stage, or run npx belfry dev`, {
         cause,
       });

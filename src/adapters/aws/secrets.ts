@@ -1,4 +1,4 @@
-import { serviceUrl } from "./endpoint.ts";
+import { serviceUrl } from "./address.ts";
 import { signedFetch } from "./signed-fetch.ts";
 
 export interface SecretPlaces {

@@ -1,6 +1,6 @@
-import { createHash, createHmac } from "node:crypto";
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { SignatureV4 } from "@smithy/signature-v4";
+import { Sha256 } from "./sha256.ts";
 
 export interface SignedRequest {
   readonly url: string;
@@ -39,31 +39,4 @@ export async function signedFetch(request: SignedRequest): Promise<Response> {
     signal: AbortSignal.timeout(timeoutMs),
     ...(body === "" ? {} : { body }),
   });
-}
-
-type Bytes = string | ArrayBuffer | ArrayBufferView;
-
-/** Node's own hash in the shape the signer asks for. */
-class Sha256 {
-  readonly #hash: { update(data: Buffer): unknown; digest(): Buffer };
-
-  constructor(secret?: Bytes) {
-    this.#hash = secret === undefined ? createHash("sha256") : createHmac("sha256", bytes(secret));
-  }
-
-  update(data: Bytes): void {
-    this.#hash.update(bytes(data));
-  }
-
-  digest(): Promise<Uint8Array> {
-    return Promise.resolve(new Uint8Array(this.#hash.digest()));
-  }
-
-  /** Required by the interface; each instance is used once. */
-  reset(): void {}
-}
-
-function bytes(data: Bytes): Buffer {
-  if (typeof data === "string") return Buffer.from(data, "utf8");
-  return data instanceof ArrayBuffer ? Buffer.from(data) : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 }

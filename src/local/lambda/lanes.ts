@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { SQSClient } from "@aws-sdk/client-sqs";
+import type { SqsClient } from "../../adapters/aws/sqs-client.ts";
 import type { Topology } from "../../topology.ts";
 import type { Children } from "../process/children.ts";
 import { type EventSource, startEventSource } from "./event-source.ts";
@@ -10,7 +10,7 @@ import { createSourceQueue } from "./source-queue.ts";
 
 export interface LanesOptions {
   readonly children: Children;
-  readonly client: SQSClient;
+  readonly client: SqsClient;
   readonly region: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeScale: number;

@@ -1,4 +1,4 @@
-import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import type { SqsClient } from "../../adapters/aws/sqs-client.ts";
 
 /** One message as a Lambda function gets it in `Records`. */
 export interface SourceRecord {
@@ -25,37 +25,46 @@ export interface SourceQueue {
 
 const callMax = 10;
 
-export function createSourceQueue(options: { client: SQSClient; url: string; region: string }): SourceQueue {
+export function createSourceQueue(options: { client: SqsClient; url: string; region: string }): SourceQueue {
   const { client, url, region } = options;
   const arn = `arn:aws:sqs:${region}:${url.split("/").slice(-2).join(":")}`;
   return {
     async receive(max, { waitSeconds, signal }) {
-      const command = new ReceiveMessageCommand({
+      const input = {
         QueueUrl: url,
         MaxNumberOfMessages: Math.min(max, callMax),
         WaitTimeSeconds: waitSeconds,
         MessageSystemAttributeNames: ["All"],
-      });
-      const { Messages } = await client.send(command, { abortSignal: signal });
-      return (Messages ?? []).map((message) => recordOf(message, arn, region));
+      };
+      const { Messages = [] } = await client.call<{ Messages?: Message[] }>("ReceiveMessage", input, { signal });
+      return Messages.map((message) => recordOf(message, arn, region));
     },
     async delete(records) {
       for (let from = 0; from < records.length; from += callMax) {
         const page = records.slice(from, from + callMax);
         const entries = page.map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
-        await client.send(new DeleteMessageBatchCommand({ QueueUrl: url, Entries: entries }));
+        await client.call("DeleteMessageBatch", { QueueUrl: url, Entries: entries });
       }
     },
   };
 }
 
+interface Message {
+  readonly MessageId: string;
+  readonly ReceiptHandle: string;
+  readonly Body: string;
+  readonly MD5OfBody: string;
+  readonly Attributes?: Readonly<Record<string, string>>;
+  readonly MessageAttributes?: Readonly<Record<string, unknown>>;
+}
+
 const recordOf = (message: Message, eventSourceARN: string, awsRegion: string): SourceRecord => ({
-  messageId: message.MessageId ?? "",
-  receiptHandle: message.ReceiptHandle ?? "",
-  body: message.Body ?? "",
+  messageId: message.MessageId,
+  receiptHandle: message.ReceiptHandle,
+  body: message.Body,
   attributes: message.Attributes ?? {},
   messageAttributes: message.MessageAttributes ?? {},
-  md5OfBody: message.MD5OfBody ?? "",
+  md5OfBody: message.MD5OfBody,
   eventSource: "aws:sqs",
   eventSourceARN,
   awsRegion,

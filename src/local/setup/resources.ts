@@ -5,13 +5,9 @@ import {
   type DynamoDBClient,
   ResourceInUseException,
 } from "@aws-sdk/client-dynamodb";
-import {
-  CreateQueueCommand,
-  GetQueueAttributesCommand,
-  SetQueueAttributesCommand,
-  type SQSClient,
-} from "@aws-sdk/client-sqs";
 import { setTimeout as wait } from "node:timers/promises";
+import { queueAttributes } from "../../adapters/aws/queue.ts";
+import type { SqsClient } from "../../adapters/aws/sqs-client.ts";
 import type { LaneTopology, Topology } from "../../topology.ts";
 
 export interface LaneQueues {
@@ -21,7 +17,7 @@ export interface LaneQueues {
 }
 
 export interface Clients {
-  readonly sqs: SQSClient;
+  readonly sqs: SqsClient;
   readonly dynamodb: DynamoDBClient;
 }
 
@@ -37,7 +33,7 @@ export async function createResources(
   return Promise.all(topology.lanes.map((lane) => createLane(clients.sqs, lane, topology, options.timeScale)));
 }
 
-async function createLane(sqs: SQSClient, lane: LaneTopology, topology: Topology, scale: number): Promise<LaneQueues> {
+async function createLane(sqs: SqsClient, lane: LaneTopology, topology: Topology, scale: number): Promise<LaneQueues> {
   const deadLetter = await createQueue(sqs, lane.deadLetterQueueName, {
     VisibilityTimeout: seconds(topology.deadLetters.visibilityTimeoutSeconds, scale),
     MessageRetentionPeriod: String(lane.deadLetterRetentionSeconds),
@@ -52,15 +48,14 @@ async function createLane(sqs: SQSClient, lane: LaneTopology, topology: Topology
 
 /** Attributes are set in a second step: creating a queue that exists with other attributes is refused. */
 export async function createQueue(
-  sqs: SQSClient,
+  sqs: SqsClient,
   name: string,
   attributes: Record<string, string>,
 ): Promise<{ url: string; arn: string }> {
-  const { QueueUrl: url } = await sqs.send(new CreateQueueCommand({ QueueName: name }));
-  if (url === undefined) throw new Error(`SQS gave no URL for queue "${name}"`);
-  await sqs.send(new SetQueueAttributesCommand({ QueueUrl: url, Attributes: attributes }));
-  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ["QueueArn"] }));
-  return { url, arn: Attributes?.QueueArn ?? "" };
+  const { QueueUrl: url } = await sqs.call<{ QueueUrl: string }>("CreateQueue", { QueueName: name });
+  await sqs.call("SetQueueAttributes", { QueueUrl: url, Attributes: attributes });
+  const { QueueArn: arn } = await queueAttributes(sqs, url, ["QueueArn"]);
+  return { url, arn: arn ?? "" };
 }
 
 export async function createLockTable(dynamodb: DynamoDBClient, tableName: string): Promise<void> {

@@ -4,7 +4,8 @@
  */
 import { dirname, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { dynamodbClient, sqsClient } from "../../adapters/aws/endpoint.ts";
+import { dynamodbClient } from "../../adapters/aws/endpoint.ts";
+import { sqsClient } from "../../adapters/aws/sqs-client.ts";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import { checkMigrations } from "../../adapters/postgres/migration-files.ts";
 import { loadFakes } from "../../apps.ts";

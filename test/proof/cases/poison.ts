@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import { ambiguousJobs, judge } from "../judge.ts";
 import { Checklist, type Proof } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
@@ -93,7 +92,7 @@ async function enqueueUnknown(system: System): Promise<string> {
 async function sendBadBodies(system: System): Promise<readonly string[]> {
   const url = system.queues.find(({ lane }) => lane.name === "default")?.url;
   const entries = bodies.map((body, index) => ({ Id: String(index), MessageBody: body }));
-  await system.sqs.send(new SendMessageBatchCommand({ QueueUrl: url, Entries: entries }));
+  await system.sqs.call("SendMessageBatch", { QueueUrl: url, Entries: entries });
   return bodies;
 }
 

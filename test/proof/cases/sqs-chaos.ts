@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { sqsClient } from "../../../src/adapters/aws/endpoint.ts";
+import { sqsClient } from "../../../src/adapters/aws/sqs-client.ts";
 import { compressTime } from "../../../src/local/setup/compressed-time.ts";
 import { type Chaos, type ChaosQueue, startChaosQueue } from "../chaos-queue.ts";
 import { startFleet } from "../fleet.ts";

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import { encodeMessage } from "../../../src/core/delivery/message.ts";
 import type { Message } from "../../../src/core/ports/ports.ts";
 import { judge } from "../judge.ts";
@@ -99,7 +98,7 @@ async function sendAgain(system: System, ids: readonly string[]): Promise<number
     const entries = rows
       .slice(from, from + 10)
       .map((row, index) => ({ Id: String(index), MessageBody: encodeMessage(row) }));
-    await system.sqs.send(new SendMessageBatchCommand({ QueueUrl: url, Entries: entries }));
+    await system.sqs.call("SendMessageBatch", { QueueUrl: url, Entries: entries });
   }
   return rows.length;
 }

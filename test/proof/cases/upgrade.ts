@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { DeleteQueueCommand } from "@aws-sdk/client-sqs";
 import { compressTime } from "../../../src/local/setup/compressed-time.ts";
 import { schemaVersionOfCode } from "../../../src/adapters/postgres/migrate.ts";
 import { createQueue, type LaneQueues } from "../../../src/local/setup/resources.ts";
@@ -147,7 +146,7 @@ async function replaced(system: System): Promise<readonly LaneQueues[]> {
       const { url } = await createQueue(system.sqs, `${queues.lane.queueName}-next`, {
         VisibilityTimeout: String(queues.lane.visibilityTimeoutSeconds),
       });
-      await system.sqs.send(new DeleteQueueCommand({ QueueUrl: queues.url }));
+      await system.sqs.call("DeleteQueue", { QueueUrl: queues.url });
       return { ...queues, url };
     }),
   );
