@@ -49,7 +49,7 @@ A caller has the role \`read\` or \`operate\`, and may be kept to some apps or l
   further one 200 with the same job. The key is kept with its job, until the job is pruned. Another payload under the same key is a 409.
   Other writes refuse the header. They may be repeated safely where it says so; a schedule has its id for a key.
 - **Concurrent edits.** A schedule answers with \`ETag\`; send it as \`If-Match\`, and a change that was made for another version is a 412.
-- **Lists** take \`limit\` (1 to 500, schedules to 10,000) and \`cursor\`. \`nextCursor\` is null on the last page; the header \`Link\` has the address of the
+- **Lists** take \`limit\` (1 to 500, schedules to 10,000; events come in pages of the server's size) and \`cursor\`. \`nextCursor\` is null on the last page; the header \`Link\` has the address of the
   next page with \`rel="next"\`.
 - **Long work** answers 202 with \`Location\`: follow that to its end: a bulk action until \`state\` is \`DONE\` or \`STOPPED\`,
   a run until it is \`CANCELED\`.
@@ -87,7 +87,8 @@ const events = `
 curl -N -H 'accept: text/event-stream' "$BELFRY_URL/events?state=FAILED"
 \`\`\`
 
-The first event is a \`snapshot\` with the newest jobs; then each change of state is an event \`job\`. The stream closes after 55 seconds: reconnect with the
+A \`snapshot\` with the newest jobs comes first; then each change of state is an event \`job\`. The local system alone also sends \`save\`: whether the
+newest save of your code can be used. The stream closes after 55 seconds: reconnect with the
 \`id\` of the last event in \`Last-Event-ID\` and nothing is missed. \`gap\` says that the database was restored and events may be missing.
 Without that \`accept\` header the same events come as pages of JSON; ask again with \`cursor\`.
 

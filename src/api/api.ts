@@ -76,10 +76,13 @@ export function createApi(options: ApiOptions): Hono {
 }
 
 function problemOf(error: Error, c: Context, log: Log): HttpProblem {
-  if (error instanceof HttpProblem && error.cause === undefined) return error;
+  const about = { requestId: requestIdOf(c.req.raw), method: c.req.method, path: c.req.path };
+  if (error instanceof HttpProblem && error.cause === undefined) {
+    if (error.status === 401 || error.status === 403) log.warn("request refused", { ...about, code: error.code });
+    return error;
+  }
   const isWrite = c.req.method !== "GET" && c.req.method !== "HEAD";
   const known = error instanceof HttpProblem ? error : problemOfStore(error, { isWrite });
-  const about = { requestId: requestIdOf(c.req.raw), method: c.req.method, path: c.req.path };
   log.error("request failed", { ...about, error: error instanceof HttpProblem ? error.cause : error });
   return known ?? new HttpProblem("internal", "the request failed; the log has a line with this request id");
 }

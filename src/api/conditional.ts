@@ -26,12 +26,19 @@ export function checkIfMatch({ hasVersion }: { readonly hasVersion?: true }, hea
   throw invalidField("header if-match", "is not taken here: only schedules have versions");
 }
 
+/** One tag or more, each with its quotes, or any version. */
+export const ifMatchPattern = String.raw`^(\*|(W/)?"[^"]*"( *, *(W/)?"[^"]*")*)$`;
+const ifMatchForm = new RegExp(ifMatchPattern);
+
 export const etagOf = (version: number): string => `"${version}"`;
 
-/** The versions that a write was made for, for the store to compare and set; nothing where any will do. */
+/** The versions that a write was made for, for the store to compare and set; nothing where any will do. @throws HttpProblem 400 */
 export function wantedVersions(request: Request): { readonly ifVersions?: readonly number[] } {
   const wanted = request.headers.get("if-match");
   if (wanted === null || wanted.trim() === "*") return {};
-  const tags = wanted.split(",").map((tag) => /^"(\d{1,9})"$/.exec(tag.trim())?.[1]);
-  return { ifVersions: tags.flatMap((version) => (version === undefined ? [] : [Number(version)])) };
+  // A tag without quotes would match no version ever, and the refusal would ask to read again for ever.
+  if (!ifMatchForm.test(wanted.trim())) {
+    throw invalidField("header if-match", 'must be the ETag of the schedule with its quotes, like "3", or *');
+  }
+  return { ifVersions: [...wanted.matchAll(/(?<!W\/)"(\d{1,9})"/g)].map(([, version]) => Number(version)) };
 }

@@ -43,7 +43,10 @@ export const problemCodes = {
   "invalid-payload": [422, "The payload does not match the schema of its kind; `errors` names each member."],
   "invalid-schedule": [422, "The settings of the schedule do not fit together; `errors` names each."],
   "invalid-time": [422, "The time cannot be read, or lies outside of what is kept."],
-  "no-filter": [422, "A bulk action needs a filter."],
+  "no-filter": [
+    422,
+    "A bulk action needs a filter; if that names states, one of them must be one that the action can change.",
+  ],
   "not-startable": [422, "The kind is a part of a graph, fan-out or sweep and is never started by itself."],
   "over-limit": [422, "The payload or the key is larger than the definition allows."],
   "unknown-kind": [422, "No definition of this release has this kind."],

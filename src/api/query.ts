@@ -47,7 +47,10 @@ export const newJobBody = z.strictObject({
     contractLimits.keyCharactersMax,
     "Unique by kind while the job is kept: the same one makes no second job.",
   ).optional(),
-  delay: durationUpTo(contractLimits.delayMsMax, "Due this long after now, like `30s`, `10m` or `2h`.").optional(),
+  delay: durationUpTo(
+    contractLimits.delayMsMax,
+    "Due this long after now, or after `dueAt`, like `30s`, `10m` or `2h`.",
+  ).optional(),
   dueAt: z.iso
     .datetime({ offset: true, error: "must be a time with its offset: 2026-11-21T08:00:00Z" })
     .transform((value) => new Date(value))

@@ -7,11 +7,16 @@ export type Verdict =
   | { readonly kind: "sign-in"; readonly location: string; readonly cookie: string }
   | { readonly kind: "refuse"; readonly status: 401 | 403; readonly code: string; readonly detail: string };
 
+/** An open page asks every few seconds, so it is idle when it is closed. */
+const idleMinutesMax = 60;
+const sessionHoursMax = 12;
+
 export interface GateOptions {
   readonly port: number;
   readonly readOnly: boolean;
   /** Every program of this machine may ask: only for a test that stands between programs of its own. */
   readonly isOpen: boolean;
+  readonly nowMs: () => number;
 }
 
 export interface Gate {
@@ -26,11 +31,15 @@ export interface Gate {
  * The proxy acts with the operator's rights, so a request has to come from the browser or program that the operator gave the
  * printed address: not from another user of this machine, another site's page, or a page of another port.
  */
-export function createGate({ port, readOnly, isOpen }: GateOptions): Gate {
+export function createGate({ port, readOnly, isOpen, nowMs }: GateOptions): Gate {
   const token = randomBytes(24).toString("base64url");
   const session = randomBytes(24).toString("base64url");
   const cookie = `belfry-${port}`;
   let isUsed = false;
+  const beganAtMs = nowMs();
+  let askedAtMs = beganAtMs;
+  const hasEnded = (): boolean =>
+    nowMs() - askedAtMs > idleMinutesMax * 60_000 || nowMs() - beganAtMs > sessionHoursMax * 3_600_000;
   return {
     token,
     bearer: session,
@@ -39,8 +48,12 @@ export function createGate({ port, readOnly, isOpen }: GateOptions): Gate {
       if (foreign !== null) return refuse(403, "foreign-origin", `${foreign}: only this proxy's own page may ask`);
       const asked = new URL(path, `http://127.0.0.1:${port}`);
       const given = asked.searchParams.get("token");
+      if (!isOpen && hasEnded()) {
+        return refuse(401, "session-ended", "the session has ended: start `belfry console` again");
+      }
       if (given !== null && method === "GET" && !isUsed && isSame(given, token)) {
         isUsed = true;
+        askedAtMs = nowMs();
         asked.searchParams.delete("token");
         return {
           kind: "sign-in",
@@ -55,6 +68,7 @@ export function createGate({ port, readOnly, isOpen }: GateOptions): Gate {
           "open the address that `belfry console` printed; it works once, in one browser",
         );
       }
+      askedAtMs = nowMs();
       if (readOnly && method !== "GET" && method !== "HEAD") {
         return refuse(403, "read-only", "this console was started with --read-only");
       }

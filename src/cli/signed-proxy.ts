@@ -34,6 +34,9 @@ interface ProxyOptions {
   readonly port?: number | undefined;
   readonly readOnly?: boolean | undefined;
   readonly isOpen?: boolean;
+  readonly nowMs?: () => number;
+  /** Hears of each request that was refused for who sent it. */
+  readonly onRefused?: (code: string) => void;
 }
 
 export interface Proxy {
@@ -51,7 +54,7 @@ export interface Proxy {
  */
 export async function startProxy(
   forward: (request: Forwarded) => Promise<Response>,
-  { port = 0, readOnly = false, isOpen = false }: ProxyOptions = {},
+  { port = 0, readOnly = false, isOpen = false, nowMs = Date.now, onRefused = () => undefined }: ProxyOptions = {},
 ): Promise<Proxy> {
   const server = createServer((request, response) => {
     handle(request, response).catch(() => response.destroy());
@@ -59,7 +62,7 @@ export async function startProxy(
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
   const own = (server.address() as AddressInfo).port;
-  const gate = createGate({ port: own, readOnly, isOpen });
+  const gate = createGate({ port: own, readOnly, isOpen, nowMs });
   const url = `http://127.0.0.1:${own}`;
   return {
     url,
@@ -79,11 +82,15 @@ export async function startProxy(
     }
     // A cookie reaches every port of 127.0.0.1, so also a server of another user, who must not act with it.
     if (!isOpen && (await isOtherUser(request.socket))) {
+      onRefused("other-user");
       return refuse(response, 403, "other-user", "only programs of the user who started `belfry console` may ask");
     }
     const method = request.method ?? "GET";
     const verdict = gate.judge({ method, path, headers: request.headers });
-    if (verdict.kind === "refuse") return refuse(response, verdict.status, verdict.code, verdict.detail);
+    if (verdict.kind === "refuse") {
+      onRefused(verdict.code);
+      return refuse(response, verdict.status, verdict.code, verdict.detail);
+    }
     if (verdict.kind === "sign-in") {
       const { location, cookie } = verdict;
       const headers = { location, "set-cookie": cookie, "cache-control": "no-store", "referrer-policy": "no-referrer" };

@@ -52,12 +52,22 @@ test("two people who change different settings at once overwrite nothing of each
   });
 });
 
+test.each(["1", "abc", '"1', "1, 2", ""])(
+  "an If-Match that is no tag is refused as such, not as another version: %j",
+  async (tag) => {
+    const { call } = await openApi();
+    await call("POST", "/schedules", { id: "nightly", kind: "ping", every: "1h" });
+    const answer = await call("PATCH", "/schedules/nightly", { every: "2h" }, { ...json, "if-match": tag });
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: "header if-match" }] } });
+  },
+);
+
 test.each(["PUT", "PATCH", "DELETE"])("%s is held to the version that If-Match names, in the store", async (method) => {
   const { call } = await openApi();
   const nightly = { kind: "ping", cron: "0 3 * * *", timezone: "UTC" };
   await call("POST", "/schedules", { id: "nightly", ...nightly });
   const body = method === "DELETE" ? undefined : nightly;
-  for (const tag of ['"2"', "zzz", 'W/"1"', ""]) {
+  for (const tag of ['"2"', '"zzz"', 'W/"1"', '""']) {
     const answer = await call(method, "/schedules/nightly", body, { ...json, "if-match": tag });
     expect({ tag, ...answer }).toMatchObject({ tag, status: 412, body: { code: "version-changed", version: 1 } });
   }

@@ -1,179 +1,71 @@
-import { expect, test } from "vitest";
-import { endpointsOf } from "../../src/api/api.ts";
+import { expect, test, vi } from "vitest";
 import { type Caller, localCaller, signedCaller } from "../../src/api/caller.ts";
 import type { OperationName } from "../../src/api/document/operations.ts";
+import type { Endpoint } from "../../src/api/endpoint.ts";
 import { boundsOf } from "../../src/api/scope.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
+import type { JobId } from "../../src/core/job/job.ts";
 import { checkScopes } from "../../src/core/define/scope.ts";
-import { defineGraph } from "../../src/core/define/define-graph.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
 import { registry } from "../../src/core/define/definition.ts";
-import { isGraph, planRun } from "../../src/core/work/run-graph.ts";
 import { stageOf } from "../../src/stages.ts";
-import { openApi } from "./harness.ts";
+import { answers, apiOf, apps, bounded, everybody, leaks, neutral, planted, requests } from "./scope-world.ts";
 
-type Whose = "own" | "other";
-
-function appOf(whose: Whose) {
-  const lane = `${whose}-lane`;
-  const job = defineJob({ id: `${whose}-job`, lane, concurrency: 2, run() {} });
-  const graph = defineGraph({
-    id: `${whose}-graph`,
-    version: 1,
-    tasks(task) {
-      task("first", { lane, run: () => Promise.resolve(null) });
-    },
-  });
-  const routes = { fetch: () => Response.json({ app: whose }) };
-  return defineApp({ name: `${whose}-app`, jobs: [job, graph], schedules: [], lanes: { [lane]: {} }, routes });
-}
-const apps = [appOf("own"), appOf("other")];
-const everybody: Caller = { name: "root", role: "operate" };
-const bounded: Caller = { name: "ada", role: "operate", scope: { apps: ["own-app"] } };
-
-interface Ids {
-  readonly job: string;
-  readonly run: string;
-  readonly bulk: string;
-}
-
-/** Both apps have one of everything; what is the other's has "other" in its name. */
-async function planted(caller = bounded) {
-  const who = { caller: everybody };
-  const opened = await openApi(apps, who);
-  const ids = { own: await plant(opened, "own"), other: await plant(opened, "other") };
-  who.caller = caller;
-  return { ...opened, ids };
-}
-
-async function plant(opened: Awaited<ReturnType<typeof openApi>>, whose: Whose): Promise<Ids> {
-  const { call, store, operations, pool } = opened;
-  const kind = `${whose}-job`;
-  const job = (await call("POST", "/jobs", { kind, key: `${whose}-key`, delay: "1h" })).body.id;
-  const graph = registry(apps).jobs.get(`${whose}-graph`);
-  if (graph === undefined || !isGraph(graph)) throw new Error("it is a graph");
-  const given = { stage: "dev", key: `${whose}-run`, trace: "t", starterId: null, parentId: null };
-  const { runId } = await store.startRun(await planRun(graph, null, given));
-  await call("POST", "/schedules", { id: `${whose}-made`, kind, every: "1h" });
-  await operations.registerWorker({ id: `${whose}-worker`, lane: `${whose}-lane`, version: "1" });
-  await pool.query(
-    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
-       lease_ms, retention_ms, trace, worker, started_at, dispatched_at, finished_at, created_at, error_code, error_message)
-     select $1, 'null', '\\x00', $1 || '-lane', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', $1 || '-worker',
-       belfry.now(), belfry.now(), belfry.now(), belfry.now(), 'BROKEN', $1`,
-    [kind],
-  );
-  const bulk = (await call("POST", "/bulk", { action: "retry", filter: { kind, key: "none" } })).body.id;
-  return { job, run: runId, bulk };
-}
-
-interface Request {
-  readonly params?: Readonly<Record<string, string>>;
-  readonly query?: string;
-  readonly body?: object;
-}
-
-const window = { from: "2026-11-20T00:00:00Z", to: "2026-11-20T01:00:00Z", dryRun: true };
-const job = (_: Whose, { job: id }: Ids): Request => ({ params: { id } });
-const run = (_: Whose, { run: id }: Ids): Request => ({ params: { id } });
-const bulk = (_: Whose, { bulk: id }: Ids): Request => ({ params: { id } });
-const made = (whose: Whose): Request => ({ params: { id: `${whose}-made` } });
-const lane = (whose: Whose): Request => ({ params: { name: `${whose}-lane` } });
-const all = (): Request => ({});
-const rule = { every: "2h" };
-
-/** A request of each operation about what one of the apps has. */
-const requests: Readonly<Record<OperationName, (whose: Whose, ids: Ids) => Request>> = {
-  createJob: (whose) => ({ body: { kind: `${whose}-job`, delay: "1h" } }),
-  countJobs: all,
-  listJobs: all,
-  getJob: job,
-  getAttempt: (_, { job: id }) => ({ params: { id, attempt: "1" } }),
-  cancelJob: job,
-  retryJob: job,
-  runJobNow: job,
-  explainJob: job,
-  listRuns: all,
-  getRunMap: run,
-  getRun: run,
-  listTasks: run,
-  retryRun: run,
-  cancelRun: run,
-  rerunRun: run,
-  listLanes: all,
-  pauseLane: lane,
-  resumeLane: lane,
-  setCap: (whose) => ({ params: { kind: `${whose}-job` }, body: { size: 1 } }),
-  getSummary: all,
-  getThroughput: all,
-  listDeadLetters: all,
-  createBulk: (whose) => ({ body: { action: "cancel", filter: { kind: `${whose}-job` } } }),
-  redriveDeadLetters: (whose) => ({ body: { filter: { kind: `${whose}-job` } } }),
-  listBulks: all,
-  getBulk: bulk,
-  stopBulk: bulk,
-  listLocks: all,
-  listAudits: all,
-  listEvents: all,
-  listSchedules: all,
-  createSchedule: (whose) => ({ body: { id: `${whose}-new`, kind: `${whose}-job`, ...rule } }),
-  replaceSchedule: (whose) => ({ ...made(whose), body: { kind: `${whose}-job`, ...rule } }),
-  patchSchedule: (whose) => ({ ...made(whose), body: rule }),
-  deleteSchedule: made,
-  getSchedule: made,
-  pauseSchedule: made,
-  resumeSchedule: made,
-  triggerSchedule: made,
-  backfillSchedule: (whose) => ({ ...made(whose), body: window }),
-  nextTimes: made,
-  explainTime: (whose) => ({ ...made(whose), query: "time=09:00" }),
-  listOccurrences: made,
-  listScheduleOutcomes: all,
-  listUpcoming: all,
-  previewExpression: () => ({ query: "expression=5m" }),
-  getHealth: all,
-  getLive: all,
-  getReady: all,
-  listKinds: all,
-  listKindFigures: all,
-  getMetrics: all,
-};
-
-type Opened = Awaited<ReturnType<typeof planted>>;
-
-/** The endpoints of the other app come first: what it refuses must not have happened. */
-async function answers({ api, options, ids }: Opened, whose: Whose) {
-  const found = [];
-  for (const { name, method, path, scope } of endpointsOf(options)) {
-    const { params = {}, query, body } = requests[name](whose, ids[whose]);
-    const at = path.replaceAll(/:(\w+)/g, (_, each: string) => params[each] ?? "");
-    const address = `http://127.0.0.1${at}${query === undefined ? "" : `?${query}`}`;
-    const content =
-      body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-    const answer = await api.fetch(
-      new Request(address, { method, ...content, headers: { ...content.headers, host: "127.0.0.1" } }),
-    );
-    found.push({ name, scope, status: answer.status, text: await answer.text() });
-  }
-  return found;
-}
-
-test("every endpoint keeps a caller with a scope to its part: what is another's is refused, and lists leave it out", async () => {
+test("every operation of the document keeps a caller with a scope to its part: what is another's is refused, and lists leave it out", async () => {
   const opened = await planted();
-  const others = await answers(opened, "other");
-  const faults = others.filter(({ name, scope, status, text }) => {
-    const isRefused = status === 403 && (JSON.parse(text) as { code: string }).code === "outside-scope";
-    const isNamed = typeof scope === "function" || name === "createBulk" || name === "redriveDeadLetters";
-    if (isNamed || scope === "everything") return !isRefused;
-    return status !== 200 || (scope === "list" && /other/.test(text));
-  });
-  expect(faults).toEqual([]);
-  const own = (await answers(opened, "own")).filter(({ scope }) => scope !== "everything");
-  expect(own.filter(({ status }) => status === 403 || status >= 500)).toEqual([]);
-  const shown = own.filter(({ scope, text }) => scope === "list" && /own-/.test(text)).map(({ name }) => name);
+  expect(opened.documentation.operations.map(({ name }) => name).toSorted()).toEqual(Object.keys(requests).toSorted());
+  expect(await leaks(opened, (request) => opened.api.fetch(request))).toEqual([]);
+  const own = await answers(opened, "own", (request) => opened.api.fetch(request));
+  const refused = own.filter(({ isRefused }) => isRefused).map(({ name }) => name);
+  expect(refused.toSorted()).toEqual(["getMetrics", "listAudits", "listLocks"]);
+  expect(own.filter(({ isRefused, status }) => !isRefused && (status === 403 || status >= 500))).toEqual([]);
+  const shown = own.filter(({ text }) => /own-/.test(text)).map(({ name }) => name);
   expect(shown).toEqual(
     expect.arrayContaining(["listJobs", "listRuns", "listSchedules", "listDeadLetters", "listKinds"]),
   );
+});
+
+test("an operation that forgets its scope is found, whichever it is", async () => {
+  const opened = await planted();
+  const forgetful = apiOf(opened, bounded, (each) => ({
+    ...each,
+    scope: "nothing",
+    handle: (asked) => each.handle({ ...asked, within: null }),
+  }));
+  const found = [];
+  // Reads come first: a write that nothing holds back changes what they show.
+  for (const isRead of [true, false]) {
+    const only = ({ method }: Endpoint) => (method === "GET") === isRead;
+    found.push(...(await leaks(opened, (request) => forgetful.fetch(request), only)));
+  }
+  const all = Object.keys(requests) as OperationName[];
+  expect(found.toSorted()).toEqual(all.filter((name) => !neutral.includes(name)).toSorted());
+});
+
+test("a live stream shows a caller with a scope its jobs alone, in the snapshot and in what follows", async () => {
+  const opened = await planted();
+  const { cursor } = JSON.parse(
+    (
+      await answers(
+        opened,
+        "own",
+        (request) => opened.api.fetch(request),
+        ({ name }) => name === "listEvents",
+      )
+    )[0]?.text ?? "",
+  ) as { cursor: string };
+  for (const whose of ["own", "other"])
+    await apiOf(opened, everybody).request("/jobs", {
+      method: "POST",
+      body: JSON.stringify({ kind: `${whose}-job` }),
+      headers: { "content-type": "application/json" },
+    });
+  const accept = "text/event-stream";
+  for (const headers of [{ accept }, { accept, "last-event-id": cursor }]) {
+    const text = await (
+      await opened.api.fetch(new Request("http://127.0.0.1/events", { headers: { host: "127.0.0.1", ...headers } }))
+    ).text();
+    expect(text).toMatch(/own-job/);
+    expect(text).not.toMatch(/other/);
+  }
 });
 
 test("a role that only reads has its scope too", async () => {
@@ -182,6 +74,7 @@ test("a role that only reads has its scope too", async () => {
   expect(await opened.call("POST", `/jobs/${opened.ids.own.job}/cancel`)).toMatchObject({
     body: { code: "needs-operate" },
   });
+  expect(opened.logged.at(-1)).toMatchObject({ message: "request refused", fields: { code: "needs-operate" } });
   expect(await opened.call("GET", `/jobs/${opened.ids.other.job}`)).toMatchObject({ body: { code: "outside-scope" } });
 });
 
@@ -253,4 +146,43 @@ test("the overview of a caller with a scope counts what is within, and the whole
   const [all, part] = [whole, await planted()].map(async ({ call }) => (await call("GET", "/summary")).body);
   expect(await all).toMatchObject({ live: { total: 4 }, deadLetters: { count: 2 }, lanes: { total: 3 } });
   expect(await part).toMatchObject({ live: { total: 2 }, deadLetters: { count: 1 }, lanes: { total: 1 } });
+});
+
+test("what holds a job is named to a caller with a scope only where it lies within", async () => {
+  const opened = await planted();
+  const { pool, store, ids } = opened;
+  await store.installSlots([{ key: "lock:shared", size: 1, onRefusal: "hold", reason: "slot" }]);
+  const waits = "set hold = 'slot', held_on = 'lock:shared', slot_keys = '{lock:shared}', due_at = belfry.now()";
+  await pool.query(`update belfry.job ${waits} where id = $1`, [ids.own.job]);
+  const holders = async (caller: Caller) => {
+    const answer = await apiOf(opened, caller).request(`/jobs/${ids.own.job}/explain`);
+    return ((await answer.json()) as { waitsFor: string[] }).waitsFor;
+  };
+  const hold = async (id: string) =>
+    await pool.query("update belfry.slot set job_id = $1, attempt = 1 where key = 'lock:shared'", [id]);
+  await hold(ids.other.job);
+  expect([await holders(everybody), await holders(bounded)]).toEqual([[ids.other.job], []]);
+  await hold(ids.own.job);
+  expect(await holders(bounded)).toEqual([ids.own.job]);
+});
+
+test("what held the job of a schedule is named only to a caller that may see it", async () => {
+  const opened = await planted();
+  const { pool, store, ids } = opened;
+  const held = "set hold = 'slot', held_on = 'lock:shared', slot_keys = '{lock:shared}', due_at = belfry.now()";
+  await pool.query(`update belfry.job ${held} where id = $1`, [ids.own.job]);
+  await pool.query(
+    `insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, reason, schedule_version, job_id, planned_at, decided_at)
+     values ('own-made', '2026-11-21T07:00', 0, 'UTC', '2026-11-21T07:00Z', 'SKIPPED', 'lock-held', 1, $1, belfry.now(), belfry.now())`,
+    [ids.own.job],
+  );
+  const holder = (await store.job(ids.other.job as JobId))?.job;
+  if (holder === undefined) throw new Error("it was planted");
+  vi.spyOn(store, "slotHolder").mockResolvedValue({ job: holder, runId: null });
+  const answer = async (caller: Caller) =>
+    await (await apiOf(opened, caller).request("/schedules/own-made/explain?time=07:00")).text();
+  expect(await answer(everybody)).toContain(`${ids.other.job} (other-job)`);
+  const own = await answer(bounded);
+  expect(own).toContain("another job");
+  expect(own).not.toContain("other-job");
 });

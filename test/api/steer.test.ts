@@ -161,7 +161,8 @@ test.each([
   [{ action: "delete", filter: { kind: "ping" } }, 400],
   [{ action: "retry", filter: { sate: "FAILED" } }, 400],
   [{ action: "retry", filter: { kind: "ping" }, pace: "soon" }, 400],
-])("a change of many jobs that is not clear is refused: %j", async (body, status) => {
+  [{ action: "cancel", filter: { kind: "ping", state: ["FAILED"] } }, 422],
+])("a bulk action that is not clear is refused: %j", async (body, status) => {
   const opened = await openApi();
   expect((await post(opened, "/bulk", body)).status).toBe(status);
 });

@@ -5,7 +5,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { isOtherUser, peerUser } from "../../src/cli/peer-user.ts";
 import { type Forwarded, startProxy } from "../../src/cli/signed-proxy.ts";
 
-async function opened(forward: (request: Forwarded) => Promise<Response>, options: { readOnly?: boolean } = {}) {
+type Options = Parameters<typeof startProxy>[1];
+
+async function opened(forward: (request: Forwarded) => Promise<Response>, options: Options = {}) {
   const proxy = await startProxy(forward, options);
   onTestFinished(() => proxy.close());
   return proxy;
@@ -110,6 +112,25 @@ test("the printed address signs one browser in, once, and leaves no token in its
   expect((await fetch(open, { redirect: "manual" })).status).toBe(401);
   expect((await fetch(`${url}/jobs`)).status).toBe(401);
   expect((await fetch(`${url}/jobs`, { headers: { cookie: cookie.split(";")[0] ?? "" } })).status).toBe(200);
+});
+
+test("the session ends after an hour without a request, and after twelve in any case; what is refused is shown", async () => {
+  let nowMs = 0;
+  const refused: string[] = [];
+  const options = { nowMs: () => nowMs, onRefused: (code: string) => void refused.push(code) };
+  const start = async () => await opened(() => Promise.resolve(new Response("{}")), options);
+  const ask = async ({ url, bearer }: Awaited<ReturnType<typeof start>>, afterMinutes: number) => {
+    nowMs += afterMinutes * 60_000;
+    return (await fetch(`${url}/jobs`, { headers: { authorization: `Bearer ${bearer}` } })).status;
+  };
+  const idle = await start();
+  expect([await ask(idle, 60), await ask(idle, 61), await ask(idle, 0)]).toEqual([200, 401, 401]);
+  expect((await fetch(idle.open, { redirect: "manual" })).status).toBe(401);
+  const busy = await start();
+  const hours = [];
+  for (let half = 0; half < 25; half += 1) hours.push(await ask(busy, 30));
+  expect(hours).toEqual([...Array<number>(24).fill(200), 401]);
+  expect(new Set(refused)).toEqual(new Set(["session-ended"]));
 });
 
 test("the stage's headers reach the browser, so that its page cannot be framed, and those of its connection do not", async () => {

@@ -244,6 +244,7 @@ export const upcoming: ShownUpcoming = {
       busiest: { at: ago(-60), share: 0.4 },
     },
   ],
+  apps: ["scene"],
   isMore: false,
 };
 

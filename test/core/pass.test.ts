@@ -92,6 +92,16 @@ describe("one scheduler task", () => {
 });
 
 describe("the steps of a pass", () => {
+  test.each([
+    { name: "whose steps succeed is noted, so that silence can be told", faults: {}, notes: [schedulerLock] },
+    { name: "with a step that fails is not noted", faults: { prune: down }, notes: [] },
+  ])("a pass $name", async ({ faults, notes }) => {
+    const noted: string[] = [];
+    const passed = async ({ name }: { readonly name: string }) => void noted.push(name);
+    await run(withStore(() => ({ ...faults, passed })));
+    expect([...new Set(noted)]).toEqual(notes);
+  });
+
   test("a step that fails does not stop the others", async () => {
     const hello = defineJob({ id: "hello", run: () => {} });
     const faulty = withStore(() => ({ dueSchedules: down, rescue: down, prune: down }));

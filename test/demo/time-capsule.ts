@@ -23,6 +23,8 @@ interface MailRow {
   readonly key: string;
   readonly state: string;
   readonly recipient: string;
+  /** What it was charged with: also a worker that died with this mail alone. */
+  readonly failures: number;
   /** The tries that ended, in order. One that a stopping worker gave back did not end: no hook hears of it. */
   readonly ended: readonly number[];
   readonly lines: readonly number[];
@@ -30,7 +32,7 @@ interface MailRow {
 }
 
 const mailRows = `
-  select j.id::text, j.key, j.state::text, j.payload->>'to' as recipient,
+  select j.id::text, j.key, j.state::text, j.payload->>'to' as recipient, j.failures,
     array(select a.attempt from belfry.attempt a
       where a.job_id = j.id and not (a.outcome = 'QUEUED' and a.error_code is null) order by 1) as ended,
     array(select l.attempt from time_capsule.mail_log l where l.job_id = j.id order by 1) as lines,
@@ -154,22 +156,22 @@ async function mailChecks({ db, ledgers }: Evidence): Promise<readonly Check[]> 
 }
 
 /** The ledger has whole mails by recipient; one with several capsules has several Message-IDs. */
-function isAsTreated({ state, recipient, logged }: MailRow, entries: readonly Entry[]): boolean {
+function isAsTreated({ state, recipient, failures, logged }: MailRow, entries: readonly Entry[]): boolean {
   const stored = Map.groupBy(
     entries.filter(({ outcome }) => outcome === "stored"),
     ({ key }) => key,
   );
-  const failures = logged.filter((outcome) => outcome !== "lost").length;
+  const answers = logged.filter((outcome) => outcome !== "lost").length;
   switch (treatmentByDomain(recipient)) {
     case "accepted":
     case "busy once":
       // A second copy is possible only where a try's answer was lost, and then it has the same Message-ID.
       return state === "SUCCESS" && stored.size > 0;
     case "rejected":
-      return state === "FAILED" && stored.size === 0 && failures === 1;
+      return state === "FAILED" && stored.size === 0 && answers === 1;
     case "late":
     case "hangs":
-      return state === "FAILED" && stored.size === 0 && failures >= 3;
+      return state === "FAILED" && stored.size === 0 && failures >= 3 && logged.length >= failures;
   }
 }
 

@@ -4,6 +4,7 @@ import { Cluster, type ICluster } from "aws-cdk-lib/aws-ecs";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { expect, test } from "vitest";
 import { createDatabase } from "../../infra/constructs/database-choice.ts";
+import { HttpApi } from "../../infra/constructs/http-api.ts";
 import { Lane } from "../../infra/constructs/lane.ts";
 import { Network } from "../../infra/constructs/network.ts";
 import { LockTable } from "../../infra/constructs/lock-table.ts";
@@ -180,4 +181,18 @@ test("the container of the scheduler task writes nothing to its disk", () => {
       Environment: expect.arrayContaining([{ Name: "BELFRY_STAGE", Value: "dev" }]) as unknown,
     },
   ]);
+});
+
+test.each([
+  [true, 7],
+  [false, undefined],
+])("the API reserves its concurrency exactly where the stage says so: %s", (apiIsReserved, reserved) => {
+  const asked = topology([app], { ...stages.dev, apiConcurrency: 7, apiIsReserved });
+  const api = templateWith((stack) => {
+    new HttpApi(stack, "HttpApi", { share: shareIn(stack), code: code.functions.api, topology: asked });
+  });
+  const [made] = resources(api, "AWS::Lambda::Function").filter(
+    ({ Properties }) => Properties["Description"] === "The HTTP API",
+  );
+  expect(made?.Properties["ReservedConcurrentExecutions"]).toBe(reserved);
 });

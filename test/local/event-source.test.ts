@@ -122,6 +122,22 @@ describe("the event source", () => {
     expect(asked[0]).toBe(3);
   });
 
+  it("takes the sandbox that is idle again, not one that still starts", async () => {
+    const begun = Promise.withResolvers<void>();
+    const sandboxes: Sandbox[] = [];
+    const create = (): Sandbox => {
+      const sandbox = fakeSandbox(() => begun.promise);
+      sandboxes.push(sandboxes.length === 0 ? sandbox : Object.assign(sandbox, { ready: new Promise(() => {}) }));
+      return sandbox;
+    };
+    const { put, deleted } = begin(async () => null, { max: 2, batchSize: 1, create });
+    put("a", "b");
+    await until("the second to start", () => sandboxes.length === 2);
+    begun.resolve();
+    await until("both to be deleted", () => deleted.length === 2);
+    expect(deleted).toEqual(["a", "b"]);
+  });
+
   it("never runs more invocations than its concurrency, and receives nothing it could not run", async () => {
     let running = 0;
     let most = 0;

@@ -54,6 +54,7 @@ test("what is wrong is answered with every field", async () => {
   expect(await call(opened, "POST", "/schedules", { ...made, kind: "pong" })).toMatchObject({ status: 422 });
   expect(await call(opened, "POST", "/schedules/none/pause", {})).toMatchObject({ status: 404 });
   expect(await call(opened, "GET", "/schedules/none/explain?time=09:00")).toMatchObject({ status: 404 });
+  expect(await call(opened, "GET", "/schedules/ping-often/explain?time=7:50")).toMatchObject({ status: 200 });
   expect(await call(opened, "GET", "/schedules/ping-often/explain?time=soon")).toMatchObject({
     status: 422,
     body: { code: "invalid-time" },

@@ -147,7 +147,7 @@ describe("backfill", () => {
     await at.tick();
     const window = { from: midnight - 30 * minute, to: midnight - minute };
     await expect(at.backfill("s", window)).rejects.toThrow(
-      'the ledger of "s" begins at 2026-11-21T00:00:00.000Z; what ran before is not recorded: start there, or use --force',
+      'the ledger of "s" begins at 2026-11-21T00:00:00.000Z; what ran before is not recorded: start there, or force it',
     );
     expect(await at.backfill("s", { ...window, force: true })).toMatchObject({ added: 3 });
     await drain(at);

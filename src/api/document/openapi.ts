@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ifMatchPattern } from "../conditional.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { apiDate } from "../plain-headers.ts";
 import { type ProblemCode, problemCodes, statusOf } from "../problem-codes.ts";
@@ -221,12 +222,12 @@ const payloadParameter = {
 };
 
 function headerParameters(each: Endpoint): readonly Json[] {
-  const text = (name: string, description: string, example: string): Json => ({
+  const text = (name: string, description: string, example: string, pattern?: string): Json => ({
     name,
     in: "header",
     description,
     required: false,
-    schema: { type: "string" },
+    schema: { type: "string", ...(pattern === undefined ? {} : { pattern }) },
     example,
   });
   return [
@@ -234,7 +235,7 @@ function headerParameters(each: Endpoint): readonly Json[] {
       ? [text("idempotency-key", "As the `key` of the body: a second request with it makes nothing.", "first-hello")]
       : []),
     ...(each.hasVersion === true && each.method !== "GET"
-      ? [text("if-match", "Refuses the change with 412 when the schedule has another version.", '"1"')]
+      ? [text("if-match", "Refuses the change with 412 when the schedule has another version.", '"1"', ifMatchPattern)]
       : []),
   ];
 }

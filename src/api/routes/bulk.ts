@@ -79,13 +79,13 @@ function tracked(options: ApiOptions): readonly Endpoint[] {
   };
   const read = async (wanted: string) => {
     const found = await find(wanted);
-    if (found === undefined) throw new HttpProblem("unknown-bulk", `there is no change of many jobs ${wanted}`);
+    if (found === undefined) throw new HttpProblem("unknown-bulk", `there is no bulk action ${wanted}`);
     return bulkJson(found);
   };
   return [
     endpoint("GET /bulk", {
       name: "listBulks",
-      summary: "Changes of many jobs, the newest first",
+      summary: "Bulk actions, the newest first",
       scope: "list",
       query: z.strictObject({ cursor: id.optional(), limit: limit(contractLimits.listRowsMax, 50) }),
       replies: { 200: bulkList },
@@ -99,7 +99,7 @@ function tracked(options: ApiOptions): readonly Endpoint[] {
     endpoint("GET /bulk/:id", {
       name: "getBulk",
       refuses: ["unknown-bulk"],
-      summary: "How far a change of many jobs is",
+      summary: "How far a bulk action is",
       scope,
       params: bulkPath,
       replies: { 200: bulk },
@@ -108,7 +108,7 @@ function tracked(options: ApiOptions): readonly Endpoint[] {
     endpoint("POST /bulk/:id/stop", {
       name: "stopBulk",
       refuses: ["unknown-bulk"],
-      summary: "Stop a change of many jobs; what it has changed stays changed",
+      summary: "Stop a bulk action; what it has changed stays changed",
       scope,
       params: bulkPath,
       replies: { 200: bulk },
@@ -135,19 +135,23 @@ interface Asking {
   readonly dryRun: boolean;
 }
 
+const noFilter = (path: string, message: string): HttpProblem =>
+  new HttpProblem("no-filter", `${path}: ${message}`, { issues: [{ path, message }] });
+
 function beginner(options: ApiOptions): (asking: Asking) => Promise<Answer> {
   const { operations } = options;
   const begin = bulkBeginner(options);
   return async ({ action, search: named, within, caller, pace: paceMs = 0, canary = false, dryRun }) => {
     if (Object.keys(named).length === 0) {
-      throw new HttpProblem("no-filter", "a change of many jobs needs a filter: name at least a state or a kind", {
-        issues: [{ path: "filter", message: "must name something" }],
-      });
+      throw noFilter("filter", "must name something: at least a state or a kind");
     }
     const search = { ...named, ...searchWithin(within) };
     const matched = await operations.count(changeable(action, search), contractLimits.bulkCountMax);
     if (dryRun) return { status: 200, body: { dryRun, matched } };
-    return await begin({ action, search: changeable(action, search), caller, matched, paceMs, canary });
+    const wanted = changeable(action, search);
+    if (wanted.states?.length === 0)
+      throw noFilter("filter.state", `must be among ${statesOf[action].join(", ")} to ${action}`);
+    return await begin({ action, search: wanted, caller, matched, paceMs, canary });
   };
 }
 

@@ -49,8 +49,8 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
           version,
           schemaVersion: schema,
           databaseTime: new Date(now).toISOString(),
-          kinds: registry.jobs.size,
-          schedules: registry.schedules.size,
+          kinds: within?.kinds.size ?? registry.jobs.size,
+          schedules: [...registry.schedules.values()].filter(({ job }) => within?.kinds.has(job.id) ?? true).length,
           counts,
         };
         return { status: 200, body };

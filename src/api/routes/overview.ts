@@ -49,12 +49,12 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
   ];
 }
 
-const cutStates: Readonly<Record<LivePart, SummaryReply["live"]["atLeast"]>> = {
-  out: ["QUEUED", "RUNNING"],
-  due: ["PENDING", "RETRY_WAIT"],
-  paused: ["PENDING", "RETRY_WAIT"],
-  slot: ["PENDING", "RETRY_WAIT"],
-  blocked: ["PENDING"],
+const cutFigures: Readonly<Record<LivePart, SummaryReply["live"]["atLeast"]>> = {
+  out: ["QUEUED", "RUNNING", "waiting", "scheduled"],
+  due: ["PENDING", "RETRY_WAIT", "waiting", "scheduled"],
+  paused: ["PENDING", "RETRY_WAIT", "held"],
+  slot: ["PENDING", "RETRY_WAIT", "held"],
+  blocked: ["PENDING", "held"],
 };
 
 /** Of a caller with a scope: what is live in its lanes, and what its kinds did. */
@@ -100,7 +100,7 @@ async function summarize(options: ApiOptions, span: number | undefined, within: 
       held: held.slot + held.paused + held.predecessors,
       oldestWaitingMs,
       isMore: live.cut.length > 0,
-      atLeast: [...new Set(live.cut.flatMap(({ part }) => cutStates[part]))],
+      atLeast: [...new Set(live.cut.flatMap(({ part }) => cutFigures[part]))],
     },
     deadLetters: dead,
     lastHour: {

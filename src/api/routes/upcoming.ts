@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { preview } from "../../core/calendar/preview.ts";
+import { take, timetable } from "../../core/calendar/timetable.ts";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { ScheduleRow } from "../../core/ports/schedule.ts";
@@ -8,7 +8,15 @@ import { type Bounds, searchWithin } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { text } from "../query-fields.ts";
 import { iso } from "../shape/shape.ts";
-import { cappedOf, type Coming, type LaneLoad, loadOf, overlappingOf, typicalRunMs } from "../expected-load.ts";
+import {
+  cappedOf,
+  type Coming,
+  type LaneLoad,
+  loadOf,
+  overlappingOf,
+  type Span,
+  typicalRunMs,
+} from "../expected-load.ts";
 import { jobsOf } from "../shape/schedule-outcome.ts";
 import { upcoming, type UpcomingReply } from "../shape/upcoming.ts";
 import { pauseAt } from "../../core/ports/pause.ts";
@@ -24,6 +32,7 @@ const upcomingQuery = z.strictObject({
 });
 
 const partsShown = 60;
+const { upcomingSchedulesMax, upcomingTimesMax, upcomingTimesEach, upcomingTimesShown } = operationsLimits;
 
 /** GET /upcoming: what all schedules will start in the next hours. */
 export const upcomingEndpoint = (options: ApiOptions): Endpoint =>
@@ -48,12 +57,13 @@ async function comingUp(
     search: { app, ...searchWithin(within) },
     sort: "next",
     offset: 0,
-    limit: operationsLimits.upcomingSchedulesMax,
+    limit: upcomingSchedulesMax,
   });
   const asked = schedules.filter(({ spec }) => spec.enabled && (lane === undefined || spec.job.lane === lane));
-  const found = asked.map((row) => timesOf(row, from, to));
+  const each = Math.max(upcomingTimesEach, Math.floor(upcomingTimesMax / Math.max(1, asked.length)));
+  const found = asked.map((row) => timesOf(row, { from, to }, each));
   const times = found.flatMap((each) => each.times).toSorted((a, b) => a.at - b.at);
-  const shown = times.slice(0, operationsLimits.upcomingTimesShown);
+  const shown = times.slice(0, upcomingTimesShown);
   const [open, typical, caps] = await Promise.all([
     openSchedules(operations, [...new Set(shown.map(({ row }) => row.id))]),
     typicalRunMs(options, from),
@@ -78,20 +88,19 @@ async function comingUp(
     times: shown.map((each) => comingJson(each, risks)),
     parts,
     lanes: loadOf(working, typical, { lanes, span: { from, to }, parts: partsShown }).map(laneJson),
-    isMore: total > schedules.length || found.some((each) => each.isMore),
+    apps: registry.apps
+      .filter(({ jobs }) => within === null || jobs.some(({ id }) => within.kinds.has(id)))
+      .map(({ name }) => name)
+      .toSorted(),
+    isMore: total > schedules.length || found.some(({ isMore }) => isMore),
   };
 }
 
-function timesOf(row: ScheduleRow, from: number, to: number): { times: readonly Coming[]; isMore: boolean } {
-  // Most fire once in the span or not at all: sixty times of a thousand schedules take a second.
-  const near = preview(row.spec, from, 2);
-  const seen = (near[1]?.instant ?? Infinity) > to ? near : preview(row.spec, from, operationsLimits.upcomingTimesEach);
-  const times = seen.flatMap(({ instant, fires }) => (fires && instant <= to ? [{ at: instant, row }] : []));
-  const last = seen.at(-1);
-  return {
-    times,
-    isMore: seen.length === operationsLimits.upcomingTimesEach && last !== undefined && last.instant <= to,
-  };
+/** The first `max` times of one schedule. */
+function timesOf(row: ScheduleRow, { from, to }: Span, max: number): { times: readonly Coming[]; isMore: boolean } {
+  const seen = take(timetable(row.spec).times(from, to), max + 1);
+  const times = seen.slice(0, max).flatMap(({ instant, kind }) => (kind === "fires" ? [{ at: instant, row }] : []));
+  return { times, isMore: seen.length > max };
 }
 
 /** Those whose newest job or run has not ended. */

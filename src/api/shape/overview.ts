@@ -150,7 +150,9 @@ export const summary = z
       held: count,
       oldestWaitingMs: z.number().min(0).nullable(),
       isMore: z.boolean(),
-      atLeast: z.array(z.enum(["PENDING", "QUEUED", "RUNNING", "RETRY_WAIT"])).describe("Not counted to the end."),
+      atLeast: z
+        .array(z.enum(["PENDING", "QUEUED", "RUNNING", "RETRY_WAIT", "waiting", "scheduled", "held"]))
+        .describe("Not counted to the end."),
     }),
     deadLetters: z.object({ count, isMore: z.boolean() }),
     lastHour: z.object({

@@ -42,6 +42,7 @@ export const upcoming = z
           .describe("The part with the most work, of what the lane can do in it."),
       }),
     ),
+    apps: z.array(z.string()).describe("Those of this release, by which it may be filtered."),
     /** Schedules fire more often than is looked at; the counts are lower bounds. */
     isMore: z.boolean(),
   })

@@ -11,6 +11,8 @@ import type { World } from "../world.ts";
 
 /** Longer than a stream of events stays open. */
 const timeoutMs = 70_000;
+/** A program that keeps asking must not fill the terminal. */
+const refusalsShownMax = 100;
 
 export function consoleCommand(world: World, out: Output): Command {
   return new Command("console")
@@ -23,7 +25,8 @@ export function consoleCommand(world: World, out: Output): Command {
         awsEnvironment(world, command),
       );
       await reach(target);
-      const proxy = await startProxy((request) => forward(target, request), { port, readOnly }).catch(
+      const onRefused = refusalsTo(out);
+      const proxy = await startProxy((request) => forward(target, request), { port, readOnly, onRefused }).catch(
         (error: unknown) => {
           throw portTaken(port ?? 0, error);
         },
@@ -33,6 +36,15 @@ export function consoleCommand(world: World, out: Output): Command {
       out.note("the address works once: the browser that opens it acts with your rights");
       await once(process, "SIGTERM", { signal: world.interrupted }).finally(() => proxy.close());
     });
+}
+
+function refusalsTo(out: Output): (code: string) => void {
+  let shown = 0;
+  return (code) => {
+    if (code === "read-only" || shown >= refusalsShownMax) return;
+    shown += 1;
+    out.note(`${new Date().toISOString()} refused a request: ${code}`);
+  };
 }
 
 interface StageAddress {

@@ -112,10 +112,6 @@ const Failure = ({ failure }: { readonly failure: NonNullable<ShownAttempt["fail
         text={failure.response.body ?? words.attempts.bodyless}
       />
     )}
-    {failure.stack === null ? null : <Part title={words.attempts.stack} text={failure.stack} />}
-    {failure.causes.map((cause, index) => (
-      <Part key={index} title={words.attempts.causedBy} text={cause} />
-    ))}
     {failure.log.length === 0 ? null : (
       <section aria-label={words.attempts.log}>
         <h3>{words.attempts.logLines(failure.log.length)}</h3>
@@ -130,6 +126,10 @@ const Failure = ({ failure }: { readonly failure: NonNullable<ShownAttempt["fail
         </ol>
       </section>
     )}
+    {failure.stack === null ? null : <Part title={words.attempts.stack} text={failure.stack} />}
+    {failure.causes.map((cause, index) => (
+      <Part key={index} title={words.attempts.causedBy} text={cause} />
+    ))}
   </>
 );
 

@@ -12,6 +12,7 @@ export type ListedJob = Pick<
   | "run"
   | "task"
   | "state"
+  | "phase"
   | "lane"
   | "attempt"
   | "failures"
@@ -127,9 +128,10 @@ function refreshed(before: Held, page: Page): Held {
 }
 
 function rowOf(job: ShownJob): ListedJob {
-  const { id, kind, key, run, task, state, lane, attempt, failures, maxAttempts, dueAt, startedAt, finishedAt, error } =
-    job;
-  return { id, kind, key, run, task, state, lane, attempt, failures, maxAttempts, dueAt, startedAt, finishedAt, error };
+  const { id, kind, key, run, task, state, phase, lane } = job;
+  const { attempt, failures, maxAttempts, dueAt, startedAt, finishedAt, error } = job;
+  const named = { id, kind, key, run, task, state, phase, lane };
+  return { ...named, attempt, failures, maxAttempts, dueAt, startedAt, finishedAt, error };
 }
 
 /** Ids are numbers that may not fit a double; as text of one length they compare alike. */

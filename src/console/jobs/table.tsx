@@ -1,6 +1,6 @@
 import { addresses } from "../address.ts";
 import { isNarrow } from "../narrow.ts";
-import { StateBadge } from "../parts/state-badge.tsx";
+import { JobBadge } from "../parts/state-badge.tsx";
 import { Time } from "../parts/time.tsx";
 import { rowsBeyond, VirtualRows } from "../parts/virtual-rows.tsx";
 import { durationText } from "../time.ts";
@@ -24,7 +24,7 @@ const columns = [
 ];
 /** Three lines. */
 const narrowRowPixels = 72;
-const template = "34px 112px minmax(130px, 1.2fr) minmax(90px, 1.2fr) 92px 74px 140px 82px minmax(110px, 1.6fr)";
+const template = "34px 112px minmax(150px, 1.4fr) minmax(90px, 1.1fr) 92px 74px 140px 82px minmax(110px, 1.6fr)";
 
 interface JobTableProps {
   readonly rows: JobRows;
@@ -77,11 +77,11 @@ const Row = ({ job, index, isCurrent, selection }: RowProps) => (
       />
     </span>
     <span role="cell" class="state-cell">
-      <StateBadge state={job.state} />
+      <JobBadge job={job} />
     </span>
     <span role="cell" class="kind-cell">
       <a class="row-link" href={addresses.job(job.id)} title={`${job.kind} ${job.id}`}>
-        {job.kind}
+        {job.kind} <span class="dim">{`#${job.id}`}</span>
       </a>
     </span>
     <span role="cell" class="mono dim" title={nameOf(job)}>
@@ -111,10 +111,10 @@ const ErrorText = ({ code, message }: { readonly code: string; readonly message:
   </>
 );
 
-/** Its name among jobs of its kind: the key, the task in a run, or the number. */
-function nameOf({ key, run, task, id }: ListedJob): string {
+/** Its name among jobs of its kind: the key, or the task in a run. */
+function nameOf({ key, run, task }: ListedJob): string {
   if (key !== null) return key;
-  return task === null ? `#${id}` : words.jobs.taskInRun(task, run ?? "");
+  return task === null ? "" : words.jobs.taskInRun(task, run ?? "");
 }
 
 function took({ startedAt, finishedAt, state }: ListedJob) {

@@ -14,7 +14,8 @@ import { Audits } from "../parts/audits.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { JsonView } from "../parts/json.tsx";
 import { Loaded } from "../parts/loaded.tsx";
-import { StateBadge } from "../parts/state-badge.tsx";
+import { phaseText } from "../jobs/phase.ts";
+import { JobBadge } from "../parts/state-badge.tsx";
 import { useResource } from "../resource.ts";
 import { isJobOver, type ShownJobDetail } from "../shape.ts";
 import { useTitle } from "../title.ts";
@@ -46,7 +47,7 @@ function Found({ job, onDone }: { readonly job: ShownJobDetail; readonly onDone:
             {job.kind} <span class="dim">{`#${job.id}`}</span>
           </h1>
         </div>
-        <StateBadge state={job.state} />
+        <JobBadge job={job} />
         <span class="space" />
         <Actions job={job} onDone={onDone} />
       </header>
@@ -78,7 +79,7 @@ function Why({ job }: { readonly job: ShownJobDetail }) {
     <div class="note" role="note">
       <Icon name="info" />
       <div>
-        <p>{sentence(why?.sentence ?? words.job.itIs(words.phases[job.phase] ?? job.phase))}</p>
+        <p>{sentence(why?.sentence ?? words.job.itIs(phaseText(job)))}</p>
         {why === undefined || why.waitsFor.length === 0 ? null : (
           <p>
             {words.job.lookAt}{" "}

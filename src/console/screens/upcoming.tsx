@@ -36,11 +36,20 @@ export function UpcomingScreen() {
       <header class="screen-head">
         <h1>{words.upcoming.title}</h1>
         <Tabs label={words.shared.span} among={spans} value={hours} onChoose={(value) => go({ hours: value })} />
-        {app === "" && lane === "" ? null : (
-          <button type="button" class="button small" onClick={() => go({ app: "", lane: "" })}>
-            {`${[app, lane].filter(Boolean).join(", ")}: ${words.upcoming.everything}`}
-          </button>
-        )}
+        <Choice
+          name={words.upcoming.app}
+          all={words.upcoming.allApps}
+          among={coming.data?.apps ?? []}
+          value={app}
+          onChoose={(value) => go({ app: value })}
+        />
+        <Choice
+          name={words.upcoming.loadColumns.lane}
+          all={words.upcoming.allLanes}
+          among={coming.data?.lanes.map((each) => each.lane) ?? []}
+          value={lane}
+          onChoose={(value) => go({ lane: value })}
+        />
       </header>
       <Loaded of={coming}>
         {(found) =>
@@ -61,15 +70,43 @@ export function UpcomingScreen() {
   );
 }
 
+interface ChoiceProps {
+  readonly name: string;
+  readonly all: string;
+  readonly among: readonly string[];
+  readonly value: string;
+  readonly onChoose: (value: string) => void;
+}
+
+/** One of some names, or all; the chosen one stays in the list also where nothing of it comes up. */
+const Choice = ({ name, all, among, value, onChoose }: ChoiceProps) => (
+  <select
+    class="select"
+    aria-label={name}
+    value={value}
+    onChange={({ currentTarget }) => onChoose(currentTarget.value)}
+  >
+    <option value="">{all}</option>
+    {[...new Set([...among, value])]
+      .filter((each) => each !== "")
+      .map((each) => (
+        <option key={each} value={each}>
+          {each}
+        </option>
+      ))}
+  </select>
+);
+
 /** How many start in each sixtieth of the span. */
 function TimeLine({ found: { from, to, parts, isMore } }: { readonly found: ShownUpcoming }) {
   const most = Math.max(1, ...parts);
   const total = parts.reduce((sum, part) => sum + part, 0);
+  const partText = durationText((Date.parse(to) - Date.parse(from)) / Math.max(1, parts.length));
   return (
     <section class="card" aria-label={words.upcoming.timeLine}>
       <header class="card-head">
         <h2>{words.upcoming.times(total, isMore)}</h2>
-        <span class="dim">{words.upcoming.busiest(most)}</span>
+        <span class="dim">{words.upcoming.busiest(most, partText)}</span>
       </header>
       <div class="time-line" role="img" aria-label={words.upcoming.describe(total, most)}>
         {parts.map((part, index) => (

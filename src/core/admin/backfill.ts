@@ -99,7 +99,7 @@ function checkedRow(id: string, facts: ScheduleFacts, { from, to, force }: Backf
   if (!row.spec.enabled) throw refuse(`schedule "${id}" is off in this stage: switch it on first`);
   if (from < (ledgerFrom ?? 0) && !force) {
     throw refuse(
-      `the ledger of "${id}" begins at ${iso(ledgerFrom ?? 0)}; what ran before is not recorded: start there, or use --force`,
+      `the ledger of "${id}" begins at ${iso(ledgerFrom ?? 0)}; what ran before is not recorded: start there, or force it`,
     );
   }
   return row;

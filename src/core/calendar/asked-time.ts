@@ -22,7 +22,7 @@ const form = /^(?:(\d{4})-(\d\d)-(\d\d)[T ])?(\d\d):(\d\d)(?::(\d\d)(\.\d{1,3})?
  * @returns null for anything else.
  */
 export function readAskedTime(text: string, zone: Zone, now: Instant): AskedTime | null {
-  const match = form.exec(text.trim());
+  const match = form.exec(text.trim().replace(/^\d:/, "0$&"));
   if (match === null) return null;
   const [, year, month, day, hour = "", minute = "", second = "00", fraction = "", offset] = match;
   const today = minuteText(now + zone.offsetAt(now)).slice(0, 10);

@@ -12,10 +12,9 @@ import type { Zone } from "./zone.ts";
 export function readUntil(text: string, zone: Zone, now: Instant): Instant | null {
   const ms = parseDuration(text);
   if (ms !== null) return now + ms;
-  const padded = text.trim().replace(/^\d:/, "0$&");
-  const hasDate = /^\d{4}-/.test(padded);
+  const hasDate = /^\d{4}-/.test(text.trim());
   const [today, tomorrow] = [now, now + dayMs].map((day) => {
-    const asked = readAskedTime(padded, zone, day);
+    const asked = readAskedTime(text, zone, day);
     if (asked === null) return null;
     return asked.instants.find((instant) => instant > now) ?? asked.near;
   });

@@ -22,8 +22,9 @@ export const operationsLimits = {
   mappedEdgesOfTaskMax: 20,
   /** Failed tasks of a run that its picture has with their errors. */
   mappedFailuresMax: 100,
-  /** For the list of upcoming times: schedules read, times of each, and times listed. */
+  /** For the list of upcoming times: schedules read, times of all and at least of each, and times listed. */
   upcomingSchedulesMax: 1_000,
+  upcomingTimesMax: 30_000,
   upcomingTimesEach: 60,
   upcomingTimesShown: 200,
   /** How far back it is looked how long a kind typically runs. */

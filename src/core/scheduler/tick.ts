@@ -51,9 +51,9 @@ export async function tick(ports: TickPorts, registry: Registry, options: TickOp
   return turn.counts();
 }
 
-/** Its own task decides its times; there is nothing to write unless a wake is lost. */
-const isLeftToItsRule = ({ spec, carry }: ScheduleRow, { decisions, nextAt }: SchedulePlan): boolean =>
-  spec.launch === "rule" && decisions.length === 0 && nextAt !== null && carry?.edited !== true;
+/** Its own task decides its times; there is nothing to write unless a wake is lost, or the row is new and names no time yet. */
+const isLeftToItsRule = (row: ScheduleRow, { decisions, nextAt }: SchedulePlan): boolean =>
+  row.spec.launch === "rule" && decisions.length === 0 && nextAt === row.nextAt && row.carry?.edited !== true;
 
 /** A plan with its jobs, ready to be written. */
 interface Ready {

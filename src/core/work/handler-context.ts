@@ -8,14 +8,13 @@ import type { InvocationScope } from "./invocation-scope.ts";
 import type { Json, NewJob } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { acquireLock } from "../lock/lock.ts";
-import type { Log, Tx } from "../ports/ports.ts";
+import type { Tx } from "../ports/ports.ts";
 import { valueFor, type PerStage } from "../define/stage.ts";
 
 /** The `ctx` of one attempt, which fences every write through it. Its functions work without it as `this`. */
 export function createContext(scope: InvocationScope, transact: Context["tx"]): Context {
   const { job, worker } = scope;
   const { ports } = worker;
-  let log: Log | null = null;
   return {
     jobId: job.jobId,
     runId: job.run?.runId ?? null,
@@ -28,10 +27,10 @@ export function createContext(scope: InvocationScope, transact: Context["tx"]): 
     isCatchUp: job.isCatchUp,
     missedCount: job.missedCount,
     signal: scope.signal,
-    get log() {
-      const fields = { job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace };
-      return (log ??= scope.keptLog.over(ports.log.child(fields)));
-    },
+    // Not a getter: an object that has one of its own takes 2 KB, whether the handler logs or not.
+    log: scope.keptLog.over(() =>
+      ports.log.child({ job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace }),
+    ),
     heartbeat(progress) {
       if (progress !== undefined) worker.leases.progress(job, checkedProgress(job.kind, progress));
       return Promise.resolve();

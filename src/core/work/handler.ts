@@ -89,27 +89,27 @@ function startTimer(
 type End = { readonly value: Json | void } | { readonly error: unknown };
 
 /** A handler that ignores its signal is abandoned after a short grace; the attempt's number fences its later writes. */
-async function race(worker: WorkerScope, running: Promise<Json | void>, signal: AbortSignal): Promise<End> {
-  const abandoned = Promise.withResolvers<End>();
-  let cancel = (): void => {};
-  const leave = (): void => abandoned.resolve({ error: signal.reason });
-  const giveUp = (): void => {
-    if (!worker.stopping.aborted) cancel = worker.ports.clock.after(workerLimits.abortGraceMs, leave);
-  };
-  const handler = running.then(
-    (value): End => ({ value }),
-    (error: unknown): End => ({ error }),
-  );
-  signal.addEventListener("abort", giveUp, { once: true });
-  // The worker outlives its jobs: a listener that is not removed would slow down every later job.
-  const stay = worker.leases.whenOverdue(leave);
-  try {
-    return await Promise.race([handler, abandoned.promise]);
-  } finally {
-    cancel();
-    signal.removeEventListener("abort", giveUp);
-    stay();
-  }
+function race(worker: WorkerScope, running: Promise<Json | void>, signal: AbortSignal): Promise<End> {
+  return new Promise((resolve) => {
+    let cancel = (): void => {};
+    // The worker outlives its jobs: a listener that is not removed would slow down every later job.
+    const end = (how: End): void => {
+      cancel();
+      signal.removeEventListener("abort", giveUp);
+      stay();
+      resolve(how);
+    };
+    const leave = (): void => end({ error: signal.reason });
+    const giveUp = (): void => {
+      if (!worker.stopping.aborted) cancel = worker.ports.clock.after(workerLimits.abortGraceMs, leave);
+    };
+    signal.addEventListener("abort", giveUp, { once: true });
+    const stay = worker.leases.whenOverdue(leave);
+    running.then(
+      (value) => end({ value }),
+      (error: unknown) => end({ error }),
+    );
+  });
 }
 
 function finish(

@@ -36,8 +36,9 @@ export function createInvocation(attempt: RunningAttempt, payload: unknown, sign
     stage: "open",
     tx: null,
   };
-  const abandoned = new AbortController();
-  const context = createContext(scope, (work) => transact(scope, work, abandoned.signal));
+  // Most attempts open no transaction, and a controller is among the dearest objects of one.
+  let abandoned: AbortController | null = null;
+  const context = createContext(scope, (work) => transact(scope, work, (abandoned ??= new AbortController()).signal));
   return {
     async run() {
       await worker.ports.crashPoint("effect.before");
@@ -49,7 +50,7 @@ export function createInvocation(attempt: RunningAttempt, payload: unknown, sign
     children: () => scope.children,
     lines: () => scope.keptLog.lines(),
     close() {
-      if (scope.stage === "transaction") abandoned.abort();
+      if (scope.stage === "transaction") abandoned?.abort();
       if (scope.stage !== "settled") scope.stage = "closed";
     },
   };

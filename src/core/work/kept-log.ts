@@ -5,8 +5,8 @@ import type { Log } from "../ports/ports.ts";
 
 /** The last lines of one attempt. They become text only if it fails. */
 export interface KeptLog {
-  /** Writes to `log` and keeps the line. */
-  over(log: Log): Log;
+  /** Writes to the log that `open` gives at the first line, and keeps the line. */
+  over(open: () => Log): Log;
   lines(): readonly LoggedLine[];
 }
 
@@ -23,19 +23,19 @@ export function createKeptLog(elapsedMs: () => number): KeptLog {
   const keep = (line: Line): void => {
     if (kept.push(line) > failureDetailLimits.logLinesMax) kept.shift();
   };
-  const over = (log: Log): Log => {
-    const write =
-      (level: Line["level"]): Log["info"] =>
-      (message, fields) => {
-        keep({ atMs: Math.max(0, Math.round(elapsedMs() - startedMs)), level, message, fields });
-        log[level](message, fields);
-      };
+  const over = (open: () => Log): Log => {
+    let opened: Log | null = null;
+    const log = (): Log => (opened ??= open());
+    const write = (level: Line["level"], message: string, fields: Line["fields"]): void => {
+      keep({ atMs: Math.max(0, Math.round(elapsedMs() - startedMs)), level, message, fields });
+      log()[level](message, fields);
+    };
     return {
-      debug: write("debug"),
-      info: write("info"),
-      warn: write("warn"),
-      error: write("error"),
-      child: (fields) => over(log.child(fields)),
+      debug: (message, fields) => write("debug", message, fields),
+      info: (message, fields) => write("info", message, fields),
+      warn: (message, fields) => write("warn", message, fields),
+      error: (message, fields) => write("error", message, fields),
+      child: (fields) => over(() => log().child(fields)),
     };
   };
   return {

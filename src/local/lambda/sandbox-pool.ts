@@ -20,6 +20,9 @@ export class SandboxPool {
   readonly #idle: { sandbox: Sandbox; sinceMs: number }[] = [];
   readonly #all = new Set<Sandbox>();
   readonly #stale = new WeakSet<Sandbox>();
+  /** By the process's own time: no sandbox is started before it. */
+  #restMs = 0;
+  #isStarting = false;
   #change = Promise.withResolvers<void>();
 
   constructor(options: SandboxPoolOptions) {
@@ -36,15 +39,10 @@ export class SandboxPool {
     while (!signal.aborted) {
       const free = this.#takeIdle();
       if (free !== null) return free;
-      const mayStart = this.#all.size < this.#options.max && (this.#all.size === 0 || waitedMs >= busyMs);
-      if (mayStart) {
-        const started = await this.#start();
-        if (started !== null) return started;
-        await this.#changed(brokenMs, signal);
-      } else {
-        await this.#changed(busyMs, signal);
-        waitedMs += busyMs;
-      }
+      const isWanted = this.#all.size === 0 || waitedMs >= busyMs;
+      if (isWanted && this.#all.size < this.#options.max) void this.#start();
+      await this.#changed(busyMs, signal);
+      waitedMs += busyMs;
     }
     return null;
   }
@@ -63,6 +61,7 @@ export class SandboxPool {
 
   /** The code changed: idle sandboxes end now, busy ones after their invocation. */
   refresh(): void {
+    this.#restMs = 0;
     for (const sandbox of this.#all) this.#stale.add(sandbox);
     for (const { sandbox } of this.#idle.splice(0)) void this.#retire(sandbox);
     this.#notify();
@@ -79,7 +78,10 @@ export class SandboxPool {
     return null;
   }
 
-  async #start(): Promise<Sandbox | null> {
+  /** One at a time. No caller waits for it: `acquire` takes what is idle first, this one or another. */
+  async #start(): Promise<void> {
+    if (this.#isStarting || performance.now() < this.#restMs) return;
+    this.#isStarting = true;
     const sandbox = this.#options.create();
     this.#all.add(sandbox);
     void sandbox.ended.then(() => {
@@ -88,11 +90,13 @@ export class SandboxPool {
     });
     try {
       await sandbox.ready;
-      return sandbox;
+      this.release(sandbox);
     } catch (error) {
+      this.#restMs = performance.now() + brokenMs;
       void this.#retire(sandbox);
       this.#options.onBroken(error as Error);
-      return null;
+    } finally {
+      this.#isStarting = false;
     }
   }
 

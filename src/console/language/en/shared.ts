@@ -42,13 +42,14 @@ const stateMeanings = {
   SKIPPED: "Decided not to run; the reason is written down",
 };
 
-/** Why a job does not run yet, or what it became. */
-const phases: Readonly<Record<string, string>> = {
-  waiting: "ready, waiting for a worker",
-  scheduled: "scheduled for later",
-  held: "held",
-  running: "running",
-  retrying: "waiting for its next attempt",
+/** What a job that has not started waits for. */
+const phases = {
+  scheduled: "Scheduled",
+  retrying: "Retrying",
+  waiting: "Waiting",
+  slot: "Held: slot",
+  paused: "Held: pause",
+  predecessors: "Held: tasks",
 };
 
 /** Reasons as they are stored. */

@@ -35,11 +35,12 @@ const stateMeanings: Words["stateMeanings"] = {
 };
 
 const phases: Words["phases"] = {
-  waiting: "준비되어 워커를 기다리는 중",
-  scheduled: "나중으로 예약됨",
-  held: "보류됨",
-  running: "실행 중",
-  retrying: "다음 시도를 기다리는 중",
+  scheduled: "예약됨",
+  retrying: "재시도 대기",
+  waiting: "대기 중",
+  slot: "보류: 슬롯",
+  paused: "보류: 중지",
+  predecessors: "보류: 선행",
 };
 
 const reasons: Words["reasons"] = {

@@ -1,0 +1,211 @@
+import { Hono } from "hono";
+import { endpointsOf } from "../../src/api/api.ts";
+import type { Caller } from "../../src/api/caller.ts";
+import type { OperationName } from "../../src/api/document/operations.ts";
+import { type Endpoint, mount } from "../../src/api/endpoint.ts";
+import { answerProblem, HttpProblem } from "../../src/api/problem.ts";
+import { sensitiveKinds } from "../../src/api/redacted.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineGraph } from "../../src/core/define/define-graph.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { registry } from "../../src/core/define/definition.ts";
+import { isGraph, planRun } from "../../src/core/work/run-graph.ts";
+import { openApi } from "./harness.ts";
+
+type Whose = "own" | "other";
+
+function appOf(whose: Whose) {
+  const lane = `${whose}-lane`;
+  const job = defineJob({ id: `${whose}-job`, lane, concurrency: 2, run() {} });
+  const graph = defineGraph({
+    id: `${whose}-graph`,
+    version: 1,
+    tasks(task) {
+      task("first", { lane, run: () => Promise.resolve(null) });
+    },
+  });
+  const routes = { fetch: () => Response.json({ app: whose }) };
+  return defineApp({ name: `${whose}-app`, jobs: [job, graph], schedules: [], lanes: { [lane]: {} }, routes });
+}
+export const apps = [appOf("own"), appOf("other")];
+export const everybody: Caller = { name: "root", role: "operate" };
+export const bounded: Caller = { name: "ada", role: "operate", scope: { apps: ["own-app"] } };
+
+interface Ids {
+  readonly job: string;
+  readonly run: string;
+  readonly bulk: string;
+}
+
+/** Both apps have one of everything; what is the other's has "other" in its name. */
+export async function planted(caller = bounded) {
+  const who = { caller: everybody, endsStreams: true };
+  const opened = await openApi(apps, who);
+  const ids = { own: await plant(opened, "own"), other: await plant(opened, "other") };
+  who.caller = caller;
+  return { ...opened, ids };
+}
+
+async function plant(opened: Awaited<ReturnType<typeof openApi>>, whose: Whose): Promise<Ids> {
+  const { call, store, operations, pool } = opened;
+  const kind = `${whose}-job`;
+  const job = (await call("POST", "/jobs", { kind, key: `${whose}-key`, delay: "1h" })).body.id;
+  const graph = registry(apps).jobs.get(`${whose}-graph`);
+  if (graph === undefined || !isGraph(graph)) throw new Error("it is a graph");
+  const given = { stage: "dev", key: `${whose}-run`, trace: "t", starterId: null, parentId: null };
+  const { runId } = await store.startRun(await planRun(graph, null, given));
+  await call("POST", "/schedules", { id: `${whose}-made`, kind, every: "1h" });
+  await operations.registerWorker({ id: `${whose}-worker`, lane: `${whose}-lane`, version: "1" });
+  await pool.query(
+    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
+       lease_ms, retention_ms, trace, worker, started_at, dispatched_at, finished_at, created_at, error_code, error_message)
+     select $1, 'null', '\\x00', $1 || '-lane', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', $1 || '-worker',
+       belfry.now(), belfry.now(), belfry.now(), belfry.now(), 'BROKEN', $1`,
+    [kind],
+  );
+  for (const rollUp of [
+    "belfry.minute (at, kind, lane, created) select date_trunc('minute', belfry.now()) - interval '1 minute', $1, $2, 1",
+    "belfry.hour (at, kind, lane, bucket, ran) select date_trunc('hour', belfry.now()), $1, $2, 1, 1",
+  ])
+    await pool.query(`insert into ${rollUp}`, [kind, `${whose}-lane`]);
+  const bulk = (await call("POST", "/bulk", { action: "retry", filter: { kind, key: "none" } })).body.id;
+  return { job, run: runId, bulk };
+}
+
+interface Wanted {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: string;
+  readonly body?: object;
+}
+
+const window = { from: "2026-11-20T00:00:00Z", to: "2026-11-20T01:00:00Z", dryRun: true };
+const job = (_: Whose, { job: id }: Ids): Wanted => ({ params: { id } });
+const run = (_: Whose, { run: id }: Ids): Wanted => ({ params: { id } });
+const bulk = (_: Whose, { bulk: id }: Ids): Wanted => ({ params: { id } });
+const made = (whose: Whose): Wanted => ({ params: { id: `${whose}-made` } });
+const lane = (whose: Whose): Wanted => ({ params: { name: `${whose}-lane` } });
+const all = (): Wanted => ({});
+const rule = { every: "2h" };
+
+/** A request of each operation about what one of the apps has. */
+export const requests: Readonly<Record<OperationName, (whose: Whose, ids: Ids) => Wanted>> = {
+  createJob: (whose) => ({ body: { kind: `${whose}-job`, delay: "1h" } }),
+  countJobs: all,
+  listJobs: all,
+  getJob: job,
+  getAttempt: (_, { job: id }) => ({ params: { id, attempt: "1" } }),
+  cancelJob: job,
+  retryJob: job,
+  runJobNow: job,
+  explainJob: job,
+  listRuns: all,
+  getRunMap: run,
+  getRun: run,
+  listTasks: run,
+  retryRun: run,
+  cancelRun: run,
+  rerunRun: run,
+  listLanes: all,
+  pauseLane: lane,
+  resumeLane: lane,
+  setCap: (whose) => ({ params: { kind: `${whose}-job` }, body: { size: 1 } }),
+  getSummary: all,
+  getThroughput: all,
+  listDeadLetters: all,
+  createBulk: (whose) => ({ body: { action: "cancel", filter: { kind: `${whose}-job` } } }),
+  redriveDeadLetters: (whose) => ({ body: { filter: { kind: `${whose}-job` } } }),
+  listBulks: all,
+  getBulk: bulk,
+  stopBulk: bulk,
+  listLocks: all,
+  listAudits: all,
+  listEvents: all,
+  listSchedules: all,
+  createSchedule: (whose) => ({ body: { id: `${whose}-new`, kind: `${whose}-job`, ...rule } }),
+  replaceSchedule: (whose) => ({ ...made(whose), body: { kind: `${whose}-job`, ...rule } }),
+  patchSchedule: (whose) => ({ ...made(whose), body: rule }),
+  deleteSchedule: made,
+  getSchedule: made,
+  pauseSchedule: made,
+  resumeSchedule: made,
+  triggerSchedule: made,
+  backfillSchedule: (whose) => ({ ...made(whose), body: window }),
+  nextTimes: made,
+  explainTime: (whose) => ({ ...made(whose), query: "time=09:00" }),
+  listOccurrences: made,
+  listScheduleOutcomes: all,
+  listUpcoming: all,
+  previewExpression: () => ({ query: "expression=5m" }),
+  getHealth: all,
+  getLive: all,
+  getReady: all,
+  listKinds: all,
+  listKindFigures: all,
+  getMetrics: all,
+};
+
+type Opened = Awaited<ReturnType<typeof planted>>;
+type Ask = (request: Request) => Response | Promise<Response>;
+
+/** What each operation answers to a request about the own or the other app. */
+export async function answers(
+  { options, ids }: Opened,
+  whose: Whose,
+  ask: Ask,
+  only: (each: Endpoint) => boolean = () => true,
+) {
+  const found = [];
+  for (const { name, method, path } of endpointsOf(options).filter(only)) {
+    const { params = {}, query, body } = requests[name](whose, ids[whose]);
+    const at = path.replaceAll(/:(\w+)/g, (_, each: string) => params[each] ?? "");
+    const address = `http://127.0.0.1${at}${query === undefined ? "" : `?${query}`}`;
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
+    const headers = { host: "127.0.0.1", ...(body === undefined ? {} : { "content-type": "application/json" }) };
+    const answer = await ask(new Request(address, { method, ...content, headers }));
+    const text = await answer.text();
+    const isRefused = answer.status === 403 && (JSON.parse(text) as { code: string }).code === "outside-scope";
+    found.push({ name, status: answer.status, text, isRefused });
+  }
+  return found;
+}
+
+/** These show nothing of any job. */
+export const neutral: readonly OperationName[] = ["getLive", "getReady", "previewExpression"];
+const isNamed = (name: OperationName, { ids }: Opened): boolean =>
+  JSON.stringify(requests[name]("own", ids.own)) !== JSON.stringify(requests[name]("other", ids.other));
+
+/** The operations that act on what is another's, show it, or count it: they answer as they do to everybody. */
+export async function leaks(opened: Opened, asBounded: Ask, only?: (each: Endpoint) => boolean) {
+  const reads = ({ name, method }: Endpoint) => method === "GET" && !isNamed(name, opened) && !neutral.includes(name);
+  const whole = new Map(
+    (await answers(opened, "other", (request) => apiOf(opened, everybody).fetch(request), reads)).map(
+      ({ name, text }) => [name, text],
+    ),
+  );
+  return (await answers(opened, "other", asBounded, only))
+    .filter(({ isRefused }) => !isRefused)
+    .filter(({ name, text }) => isNamed(name, opened) || /other/.test(text) || whole.get(name) === text)
+    .map(({ name }) => name);
+}
+
+/** An API of the same stage for another caller; `change` plants a fault in its endpoints. */
+export function apiOf(
+  { options }: Opened,
+  caller: Caller,
+  change: (each: Endpoint) => Endpoint = (each) => each,
+): Hono {
+  const api = new Hono();
+  const audit = { note: () => Promise.resolve() };
+  const sensitive = sensitiveKinds(options.registry.jobs.values());
+  mount(api, endpointsOf(options).map(change), {
+    identify: () => caller,
+    audit,
+    sensitive,
+    registry: options.registry,
+  });
+  api.onError((error, c) => {
+    if (error instanceof HttpProblem) return answerProblem(c, error);
+    throw error;
+  });
+  return api;
+}
