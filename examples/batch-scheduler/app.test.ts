@@ -1,7 +1,7 @@
 import { createTestSystem, type TestSystem } from "belfry/testing";
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { type FakeProcess, startFake } from "../fake/start.ts";
-import app from "./app.ts";
+import app, { policy } from "./app.ts";
 import { arrive } from "./arrivals.ts";
 import { fileContent, filePath } from "./input.ts";
 import { retryUseCase } from "./use-case.ts";
@@ -30,7 +30,7 @@ const all = async (expression: string, table = "outbox") => {
 const turn = (seconds: number, answer: (id: number) => boolean, signal = new AbortController().signal) => {
   const publish = async ({ row }: { row: { id: string } }) => answer(Number(row.id)) && "m-1";
   const startedAt = new Date(Date.parse(at) + seconds * 1_000);
-  return retryUseCase({ ...outbox, publish }, { startedAt, policy: { maxAttempts: 3, backoffMs: 100 }, signal });
+  return retryUseCase({ ...outbox, publish }, { startedAt, policy, signal });
 };
 
 test("one item's failure, answered or thrown, is its own; a batch says what it did and whether more is left", async () => {
@@ -57,11 +57,11 @@ test("a turn meets no item twice, and the oldest that never succeed do not starv
 test("an item that always fails is given up after its attempts, with the waits doubling between", async () => {
   await arrive(system.database, { messages: 1, files: 0 });
   const nexts: unknown[] = [];
-  for (const seconds of [1, 2, 3]) {
+  for (const seconds of [1, 6, 16]) {
     await turn(seconds, () => false).execute(1);
     nexts.push(...(await all("state || to_char(next_attempt_at, ' SS.MS')")));
   }
-  expect(nexts).toEqual(["PENDING 01.100", "PENDING 02.200", "FAILED 02.200"]);
+  expect(nexts).toEqual(["PENDING 06.000", "PENDING 16.000", "FAILED 16.000"]);
 });
 
 test("a worker's stop charges nothing to the item that it cut off, and tries no other", async () => {

@@ -5,7 +5,7 @@ import { retryUseCase } from "./use-case.ts";
 import { downloads, outbox } from "./wiring.ts";
 
 /** Attempts an item has, and the wait after the first failed one; each further wait is twice as long. */
-const policy = { maxAttempts: 3, backoffMs: 5_000 };
+export const policy = { maxAttempts: 3, backoffMs: 5_000 };
 
 /**
  * A scheduler only orchestrates: its lock, bounded batches of its use case, and metrics, which `ctx.batches` counts.

@@ -12,9 +12,9 @@ const bookings = `
 
 // A graph in the tables: one task, two thousand behind it, and one that waits for all of them.
 const tableTasks = `
-  insert into dag_batch.task (graph, version, name)
-  select 'thousands', 1, name from (values ('begin'), ('end')) as edge (name)
-  union all select 'thousands', 1, 'part-' || n from generate_series(1, 2000) as n
+  insert into dag_batch.task (graph, version, name, seconds)
+  select 'thousands', 1, name, 0 from (values ('begin'), ('end')) as edge (name)
+  union all select 'thousands', 1, 'part-' || n, 1 from generate_series(1, 2000) as n
   on conflict do nothing`;
 const tableDeps = `
   insert into dag_batch.task_dep (graph, version, from_key, to_key)

@@ -18,8 +18,8 @@ afterAll(() => service.stop());
 let systems = 0;
 
 /** Keys of effects are made of job ids: the systems share the service, so none gives the ids of another. */
-async function newSystem(at = "2031-05-01T00:00:00Z"): Promise<TestSystem> {
-  const system = await createTestSystem({ apps: [app], stage: "demo", at, databaseUrl: inject("postgresUrl") });
+async function newSystem(at = "2031-05-01T00:00:00Z", stage = "demo"): Promise<TestSystem> {
+  const system = await createTestSystem({ apps: [app], stage, at, databaseUrl: inject("postgresUrl") });
   systems += 1;
   await system.database.query(`alter table belfry.job alter id restart with ${systems * 10_000}`);
   return system;
@@ -58,9 +58,11 @@ test("a worker that dies in the call: the target is called again with the same k
   expect(await system.job(id)).toMatchObject({ attempt: 2 });
 });
 
-test("a target that exists gets no second one, and one that was sent is not called again", async () => {
+test("a target that exists gets no second one, and one that was sent is not called again when its message comes back", async () => {
   const day = newDay();
   await using system = await newSystem();
+  // The worker dies between the outcome and the message's delete.
+  system.crash("settled");
   const { id } = await sendPush.enqueue(push(1, day), { key: `${day}:1` });
   expect(await wordOf(system, id)).toMatchObject({ status: "QUEUED" });
   expect(await sendPush.enqueue(push(1, day), { key: `${day}:1` })).toMatchObject({ id, created: false });
@@ -79,9 +81,9 @@ const userWith = (treatment: string): number => {
 
 describe("what a call was answered decides what follows", () => {
   test.each([
-    ["gone", ["gone"], { status: "FAILED", retry_count: 1, error_code: "HTTP_410" }],
+    ["gone", ["gone"], { status: "FAILED", retry_count: 0, error_code: "HTTP_410" }],
     ["busy twice", ["busy", "busy", "sent"], { status: "SENT", retry_count: 2 }],
-    ["always busy", ["busy", "busy", "busy", "busy"], { status: "FAILED", retry_count: 4, error_code: "HTTP_503" }],
+    ["always busy", ["busy", "busy", "busy", "busy"], { status: "FAILED", retry_count: 3, error_code: "HTTP_503" }],
     ["throttled once", ["throttled", "sent"], { status: "SENT", retry_count: 1 }],
     ["answer lost", ["lost", "repeated"], { status: "SENT", retry_count: 1 }],
   ])("a user whose push is %s is called %j", async (treatment, outcomes, word) => {
@@ -125,4 +127,19 @@ test("targets are PENDING ten minutes before, for subscribers only, and who unsu
   expect(left).toBe(2);
   expect(Object.values(called).reduce((sum, n) => sum + n, 0)).toBe(subscribed.length - 2);
   expect(called).not.toHaveProperty("PENDING");
+});
+
+test("a second quiz of the same day is for newcomers only, and says how many targets exist already", async () => {
+  // In this stage the day is asked for again every ten minutes, and a user signs up each minute.
+  await using system = await newSystem("2031-06-01T22:49:30Z", "examples");
+  await seed(system.database, 20);
+  await system.advance("20m");
+  const text = `select (result ->> 'targets')::int as targets, (result ->> 'existing')::int as existing from belfry.job
+    where kind = 'daily-quiz' and schedule_id = 'daily-quiz-latecomers' order by id desc limit 1`;
+  const [counts] = (await system.database.query<{ targets: number; existing: number }>(text)).rows;
+  const log = "select count(*)::int as n, count(distinct user_id)::int as users from daily_quiz.quiz_notification_log";
+  const [{ n, users } = { n: 0, users: 0 }] = (await system.database.query<{ n: number; users: number }>(log)).rows;
+  expect(users).toBe(n);
+  expect(counts?.targets).toBe(10);
+  expect(counts?.existing).toBeGreaterThanOrEqual(10);
 });

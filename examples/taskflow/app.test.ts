@@ -43,6 +43,28 @@ test.each<[TaskPayload["type"], string, number, readonly string[]]>([
   expect(await storedOf(system, id)).toEqual({ reports, attempts });
 });
 
+test("a report that fails for a while has four attempts, with waits of at most one second, two and four", async () => {
+  await using system = await newSystem();
+  system.fail(task, new Error("not now"), 9);
+  const { id } = await task.enqueue({ type: "succeed", report: "unlucky" });
+  await system.advance("5m");
+  const text = `select extract(epoch from started_at - lag(ended_at) over (order by attempt_no))::float8 as seconds
+    from taskflow.job_attempts where job_id = $1 order by attempt_no offset 1`;
+  const waits = (await system.database.query<{ seconds: number }>(text, [id])).rows.map(({ seconds }) => seconds);
+  // Jitter takes the upper half of each wait.
+  expect(waits.map((seconds, n) => seconds > 2 ** n / 2 - 0.1 && seconds < 2 ** n + 0.1)).toEqual([true, true, true]);
+  expect(await system.job(id)).toMatchObject({ state: "FAILED", attempt: 4 });
+});
+
+test("a report has its four parts, each kept when it is there", async () => {
+  await using system = await newSystem();
+  const { id } = await task.enqueue({ type: "succeed", report: "kept" });
+  await system.advance("5m");
+  expect(await system.job(id)).toMatchObject({ state: "SUCCESS", result: { parts: 4 } });
+  const { rows } = await system.database.query("select n from taskflow.part where name = 'kept' order by n");
+  expect(rows).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }, { n: 4 }]);
+});
+
 test("a worker that dies takes no report along: the next one publishes it, and the row is written once", async () => {
   await using system = await newSystem();
   system.crash("claimed");

@@ -44,11 +44,11 @@ export function agoText(closedAt: string, openedAt: string): string {
 
 const closeRow = `
   with closed as (
-    insert into time_capsule.capsule (title, content, checksum, opens_at) values ($2, $3, md5($3), $4) returning id, opens_at
+    insert into time_capsule.capsule (title, content, checksum, opens_at) values ($2, $3, md5($3), $4) returning id, opens_at as open_at
   ), owned as (
     insert into time_capsule.member (capsule_id, user_id) select id, $1 from closed
   )
-  select id::text, opens_at from closed`;
+  select id::text, open_at from closed`;
 
 type NewCapsule = Readonly<Record<"user" | "title" | "content", string> & { opensAt: Date }>;
 

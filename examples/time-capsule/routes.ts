@@ -14,7 +14,7 @@ const asked = z.object({
   user: number,
   title: z.string().min(1).max(200),
   content: z.string().max(10_000),
-  opens_at: time,
+  open_at: time,
 });
 const invalid = (error: z.ZodError) => ({ error: "INVALID", fields: z.flattenError(error).fieldErrors });
 
@@ -23,7 +23,7 @@ export const routes = new Hono();
 routes.post("/capsules", async (c) => {
   const read = asked.safeParse(await c.req.json().catch(() => null));
   if (!read.success) return c.json(invalid(read.error), 422);
-  const { opens_at: opensAt, ...capsule } = read.data;
+  const { open_at: opensAt, ...capsule } = read.data;
   const { rowCount } = await connected().query("select from time_capsule.app_user where id = $1", [capsule.user]);
   if (rowCount === 0) return c.json({ error: "UNKNOWN", message: `there is no user ${capsule.user}` }, 404);
   return c.json(await closeCapsule(connected(), { ...capsule, opensAt: new Date(opensAt) }), 201);

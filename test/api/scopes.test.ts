@@ -1,8 +1,9 @@
-import { expect, test } from "vitest";
-import { localCaller, signedCaller } from "../../src/api/caller.ts";
+import { expect, test, vi } from "vitest";
+import { type Caller, localCaller, signedCaller } from "../../src/api/caller.ts";
 import type { OperationName } from "../../src/api/document/operations.ts";
 import type { Endpoint } from "../../src/api/endpoint.ts";
 import { boundsOf } from "../../src/api/scope.ts";
+import type { JobId } from "../../src/core/job/job.ts";
 import { checkScopes } from "../../src/core/define/scope.ts";
 import { registry } from "../../src/core/define/definition.ts";
 import { stageOf } from "../../src/stages.ts";
@@ -145,4 +146,43 @@ test("the overview of a caller with a scope counts what is within, and the whole
   const [all, part] = [whole, await planted()].map(async ({ call }) => (await call("GET", "/summary")).body);
   expect(await all).toMatchObject({ live: { total: 4 }, deadLetters: { count: 2 }, lanes: { total: 3 } });
   expect(await part).toMatchObject({ live: { total: 2 }, deadLetters: { count: 1 }, lanes: { total: 1 } });
+});
+
+test("what holds a job is named to a caller with a scope only where it lies within", async () => {
+  const opened = await planted();
+  const { pool, store, ids } = opened;
+  await store.installSlots([{ key: "lock:shared", size: 1, onRefusal: "hold", reason: "slot" }]);
+  const waits = "set hold = 'slot', held_on = 'lock:shared', slot_keys = '{lock:shared}', due_at = belfry.now()";
+  await pool.query(`update belfry.job ${waits} where id = $1`, [ids.own.job]);
+  const holders = async (caller: Caller) => {
+    const answer = await apiOf(opened, caller).request(`/jobs/${ids.own.job}/explain`);
+    return ((await answer.json()) as { waitsFor: string[] }).waitsFor;
+  };
+  const hold = async (id: string) =>
+    await pool.query("update belfry.slot set job_id = $1, attempt = 1 where key = 'lock:shared'", [id]);
+  await hold(ids.other.job);
+  expect([await holders(everybody), await holders(bounded)]).toEqual([[ids.other.job], []]);
+  await hold(ids.own.job);
+  expect(await holders(bounded)).toEqual([ids.own.job]);
+});
+
+test("what held the job of a schedule is named only to a caller that may see it", async () => {
+  const opened = await planted();
+  const { pool, store, ids } = opened;
+  const held = "set hold = 'slot', held_on = 'lock:shared', slot_keys = '{lock:shared}', due_at = belfry.now()";
+  await pool.query(`update belfry.job ${held} where id = $1`, [ids.own.job]);
+  await pool.query(
+    `insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, reason, schedule_version, job_id, planned_at, decided_at)
+     values ('own-made', '2026-11-21T07:00', 0, 'UTC', '2026-11-21T07:00Z', 'SKIPPED', 'lock-held', 1, $1, belfry.now(), belfry.now())`,
+    [ids.own.job],
+  );
+  const holder = (await store.job(ids.other.job as JobId))?.job;
+  if (holder === undefined) throw new Error("it was planted");
+  vi.spyOn(store, "slotHolder").mockResolvedValue({ job: holder, runId: null });
+  const answer = async (caller: Caller) =>
+    await (await apiOf(opened, caller).request("/schedules/own-made/explain?time=07:00")).text();
+  expect(await answer(everybody)).toContain(`${ids.other.job} (other-job)`);
+  const own = await answer(bounded);
+  expect(own).toContain("another job");
+  expect(own).not.toContain("other-job");
 });

@@ -25,12 +25,13 @@ export interface Target {
 }
 
 const targetsSql = `
-  select target.id::text as "jobId", target.user_id::int as "user", target.day::text as day, target.status,
-    target.error_code as reason, target.retry_count as failed,
+  select target.id::text as "jobId", target.user_id::int as "user", target.day, target.status,
+    target.error_code as reason, job.failures as failed,
     coalesce((select jsonb_agg(jsonb_build_object('outcome', outcome, 'code', error_code) order by attempt)
       from belfry.attempt where job_id = target.id), '[]') as attempts,
     exists (select from belfry.attempt where job_id = target.id and started_at < run_start.due_at) as early
   from daily_quiz.quiz_notification_log as target
+    join belfry.job on job.id = target.id
     join belfry.run on run.id = target.run_id
     join lateral (select scheduled_for as due_at from belfry.job where id = run.starter_id) as run_start on true
   order by target.id`;

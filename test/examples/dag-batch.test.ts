@@ -1,4 +1,5 @@
 /** The graphs of dag-batch that come as files, against an oracle that reads the same files. */
+import type { Job } from "belfry";
 import { createTestSystem, type TestSystem } from "belfry/testing";
 import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
 import app from "../../examples/dag-batch/app.ts";
@@ -26,10 +27,14 @@ afterEach(() => services.stop());
 
 const day = "2031-05-06";
 
+async function start(graph: string, part?: string): Promise<void> {
+  const request = new Request("http://x/batches", { method: "POST", body: JSON.stringify({ graph, day, part }) });
+  expect((await app.routes?.fetch(request, {} as never))?.status).toBe(201);
+}
+
 /** Until every task has ended, with time passing for those that back off. */
 async function runGraph(system: TestSystem, graph: string): Promise<void> {
-  const request = new Request("http://x/batches", { method: "POST", body: JSON.stringify({ graph, day }) });
-  expect((await app.routes?.fetch(request, {} as never))?.status).toBe(201);
+  await start(graph);
   await system.advance("5m");
 }
 
@@ -68,6 +73,33 @@ describe("graphs that come as data", () => {
     const lines = readLedger(services.home, "dag-batch-services").filter((line) => line["graph"] === graph);
     const ended = lines.filter(({ outcome }) => outcome === "ended").map((line) => String(line["task"]));
     expect(new Set(ended).size).toBe(ended.length);
+  });
+
+  test("all tasks stand there first, each success counts down, and a change of the graph is for the next batch", async () => {
+    await using system = await opened();
+    const valuesOf = async (text: string) =>
+      (await system.database.query<{ it: unknown }>(text)).rows.map(({ it }) => it);
+    const open = "select pre_cnt as it from dag_batch.outbox_evt where batch_id = 1 and pre_cnt > 0 order by id";
+    // The first task, which all others wait for, has to be tried again.
+    system.fail({ id: "workflow.task" } as Job<unknown>, new Error("not now"));
+    await start("wide-join");
+    await system.drain();
+    const tasks = readGraphFile("wide-join");
+    const after = tasks.map((task) => (task.after ?? []).length);
+    expect(await valuesOf(open)).toEqual(after.filter((count) => count > 0));
+    const [at] = await valuesOf("select visible_at as it from dag_batch.outbox_evt where attempts > 0");
+    await system.advance({ to: (at as Date).toISOString() });
+    // Four parts fail once and wait for their second attempt; the join waits for them, and the report for the join.
+    expect(await valuesOf(open)).toEqual([4, 1]);
+    await system.database.query("insert into dag_batch.task (graph, version, name) values ('wide-join', 1, 'alone')");
+    await start("wide-join", "changed");
+    await system.advance("5m");
+    const batches = `select array[dag_version::text, status, (select count(*)::text from dag_batch.outbox_evt where batch_id = b.id
+      and status = 'DONE')] as it from dag_batch.batch_instance as b order by id`;
+    expect(await valuesOf(batches)).toEqual([
+      ["1", "DONE", String(tasks.length)],
+      ["2", "DONE", "1"],
+    ]);
   });
 
   test("resume goes on from the failure and repeats nothing that succeeded", async () => {

@@ -16,7 +16,7 @@ const leave = `
   from daily_quiz.quiz_notification_log as t
   where t.user_id = u.id and u.id = any($1::bigint[]) and u.notify
     and t.status in ('PENDING', 'QUEUED') and t.send_at > belfry.now() + interval '1 minute'
-  returning u.id::int as id, t.day::text as day`;
+  returning u.id::int as id, t.day`;
 
 const pool = databasePool({ poolSize: 1 });
 process.once("SIGTERM", () => process.exit(0));

@@ -1,7 +1,7 @@
--- The notification log as its author has it: a row for each user and day. A target that waits for another attempt is QUEUED,
--- with a `retry_count`; FAILED is a dead letter.
+-- The notification log as its author has it: a row for each user and day. A target that waits for another attempt is QUEUED;
+-- FAILED is a dead letter, whose last failure is not followed by a retry, so `retry_count` goes from 0 to 3.
 create view daily_quiz.quiz_notification_log as
-select id, run_id, (payload ->> 'userId')::bigint as user_id, (payload ->> 'day')::date as day, payload ->> 'quizId' as quiz_data,
+select id, run_id, (payload ->> 'userId')::bigint as user_id, payload ->> 'day' as day, payload ->> 'quizId' as quiz_data,
   case
     when state = 'SUCCESS' then 'SENT'
     when state = 'RUNNING' then 'PROCESSING'
@@ -10,7 +10,7 @@ select id, run_id, (payload ->> 'userId')::bigint as user_id, (payload ->> 'day'
     when failures > 0 then 'QUEUED'
     else state::text
   end as status,
-  failures as retry_count, error_code, due_at as send_at, created_at,
+  greatest(failures - (state = 'FAILED')::int, 0) as retry_count, error_code, due_at as send_at, created_at,
   greatest(created_at, dispatched_at, started_at, finished_at) as updated_at
 from belfry.job
 where kind = 'send-push';

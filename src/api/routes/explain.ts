@@ -15,9 +15,9 @@ export function explainEndpoint(options: ApiOptions): Endpoint {
     scope: ofJob(options),
     params: jobPath,
     replies: { 200: jobExplanation },
-    async handle({ params: { id } }) {
+    async handle({ params: { id }, within }) {
       const found = await options.ports.store.job(id);
-      const body = found === null ? null : await explained(options, found);
+      const body = found === null ? null : await explained(options, found, within);
       if (body === null) throw new HttpProblem("unknown-job", `there is no job ${id}`);
       return { status: 200, body };
     },

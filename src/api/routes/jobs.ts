@@ -148,10 +148,10 @@ export function jobEndpoints(options: ApiOptions): readonly Endpoint[] {
       params: jobPath,
       query: z.strictObject({ include: z.literal("explanation").optional().describe("Also why it does not run.") }),
       replies: { 200: jobDetail },
-      async handle({ params: { id: jobId }, query }) {
+      async handle({ params: { id: jobId }, query, within }) {
         const found = await readJob(options, jobId);
         const isWanted = query.include !== undefined && !isFinal(found.job.state) && found.job.state !== "RUNNING";
-        const explanation = isWanted ? await explained(options, found) : null;
+        const explanation = isWanted ? await explained(options, found, within) : null;
         return { status: 200, body: { ...writtenJson(found), ...(explanation === null ? {} : { explanation }) } };
       },
     }),

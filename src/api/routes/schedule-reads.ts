@@ -65,8 +65,9 @@ export function scheduleReadEndpoints(options: ApiOptions): readonly Endpoint[] 
       summary: "What became of one of its times, and why",
       query: explainQuery,
       replies: { 200: explainedTimes },
-      async handle({ params: { id }, query: { time } }) {
-        const answers = await answered(explain(ports, id, time));
+      async handle({ params: { id }, query: { time }, within }) {
+        const sees = (kind: string): boolean => within?.kinds.has(kind) ?? true;
+        const answers = await answered(explain(ports, id, time, sees));
         const now = await ports.store.now();
         return { status: 200, body: { answers: answers.map((answer) => explainedJson(answer, now)) } };
       },

@@ -22,13 +22,15 @@ export interface Explained extends Explanation {
 }
 
 /**
- * What became of one time of a schedule, and why. A reading that the clock shows twice has two answers.
+ * What became of one time of a schedule, and why. A reading that the clock shows twice has two answers. `sees`: the kinds that
+ * may be named, beside the schedule's own.
  * @throws ScheduleRefused when there never was such a schedule, or the time cannot be read.
  */
 export async function explain(
   { store }: Pick<Ports, "store">,
   id: string,
   time: string,
+  sees: (kind: string) => boolean = () => true,
 ): Promise<readonly Explained[]> {
   const facts = await store.scheduleFacts(id);
   if (facts === null) throw unknownSchedule(id);
@@ -40,8 +42,8 @@ export async function explain(
   const near = asked.isInstant ? found.filter((row) => asked.instants.includes(row.nominalAt)) : found;
   const own = near.filter((row) => isAsked(row, asked));
   const rows = own.length > 0 ? own : near;
-  if (rows.length === 0) return [await explainOne({ store }, facts, asked, null)];
-  return await Promise.all(rows.map((row) => explainOne({ store }, facts, asked, row)));
+  if (rows.length === 0) return [await explainOne({ store, sees }, facts, asked, null)];
+  return await Promise.all(rows.map((row) => explainOne({ store, sees }, facts, asked, row)));
 }
 
 const isAsked = (row: OccurrenceView, { localTime }: AskedTime): boolean =>
@@ -63,7 +65,7 @@ function readAsked(facts: ScheduleFacts, text: string): AskedTime {
 }
 
 async function explainOne(
-  { store }: Pick<Ports, "store">,
+  { store, sees }: Pick<Ports, "store"> & { readonly sees: (kind: string) => boolean },
   facts: ScheduleFacts,
   asked: AskedTime,
   occurrence: OccurrenceView | null,
@@ -75,7 +77,8 @@ async function explainOne(
   const job = found?.job ?? null;
   const last = found?.history.at(-1);
   const lastReason = last !== undefined && last.to === job?.state ? last.reason : null;
-  const holder = await holderOf(store, facts, occurrence, job);
+  const holding = await holderOf(store, facts, occurrence, job);
+  const holder = holding !== null && sees(holding.job.kind) ? holding : null;
   const into = await intoOf(store, facts, occurrence);
   const explanation = explainTime({ facts, asked, interval, occurrence, job, lastReason, holder, into });
   return {

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { Tx } from "belfry";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { createTestSystem } from "belfry/testing";
+import { expect, inject, onTestFinished, test, vi } from "vitest";
+import app from "../../examples/time-capsule/app.ts";
 import { openCapsule } from "../../examples/time-capsule/capsule.ts";
 import {
   emailOf,
@@ -9,6 +11,7 @@ import {
   membersOf,
   treatmentByDomain,
   treatmentOf,
+  wantsEmail,
 } from "../../examples/time-capsule/input.ts";
 import { recordTry } from "../../examples/time-capsule/mail-log.ts";
 import { routes } from "../../examples/time-capsule/routes.ts";
@@ -150,6 +153,26 @@ test("each attempt of a mail has one line, whoever says so how often", async () 
   for (let n = 0; n < 2; n++) await inTransaction(database, (tx) => recordTry(tx, "a@post.example", settled));
   const { rows } = await database.pool.query("select attempt, outcome, error_code from time_capsule.mail_log");
   expect(rows).toEqual([{ attempt: 1, outcome: "lost", error_code: "WORKER_LOST" }]);
+});
+
+test("a mail that no server takes is tried three times, a second and two seconds apart, and each attempt has its line", async () => {
+  // The port of a server that is gone.
+  vi.stubEnv("TIME_CAPSULE_SMTP_URL", "smtp://127.0.0.1:1");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const at = "2031-05-01T10:00:30Z";
+  await using system = await createTestSystem({ apps: [app], at, databaseUrl: inject("postgresUrl") });
+  await seed(system.database, { users: 30, capsules: 1, perMinute: 1 });
+  await system.advance("5m");
+  const text = `select status, retry_count, extract(epoch from created_at - lag(created_at) over (order by id))::float8 as waited
+    from time_capsule.email_log where email = $1 order by id`;
+  const user = membersOf(1, 30).find(wantsEmail) ?? 0;
+  type Line = Readonly<{ status: string; retry_count: number; waited: number | null }>;
+  const { rows } = await system.database.query<Line>(text, [emailOf(user)]);
+  expect(rows).toEqual([
+    { status: "FAIL", retry_count: 0, waited: null },
+    { status: "FAIL", retry_count: 1, waited: 1 },
+    { status: "FAIL", retry_count: 2, waited: 2 },
+  ]);
 });
 
 test("the fake can tell from an address how its user is treated", () => {
