@@ -27,7 +27,7 @@ export function createContext(scope: InvocationScope, transact: Context["tx"]): 
     isCatchUp: job.isCatchUp,
     missedCount: job.missedCount,
     signal: scope.signal,
-    // Not a getter: an object that has one of its own takes 2 KB, whether the handler logs or not.
+    // Not a getter: an object that has one of its own takes 1 KB, whether the handler logs or not.
     log: scope.keptLog.over(() =>
       ports.log.child({ job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace }),
     ),
