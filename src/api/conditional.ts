@@ -26,8 +26,8 @@ export function checkIfMatch({ hasVersion }: { readonly hasVersion?: true }, hea
   throw invalidField("header if-match", "is not taken here: only schedules have versions");
 }
 
-/** One tag or more, each with its quotes, or any version. */
-export const ifMatchPattern = String.raw`^(\*|(W/)?"[^"]*"( *, *(W/)?"[^"]*")*)$`;
+/** One tag or more, each with its quotes (RFC 9110, in ASCII alone), or any version. */
+export const ifMatchPattern = String.raw`^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$`;
 const ifMatchForm = new RegExp(ifMatchPattern);
 
 export const etagOf = (version: number): string => `"${version}"`;

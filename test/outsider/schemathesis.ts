@@ -15,6 +15,7 @@ const byDesign: readonly { readonly answer: RegExp; readonly reason: string }[] 
   },
   { answer: /must be at most/, reason: "the largest duration: a pattern cannot say it" },
   { answer: /due is for jobs that wait|is of another sort/, reason: "a rule between sort, state and cursor" },
+  { answer: /header if-match/, reason: "the tool covers the header with 0, which the document's pattern refuses" },
   { answer: /header idempotency-key/, reason: "a rule between the header and the key of the body" },
   {
     answer: /NUL character|half a surrogate/,

@@ -6,7 +6,7 @@ export async function contradictions(pool: Pool): Promise<readonly string[]> {
     with moves as materialized (
       select xid, event_id, place, job_id, attempt, from_state, to_state from belfry.move
     ), chained as (
-      select *, lag(to_state) over (partition by job_id order by xid, event_id, place) as was from moves
+      select *, lag(to_state) over (partition by job_id order by event_id, place) as was from moves
     )
     select 'job ' || job_id || ' left ' || from_state || ' but was ' || was as what from chained where from_state is distinct from was
     union all
