@@ -3,7 +3,8 @@ import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import { type EventSink, publishPage } from "../../src/core/admin/publish.ts";
 import type { Operations } from "../../src/core/ports/operations.ts";
 import { world } from "../core/world.ts";
-import { insertMany } from "../contract/store/fixture.ts";
+import type { JobId } from "../../src/core/job/job.ts";
+import { insertMany, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { until } from "../local/until.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -46,6 +47,21 @@ test.each([1, 7, 300])(
   },
   60_000,
 );
+
+test("moves of a job come in their order, also when the later one's transaction began first", async () => {
+  const { cursor } = await operations.stream(null, 1);
+  const [jobId] = (await insertMany(db.store, [{}])) as [JobId];
+  await db.store.transaction(async (tx) => {
+    const { claimed } = await db.store.claim([{ jobId, generation: 1, trace: "" }], { worker: "w", alone: false });
+    const { settled } = await db.store.settle(
+      claimed.map((job) => settlementOf(job)),
+      { ...settleOptions, worker: "w", tx },
+    );
+    expect(settled).toEqual([jobId]);
+  });
+  const { events } = await operations.stream(cursor, 10);
+  expect(events.map(({ to }) => to)).toEqual(["QUEUED", "RUNNING", "SUCCESS"]);
+});
 
 test("the publisher sends each move once, also when the sink refuses in the middle, and marks only the whole row", async () => {
   const ports = world();

@@ -12,6 +12,7 @@ import {
 import type { Operations } from "../../core/ports/operations.ts";
 import type { State } from "../../core/job/state.ts";
 import { currentEpoch } from "./epoch.ts";
+import { byId } from "./newest.ts";
 import type { Session } from "./session.ts";
 import type { Epoch } from "./sql/epoch.ts";
 import { readStream, readStreamEnd, type StreamRow } from "./sql/stream.ts";
@@ -63,7 +64,9 @@ async function readPage(
   const isMore = rows.length === limit && last !== undefined;
   const next = isMore ? { upto, xid: last.xid, id: last.id, place: String(last.place) } : null;
   const cursor = formatCursor({ epoch: epoch.name, from: isMore ? from : upto, page: next });
-  return { events: rows.map((row) => streamEvent(row, epoch)), cursor, isMore };
+  // A transaction that waits for a row may have the lower number: a job's moves are in the order of their events.
+  const inOrder = rows.toSorted((a, b) => byId(a.id, b.id) || a.place - b.place);
+  return { events: inOrder.map((row) => streamEvent(row, epoch)), cursor, isMore };
 }
 
 const streamEvent = (row: StreamRow, epoch: Epoch): StreamEvent => ({
