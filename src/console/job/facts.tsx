@@ -59,7 +59,7 @@ export const Facts = ({ job, zone }: { readonly job: ShownJobDetail; readonly zo
         {job.leaseUntil === null ? null : <Time at={job.leaseUntil} zone={zone} />}
       </Fact>
       <Fact name={words.job.changes}>
-        <Copy text={`npx belfry logs --job ${job.id}`} label={words.job.copyChanges} />
+        <Copy text={`npx belfry events --job ${job.id}`} label={words.job.copyChanges} />
       </Fact>
       <Fact name={words.job.trace}>
         <Copy text={job.trace} label={words.job.copyTrace} />
