@@ -54,10 +54,11 @@ export async function openings(db: Pool, scale: number): Promise<readonly number
   return rows.map(({ late }) => late / scale);
 }
 
-/** Milliseconds that each of the bystander's jobs started late, sorted. */
+/** Milliseconds that each of the bystander's jobs started late, sorted, from the first capsule's time on: before, the system starts. */
 export async function bystanders(db: Pool, scale: number): Promise<readonly number[]> {
   const { rows } = await db.query<{ late: number }>(
-    "select lateness_ms::float8 as late from belfry.occurrence where schedule_id = 'bystander-often' and outcome = 'FIRED' order by 1",
+    `select lateness_ms::float8 as late from belfry.occurrence where schedule_id = 'bystander-often' and outcome = 'FIRED'
+       and nominal_at >= (select min(opens_at) from time_capsule.capsule) order by 1`,
   );
   return rows.map(({ late }) => late / scale);
 }
