@@ -21,6 +21,7 @@ export interface Batch {
   readonly ids: readonly string[];
   /** Lets the handlers end. */
   open(): void;
+  begun(): number;
   effects(): number;
 }
 
@@ -28,12 +29,13 @@ export async function gated(system: System, gate: string, count: number, due: { 
   const items = Array.from({ length: count }, () => ({ payload: { gate }, ...due }));
   const ids = (await system.enqueue("gated", items)).map(({ id }) => String(id));
   const known = new Set(ids);
-  const effects = (): number =>
-    system.ledger.read().filter(({ what, job }) => what === "effect" && known.has(job)).length;
-  return { ids, open: () => writeFileSync(gate, ""), effects };
+  const lines = (wanted: string): number =>
+    system.ledger.read().filter(({ what, job }) => what === wanted && known.has(job)).length;
+  const open = (): void => writeFileSync(gate, "");
+  return { ids, open, begun: () => lines("start"), effects: () => lines("effect") };
 }
 
-/** The handlers of the batch all run, and wait. */
+/** The handlers of the batch all run, and wait. A row is RUNNING already when the answer to its claim is under way. */
 export async function running(system: System, gate: string, count: number): Promise<Batch> {
   const batch = await gated(system, gate, count);
   await until(`${count} handlers to run`, 240_000, async () => {
@@ -41,7 +43,7 @@ export async function running(system: System, gate: string, count: number): Prom
       "select count(*)::int as n from belfry.job where id = any($1) and state = 'RUNNING'",
       [batch.ids],
     );
-    return rows[0]?.n === count;
+    return rows[0]?.n === count && batch.begun() === count;
   });
   return batch;
 }

@@ -12,6 +12,7 @@ const gated = defineJob({
   retry: { maxAttempts: 1 },
   payload: z.object({ gate: z.string() }),
   async run({ gate }, ctx) {
+    await tell("start", ctx);
     while (!existsSync(gate)) await wait(50);
     await tell("effect", ctx);
   },
