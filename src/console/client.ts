@@ -104,7 +104,7 @@ export const loadKindFigures = (
 /** Null for one that was deleted. */
 export const loadZone = async (id: string, signal?: AbortSignal): Promise<string | null> =>
   (await get<{ readonly timezone?: string }>(`/schedules/${at(id)}`, signal)).timezone ?? null;
-/** One of the next times of a schedule. One that does not fire has a note that says why. */
+/** One of the next times of a schedule. One that does not fire has a change of the clock that says why. */
 export type FireTime = TimedOutcome["times"]["next"][number];
 export type ExplainedTime = ExplainedTimesReply["answers"][number];
 /** What became of one time, by the schedule's clock. A reading that the clock shows twice has two answers. */
