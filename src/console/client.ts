@@ -154,8 +154,10 @@ export interface RunPage {
   readonly runs: readonly ShownRun[];
   readonly nextCursor: string | null;
 }
-export const loadRuns = (page: { cursor: string | null; state?: string; kind?: string }, signal?: AbortSignal) =>
-  get<RunPage>(`/runs${query({ limit: 50, ...page })}`, signal);
+export const loadRuns = (
+  page: { cursor: string | null; state?: string; kind?: string; key?: string },
+  signal?: AbortSignal,
+) => get<RunPage>(`/runs${query({ limit: 50, ...page })}`, signal);
 export const loadRun = (id: string, signal?: AbortSignal) => get<ShownRun>(`/runs/${at(id)}`, signal);
 export const requestRunRetry = (id: string) =>
   post<{ readonly again: readonly string[] } | ShownBulk>(`/runs/${at(id)}/retry`);

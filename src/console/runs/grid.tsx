@@ -1,5 +1,6 @@
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
+import { taskPhaseText } from "../jobs/phase.ts";
 import { Icon } from "../parts/icon.tsx";
 import { MiddleCut } from "../parts/middle-cut.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
@@ -81,7 +82,7 @@ function TaskRow({ task, index, whole, why }: TaskRowProps) {
   return (
     <div class="row task-row" role="row" data-id={task.job} aria-rowindex={index + 2}>
       <span role="cell" class="state-cell">
-        <StateBadge state={task.state} />
+        <StateBadge state={task.state} text={taskPhaseText(task)} />
       </span>
       <span role="cell" class="name-cell">
         <a class="row-link" href={addresses.job(task.job)}>

@@ -166,7 +166,9 @@ const runs = {
   filters: { all: "All", running: "Running", failed: "Failed", done: "Done", canceled: "Canceled" },
   states: { RUNNING: "Running", CANCELING: "Canceling", DONE: "Done", FAILED: "Failed", CANCELED: "Canceled" },
   older: "Older runs",
-  noneInState: "No run is in this state",
+  noneInState: "No run matches",
+  ofKind: "Kind",
+  withKey: "Key",
   noneYet: "No runs yet",
   whatItIs: (graph: Part, fanOut: Part): Sentence => [
     "A run is the jobs of one graph or one fan-out. Define one with ",

@@ -161,7 +161,9 @@ const runs: Words["runs"] = {
   filters: { all: "전체", running: "진행 중", failed: "실패", done: "완료", canceled: "취소됨" },
   states: { RUNNING: "진행 중", CANCELING: "취소 중", DONE: "완료", FAILED: "실패", CANCELED: "취소됨" },
   older: "이전 실행",
-  noneInState: "이 상태의 실행이 없습니다",
+  noneInState: "일치하는 실행이 없습니다",
+  ofKind: "종류",
+  withKey: "키",
   noneYet: "아직 실행이 없습니다",
   whatItIs: (graph, fanOut) => [
     "실행은 그래프 하나 또는 팬아웃 하나의 작업 모음입니다. ",
