@@ -54,7 +54,7 @@ export const rules: readonly Rule[] = [
   },
   {
     files: /^src\/cli\/project\.ts$/,
-    mayImport: [/^src\/cli\//, /^src\/(project|stages)\.ts$/, /^src\/core\/define\/problem\.ts$/],
+    mayImport: [/^src\/cli\//, /^src\/(project|stages|loaded-files)\.ts$/, /^src\/core\/define\/problem\.ts$/],
     packages: "any",
   },
   {
