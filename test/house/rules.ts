@@ -91,7 +91,11 @@ export const rules: readonly Rule[] = [
     mayImport: [/^src\/cli\//, /^src\/(project|thrown-at|core\/define\/problem)\.ts$/, /^package\.json$/],
     packages: "any",
   },
-  { files: /^src\/thrown-at\.ts$/, mayImport: [], packages: { named: [/^node:/] } },
+  {
+    files: /^src\/(thrown-at|loaded-files|syntax-place)\.ts$/,
+    mayImport: [/^src\/(loaded-files|syntax-place)\.ts$/],
+    packages: { named: [/^node:/] },
+  },
   {
     files: /^src\/cli\//,
     mayImport: [/^src\/cli\//, /^package\.json$/],
