@@ -57,17 +57,17 @@ async function drive(client: number): Promise<void> {
 async function follow(idleMsMax: number): Promise<readonly string[]> {
   const left = new Set(jobs.keys());
   const startMs = performance.now();
-  let [movedMs, toldMs] = [startMs, startMs];
+  let [movedMs, shownMs] = [startMs, startMs];
   while (left.size > 0 && performance.now() - movedMs < idleMsMax) {
     const before = left.size;
     await look(left, looksMax);
     const nowMs = performance.now();
     if (left.size < before) movedMs = nowMs;
-    if (nowMs - toldMs >= tellMs) {
+    if (nowMs - shownMs >= tellMs) {
       const ended = jobs.size - left.size;
       const secondsLeft = ended === 0 ? "?" : Math.ceil(((nowMs - startMs) / 1_000 / ended) * left.size);
       console.error(`${ended} of ${jobs.size} ended, about ${secondsLeft} s left`);
-      toldMs = nowMs;
+      shownMs = nowMs;
     }
     if (left.size > 0) await wait(1_000);
   }
