@@ -33,11 +33,12 @@ export interface StreamRow {
 
 /**
  * Moves that one look did not see and another does, in the order of their events, which is each job's own: exactly those, even
- * with open transactions, and without reading earlier ones again. Events above the first look's last id come by id. Those below
- * it are of transactions that were open in it, and of those that it left out. An event without moves after the place costs
- * one row. Rows below the epoch's first event are left out: another server numbered their transactions. $1 first look: snapshot
- * $2 transactions that were open in it $3 its end $4 the first transaction it knows nothing of $5 its last event $6 second
- * snapshot $7 after event $8 after place $9 limit $10 first event of the epoch. Locks nothing.
+ * with open transactions, and without reading earlier ones again. Events above the first look's last id come by id; the inner
+ * limit has that index read in order, so a page costs its own rows. Those below it are of transactions that were open in the
+ * look, and of those that it left out. An event without moves after the place costs one row. Rows below the epoch's first
+ * event are left out: another server numbered their transactions. $1 first look: snapshot $2 transactions that were open in it
+ * $3 its end $4 the first transaction it knows nothing of $5 its last event $6 second snapshot $7 after event $8 after place
+ * $9 limit $10 first event of the epoch. Locks nothing.
  */
 export const readStream = statement<StreamRow>(
   "stream",
@@ -48,8 +49,10 @@ from (
   select f.id, f.xid, f.at, f.from_state, f.to_state, f.worker, f.reason, m.job_id, m.attempt, m.generation, m.place
   from (
     select * from (
-      select * from belfry.event where id >= greatest($5::bigint + 1, $7::bigint)
+      (select * from belfry.event where id >= greatest($5::bigint + 1, $7::bigint, $10::bigint)
         and not pg_visible_in_snapshot(xid, (select $1::text::pg_snapshot))
+        and pg_visible_in_snapshot(xid, (select $6::text::pg_snapshot))
+      order by id limit $9 + 1)
       union all
       select * from belfry.event where xid = any($2::text[]::xid8[]) and id between $7::bigint and $5::bigint
       union all
