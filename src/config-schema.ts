@@ -96,6 +96,12 @@ export const variables = z.object({
     .min(1)
     .max(100, rule("must be a number from 1 to 100"))
     .optional(),
+  BELFRY_CELL: z.coerce
+    .number(rule("must be a whole number from 0 to 63"))
+    .int(rule("must be a whole number from 0 to 63"))
+    .min(0, rule("must be a whole number from 0 to 63"))
+    .max(63, rule("must be a whole number from 0 to 63"))
+    .optional(),
   BELFRY_ON_LOCK_OUTAGE: z.enum(["postgres", "skip"], rule("must be postgres or skip")).optional(),
   BELFRY_DISPATCH_WINDOW_MS: milliseconds(0, deliveryLimits.queueDelayMsMax).optional(),
   BELFRY_APPS: z

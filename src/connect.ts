@@ -4,38 +4,83 @@ import { databasePassword } from "./adapters/aws/database-password.ts";
 import { createSqsQueue } from "./adapters/aws/queue.ts";
 import { sqsClient } from "./adapters/aws/sqs-client.ts";
 import { createClock, systemRandom } from "./adapters/clock.ts";
+import { createCellStore } from "./adapters/postgres/cell-store.ts";
 import { openConnections as connectPostgres } from "./adapters/postgres/connect.ts";
 import { currentEpoch } from "./adapters/postgres/epoch.ts";
+import { DatabaseUnavailable } from "./adapters/postgres/failure.ts";
 import { assertSchema, assertServer } from "./adapters/postgres/migrate.ts";
 import { createSession } from "./adapters/postgres/session.ts";
 import { createPostgresStore } from "./adapters/postgres/store.ts";
 import { createLog } from "./adapters/telemetry/log.ts";
+import { createCellsClient, type OpenCell, type RouteBy } from "./cells/client.ts";
 import { createClient } from "./core/delivery/enqueue.ts";
-import { bindClient } from "./core/ports/client.ts";
+import { bindClient, type EnqueueClient } from "./core/ports/client.ts";
 import { readSettings } from "./settings.ts";
 import { stageDefaults } from "./stages.ts";
 
+export { type CellFailure, CellsFailed, type RouteBy } from "./cells/client.ts";
 export { databaseConnection, databasePool, type DatabasePoolOptions } from "./database.ts";
 
-export interface ConnectOptions {
+/** How one stage is reached. */
+export interface StagePlace {
   /** Default: `BELFRY_STAGE`, else `dev`. */
   readonly stage?: string;
   /** Default: `DATABASE_URL`. */
   readonly databaseUrl?: string;
   /** URLs of the lanes' queues. Default: `BELFRY_QUEUE_URLS`; others are looked up as `belfry-STAGE-LANE`. */
   readonly queueUrls?: Readonly<Record<string, string>>;
-  /** Connections to the database. Default 4. */
-  readonly poolSize?: number;
   /** Default: `process.env`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface ConnectOptions extends StagePlace {
+  /** Connections to the database, of each cell. Default 4. */
+  readonly poolSize?: number;
+  /** Several whole stages in place of one, by their names in the cell map. Jobs go to the cell that has their key. */
+  readonly cells?: Readonly<Record<string, StagePlace>>;
+  /** With `cells`: the text that chooses the cell. Default: the key; a job without one goes to any cell. */
+  readonly routeBy?: RouteBy;
 }
 
 /**
  * Makes `job.enqueue()` work in this process. Loads no apps: a job is known by importing it.
  * @throws ProblemsFound with every wrong setting at once; DatabaseUnfit or DatabaseUnavailable when the database cannot be
- * used.
+ * used. Of several cells one may be away: its jobs are refused with CellsFailed, those of the others are written.
  */
 export async function connect(options: ConnectOptions = {}): Promise<{ close(): Promise<void> }> {
+  const { cells } = options;
+  const opened = new Map<string, Opened>();
+  const close = async (): Promise<void> => {
+    bindClient(null);
+    await Promise.all([...opened.values()].map((each) => each.close()));
+  };
+  try {
+    if (cells === undefined) opened.set("", openStage(options));
+    for (const [name, place] of Object.entries(cells ?? {})) opened.set(name, openStage({ ...options, ...place }));
+    await Promise.all([...opened.values()].map((each) => each.check({ patient: cells !== undefined })));
+    bindClient(clientOf(options, opened));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { close };
+}
+
+function clientOf({ cells, routeBy }: ConnectOptions, opened: ReadonlyMap<string, Opened>): EnqueueClient {
+  const [single] = opened.values();
+  if (cells === undefined && single !== undefined) return single.client;
+  if (opened.size === 0) throw new RangeError("cells is {}; it must name each cell of the cell map");
+  return createCellsClient(opened, routeBy);
+}
+
+interface Opened extends OpenCell {
+  /** `patient`: a database that is away is no error. */
+  check(options: { readonly patient: boolean }): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Nothing is opened before the first use. */
+function openStage(options: StagePlace & Pick<ConnectOptions, "poolSize">): Opened {
   const { stage, databaseUrl, queueUrls, environment = process.env } = options;
   const settings = readSettings({
     ...environment,
@@ -53,6 +98,7 @@ export async function connect(options: ConnectOptions = {}): Promise<{ close(): 
   });
   const sqs = sqsClient(settings.aws);
   const urls = { ...settings.queueUrls, ...queueUrls };
+  const session = createSession(connections.main, connections.where);
   const ports = {
     store: createPostgresStore(connections, {
       dispatchWindowMs: settings.dispatchWindowMs ?? stageDefaults.dispatchWindowMs,
@@ -64,22 +110,26 @@ export async function connect(options: ConnectOptions = {}): Promise<{ close(): 
     metrics: { add: () => {}, flush: () => {} },
     crashPoint: async () => {},
   };
-  const close = async (): Promise<void> => {
-    bindClient(null);
-    sqs.destroy();
-    await connections.close();
+  return {
+    stage: settings.stageName,
+    client: createClient(ports, { stage: settings.stageName }),
+    store: createCellStore(session),
+    async check({ patient }) {
+      try {
+        await ports.store.now();
+      } catch (error) {
+        if (patient && error instanceof DatabaseUnavailable) return;
+        throw error;
+      }
+      await assertServer(connections.main, {});
+      await assertSchema(connections.main);
+      await currentEpoch(session);
+    },
+    async close() {
+      sqs.destroy();
+      await connections.close();
+    },
   };
-  try {
-    await ports.store.now();
-    await assertServer(connections.main, {});
-    await assertSchema(connections.main);
-    await currentEpoch(createSession(connections.main, connections.where));
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  bindClient(createClient(ports, { stage: settings.stageName }));
-  return { close };
 }
 
 /** As the topology names them: the client knows no lanes. */

@@ -38,6 +38,8 @@ export interface Settings {
   readonly logLevel: LogLevel;
   readonly lockLeaseMs: number;
   readonly passMs: number;
+  /** The number of this stage among several cells, 0 to 63; null: it is not one of several. */
+  readonly cell: number | null;
   /** Connections, or null for the topology's number. */
   readonly poolSize: number | null;
   /** Null: as the stage says. */
@@ -141,6 +143,7 @@ function settingsOf(value: Variables): Settings {
     logLevel: value.BELFRY_LOG_LEVEL,
     lockLeaseMs: value.BELFRY_LOCK_LEASE_MS,
     passMs: value.BELFRY_PASS_MS,
+    cell: value.BELFRY_CELL ?? null,
     poolSize: value.BELFRY_POOL_SIZE ?? null,
     onLockOutage: value.BELFRY_ON_LOCK_OUTAGE ?? null,
     dispatchWindowMs: value.BELFRY_DISPATCH_WINDOW_MS ?? null,

@@ -27,6 +27,10 @@ export const problemCodes = {
   "method-not-allowed": [405, "The path exists, but not with this method; `Allow` names those there are."],
   "already-finished": [409, "It has ended, so it cannot be canceled."],
   "backfill-refused": [409, "The backfill reaches beyond the ledger, or is too large."],
+  "cell-map-changed": [
+    409,
+    "This cell has a newer cell map than the one that routed the job here. Nothing was written.",
+  ],
   "key-conflict": [409, "The key exists with another payload; `conflict` has both hashes."],
   "key-held": [409, "Another transaction that is still open is inserting the same key."],
   "not-rerunnable": [409, "No definition of this release can run it again."],

@@ -61,6 +61,11 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import("./commands/events.ts")).eventsCommand,
   },
   {
+    name: "cells",
+    description: "which of several stages has which keys; move a range to another",
+    load: async () => (await import("./commands/cells.ts")).cellsCommand,
+  },
+  {
     name: "check",
     description: "all definitions, what is built from them, and the environment's settings; every problem at once",
     load: async () => (await import("./commands/check.ts")).checkCommand,

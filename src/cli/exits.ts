@@ -19,6 +19,7 @@ const meanings: Readonly<Record<ExitCode, string>> = {
 const asks = [ok, failure, usage, notFound, auth, interrupted];
 const steersMany = [...asks, conflict, partial];
 const looksForFailed = [...asks, failedJob];
+const inDatabases = [ok, failure, usage];
 const machine = [ok, failure, usage, interrupted];
 
 /** Which codes each command can end with. Tests produce each once and fail on any other. */
@@ -62,6 +63,10 @@ export const exits: Readonly<Record<string, readonly ExitCode[]>> = {
   explain: asks,
   events: asks,
   kinds: asks,
+  "cells show": inDatabases,
+  "cells init": inDatabases,
+  "cells move": inDatabases,
+  "cells forget": inDatabases,
   completion: [ok, usage],
   check: asks,
   migrate: machine,

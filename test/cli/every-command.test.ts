@@ -7,7 +7,20 @@ import { belfry, emptyFolder, serveApi, shapeOf } from "./harness.ts";
 import { given, leaves, planted } from "./planted.ts";
 
 /** They look at this machine, make something on it, or go on until they are stopped. */
-const elsewhere = ["completion", "check", "migrate", "doctor", "init", "bundle", "console", "dev"];
+const elsewhere = [
+  "cells show",
+  "cells init",
+  "cells move",
+  "cells forget",
+  "completion",
+  "check",
+  "migrate",
+  "doctor",
+  "init",
+  "bundle",
+  "console",
+  "dev",
+];
 const reads = /^(explain|locks|workers|kinds|events|(\w|-)+ (list|show|watch|next|history|explain|preview|upcoming))$/;
 
 test("no command is left out here, nor in the table of exit codes", () => {

@@ -19,6 +19,8 @@ const local: Readonly<Record<string, string>> = {
   init: "reports",
   bundle: "--out out",
   check: "--against prod",
+  "cells move": "--from 00000000 --to 00000001 --cell b",
+  "cells forget": "--cell a",
 };
 
 /** The commands that the table gives this code. */
@@ -74,7 +76,10 @@ test("1: nobody answers, or the machine does not let it", async () => {
   const folder = emptyFolder();
   writeFileSync(join(folder, "file"), "");
   const taken = new URL((await receiver(() => null)).url).port;
-  const env = { AWS_REGION: "eu-west-1", DATABASE_URL: "postgresql://belfry@127.0.0.1:9/belfry" };
+  const database = "postgresql://belfry@127.0.0.1:9/belfry";
+  const cells = join(folder, "cells.json");
+  writeFileSync(cells, JSON.stringify({ a: { number: 0, stage: "a", api: nowhere, databaseUrl: database } }));
+  const env = { AWS_REGION: "eu-west-1", DATABASE_URL: database, BELFRY_CELLS: cells };
   const codes = await ended(1, async (leaf) => {
     if (leaf === "dev") return await devCode("--port", taken);
     if (leaf === "init") return (await belfry(["init", "file/reports"], { folder })).code;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { functionHit } from "./instrument.ts";
-import type { Coverage, Verdict } from "./kept.ts";
+import type { Coverage } from "./kept.ts";
 import type { Mutant } from "./mutant.ts";
 
 /** The first waves are small: most mutants are found by the first files. */
@@ -8,8 +8,7 @@ const waveSizes = [2, 4, 8, 16];
 
 /** Test files for a mutant, in waves: those that found others of its place first, then the quickest. */
 export function wavesFor(reaching: readonly string[], mutant: Mutant, coverage: Coverage, found: Killers): string[][] {
-  const kills = found.of(mutant);
-  const cost = (file: string): number => (coverage.ms[file] ?? 60_000) / (1 + 20 * (kills.get(file) ?? 0));
+  const cost = (file: string): number => (coverage.ms[file] ?? 60_000) / (1 + 20 * found.of(mutant, file));
   const files = reaching.toSorted((a, b) => cost(a) - cost(b));
   const waves: string[][] = [];
   for (let at = 0, wave = 0; at < files.length; wave += 1) {
@@ -20,20 +19,23 @@ export function wavesFor(reaching: readonly string[], mutant: Mutant, coverage: 
   return waves;
 }
 
-/** How often each test file found a mutant of a place. */
+/** How often each test file found a mutant of a place, and of another place of its file. */
 export class Killers {
-  readonly #byPlace = new Map<string, Map<string, number>>();
+  readonly #counts = new Map<string, Map<string, number>>();
 
-  add(mutant: Mutant, { by }: Verdict): void {
-    if (by === null) return;
+  add(mutant: Mutant, by: string): void {
     const file = by.split(" > ")[0] ?? by;
-    const kills = this.of(mutant);
-    kills.set(file, (kills.get(file) ?? 0) + 1);
-    this.#byPlace.set(placeOf(mutant), kills);
+    for (const group of [placeOf(mutant), mutant.file]) {
+      const counts = this.#counts.get(group) ?? new Map<string, number>();
+      counts.set(file, (counts.get(file) ?? 0) + 1);
+      this.#counts.set(group, counts);
+    }
   }
 
-  of(mutant: Mutant): Map<string, number> {
-    return this.#byPlace.get(placeOf(mutant)) ?? new Map<string, number>();
+  /** One of the place counts as ten of the file. */
+  of(mutant: Mutant, file: string): number {
+    const count = (group: string): number => this.#counts.get(group)?.get(file) ?? 0;
+    return count(placeOf(mutant)) + count(mutant.file) / 10;
   }
 }
 

@@ -8,7 +8,7 @@ declare global {
 const statementFile = "src/adapters/postgres/statement.ts";
 
 /** `execute` names the statement that it sends. */
-const executeStart = /(export async function execute<R>\([^{]*\{ name, text, isKept \}[^{]*\{\n)/;
+const executeStart = /(export async function execute<R>\([^{]*\{ name,[^}]*\}[^{]*\{\n)/;
 
 /** The source that says, while tests run, which statement is sent and which function of a mutated file is entered. */
 export function instrumented(file: string, source: string, isMutated: boolean): string {

@@ -36,7 +36,8 @@ export async function judge(mutant: Mutant, court: Court): Promise<Verdict> {
     return verdict("hung", null, reaching.length);
   }
   if (answer.is !== "judged") throw new Error(`the session answered ${answer.is}`);
-  return verdict(answer.by === null ? "survived" : "killed", answer.by, answer.files);
+  const is = answer.by === null ? "survived" : answer.isTimeout ? "hung" : "killed";
+  return verdict(is, answer.by, answer.files);
 }
 
 async function reachingStatement(mutant: Mutant, court: Court): Promise<string[] | "invalid" | "same"> {
@@ -47,4 +48,30 @@ async function reachingStatement(mutant: Mutant, court: Court): Promise<string[]
     if (!(await court.database.isValid(now[name] ?? ""))) return "invalid";
   }
   return reachingSql(changed, mutant, new Set(Object.keys(court.texts)), court.coverage);
+}
+
+const canary: Mutant = {
+  key: "000000000000",
+  file: "src/core/job/decide.ts",
+  place: "module",
+  operator: "throw",
+  start: 0,
+  end: 0,
+  before: "",
+  after: "",
+  line: 1,
+};
+
+/** @throws Error when what is planted does not reach the tests: then every mutant would survive, or none. */
+export async function checkPlanting(sessions: Sessions): Promise<void> {
+  for (const [after, isFound] of [
+    ["", false],
+    [`throw new Error("planted");`, true],
+    [" ", false],
+  ] as const) {
+    const mutant = { ...canary, after };
+    const answer = await sessions.ask({ is: "mutant", mutant, waves: [["test/core/decide.test.ts"]] }, 2 * graceMs);
+    if (answer?.is !== "judged" || answer.files !== 1 || (answer.by !== null) !== isFound)
+      throw new Error(`${JSON.stringify(after)} at the top of ${mutant.file} came to ${JSON.stringify(answer)}`);
+  }
 }

@@ -28,26 +28,27 @@ export const keepCoverage = (coverage: Coverage): void => writeFileSync(at("cove
 
 export const hitsFile = (): string => at("hits.ndjson");
 
-const verdictShape = z.object({
-  key: z.string(),
-  /** `invalid`: Postgres refuses the text. `same`: no statement changes. */
-  is: z.enum(["killed", "hung", "survived", "unreached", "invalid", "same"]),
+export interface Verdict {
+  readonly key: string;
+  /** `hung`: a test ran out of time. `invalid`: Postgres refuses the text. `same`: no statement changes. */
+  readonly is: "killed" | "hung" | "survived" | "unreached" | "invalid" | "same";
   /** The test that failed, or null. */
-  by: z.string().nullable(),
-  files: z.number(),
-  ms: z.number(),
-});
-export type Verdict = z.infer<typeof verdictShape>;
-
-/** By key, the newest of each. A place that changed has other keys, so what is kept is never out of date in itself. */
-export function keptVerdicts(): Map<string, Verdict> {
-  if (!existsSync(at("verdicts.ndjson"))) return new Map();
-  const lines = readFileSync(at("verdicts.ndjson"), "utf8").split("\n").filter(Boolean);
-  return new Map(lines.map((line) => verdictShape.parse(JSON.parse(line))).map((verdict) => [verdict.key, verdict]));
+  readonly by: string | null;
+  readonly files: number;
+  readonly ms: number;
 }
 
-export const keepVerdict = (verdict: Verdict): void =>
-  appendFileSync(at("verdicts.ndjson"), `${JSON.stringify(verdict)}\n`);
+const foundShape = z.object({ key: z.string(), by: z.string() });
+
+/** By key, the test that found it last: the first to ask about others of its place. */
+export function keptFound(): Map<string, string> {
+  if (!existsSync(at("found.ndjson"))) return new Map();
+  const lines = readFileSync(at("found.ndjson"), "utf8").split("\n").filter(Boolean);
+  return new Map(lines.map((line) => foundShape.parse(JSON.parse(line))).map(({ key, by }) => [key, by]));
+}
+
+export const keepFound = ({ key, by }: { key: string; by: string }): void =>
+  appendFileSync(at("found.ndjson"), `${JSON.stringify({ key, by })}\n`);
 
 const acceptedShape = z.array(z.object({ key: z.string(), mutant: z.string(), reason: z.string().min(20) }));
 export type Accepted = z.infer<typeof acceptedShape>[number];

@@ -1,11 +1,11 @@
 /** `npm run mutate`: changes every statement and every decision, one small change at a time, and runs the tests that reach it. */
-import { execFileSync } from "node:child_process";
 import { Command, InvalidArgumentError } from "commander";
 import { Killers } from "./choose.ts";
-import { cover } from "./cover.ts";
+import { commitNow, cover, git, outdated } from "./cover.ts";
 import { openDatabase } from "./database.ts";
-import { type Court, judge } from "./judge.ts";
-import { accepted, hitsFile, keepVerdict, keptCoverage, keptVerdicts } from "./kept.ts";
+import { checkPlanting, type Court, judge } from "./judge.ts";
+import { accepted, hitsFile, keepFound, keptCoverage, keptFound } from "./kept.ts";
+import { addToLedger, type Judged, readLedger } from "./ledger.ts";
 import { describeMutant, type Mutant } from "./mutant.ts";
 import { mutantsOf, mutatedFiles } from "./places.ts";
 import { report } from "./report.ts";
@@ -22,6 +22,9 @@ interface Options {
   readonly minutes?: number;
   readonly cover?: boolean;
   readonly again?: boolean;
+  readonly survivors?: boolean;
+  readonly recheck?: number;
+  readonly report?: boolean;
   readonly list?: boolean;
   readonly json?: boolean;
 }
@@ -48,38 +51,70 @@ const program = new Command("mutate")
   .option("--sample <n>", "this many, spread over all of the chosen", count)
   .option("--shard <n/of>", "one part of the chosen, for several machines", shardOf)
   .option("--minutes <n>", "stops after this time; the next run goes on", count)
-  .option("--cover", "measures again which tests reach what")
+  .option("--cover", "measures again which tests reach what, of all tests and not only of those that changed")
   .option("--again", "judges again what an earlier run has judged")
-  .option("--list", "prints the chosen mutants and runs nothing")
+  .option("--survivors", "judges again those that survived, and no others")
+  .option("--recheck <n>", "judges again this many that were found, by random choice: have tests been weakened?", count)
+  .option("--report", "judges nothing: what test/mutate/judged.txt knows of the chosen")
+  .option("--list", "prints the chosen mutants, and what is known of each, and runs nothing")
   .option("--json", "one JSON object on stdout")
   .parse();
 const options = program.opts<Options>();
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 let isCovering = false;
+const everyMutant = mutatedFiles().flatMap(mutantsOf);
+const everyKey = new Set(everyMutant.map(({ key }) => key));
+let ledger = readLedger();
 const chosen = choose();
-if (options.list === true)
-  for (const mutant of chosen) process.stdout.write(`${mutant.key} ${describeMutant(mutant)}\n`);
-else process.exitCode = await run();
+if (options.list === true) {
+  for (const mutant of chosen)
+    process.stdout.write(`${mutant.key} ${ledger.get(mutant.key)?.is ?? "-"} ${describeMutant(mutant)}\n`);
+} else {
+  const weakened = options.report === true ? 0 : await run();
+  process.exitCode = Math.max(tell(), weakened);
+}
 
 function choose(): Mutant[] {
-  const { all, since, file, key, sample } = options;
-  if (all !== true && since === undefined && file === undefined && key === undefined && sample === undefined)
-    program.error("say what to change: --all, --since COMMIT, --file PART, --key KEY or --sample N");
+  const { all, since, file, key, sample, recheck, report: isReport } = options;
+  if ([all, since, file, key, sample, recheck, isReport].every((option) => option === undefined))
+    program.error("say what to change: --all, --since COMMIT, --file PART, --key KEY, --sample N or --recheck N");
   const changed = since === undefined ? null : new Set(git("diff", "--name-only", since).split("\n"));
-  const files = mutatedFiles().filter((name) => (changed?.has(name) ?? true) && name.includes(file ?? ""));
-  // Keys are hashes: their order is random, and the same each time.
-  const mutants = files.flatMap(mutantsOf).toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const [n, of] = options.shard ?? [1, 1];
-  return mutants
+  // Keys are hashes: their order is random and the same each time, so that each run adds a fair sample.
+  return everyMutant
+    .filter((mutant) => (changed?.has(mutant.file) ?? true) && mutant.file.includes(file ?? ""))
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
     .filter((mutant, index) => (key === undefined || mutant.key === key) && index % of === n - 1)
-    .slice(0, sample ?? mutants.length);
+    .slice(0, sample ?? everyMutant.length);
 }
 
-function git(...args: string[]): string {
-  return execFileSync("git", args, { encoding: "utf8" });
+/** What this run judges: of the chosen those that were not, or the part that is to be judged again. */
+function toJudge(): readonly Mutant[] {
+  const are = (...kinds: Judged["is"][]): Mutant[] =>
+    chosen.filter(({ key }) => kinds.some((kind) => ledger.get(key)?.is === kind));
+  if (options.recheck !== undefined) return shuffled(are("killed")).slice(0, options.recheck);
+  if (options.survivors === true) return are("survived", "unreached");
+  return options.again === true ? chosen : chosen.filter(({ key }) => !ledger.has(key));
 }
 
+const shuffled = <T>(list: readonly T[]): T[] =>
+  list
+    .map((value) => ({ value, at: Math.random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ value }) => value);
+
+function tell(): number {
+  const known = ledger;
+  const oldest = (commits: readonly string[]): string =>
+    git("rev-list", "HEAD")
+      .split("\n")
+      .findLast((hash) => commits.includes(hash.slice(0, 8)))
+      ?.slice(0, 8) ?? "none";
+  return report({ chosen, ledger: known, accepted: accepted(), everyKey, oldest, json: options.json === true });
+}
+
+/** @returns 1 when a mutant that was found once survives now. */
 async function run(): Promise<number> {
   const database = await openDatabase();
   let ran = 0;
@@ -93,53 +128,55 @@ async function run(): Promise<number> {
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => void close().then(() => process.exit(130)));
-  const verdicts = keptVerdicts();
+  let weakened = 0;
   try {
     const court = await convene(database, sessions);
-    if (court === null) return 1;
-    for (const mutant of chosen) {
-      const verdict = verdicts.get(mutant.key);
-      if (verdict !== undefined) court.found.add(mutant, verdict);
+    const found = keptFound();
+    for (const mutant of everyMutant) {
+      const by = found.get(mutant.key);
+      if (by !== undefined) court.found.add(mutant, by);
     }
-    const isDone = ({ key }: Mutant): boolean => options.again !== true && verdicts.has(key);
-    // By place: what found the last mutant of a text is asked first about the next.
-    const open = chosen
-      .filter((mutant) => !isDone(mutant))
-      .toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.start - b.start));
+    const commit = commitNow();
+    const open = toJudge();
     const endMs = performance.now() + (options.minutes ?? Infinity) * 60_000;
     say(`${chosen.length} mutants, ${open.length} to judge`);
     for (const [index, mutant] of open.entries()) {
       if (performance.now() > endMs) break;
-      const verdict = await judge(mutant, court);
-      keepVerdict(verdict);
-      verdicts.set(mutant.key, verdict);
-      court.found.add(mutant, verdict);
-      const line = `${index + 1}/${open.length} ${verdict.is} ${(verdict.ms / 1_000).toFixed(1)} s ${describeMutant(mutant)}`;
-      if (process.stderr.isTTY || verdict.is === "survived" || verdict.is === "unreached" || index % 25 === 24)
-        say(line);
+      const before = ledger.get(mutant.key)?.is;
+      const { is, by, ms } = await judge(mutant, court);
+      ledger = addToLedger(new Map([[mutant.key, { is, commit }]]), everyKey);
+      if (by !== null) {
+        keepFound({ key: mutant.key, by });
+        court.found.add(mutant, by);
+      }
+      const isWeaker = before === "killed" && (is === "survived" || is === "unreached");
+      if (isWeaker) weakened = 1;
+      const line = `${index + 1}/${open.length} ${is}${isWeaker ? ", and was killed once" : ""} ${(ms / 1_000).toFixed(1)} s ${describeMutant(mutant)}`;
+      if (process.stderr.isTTY || is === "survived" || is === "unreached" || index % 25 === 24) say(line);
     }
   } finally {
     await close();
   }
-  const everyKey = new Set(
-    mutatedFiles()
-      .flatMap(mutantsOf)
-      .map(({ key }) => key),
-  );
-  return report({ chosen, verdicts, accepted: accepted(), everyKey, json: options.json === true });
+  return weakened;
 }
 
-async function convene(database: Court["database"], sessions: Court["sessions"]): Promise<Court | null> {
+async function convene(database: Court["database"], sessions: Court["sessions"]): Promise<Court> {
   const kept = options.cover === true ? null : keptCoverage();
-  if (kept === null) say("runs every test once, to see what it reaches");
-  isCovering = kept === null;
-  const { coverage, failed } = kept === null ? await cover(sessions) : { coverage: kept, failed: [] };
-  if (failed.length > 0) say(`left out, because they fail without a mutant: ${failed.join(", ")}`);
-  isCovering = false;
+  const coverage = await covered(kept, sessions);
+  await checkPlanting(sessions);
   const texts = await statementTexts(null);
-  if (texts === null) {
-    say("the statements do not load");
-    return null;
-  }
+  if (texts === null || Object.keys(texts).length === 0) throw new Error("the statements do not load");
   return { database, sessions, coverage, found: new Killers(), texts };
+}
+
+/** Measures every test, or those that changed since they were measured. */
+async function covered(kept: Court["coverage"] | null, sessions: Court["sessions"]): Promise<Court["coverage"]> {
+  const files = kept === null ? [] : outdated(kept);
+  if (kept !== null && files.length === 0) return kept;
+  say(kept === null ? "runs every test once, to see what it reaches" : `measures ${files.length} test files again`);
+  isCovering = true;
+  const { coverage, failed } = await cover(sessions, kept === null ? null : { kept, files });
+  isCovering = false;
+  if (failed.length > 0) say(`left out, because they fail without a mutant: ${failed.join(", ")}`);
+  return coverage;
 }

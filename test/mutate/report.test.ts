@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Accepted, Verdict } from "./kept.ts";
+import type { Judged } from "./ledger.ts";
 import { type Mutant, mutantOf } from "./mutant.ts";
 import { report } from "./report.ts";
 
@@ -19,14 +20,21 @@ function reported(
     return true;
   });
   onTestFinished(() => spy.mockRestore());
-  const verdicts = new Map(
-    mutants.flatMap(({ key }, n): [string, Verdict][] => {
+  const ledger = new Map(
+    mutants.flatMap(({ key }, n): [string, Judged][] => {
       const kind = is(n);
-      return kind === null ? [] : [[key, { key, is: kind, by: null, files: 1, ms: 1 }]];
+      return kind === null ? [] : [[key, { is: kind, commit: "01234567" }]];
     }),
   );
   const everyKey = new Set(mutants.map(({ key }) => key));
-  const code = report({ chosen: mutants, verdicts, accepted, everyKey, json: false });
+  const code = report({
+    chosen: mutants,
+    ledger,
+    accepted,
+    everyKey,
+    oldest: ([first = "none"]) => first,
+    json: false,
+  });
   spy.mockRestore();
   return { code, text };
 }

@@ -1,22 +1,25 @@
 import type { Accepted, Verdict } from "./kept.ts";
+import type { Ledger } from "./ledger.ts";
 import { describeMutant, type Mutant } from "./mutant.ts";
 
 /** Of the mutants that count: those that Postgres takes and that change a text. */
 export const survivingShareMax = 0.05;
 
-interface Judged {
+interface Known {
   readonly chosen: readonly Mutant[];
-  readonly verdicts: ReadonlyMap<string, Verdict>;
+  readonly ledger: Ledger;
   readonly accepted: readonly Accepted[];
   /** Of all mutants there are, chosen or not. */
   readonly everyKey: ReadonlySet<string>;
+  /** Of the commits that judged, the one to name: the oldest. */
+  readonly oldest: (commits: readonly string[]) => string;
   readonly json: boolean;
 }
 
 /** Prints the survivors and the totals. 0 when each survivor has a reason, few survive, and no reason is out of date. */
-export function report({ chosen, verdicts, accepted, everyKey, json }: Judged): number {
+export function report({ chosen, ledger, accepted, everyKey, oldest, json }: Known): number {
   const judged = chosen.flatMap((mutant) => {
-    const verdict = verdicts.get(mutant.key);
+    const verdict = ledger.get(mutant.key);
     return verdict === undefined ? [] : [{ mutant, verdict }];
   });
   const of = (...kinds: Verdict["is"][]): typeof judged => judged.filter(({ verdict }) => kinds.includes(verdict.is));
@@ -25,7 +28,7 @@ export function report({ chosen, verdicts, accepted, everyKey, json }: Judged): 
   const reasons = new Map(accepted.map((entry) => [entry.key, entry.reason]));
   const unexplained = survivors.filter(({ mutant }) => !reasons.has(mutant.key));
   const stale = accepted.filter(
-    ({ key }) => !everyKey.has(key) || ["killed", "hung"].includes(verdicts.get(key)?.is ?? ""),
+    ({ key }) => !everyKey.has(key) || ["killed", "hung"].includes(ledger.get(key)?.is ?? ""),
   );
   const share = counted === 0 ? 0 : survivors.length / counted;
   const totals = {
@@ -41,6 +44,7 @@ export function report({ chosen, verdicts, accepted, everyKey, json }: Judged): 
     accepted: survivors.length - unexplained.length,
     stale: stale.length,
     survivingShare: Number(share.toFixed(4)),
+    oldest: oldest([...new Set(judged.map(({ verdict }) => verdict.commit))]),
   };
   const holds =
     judged.length === chosen.length && unexplained.length === 0 && stale.length === 0 && share <= survivingShareMax;

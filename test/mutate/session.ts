@@ -5,7 +5,8 @@ import { type Mutant } from "./mutant.ts";
 import { plant, planted } from "./planted.ts";
 
 export type Order =
-  | { readonly is: "coverage" }
+  /** Of these test files; null is all. */
+  | { readonly is: "coverage"; readonly files: readonly string[] | null }
   | { readonly is: "mutant"; readonly mutant: Mutant; readonly waves: readonly (readonly string[])[] };
 
 export type Answer =
@@ -13,7 +14,14 @@ export type Answer =
   /** One test file of a coverage run, or of a mutant's. */
   | { readonly is: "ran"; readonly file: string }
   | { readonly is: "covered"; readonly files: readonly { file: string; ms: number; failed: boolean }[] }
-  | { readonly is: "judged"; readonly key: string; readonly by: string | null; readonly files: number };
+  | {
+      readonly is: "judged";
+      readonly key: string;
+      readonly by: string | null;
+      /** No assertion failed: the test waited until its time was over, which a busy machine can cause too. */
+      readonly isTimeout: boolean;
+      readonly files: number;
+    };
 
 const projects = ["pure", "patching", "postgres"];
 
@@ -33,18 +41,20 @@ async function open(): Promise<Vitest> {
   return vitest;
 }
 
-async function cover(): Promise<Answer> {
+async function cover(files: readonly string[] | null): Promise<Answer> {
   plant("coverage");
   const run = await open();
   const all = await run.globTestSpecifications();
-  const isHere = (path: string): boolean => !elsewhere.test(relative(resolve("test"), path));
+  const asked = files === null ? null : new Set(files.map((file) => resolve(file)));
+  const isHere = (path: string): boolean =>
+    !elsewhere.test(relative(resolve("test"), path)) && (asked?.has(path) ?? true);
   const { testModules } = await run.runTestSpecifications(all.filter(({ moduleId }) => isHere(moduleId)));
-  const files = testModules.map((module) => ({
+  const measured = testModules.map((module) => ({
     file: module.relativeModuleId,
     ms: Math.round(module.diagnostic().duration),
     failed: module.state() === "failed",
   }));
-  return { is: "covered", files };
+  return { is: "covered", files: measured };
 }
 
 /** Runs the waves until a test fails. */
@@ -66,22 +76,33 @@ async function judge(mutant: Mutant, waves: readonly (readonly string[])[]): Pro
     const ran = new Set(specifications.map(({ moduleId }) => moduleId));
     const failed = testModules.find((module) => ran.has(module.moduleId) && module.state() === "failed");
     const by = failed?.relativeModuleId ?? (unhandledErrors.length > 0 ? "an unhandled error" : null);
-    if (by !== null) return { is: "judged", key: mutant.key, by: by + firstFailure(failed), files };
+    if (by === null) continue;
+    const { name, isTimeout } = firstFailure(failed);
+    return { is: "judged", key: mutant.key, by: by + name, isTimeout, files };
   }
-  return { is: "judged", key: mutant.key, by: null, files };
+  return { is: "judged", key: mutant.key, by: null, isTimeout: false, files };
 }
 
-function firstFailure(
-  module: { children: { allTests(state: "failed"): Iterable<{ fullName: string }> } } | undefined,
-): string {
-  for (const test of module?.children.allTests("failed") ?? []) return ` > ${test.fullName}`;
-  return "";
+interface Failed {
+  readonly children: { allTests(state: "failed"): Iterable<FailedTest> };
+}
+interface FailedTest {
+  readonly fullName: string;
+  result(): { readonly errors?: readonly { readonly message: string }[] | undefined };
+}
+
+function firstFailure(module: Failed | undefined): { name: string; isTimeout: boolean } {
+  for (const test of module?.children.allTests("failed") ?? []) {
+    const isTimeout = test.result().errors?.[0]?.message.includes("timed out in") ?? false;
+    return { name: ` > ${test.fullName}`, isTimeout };
+  }
+  return { name: "", isTimeout: false };
 }
 
 const tell = (answer: Answer): void => void process.send?.(answer);
 
 process.on("message", (order: Order) => {
-  const answer = order.is === "coverage" ? cover() : judge(order.mutant, order.waves);
+  const answer = order.is === "coverage" ? cover(order.files) : judge(order.mutant, order.waves);
   answer.then(tell, (error: unknown) => {
     process.stderr.write(`${String(error)}\n`);
     process.exit(1);

@@ -49,7 +49,7 @@ async function answer({ change }: Given): Promise<void> {
 }
 
 const isStatement = (value: unknown): value is { name: string; text: string } =>
-  typeof value === "object" && value !== null && "isKept" in value && "text" in value;
+  typeof value === "object" && value !== null && "keptRowsMax" in value && "text" in value;
 
 const given = workerData as Given | undefined;
 if (given !== null && given !== undefined && parentPort !== null) await answer(given);

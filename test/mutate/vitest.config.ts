@@ -28,6 +28,15 @@ export default mergeConfig(
     root: process.cwd(),
     plugins: [plugin],
     // A mutant that hangs is found: every test of these files ends far below this.
-    test: { setupFiles: setup, testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 10_000 } } },
+    // One worker loads the modules once, and the time of two would be spent on loading them again.
+    test: {
+      maxWorkers: 1,
+      // By its key a file is what it is on disk: the cache would give the unchanged module for each mutant.
+      fsModuleCache: false,
+      setupFiles: setup,
+      testTimeout: 30_000,
+      hookTimeout: 30_000,
+      expect: { poll: { timeout: 10_000 } },
+    },
   }),
 );

@@ -9,12 +9,13 @@ import Table from "cli-table3";
 import { Command, InvalidArgumentError } from "commander";
 import { startPostgres } from "../../src/local/services/postgres.ts";
 import { proofs } from "./catalog.ts";
-import type { Proof, Verdict } from "./proof.ts";
+import type { Proof, ProofContext, Verdict } from "./proof.ts";
 import { stopSystems } from "./system.ts";
 import { elapsedMs } from "./until.ts";
 
 interface Options {
   readonly rounds: number;
+  readonly minutes?: number;
   readonly dir?: string;
   readonly scale?: number;
   readonly size: number;
@@ -32,11 +33,18 @@ interface CaseResult extends Verdict {
 }
 
 const minutesMaxDefault = 10;
+/** What a case under load may need beside its faults, for each unit of size or for the minutes asked for. */
+const reserveMinutes = 15;
 
 const command = new Command("proof")
   .description("Real processes, a real Postgres, real APIs, injected faults. Exits 1 when a case does not hold.")
   .argument("<case...>", "one or more of the cases below, or all", knownCase, [])
   .option("--rounds <n>", "how often each case is run", positive, 1)
+  .option(
+    "--minutes <n>",
+    "goes on for this long: a case under load with its faults, every other with rounds",
+    positive,
+  )
   .option("--dir <folder>", "input of the cases that read a folder")
   .option("--scale <x>", "seconds of the system per second of the machine, for the cases that wait", positive)
   .option("--size <x>", "multiplies the amount of work", positive, 1)
@@ -92,8 +100,13 @@ async function runCase(
 ): Promise<CaseResult> {
   const startedMs = elapsedMs();
   const verdicts: Verdict[] = [];
-  for (let round = 0; round < options.rounds; round += 1) {
-    const label = options.rounds === 1 ? proof.name : `${proof.name} ${round + 1}/${options.rounds}`;
+  const minutesRun = (): number => (elapsedMs() - startedMs) / 60_000;
+  const repeats = proof.isUnderLoad !== true && options.minutes !== undefined;
+  const goesOn = (round: number): boolean =>
+    round < options.rounds || (repeats && minutesRun() < (options.minutes ?? 0) && (verdicts.at(-1)?.pass ?? false));
+  for (let round = 0; goesOn(round); round += 1) {
+    const of = repeats ? `, ${minutesRun().toFixed(0)} of ${options.minutes} minutes` : `/${options.rounds}`;
+    const label = options.rounds === 1 && !repeats ? proof.name : `${proof.name} ${round + 1}${of}`;
     const log = (text: string): void => void process.stderr.write(`${label}: ${text}\n`);
     log(proof.about);
     const verdict = await bounded(proof, {
@@ -101,6 +114,7 @@ async function runCase(
       seed: options.seed + round,
       scale: options.scale ?? null,
       size: options.size,
+      minutes: options.minutes ?? null,
       defaults: options.defaults,
       without: options.without ?? null,
       dir: options.dir ?? null,
@@ -119,9 +133,10 @@ async function runCase(
 }
 
 /** A case that does not end is one that does not hold. What it started is stopped. */
-async function bounded(proof: Proof, context: Parameters<Proof["run"]>[0]): Promise<Verdict> {
+async function bounded(proof: Proof, context: ProofContext): Promise<Verdict> {
   let timer: NodeJS.Timeout | undefined;
-  const { minutesMax = minutesMaxDefault } = proof;
+  const { minutesMax: usual = minutesMaxDefault, isUnderLoad = false } = proof;
+  const minutesMax = isUnderLoad ? (context.minutes ?? usual * Math.max(1, context.size)) + reserveMinutes : usual;
   const late = new Promise<Verdict>((resolve) => {
     timer = setTimeout(
       () => resolve({ pass: false, detail: `did not end within ${minutesMax} minutes` }),

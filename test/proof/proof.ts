@@ -8,6 +8,8 @@ export interface ProofContext {
   readonly scale: number | null;
   /** Multiplies the amount of work: 0.1 is a quick look. */
   readonly size: number;
+  /** How long a case under load goes on, in place of its size. */
+  readonly minutes: number | null;
   /** Real leases and timeouts instead of short ones. */
   readonly defaults: boolean;
   /** The guard to take away, to see the case fail. */
@@ -34,6 +36,8 @@ export interface Proof {
   readonly guards?: readonly string[];
   /** After which it does not hold; 10 when left out. */
   readonly minutesMax?: number;
+  /** Its load goes on beside as many faults as it is asked for, so it may take hours; the others are repeated instead. */
+  readonly isUnderLoad?: boolean;
   run(context: ProofContext): Promise<Verdict>;
 }
 

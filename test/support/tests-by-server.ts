@@ -25,16 +25,11 @@ export interface TestFiles {
 
 /** All test files by whether they need the shared Postgres server. Read from their imports, so that no list goes stale. */
 export function testsByServer(): TestFiles {
-  const texts = new Map(
-    sourceFiles().flatMap((file) => (mayAsk.test(file) ? [[file, readSource(file)] as const] : [])),
+  const texts = testTexts();
+  const needing = importers(
+    texts,
+    [...texts].flatMap(([file, text]) => (asksForServer.test(text) ? [file] : [])),
   );
-  const needing = new Set([...texts].flatMap(([file, text]) => (asksForServer.test(text) ? [file] : [])));
-  const targets = new Map([...texts].map(([file, text]) => [file, importsOf(file, text).map(({ target }) => target)]));
-  // What imports a file that needs the server needs it too: repeated until no further file does.
-  for (let before = 0; before < needing.size;) {
-    before = needing.size;
-    for (const [file, imported] of targets) if (imported.some((target) => needing.has(target))) needing.add(file);
-  }
   const tests = [...texts.keys()].filter((file) => file.endsWith(".test.ts"));
   const long = tests.filter((file) => file.endsWith(".long.test.ts"));
   const short = tests.filter((file) => !long.includes(file));
@@ -49,4 +44,25 @@ export function testsByServer(): TestFiles {
     examples: served.filter((file) => isOfExamples.test(file)),
     long,
   };
+}
+
+const testTexts = (): ReadonlyMap<string, string> =>
+  new Map(sourceFiles().flatMap((file) => (mayAsk.test(file) ? [[file, readSource(file)] as const] : [])));
+
+/** These files, and what imports them, directly or not. */
+function importers(texts: ReadonlyMap<string, string>, files: Iterable<string>): ReadonlySet<string> {
+  const found = new Set(files);
+  const targets = new Map([...texts].map(([file, text]) => [file, importsOf(file, text).map(({ target }) => target)]));
+  // Repeated until no further file does.
+  for (let before = -1; before < found.size;) {
+    before = found.size;
+    for (const [file, imported] of targets) if (imported.some((target) => found.has(target))) found.add(file);
+  }
+  return found;
+}
+
+/** Test files that are among these, or import one of them, directly or not. */
+export function testsThatImport(files: ReadonlySet<string>): string[] {
+  const texts = testTexts();
+  return [...importers(texts, files)].filter((file) => file.endsWith(".test.ts") && texts.has(file)).toSorted();
 }

@@ -3,6 +3,7 @@ import type { JobId, NewJob, RunId } from "../../core/job/job.ts";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
 import type { Inserted, InsertResult, NewTarget, Store, Tx } from "../../core/ports/ports.ts";
+import { holdCellMap } from "./cell-store.ts";
 import { DatabaseError } from "./failure.ts";
 import { aftermathOf } from "./outbox.ts";
 import type { DispatchedRow } from "./sql/dispatch.ts";
@@ -22,12 +23,16 @@ type Query = Session["run"];
 
 export function enqueueStore(session: Session): Pick<Store, "insert"> {
   return {
-    async insert(jobs, { tx, fence, lockWaitMs } = {}) {
+    async insert(jobs, { tx, fence, lockWaitMs, mapVersion } = {}) {
       const { dispatchWindowMs } = session;
-      if (tx !== undefined) return await insertInto(tx, jobs, dispatchWindowMs);
-      if (lockWaitMs !== undefined) {
+      if (tx !== undefined) {
+        if (mapVersion !== undefined) await holdCellMap(tx, mapVersion);
+        return await insertInto(tx, jobs, dispatchWindowMs);
+      }
+      if (lockWaitMs !== undefined || mapVersion !== undefined) {
         return await session.transaction(async (client) => {
-          await execute(client, setLockTimeout, [`${lockWaitMs}ms`]);
+          if (lockWaitMs !== undefined) await execute(client, setLockTimeout, [`${lockWaitMs}ms`]);
+          if (mapVersion !== undefined) await holdCellMap(client, mapVersion);
           return await insertInto(client, jobs, dispatchWindowMs);
         }, fence);
       }

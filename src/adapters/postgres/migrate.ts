@@ -2,6 +2,7 @@ import { Client } from "pg";
 import { postgresLimits } from "./postgres-limits.ts";
 import type { Tx } from "../../core/ports/ports.ts";
 import { parseAddress } from "./address.ts";
+import { stepIds } from "./cell-store.ts";
 import { beginEpoch } from "./epoch.ts";
 import { converted, DatabaseUnfit, unavailable } from "./failure.ts";
 import { type MigrationFile, migrationFiles, ownFolder } from "./migration-files.ts";
@@ -27,6 +28,8 @@ export interface MigrateOptions {
   readonly folder?: string;
   /** A copy of its disks took this server's place: a new epoch begins, which a restore in time or a move begins by itself. */
   readonly isRestored?: boolean;
+  /** Ids tell this cell from now on: 0 to 63. Once set it never changes. */
+  readonly cell?: number | undefined;
   readonly ca?: string;
   /** Called once; replaces the password in the URL. */
   readonly password?: () => Promise<string>;
@@ -65,7 +68,11 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
     throw unavailable(error, whereOf(client));
   });
   try {
-    return await migrateOn(client, set, files, options.isRestored === true);
+    const migrated = await migrateOn(client, set, files, options.isRestored === true);
+    const { cell } = options;
+    if (cell !== undefined && set === ownSet)
+      await inTransaction(client, "the ids of a cell", () => stepIds(client, cell));
+    return migrated;
   } finally {
     await client.end();
   }

@@ -5,13 +5,13 @@ import { InvalidPayload, KeyConflict } from "../../core/define/errors.ts";
 import { prepare } from "../../core/delivery/enqueue.ts";
 import type { JobId, JobView, MoveView, NewJob } from "../../core/job/job.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
-import { type InsertResult, UnknownOutcome } from "../../core/ports/ports.ts";
+import { CellMapChanged, type InsertResult, UnknownOutcome } from "../../core/ports/ports.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
 import { gathered } from "../gathered.ts";
 import { startableKind } from "../startable-kind.ts";
 import type { ApiOptions } from "../options.ts";
-import { HttpProblem } from "../problem.ts";
+import { HttpProblem, invalidField } from "../problem.ts";
 import { newJobBody } from "../query.ts";
 import { createdJob, type JobDetailReply } from "../shape/job.ts";
 import { detailJson, readJobDetail } from "./jobs.ts";
@@ -24,12 +24,14 @@ type NewJobBody = z.infer<typeof newJobBody>;
  */
 export function createJobEndpoint(options: ApiOptions): Endpoint {
   const insert = async (items: readonly Item[], how: { lockWaitMs?: number } = {}): Promise<readonly Inserted[]> => {
-    const { results, sent } = await options.client.insert(items, how);
+    const versions = items.flatMap(({ mapVersion }) => mapVersion ?? []);
+    const mapVersion = versions.length === 0 ? undefined : Math.min(...versions);
+    const { results, sent } = await options.client.insert(items, { ...how, mapVersion });
     return results.map((result) => ({ ...result, sent }));
   };
   const together = gathered<Item, Inserted>(
     (items) => insert(items, items.some(hasKey) ? { lockWaitMs: operationsLimits.gatheredLockWaitMs } : {}),
-    { bytesOf: ({ job }) => job.canonicalInput.length, isOfOne: (error) => isDataError(error) || isLockTimeout(error) },
+    { bytesOf: ({ job }) => job.canonicalInput.length, isOfOne },
   );
   const write = patient(together, async (item) => {
     const [result] = await insert([item]);
@@ -42,15 +44,26 @@ export function createJobEndpoint(options: ApiOptions): Endpoint {
   });
   return endpoint("POST /jobs", {
     name: "createJob",
-    refuses: ["unknown-kind", "not-startable", "invalid-payload", "over-limit", "key-conflict", "key-held"],
+    refuses: [
+      "unknown-kind",
+      "not-startable",
+      "invalid-payload",
+      "over-limit",
+      "key-conflict",
+      "key-held",
+      "cell-map-changed",
+    ],
     summary: "Write a job; with a key, at most once",
     scope: ({ body }) => ({ kinds: [body.kind] }),
     body: newJobBody,
     takesKey: true,
     replies: { 200: createdJob, 201: createdJob },
-    handle: ({ body }) => create(options, body, { write, readBack }),
+    handle: ({ body, request }) => create(options, body, { write, readBack, mapVersion: mapVersionOf(request) }),
   });
 }
+
+const isOfOne = (error: unknown): boolean =>
+  isDataError(error) || isLockTimeout(error) || error instanceof CellMapChanged;
 
 const hasKey = ({ job }: Item): boolean => job.key !== null;
 
@@ -88,6 +101,7 @@ interface Written {
 interface Item {
   readonly definition: JobDefinition;
   readonly job: NewJob;
+  readonly mapVersion?: number | undefined;
 }
 
 interface Inserted extends InsertResult {
@@ -101,10 +115,16 @@ interface Gathered {
 }
 
 /** 201 for a new job, 200 for the one that has the key already, 409 when that one has another payload. */
-async function create(options: ApiOptions, body: NewJobBody, { write, readBack }: Gathered): Promise<Answer> {
+async function create(
+  options: ApiOptions,
+  body: NewJobBody,
+  { write, readBack, mapVersion }: Gathered & { readonly mapVersion: number | undefined },
+): Promise<Answer> {
   const definition = startableKind(options.registry, body.kind);
   const job = await prepared(options, definition, body);
-  const { id, created, conflict, sent } = await write({ definition, job });
+  const { id, created, conflict, sent } = await write({ definition, job, mapVersion }).catch((error: unknown) => {
+    throw error instanceof CellMapChanged ? new HttpProblem("cell-map-changed", error.message) : error;
+  });
   if (conflict !== null) {
     await sent;
     throw keyConflict(job, id, conflict);
@@ -115,6 +135,16 @@ async function create(options: ApiOptions, body: NewJobBody, { write, readBack }
   });
   const unchanged = created ? {} : ({ unchanged: true } as const);
   return { status: created ? 201 : 200, location: `/jobs/${id}`, body: answer, ...unchanged };
+}
+
+/** Of the cell map by which the front chose this cell. */
+export const cellMapHeader = "belfry-cell-map";
+
+function mapVersionOf(request: Request): number | undefined {
+  const given = request.headers.get(cellMapHeader);
+  if (given === null) return undefined;
+  if (!/^[1-9]\d{0,8}$/.test(given)) throw invalidField(`header ${cellMapHeader}`, "must be the version of a cell map");
+  return Number(given);
 }
 
 /** A repeated request does not move the job, so the answer notes a due time that differs. */

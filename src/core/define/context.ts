@@ -16,8 +16,8 @@ export interface Job<I> {
   enqueue(payload: I, options?: EnqueueOptions): Promise<Enqueued>;
   /** Like `enqueue` for many, 1,000 rows a statement; answers in the order of the input. */
   enqueueAll(
-    items: readonly { payload: I; options?: Omit<EnqueueOptions, "tx"> }[],
-    options?: { tx?: Tx },
+    items: readonly { payload: I; options?: Omit<EnqueueOptions, "tx" | "cell"> }[],
+    options?: Pick<EnqueueOptions, "tx" | "cell">,
   ): Promise<readonly Enqueued[]>;
 }
 
@@ -28,6 +28,8 @@ export interface EnqueueOptions {
   readonly dueAt?: Date;
   /** The caller's own transaction: the job exists exactly if it commits. */
   readonly tx?: Tx;
+  /** With `connect({ cells })`: the cell to write into, whose database `tx` is of. Left out: the cell that has the key. */
+  readonly cell?: string;
 }
 
 /** The result of one bounded batch of a use case. */

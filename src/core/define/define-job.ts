@@ -112,8 +112,8 @@ export function jobOf<I>(definition: JobDefinition): Job<I> {
   const job: Job<I> = {
     id: definition.id,
     async enqueue(payload, options = {}) {
-      const { tx, ...rest } = options;
-      const [enqueued] = await boundClient().enqueue(definition, [itemOf(definition.id, payload, rest)], { tx });
+      const { tx, cell, ...rest } = options;
+      const [enqueued] = await boundClient().enqueue(definition, [itemOf(definition.id, payload, rest)], { tx, cell });
       if (enqueued === undefined) throw new Error(`enqueue of "${definition.id}" got no answer for its one job`);
       return enqueued;
     },
@@ -121,7 +121,7 @@ export function jobOf<I>(definition: JobDefinition): Job<I> {
       boundClient().enqueue(
         definition,
         items.map((item) => itemOf(definition.id, item.payload, item.options ?? {})),
-        { tx: options.tx },
+        { tx: options.tx, cell: options.cell },
       ),
   };
   return Object.defineProperty(job, definitionKey, { value: definition });

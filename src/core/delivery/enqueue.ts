@@ -3,8 +3,8 @@ import { InvalidPayload, KeyConflict } from "../define/errors.ts";
 import type { NewJob } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { checkedInput, newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
-import type { InsertResult, Ports, Tx } from "../ports/ports.ts";
-import type { EnqueueClient, EnqueueItem, Enqueued } from "../ports/client.ts";
+import type { InsertResult, Ports } from "../ports/ports.ts";
+import type { EnqueueClient, EnqueueItem, Enqueued, EnqueueSettings } from "../ports/client.ts";
 import { mergeAftermaths } from "../ports/aftermath.ts";
 import { afterCommit } from "./after-commit.ts";
 
@@ -16,12 +16,13 @@ export interface Client extends EnqueueClient {
    * else by the next pass or worker that finds the outbox batch open.
    * One call locks its keys in one order. Callers that share keys in a `tx` among several calls must make these calls in
    * the same order, or Postgres ends one of the transactions (40P01).
-   * @throws InvalidPayload before anything is written; KeyConflict after the jobs without a conflict were written.
+   * @throws InvalidPayload before anything is written; KeyConflict after the jobs without a conflict were written;
+   * CellMapChanged when `mapVersion` is older than the cell's.
    */
   enqueue(
     definition: JobDefinition,
     items: readonly EnqueueItem[],
-    options?: { tx?: Tx | undefined; trace?: string | undefined },
+    options?: RoutedOptions,
   ): Promise<readonly Enqueued[]>;
   /**
    * Prepared jobs of any definitions in one statement, answered in the order of the input. A key that exists with another
@@ -30,12 +31,15 @@ export interface Client extends EnqueueClient {
    */
   insert(
     items: readonly { readonly definition: JobDefinition; readonly job: NewJob }[],
-    options?: { readonly lockWaitMs?: number },
+    options?: { readonly lockWaitMs?: number | undefined; readonly mapVersion?: number | undefined },
   ): Promise<{
     readonly results: readonly InsertResult[];
     readonly sent: Promise<void>;
   }>;
 }
+
+/** `mapVersion`: of the cell map that routed the jobs here. */
+type RoutedOptions = EnqueueSettings & { readonly mapVersion?: number | undefined };
 
 type ClientPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
 
@@ -43,12 +47,15 @@ export function createClient(ports: ClientPorts, settings: { stage: string }): C
   const installed = new Set<string>();
   return {
     async enqueue(definition, items, options = {}) {
+      const { mapVersion } = options;
+      if (options.cell !== undefined && mapVersion === undefined)
+        throw new RangeError(noCells(definition.id, options.cell));
       const trace = options.trace ?? ports.random.id();
       const jobs = await prepare(definition, { stage: settings.stage, trace }, items);
       await installSlotsOnce(ports, definition, installed);
       if (options.tx !== undefined) {
         // In one call: the store locks all keys in one order, so two callers cannot deadlock.
-        const { results, aftermath } = await ports.store.insert(jobs, { tx: options.tx });
+        const { results, aftermath } = await ports.store.insert(jobs, { tx: options.tx, mapVersion });
         refuseConflicts(jobs, results);
         const open = [aftermath];
         const send = (): Promise<void> => afterCommit(ports, mergeAftermaths(open.splice(0)));
@@ -56,7 +63,8 @@ export function createClient(ports: ClientPorts, settings: { stage: string }): C
       }
       const answers: InsertResult[] = [];
       for (let from = 0; from < jobs.length; from += contractLimits.insertRowsMax) {
-        const inserted = await ports.store.insert(jobs.slice(from, from + contractLimits.insertRowsMax));
+        const some = jobs.slice(from, from + contractLimits.insertRowsMax);
+        const inserted = await ports.store.insert(some, mapVersion === undefined ? {} : { mapVersion });
         await afterCommit(ports, inserted.aftermath);
         answers.push(...inserted.results);
       }
@@ -71,6 +79,9 @@ export function createClient(ports: ClientPorts, settings: { stage: string }): C
     },
   };
 }
+
+const noCells = (kind: string, cell: string): string =>
+  `cell of "${kind}" is "${cell}"; this process is connected to one stage: leave it out, or connect({ cells })`;
 
 /** Validates everything before the first write, so that a bad item leaves nothing half-written. */
 export async function prepare(

@@ -20,12 +20,19 @@ export interface Enqueued {
   readonly afterCommit?: () => Promise<void>;
 }
 
+export interface EnqueueSettings {
+  readonly tx?: Tx | undefined;
+  readonly trace?: string | undefined;
+  /** Of several cells, the one to write into. */
+  readonly cell?: string | undefined;
+}
+
 export interface EnqueueClient {
   /** `definition` is one that a `define` function made. */
   enqueue(
     definition: { readonly id: string },
     items: readonly EnqueueItem[],
-    options?: { tx?: Tx | undefined; trace?: string | undefined },
+    options?: EnqueueSettings,
   ): Promise<readonly Enqueued[]>;
 }
 

@@ -1,5 +1,5 @@
 /** The port to the database: Postgres in production, the reference store in memory as its oracle. */
-import type { Fence } from "./fence.ts";
+import type { Fence, InsertSettings } from "./fence.ts";
 import type { Aftermath } from "./aftermath.ts";
 import type { Decision } from "../job/decide.ts";
 import type { Message, OutboxBatch } from "./outbox.ts";
@@ -149,10 +149,7 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
    * Inserts jobs and their event; QUEUED with an outbox batch when due within the dispatch window, else PENDING.
    * `lockWaitMs`: how long to wait for a key that another open transaction inserts; default `claimLockTimeoutMs`.
    */
-  insert(
-    jobs: readonly NewJob[],
-    options?: { tx?: Tx; fence?: Fence | undefined; lockWaitMs?: number },
-  ): Promise<Inserted>;
+  insert(jobs: readonly NewJob[], options?: InsertSettings): Promise<Inserted>;
   /** Creates or resizes slot groups. */
   installSlots(groups: readonly SlotGroup[]): Promise<void>;
 

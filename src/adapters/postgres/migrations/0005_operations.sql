@@ -142,6 +142,13 @@ create table belfry.bulk (
 create index bulk_open on belfry.bulk (id) where state = 'RUNNING';
 create index bulk_finished on belfry.bulk (finished_at) where finished_at is not null;
 
+-- Where this stage is one of several cells: which of them has which keys. One row.
+create table belfry.cell_map (
+  one     boolean primary key default true check (one),
+  version int not null check (version >= 1),
+  map     jsonb not null
+);
+
 -- Who changed what through the API.
 create table belfry.audit (
   id     bigint generated always as identity primary key,
