@@ -1,12 +1,14 @@
 import { relative, sep } from "node:path";
 import { inspect } from "node:util";
+import { recordLoaded } from "./loaded-files.ts";
+import { syntaxPlace } from "./syntax-place.ts";
 
 const place = /(?:file:\/\/)?(\/[^\s():]+\.[cm]?[jt]sx?):(\d+)/g;
 const missing = /Cannot find package '([^']+)' imported from (\S+)/;
 /** A file that is not there, or a path that its package does not export. */
 const refused = /^(.+) imported from (\S+)$/s;
 
-/** `file:line  problem` where a file of the project threw, or which package it misses; null for anything else. */
+/** `file:line  problem` where a file of the project threw or could not be compiled, or which package it misses; null for anything else. */
 export function thrownAt(error: unknown, root: string): string | null {
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   const [, wanted, importer = ""] = missing.exec(message) ?? [];
@@ -15,12 +17,13 @@ export function thrownAt(error: unknown, root: string): string | null {
   const [, what = "", by = ""] = refused.exec(message) ?? [];
   if (isOfProject(by, root)) return `${pathIn(by, root)}  ${what.replaceAll(root + sep, "")}`;
   const found = [...inspect(error).matchAll(place)].find(([, file = ""]) => isOfProject(file, root));
-  return found === undefined ? null : `${pathIn(found[1] ?? "", root)}:${found[2] ?? ""}  ${message}`;
+  if (found !== undefined) return `${pathIn(found[1] ?? "", root)}:${found[2] ?? ""}  ${message}`;
+  const uncompiled = error instanceof SyntaxError ? syntaxPlace(recordLoaded()()) : null;
+  return uncompiled === null ? null : `${pathIn(uncompiled, root)}  ${message}`;
 }
 
 /** A path of the project counts from its root. */
-export const pathIn = (file: string, root: string): string =>
-  file.startsWith(root + sep) ? relative(root, file) : file;
+const pathIn = (file: string, root: string): string => (file.startsWith(root + sep) ? relative(root, file) : file);
 
 const isOfProject = (file: string, root: string): boolean =>
   file.startsWith(root + sep) && !file.includes(`${sep}node_modules${sep}`);

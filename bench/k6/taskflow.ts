@@ -1,6 +1,7 @@
 /**
- * `node bench/k6/taskflow.ts [--api URL] [--clients N] [--seconds N] [--end-seconds N]`, with Node 24: what `taskflow.js` does, without
- * k6. A mix of requests under load, two clients for each key, and every job followed to its end.
+ * `node bench/k6/taskflow.ts [--api URL] [--clients N] [--seconds N] [--jobs N] [--idle-seconds N]`, with Node 24: the mix of `taskflow.js`,
+ * without k6. Clients ask as fast as they are answered, two with each key, until there are so many jobs; then every job is followed to
+ * its end. Each job works for four seconds, of which the local stage runs twenty at once: five jobs a second.
  */
 import { parseArgs } from "node:util";
 import { setTimeout as wait } from "node:timers/promises";
@@ -11,20 +12,26 @@ const { values } = parseArgs({
     api: { type: "string", default: "http://127.0.0.1:4400" },
     clients: { type: "string", default: "50" },
     seconds: { type: "string", default: "10" },
-    "end-seconds": { type: "string", default: "600" },
+    jobs: { type: "string", default: "1000" },
+    "idle-seconds": { type: "string", default: "60" },
   },
 });
-const until = performance.now() + Number(values.seconds) * 1_000;
+const beganMs = performance.now();
+const until = beganMs + Number(values.seconds) * 1_000;
+const jobsMax = Number(values.jobs);
+const looksMax = 100;
+const tellMs = 5_000;
 const run = Math.floor(performance.timeOrigin).toString(36);
 const tookMs: number[] = [];
 const jobs = new Map<string, { id: string; type: Request["type"] }>();
 let wrong = 0;
 
 await Promise.all(Array.from({ length: Number(values.clients) }, (_, client) => drive(client)));
-const misled = await follow(performance.now() + Number(values["end-seconds"]) * 1_000);
+const loadSeconds = (performance.now() - beganMs) / 1_000;
+const misled = await follow(Number(values["idle-seconds"]) * 1_000);
 const sorted = tookMs.toSorted((a, b) => a - b);
 const at = (share: number): number => Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? 0);
-const rate = Math.round(sorted.length / Number(values.seconds));
+const rate = Math.round(sorted.length / loadSeconds);
 console.log(
   `${sorted.length} requests, ${jobs.size} jobs, ${rate}/s, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, ${wrong} wrong answers`,
 );
@@ -35,7 +42,7 @@ process.exitCode = wrong === 0 && misled.length === 0 && sorted.length > 0 ? 0 :
 async function drive(client: number): Promise<void> {
   const n = Math.floor(client / 2);
   const type = n % 10 === 9 ? "rejected" : n % 7 === 3 ? "flaky" : "succeed";
-  for (let turn = 0; performance.now() < until; turn++) {
+  for (let turn = 0; performance.now() < until && jobs.size < jobsMax; turn++) {
     const key = `k6-${run}-${n}-${turn}`;
     const startedMs = performance.now();
     const { status, jobId } = await create(values.api, { job_key: key, type, payload: { report: key } });
@@ -46,14 +53,35 @@ async function drive(client: number): Promise<void> {
   }
 }
 
-/** @returns the keys whose job had not ended as its type must when the time was over. */
-async function follow(endMs: number): Promise<readonly string[]> {
+/** Until all have ended, or none has for so long. @returns the keys whose job has not ended as its type must. */
+async function follow(idleMsMax: number): Promise<readonly string[]> {
   const left = new Set(jobs.keys());
-  while (left.size > 0 && performance.now() < endMs) {
-    for (const key of left) if (await hasEndedRight(key)) left.delete(key);
+  const startMs = performance.now();
+  let [movedMs, shownMs] = [startMs, startMs];
+  while (left.size > 0 && performance.now() - movedMs < idleMsMax) {
+    const before = left.size;
+    await look(left, looksMax);
+    const nowMs = performance.now();
+    if (left.size < before) movedMs = nowMs;
+    if (nowMs - shownMs >= tellMs) {
+      const ended = jobs.size - left.size;
+      const secondsLeft = ended === 0 ? "?" : Math.ceil(((nowMs - startMs) / 1_000 / ended) * left.size);
+      console.error(`${ended} of ${jobs.size} ended, about ${secondsLeft} s left`);
+      shownMs = nowMs;
+    }
     if (left.size > 0) await wait(1_000);
   }
+  await look(left, left.size);
   return [...left];
+}
+
+/** In the order of their creation, until so many are met that have not ended right. */
+async function look(left: Set<string>, waitingMax: number): Promise<void> {
+  let waiting = 0;
+  for (const key of left) {
+    if (await hasEndedRight(key)) left.delete(key);
+    else if (++waiting >= waitingMax) return;
+  }
 }
 
 async function hasEndedRight(key: string): Promise<boolean> {

@@ -11,7 +11,7 @@ export const policy = { maxAttempts: 3, backoffMs: 5_000 };
  * A scheduler only orchestrates: its lock, bounded batches of its use case, and metrics, which `ctx.batches` counts.
  * What is left over waits for the next run; the metric `scheduler.items.left` says so.
  */
-const outboxRetry = defineJob({
+export const outboxRetry = defineJob({
   id: "outbox-retry",
   timeout: "10m",
   lock: { name: "scheduler:outbox-retry", ttl: "5m" },
@@ -21,7 +21,7 @@ const outboxRetry = defineJob({
   },
 });
 
-const externalDownloadRetry = defineJob({
+export const externalDownloadRetry = defineJob({
   id: "external-download-retry",
   timeout: "10m",
   lock: { name: "scheduler:external-download-retry", ttl: "5m" },

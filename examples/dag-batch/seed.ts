@@ -14,12 +14,12 @@ const bookings = `
 const tableTasks = `
   insert into dag_batch.task (graph, version, name, seconds)
   select 'thousands', 1, name, 0 from (values ('begin'), ('end')) as edge (name)
-  union all select 'thousands', 1, 'part-' || n, 1 from generate_series(1, 2000) as n
+  union all select 'thousands', 1, 'part-' || lpad(n::text, 4, '0'), 1 from generate_series(1, 2000) as n
   on conflict do nothing`;
 const tableDeps = `
   insert into dag_batch.task_dep (graph, version, from_key, to_key)
-  select 'thousands', 1, 'begin', 'part-' || n from generate_series(1, 2000) as n
-  union all select 'thousands', 1, 'part-' || n, 'end' from generate_series(1, 2000) as n
+  select 'thousands', 1, 'begin', 'part-' || lpad(n::text, 4, '0') from generate_series(1, 2000) as n
+  union all select 'thousands', 1, 'part-' || lpad(n::text, 4, '0'), 'end' from generate_series(1, 2000) as n
   on conflict do nothing`;
 
 /** Safe to run again. */

@@ -5,6 +5,7 @@ import { type FakeProcess, startFake } from "../fake/start.ts";
 import app, { sendPush } from "./app.ts";
 import { leaves, neverSubscribed, treatmentOf } from "./input.ts";
 import { quizOf } from "./quiz.ts";
+import { routes } from "./routes.ts";
 import { seed } from "./seed.ts";
 
 let service: FakeProcess;
@@ -143,4 +144,9 @@ test("a second quiz of the same day is for newcomers only, and says how many tar
   // One a minute, less or more the two who sign up at the moments of these quizzes.
   expect([9, 10, 11]).toContain(counts?.targets);
   expect(counts?.existing).toBeGreaterThanOrEqual(10);
+  const { days: funnel } = (await (await routes.request("/days")).json()) as { days: Record<string, number>[] };
+  const parts = ["waiting", "processing", "retrying", "sent", "unsubscribed", "dead_letters"];
+  const sums = funnel.map((line) => parts.reduce((sum, part) => sum + (line[part] ?? Number.NaN), 0));
+  expect(sums).toEqual(funnel.map(({ targets }) => targets));
+  expect(sums.reduce((sum, count) => sum + count, 0)).toBe(n);
 });

@@ -69,6 +69,9 @@ test("a worker that dies takes no report along: the next one publishes it, and t
   await using system = await newSystem();
   system.crash("claimed");
   const { id } = await task.enqueue({ type: "succeed", report: "orphan" });
+  await system.drain();
+  const left = await system.database.query("select status, next_run_at from taskflow.jobs where id = $1", [id]);
+  expect(left.rows).toEqual([{ status: "RUNNING", next_run_at: null }]);
   await system.advance("5m");
   expect(await storedOf(system, id)).toEqual({ reports: 1, attempts: ["WORKER_LOST", "SUCCESS"] });
   expect(callsOf("orphan").map(({ key, outcome }) => [key, outcome])).toEqual([[`${id}:publish`, "published"]]);

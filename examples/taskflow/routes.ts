@@ -69,6 +69,8 @@ async function show(task: Task, inside: RouteContext, key: string): Promise<Reco
   return detail === null ? null : { ...jobJson(detail.job), attempts: detail.attempts.map(attemptJson) };
 }
 
+const waiting: ReadonlySet<JobView["state"]> = new Set(["PENDING", "QUEUED", "RETRY_WAIT"]);
+
 /** Times in ISO 8601 and UTC. QUEUED is Belfry's word for a job whose message is out. */
 const jobJson = (job: JobView): Record<string, unknown> => {
   const { type, ...payloadOf } = job.payload as TaskPayload;
@@ -80,7 +82,7 @@ const jobJson = (job: JobView): Record<string, unknown> => {
     status: job.state,
     progress: job.progress,
     scheduled_at: at(job.dueAt),
-    next_run_at: job.finishedAt === null ? at(job.dueAt) : null,
+    next_run_at: waiting.has(job.state) ? at(job.dueAt) : null,
     attempt_count: job.attempt,
     max_attempts: job.maxAttempts,
     retries_left: job.maxAttempts - job.failures,

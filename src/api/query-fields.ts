@@ -57,6 +57,13 @@ export const durationUpTo = (maxMs: number, description: string) =>
     .transform((ms) => ms ?? 0)
     .meta({ description, as: { type: "string", pattern: durationPattern } });
 
+/** Yes or no: in a query as a text, in a body also as JSON has it. */
+export const isTrue = (description: string) =>
+  z
+    .union([z.boolean(), z.enum(["true", "false"])], "must be true or false")
+    .transform((value) => String(value) === "true")
+    .meta({ description, as: { type: "boolean" } });
+
 /** Several of these: in a query with commas between them, in a body also as an array. */
 export const someOf = <const T extends readonly [string, ...string[]]>(values: T, description: string) =>
   z

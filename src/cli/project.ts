@@ -1,4 +1,5 @@
 import { ProblemsFound } from "../core/define/problem.ts";
+import { recordLoaded } from "../loaded-files.ts";
 import { configFileOf, NoProject, openProject, type Project, stageNamed, stageNames } from "../project.ts";
 import type { Stage } from "../stages.ts";
 import { CliError, exitCodes } from "./exit.ts";
@@ -6,6 +7,7 @@ import type { World } from "./world.ts";
 
 /** The project of the folder that the command was started in. @throws CliError when there is none or its config is wrong. */
 export async function projectOf(world: Pick<World, "env" | "folder">): Promise<Project> {
+  recordLoaded();
   try {
     return await openProject(configFileOf(world.env, world.folder));
   } catch (error) {

@@ -104,7 +104,7 @@ export const loadKindFigures = (
 /** Null for one that was deleted. */
 export const loadZone = async (id: string, signal?: AbortSignal): Promise<string | null> =>
   (await get<{ readonly timezone?: string }>(`/schedules/${at(id)}`, signal)).timezone ?? null;
-/** One of the next times of a schedule. One that does not fire has a note that says why. */
+/** One of the next times of a schedule. One that does not fire has a change of the clock that says why. */
 export type FireTime = TimedOutcome["times"]["next"][number];
 export type ExplainedTime = ExplainedTimesReply["answers"][number];
 /** What became of one time, by the schedule's clock. A reading that the clock shows twice has two answers. */
@@ -154,8 +154,10 @@ export interface RunPage {
   readonly runs: readonly ShownRun[];
   readonly nextCursor: string | null;
 }
-export const loadRuns = (page: { cursor: string | null; state?: string; kind?: string }, signal?: AbortSignal) =>
-  get<RunPage>(`/runs${query({ limit: 50, ...page })}`, signal);
+export const loadRuns = (
+  page: { cursor: string | null; state?: string; kind?: string; key?: string },
+  signal?: AbortSignal,
+) => get<RunPage>(`/runs${query({ limit: 50, ...page })}`, signal);
 export const loadRun = (id: string, signal?: AbortSignal) => get<ShownRun>(`/runs/${at(id)}`, signal);
 export const requestRunRetry = (id: string) =>
   post<{ readonly again: readonly string[] } | ShownBulk>(`/runs/${at(id)}/retry`);

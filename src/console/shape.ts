@@ -34,6 +34,8 @@ export type ShownOutcome = ScheduleOutcomeReply;
 export interface TimedOutcome extends ShownOutcome {
   readonly times: NonNullable<ShownOutcome["times"]>;
 }
+/** What a clock change does to one of the next times. */
+export type ShownChange = NonNullable<TimedOutcome["times"]["next"][number]["change"]>;
 export type ShownUpcoming = UpcomingReply;
 export type ShownKind = KindReply;
 export type ShownKindFigures = KindFigureListReply;

@@ -2,6 +2,7 @@
 /** `npm start`: the local system in a terminal. */
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { recordLoaded } from "../loaded-files.ts";
 import { configFileOf } from "../project.ts";
 import { AlreadyRunning } from "./home.ts";
 import { isPortTaken } from "./process/free-port.ts";
@@ -10,6 +11,7 @@ import { SetupFailed } from "./setup/run-setup.ts";
 import { humanScreen, jsonScreen, type Screen } from "./screen.ts";
 import { statusLine, statusReader } from "./status.ts";
 import { type LocalSystem, startLocal } from "./system.ts";
+import { thrownAt } from "../thrown-at.ts";
 
 const usage = `usage: belfry dev [options]
   --port N     of the API (4400, or a free one when that is taken)
@@ -96,6 +98,7 @@ function stageOf({ stage, examples }: { stage?: string; examples?: boolean }, en
 
 async function start({ port, stage }: Arguments, screen: Screen): Promise<LocalSystem> {
   const begin = performance.now();
+  recordLoaded();
   const scale = process.env["BELFRY_TIME_SCALE"] || "1";
   if (scale !== "1") {
     throw new Error(
@@ -173,5 +176,7 @@ function untilSignal(screen: Screen): Promise<string> {
 
 function textOf(error: unknown): string {
   if (error instanceof AlreadyRunning || error instanceof SetupFailed) return error.message;
-  return error instanceof Error ? error.message : String(error);
+  const thrown =
+    error instanceof SyntaxError ? thrownAt(error, dirname(configFileOf(process.env, process.cwd()))) : null;
+  return thrown ?? (error instanceof Error ? error.message : String(error));
 }

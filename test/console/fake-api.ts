@@ -202,6 +202,7 @@ const nextTimes = [1, 2, 3, 4, 5].map((hours) => ({
   localTime: "2026-11-22T08:00",
   fold: 0,
   fires: hours !== 2,
+  change: hours === 2 ? { what: "skipped", clock: "02:30", from: "02:00", to: "03:00", into: null } : null,
   note: hours === 2 ? "the clock skips 02:30 (it jumps from 02:00 to 03:00): SKIPPED dst-gap" : null,
 }));
 const backfilled = [

@@ -35,6 +35,22 @@ await describeInBrowser("the keyboard", (its) => {
     await leave();
   });
 
+  test("going back from a job shows the rows that were looked at, and a link to the list its beginning", async () => {
+    const { page, close: leave } = await visit("/jobs", "send-open-mail");
+    const top = (): Promise<unknown> => page.evaluate("document.querySelector('.rows').scrollTop");
+    await page.evaluate("document.querySelector('.rows').scrollTop = 306");
+    await expect.poll(() => page.evaluate("Object.values(history.state ?? {})")).toContain(306);
+    await page.getByRole("link", { name: /#125/ }).click();
+    await page.getByText("Facts").waitFor();
+    await page.goBack();
+    await expect.poll(top).toBe(306);
+    await page.getByRole("link", { name: "Overview" }).click();
+    await page.getByRole("link", { name: "Jobs", exact: true }).click();
+    await page.getByText("send-open-mail").first().waitFor();
+    expect(await top()).toBe(0);
+    await leave();
+  });
+
   test("rows are walked, marked and canceled by keys, after a question", async () => {
     const { page, close: leave } = await visit("/jobs", "send-open-mail");
     for (const key of ["j", "j", "x", "j", "j", "X"]) await page.keyboard.press(key);

@@ -126,6 +126,7 @@ const outcomes = ["PLANNED", "FIRED", "FIRED", "SKIPPED", "CAUGHT_UP", "COALESCE
 
 const goodEnd: ShownEnd = {
   state: "SUCCESS",
+  phase: "success",
   run: null,
   result: "succeeded",
   startedAt: ago(3_600),
@@ -137,6 +138,7 @@ const goodEnd: ShownEnd = {
 const failedEnd: ShownEnd = {
   ...goodEnd,
   state: "FAILED",
+  phase: "failed",
   result: "failed",
   error: { code: "HTTP_503", message: "the mail server answered 503" },
 };

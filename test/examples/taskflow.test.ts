@@ -2,6 +2,7 @@ import type { RouteContext } from "belfry";
 import { expect, onTestFinished, test } from "vitest";
 import app, { task } from "../../examples/taskflow/app.ts";
 import { requests } from "../../examples/taskflow/requests.ts";
+import type { JobId } from "../../src/core/job/job.ts";
 import { bindClient } from "../../src/core/ports/client.ts";
 import { openApi } from "../api/harness.ts";
 
@@ -24,6 +25,15 @@ test("a repeat of a request is answered with the job of the first one", async ()
   expect(first).toMatchObject({ status: 201, said: { created: true, status: "QUEUED", job_key: "report:one" } });
   const again = await ask("POST", "", one);
   expect(again).toMatchObject({ status: 200, said: { created: false, id: first.said["id"] } });
+});
+
+test("the next run of a waiting job is its due time, of a running one there is none", async () => {
+  const { ask, store } = await open();
+  await ask("POST", "", one);
+  const waiting = (await ask("GET", "/report:one")).said;
+  expect(waiting["next_run_at"]).toBe(waiting["scheduled_at"]);
+  await store.claim([{ jobId: waiting["id"] as JobId, generation: 1, trace: "" }], { worker: "w", alone: false });
+  expect((await ask("GET", "/report:one")).said).toMatchObject({ status: "RUNNING", next_run_at: null });
 });
 
 test("the key of another request is taken: 409, and the job stays as it was", async () => {

@@ -61,7 +61,7 @@ export const rules: readonly Rule[] = [
   },
   {
     files: /^src\/cli\/project\.ts$/,
-    mayImport: [/^src\/cli\//, /^src\/(project|stages)\.ts$/, /^src\/core\/define\/problem\.ts$/],
+    mayImport: [/^src\/cli\//, /^src\/(project|stages|loaded-files)\.ts$/, /^src\/core\/define\/problem\.ts$/],
     packages: "any",
   },
   {
@@ -99,7 +99,11 @@ export const rules: readonly Rule[] = [
     mayImport: [/^src\/cli\//, /^src\/(project|thrown-at|core\/define\/problem)\.ts$/, /^package\.json$/],
     packages: "any",
   },
-  { files: /^src\/thrown-at\.ts$/, mayImport: [], packages: { named: [/^node:/] } },
+  {
+    files: /^src\/(thrown-at|loaded-files|syntax-place)\.ts$/,
+    mayImport: [/^src\/(loaded-files|syntax-place)\.ts$/],
+    packages: { named: [/^node:/] },
+  },
   {
     files: /^src\/cli\//,
     mayImport: [/^src\/cli\//, /^package\.json$/],

@@ -32,9 +32,13 @@ export async function combinations(folder: string, tarballs: Tarballs): Promise<
     await step(`Postgres ${version}: test`, () => onServer(folder, version, tarballs));
   }
   await step("pnpm: install, tsc, check, test", () => withPnpm(folder, tarballs));
-  const root = join(folder, "workspace");
-  await step("a workspace: an app with its tables in a sibling package", () => workspace(root, tarballs));
-  await step("an edit in the sibling package shows in the next run", () => reload(root));
+  for (const manager of ["npm", "pnpm"] as const) {
+    const root = join(folder, `workspace-${manager}`);
+    await step(`a workspace of ${manager}: an app with its tables in a sibling package`, () =>
+      workspace(root, manager, tarballs),
+    );
+    await step("an edit in the sibling package shows in the next run", () => reload(root));
+  }
 }
 
 /** The project's tests on a server of another version, which the user runs: belfry-local brings only one. */
@@ -72,8 +76,8 @@ async function withPnpm(folder: string, tarballs: Tarballs): Promise<string> {
   return passed(await run(project, "npx", "-y", pnpm, "test"));
 }
 
-/** What npm's workspaces link is no package of node_modules: it is checked, run and bundled from where it lies. */
-async function workspace(root: string, tarballs: Tarballs): Promise<string> {
+/** What a workspace links is no package of node_modules: it is checked, run and bundled from where it lies. */
+async function workspace(root: string, manager: "npm" | "pnpm", tarballs: Tarballs): Promise<string> {
   const shared = join(root, "shared");
   mkdirSync(join(shared, "sql"), { recursive: true });
   await run(root, "node", join(tarballs.folder, "create-belfry", "index.mjs"), "jobs-here");
@@ -87,6 +91,7 @@ async function workspace(root: string, tarballs: Tarballs): Promise<string> {
     type: "module",
     exports: { ".": "./app.ts" },
     peerDependencies: { belfry: "*" },
+    devDependencies: { belfry: tarballOf("belfry", tarballs) },
   });
   writeFileSync(join(shared, "sql", "0001_visit.sql"), "create table visit (day date not null);\n");
   writeFileSync(join(shared, "app.ts"), sharedApp);
@@ -94,7 +99,8 @@ async function workspace(root: string, tarballs: Tarballs): Promise<string> {
   const config = join(project, "belfry.config.ts");
   writeFileSync(config, readFileSync(config, "utf8").replace("apps: {", 'apps: { shared: "./jobs/shared.ts",'));
   writeFileSync(join(project, "test", "shared.test.ts"), sharedTest);
-  await run(root, "npm", "install");
+  if (manager === "npm") await run(root, "npm", "install");
+  else await installByPnpm(root, project);
   await run(project, "npx", "belfry", "check");
   await run(project, "npx", "belfry", "bundle", "--stage", "prod", "--out", "bundle");
   const table = join(project, "bundle", "functions", "migrate", "app", "_up", "shared", "sql", "0001_visit.sql");
@@ -102,30 +108,47 @@ async function workspace(root: string, tarballs: Tarballs): Promise<string> {
   return passed(await run(project, "npm", "test"));
 }
 
-/** The next run of a job has the edit of a file that lies beside the project. */
+async function installByPnpm(root: string, project: string): Promise<void> {
+  const manifest = join(project, "package.json");
+  const own = readFileSync(manifest, "utf8");
+  writeFileSync(manifest, own.replace('"dependencies": {', '"dependencies": {\n    "shared": "workspace:*",'));
+  writeFileSync(join(root, "pnpm-workspace.yaml"), `packages: [jobs-here, shared]\n${builtByPnpm}`);
+  await run(root, "npx", "-y", pnpm, "install");
+}
+
+/** The next run of a job has the edit of a file that lies beside the project; a file that no app loads is no edit. */
 async function reload(root: string): Promise<string> {
   const project = join(root, "jobs-here");
   const app = join(root, "shared", "app.ts");
+  mkdirSync(join(project, "cdk.out"));
   const system = await start(project);
+  const reloads = (): readonly (string | undefined)[] =>
+    system.lines.filter(({ is }) => is === "reloaded").map(({ file }) => file);
+  const edit = async (before: string, after: string, count: number): Promise<void> => {
+    writeFileSync(app, readFileSync(app, "utf8").replace(before, after));
+    await until("the reload", reloadMsMax, () => reloads().length >= count);
+  };
   try {
-    writeFileSync(app, readFileSync(app, "utf8").replace("return {}", "return { edited: true }"));
-    await until("the reload", reloadMsMax, () =>
-      system.lines.some(({ is, file }) => is === "reloaded" && file === "app.ts"),
-    );
+    await edit("return {}", "return { edited: true }", 1);
+    for (const folder of [join(root, "shared"), join(project, "cdk.out")])
+      writeFileSync(join(folder, "unused.ts"), "export {};\n");
     const told = await run(project, "npx", "belfry", "jobs", "enqueue", "visit", "--wait", "--json");
     const { state, result } = JSON.parse(told) as { state: string; result: { edited?: boolean } };
     if (state !== "SUCCESS" || result.edited !== true) throw new Error(`it ended ${state} ${JSON.stringify(result)}`);
+    await edit("edited: true", "edited: false", 2);
+    if (reloads().some((file) => file !== "app.ts")) throw new Error(`loaded again: ${reloads().join(", ")}`);
     return JSON.stringify(result);
   } finally {
     await system.stop();
   }
 }
 
-function point(file: string, { folder, version }: Tarballs): void {
+const tarballOf = (name: string, { folder, version }: Tarballs): string => `file:${folder}/${name}-${version}.tgz`;
+
+function point(file: string, tarballs: Tarballs): void {
   const manifest = JSON.parse(readFileSync(file, "utf8")) as Record<string, Record<string, string>>;
-  manifest["dependencies"] = { ...manifest["dependencies"], belfry: `file:${folder}/belfry-${version}.tgz` };
-  const local = `file:${folder}/belfry-local-${version}.tgz`;
-  manifest["devDependencies"] = { ...manifest["devDependencies"], "belfry-local": local };
+  manifest["dependencies"] = { ...manifest["dependencies"], belfry: tarballOf("belfry", tarballs) };
+  manifest["devDependencies"] = { ...manifest["devDependencies"], "belfry-local": tarballOf("belfry-local", tarballs) };
   writeFileSync(file, JSON.stringify(manifest, null, 2));
 }
 

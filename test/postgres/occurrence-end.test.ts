@@ -11,6 +11,8 @@ test("a time that FIRED and whose job was then lost and expired says so: how it 
   const now = await db.store.now();
   const job = aJob({ kind: "sweep", dueAt: now, expiresAt: now + minute });
   const { jobId } = await dueOccurrence(db.store, {}, { job });
+  const ends = await createOperations(db.connections).occurrenceEnds([jobId]);
+  expect(ends.get(jobId)).toMatchObject({ waits: { blocked: false, hold: "none", failures: 0, dueAt: now } });
   expect(await claimOne(db.store, jobId)).toMatchObject({ state: "RUNNING" });
   await db.clock.advance(2 * minute);
   const again = await db.store.rescue({ limit: 10, interruptionsMax: 20 });
@@ -19,6 +21,7 @@ test("a time that FIRED and whose job was then lost and expired says so: how it 
   expect(await ledger(db.store)).toMatchObject([{ outcome: "FIRED" }]);
   expect((await createOperations(db.connections).occurrenceEnds([jobId])).get(jobId)).toMatchObject({
     state: "SKIPPED",
+    waits: null,
     result: "stopped",
     reason: "expired",
     errorCode: "WORKER_LOST",

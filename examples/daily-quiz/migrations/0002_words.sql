@@ -17,13 +17,13 @@ where kind = 'send-push';
 
 -- One line for each zone's quiz of a day.
 create view daily_quiz.quiz_day as
-select log.run_id, log.day, app_user.zone, log.quiz_data, count(*) as targets,
-  count(*) filter (where status in ('PENDING', 'QUEUED') and retry_count = 0) as waiting,
-  count(*) filter (where status = 'PROCESSING') as processing,
-  count(*) filter (where status = 'QUEUED' and retry_count > 0) as retrying,
-  count(*) filter (where status = 'SENT') as sent,
-  count(*) filter (where status = 'UNSUBSCRIBED') as unsubscribed,
-  count(*) filter (where status = 'FAILED') as dead_letters
+select log.run_id, log.day, app_user.zone, log.quiz_data, count(*)::int as targets,
+  (count(*) filter (where status in ('PENDING', 'QUEUED') and retry_count = 0))::int as waiting,
+  (count(*) filter (where status = 'PROCESSING'))::int as processing,
+  (count(*) filter (where status = 'QUEUED' and retry_count > 0))::int as retrying,
+  (count(*) filter (where status = 'SENT'))::int as sent,
+  (count(*) filter (where status = 'UNSUBSCRIBED'))::int as unsubscribed,
+  (count(*) filter (where status = 'FAILED'))::int as dead_letters
 from daily_quiz.quiz_notification_log as log
 join daily_quiz.app_user on app_user.id = log.user_id
 group by log.run_id, log.day, app_user.zone, log.quiz_data;

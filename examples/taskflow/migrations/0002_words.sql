@@ -3,7 +3,7 @@
 create view taskflow.jobs as
 select id, key as job_key, payload ->> 'type' as type, payload - 'type' as payload,
   case when state <> 'QUEUED' then state::text when failures > 0 then 'RETRY_WAIT' else 'PENDING' end as status,
-  due_at as scheduled_at, case when finished_at is null then due_at end as next_run_at, attempt as attempt_count, max_attempts,
+  due_at as scheduled_at, case when state in ('PENDING', 'QUEUED', 'RETRY_WAIT') then due_at end as next_run_at, attempt as attempt_count, max_attempts,
   worker as worker_id, generation as version, progress, error_code, created_at,
   greatest(created_at, dispatched_at, started_at, finished_at) as updated_at
 from belfry.job where kind = 'taskflow-job';

@@ -1,5 +1,5 @@
 import type { JobId, RunId } from "../../core/job/job.ts";
-import type { State } from "../../core/job/state.ts";
+import { isFinal, type State } from "../../core/job/state.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { RunState } from "../../core/ports/run.ts";
 import type {
@@ -62,9 +62,17 @@ export function scheduleOutcomeStore(session: Session): ScheduleOutcomes {
 const needsEnds = ({ state, lateOverMs }: ScheduleSearch, sort: ScheduleSort): boolean =>
   state === "failing" || lateOverMs !== undefined || sort === "failing" || sort === "lateness";
 
+const waitOf = ({ blocked, hold, failures, due_at: dueAt }: OccurrenceEndRow): OccurrenceEnd["waits"] => ({
+  blocked,
+  hold,
+  failures,
+  dueAt,
+});
+
 const endView = (row: OccurrenceEndRow): OccurrenceEnd => ({
   jobId: row.job_id as JobId,
   state: row.state as State | null,
+  waits: row.state === null || isFinal(row.state as State) ? null : waitOf(row),
   run:
     row.run_id === null || row.run_state === null
       ? null

@@ -17,7 +17,7 @@ import { explained } from "../explained.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { pageBefore } from "../query.ts";
-import { commaTextsOf, id, instant, limit, someOf, text } from "../query-fields.ts";
+import { commaTextsOf, id, instant, isTrue, limit, someOf, text } from "../query-fields.ts";
 import { type Bounds, ofJob, searchWithin } from "../scope.ts";
 import { attemptJson, jobDetail, type JobDetailReply, jobJson, jobList, moveJson } from "../shape/job.ts";
 
@@ -48,6 +48,7 @@ export const searchFields = {
   worker: text(200, "That this worker runs.").optional(),
   dueFrom: instant.optional().describe("Due at this time or later."),
   dueTo: instant.optional().describe("Due before this time."),
+  held: isTrue("Whether it waits for a slot, a paused lane or tasks before it.").optional(),
 };
 
 const jobsQuery = z
@@ -102,7 +103,7 @@ interface AskedSearch extends z.infer<z.ZodObject<typeof searchFields>> {
 /** The search that a query or a body asks for. */
 export function searchOf(query: AskedSearch): JobSearch {
   const { state, id: jobId, text: words, kind, lane, key, error } = query;
-  const { fingerprint, run, schedule, worker, dueFrom, dueTo } = query;
+  const { fingerprint, run, schedule, worker, dueFrom, dueTo, held } = query;
   const payload = Object.entries(query)
     .filter(([name]) => name.startsWith("payload."))
     .map(([name, value]) => ({ path: name.split(".").slice(1), value: String(value) }));
@@ -120,6 +121,7 @@ export function searchOf(query: AskedSearch): JobSearch {
     worker,
     dueFrom,
     dueTo,
+    held,
     payload: payload.length === 0 ? undefined : payload,
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

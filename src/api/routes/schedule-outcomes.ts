@@ -118,5 +118,5 @@ async function timesOf(
 ): Promise<NonNullable<ScheduleOutcomeReply["times"]>> {
   const rows = await store.occurrences(spec.id, operationsLimits.outcomesShown);
   const { times } = previewJson(spec.timezone, preview(spec, now, operationsLimits.nextTimesShown));
-  return { occurrences: endedJson(rows, await operations.occurrenceEnds(jobsOf(rows))), next: times };
+  return { occurrences: endedJson(rows, await operations.occurrenceEnds(jobsOf(rows)), now), next: times };
 }

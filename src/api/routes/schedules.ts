@@ -50,7 +50,7 @@ export function scheduleEndpoints(options: ApiOptions): readonly Endpoint[] {
         const last = rows.length < limit ? undefined : rows.at(-1);
         const nextCursor = last === undefined ? null : cursorOf(last);
         const ends = await operations.occurrenceEnds(jobsOf(rows));
-        return { status: 200, body: { occurrences: endedJson(rows, ends), nextCursor } };
+        return { status: 200, body: { occurrences: endedJson(rows, ends, await store.now()), nextCursor } };
       },
     }),
   ];

@@ -21,6 +21,7 @@ const filter = z
     worker: z.string(),
     dueFrom: time,
     dueTo: time,
+    held: z.boolean(),
     payload: z.record(z.string(), z.string()),
   })
   .partial();

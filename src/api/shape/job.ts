@@ -162,7 +162,7 @@ export const moveJson = (event: MoveView) => ({
 });
 
 /** The state in words for people. */
-function phaseOf(job: JobView, now: Instant): string {
+export function phaseOf(job: Pick<JobView, "state" | "blocked" | "hold" | "failures" | "dueAt">, now: Instant): string {
   if (isFinal(job.state) || job.state === "RUNNING") return job.state.toLowerCase();
   if (job.blocked) return "waiting for predecessors";
   if (job.hold === "slot") return "held: slot";

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import type { JobId } from "../../core/job/job.ts";
+import type { Instant, JobId } from "../../core/job/job.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { endResults, type FailingSince, type OccurrenceEnd } from "../../core/ports/schedule-outcome.ts";
 import type { OccurrenceView, ScheduleRow } from "../../core/ports/schedule.ts";
 import { occurrenceJson, scheduleJson } from "../view.ts";
+import { phaseOf } from "./job.ts";
 import { runStates } from "./run.ts";
 import { occurrence, previewTime, schedule } from "./schedule.ts";
 import { count, failure, idText, iso, maybeIso, maybeTime, state, time } from "./shape.ts";
@@ -12,6 +13,7 @@ export const occurrenceEnd = z
   .object({
     /** Of the job; null when it was pruned and its run is still kept. */
     state: state.nullable(),
+    phase: z.string().nullable().describe("As of a job; null when the job is no longer kept."),
     /** The run that the job started: it speaks for the job then. */
     run: z.object({ id: idText, state: z.enum(runStates) }).nullable(),
     result: z.enum(endResults),
@@ -80,12 +82,13 @@ type Ends = ReadonlyMap<JobId, OccurrenceEnd>;
 export const jobsOf = (rows: readonly OccurrenceView[]): readonly JobId[] =>
   rows.flatMap(({ jobId }) => (jobId === null ? [] : [jobId]));
 
-export function endOf({ jobId }: OccurrenceView, ends: Ends): OccurrenceEndReply | null {
+export function endOf({ jobId }: OccurrenceView, ends: Ends, now: Instant): OccurrenceEndReply | null {
   const end = jobId === null ? undefined : ends.get(jobId);
   if (end === undefined) return null;
-  const { state: ended, run, result, startedAt, finishedAt } = end;
+  const { state: ended, waits, run, result, startedAt, finishedAt } = end;
   return {
     state: ended,
+    phase: ended === null || waits === null ? (ended?.toLowerCase() ?? null) : phaseOf({ state: ended, ...waits }, now),
     run: run === null ? null : { id: run.id, state: run.state },
     result,
     startedAt: maybeIso(startedAt),
@@ -96,8 +99,11 @@ export function endOf({ jobId }: OccurrenceView, ends: Ends): OccurrenceEndReply
   };
 }
 
-export const endedJson = (rows: readonly OccurrenceView[], ends: Ends): OccurrenceListReply["occurrences"] =>
-  rows.map((row) => ({ ...occurrenceJson(row), end: endOf(row, ends) }));
+export const endedJson = (
+  rows: readonly OccurrenceView[],
+  ends: Ends,
+  now: Instant,
+): OccurrenceListReply["occurrences"] => rows.map((row) => ({ ...occurrenceJson(row), end: endOf(row, ends, now) }));
 
 /** A run has no error of its own when tasks failed: it says how many. */
 function errorOf({ errorCode, errorMessage, run, result }: OccurrenceEnd): OccurrenceEndReply["error"] {
@@ -115,7 +121,7 @@ interface Outcomes {
 
 export function scheduleOutcomeJson(row: ScheduleRow, outcomes: Outcomes): ScheduleOutcomeReply {
   const { rows, ends, now, failing } = outcomes;
-  const past = rows.map((each) => ({ ...each, end: endOf(each, ends) }));
+  const past = rows.map((each) => ({ ...each, end: endOf(each, ends, now) }));
   const lateness = rows
     .flatMap(({ latenessMs }) => (latenessMs === null ? [] : [latenessMs]))
     .toSorted((a, b) => a - b);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { clockChanges } from "../../core/calendar/preview.ts";
 import { job, jobCounts } from "./job.ts";
 import { lastPass } from "./overview.ts";
 import { count, idText, maybeTime, time } from "./shape.ts";
@@ -66,7 +67,17 @@ export const previewTime = z.object({
   fold: z.int(),
   at: time,
   fires: z.boolean(),
-  note: z.string().nullable(),
+  change: z
+    .object({
+      what: z.enum(clockChanges),
+      clock: z.string(),
+      from: z.string(),
+      to: z.string(),
+      into: z.string().nullable(),
+    })
+    .nullable()
+    .describe("What a clock change does to it; null on an ordinary day."),
+  note: z.string().nullable().describe("The same as a sentence."),
 });
 const previewed = { timezone: z.string(), times: z.array(previewTime), ended: z.boolean() };
 

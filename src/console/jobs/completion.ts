@@ -44,6 +44,7 @@ function valuesOf(field: string, { kinds, lanes, errors, schedules }: Known): re
     lane: [lanes, hints.lane],
     error: [errors, hints.error],
     schedule: [schedules, hints.schedule],
+    held: [["yes", "no"], hints.held],
     due: [["past", "<10m", "<1h", "<1d", ">1h"], hints.due],
   };
   return known[field] ?? [[], ""];

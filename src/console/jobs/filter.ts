@@ -31,6 +31,7 @@ export function parseFilter(text: string): Filter {
     else if (value === "") problems.push(words.filter.noValue(field));
     else if (field === "state" && statesOf(value) === null) problems.push(words.filter.noState(value, stateList));
     else if (field === "id" && !/^\d{1,18}$/.test(value)) problems.push(words.filter.noNumber(value));
+    else if (field === "held" && !Object.hasOwn(heldValues, value)) problems.push(words.filter.badHeld(value));
     else if (field === "due" && dueOf(value, 0) === null) problems.push(words.filter.badDue(value));
     else terms.push({ field: field.startsWith("payload.") ? word.slice(0, colon) : field, value });
   }
@@ -47,6 +48,7 @@ export function queryOf({ terms, words }: Filter, now: number): Readonly<Record<
   for (const { field, value } of terms) {
     if (field === "state") query["state"] = (statesOf(value) ?? []).join(",");
     else if (field === "due") Object.assign(query, dueOf(value, now));
+    else if (field === "held") query["held"] = heldValues[value] ?? "";
     else query[field] = value;
   }
   return query;
@@ -57,6 +59,8 @@ function statesOf(value: string): readonly JobState[] | null {
   const known = jobStates.filter((state) => named.includes(state));
   return known.length === named.length ? known : null;
 }
+
+const heldValues: Readonly<Record<string, string>> = { yes: "true", no: "false" };
 
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

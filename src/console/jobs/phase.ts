@@ -15,6 +15,13 @@ const textOfFirst: Readonly<Record<string, string>> = {
   queued: phases.waiting,
 };
 
+/** The same of a task as a run's page holds it, which knows no due times and no slots. */
+export function taskPhaseText({ state, open }: { readonly state: ShownJob["state"]; readonly open: number }): string {
+  if (state === "PENDING" && open > 0) return phases.predecessors;
+  if (state === "QUEUED") return phases.waiting;
+  return state === "RETRY_WAIT" ? phases.retrying : words.states[state];
+}
+
 /** The state of a job; before it starts, what it waits for. */
 export function phaseText({ state, phase }: Phased): string {
   if (phase.endsWith("predecessors")) return phases.predecessors;

@@ -24,7 +24,7 @@ const columns = [
 ];
 /** Three lines. */
 const narrowRowPixels = 72;
-const template = "34px 112px minmax(150px, 1.4fr) minmax(90px, 1.1fr) 92px 74px 140px 82px minmax(110px, 1.6fr)";
+const template = "34px 124px minmax(150px, 1.4fr) minmax(90px, 1.1fr) 92px 74px 140px 82px minmax(110px, 1.6fr)";
 
 interface JobTableProps {
   readonly rows: JobRows;

@@ -54,11 +54,11 @@ const Row = ({ row: { kind, lane, now, before } }: { readonly row: KindRow }) =>
       <Failed kind={kind} now={now} />
       <TrendText trend={shareTrend(now, before)} />
     </td>
-    <td class="number" data-label={words.kinds.waiting}>
+    <td class="number wide" data-label={words.kinds.waiting}>
       <Spread of={now.waitingMs} />
       <TrendText trend={durationTrend(now.waitingMs?.p95, before.waitingMs?.p95)} />
     </td>
-    <td class="number" data-label={words.kinds.running}>
+    <td class="number wide" data-label={words.kinds.running}>
       <Spread of={now.runningMs} />
       <TrendText trend={durationTrend(now.runningMs?.p95, before.runningMs?.p95)} />
     </td>

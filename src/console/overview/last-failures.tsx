@@ -19,7 +19,7 @@ export const LastFailures = ({ jobs }: { readonly jobs: readonly ShownJob[] }) =
     {jobs.length === 0 ? (
       <p class="card-empty">{words.overview.noFailure}</p>
     ) : (
-      <table class="table fixed">
+      <table class="table fixed stacks last-failures">
         <TableHead
           columns={[
             { name: words.overview.kind, width: "col-kind" },
@@ -35,7 +35,7 @@ export const LastFailures = ({ jobs }: { readonly jobs: readonly ShownJob[] }) =
                   {job.kind} <span class="dim">{`#${job.id}`}</span>
                 </a>
               </td>
-              <td class="cut dim" title={job.error?.message ?? undefined}>
+              <td class="cut dim wide" title={job.error?.message ?? undefined}>
                 <span class="mono error-code">{job.error?.code ?? "FAILED"}</span> {job.error?.message}
               </td>
               <td>

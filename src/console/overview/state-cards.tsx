@@ -41,6 +41,8 @@ interface Card {
   readonly href: string;
 }
 
+const notStarted = "state:pending,queued,retry_wait";
+
 function liveCards({ live, workers }: ShownSummary): readonly Card[] {
   const { phases, ...said } = words.overview;
   const card = (name: "scheduled" | "waiting" | "held", look: JobState, about: string, href: string): Card => {
@@ -49,14 +51,14 @@ function liveCards({ live, workers }: ShownSummary): readonly Card[] {
   };
   const isMore = live.atLeast.some((each) => each === "RUNNING");
   return [
-    card("scheduled", "PENDING", said.waitForTime, addresses.jobsWith("state:pending,queued,retry_wait due:>0s")),
+    card("scheduled", "PENDING", said.waitForTime, addresses.jobsWith(`${notStarted} due:>0s held:no`)),
     card(
       "waiting",
       "QUEUED",
       live.oldestWaitingMs === null ? said.noneDue : said.oldest(durationText(live.oldestWaitingMs)),
-      addresses.jobsWith("state:pending,queued,retry_wait due:past"),
+      addresses.jobsWith(`${notStarted} due:past held:no`),
     ),
-    card("held", "RETRY_WAIT", said.heldBy, addresses.lanes),
+    card("held", "RETRY_WAIT", said.heldBy, addresses.jobsWith(`${notStarted} held:yes`)),
     {
       look: "RUNNING",
       name: words.states.RUNNING,

@@ -1,5 +1,6 @@
 import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useKeptPlace } from "./kept-place.ts";
 import { placesOf } from "./row-places.ts";
 
 /** Of a row of one line and of the head, in pixels; the style sheet's `--row`. */
@@ -37,6 +38,7 @@ export function VirtualRows(props: VirtualRowsProps) {
   const { label, columns, template, rows, row, idOf, current, onView, foot, height = lineHeight } = props;
   const box = useRef<HTMLDivElement>(null);
   const view = useVisible(box, height);
+  useKeptPlace(box, label, rows);
   useEffect(() => {
     onView(view.from, view.to);
   }, [view.from, view.to, rows]);

@@ -19,12 +19,14 @@ interface Seen {
 
 const mapWidth = 168;
 const mapHeightMax = 112;
+/** Of a wide and flat graph: a thinner map could not be clicked. */
+const mapHeightMin = 16;
 
 /** The whole drawing in a corner with what is seen of it: a press goes there. Keys scroll the drawing itself. */
 export function GraphMap({ box, laidOut, size, scale, lookOf }: GraphMapProps) {
   const seen = useSeen(box, scale);
   if (seen === null || (seen.width >= laidOut.width && seen.height >= laidOut.height)) return null;
-  const height = Math.min(mapHeightMax, (mapWidth * laidOut.height) / laidOut.width);
+  const height = Math.max(mapHeightMin, Math.min(mapHeightMax, (mapWidth * laidOut.height) / laidOut.width));
   const go = (event: PointerEvent): void => {
     if (event.buttons === 0 || !(event.currentTarget instanceof Element) || box.current === null) return;
     const { left, top, width, height: tall } = event.currentTarget.getBoundingClientRect();

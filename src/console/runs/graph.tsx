@@ -14,7 +14,7 @@ const laidOutMax = 150;
 /** Of one layer: with more, the layers before and after would not be visible. */
 const besideMax = 24;
 const box = { width: 172, height: 36 };
-const groupBox = { width: 196, height: 58 };
+const groupBox = { width: 244, height: 58 };
 
 interface TaskGraphProps {
   readonly map: LoadedMap;

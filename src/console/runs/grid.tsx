@@ -1,5 +1,6 @@
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
+import { taskPhaseText } from "../jobs/phase.ts";
 import { Icon } from "../parts/icon.tsx";
 import { MiddleCut } from "../parts/middle-cut.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
@@ -73,7 +74,7 @@ interface TaskRowProps {
   readonly task: MapTask;
   readonly index: number;
   readonly whole: TimeSpan;
-  readonly why: string;
+  readonly why: Why;
 }
 
 function TaskRow({ task, index, whole, why }: TaskRowProps) {
@@ -81,7 +82,7 @@ function TaskRow({ task, index, whole, why }: TaskRowProps) {
   return (
     <div class="row task-row" role="row" data-id={task.job} aria-rowindex={index + 2}>
       <span role="cell" class="state-cell">
-        <StateBadge state={task.state} />
+        <StateBadge state={task.state} text={taskPhaseText(task)} />
       </span>
       <span role="cell" class="name-cell">
         <a class="row-link" href={addresses.job(task.job)}>
@@ -97,8 +98,8 @@ function TaskRow({ task, index, whole, why }: TaskRowProps) {
       <span role="cell" class="number wide-only">
         {task.attempt === 0 ? <span class="nothing">–</span> : task.attempt}
       </span>
-      <span role="cell" class="dim why-cell" title={why}>
-        {why}
+      <span role="cell" class={`dim why-cell${why.task === "" ? "" : " of-task"}`} title={`${why.text} ${why.task}`}>
+        {why.text} <MiddleCut text={why.task} />
       </span>
     </div>
   );
@@ -146,15 +147,22 @@ function spanOf({ startedAt, finishedAt, state }: MapTask): TimeSpan | null {
   return { from: startedAt, to: Math.max(startedAt, finishedAt ?? currentTime()) };
 }
 
-/** Why a task did not run, waits or failed; names the task before it that decided. */
-function whyOf({ state, notTaken, place, open, error }: MapTask, { tasks, before }: LoadedMap): string {
-  if (state === "SKIPPED" && notTaken) return words.tasks.branchNotTaken;
+interface Why {
+  readonly text: string;
+  /** The task before it that decided. */
+  readonly task: string;
+}
+
+/** Why a task did not run, waits or failed. */
+function whyOf({ state, notTaken, place, open, error }: MapTask, { tasks, before }: LoadedMap): Why {
+  const say = (text: string, task = ""): Why => ({ text, task });
+  if (state === "SKIPPED" && notTaken) return say(words.tasks.branchNotTaken);
   if (state === "SKIPPED") {
     const bad = (before.get(place) ?? []).map((each) => tasks[each]).find(isBad);
-    return bad === undefined ? words.tasks.oneBefore : words.tasks.before(bad.name, bad.state);
+    return bad === undefined ? say(words.tasks.oneBefore) : say(words.tasks.before[bad.state], bad.name);
   }
-  if (state === "FAILED") return error ?? words.tasks.noMessage;
-  return state === "PENDING" && open > 0 ? words.tasks.waitsFor(open) : "";
+  if (state === "FAILED") return say(error ?? words.tasks.noMessage);
+  return say(state === "PENDING" && open > 0 ? words.tasks.waitsFor(open) : "");
 }
 
 type BadTask = MapTask & { readonly state: "FAILED" | "CANCELED" | "SKIPPED" };

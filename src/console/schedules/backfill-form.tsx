@@ -3,6 +3,7 @@ import { addresses } from "../address.ts";
 import { previewBackfill, requestBackfill, type ShownBackfill } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { Time } from "../parts/time.tsx";
+import { ClockField, localTimeOf } from "../parts/clock-field.tsx";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
 import { myZone } from "../time.ts";
@@ -60,24 +61,8 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
           void ask(previewBackfill).then(setPreview);
         }}
       >
-        <label>
-          {words.backfill.from}
-          <input
-            class="field"
-            type="datetime-local"
-            value={range.from}
-            onInput={(e) => change({ from: e.currentTarget.value })}
-          />
-        </label>
-        <label>
-          {words.backfill.to}
-          <input
-            class="field"
-            type="datetime-local"
-            value={range.to}
-            onInput={(e) => change({ to: e.currentTarget.value })}
-          />
-        </label>
+        <ClockField name={words.backfill.from} value={range.from} onWrite={(from) => change({ from })} />
+        <ClockField name={words.backfill.to} value={range.to} onWrite={(to) => change({ to })} />
         <button type="submit" class="button">
           {words.backfill.preview}
         </button>
@@ -120,7 +105,7 @@ function Preview({ preview: { times }, zone, onRun }: PreviewProps) {
   );
 }
 
-/** `datetime-local` is in the reader's zone, which stands beside it. */
+/** In the reader's zone, which stands beside it. */
 const local = new Intl.DateTimeFormat("sv-SE", { timeZone: myZone, dateStyle: "short", timeStyle: "short" });
-const field = (at: number): string => local.format(at).replace(" ", "T");
-const instant = (value: string): string => new Date(value).toISOString();
+const field = (at: number): string => local.format(at);
+const instant = (value: string): string => new Date(localTimeOf(value)).toISOString();

@@ -38,11 +38,13 @@ export const NextTable = ({ times, zone }: { readonly times: readonly FireTime[]
         ]}
       />
       <tbody>
-        {times.map(({ at, fires, note }) => (
+        {times.map(({ at, fires, change }) => (
           <tr key={at}>
             <td>
               {zoned(at, zone)}
-              {note === null ? null : <p class={fires ? "dim small" : "small tone-warn"}>{note}</p>}
+              {change === null ? null : (
+                <p class={fires ? "dim small" : "small tone-warn"}>{words.occurrences.clockChange(change)}</p>
+              )}
             </td>
             {zone === myZone ? null : <td>{zoned(at, myZone)}</td>}
             <td class="number dim">{relative(Date.parse(at) - currentTime())}</td>

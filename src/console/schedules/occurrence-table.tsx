@@ -1,7 +1,7 @@
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import { ScrollTable } from "../parts/scroll-table.tsx";
-import { StateBadge } from "../parts/state-badge.tsx";
+import { JobBadge } from "../parts/state-badge.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { Time } from "../parts/time.tsx";
 import { RunStatus } from "../runs/status.tsx";
@@ -94,5 +94,6 @@ function EndBadge({ end }: Pick<ShownOccurrence, "end">) {
       </a>
     );
   }
-  return end.state === null ? <Nothing /> : <StateBadge state={end.state} />;
+  const { state, phase } = end;
+  return state === null || phase === null ? <Nothing /> : <JobBadge job={{ state, phase }} />;
 }

@@ -17,7 +17,7 @@ export type ScheduleSortName = (typeof scheduleSortNames)[number];
 
 const { columns: names } = words.schedules;
 
-const template = "minmax(132px, 1.3fr) minmax(126px, 1.5fr) minmax(194px, 1fr) 176px 226px 104px 110px";
+const template = "minmax(132px, 1.3fr) minmax(126px, 1.5fr) minmax(194px, 1fr) 194px 214px 104px 110px";
 /** Two lines; in a narrow window each row is a block. */
 const rowPixels = { wide: 52, narrow: 232 };
 

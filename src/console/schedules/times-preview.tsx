@@ -50,7 +50,7 @@ export function TimesPreview({ draft: { form, text, timezone } }: { readonly dra
   }
   const changed = found.times
     .slice(shownMax)
-    .filter(({ note }) => note !== null)
+    .filter(({ change }) => change !== null)
     .slice(0, changesMax);
   return (
     <section class="times-preview" aria-label={words.schedules.form.preview}>

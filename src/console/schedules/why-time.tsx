@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { loadTimeExplanation, type ExplainedTime } from "../client.ts";
+import { ClockField, localTimeOf } from "../parts/clock-field.tsx";
 import { sayFailed } from "../parts/toast.tsx";
 import type { ShownSchedule } from "../shape.ts";
 import { words } from "../language/words.ts";
@@ -11,7 +12,7 @@ export function WhyTime({ schedule: { id, timezone } }: { readonly schedule: Pic
   const [answers, setAnswers] = useState<readonly ExplainedTime[]>([]);
   const ask = async (): Promise<void> => {
     try {
-      setAnswers(await loadTimeExplanation(id, time));
+      setAnswers(await loadTimeExplanation(id, localTimeOf(time)));
     } catch (error) {
       sayFailed(words.whyTime.unknown, error);
     }
@@ -25,19 +26,14 @@ export function WhyTime({ schedule: { id, timezone } }: { readonly schedule: Pic
           void ask();
         }}
       >
-        <label>
-          {words.whyTime.label(timezone)}
-          <input
-            class="field"
-            type="datetime-local"
-            required
-            value={time}
-            onInput={({ currentTarget }) => {
-              setTime(currentTarget.value);
-              setAnswers([]);
-            }}
-          />
-        </label>
+        <ClockField
+          name={words.whyTime.label(timezone)}
+          value={time}
+          onWrite={(value) => {
+            setTime(value);
+            setAnswers([]);
+          }}
+        />
         <button type="submit" class="button">
           {words.whyTime.ask}
         </button>

@@ -26,23 +26,25 @@ const filters: readonly { readonly name: string; readonly value: string }[] = [
 export function RunsScreen() {
   useTitle(words.runs.title);
   const { query, route } = useLocation();
-  const { state = "", before = "" } = query;
-  const page = useResource(`runs ${state} ${before}`, (signal) =>
-    loadRuns({ cursor: before === "" ? null : before, state }, signal),
-  );
-  const go = (fields: Record<string, string>): void => route(`${addresses.runs}?${new URLSearchParams(fields)}`);
+  const { state = "", kind = "", key = "", before = "" } = query;
+  const asked = { cursor: before === "" ? null : before, state, kind, key };
+  const page = useResource(`runs ${JSON.stringify(asked)}`, (signal) => loadRuns(asked, signal));
+  const go = (fields: Readonly<Record<string, string>>): void =>
+    route(`${addresses.runs}?${new URLSearchParams({ state, kind, key, ...fields })}`);
   return (
     <>
       <header class="screen-head">
         <h1>{words.runs.title}</h1>
         <Tabs label={words.shared.state} among={filters} value={state} onChoose={(value) => go({ state: value })} />
+        <Named name={words.runs.ofKind} value={kind} onName={(value) => go({ kind: value })} />
+        <Named name={words.runs.withKey} value={key} onName={(value) => go({ key: value })} />
       </header>
       <Loaded of={page}>
         {({ runs, nextCursor }) => (
           <>
-            {runs.length === 0 ? <NoRuns isFiltered={state !== ""} /> : <RunTable runs={runs} />}
+            {runs.length === 0 ? <NoRuns isFiltered={`${state}${kind}${key}` !== ""} /> : <RunTable runs={runs} />}
             {nextCursor === null ? null : (
-              <button type="button" class="button" onClick={() => go({ state, before: nextCursor })}>
+              <button type="button" class="button" onClick={() => go({ before: nextCursor })}>
                 {words.runs.older}
               </button>
             )}
@@ -52,6 +54,24 @@ export function RunsScreen() {
     </>
   );
 }
+
+interface NamedProps {
+  readonly name: string;
+  readonly value: string;
+  readonly onName: (value: string) => void;
+}
+
+/** Asked for when it was written whole: the API compares whole names. */
+const Named = ({ name, value, onName }: NamedProps) => (
+  <input
+    type="search"
+    class="field"
+    aria-label={name}
+    placeholder={name}
+    value={value}
+    onChange={({ currentTarget }) => onName(currentTarget.value.trim())}
+  />
+);
 
 const NoRuns = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   isFiltered ? (

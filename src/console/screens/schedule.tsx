@@ -86,8 +86,11 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
         {words.schedules.version(schedule.version, schedule.source)}
       </p>
       <p>
+        {schedule.failingSince === null ? null : <span class="error-code">{words.schedules.states.failing} </span>}
         <EndsText {...schedule} />
-        <span class="dim">{words.schedules.onTime(onTimeText(schedule), latenessText(schedule))}</span>
+        {schedule.onTimeShare === null ? null : (
+          <span class="dim">{words.schedules.onTime(onTimeText(schedule), latenessText(schedule))}</span>
+        )}
       </p>
       <Paused of={schedule} zone={timezone} />
       <div class="columns even">

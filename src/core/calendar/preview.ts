@@ -13,7 +13,25 @@ export interface PreviewTime {
   readonly instant: Instant;
   readonly fires: boolean;
   /** What a clock change does to this time, or null on an ordinary day. */
+  readonly change: ClockChange | null;
+  /** The same as a sentence. */
   readonly note: string | null;
+}
+
+/**
+ * `skipped`: the reading does not exist and nothing fires. `merged`: it fires as the time `into`. `moved`: it fires at `into`.
+ * `first`, `second`: the reading comes twice. `before`: the clock jumps in the day before it.
+ */
+export const clockChanges = ["skipped", "merged", "moved", "first", "second", "before"] as const;
+
+export interface ClockChange {
+  readonly what: (typeof clockChanges)[number];
+  /** Its reading: `02:30`. */
+  readonly clock: string;
+  /** Of the change: from this reading to that one. */
+  readonly from: string;
+  readonly to: string;
+  readonly into: string | null;
 }
 
 /** At most `count` times after an instant. Fewer when the schedule ends. */
@@ -33,30 +51,43 @@ export function preview(when: FirePattern, after: Instant, count: number): reado
 
 function noted(time: NominalTime, zone: Zone, previous: Instant): PreviewTime {
   const { localTime, fold, instant, kind } = time;
-  return { localTime, fold, instant, fires: kind === "fires", note: noteOf(time, zone, previous) };
+  const change = changeOf(time, zone, previous);
+  return { localTime, fold, instant, fires: kind === "fires", change, note: change === null ? null : noteOf(change) };
 }
 
-function noteOf(time: NominalTime, zone: Zone, previous: Instant): string | null {
+function changeOf(time: NominalTime, zone: Zone, previous: Instant): ClockChange | null {
   const near = zone.transitions(time.instant - 2 * dayMs, time.instant + 2 * dayMs);
   const gap = near.find((each) => each.after > each.before && lies(time.localTime, startOf(each), endOf(each)));
-  if (gap !== undefined) return gapNote(time, gap, zone);
+  if (gap !== undefined) return { ...ofGap(time, zone), ...readings(time, gap) };
   const overlap = near.find((each) => each.after < each.before && lies(time.localTime, startOf(each), endOf(each)));
   if (overlap !== undefined)
-    return `the clock shows ${clock(time)} twice: ${time.fold === 1 ? "second" : "first"} time`;
+    return { what: time.fold === 1 ? "second" : "first", into: null, ...readings(time, overlap) };
   const jumped = near.find((each) => each.after > each.before && each.at > previous && each.at <= time.instant);
   if (jumped === undefined || time.instant - jumped.at >= dayMs) return null;
-  return `the clock jumps from ${startOf(jumped).slice(11)} to ${endOf(jumped).slice(11)} before it`;
+  return { what: "before", into: null, ...readings(time, jumped) };
 }
 
-function gapNote(time: NominalTime, gap: ZoneTransition, zone: Zone): string {
-  const skipped = `the clock skips ${clock(time)} (it jumps from ${startOf(gap).slice(11)} to ${endOf(gap).slice(11)})`;
-  if (time.kind === "dst-gap") return `${skipped}: SKIPPED dst-gap`;
-  if (time.kind === "merged") return `${skipped}: COALESCED into ${time.mergedInto ?? ""}`;
-  return `${skipped}: fires at ${minuteText(time.instant + zone.offsetAt(time.instant)).slice(11)}`;
+function ofGap(time: NominalTime, zone: Zone): Pick<ClockChange, "what" | "into"> {
+  if (time.kind === "dst-gap") return { what: "skipped", into: null };
+  if (time.kind === "merged") return { what: "merged", into: time.mergedInto ?? "" };
+  return { what: "moved", into: minuteText(time.instant + zone.offsetAt(time.instant)).slice(11) };
+}
+
+const readings = ({ localTime }: NominalTime, change: ZoneTransition): Pick<ClockChange, "clock" | "from" | "to"> => ({
+  clock: localTime.slice(11),
+  from: startOf(change).slice(11),
+  to: endOf(change).slice(11),
+});
+
+function noteOf({ what, clock, from, to, into }: ClockChange): string {
+  if (what === "first" || what === "second") return `the clock shows ${clock} twice: ${what} time`;
+  if (what === "before") return `the clock jumps from ${from} to ${to} before it`;
+  const skipped = `the clock skips ${clock} (it jumps from ${from} to ${to})`;
+  if (what === "skipped") return `${skipped}: SKIPPED dst-gap`;
+  return what === "merged" ? `${skipped}: COALESCED into ${into}` : `${skipped}: fires at ${into}`;
 }
 
 /** Readings between these do not exist (gap) or exist twice (overlap). */
 const startOf = (each: ZoneTransition): string => minuteText(each.at + Math.min(each.before, each.after));
 const endOf = (each: ZoneTransition): string => minuteText(each.at + Math.max(each.before, each.after));
 const lies = (reading: string, from: string, before: string): boolean => reading >= from && reading < before;
-const clock = ({ localTime }: NominalTime): string => localTime.slice(11);

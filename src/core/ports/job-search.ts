@@ -22,6 +22,8 @@ export interface JobSearch {
   readonly worker?: string;
   readonly dueFrom?: Instant;
   readonly dueTo?: Instant;
+  /** Whether it waits for a slot, a paused lane or tasks before it. */
+  readonly held?: boolean;
   /** Members of the payload and the text they must have. */
   readonly payload?: readonly { readonly path: readonly string[]; readonly value: string }[];
 }

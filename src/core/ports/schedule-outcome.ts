@@ -1,5 +1,5 @@
 /** Schedules with what became of their times: the ledger says what was decided, the job or run says how it ended. */
-import type { Instant, JobId, RunId } from "../job/job.ts";
+import type { Instant, JobId, JobView, RunId } from "../job/job.ts";
 import type { State } from "../job/state.ts";
 import type { RunState } from "./run.ts";
 import type { OccurrenceView, ScheduleRow } from "./schedule.ts";
@@ -13,6 +13,8 @@ export interface OccurrenceEnd {
   readonly jobId: JobId;
   /** Null when the job was pruned and its run is still kept. */
   readonly state: State | null;
+  /** What a job that has not ended waits for; null for the others. */
+  readonly waits: Pick<JobView, "blocked" | "hold" | "failures" | "dueAt"> | null;
   readonly run: { readonly id: RunId; readonly state: RunState; readonly failed: number } | null;
   readonly result: EndResult;
   readonly startedAt: Instant | null;

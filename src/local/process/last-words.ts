@@ -1,10 +1,10 @@
 /** Loaded before a process of the local system: what ends it is a line for the project's own code, not a stack. */
-import { recordLoaded } from "../setup/loaded-files.ts";
+import { recordLoaded } from "../../loaded-files.ts";
 import { rejection } from "../setup/rejected.ts";
 
-const loadedFiles = recordLoaded();
+recordLoaded();
 
 process.setUncaughtExceptionCaptureCallback((error) => {
-  console.error(rejection(error, process.cwd(), loadedFiles()));
+  console.error(rejection(error, process.cwd()));
   process.exit(1);
 });

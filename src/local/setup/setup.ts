@@ -15,7 +15,7 @@ import { ProblemsFound } from "../../core/define/problem.ts";
 import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
 import { ownProject } from "../../project.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
-import { recordLoaded } from "./loaded-files.ts";
+import { recordLoaded } from "../../loaded-files.ts";
 import { rejection } from "./rejected.ts";
 import { compressTime } from "./compressed-time.ts";
 import { releaseLocks } from "./release-locks.ts";
@@ -27,7 +27,7 @@ try {
   console.log(JSON.stringify(await setUp()));
 } catch (error) {
   console.log(JSON.stringify({ loaded: { files: loadedFiles(), migrations: [] } }));
-  console.error(rejection(error, process.cwd(), loadedFiles()));
+  console.error(rejection(error, process.cwd()));
   process.exitCode = 1;
 }
 

@@ -95,6 +95,10 @@ from unnest($1::text[]) as s (id) cross join lateral (
 export interface OccurrenceEndRow {
   readonly job_id: string;
   readonly state: string | null;
+  readonly blocked: boolean;
+  readonly hold: "none" | "paused" | "slot";
+  readonly failures: number;
+  readonly due_at: number;
   readonly run_id: string | null;
   readonly run_state: string | null;
   readonly run_failed: number | null;
@@ -110,7 +114,7 @@ export interface OccurrenceEndRow {
 export const readOccurrenceEnds = statement<OccurrenceEndRow>(
   "occurrence-ends",
   `
-select o.job_id, j.state, r.id as run_id, r.state as run_state, r.failed as run_failed, ${result} as result,
+select o.job_id, j.state, j.blocked, j.hold, j.failures, belfry.ms(j.due_at) as due_at, r.id as run_id, r.state as run_state, r.failed as run_failed, ${result} as result,
   belfry.ms(coalesce(r.created_at, j.started_at)) as started_at,
   belfry.ms(case when r.id is null then j.finished_at else r.finished_at end) as finished_at,
   j.error_code, coalesce(r.error, j.error_message) as error_message,

@@ -22,6 +22,8 @@ const matches = `($1::jsonb -> 'states' is null or $1::jsonb -> 'states' ? state
   and ($1::jsonb ->> 'worker' is null or worker = $1::jsonb ->> 'worker')
   and ($1::jsonb ->> 'dueFrom' is null or due_at >= belfry.at(($1::jsonb ->> 'dueFrom')::float8))
   and ($1::jsonb ->> 'dueTo' is null or due_at <= belfry.at(($1::jsonb ->> 'dueTo')::float8))
+  and ($1::jsonb -> 'held' is null
+    or (finished_at is null and (blocked or hold <> 'none')) = ($1::jsonb ->> 'held')::boolean)
   and ($1::jsonb -> 'fingerprints' is null
     or $1::jsonb -> 'fingerprints' ? belfry.fingerprint(kind, error_code, error_message))
   and ($1::jsonb -> 'words' is null or not exists (

@@ -1,3 +1,4 @@
+import type { ShownChange } from "../../shape.ts";
 import { counted } from "../number.ts";
 import type { Part, Sentence } from "../part.ts";
 import { plural } from "./shared.ts";
@@ -106,7 +107,19 @@ const schedules = {
   everyDay: (text: string) => (text.startsWith("At ") ? `Every day at ${text.slice(3)}` : text),
 };
 
+function clockChange({ what, clock, from, to, into }: ShownChange): string {
+  if (what === "first" || what === "second") return `the clock shows ${clock} twice: ${what} time`;
+  if (what === "before") return `the clock jumps from ${from} to ${to} before it`;
+  const ends = {
+    skipped: "does not run",
+    merged: `runs with that of ${into?.replace("T", " ") ?? ""}`,
+    moved: `runs at ${into ?? ""}`,
+  };
+  return `the clock skips ${clock} (it jumps from ${from} to ${to}): ${ends[what]}`;
+}
+
 const occurrences = {
+  clockChange,
   decisions: {
     PLANNED: "Planned",
     FIRED: "Fired",

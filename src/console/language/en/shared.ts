@@ -89,6 +89,7 @@ const mergedInto = (day: string, clock: string) => `merged into that of ${day} $
 const time = {
   modes: { utc: "UTC", mine: "My zone", schedule: "Schedule's zone", relative: "Relative" },
   howWritten: "How times are written",
+  badClock: (text: string) => `“${text}”: write a day and a time of 24 hours, like 2026-11-21 08:00`,
   units: { ms: " ms", s: " s", min: " min", h: " h", d: " d" },
   now: "now",
   ago: (duration: string) => `${duration} ago`,
@@ -180,6 +181,7 @@ const filter = {
   noValue: (field: string) => `“${field}:” has no value yet`,
   noState: (value: string, states: string) => `“${value}” is no state: ${states}`,
   noNumber: (value: string) => `“${value}” is no number of a job: write id:42`,
+  badHeld: (value: string) => `“held:${value}”: write held:yes or held:no`,
   badDue: (value: string) => `“due:${value}”: write due:past, due:<1h or due:>10m`,
   badLate: (value: string) => `“late:${value}”: write late:>5s`,
   nextRow: "Next row",

@@ -45,12 +45,21 @@ const jobs = {
     error: "its error code",
     fingerprint: "failures that look alike",
     due: "when its time comes: past, <1h, >10m, or from..to",
+    held: "whether a slot, a pause or a task before it keeps it: yes or no",
     schedule: "the schedule that made it",
     run: "the number of its run",
     worker: "who runs it or ran it last",
     "payload.": "a member of its payload: payload.userId:42",
   },
-  hints: { state: "state", kind: "kind", lane: "lane", error: "error code", schedule: "schedule", due: "time" },
+  hints: {
+    state: "state",
+    kind: "kind",
+    lane: "lane",
+    error: "error code",
+    schedule: "schedule",
+    due: "time",
+    held: "yes or no",
+  },
 };
 
 const job = {
@@ -157,7 +166,9 @@ const runs = {
   filters: { all: "All", running: "Running", failed: "Failed", done: "Done", canceled: "Canceled" },
   states: { RUNNING: "Running", CANCELING: "Canceling", DONE: "Done", FAILED: "Failed", CANCELED: "Canceled" },
   older: "Older runs",
-  noneInState: "No run is in this state",
+  noneInState: "No run matches",
+  ofKind: "Kind",
+  withKey: "Key",
   noneYet: "No runs yet",
   whatItIs: (graph: Part, fanOut: Part): Sentence => [
     "A run is the jobs of one graph or one fan-out. Define one with ",
@@ -222,8 +233,7 @@ const tasks = {
   start: "Start",
   branchNotTaken: "its branch was not taken",
   oneBefore: "a task before it did not succeed",
-  before: (task: string, end: "FAILED" | "CANCELED" | "SKIPPED") =>
-    `${task} before it ${{ FAILED: "failed", CANCELED: "was canceled", SKIPPED: "was skipped" }[end]}`,
+  before: { FAILED: "Failed before it:", CANCELED: "Canceled before it:", SKIPPED: "Skipped before it:" },
   noMessage: "failed",
   waitsFor: (count: number) => `waits for ${counted(count)} before it`,
   criticalPath: "Critical path",

@@ -98,7 +98,20 @@ const schedules: Words["schedules"] = {
   everyDay: (text) => (/^\d\d:\d\d/.test(text) ? `매일 ${text}` : text),
 };
 
+const clockChange: Words["occurrences"]["clockChange"] = ({ what, clock, from, to, into }) => {
+  if (what === "first" || what === "second")
+    return `시계에 ${clock} 시각이 두 번 나옴: ${what === "first" ? "첫" : "두"} 번째`;
+  if (what === "before") return `그 전에 시계가 바뀜(${from} → ${to})`;
+  const ends = {
+    skipped: "실행되지 않음",
+    merged: `${into?.replace("T", " ") ?? ""} 시각과 함께 실행`,
+    moved: `${into ?? ""}에 실행`,
+  };
+  return `시계가 ${clock} 시각을 건너뜀(${from} → ${to}): ${ends[what]}`;
+};
+
 const occurrences: Words["occurrences"] = {
+  clockChange,
   decisions: { PLANNED: "계획됨", FIRED: "실행", CAUGHT_UP: "따라잡음", COALESCED: "합쳐짐", SKIPPED: "건너뜀" },
   ends: {
     succeeded: "성공",

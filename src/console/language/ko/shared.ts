@@ -79,6 +79,7 @@ const mergedInto: Words["mergedInto"] = (day, clock) => `${day} ${clock}의 것�
 const time: Words["time"] = {
   modes: { utc: "UTC", mine: "내 시간대", schedule: "스케줄의 시간대", relative: "상대 시간" },
   howWritten: "시간 표기",
+  badClock: (text) => `“${text}”: 날짜와 24시간 시각을 2026-11-21 08:00처럼 쓰세요`,
   units: { ms: "ms", s: "초", min: "분", h: "시간", d: "일" },
   now: "지금",
   ago: (duration) => `${duration} 전`,
@@ -169,6 +170,7 @@ const filter: Words["filter"] = {
   noValue: (field) => `“${field}:” 필드에 아직 값이 없습니다`,
   noState: (value, states_) => `“${value}” 상태는 없습니다. 쓸 수 있는 상태: ${states_}`,
   noNumber: (value) => `“${value}” 값은 작업 번호가 아닙니다. id:42처럼 쓰세요`,
+  badHeld: (value) => `“held:${value}”: held:yes 또는 held:no로 쓰세요`,
   badDue: (value) => `“due:${value}”: due:past, due:<1h 또는 due:>10m처럼 쓰세요`,
   badLate: (value) => `“late:${value}”: late:>5s처럼 쓰세요`,
   nextRow: "다음 행",

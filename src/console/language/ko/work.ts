@@ -43,12 +43,21 @@ const jobs: Words["jobs"] = {
     error: "오류 코드",
     fingerprint: "비슷한 실패",
     due: "예정 시각: past, <1h, >10m 또는 from..to",
+    held: "슬롯, 중지 또는 앞의 태스크 때문에 보류됨: yes 또는 no",
     schedule: "만든 스케줄",
     run: "실행 번호",
     worker: "실행 중이거나 마지막으로 실행한 워커",
     "payload.": "페이로드의 항목: payload.userId:42",
   },
-  hints: { state: "상태", kind: "종류", lane: "레인", error: "오류 코드", schedule: "스케줄", due: "시각" },
+  hints: {
+    state: "상태",
+    kind: "종류",
+    lane: "레인",
+    error: "오류 코드",
+    schedule: "스케줄",
+    due: "시각",
+    held: "yes 또는 no",
+  },
 };
 
 const job: Words["job"] = {
@@ -152,7 +161,9 @@ const runs: Words["runs"] = {
   filters: { all: "전체", running: "진행 중", failed: "실패", done: "완료", canceled: "취소됨" },
   states: { RUNNING: "진행 중", CANCELING: "취소 중", DONE: "완료", FAILED: "실패", CANCELED: "취소됨" },
   older: "이전 실행",
-  noneInState: "이 상태의 실행이 없습니다",
+  noneInState: "일치하는 실행이 없습니다",
+  ofKind: "종류",
+  withKey: "키",
   noneYet: "아직 실행이 없습니다",
   whatItIs: (graph, fanOut) => [
     "실행은 그래프 하나 또는 팬아웃 하나의 작업 모음입니다. ",
@@ -216,7 +227,7 @@ const tasks: Words["tasks"] = {
   start: "시작",
   branchNotTaken: "분기가 선택되지 않음",
   oneBefore: "앞의 태스크가 성공하지 않음",
-  before: (task, end) => `앞의 ${task}: ${{ FAILED: "실패", CANCELED: "취소됨", SKIPPED: "건너뜀" }[end]}`,
+  before: { FAILED: "앞에서 실패:", CANCELED: "앞에서 취소됨:", SKIPPED: "앞에서 건너뜀:" },
   noMessage: "실패",
   waitsFor: (count) => `앞의 ${counted(count)}개를 기다림`,
   criticalPath: "임계 경로",

@@ -1,0 +1,174 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import type { ShownJob } from "../../src/console/shape.ts";
+import { describeInBrowser } from "./in-browser.ts";
+import { ago, jobOf, summary, upcoming } from "./scene.ts";
+
+const phases = [
+  "scheduled until X",
+  "queued",
+  "waiting for dispatch",
+  "held: slot",
+  "paused",
+  "waiting for predecessors",
+];
+const retrying: ShownJob = { ...jobOf(9, "RETRY_WAIT"), phase: "retrying at X" };
+const waiting = phases.map((phase, index): ShownJob => ({ ...jobOf(index + 1, "PENDING"), phase }));
+
+/** What the page is answered in place of the scene. */
+const answers = (page: Page, path: string, body: object): Promise<unknown> =>
+  page.route(
+    (url) => url.pathname === path,
+    (route) => route.fulfill({ json: body }),
+  );
+
+await describeInBrowser("what a job waits for, in words", (its) => {
+  test("the cards name it, each with a plus by its own count only, and lead to exactly those jobs", async () => {
+    const { page, close } = await its.open();
+    const live = { ...summary.live, isMore: true, atLeast: ["waiting", "held"] };
+    await answers(page, "/summary", { ...summary, live });
+    await page.goto(its.at("/"));
+    const cards = page.locator(".cards a");
+    await cards.first().waitFor();
+    const shown = await cards.evaluateAll((all) =>
+      all.slice(0, 4).map((card) => {
+        const read = (part: string): string => card.querySelector(`.stat-${part}`)?.textContent ?? "";
+        return [
+          read("name"),
+          read("value"),
+          new URL(card.getAttribute("href") ?? "", "http://a").searchParams.get("q"),
+        ];
+      }),
+    );
+    const notStarted = "state:pending,queued,retry_wait";
+    expect(shown).toEqual([
+      ["Scheduled", "38", `${notStarted} due:>0s held:no`],
+      ["Waiting", "12+", `${notStarted} due:past held:no`],
+      ["Held", "3+", `${notStarted} held:yes`],
+      ["Running", "8", "state:running"],
+    ]);
+    await page.getByRole("link", { name: /^Held/ }).click();
+    await page.getByText("Last error").waitFor();
+    expect(its.api.queries.findLast((each) => each.startsWith("/jobs?"))).toContain("held=true");
+    await close();
+  });
+
+  test.each([
+    ["en-US", ["Scheduled", "Waiting", "Waiting", "Held: slot", "Held: pause", "Held: tasks", "Retrying"]],
+    ["ko-KR", ["예약됨", "대기 중", "대기 중", "보류: 슬롯", "보류: 중지", "보류: 선행", "재시도 대기"]],
+  ])("the rows of jobs say it, in %s, and none is cut", async (locale, words) => {
+    const { page, close } = await its.open({ locale });
+    await answers(page, "/jobs", { jobs: [...waiting, retrying], nextCursor: null, complete: true });
+    await page.goto(its.at("/jobs"));
+    const cells = page.locator(".job-row .state-cell");
+    await cells.nth(words.length - 1).waitFor();
+    expect(await cells.allInnerTexts()).toEqual(words);
+    expect(await cells.evaluateAll((all) => all.filter((cell) => cell.scrollWidth > cell.clientWidth).length)).toBe(0);
+    await close();
+  });
+
+  test("a time whose job has not ended says what the job waits for", async () => {
+    const { page, close } = await its.open();
+    const open = {
+      result: "open",
+      run: null,
+      startedAt: null,
+      finishedAt: null,
+      tookMs: null,
+      error: null,
+      reason: null,
+    };
+    const at = ago(30);
+    const rows = ["paused", "running"].map((phase, fold) => ({
+      schedule: "nightly-export",
+      localTime: "2026-11-22T08:00",
+      fold,
+      timezone: "UTC",
+      nominalAt: at,
+      outcome: "FIRED",
+      reason: null,
+      decidedAt: at,
+      latenessMs: null,
+      version: 1,
+      jobId: String(fold + 1),
+      end: { ...open, phase, state: phase === "paused" ? "PENDING" : "RUNNING" },
+    }));
+    await page.route(
+      (url) => url.pathname === "/schedule-outcomes",
+      async (route) => {
+        const found = (await (await route.fetch()).json()) as { schedules: { times: object }[] };
+        const schedules = found.schedules.map((each) => ({ ...each, times: { ...each.times, occurrences: rows } }));
+        await route.fulfill({ json: { ...found, schedules } });
+      },
+    );
+    await page.goto(its.at("/schedules/nightly-export"));
+    const table = page.getByRole("region", { name: "Occurrences" });
+    await expect.poll(() => table.getByRole("row").nth(1).textContent()).toContain("Held: pause");
+    expect(await table.getByRole("row").nth(2).textContent()).toContain("Running");
+    await close();
+  });
+});
+
+await describeInBrowser("what comes up", (its) => {
+  test("app and lane are chosen from those that come up, stand in the address, and are asked for", async () => {
+    const { page, close } = await its.open();
+    await answers(page, "/upcoming", { ...upcoming, apps: ["scene", "shop"] });
+    const asked: string[] = [];
+    page.on("request", (request) => {
+      const url = new URL(request.url());
+      if (url.pathname === "/upcoming") asked.push(url.search);
+    });
+    await page.goto(its.at("/upcoming"));
+    const app = page.getByRole("combobox", { name: "App" });
+    await app.getByRole("option", { name: "shop" }).waitFor({ state: "attached" });
+    expect(await app.getByRole("option").allInnerTexts()).toEqual(["All apps", "scene", "shop"]);
+    await app.selectOption("shop");
+    await page.getByRole("combobox", { name: "Lane" }).selectOption("default");
+    await expect.poll(() => new URLSearchParams(asked.at(-1)).toString()).toMatch(/app=shop.*lane=default/);
+    expect(new URL(page.url()).searchParams.get("app")).toBe("shop");
+    await page.goBack();
+    await expect.poll(() => page.getByRole("combobox", { name: "Lane" }).inputValue()).toBe("");
+    expect(await app.inputValue()).toBe("shop");
+    await close();
+  });
+
+  test("runs are found by the whole kind and key, which stand in the address", async () => {
+    const { page, close } = await its.visit("/runs?state=FAILED", "settlement");
+    await page.getByRole("searchbox", { name: "Key" }).fill("2026-11-20");
+    await page.keyboard.press("Enter");
+    await expect
+      .poll(() => its.api.queries.findLast((each) => each.startsWith("/runs?")))
+      .toMatch(/state=FAILED.*key=2026-11-20/);
+    expect(new URL(page.url()).searchParams.get("key")).toBe("2026-11-20");
+    await close();
+  });
+});
+
+await describeInBrowser("what the clock does", (its) => {
+  test.each([
+    ["en-US", "the clock skips 02:30 (it jumps from 02:00 to 03:00): does not run"],
+    ["ko-KR", "시계가 02:30 시각을 건너뜀(02:00 → 03:00): 실행되지 않음"],
+  ])("a time that a clock change skips says so, in %s", async (locale, text) => {
+    const { page, close } = await its.visit("/schedules/nightly-export", undefined, { locale });
+    await expect.poll(() => page.getByRole("main").textContent()).toContain(text);
+    await close();
+  });
+
+  test("a range is written with 24 hours in an English browser; another form is refused where it stands", async () => {
+    const { page, close } = await its.visit("/schedules/nightly-export", "Backfill");
+    const from = page.getByLabel("From");
+    expect(await from.inputValue()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d$/);
+    await from.fill("11/22/2026 2:00 PM");
+    await page.getByRole("button", { name: "Preview" }).click();
+    expect(await page.evaluate("document.querySelector('input:invalid').validationMessage")).toContain("24 hours");
+    expect(its.api.asked.filter((each) => each.endsWith("/backfill"))).toEqual([]);
+    await from.fill("2026-11-22 14:00");
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page
+      .getByText(/^will run/)
+      .first()
+      .waitFor();
+    expect(its.api.bodies.at(-1)).toMatchObject({ from: "2026-11-22T05:00:00.000Z", dryRun: true });
+    await close();
+  });
+});
