@@ -106,6 +106,20 @@ describe("finding 10: one lock order", () => {
   });
 });
 
+test("a heartbeat that waited while another worker took the lease over renews nothing", async () => {
+  const { store, pool } = db;
+  const jobId = await insertOne(store);
+  await store.claim([{ jobId, generation: 1, trace: "" }], { worker: "worker-1", alone: false });
+  const other = await pool.connect();
+  await other.query("begin");
+  await other.query("update belfry.lease set worker = 'worker-2'");
+  const beat = store.heartbeat([{ jobId, attempt: 1 }], "worker-1");
+  await untilWaiting(db);
+  await other.query("commit");
+  other.release();
+  expect(await beat).toEqual([]);
+});
+
 describe("finding 11: a claim waits", () => {
   test("for whoever holds the row, and then takes it: nothing is dropped", async () => {
     const { store, pool } = db;

@@ -34,7 +34,27 @@ describe("a fan-out over an iterable", () => {
       new Set(Array.from({ length: 30 }, (_, n) => `u${n + 1}`).filter((_, n) => n % 3 !== 2)),
     );
     expect(sent).toHaveLength(20);
-    expect(await run.shop.world.store.run(run.id)).toMatchObject({ total: 30, ok: 20, skipped: 10, percent: 100 });
+    const ended = { version: 1, total: 30, ok: 20, skipped: 10, percent: 100 };
+    expect(await run.shop.world.store.run(run.id)).toMatchObject(ended);
+  });
+
+  test("leaves a job whose key exists with another payload as it is, and counts the conflict", async () => {
+    const sent: string[] = [];
+    const fanOut = defineFanOut({
+      id: "welcome",
+      from: () => users(2),
+      key: (row) => `welcome:${row.id}`,
+      each: push(sent),
+      payload: (row) => ({ user: sent.length === 0 ? row.id : `${row.id}, renamed` }),
+    });
+    const run = await startedRun(fanOut, undefined);
+    expect(await runToEnd(run)).toBe("DONE");
+    const conflicts = (): number => sum(run.shop.world.measured, "fanout.conflicts", "welcome");
+    expect(conflicts()).toBe(0);
+    await run.shop.enqueue(fanOut, undefined);
+    await run.shop.work();
+    expect(conflicts()).toBe(2);
+    expect(sent.toSorted()).toEqual(["u1", "u2"]);
   });
 
   test("of no rows is DONE at once", async () => {

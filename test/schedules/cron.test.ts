@@ -156,6 +156,8 @@ describe("notes say what a reader may not expect", () => {
     expect(notes("*/7 * * * *")).toEqual([expect.stringContaining("minute step 7 does not divide 60")]);
     expect(notes("0 */5 * * *")).toEqual([expect.stringContaining("hour step 5 does not divide 24")]);
     expect(notes("*/15 */6 * * *")).toEqual([]);
+    expect(notes("5/7 * * * *")).toEqual([expect.stringContaining("minute step 7 does not divide 60")]);
+    expect(notes("10-50/7 9-17/5 * * *")).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseCron } from "../../src/core/calendar/cron.ts";
 import type { Dst, NominalTime } from "../../src/core/calendar/fires.ts";
-import { nextFiring } from "../../src/core/calendar/timetable.ts";
+import { nextFire, nextFiring } from "../../src/core/calendar/timetable.ts";
 import { openZone } from "../../src/core/calendar/zone.ts";
 import { nominalTimes } from "../support/nominal-times.ts";
 import { firesByHand, watch } from "./clock.ts";
@@ -26,6 +26,15 @@ const mark = (time: NominalTime): string =>
 
 const spring = ["America/New_York", "2026-03-08T07:00Z"] as const;
 const autumn = ["America/New_York", "2026-11-01T06:00Z"] as const;
+
+test("an expression that names its years is searched to the last of them, however far, and not beyond", () => {
+  const expression = { form: "cron", cron: "cron(30 6 31 12 ? 2199)" } as const;
+  const when = { expression, timezone: "Pacific/Kiritimati", dst: auto, startAt: null, endAt: null };
+  const last = Date.UTC(2199, 11, 30, 16, 30);
+  expect(nextFire(when, Date.UTC(2026, 0, 1))?.instant).toBe(last);
+  expect(nextFire(when, last - 1)?.instant).toBe(last);
+  expect(nextFire(when, last)).toBe(null);
+});
 
 describe("a gap", () => {
   test.each([

@@ -1,6 +1,6 @@
 /** One of the threads that share the seeds, or the planted bugs, of a run. */
 import { parentPort, workerData } from "node:worker_threads";
-import { findBug, runSeeds, seedsMax } from "./find.ts";
+import { findBug, runSeeds } from "./find.ts";
 import type { Caught, FoundViolation } from "./find.ts";
 import { openVariants } from "./variants.ts";
 
@@ -11,8 +11,8 @@ interface Shard {
 }
 
 export type Task =
-  | (Shard & { readonly is: "seeds"; readonly to: number; readonly step: number; readonly bug: string | null })
-  | (Shard & { readonly is: "bugs"; readonly names: readonly string[] });
+  | (Shard & { readonly is: "seeds"; readonly to: number; readonly step: number })
+  | (Shard & { readonly is: "bugs"; readonly names: readonly string[]; readonly max: number });
 
 export type Report =
   | { readonly is: "progress"; readonly done: number }
@@ -31,12 +31,11 @@ const variants = await openVariants(task);
 try {
   if (task.is === "seeds") {
     const progress = { each: task.sql ? 5 : 50, report: (done: number) => report({ is: "progress", done }) };
-    const violations = await runSeeds(seedsOf(task), variants.of(task.bug), progress);
+    const violations = await runSeeds(seedsOf(task), variants.of(null), progress);
     report({ is: "done", violations });
   } else {
-    const range = { from: task.from, max: task.sql ? seedsMax.fault : seedsMax.mutant };
     for (const name of task.names) {
-      report({ is: "caught", caught: await findBug(name, variants.of(name), range) });
+      report({ is: "caught", caught: await findBug(name, variants.of(name), task) });
     }
     report({ is: "done", violations: [] });
   }

@@ -82,10 +82,9 @@ function parseItem(field: Field, item: string): Item {
   if (more.length > 0) refuse(field, item, "has more than one `/`");
   const size = field.max - field.min + 1;
   const step = stepText === undefined ? 1 : parseStep(field, item, stepText, size);
-  const full = base === "*" || (stepText !== undefined && !base.includes("-"));
   return {
     values: parseRange(field, item, base, stepText !== undefined).filter((_, index) => index % step === 0),
-    unevenStep: full && size % step !== 0 && field.name !== "year" ? step : null,
+    unevenStep: !base.includes("-") && size % step !== 0 && field.name !== "year" ? step : null,
   };
 }
 
