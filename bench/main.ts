@@ -10,9 +10,11 @@ import { type Ground, openGround } from "./ground.ts";
 import { growth } from "./growth/growth.ts";
 import { growthTable } from "./growth/report.ts";
 import { type Figure, rounds } from "./measure.ts";
-import { lines, verdicts } from "./peers/judge.ts";
+import { lines, verdicts as judge } from "./peers/judge.ts";
 import { peers } from "./peers/peers.ts";
 import { peersTable } from "./peers/report.ts";
+import { soakTable, soakVerdicts } from "./soak/report.ts";
+import { jobsAMark, soak } from "./soak/soak.ts";
 import { table } from "./table.ts";
 
 const help = `npm run bench -- [NAME...] [--json] [--minutes N] [--against COMMIT]
@@ -22,15 +24,18 @@ ratio is the median of the rounds' own ratios. Postgres is real, with durable co
 
 ${cases.map(({ name, what }) => `  ${name.padEnd(11)} ${what}`).join("\n")}
 
-Alone, because they need databases of their own: about four, ten and two minutes on two idle cores.
+Alone, because they need databases of their own: about four, ten and two minutes on two idle cores, and an hour for soak.
 
   growth      pages of every statement, route, list and screen at N and 10 N of all that is kept; above 1.3 x it fails
   peers       graphile-worker and pg-boss on the same server in turns: rates, pick-up, CPU, WAL, bytes kept, and what for
   cost        WAL, CPU, statements, time of connections, SQS calls, log and bytes kept a job, by kind of work: docs/scale.md
 
+  soak        enqueues and works 10,000,000 jobs while as many leave: sizes, dead rows, WAL and times after each 100,000
+
+  --jobs      how many the soak works, in hundred thousands; 10,000,000 without it
   --json      one JSON object on stdout: { pass, results: [{ name, value, unit, min, max, roof, ratio, bar, pass }] }
   --minutes   how long ontime goes on; 5 without it
-  --size      a part of peers or cost, above 0 and at most 1, which shows that it runs and not what is quick
+  --size      a part of peers, cost or soak, above 0 and at most 1, which shows that it runs and not what is quick
   --against   beside another commit instead, on one server, round by round in turns: rate, Postgres CPU, WAL and statements
               a job, and the share of heap-only updates. For ${comparable.join(", ")}
   --help      this text
@@ -38,7 +43,8 @@ Alone, because they need databases of their own: about four, ten and two minutes
 Exit code 0 when every bar is reached, 1 when one is missed, 2 for a wrong call.
 `;
 
-const aloneNames = ["growth", "peers", "cost"];
+const aloneNames = ["growth", "peers", "cost", "soak"];
+const soakJobs = 10_000_000;
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -55,6 +61,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (called.alone === "growth") return await runGrowth(called.json);
   if (called.alone === "peers") return await runPeers(called.size, called.json);
   if (called.alone === "cost") return await runCost(called.size, called.json);
+  if (called.alone === "soak") return await runSoak(called.jobs * called.size, called.json);
   if (called.against !== null) return await runAgainst(called.chosen, called.against, called.json);
   const figures = await run(called.chosen, called.minutes);
   const pass = figures.every((figure) => figure.pass);
@@ -71,6 +78,7 @@ type Called =
       against: string | null;
       alone: string | null;
       size: number;
+      jobs: number;
     }
   | { problem: string };
 
@@ -80,6 +88,7 @@ function parse(args: readonly string[]): Called {
       json: { type: "boolean" },
       minutes: { type: "string" },
       size: { type: "string" },
+      jobs: { type: "string" },
       against: { type: "string" },
       help: { type: "boolean", short: "h" },
     } as const;
@@ -102,7 +111,11 @@ function parse(args: readonly string[]): Called {
     if (!(minutes > 0)) return { problem: `--minutes "${values.minutes}": must be a number above 0` };
     const size = Number(values.size ?? 1);
     if (!(size > 0 && size <= 1)) return { problem: `--size "${values.size}": must be above 0 and at most 1` };
-    return { help: values.help === true, json: values.json === true, minutes, size, chosen, against, alone };
+    const jobs = Number(values.jobs ?? soakJobs);
+    const isWhole = Number.isInteger((jobs * size) / jobsAMark) && jobs > 0;
+    if (alone === "soak" && !isWhole)
+      return { problem: `--jobs "${jobs}" times --size "${size}": must be hundred thousands above 0` };
+    return { help: values.help === true, json: values.json === true, minutes, size, jobs, chosen, against, alone };
   } catch (error) {
     return { problem: `${error instanceof Error ? error.message : String(error)}: see --help` };
   }
@@ -127,7 +140,7 @@ async function runGrowth(isJson: boolean): Promise<number> {
 
 async function runPeers(size: number, isJson: boolean): Promise<number> {
   const rounds = await withGround((ground) => peers(ground, size, (text) => process.stderr.write(`${text}\n`)));
-  const judged = verdicts(rounds);
+  const judged = judge(rounds);
   const pass = judged.every((each) => each.pass);
   const figures = lines(rounds);
   process.stdout.write(
@@ -140,6 +153,16 @@ async function runCost(size: number, isJson: boolean): Promise<number> {
   const costs = await withGround((ground) => cost(ground, size));
   process.stdout.write(isJson ? `${JSON.stringify({ costs })}\n` : `${costTable(costs)}\n${scaleTable(costs)}\n`);
   return 0;
+}
+
+async function runSoak(jobs: number, isJson: boolean): Promise<number> {
+  const marks = await withGround((ground) =>
+    soak(ground, { jobs, jobsAMark }, (text) => process.stderr.write(`${text}\n`)),
+  );
+  const verdicts = soakVerdicts(marks);
+  const pass = verdicts.every((each) => each.pass);
+  process.stdout.write(isJson ? `${JSON.stringify({ pass, marks, verdicts })}\n` : `${soakTable(marks)}\n`);
+  return pass ? 0 : 1;
 }
 
 /** Progress goes to stderr, so that stdout holds the result only. */

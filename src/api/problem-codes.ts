@@ -55,6 +55,8 @@ export const problemCodes = {
   "over-limit": [422, "The payload or the key is larger than the definition allows."],
   "unknown-kind": [422, "No definition of this release has this kind."],
   internal: [500, "A defect: the log has a line with the same request id."],
+  "ask-the-cell": [501, "A front of several cells does not merge this: name one, `?cell=NAME`."],
+  "cell-away": [503, "The cell that has it does not answer; a front names it in `cell`."],
   "outcome-unknown": [
     503,
     "The connection broke during a write, so it may have happened: look, or send it again with the same key.",

@@ -51,6 +51,7 @@ const titles: Readonly<Record<HttpProblem["status"], string>> = {
   415: "Unsupported media type",
   422: "Not acceptable as it is",
   500: "Internal error",
+  501: "Not offered here",
   503: "Not available",
 };
 

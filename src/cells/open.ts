@@ -5,7 +5,7 @@ import { createCellStore } from "../adapters/postgres/cell-store.ts";
 import { openConnections } from "../adapters/postgres/connect.ts";
 import { createSession } from "../adapters/postgres/session.ts";
 import type { CellStores } from "./move.ts";
-import { cellLimits } from "./route.ts";
+import { type CellMap, cellLimits } from "./route.ts";
 
 const places = z.record(
   z.string(),
@@ -35,6 +35,10 @@ export function readCells(file: string): CellPlaces {
   const issue = parsed.error?.issues[0];
   throw new RangeError(`${file}: ${issue?.path.join(".") || "(root)"}: ${issue?.message ?? "must name a cell"}`);
 }
+
+/** The map lies in databases that many may read: it has no addresses of databases, which may hold passwords. */
+export const withoutDatabases = (cells: CellPlaces): CellMap["cells"] =>
+  Object.fromEntries(Object.entries(cells).map(([name, { number, stage, api }]) => [name, { number, stage, api }]));
 
 /** Nothing is opened before the first use. */
 export function openCells(cells: CellPlaces): { readonly stores: CellStores; close(): Promise<void> } {

@@ -1,5 +1,5 @@
 import { createClock, systemRandom } from "../adapters/clock.ts";
-import type { Context, Job } from "../core/define/context.ts";
+import type { Job } from "../core/define/context.ts";
 import type { JobDefinition } from "../core/define/definition.ts";
 import { definitionOf } from "../core/define/define-job.ts";
 import { InvalidPayload } from "../core/define/errors.ts";
@@ -7,7 +7,7 @@ import type { JobId, Json, NewJob } from "../core/job/job.ts";
 import type { Claimed, Ports, Tx } from "../core/ports/ports.ts";
 import { createContext } from "../core/work/handler-context.ts";
 import { runBody } from "../core/work/run-body.ts";
-import { createKeptLog } from "../core/work/kept-log.ts";
+import { KeptLog } from "../core/work/kept-log.ts";
 import type { InvocationScope } from "../core/work/invocation-scope.ts";
 import type { WorkerScope } from "../core/work/worker-scope.ts";
 import { createMemoryLockStore } from "./memory-lock-store.ts";
@@ -66,8 +66,8 @@ export async function runJob<I>(job: Job<I>, payload: I, options: RunJobOptions 
 }
 
 const transactionOf =
-  ({ tx }: RunJobOptions): Context["tx"] =>
-  async (work) => {
+  ({ tx }: RunJobOptions) =>
+  async <T>(_: InvocationScope, work: (tx: Tx) => Promise<T>): Promise<T> => {
     if (tx !== undefined) return await work(tx);
     throw new Error("ctx.tx in runJob: pass { tx }, or test the job with createTestSystem, which has a database");
   };
@@ -97,13 +97,14 @@ function scopeOf(definition: JobDefinition, options: RunJobOptions, recorded: Re
     worker,
     job: claimed(definition, options),
     definition,
-    signal,
-    keptLog: createKeptLog(ports.clock.elapsedMs),
+    hold: { signal, interruption: null },
+    keptLog: new KeptLog(ports.clock, ports.clock.elapsedMs()),
     children,
     left: [],
     ordinal: 0,
     stage: "open",
     tx: null,
+    abandoned: null,
   };
 }
 

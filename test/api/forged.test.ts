@@ -15,12 +15,16 @@ test("whatever a client says it saw is answered: with a page, a gap, or what is 
   const { cursor } = (await call("GET", "/events")).body as unknown as { cursor: string };
   const [system = "", place = ""] = cursor.split("~");
   const forged = [
-    ...numbers.flatMap((n) => [`${system}~${n}:${n}:`, `${system}~1:${n}:`, `${system}~1:${n}:${n}`, `${n}~${place}`]),
-    ...numbers.flatMap((n) => [`${cursor}~${place}~${n}~${n}`, `${system}~1:1:~${n}:${n}:~1~1`]),
-    `${system}~5:1:`,
-    `${system}~1:5:9,8,7`,
-    `${system}~1:9:${Array.from({ length: 2_000 }, (_, n) => n + 2).join(",")}`,
-    `${system}~1:9:3,3,3`,
+    ...numbers.flatMap((n) =>
+      [`${n}:${n}:`, `1:${n}:`, `1:${n}:${n}`].map((snapshot) => `${system}~${snapshot}:${n}:${n}`),
+    ),
+    ...numbers.flatMap((n) => [`${system}~1:1::${n}:1`, `${system}~1:1::1:${n}`, `${n}~${place}`]),
+    ...numbers.flatMap((n) => [`${cursor}~${place}~${n}~${n}`, `${system}~1:1::1:1~${n}:${n}::${n}:1~1~1`]),
+    `${system}~5:1::5:1`,
+    `${system}~1:5::4:1`,
+    `${system}~1:5:9,8,7:9:1`,
+    `${system}~1:9:${Array.from({ length: 2_000 }, (_, n) => n + 2).join(",")}:9:1`,
+    `${system}~1:9:3,3,3:9:1`,
     "~~~~",
     "1~-1:1:",
     "1~1e3:1:",

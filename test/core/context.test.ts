@@ -56,6 +56,15 @@ describe("what a handler is told", () => {
     });
   });
 
+  test("the same by what it took out of the context", async () => {
+    const { value, row } = await inside(async ({ log, effectKey, heartbeat, tx }) => {
+      log.info("taken out");
+      await heartbeat(0.5);
+      return await tx(() => Promise.resolve(effectKey("mail")));
+    });
+    expect([value, row.progress]).toEqual([`${row.id}:mail`, 0.5]);
+  });
+
   test("an effect key that is the same in every try", async () => {
     const keys: string[] = [];
     const twice = defineJob({

@@ -123,7 +123,7 @@ describe("a handler is told", () => {
     const { ports, heart } = beats(async (held) => held.filter((each) => each.jobId !== "1"));
     heart.hold(job(1));
     heart.hold(job(2));
-    const signals = [heart.signal(job(1)), heart.signal(job(2))];
+    const signals = [heart.holdOf(job(1)).signal, heart.holdOf(job(2)).signal];
     await ports.clock.advance(thirdMs);
     expect(signals.map(whyOf)).toEqual(["lost", null]);
   });
@@ -132,7 +132,7 @@ describe("a handler is told", () => {
     const { ports, heart } = beats(async (held) => held.filter((each) => each.attempt === 2));
     heart.hold(job(1));
     heart.hold(job(1, { attempt: 2 }));
-    const signals = [heart.signal(job(1)), heart.signal(job(1, { attempt: 2 }))];
+    const signals = [heart.holdOf(job(1)).signal, heart.holdOf(job(1, { attempt: 2 })).signal];
     await ports.clock.advance(thirdMs);
     expect(signals.map(whyOf)).toEqual(["lost", null]);
   });
@@ -140,7 +140,7 @@ describe("a handler is told", () => {
   test("that its lease lapsed when no heartbeat got through for all of it", async () => {
     const { ports, heart } = beats(() => Promise.reject(new Error("no connection")));
     heart.hold(job(1));
-    const signal = heart.signal(job(1));
+    const signal = heart.holdOf(job(1)).signal;
     await ports.clock.advance(leaseMs - 1);
     expect(whyOf(signal)).toBeNull();
     await ports.clock.advance(1);
@@ -150,7 +150,7 @@ describe("a handler is told", () => {
   test("that its lease lapsed when a heartbeat does not answer for all of it", async () => {
     const { ports, heart } = beats(() => new Promise(() => {}));
     heart.hold(job(1));
-    const signal = heart.signal(job(1));
+    const signal = heart.holdOf(job(1)).signal;
     await ports.clock.advance(leaseMs - 1);
     expect(whyOf(signal)).toBeNull();
     await ports.clock.advance(1);
@@ -164,7 +164,7 @@ describe("a handler is told", () => {
       return held;
     });
     heart.hold(job(1));
-    const signal = heart.signal(job(1));
+    const signal = heart.holdOf(job(1)).signal;
     await ports.clock.advance(3 * leaseMs);
     expect(signal.aborted).toBe(false);
   });
@@ -172,27 +172,28 @@ describe("a handler is told", () => {
   test("to stop, and so is one whose job is claimed while the worker stops", () => {
     const { heart } = beats();
     heart.hold(job(1));
-    const first = heart.signal(job(1));
+    const first = heart.holdOf(job(1)).signal;
     heart.interruptAll(new Interruption("stopped"), 5_000);
     heart.hold(job(2));
-    expect([first, heart.signal(job(2))].map(whyOf)).toEqual(["stopped", "stopped"]);
+    expect([first, heart.holdOf(job(2)).signal].map(whyOf)).toEqual(["stopped", "stopped"]);
   });
 
   test("nothing any more, if it asks for a job that was never held", () => {
-    expect(whyOf(beats().heart.signal(job(9)))).toBe("lost");
+    expect(whyOf(beats().heart.holdOf(job(9)).signal)).toBe("lost");
   });
 
   test("a worker gives up on handlers that still run after the grace", async () => {
     const { ports, heart } = beats();
-    heart.hold(job(1));
     const left: string[] = [];
-    heart.whenOverdue(() => left.push("first"));
-    const stay = heart.whenOverdue(() => left.push("second"));
+    for (const id of [1, 2]) {
+      heart.hold(job(id));
+      heart.holdOf(job(id)).leave = () => left.push(String(id));
+    }
     heart.interruptAll(new Interruption("stopped"), 5_000);
     await ports.clock.advance(4_999);
     expect(left).toEqual([]);
-    stay();
+    heart.holdOf(job(2)).leave = null;
     await ports.clock.advance(1);
-    expect(left).toEqual(["first"]);
+    expect(left).toEqual(["1"]);
   });
 });

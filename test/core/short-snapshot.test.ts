@@ -34,7 +34,11 @@ test("of looks by short snapshots each transaction comes in exactly one, and the
         const now = shortSnapshot(`${sorted[0] ?? next}:${next}:${sorted.join(",")}`);
         for (let xid = 1_000; xid < next; xid += 1)
           if (sees(now, xid) && !sees(from, xid)) times.set(xid, (times.get(xid) ?? 0) + 1);
-        expect(parseCursor(formatCursor({ epoch: "00000000", from: now, page: null }))).not.toBeNull();
+        expect(
+          parseCursor(
+            formatCursor({ epoch: "00000000", from: { snapshot: now, next: String(next), last: "0" }, page: null }),
+          ),
+        ).not.toBeNull();
         expect(Number(snapshotEnd(now))).toBeGreaterThanOrEqual(Number(snapshotEnd(from)));
         from = now;
       };

@@ -7,6 +7,7 @@ import type { JobId } from "../../src/core/job/job.ts";
 import { insertMany, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { until } from "../local/until.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { readOn } from "./read-on.ts";
 
 /** One statement moves so many jobs, so one event row has as many moves. */
 const many = 1_000;
@@ -32,36 +33,32 @@ async function oneRow(): Promise<readonly string[]> {
 test.each([1, 7, 300])(
   "a stream read by pages of %i brings each move of the row once, in order",
   async (limit) => {
-    const { cursor: start } = await operations.stream(null, 1);
+    const { cursor } = await operations.stream(null, 1);
     const ids = await oneRow();
-    const seen: { id: string; jobId: string }[] = [];
-    let cursor = start;
-    for (let more = true; more;) {
-      const page = await operations.stream(cursor, limit);
-      expect(page.events.length).toBeLessThanOrEqual(limit);
-      seen.push(...page.events);
-      ({ cursor, isMore: more } = page);
-    }
+    const { events: seen } = await readOn(operations, cursor, limit);
     expect(seen.map((event) => event.jobId).toSorted()).toEqual(ids);
     expect(new Set(seen.map((event) => event.id)).size).toBe(many);
   },
   60_000,
 );
 
-test("moves of a job come in their order, also when the later one's transaction began first", async () => {
-  const { cursor } = await operations.stream(null, 1);
-  const [jobId] = (await insertMany(db.store, [{}])) as [JobId];
-  await db.store.transaction(async (tx) => {
-    const { claimed } = await db.store.claim([{ jobId, generation: 1, trace: "" }], { worker: "w", alone: false });
-    const { settled } = await db.store.settle(
-      claimed.map((job) => settlementOf(job)),
-      { ...settleOptions, worker: "w", tx },
-    );
-    expect(settled).toEqual([jobId]);
-  });
-  const { events } = await operations.stream(cursor, 10);
-  expect(events.map(({ to }) => to)).toEqual(["QUEUED", "RUNNING", "SUCCESS"]);
-});
+test.each([1, 2, 10])(
+  "moves of a job come in their order by pages of %i, also when the later one's transaction began first",
+  async (limit) => {
+    const { cursor } = await operations.stream(null, 1);
+    const [jobId] = (await insertMany(db.store, [{}])) as [JobId];
+    await db.store.transaction(async (tx) => {
+      const { claimed } = await db.store.claim([{ jobId, generation: 1, trace: "" }], { worker: "w", alone: false });
+      const { settled } = await db.store.settle(
+        claimed.map((job) => settlementOf(job)),
+        { ...settleOptions, worker: "w", tx },
+      );
+      expect(settled).toEqual([jobId]);
+    });
+    const { events } = await readOn(operations, cursor, limit);
+    expect(events.map(({ to }) => to)).toEqual(["QUEUED", "RUNNING", "SUCCESS"]);
+  },
+);
 
 test("the publisher sends each move once, also when the sink refuses in the middle, and marks only the whole row", async () => {
   const ports = world();

@@ -2,6 +2,7 @@
 import type { Pool } from "pg";
 import { type ExampleSystem, startExample } from "./example-system.ts";
 import type { ProofContext } from "./proof.ts";
+import { until } from "./until.ts";
 
 /** They open `perMinute` at a time, the first ones some minutes from now. */
 const capsules = `
@@ -44,6 +45,47 @@ export async function closeCapsules(db: Pool, { count, perMinute, damaged, inMin
   await db.query(users, [count]);
   await db.query(capsules, [count, perMinute, damaged, inMinutes]);
   await db.query(members, [count]);
+}
+
+/** Real time before the first capsule's; a mail that hangs does so for 10 s. */
+const mailsAheadMs = 4_000;
+
+/**
+ * A mail in each worker that the openings have, a moment before the first capsule opens. One by one: a batch of mails
+ * would hang in one worker, and the cap of mails keeps a second batch out.
+ */
+export async function mailsAhead({ api, system }: ExampleSystem, scale: number): Promise<void> {
+  const { pool, topology } = system;
+  const answer = async (query: string, values: readonly unknown[] = []): Promise<boolean> =>
+    (await pool.query<{ is: boolean }>(query, [...values])).rows[0]?.is ?? false;
+  await until("the first capsule's time to be near", 120_000, () =>
+    answer("select min(opens_at) <= belfry.now() + belfry.span($1) as is from time_capsule.capsule", [
+      mailsAheadMs * scale,
+    ]),
+  );
+  const workers = topology.lanes.find(({ name }) => name === "openings")?.concurrency ?? 0;
+  const at = "2026-01-01T00:00:00Z";
+  for (let n = 1; n <= workers; n += 1) {
+    const payload = {
+      to: `ahead-${n}@post.example`,
+      userName: "A",
+      capsuleId: "0",
+      title: "x",
+      closedAt: at,
+      openedAt: at,
+    };
+    // Through the API, whose process knows the lane of a mail as the workers do.
+    const made = await fetch(`${api}/jobs`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ kind: "send-open-mail", payload }),
+    });
+    if (!made.ok) throw new Error(`a mail was refused: ${await made.text()}`);
+    const { id } = (await made.json()) as { id: string };
+    await until("the mail to be tried", 10_000, () =>
+      answer("select attempt > 0 as is from belfry.job where id = $1", [id]),
+    );
+  }
 }
 
 /** Milliseconds from each capsule's time to its opening, sorted; capsules that are closed are left out. */

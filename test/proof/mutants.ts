@@ -68,8 +68,8 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   key: [
     {
       file: "/src/core/work/handler-context.ts",
-      from: "effectKey: (name) => `${job.jobId}:${name}`",
-      to: "effectKey: (name) => `${job.jobId}:${name}:${Math.random()}`",
+      from: "return (name) => `${this.#scope.job.jobId}:${name}`",
+      to: "return (name) => `${this.#scope.job.jobId}:${name}:${Math.random()}`",
     },
   ],
   /** A due row has lost its message although the queue still has delayed ones. */
@@ -133,7 +133,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   heartbeat: [
     {
       file: "/src/core/work/lease-keeper.ts",
-      from: "(await ports.store.heartbeat(beats, worker)).map(id)",
+      from: "(await ports.store.heartbeat(sent, worker)).map(id)",
       to: "asked.map((one) => id(one.job))",
     },
   ],

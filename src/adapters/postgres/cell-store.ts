@@ -15,6 +15,9 @@ const mapLock = "cell-map";
 /** A move waits so long for writes under way, then gives up and may be repeated. */
 const moveWaitMs = 10_000;
 
+/** A job by its key, with what its payload is compared by. */
+export type Sought = Pick<NewJob, "kind" | "key" | "canonicalInput">;
+
 /** What one cell's database knows about all cells. */
 export interface CellStore {
   /** Null: none was written yet. */
@@ -22,7 +25,7 @@ export interface CellStore {
   /** Waits for the writes under way; later ones that an older map routed are refused. Does nothing when it has this version. */
   install(map: CellMap): Promise<void>;
   /** Jobs with the keys of these, in their order; null where there is none. */
-  find(jobs: readonly NewJob[]): Promise<readonly (InsertResult | null)[]>;
+  find(jobs: readonly Sought[]): Promise<readonly (InsertResult | null)[]>;
   /** Holds the right to move ranges while `work` runs. @throws RangeError when another process has it. */
   alone<T>(work: () => Promise<T>): Promise<T>;
 }

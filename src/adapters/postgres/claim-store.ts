@@ -14,7 +14,7 @@ import { newest } from "./newest.ts";
 import { aftermathOf } from "./outbox.ts";
 import { inRuns } from "./run-read.ts";
 import type { Session } from "./session.ts";
-import { claimFull, type ClaimedRow, claimPlain, findFull, lookAt, plainClaim } from "./sql/claim.ts";
+import { claimFull, type ClaimedRow, claimPlain, findFull, lookAt, type PlainClaims } from "./sql/claim.ts";
 import { extendLease, renewLeases, takeOverLease } from "./sql/lease.ts";
 import type { Statement } from "./statement.ts";
 
@@ -83,10 +83,10 @@ async function claim(
     unlessLockedEach([...group.keys()], (ids) =>
       session.run(statement, [ids, ids.map((id) => group.get(id)), options.worker, options.alone, ...more]),
     );
-  const plain = await claimAll(claimPlain, asked);
-  const rows = plain.map((row): ClaimedRow => ({ ...row, ...plainClaim }));
-  for (const row of rows) asked.delete(row.id);
-  if (asked.size === 0) return { claimed: rows.map((row) => claimed(row)), aftermath: noAftermath };
+  const plain = (await claimAll(claimPlain, asked)).flatMap(claimedTogether);
+  for (const { jobId } of plain) asked.delete(jobId);
+  if (asked.size === 0) return { claimed: plain, aftermath: noAftermath };
+  const rows: ClaimedRow[] = [];
   try {
     const left = [...asked.keys()];
     // One row is claimed singly however many slots it needs, so nothing has to be looked up first.
@@ -97,11 +97,12 @@ async function claim(
       rows.push(...(await claimAll(claimFull, group, [options.asked ?? []])));
     }
   } catch (error) {
-    if (rows.length === 0) throw error;
+    if (plain.length + rows.length === 0) throw error;
   }
   const inRun = rows.filter((row) => row.run_id !== null).map((row) => row.id);
   const runs = await inRuns(session, inRun);
-  return { claimed: rows.map((row) => claimed(row, runs.get(row.id))), aftermath: aftermathOf(rows.map(followed)) };
+  const full = rows.map((row) => claimed(row, runs.get(row.id)));
+  return { claimed: [...plain, ...full], aftermath: aftermathOf(rows.map(followed)) };
 }
 
 /**
@@ -142,6 +143,42 @@ function claimable(rows: readonly { id: string; slots: number }[]): readonly (re
   const together = rows.filter((row) => row.slots <= 1).map((row) => row.id);
   const singly = rows.filter((row) => row.slots > 1).map((row) => [row.id]);
   return together.length === 0 ? singly : [together, ...singly];
+}
+
+function claimedTogether(claims: PlainClaims): Claimed[] {
+  if (claims.ids === null) return [];
+  const { kinds, keys, payloads, traces } = claims;
+  const numbers = (list: string): readonly number[] => list.split(",").map(Number);
+  const generations = numbers(claims.generations);
+  const attempts = numbers(claims.attempts);
+  const failures = numbers(claims.failures);
+  const interruptions = numbers(claims.interruptions);
+  const maxAttempts = numbers(claims.max_attempts);
+  const leasesMs = numbers(claims.leases_ms);
+  const dueAt = numbers(claims.due_at);
+  const latenessMs = numbers(claims.lateness_ms);
+  return claims.ids.split(",").map((id, n) => ({
+    jobId: id as JobId,
+    state: "RUNNING",
+    reason: null,
+    kind: kinds[n] ?? "",
+    key: keys[n] ?? null,
+    payload: payloads[n] as Json,
+    generation: generations[n] ?? 0,
+    attempt: attempts[n] ?? 0,
+    failures: failures[n] ?? 0,
+    interruptions: interruptions[n] ?? 0,
+    maxAttempts: maxAttempts[n] ?? 0,
+    leaseMs: leasesMs[n] ?? 0,
+    trace: traces[n] ?? "",
+    slotKeys: [],
+    dueAt: dueAt[n] ?? 0,
+    scheduleId: null,
+    scheduledFor: null,
+    latenessMs: latenessMs[n] ?? 0,
+    isCatchUp: false,
+    missedCount: 0,
+  }));
 }
 
 const claimed = (row: ClaimedRow, run?: InRun): Claimed => ({

@@ -138,7 +138,10 @@ function eventNumbers(settlements: readonly Settlement[], options: SettleOptions
   let last = 0;
   return settlements.map((each) => {
     const state = stateOf(each, options);
-    const key = JSON.stringify([each.to, state, cleanMessage(each.reason), cleanCode(each.errorCode)]);
+    const key =
+      each.to === "SUCCESS"
+        ? ""
+        : JSON.stringify([each.to, state, cleanMessage(each.reason), cleanCode(each.errorCode)]);
     const known = numbers.get(key);
     if (known !== undefined) return known;
     last += state === each.to ? 1 : 2;

@@ -7,12 +7,12 @@ import {
   snapshotOpen,
   type StreamCursor,
   type StreamEvent,
+  type StreamLook,
   type StreamPlace,
 } from "../../core/ports/event-stream.ts";
 import type { Operations } from "../../core/ports/operations.ts";
 import type { State } from "../../core/job/state.ts";
 import { currentEpoch } from "./epoch.ts";
-import { byId } from "./newest.ts";
 import type { Session } from "./session.ts";
 import type { Epoch } from "./sql/epoch.ts";
 import { readStream, readStreamEnd, type StreamRow } from "./sql/stream.ts";
@@ -25,36 +25,42 @@ export function streamStore(session: Session): Pick<Operations, "stream"> {
   return {
     async stream(cursor, limit) {
       const epoch = await currentEpoch(session);
-      const [end] = await session.run(readStreamEnd);
-      if (end === undefined) throw new Error("the database gave no snapshot");
-      const upto = shortSnapshot(end.snapshot);
-      const now = { epoch: epoch.name, from: upto, page: null };
-      if (cursor === null) return { events: [], cursor: formatCursor(now), isMore: false, isGap: false };
+      const now = await look(session);
+      const end = { epoch: epoch.name, from: now, page: null };
+      if (cursor === null) return { events: [], cursor: formatCursor(end), isMore: false, isGap: false };
       const place = parseCursor(cursor);
-      if (place === null || !isOf(place, now)) {
-        return { events: [], cursor: formatCursor(now), isMore: false, isGap: true };
+      if (place === null || !isOf(place, end)) {
+        return { events: [], cursor: formatCursor(end), isMore: false, isGap: true };
       }
-      return { ...(await readPage(session, place, { epoch, now: upto, limit })), isGap: false };
+      return { ...(await readPage(session, place, { epoch, now, limit })), isGap: false };
     },
   };
 }
 
+async function look(session: Session): Promise<StreamLook> {
+  const [row] = await session.run(readStreamEnd);
+  if (row === undefined) throw new Error("the database gave no snapshot");
+  return { snapshot: shortSnapshot(row.snapshot), next: row.next, last: row.last };
+}
+
 /** A cursor that lies ahead of the server is of a history that was lost, whatever its epoch says. */
-const isOf = (place: StreamPlace, now: StreamPlace): boolean =>
-  place.epoch === now.epoch && BigInt(snapshotEnd(place.page?.upto ?? place.from)) <= BigInt(snapshotEnd(now.from));
+const isOf = ({ epoch, from, page }: StreamPlace, now: StreamPlace): boolean =>
+  epoch === now.epoch && BigInt(snapshotEnd((page?.upto ?? from).snapshot)) <= BigInt(snapshotEnd(now.from.snapshot));
 
 async function readPage(
   session: Session,
   place: StreamPlace,
-  { epoch, now, limit }: { readonly epoch: Epoch; readonly now: string; readonly limit: number },
+  { epoch, now, limit }: { readonly epoch: Epoch; readonly now: StreamLook; readonly limit: number },
 ): Promise<{ events: readonly StreamEvent[]; cursor: StreamCursor; isMore: boolean }> {
   const { from, page } = place;
   const upto = page?.upto ?? now;
   const rows = await session.run(readStream, [
-    snapshotEnd(from),
-    snapshotOpen(from),
-    upto,
-    page?.xid ?? "0",
+    from.snapshot,
+    snapshotOpen(from.snapshot),
+    snapshotEnd(from.snapshot),
+    from.next,
+    from.last,
+    upto.snapshot,
     page?.id ?? "0",
     page?.place ?? "0",
     limit,
@@ -62,11 +68,9 @@ async function readPage(
   ]);
   const last = rows.at(-1);
   const isMore = rows.length === limit && last !== undefined;
-  const next = isMore ? { upto, xid: last.xid, id: last.id, place: String(last.place) } : null;
+  const next = isMore ? { upto, id: last.id, place: String(last.place) } : null;
   const cursor = formatCursor({ epoch: epoch.name, from: isMore ? from : upto, page: next });
-  // A transaction that waits for a row may have the lower number: a job's moves are in the order of their events.
-  const inOrder = rows.toSorted((a, b) => byId(a.id, b.id) || a.place - b.place);
-  return { events: inOrder.map((row) => streamEvent(row, epoch)), cursor, isMore };
+  return { events: rows.map((row) => streamEvent(row, epoch)), cursor, isMore };
 }
 
 const streamEvent = (row: StreamRow, epoch: Epoch): StreamEvent => ({

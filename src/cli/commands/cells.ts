@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import { newestMap } from "../../cells/client.ts";
 import { cellsNow, type CellStores, forgetCell, initCells, moveRange } from "../../cells/move.ts";
-import { type CellPlaces, openCells, readCells } from "../../cells/open.ts";
+import { type CellPlaces, openCells, readCells, withoutDatabases } from "../../cells/open.ts";
 import type { CellMap } from "../../cells/route.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
@@ -85,10 +85,6 @@ const rangesText = (map: CellMap, out: Output): string =>
     ["FROM", "TO", "CELL", "WAS"],
     map.ranges.map(({ from, to, cell, was = [] }) => [from, to, cell, was.join(", ")]),
   );
-
-/** The map lies in databases that many may read: it has no addresses of databases, which may hold passwords. */
-const withoutDatabases = (places: CellPlaces): CellMap["cells"] =>
-  Object.fromEntries(Object.entries(places).map(([name, { number, stage, api }]) => [name, { number, stage, api }]));
 
 function asked<T>(read: () => T): T {
   try {

@@ -32,12 +32,20 @@ export function migrateCommand(world: World, out: Output): Command {
         throw new CliError(exitCodes.usage, "no-database", "name the database: set DATABASE_URL or --database-url");
       const project = await projectOf(world);
       const apps = await loadApps(project, stageIn(project, stage));
-      const sets = await migrateAll({ url, isRestored }, apps);
+      const sets = await migrateAll({ url, isRestored, cell: cellIn(world.env["BELFRY_CELL"]) }, apps);
       const differences = await storedDifferences(url, apps, stage);
       out.result({ stage, sets, differences }, () =>
         [...sets.map(lineOf), ...differences.map((difference) => `next start: ${difference}`)].join("\n"),
       );
     });
+}
+
+/** The number of this stage among several cells. @throws CliError */
+function cellIn(text: string | undefined): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  if (/^\d{1,2}$/.test(text) && Number(text) <= 63) return Number(text);
+  const rule = `BELFRY_CELL is ${JSON.stringify(text)}; it must be a whole number from 0 to 63`;
+  throw new CliError(exitCodes.usage, "bad-cell", rule);
 }
 
 interface MigratedSet extends Migrated {
@@ -46,7 +54,7 @@ interface MigratedSet extends Migrated {
 }
 
 async function migrateAll(
-  target: { readonly url: string; readonly isRestored: boolean },
+  target: { readonly url: string; readonly isRestored: boolean; readonly cell: number | undefined },
   apps: readonly AppDefinition[],
 ): Promise<readonly MigratedSet[]> {
   const { url } = target;

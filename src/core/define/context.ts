@@ -40,7 +40,10 @@ export interface BatchResult {
   readonly hasMore: boolean;
 }
 
-/** What a handler may use. Its writes are fenced: a worker that lost its lease writes nothing. */
+/**
+ * What a handler may use. Its writes are fenced: a worker that lost its lease writes nothing.
+ * Its functions may be taken out of it (`const { log, tx } = ctx`); a copy made by spreading it (`{ ...ctx }`) is empty.
+ */
 export interface Context {
   readonly jobId: JobId;
   /** The run it belongs to, or null. */

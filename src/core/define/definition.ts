@@ -39,7 +39,7 @@ export interface JobDefinition {
   readonly concurrency: number | null;
   readonly lock: { readonly name: string; readonly ttlMs: ByStage<number> } | null;
   /** Applies the schema: the value a handler gets has its defaults. */
-  readonly check: (payload: unknown) => Promise<PayloadCheck>;
+  readonly check: (payload: unknown) => PayloadCheck | Promise<PayloadCheck>;
   readonly key: ((payload: unknown) => string) | null;
   /** What it was checked with; null takes no payload, or one of Belfry's own. */
   readonly schema: StandardSchemaV1 | null;
@@ -63,7 +63,7 @@ export interface HandlerBody {
 export interface TaskBody {
   readonly is: "task";
   /** Checks the run's input, which is stored before defaults. */
-  readonly graph: { readonly id: string; readonly check: (input: unknown) => Promise<PayloadCheck> };
+  readonly graph: { readonly id: string; readonly check: (input: unknown) => PayloadCheck | Promise<PayloadCheck> };
   /** What `run` and `when` are called with. */
   readonly given: (run: InRun, input: unknown) => unknown;
   readonly when: ((given: unknown) => boolean | Promise<boolean>) | null;

@@ -5,8 +5,10 @@ import { contractLimits } from "../job/contract-limits.ts";
 import { valueFor } from "./stage.ts";
 
 export interface JobInput {
-  /** What the caller passed, as `checkedJson` gave it back. The schema's defaults are applied when the handler runs. */
+  /** What the caller passed, as `checkedInput` gave it back. The schema's defaults are applied when the handler runs. */
   readonly payload: Json;
+  /** Left out where the payload is not checked: then it is made from it. */
+  readonly canonicalInput?: string;
   readonly key: string | null;
   readonly dueAt: Instant | null;
   readonly delayMs: number;
@@ -21,7 +23,7 @@ export function newJob(definition: JobDefinition, stage: string, input: JobInput
     kind: definition.id,
     key: checkedKey(definition.id, input.key),
     payload: input.payload,
-    canonicalInput: canonical(input.payload),
+    canonicalInput: input.canonicalInput ?? canonical(input.payload),
     lane: definition.lane,
     dueAt: input.dueAt,
     delayMs: input.delayMs,
@@ -155,15 +157,23 @@ function checkedKey(kind: string, key: string | null): string | null {
 }
 
 /** The payload as JSON, within the byte limit. */
-export function checkedJson(kind: string, payload: unknown, bytesMax: number = contractLimits.payloadBytesMax): Json {
+export const checkedJson = (kind: string, payload: unknown, bytesMax?: number): Json =>
+  checkedInput(kind, payload, bytesMax).payload;
+
+/** The same with its canonical text. */
+export function checkedInput(
+  kind: string,
+  payload: unknown,
+  bytesMax: number = contractLimits.payloadBytesMax,
+): Pick<NewJob, "payload" | "canonicalInput"> {
   const text = canonical(payload);
-  const bytes = utf8Bytes(text);
-  if (bytes > bytesMax) {
+  // A unit of a string is at most three bytes, so most payloads need no count.
+  if (text.length * 3 > bytesMax && utf8Bytes(text) > bytesMax) {
     throw new RangeError(
-      `payload of "${kind}" is ${bytes} bytes; the limit is ${bytesMax}: store it elsewhere and pass a reference`,
+      `payload of "${kind}" is ${utf8Bytes(text)} bytes; the limit is ${bytesMax}: store it elsewhere and pass a reference`,
     );
   }
-  return JSON.parse(text) as Json;
+  return { payload: JSON.parse(text) as Json, canonicalInput: text };
 }
 
 /** Length in UTF-8 without allocating the bytes. */

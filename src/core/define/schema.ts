@@ -5,20 +5,28 @@ import type { PayloadCheck } from "./definition.ts";
  * Validates with any Standard Schema (zod, valibot, arktype ...). No schema means no payload.
  * A void payload is stored as JSON null, so null passes where undefined would.
  */
-export async function checkPayload(schema: StandardSchemaV1 | undefined, payload: unknown): Promise<PayloadCheck> {
-  const checked = await checkWith(schema, payload);
-  if (checked.ok || payload !== null) return checked;
-  const asVoid = await checkWith(schema, undefined);
-  return asVoid.ok ? asVoid : checked;
+export function checkPayload(
+  schema: StandardSchemaV1 | undefined,
+  payload: unknown,
+): PayloadCheck | Promise<PayloadCheck> {
+  return after(checkWith(schema, payload), (checked) => {
+    if (checked.ok || payload !== null) return checked;
+    return after(checkWith(schema, undefined), (asVoid) => (asVoid.ok ? asVoid : checked));
+  });
 }
 
 /** The same, synchronously. @returns null when the schema is asynchronous: then it is checked only at run time. */
 export function checkPayloadNow(schema: StandardSchemaV1 | undefined, payload: unknown): PayloadCheck | null {
-  const checked = checkWith(schema, payload);
-  if (checked instanceof Promise) return null;
-  if (checked.ok || payload !== null) return checked;
-  const asVoid = checkWith(schema, undefined);
-  return !(asVoid instanceof Promise) && asVoid.ok ? asVoid : checked;
+  const checked = checkPayload(schema, payload);
+  return checked instanceof Promise ? null : checked;
+}
+
+/** Without a promise where there is none: a check is made for every job. */
+function after(
+  checked: PayloadCheck | Promise<PayloadCheck>,
+  next: (checked: PayloadCheck) => PayloadCheck | Promise<PayloadCheck>,
+): PayloadCheck | Promise<PayloadCheck> {
+  return checked instanceof Promise ? checked.then(next) : next(checked);
 }
 
 function checkWith(schema: StandardSchemaV1 | undefined, payload: unknown): PayloadCheck | Promise<PayloadCheck> {

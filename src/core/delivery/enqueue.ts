@@ -2,7 +2,7 @@ import type { JobDefinition } from "../define/definition.ts";
 import { InvalidPayload, KeyConflict } from "../define/errors.ts";
 import type { NewJob } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
-import { checkedJson, newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
+import { checkedInput, newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
 import type { InsertResult, Ports } from "../ports/ports.ts";
 import type { EnqueueClient, EnqueueItem, Enqueued, EnqueueSettings } from "../ports/client.ts";
 import { mergeAftermaths } from "../ports/aftermath.ts";
@@ -90,18 +90,20 @@ export async function prepare(
   items: readonly EnqueueItem[],
 ): Promise<readonly NewJob[]> {
   const jobs: NewJob[] = [];
+  const slotKeys = slotKeysOf(definition);
   for (const item of items) {
-    const payload = checkedJson(definition.id, item.payload);
-    const checked = await definition.check(payload);
+    const input = checkedInput(definition.id, item.payload);
+    const checking = definition.check(input.payload);
+    const checked = checking instanceof Promise ? await checking : checking;
     if (!checked.ok) throw new InvalidPayload(definition.id, checked.issues);
     jobs.push(
       newJob(definition, stage, {
-        payload,
+        ...input,
         key: item.key ?? definition.key?.(checked.value) ?? null,
         dueAt: dueAtOf(definition.id, item.dueAt),
         delayMs: delayOf(definition.id, item.delayMs),
         trace,
-        slotKeys: slotKeysOf(definition),
+        slotKeys,
       }),
     );
   }

@@ -16,7 +16,9 @@ export function decodeMessage(body: string): Message | null {
 
 /** A number that its column cannot hold would fail the claim of the whole batch, again and again. */
 const isJobId = (value: unknown): value is JobId =>
-  typeof value === "string" && /^[1-9]\d{0,18}$/.test(value) && BigInt(value) <= 2n ** 63n - 1n;
+  typeof value === "string" && /^[1-9]\d{0,18}$/.test(value) && (value.length < 19 || BigInt(value) <= jobIdMax);
+
+const jobIdMax = 2n ** 63n - 1n;
 
 const isGeneration = (value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 31;

@@ -28,28 +28,46 @@ export interface StreamPage {
   readonly isGap: boolean;
 }
 
+/** How far one look saw. Transactions from `next` on begin after it: their events have ids above `last`. */
+export interface StreamLook {
+  /** A snapshot of Postgres: `xmin:xmax:xip,xip`. */
+  readonly snapshot: string;
+  readonly next: string;
+  /** The highest event id that could be seen. */
+  readonly last: string;
+}
+
 /**
- * A decoded cursor: every event visible to `from` was read. While `upto` is set, the events between the two were read as far
- * as `page`; `place` counts the moves inside that event row.
+ * A decoded cursor: every event visible to `from` was read. While a page is set, the events between it and `upto` were read as
+ * far as `id`; `place` counts the moves inside that event row.
  */
 export interface StreamPlace {
   /** The name of the history that its transactions belong to. */
   readonly epoch: string;
-  /** A snapshot of Postgres: `xmin:xmax:xip,xip`. */
-  readonly from: string;
-  readonly page: { readonly upto: string; readonly xid: string; readonly id: string; readonly place: string } | null;
+  readonly from: StreamLook;
+  readonly page: { readonly upto: StreamLook; readonly id: string; readonly place: string } | null;
 }
 
 export const formatCursor = ({ epoch, from, page }: StreamPlace): StreamCursor =>
-  [epoch, from, ...(page === null ? [] : [page.upto, page.xid, page.id, page.place])].join("~") as StreamCursor;
+  [epoch, lookText(from), ...(page === null ? [] : [lookText(page.upto), page.id, page.place])].join(
+    "~",
+  ) as StreamCursor;
 
-const snapshotText = new RegExp(`^\\d{1,19}:\\d{1,19}:(\\d{1,19}(,\\d{1,19}){0,${streamLimits.streamOpenMax - 1}})?$`);
+const lookText = ({ snapshot, next, last }: StreamLook): string => `${snapshot}:${next}:${last}`;
+
+const snapshotText = `\\d{1,19}:\\d{1,19}:(?:\\d{1,19}(?:,\\d{1,19}){0,${streamLimits.streamOpenMax - 1}})?`;
+const lookPattern = new RegExp(`^(${snapshotText}):(\\d{1,19}):(\\d{1,19})$`);
 const idMax = 2n ** 63n - 1n;
 const isNumber = (text: string): boolean => /^\d{1,19}$/.test(text) && BigInt(text) <= idMax;
 
+function parseLook(text: string): StreamLook | null {
+  const [, snapshot = "", next = "", last = ""] = lookPattern.exec(text) ?? [];
+  if (!isSnapshot(snapshot) || !isNumber(next) || !isNumber(last)) return null;
+  return BigInt(next) < BigInt(snapshotEnd(snapshot)) ? null : { snapshot, next, last };
+}
+
 /** By the rules of Postgres, which answers any other text with an error: bounds above 0 and in order, and so what lies between. */
 function isSnapshot(text: string): boolean {
-  if (!snapshotText.test(text)) return false;
   const [start = 0n, end = 0n] = text.split(":", 2).map(BigInt);
   const places = [start, ...snapshotOpen(text).map(BigInt)];
   const isOrdered = places.every((place, index) => index === 0 || place >= (places[index - 1] ?? 0n));
@@ -64,11 +82,13 @@ function isSnapshot(text: string): boolean {
 
 /** @returns null for text that is no cursor. */
 export function parseCursor(text: string): StreamPlace | null {
-  const [epoch = "", from = "", upto, xid, id, place, ...rest] = text.split("~");
-  if (!/^[0-9a-f]{8}$/.test(epoch) || !isSnapshot(from) || rest.length > 0) return null;
-  if (upto === undefined) return { epoch, from, page: null };
-  if (!isSnapshot(upto) || !isNumber(xid ?? "") || !isNumber(id ?? "") || !isNumber(place ?? "")) return null;
-  return { epoch, from, page: { upto, xid: xid ?? "", id: id ?? "", place: place ?? "" } };
+  const [epoch = "", begin = "", end, id = "", place = "", ...rest] = text.split("~");
+  const from = parseLook(begin);
+  if (!/^[0-9a-f]{8}$/.test(epoch) || from === null || rest.length > 0) return null;
+  if (end === undefined) return { epoch, from, page: null };
+  const upto = parseLook(end);
+  if (upto === null || !isNumber(id) || !isNumber(place)) return null;
+  return { epoch, from, page: { upto, id, place } };
 }
 
 /** The upper bound of a snapshot: every transaction from there on was not seen. */

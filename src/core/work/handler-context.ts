@@ -8,42 +8,97 @@ import type { InvocationScope } from "./invocation-scope.ts";
 import type { Json, NewJob } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { acquireLock } from "../lock/lock.ts";
-import type { Tx } from "../ports/ports.ts";
+import type { Log, Tx } from "../ports/ports.ts";
 import { valueFor, type PerStage } from "../define/stage.ts";
 
+type Transact = <T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>) => Promise<T>;
+
 /** The `ctx` of one attempt, which fences every write through it. Its functions work without it as `this`. */
-export function createContext(scope: InvocationScope, transact: Context["tx"]): Context {
-  const { job, worker } = scope;
-  const { ports } = worker;
-  return {
-    jobId: job.jobId,
-    runId: job.run?.runId ?? null,
-    attempt: job.attempt,
-    failures: job.failures,
-    key: job.key,
-    stage: worker.options.stage,
-    scheduledFor: new Date(job.scheduledFor ?? job.dueAt),
-    lateness: job.latenessMs,
-    isCatchUp: job.isCatchUp,
-    missedCount: job.missedCount,
-    signal: scope.signal,
-    // Not a getter: an object that has one of its own takes 1 KB, whether the handler logs or not.
-    log: scope.keptLog.over(() =>
-      ports.log.child({ job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace }),
-    ),
-    heartbeat(progress) {
+export const createContext = (scope: InvocationScope, transact: Transact): Context =>
+  new HandlerContext(scope, transact);
+
+/** Its functions are made when a handler takes them: a handler uses few, and made for each attempt they cost 1 KB. */
+class HandlerContext implements Context {
+  readonly #scope: InvocationScope;
+  readonly #transact: Transact;
+  #log: Log | null = null;
+
+  constructor(scope: InvocationScope, transact: Transact) {
+    this.#scope = scope;
+    this.#transact = transact;
+  }
+
+  get jobId() {
+    return this.#scope.job.jobId;
+  }
+  get runId() {
+    return this.#scope.job.run?.runId ?? null;
+  }
+  get attempt() {
+    return this.#scope.job.attempt;
+  }
+  get failures() {
+    return this.#scope.job.failures;
+  }
+  get key() {
+    return this.#scope.job.key;
+  }
+  get stage() {
+    return this.#scope.worker.options.stage;
+  }
+  get scheduledFor() {
+    return new Date(this.#scope.job.scheduledFor ?? this.#scope.job.dueAt);
+  }
+  get lateness() {
+    return this.#scope.job.latenessMs;
+  }
+  get isCatchUp() {
+    return this.#scope.job.isCatchUp;
+  }
+  get missedCount() {
+    return this.#scope.job.missedCount;
+  }
+  get signal() {
+    return this.#scope.hold.signal;
+  }
+  get log() {
+    const { job, worker, keptLog } = this.#scope;
+    const open = (): Log =>
+      worker.ports.log.child({ job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace });
+    return (this.#log ??= keptLog.over(open));
+  }
+  get heartbeat(): Context["heartbeat"] {
+    const { job, worker } = this.#scope;
+    return (progress) => {
       if (progress !== undefined) worker.leases.progress(job, checkedProgress(job.kind, progress));
       return Promise.resolve();
-    },
-    metric: (name, value, unit) => ports.metrics.add(name, value, unit, { job: job.kind }),
-    secret: (name) => secretOf(scope, name),
-    effectKey: (name) => `${job.jobId}:${name}`,
-    tx: transact,
-    enqueue: (child, payload, options) => enqueueChild(scope, child, payload, options ?? {}),
-    withLock: (name, options, work) => withLock(scope, name, options.ttl, work),
-    batches: (options, work) => batches(scope, options, work),
-    pages: (next, options) => pages(scope, next, options.maxPages),
-  };
+    };
+  }
+  get metric(): Context["metric"] {
+    const { job, worker } = this.#scope;
+    return (name, value, unit) => worker.ports.metrics.add(name, value, unit, { job: job.kind });
+  }
+  get secret(): Context["secret"] {
+    return (name) => secretOf(this.#scope, name);
+  }
+  get effectKey(): Context["effectKey"] {
+    return (name) => `${this.#scope.job.jobId}:${name}`;
+  }
+  get tx(): Context["tx"] {
+    return (work) => this.#transact(this.#scope, work);
+  }
+  get enqueue(): Context["enqueue"] {
+    return (child, payload, options) => enqueueChild(this.#scope, child, payload, options ?? {});
+  }
+  get withLock(): Context["withLock"] {
+    return (name, options, work) => withLock(this.#scope, name, options.ttl, work);
+  }
+  get batches(): Context["batches"] {
+    return (options, work) => batches(this.#scope, options, work);
+  }
+  get pages(): Context["pages"] {
+    return (next, options) => pages(this.#scope, next, options.maxPages);
+  }
 }
 
 function secretOf({ definition, worker }: InvocationScope, name: string): string {
@@ -117,7 +172,7 @@ async function withLock<T>(
     name,
     owner,
     leaseMs: durationMs(`ctx.withLock("${name}"): ttl`, ttl),
-    signal: scope.signal,
+    signal: scope.hold.signal,
   });
   if (got.got === "outage")
     throw new Error(`the lock store is away; lock "${name}" was not taken`, { cause: got.error });
@@ -127,7 +182,7 @@ async function withLock<T>(
   }
   ports.metrics.add("scheduler.lock.acquired", 1, "Count", dimensions);
   try {
-    return { acquired: true, value: await work(AbortSignal.any([scope.signal, got.lock.lost])) };
+    return { acquired: true, value: await work(AbortSignal.any([scope.hold.signal, got.lock.lost])) };
   } finally {
     await got.lock.release();
   }
@@ -148,7 +203,7 @@ async function batches(
   let total: BatchResult = { processed: 0, succeeded: 0, failed: 0, hasMore: true };
   try {
     for (let round = 0; round < rounds && total.hasMore; round += 1) {
-      scope.signal.throwIfAborted();
+      scope.hold.signal.throwIfAborted();
       const batch = await work(size);
       total = {
         processed: total.processed + batch.processed,
@@ -186,7 +241,7 @@ async function pages<C extends Json>(
   within("pages.maxPages", maxPages, contractLimits.pagesMax);
   let cursor: C | null = null;
   for (let page = 0; page < maxPages; page += 1) {
-    scope.signal.throwIfAborted();
+    scope.hold.signal.throwIfAborted();
     cursor = await next(cursor);
     if (cursor === null) return { pages: page + 1, hasMore: false };
   }

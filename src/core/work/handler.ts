@@ -1,7 +1,10 @@
 import { reasons } from "../job/reasons.ts";
-import { createInvocation, type Invocation, type RunningAttempt } from "./invocation.ts";
+import { closeScope, openScope, runInvocation } from "./invocation.ts";
+import type { InvocationScope } from "./invocation-scope.ts";
+import type { KeptLog } from "./kept-log.ts";
+import type { Hold } from "./lease-keeper.ts";
 import type { Outcome } from "../job/decide.ts";
-import type { JobDefinition } from "../define/definition.ts";
+import type { JobDefinition, PayloadCheck } from "../define/definition.ts";
 import { AmbiguousError, InvalidPayload, PermanentError, RetryLater } from "../define/errors.ts";
 import { Interruption } from "./interruption.ts";
 import type { Json, NewJob } from "../job/job.ts";
@@ -26,36 +29,30 @@ export async function runHandler(worker: WorkerScope, job: Claimed, remainingMs:
   const { ports } = worker;
   const definition = worker.registry.jobs.get(job.kind);
   if (definition === undefined) return { is: "outcome", outcome: await unknownKind(worker, job), children: [] };
-  const checked = await checkPayload(definition, job);
-  if ("is" in checked) return checked;
+  let checked: PayloadCheck;
+  try {
+    const checking = definition.check(job.payload);
+    checked = checking instanceof Promise ? await checking : checking;
+  } catch (error) {
+    // A schema that throws may succeed at the next attempt; one that refuses the payload cannot.
+    return { is: "outcome", outcome: outcomeOf(error, null), children: [] };
+  }
+  if (!checked.ok) return failedAtOnce("INVALID_PAYLOAD", new InvalidPayload(job.kind, checked.issues).message);
   const startedMs = ports.clock.elapsedMs();
-  const timer = startTimer(worker, job, definition, remainingMs);
-  const attempt = { worker, job, definition };
-  const invocation = createInvocation(attempt, checked.value, timer.signal);
+  const hold = worker.leases.holdOf(job);
+  limitTime(hold, definition, remainingMs);
+  const scope = openScope({ worker, job, definition, hold }, startedMs);
   measureStart(worker, job, definition);
   try {
     // The worker may have been stopped just after the claim.
-    const end = timer.signal.aborted
-      ? { error: timer.signal.reason as unknown }
-      : await race(worker, invocation.run(), timer.signal);
-    return finish(attempt, invocation, timer.signal, end);
+    const end =
+      hold.interruption === null ? await untilLeft(hold, runInvocation(scope, checked.value)) : interrupted(hold);
+    return finish(scope, end);
   } finally {
-    timer.stop();
-    invocation.close();
+    closeScope(scope);
     ports.metrics.add("scheduler.execution.time", ports.clock.elapsedMs() - startedMs, "Milliseconds", {
       job: job.kind,
     });
-  }
-}
-
-/** A schema that throws may succeed at the next attempt; one that refuses the payload cannot. */
-async function checkPayload(definition: JobDefinition, job: Claimed): Promise<{ value: unknown } | HandlerEnd> {
-  try {
-    const checked = await definition.check(job.payload);
-    if (checked.ok) return { value: checked.value };
-    return failedAtOnce("INVALID_PAYLOAD", new InvalidPayload(job.kind, checked.issues).message);
-  } catch (error) {
-    return { is: "outcome", outcome: outcomeOf(error, null), children: [] };
   }
 }
 
@@ -71,40 +68,24 @@ const failedAtOnce = (code: string, message: string): HandlerEnd => ({
 });
 
 /** Interrupts the handler at its timeout, or before the worker's time is over. */
-function startTimer(
-  worker: WorkerScope,
-  job: Claimed,
-  definition: JobDefinition,
-  remainingMs: () => number,
-): { signal: AbortSignal; stop: () => void } {
+function limitTime(hold: Hold, { timeoutMs }: JobDefinition, remainingMs: () => number): void {
   const leftMs = Math.max(0, remainingMs() - workerLimits.deadlineMarginMs);
-  const why = definition.timeoutMs <= leftMs ? "timeout" : "deadline";
-  const signal = worker.leases.signal(job);
-  const stop = worker.ports.clock.after(Math.min(definition.timeoutMs, leftMs), () =>
-    worker.leases.interrupt(job, new Interruption(why)),
-  );
-  return { signal, stop };
+  if (timeoutMs <= leftMs) hold.endAfter(timeoutMs, "timeout");
+  else hold.endAfter(leftMs, "deadline");
 }
 
 type End = { readonly value: Json | void } | { readonly error: unknown };
 
+const interrupted = (hold: Hold): End => ({ error: hold.interruption });
+
 /** A handler that ignores its signal is abandoned after a short grace; the attempt's number fences its later writes. */
-function race(worker: WorkerScope, running: Promise<Json | void>, signal: AbortSignal): Promise<End> {
+function untilLeft(hold: Hold, running: Promise<Json | void>): Promise<End> {
   return new Promise((resolve) => {
-    let cancel = (): void => {};
-    // The worker outlives its jobs: a listener that is not removed would slow down every later job.
     const end = (how: End): void => {
-      cancel();
-      signal.removeEventListener("abort", giveUp);
-      stay();
+      hold.leave = null;
       resolve(how);
     };
-    const leave = (): void => end({ error: signal.reason });
-    const giveUp = (): void => {
-      if (!worker.stopping.aborted) cancel = worker.ports.clock.after(workerLimits.abortGraceMs, leave);
-    };
-    signal.addEventListener("abort", giveUp, { once: true });
-    const stay = worker.leases.whenOverdue(leave);
+    hold.leave = () => end(interrupted(hold));
     running.then(
       (value) => end({ value }),
       (error: unknown) => end({ error }),
@@ -112,13 +93,9 @@ function race(worker: WorkerScope, running: Promise<Json | void>, signal: AbortS
   });
 }
 
-function finish(
-  { worker, job, definition }: RunningAttempt,
-  invocation: Invocation,
-  signal: AbortSignal,
-  end: End,
-): HandlerEnd {
-  if (invocation.settled()) {
+function finish(scope: InvocationScope, end: End): HandlerEnd {
+  const { worker, job, definition, hold } = scope;
+  if (scope.stage === "settled") {
     if ("error" in end)
       worker.ports.log.warn("the handler failed after its transaction committed", {
         job: job.jobId,
@@ -127,23 +104,32 @@ function finish(
       });
     return { is: "settled" };
   }
-  const reason: unknown = signal.aborted ? signal.reason : null;
-  if (reason instanceof Interruption && reason.why === "lost") return { is: "lost" };
+  const { interruption } = hold;
+  if (interruption?.why === "lost") return { is: "lost" };
   // An expired lease may still be this worker's: the compare-and-set of the settle decides.
-  if ("value" in end) return succeeded(job, definition, invocation, end.value);
-  return { is: "outcome", outcome: withDetail(outcomeOf(end.error, reason), end.error, invocation), children: [] };
+  if ("value" in end) return succeeded(job, definition, scope.children, end.value);
+  return {
+    is: "outcome",
+    outcome: withDetail(outcomeOf(end.error, interruption), end.error, scope.keptLog),
+    children: [],
+  };
 }
 
 /** Of an attempt that its timeout ended, only the log shows where it was. */
-function withDetail(outcome: Outcome, error: unknown, invocation: Invocation): Outcome {
+function withDetail(outcome: Outcome, error: unknown, keptLog: KeptLog): Outcome {
   if (outcome.is === "success" || outcome.is === "released" || outcome.is === "postponed") return outcome;
-  return { ...outcome, detail: failureDetail(error instanceof Interruption ? null : error, invocation.lines()) };
+  return { ...outcome, detail: failureDetail(error instanceof Interruption ? null : error, keptLog.lines()) };
 }
 
-function succeeded(job: Claimed, definition: JobDefinition, invocation: Invocation, value: Json | void): HandlerEnd {
+function succeeded(
+  job: Claimed,
+  definition: JobDefinition,
+  children: readonly NewJob[],
+  value: Json | void,
+): HandlerEnd {
   try {
     const result = value === undefined ? null : checkedJson(definition.id, value, contractLimits.resultBytesMax);
-    return { is: "outcome", outcome: { is: "success", result }, children: invocation.children() };
+    return { is: "outcome", outcome: { is: "success", result }, children };
   } catch (error) {
     return failedAtOnce("INVALID_RESULT", `result of "${job.kind}": ${messageOf(error)}`);
   }

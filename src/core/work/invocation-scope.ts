@@ -2,6 +2,7 @@ import type { JobDefinition } from "../define/definition.ts";
 import type { NewJob } from "../job/job.ts";
 import type { Aftermath, Claimed, Tx } from "../ports/ports.ts";
 import type { KeptLog } from "./kept-log.ts";
+import type { Hold } from "./lease-keeper.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 /** The state that the context's methods share. Internal to the invocation. */
@@ -9,7 +10,7 @@ export interface InvocationScope {
   readonly worker: WorkerScope;
   readonly job: Claimed;
   readonly definition: JobDefinition;
-  readonly signal: AbortSignal;
+  readonly hold: Pick<Hold, "interruption" | "signal">;
   readonly keptLog: KeptLog;
   readonly children: NewJob[];
   /** Aftermaths of the open transaction, for after its commit. */
@@ -17,4 +18,6 @@ export interface InvocationScope {
   ordinal: number;
   stage: "open" | "transaction" | "settled" | "closed";
   tx: Tx | null;
+  /** Of its transaction: aborted when the attempt ends before that does. */
+  abandoned: AbortController | null;
 }

@@ -1,59 +1,45 @@
 import { createContext } from "./handler-context.ts";
-import type { Json, LoggedLine, NewJob } from "../job/job.ts";
+import type { Json } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { checkedJson } from "../define/new-job.ts";
 import { mergeAftermaths, refuseBroken, UnknownOutcome, type StoreTx, type Tx } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import { callHook } from "../delivery/settled-hook.ts";
-import { createKeptLog } from "./kept-log.ts";
+import { KeptLog } from "./kept-log.ts";
 import { noteConflicts, toSettlement } from "./settler.ts";
 import { runBody } from "./run-body.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 
+/** The job that an attempt runs, its definition, its worker and its lease. */
+type RunningAttempt = Pick<InvocationScope, "worker" | "job" | "definition" | "hold">;
+
 /** One attempt of one handler: its buffered children, and whether its own transaction already wrote the outcome. */
-export interface Invocation {
-  run(): Promise<Json | void>;
-  settled(): boolean;
-  children(): readonly NewJob[];
-  /** What it logged last. */
-  lines(): readonly LoggedLine[];
-  /** Ends it: every later call through the context is refused. */
-  close(): void;
+export const openScope = ({ worker, job, definition, hold }: RunningAttempt, startedMs: number): InvocationScope => ({
+  worker,
+  job,
+  definition,
+  hold,
+  keptLog: new KeptLog(worker.ports.clock, startedMs),
+  children: [],
+  left: [],
+  ordinal: 0,
+  stage: "open",
+  tx: null,
+  abandoned: null,
+});
+
+export async function runInvocation(scope: InvocationScope, payload: unknown): Promise<Json | void> {
+  const { ports } = scope.worker;
+  await ports.crashPoint("effect.before");
+  const value = await runBody(scope, scope.definition, payload, createContext(scope, transact));
+  await ports.crashPoint("effect.after");
+  return value;
 }
 
-/** The job that an attempt runs, its definition and its worker. */
-export type RunningAttempt = Pick<InvocationScope, "worker" | "job" | "definition">;
-
-export function createInvocation(attempt: RunningAttempt, payload: unknown, signal: AbortSignal): Invocation {
-  const { worker, definition } = attempt;
-  const scope: InvocationScope = {
-    ...attempt,
-    signal,
-    keptLog: createKeptLog(worker.ports.clock.elapsedMs),
-    children: [],
-    left: [],
-    ordinal: 0,
-    stage: "open",
-    tx: null,
-  };
-  // Most attempts open no transaction, and a controller is among the dearest objects of one.
-  let abandoned: AbortController | null = null;
-  const context = createContext(scope, (work) => transact(scope, work, (abandoned ??= new AbortController()).signal));
-  return {
-    async run() {
-      await worker.ports.crashPoint("effect.before");
-      const value = await runBody(scope, definition, payload, context);
-      await worker.ports.crashPoint("effect.after");
-      return value;
-    },
-    settled: () => scope.stage === "settled",
-    children: () => scope.children,
-    lines: () => scope.keptLog.lines(),
-    close() {
-      if (scope.stage === "transaction") abandoned?.abort();
-      if (scope.stage !== "settled") scope.stage = "closed";
-    },
-  };
+/** Ends it: every later call through the context is refused. */
+export function closeScope(scope: InvocationScope): void {
+  if (scope.stage === "transaction") scope.abandoned?.abort();
+  if (scope.stage !== "settled") scope.stage = "closed";
 }
 
 /** The worker lost the job while its transaction was open, so the transaction is rolled back. */
@@ -65,10 +51,11 @@ class LostInTransaction extends Error {
  * The handler's work, its children, its hook and, as the last statement, the settle: all or nothing.
  * Zero rows settled means that the worker has lost the job, so the transaction rolls back.
  */
-async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>, abandoned: AbortSignal): Promise<T> {
+async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>): Promise<T> {
   const { ports } = scope.worker;
   if (scope.stage !== "open") throw new Error(refusals[scope.stage]);
-  scope.signal.throwIfAborted();
+  scope.hold.signal.throwIfAborted();
+  scope.abandoned = new AbortController();
   scope.stage = "transaction";
   await scope.worker.leases.flush(scope.job);
   try {
@@ -81,7 +68,7 @@ async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>,
         await settleIn(scope, tx, done);
         return done;
       },
-      { abandoned },
+      { abandoned: scope.abandoned.signal },
     );
     scope.stage = "settled";
     await committed(scope);

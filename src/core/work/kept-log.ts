@@ -1,14 +1,7 @@
 import { cleanText } from "../job/clean.ts";
 import { failureDetailLimits } from "../job/failure-detail.ts";
 import type { LoggedLine } from "../job/job.ts";
-import type { Log } from "../ports/ports.ts";
-
-/** The last lines of one attempt. They become text only if it fails. */
-export interface KeptLog {
-  /** Writes to the log that `open` gives at the first line, and keeps the line. */
-  over(open: () => Log): Log;
-  lines(): readonly LoggedLine[];
-}
+import type { Clock, Log } from "../ports/ports.ts";
 
 interface Line {
   readonly atMs: number;
@@ -17,17 +10,23 @@ interface Line {
   readonly fields: Record<string, unknown> | undefined;
 }
 
-export function createKeptLog(elapsedMs: () => number): KeptLog {
-  const startedMs = elapsedMs();
-  const kept: Line[] = [];
-  const keep = (line: Line): void => {
-    if (kept.push(line) > failureDetailLimits.logLinesMax) kept.shift();
-  };
-  const over = (open: () => Log): Log => {
+/** The last lines of one attempt. They become text only if it fails. */
+export class KeptLog {
+  readonly #clock: Pick<Clock, "elapsedMs">;
+  readonly #startedMs: number;
+  #kept: Line[] | null = null;
+
+  constructor(clock: Pick<Clock, "elapsedMs">, startedMs: number) {
+    this.#clock = clock;
+    this.#startedMs = startedMs;
+  }
+
+  /** Writes to the log that `open` gives at the first line, and keeps the line. */
+  over(open: () => Log): Log {
     let opened: Log | null = null;
     const log = (): Log => (opened ??= open());
     const write = (level: Line["level"], message: string, fields: Line["fields"]): void => {
-      keep({ atMs: Math.max(0, Math.round(elapsedMs() - startedMs)), level, message, fields });
+      this.#keep({ atMs: Math.max(0, Math.round(this.#clock.elapsedMs() - this.#startedMs)), level, message, fields });
       log()[level](message, fields);
     };
     return {
@@ -35,13 +34,19 @@ export function createKeptLog(elapsedMs: () => number): KeptLog {
       info: (message, fields) => write("info", message, fields),
       warn: (message, fields) => write("warn", message, fields),
       error: (message, fields) => write("error", message, fields),
-      child: (fields) => over(() => log().child(fields)),
+      child: (fields) => this.over(() => log().child(fields)),
     };
-  };
-  return {
-    over,
-    lines: () => kept.map(({ atMs, level, message, fields }) => ({ atMs, level, text: textOf(message, fields) })),
-  };
+  }
+
+  lines(): readonly LoggedLine[] {
+    const kept = this.#kept ?? [];
+    return kept.map(({ atMs, level, message, fields }) => ({ atMs, level, text: textOf(message, fields) }));
+  }
+
+  #keep(line: Line): void {
+    this.#kept ??= [];
+    if (this.#kept.push(line) > failureDetailLimits.logLinesMax) this.#kept.shift();
+  }
 }
 
 /** Fields may be anything that a handler has at hand; what cannot be text must not cost the attempt its outcome. */

@@ -3,115 +3,181 @@ import { Interruption } from "./interruption.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import type { AttemptRef, Claimed, Clock, AttemptProgress, Ports } from "../ports/ports.ts";
 
-/** Renews the leases of the running jobs, and aborts a handler whose job was lost. */
+/** Renews the leases of the running jobs, and interrupts a handler whose job was lost. */
 export interface LeaseKeeper {
   hold(job: Claimed): void;
   drop(job: Claimed): void;
-  /** Aborts with an `Interruption`: the lease was lost, the job was canceled, the worker stops, or `interrupt` was called. */
-  signal(job: Claimed): AbortSignal;
-  interrupt(job: Claimed, why: Interruption): void;
+  /** Interrupted as lost when the job is not held. */
+  holdOf(job: Claimed): Hold;
   /** Written at once, but at most every `progressIntervalMs`. */
   progress(job: Claimed, progress: number): void;
   /** Writes progress that is not written yet. Never throws: it must not keep an outcome from being written. */
   flush(job: Claimed): Promise<void>;
-  /** Aborts every handler now, and abandons those that still run after `graceMs`. */
+  /** Interrupts every handler now, and leaves those behind that still run after `graceMs`. */
   interruptAll(why: Interruption, graceMs: number): void;
-  /** Calls `leave` `graceMs` after `interruptAll`: stop waiting for the handler then. @returns a function that undoes this. */
-  whenOverdue(leave: () => void): () => void;
 }
 
-interface HeldJob {
+/** A job under this worker's lease, as its attempt sees it. */
+export interface Hold {
+  /** The lease was lost, the job was canceled, its time is over or the worker stops; null while the handler may run. */
+  readonly interruption: Interruption | null;
+  /** Aborts with the interruption. Made when it is first asked for: it is among the dearest objects of an attempt. */
+  readonly signal: AbortSignal;
+  readonly hasUnwrittenProgress: boolean;
+  /** Called a grace after an interruption, so that nothing waits for the handler any longer. */
+  leave: (() => void) | null;
+  /** Interrupts the handler after `ms`. */
+  endAfter(ms: number, why: Interruption["why"]): void;
+}
+
+/** What the holds of one worker share. */
+interface Keeping {
+  readonly clock: Clock;
+  readonly ends: EarliestTimer;
+  /** Set when the worker stops: then its grace counts for every handler. */
+  stopped: Interruption | null;
+}
+
+class HeldJob implements Hold {
   readonly job: Claimed;
-  readonly controller: AbortController;
+  interruption: Interruption | null;
+  leave: (() => void) | null = null;
   /** When the lease was last renewed for certain. */
   keptAtMs: number;
   nextBeatMs: number;
-  progress: number | undefined;
-  written: number | undefined;
+  progress: number | undefined = undefined;
+  written: number | undefined = undefined;
   /** When progress may be written again. */
   nextWriteMs: number;
+  end: { readonly atMs: number; readonly why: Interruption["why"] } | null = null;
+  readonly #keeping: Keeping;
+  #controller: AbortController | null = null;
+  #cancelGrace: (() => void) | null = null;
+
+  constructor(job: Claimed, keeping: Keeping, nowMs: number) {
+    this.job = job;
+    this.interruption = keeping.stopped;
+    this.keptAtMs = nowMs;
+    this.nextBeatMs = nowMs + thirdOf(job);
+    this.nextWriteMs = nowMs;
+    this.#keeping = keeping;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.interruption !== null) this.#controller.abort(this.interruption);
+    return this.#controller.signal;
+  }
+
+  get hasUnwrittenProgress(): boolean {
+    return this.progress !== this.written;
+  }
+
+  endAfter(ms: number, why: Interruption["why"]): void {
+    const atMs = this.#keeping.clock.elapsedMs() + ms;
+    this.end = { atMs, why };
+    this.#keeping.ends.set(atMs);
+  }
+
+  /** The first interruption counts. */
+  interrupt(why: Interruption): void {
+    if (this.interruption !== null) return;
+    this.interruption = why;
+    this.#controller?.abort(why);
+    const { clock, stopped } = this.#keeping;
+    if (stopped === null) this.#cancelGrace = clock.after(workerLimits.abortGraceMs, () => this.leave?.());
+  }
+
+  drop(): void {
+    this.#cancelGrace?.();
+  }
 }
 
 export function createLeaseKeeper(ports: Pick<Ports, "store" | "clock" | "log">, worker: string): LeaseKeeper {
+  const { clock } = ports;
   const held = new Map<string, HeldJob>();
-  // Not a signal: adding a listener to one compares it with all others.
-  const overdue = new Set<() => void>();
-  const timer = createTimer(ports.clock);
-  let interruption: Interruption | null = null;
+  const beats = earliestTimer(clock, () => void renew());
+  const ends = earliestTimer(clock, () => interruptEnded(keeping, held));
+  const keeping: Keeping = { clock, ends, stopped: null };
   let isBeating = false;
 
   const renew = async (): Promise<void> => {
     if (isBeating) return;
     isBeating = true;
-    const [asked, startedMs] = [[...held.values()], ports.clock.elapsedMs()];
+    const [asked, startedMs] = [[...held.values()], clock.elapsedMs()];
     let isAway = false;
-    const stopWatching = watch(ports.clock, held);
-    const beats = asked.map((renewing) => beginBeat(renewing, startedMs));
+    const stopWatching = watch(clock, held);
+    const sent = asked.map((renewing) => beginBeat(renewing, startedMs));
     try {
-      const kept = new Set((await ports.store.heartbeat(beats, worker)).map(id));
+      const kept = new Set((await ports.store.heartbeat(sent, worker)).map(id));
       for (const [n, renewing] of asked.entries()) {
-        renewing.written = beats[n]?.progress;
+        renewing.written = sent[n]?.progress;
         if (kept.has(id(renewing.job))) renewing.keptAtMs = startedMs;
-        else renewing.controller.abort(new Interruption("lost"));
+        else renewing.interrupt(new Interruption("lost"));
       }
     } catch (error) {
       isAway = true;
       ports.log.warn("heartbeat failed", { jobs: asked.length, error });
-      loseLapsed(ports.clock, held);
+      loseLapsed(clock, held);
     }
     stopWatching();
     isBeating = false;
-    for (const renewing of asked) renewing.nextBeatMs = nextBeatOf(renewing, ports.clock.elapsedMs(), isAway);
-    if (held.size > 0) timer.set(soonest(held), () => void renew());
+    for (const renewing of asked) renewing.nextBeatMs = nextBeatOf(renewing, clock.elapsedMs(), isAway);
+    if (held.size > 0) beats.set(soonest(held));
   };
 
   return {
     hold(job) {
-      const nowMs = ports.clock.elapsedMs();
-      const controller = new AbortController();
-      if (interruption !== null) controller.abort(interruption);
-      held.set(id(job), heldFrom(job, controller, nowMs));
-      timer.set(nowMs + thirdOf(job), () => void renew());
+      const holding = new HeldJob(job, keeping, clock.elapsedMs());
+      held.set(id(job), holding);
+      beats.set(holding.nextBeatMs);
     },
     drop(job) {
+      held.get(id(job))?.drop();
       held.delete(id(job));
-      if (held.size === 0) timer.cancel();
+      if (held.size > 0) return;
+      beats.cancel();
+      ends.cancel();
     },
-    signal: (job) => held.get(id(job))?.controller.signal ?? AbortSignal.abort(new Interruption("lost")),
-    interrupt: (job, why) => held.get(id(job))?.controller.abort(why),
+    holdOf: (job) => held.get(id(job)) ?? lost(job, keeping),
     progress(job, progress) {
       const renewing = held.get(id(job));
       if (renewing === undefined || !note(renewing, progress)) return;
-      if (!isBeating) timer.set(renewing.nextBeatMs, () => void renew());
+      if (!isBeating) beats.set(renewing.nextBeatMs);
     },
     async flush(job) {
       const renewing = held.get(id(job));
-      if (renewing === undefined || renewing.progress === renewing.written) return;
-      await ports.store.heartbeat([beginBeat(renewing, ports.clock.elapsedMs())], worker).catch(() => {});
+      if (renewing?.hasUnwrittenProgress !== true) return;
+      await ports.store.heartbeat([beginBeat(renewing, clock.elapsedMs())], worker).catch(() => {});
     },
     interruptAll(why, graceMs) {
-      interruption = why;
-      for (const renewing of held.values()) renewing.controller.abort(why);
-      ports.clock.after(graceMs, () => {
-        for (const leave of overdue) leave();
+      keeping.stopped = why;
+      for (const holding of held.values()) holding.interrupt(why);
+      clock.after(graceMs, () => {
+        for (const { leave } of held.values()) leave?.();
       });
-    },
-    whenOverdue(leave) {
-      overdue.add(leave);
-      return () => void overdue.delete(leave);
     },
   };
 }
 
-const heldFrom = (job: Claimed, controller: AbortController, nowMs: number): HeldJob => ({
-  job,
-  controller,
-  keptAtMs: nowMs,
-  nextBeatMs: nowMs + thirdOf(job),
-  progress: undefined,
-  written: undefined,
-  nextWriteMs: nowMs,
-});
+function lost(job: Claimed, keeping: Keeping): Hold {
+  const none = new HeldJob(job, keeping, 0);
+  none.interruption = new Interruption("lost");
+  return none;
+}
+
+/** One timer for all handlers: most of them end long before. */
+function interruptEnded(keeping: Keeping, held: ReadonlyMap<string, HeldJob>): void {
+  const nowMs = keeping.clock.elapsedMs();
+  let nextMs = Number.POSITIVE_INFINITY;
+  for (const holding of held.values()) {
+    const { end } = holding;
+    if (end === null || holding.interruption !== null) continue;
+    if (end.atMs <= nowMs) holding.interrupt(new Interruption(end.why));
+    else nextMs = Math.min(nextMs, end.atMs);
+  }
+  if (nextMs < Number.POSITIVE_INFINITY) keeping.ends.set(nextMs);
+}
 
 /** @returns false when there is nothing to write. */
 function note(renewing: HeldJob, progress: number): boolean {
@@ -133,11 +199,16 @@ const thirdOf = (job: Claimed): number => job.leaseMs / contractLimits.heartbeat
 const soonest = (held: ReadonlyMap<string, HeldJob>): number =>
   Math.min(...[...held.values()].map((renewing) => renewing.nextBeatMs));
 
+interface EarliestTimer {
+  set(atMs: number): void;
+  cancel(): void;
+}
+
 /** Fires at the earliest of its times: a short lease must not wait for the renewal of a long one. */
-function createTimer(clock: Clock): { set(atMs: number, run: () => void): void; cancel(): void } {
+function earliestTimer(clock: Clock, run: () => void): EarliestTimer {
   let armed: { atMs: number; cancel: () => void } | null = null;
   return {
-    set(atMs, run) {
+    set(atMs) {
       if (armed !== null && armed.atMs <= atMs) return;
       armed?.cancel();
       const cancel = clock.after(atMs - clock.elapsedMs(), () => {
@@ -159,7 +230,7 @@ function watch(clock: Clock, held: ReadonlyMap<string, HeldJob>): () => void {
   let cancel = (): void => {};
   const look = (): void => {
     loseLapsed(clock, held);
-    if ([...held.values()].some((renewing) => !renewing.controller.signal.aborted)) cancel = clock.after(thirdMs, look);
+    if ([...held.values()].some((renewing) => renewing.interruption === null)) cancel = clock.after(thirdMs, look);
   };
   cancel = clock.after(thirdMs, look);
   return () => cancel();
@@ -168,7 +239,7 @@ function watch(clock: Clock, held: ReadonlyMap<string, HeldJob>): () => void {
 function loseLapsed(clock: Clock, held: ReadonlyMap<string, HeldJob>): void {
   const nowMs = clock.elapsedMs();
   for (const renewing of held.values()) {
-    if (nowMs - renewing.keptAtMs >= renewing.job.leaseMs) renewing.controller.abort(new Interruption("lapsed"));
+    if (nowMs - renewing.keptAtMs >= renewing.job.leaseMs) renewing.interrupt(new Interruption("lapsed"));
   }
 }
 

@@ -55,9 +55,9 @@ interface Pages {
 }
 
 /** Cancels withdrawn targets first: they keep their keys until then, and this time may use the same keys. */
-async function finishWithdrawn({ worker, definition, signal }: InvocationScope): Promise<void> {
+async function finishWithdrawn({ worker, definition, hold }: InvocationScope): Promise<void> {
   const only = { withdrawn: definition.id };
-  await finishCancels(worker.ports, worker.registry, { signal, only });
+  await finishCancels(worker.ports, worker.registry, { signal: hold.signal, only });
 }
 
 /** A repeated run makes every target again, so their keys end like its own: `#2`. */

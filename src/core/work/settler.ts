@@ -89,7 +89,9 @@ export function toSettlement(
 ): Settlement {
   const definition: JobDefinition | undefined = registry.jobs.get(job.kind);
   const retry = definition?.retry ?? fallbackRetry;
-  const attempt = { ...job, retry, onAmbiguous: definition?.onAmbiguous ?? "retry" };
+  const { jobId, kind, failures, interruptions, maxAttempts } = job;
+  const onAmbiguous = definition?.onAmbiguous ?? "retry";
+  const attempt = { jobId, kind, failures, interruptions, maxAttempts, retry, onAmbiguous };
   return {
     ...decideOr(ports, attempt, outcome),
     jobId: job.jobId,

@@ -165,8 +165,8 @@ function childrenOf(parent: number): readonly number[] {
     .map(Number);
 }
 
-/** A scheduler that finds no database says so with 1. */
+/** A scheduler that finds no database says so with 1; one that is stopped while its process starts hears no SIGTERM yet. */
 const diedOf = (system: System): readonly string[] =>
   system.processes.ends
-    .filter(({ name, code }) => code !== 0 && !(name === "scheduler" && code === 1))
+    .filter(({ name, code, signal }) => code !== 0 && !(name === "scheduler" && (code === 1 || signal === "SIGTERM")))
     .map(({ name, pid, code, signal }) => `${name} ${pid} ${signal ?? code}`);

@@ -1,4 +1,4 @@
-import { bystanders, closeCapsules, openings, quantile, startCapsules } from "../capsules.ts";
+import { bystanders, closeCapsules, mailsAhead, openings, quantile, startCapsules } from "../capsules.ts";
 import { Checklist, type Proof, type ProofContext } from "../proof.ts";
 import { until } from "../until.ts";
 
@@ -47,6 +47,7 @@ async function runBeside(
   const wakes = example.system.wakes({ everyMs: 0 });
   const fleet = example.system.fleet();
   await closeCapsules(pool, { count, perMinute: Math.ceil(count / minutes), damaged: 0, inMinutes: 2 });
+  await mailsAhead(example, scale);
   await until("the capsules to open", 120_000, async () => (await openings(pool, scale)).length === count);
   const { rows } = await pool.query<{ tried: number; unlogged: number }>(
     `select count(*) filter (where attempt > 0)::int as tried, (

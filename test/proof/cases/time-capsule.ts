@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { bystanders, closeCapsules, openings, quantile, startCapsules } from "../capsules.ts";
+import { bystanders, closeCapsules, mailsAhead, openings, quantile, startCapsules } from "../capsules.ts";
 import { Checklist, type Proof, type ProofContext } from "../proof.ts";
 import { until } from "../until.ts";
 
@@ -29,6 +29,7 @@ async function threeMinutes(list: Checklist, context: ProofContext): Promise<voi
   const wakes = example.system.wakes({ everyMs: 0 });
   const fleet = example.system.fleet();
   await closeCapsules(pool, { count, perMinute: Math.ceil(count / minutes), damaged: 0, inMinutes: 2 });
+  await mailsAhead(example, scale);
   await until("the capsules to open", ((minutes + 3) * 60_000) / scale, async () => {
     return (await openings(pool, scale)).length === count;
   }).catch((error: unknown) => list.expect("every capsule opens", false, String(error)));

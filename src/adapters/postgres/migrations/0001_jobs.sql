@@ -223,11 +223,11 @@ create table belfry.event (
 alter table belfry.event alter column job_ids set storage external, alter column attempts set storage external,
   alter column generations set storage external, alter column started_at set storage external;
 create index event_stream on belfry.event (xid, id);
+create index event_order on belfry.event (id);
 create table belfry.event_rest (like belfry.event including all);
 alter table belfry.event attach partition belfry.event_rest default;
 
--- What people read about one job beside its row: each end of an attempt that is no SUCCESS, and each other move that has a
--- reason or a caller.
+-- What people read about one job beside its row: each end of an attempt but SUCCESS, each other move with a reason or a caller.
 create table belfry.history (
   id            bigint generated always as identity,
   job_id        bigint not null,

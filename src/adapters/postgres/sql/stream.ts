@@ -1,9 +1,16 @@
 import { statement } from "../statement.ts";
 
-/** Where the stream is now. Locks nothing. */
-export const readStreamEnd = statement<{ snapshot: string }>(
+/**
+ * Where the stream is now. The highest event is committed, so no crash gives its id again; transactions from `next` on begin
+ * after it. A snapshot ends behind the last transaction that has ended, so later ones may be open: their count is its end's age.
+ * Locks nothing.
+ */
+export const readStreamEnd = statement<{ snapshot: string; next: string; last: string }>(
   "stream-end",
-  "select pg_current_snapshot()::text as snapshot",
+  `
+select s::text as snapshot, (pg_snapshot_xmax(s)::text::bigint + age(pg_snapshot_xmax(s)::xid))::text as next,
+  coalesce((select max(id) from belfry.event), 0) as last
+from pg_current_snapshot() s`,
 );
 
 export interface StreamRow {
@@ -25,12 +32,13 @@ export interface StreamRow {
 }
 
 /**
- * Moves that one snapshot did not see and another does, in (transaction, event, place in it) order: exactly those, even with open
- * transactions, and without reading earlier ones again. An event without moves after the place costs one row. Rows below the
- * epoch's first event are left out: another server numbered their transactions. The index is entered by one bound: of two
- * it takes the row's, which a stream without a place sets to the beginning. $1 end of the first snapshot $2 transactions that
- * were open in it $3 the second snapshot $4 after transaction $5 after event $6 after place $7 limit $8 first event of the epoch.
- * Locks nothing.
+ * Moves that one look did not see and another does, in the order of their events, which is each job's own: exactly those, even
+ * with open transactions, and without reading earlier ones again. Events above the first look's last id come by id; the inner
+ * limit has that index read in order, so a page costs its own rows. Those below it are of transactions that were open in the
+ * look, and of those that it left out. An event without moves after the place costs one row. Rows below the epoch's first
+ * event are left out: another server numbered their transactions. $1 first look: snapshot $2 transactions that were open in it
+ * $3 its end $4 the first transaction it knows nothing of $5 its last event $6 second snapshot $7 after event $8 after place
+ * $9 limit $10 first event of the epoch. Locks nothing.
  */
 export const readStream = statement<StreamRow>(
   "stream",
@@ -41,18 +49,21 @@ from (
   select f.id, f.xid, f.at, f.from_state, f.to_state, f.worker, f.reason, m.job_id, m.attempt, m.generation, m.place
   from (
     select * from (
-      select * from belfry.event where (xid, id) >= (greatest($1::text::xid8, $4::text::xid8),
-        case when $4::text::xid8 >= $1::text::xid8 then $5::bigint else 0 end)
+      (select * from belfry.event where id >= greatest($5::bigint + 1, $7::bigint, $10::bigint)
+        and not pg_visible_in_snapshot(xid, (select $1::text::pg_snapshot))
+        and pg_visible_in_snapshot(xid, (select $6::text::pg_snapshot))
+      order by id limit $9 + 1)
       union all
-      select * from belfry.event where xid = any($2::text[]::xid8[]) and xid < $1::text::xid8
-        and (xid, id) >= ($4::text::xid8, $5::bigint)
+      select * from belfry.event where xid = any($2::text[]::xid8[]) and id between $7::bigint and $5::bigint
+      union all
+      select * from belfry.event where xid >= $3::text::xid8 and xid < $4::text::xid8 and id between $7::bigint and $5::bigint
     ) fresh
-    where pg_visible_in_snapshot(xid, $3::text::pg_snapshot) and id >= $8::bigint
-    order by xid, id limit $7 + 1
+    where pg_visible_in_snapshot(xid, (select $6::text::pg_snapshot)) and id >= $10::bigint
+    order by id limit $9 + 1
   ) f
   cross join lateral unnest(f.job_ids, f.attempts, f.generations) with ordinality as m (job_id, attempt, generation, place)
-  where (f.xid, f.id, m.place) > ($4::text::xid8, $5::bigint, $6::bigint)
-  order by f.xid, f.id, m.place limit $7
+  where (f.id, m.place) > ($7::bigint, $8::bigint)
+  order by f.id, m.place limit $9
 ) e left join belfry.job j on j.id = e.job_id
-order by e.xid, e.id, e.place`,
+order by e.id, e.place`,
 );

@@ -1,0 +1,76 @@
+import Table from "cli-table3";
+import pc from "picocolors";
+import type { Mark } from "./soak.ts";
+
+/** At the end beside the first mark: more is growth. */
+const endRatioMax = 1.2;
+
+export interface SoakVerdict {
+  readonly name: string;
+  readonly first: number;
+  readonly end: number;
+  readonly ratio: number;
+  readonly pass: boolean;
+}
+
+/** The size of each hot table and the p99 of a claim: those of the last 100,000 jobs beside those of the first. */
+export function soakVerdicts(marks: readonly Mark[]): readonly SoakVerdict[] {
+  const [first, last] = [marks[0], marks.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const verdict = (name: string, from: number, to: number): SoakVerdict => {
+    const ratio = to / Math.max(1, from);
+    return { name, first: from, end: to, ratio, pass: ratio <= endRatioMax };
+  };
+  const sizes = Object.entries(first.tables).map(([name, size]) =>
+    verdict(`bytes of ${name}`, size, last.tables[name] ?? 0),
+  );
+  return [...sizes, verdict("p99 of a claim, ms", first.claimMs.p99, last.claimMs.p99)];
+}
+
+/** At most this many lines; a longer soak shows every second, third ... mark, and always the last. */
+const shownMarksMax = 40;
+
+/** The table for people: the marks, then the bars. */
+export function soakTable(marks: readonly Mark[]): string {
+  const step = Math.ceil(marks.length / shownMarksMax);
+  const shown = marks.filter((_, n) => n === 0 || n === marks.length - 1 || n % step === 0);
+  const objects = Object.keys(marks[0]?.ofJob ?? {});
+  const others = Object.keys(marks[0]?.tables ?? {}).filter((name) => name !== "job");
+  const rows = new Table({
+    head: [
+      "jobs",
+      "jobs/s",
+      "claim p50",
+      "p99 ms",
+      "settle p50",
+      "p99 ms",
+      "WAL B",
+      "dead",
+      ...objects.map((name) => `${name} MB`),
+      ...others.map((name) => `${name} MB`),
+    ],
+    style: { head: [], border: [] },
+  });
+  for (const mark of shown)
+    rows.push([
+      mark.jobs.toLocaleString("en-US"),
+      Math.round(mark.perSecond),
+      ...[mark.claimMs, mark.settleMs].flatMap(({ p50, p99 }) => [p50.toFixed(1), p99.toFixed(1)]),
+      Math.round(mark.walBytesPerJob),
+      mark.deadRows,
+      ...objects.map((name) => megabytes(mark.ofJob[name])),
+      ...others.map((name) => megabytes(mark.tables[name])),
+    ]);
+  const bars = new Table({ head: ["bar", "first", "end", "ratio", ""], style: { head: [], border: [] } });
+  for (const { name, first, end, ratio, pass } of soakVerdicts(marks))
+    bars.push([
+      name,
+      Math.round(first).toLocaleString("en-US"),
+      Math.round(end).toLocaleString("en-US"),
+      `${ratio.toFixed(2)} x, at most ${endRatioMax}`,
+      pass ? pc.green("ok") : pc.red("missed"),
+    ]);
+  return `${rows.toString()}\n${bars.toString()}`;
+}
+
+const megabytes = (bytes = 0): string => (bytes / 2 ** 20).toFixed(1);

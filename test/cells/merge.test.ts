@@ -1,0 +1,101 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  type Answered,
+  type Cursors,
+  lists,
+  merges,
+  page,
+  readCursor,
+  type Row,
+  writeCursor,
+} from "../../src/cells/merge.ts";
+
+const at = (ms: number): string => new Date(ms).toISOString();
+
+/** What a cell answers for a page: its rows newest first, the cursor the last id. */
+function cellPage(rows: readonly Row[], cursor: string | null | undefined, limit: number): Row {
+  const from = typeof cursor === "string" ? rows.findIndex(({ id }) => id === cursor) + 1 : 0;
+  const jobs = rows.slice(from, from + limit);
+  return {
+    jobs: [...jobs],
+    nextCursor: from + limit < rows.length ? (jobs.at(-1)?.["id"] ?? null) : null,
+    complete: true,
+  };
+}
+
+test("pages of all cells have each row once, the newest first", () => {
+  const times = fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 30 });
+  fc.assert(
+    fc.property(fc.array(times, { minLength: 1, maxLength: 4 }), fc.integer({ min: 1, max: 7 }), (cells, limit) => {
+      const rows = cells.map((own, cell) =>
+        own.toSorted((a, b) => b - a).map((ms, index): Row => ({ id: `${cell}-${index}`, createdAt: at(ms) })),
+      );
+      const seen: Row[] = [];
+      let before: Cursors = {};
+      for (let round = 0; round < 200; round += 1) {
+        const open = rows.flatMap((own, cell): Answered[] =>
+          before[`c${cell}`] === null ? [] : [{ cell: `c${cell}`, body: cellPage(own, before[`c${cell}`], limit) }],
+        );
+        if (open.length === 0) break;
+        const next = page(lists["/jobs"] as NonNullable<(typeof lists)[string]>, open, {
+          query: new URLSearchParams(),
+          limit,
+          before,
+        });
+        expect(next.rows.length).toBeLessThanOrEqual(limit);
+        seen.push(...next.rows);
+        before = readCursor(writeCursor(next.cursors)) ?? {};
+      }
+      expect(seen.length).toBe(rows.flat().length);
+      expect(new Set(seen.map(({ id }) => id))).toEqual(new Set(rows.flat().map(({ id }) => id)));
+      const order = seen.map(({ createdAt }) => (typeof createdAt === "string" ? createdAt : ""));
+      expect(order).toEqual(order.toSorted().toReversed());
+    }),
+  );
+});
+
+test("figures add up, means are weighted, the furthest pass stands", () => {
+  const hour = (succeeded: number, meanRunMs: number | null) => ({ succeeded, failed: 0, retried: 0, meanRunMs });
+  const body = (n: number, ageMs: number, meanRunMs: number | null): Row => ({
+    live: { total: n, oldestWaitingMs: n * 10, isMore: n > 1, atLeast: ["PENDING"] },
+    lastHour: hour(n, meanRunMs),
+    lanes: { total: 3, paused: 0 },
+    lastPass: { ageMs },
+    lastFailures: [],
+    minutes: [{ at: at(0), ...hour(n, meanRunMs) }],
+  });
+  const merged = merges["/summary"]?.([
+    { cell: "a", body: body(1, 5, 100) },
+    { cell: "b", body: body(3, 900, 20) },
+  ]);
+  expect(merged).toMatchObject({
+    live: { total: 4, oldestWaitingMs: 30, isMore: true, atLeast: ["PENDING"] },
+    lastHour: { succeeded: 4, meanRunMs: 40 },
+    lanes: { total: 3, paused: 0 },
+    lastPass: { ageMs: 900 },
+    minutes: [{ at: at(0), succeeded: 4, meanRunMs: 40 }],
+  });
+});
+
+test("a group of failures of two cells is one", () => {
+  const group = (jobs: number, first: number, last: number) => ({
+    fingerprint: "f",
+    jobs,
+    firstAt: at(first),
+    lastAt: at(last),
+    newest: String(last),
+  });
+  const merged = merges["/dead-letters"]?.([
+    { cell: "a", body: { groups: [group(2, 5, 10)], isMore: false } },
+    { cell: "b", body: { groups: [group(3, 1, 7)], isMore: true } },
+  ]);
+  expect(merged).toEqual({ groups: [{ ...group(5, 1, 10) }], isMore: true });
+});
+
+test("what is no cursor of a front is not read", () => {
+  for (const text of ["zz", writeCursor({}).slice(1), Buffer.from("[1]").toString("base64url"), "A".repeat(9_000)]) {
+    expect(readCursor(text)).toBeNull();
+  }
+  expect(readCursor(writeCursor({ a: "7", b: null }))).toEqual({ a: "7", b: null });
+});

@@ -1,0 +1,103 @@
+/** Transactions that overlap in any way, and a reader that looks in between: on a real server, whose numbers these are. */
+import fc from "fast-check";
+import { Client } from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import { createOperations } from "../../src/adapters/postgres/operations.ts";
+import type { Operations } from "../../src/core/ports/operations.ts";
+import { freshDatabase } from "../support/database.ts";
+import { readOn } from "./read-on.ts";
+
+const clients = 5;
+const client = fc.nat(clients - 1);
+const script = fc.array(
+  fc.oneof(
+    { weight: 2, arbitrary: fc.record({ does: fc.constant("begin" as const), client }) },
+    {
+      weight: 5,
+      arbitrary: fc.record({ does: fc.constant("move" as const), client, job: fc.integer({ min: 1, max: 4 }) }),
+    },
+    { weight: 2, arbitrary: fc.record({ does: fc.constantFrom("commit" as const, "rollback" as const), client }) },
+    { weight: 1, arbitrary: fc.record({ does: fc.constant("look" as const), limit: fc.integer({ min: 1, max: 5 }) }) },
+  ),
+  { minLength: 20, maxLength: 60 },
+);
+type Step = typeof script extends fc.Arbitrary<readonly (infer One)[]> ? One : never;
+
+/** The second transaction draws its number first and ends last: the look's snapshot ends before it, and its last event is behind it. */
+const beyondTheSnapshot: readonly Step[] = [
+  { does: "begin", client: 0 },
+  { does: "begin", client: 1 },
+  { does: "move", client: 1, job: 1 },
+  { does: "move", client: 0, job: 2 },
+  { does: "commit", client: 0 },
+  { does: "look", limit: 1 },
+];
+
+/** Draws the number of a move and writes it, as each statement does that moves a job whose row it has locked. */
+const move = `
+  insert into belfry.event (id, at, to_state, job_ids, attempts, generations)
+  select nextval('belfry.event_id_seq'), now(), 'QUEUED', array[$1::bigint], array[0], array[1] returning id`;
+
+interface Move {
+  readonly id: number;
+  readonly job: number;
+}
+
+/** What happened on the server, and what a reader of it saw. */
+async function played(connected: readonly Client[], operations: Operations, steps: readonly Step[]) {
+  const committed: Move[] = [];
+  const seen: Move[] = [];
+  const open = new Map<number, Move[]>();
+  let { cursor } = await operations.stream(null, 1);
+  const look = async (limit: number): Promise<void> => {
+    const read = await readOn(operations, cursor, limit);
+    ({ cursor } = read);
+    seen.push(...read.events.map(({ id, jobId }) => ({ id: Number(id.split(".")[2]), job: Number(jobId) })));
+  };
+  const end = async (at: number, how: "commit" | "rollback"): Promise<void> => {
+    await connected[at]?.query(how);
+    if (how === "commit") committed.push(...(open.get(at) ?? []));
+    open.delete(at);
+  };
+  const isLocked = ({ client: at, job }: { client: number; job: number }): boolean =>
+    [...open].some(([other, moves]) => other !== at && moves.some((one) => one.job === job));
+  for (const step of steps) {
+    if (step.does === "look") await look(step.limit);
+    else if (step.does === "begin" && !open.has(step.client)) {
+      await connected[step.client]?.query("begin; select pg_current_xact_id()");
+      open.set(step.client, []);
+    } else if (step.does === "move" && !isLocked(step)) {
+      const moved = await connected[step.client]?.query<{ id: string }>(move, [step.job]);
+      (open.get(step.client) ?? committed).push({ id: Number(moved?.rows[0]?.id), job: step.job });
+    } else if ((step.does === "commit" || step.does === "rollback") && open.has(step.client)) {
+      await end(step.client, step.does);
+    }
+  }
+  for (const at of open.keys()) await end(at, "commit");
+  await look(2);
+  return { committed, seen };
+}
+
+test(
+  "each move of what was committed comes once, and those of a job in their order",
+  { timeout: 120_000 },
+  async () => {
+    const database = await freshDatabase({ own: true, connections: 2 });
+    const connected = Array.from({ length: clients }, () => new Client({ connectionString: database.url }));
+    await Promise.all(connected.map((one) => one.connect()));
+    onTestFinished(async () => {
+      await Promise.all(connected.map((one) => one.end()));
+      await database.close();
+    });
+    const operations = createOperations(database.connections);
+    const byId = (a: Move, b: Move): number => a.id - b.id;
+    await fc.assert(
+      fc.asyncProperty(script, async (steps) => {
+        const { committed, seen } = await played(connected, operations, steps);
+        expect(seen.toSorted(byId)).toEqual(committed.toSorted(byId));
+        for (const moves of Map.groupBy(seen, ({ job }) => job).values()) expect(moves).toEqual(moves.toSorted(byId));
+      }),
+      { numRuns: 40, examples: [[[...beyondTheSnapshot]]] },
+    );
+  },
+);
