@@ -71,9 +71,10 @@ test("the next times tell what clock changes do to them", async () => {
       fold: 0,
       fires: true,
       note: "the clock skips 02:30 (it jumps from 02:00 to 03:00): fires at 03:00",
+      change: { what: "moved", clock: "02:30", from: "02:00", into: "03:00", to: "03:00" },
       at: "2027-03-14T07:00:00.000Z",
     },
-    { localTime: "2027-03-15T02:30", fold: 0, fires: true, note: null, at: "2027-03-15T06:30:00.000Z" },
+    { localTime: "2027-03-15T02:30", fold: 0, fires: true, note: null, change: null, at: "2027-03-15T06:30:00.000Z" },
   ]);
 });
 
