@@ -12,6 +12,7 @@ const table = JSON.stringify({
   KeySchema: [{ AttributeName: "k", KeyType: "HASH" }],
   BillingMode: "PAY_PER_REQUEST",
 });
+const named = JSON.stringify({ TableName: "table" });
 const item = JSON.stringify({
   TableName: "table",
   Item: { k: { S: "one" } },
@@ -42,6 +43,12 @@ async function started() {
   const first = await client(server.port);
   first.write(callOf("CreateTable", table));
   await once(first, "data");
+  // A table takes no rows before it is ACTIVE.
+  for (let answer = "", looks = 0; !answer.includes('"ACTIVE"'); looks += 1) {
+    expect(looks).toBeLessThan(1_000);
+    first.write(callOf("DescribeTable", named));
+    answer = String(await once(first, "data"));
+  }
   first.destroy();
   return server;
 }
