@@ -53,6 +53,14 @@ describe("C7", () => {
     expect(found(run(tasks), [event("a", "SUCCESS"), event("b", "FAILED"), event("c", "RUNNING")])).toHaveLength(1);
   });
 
+  test("a retry needs a moment of its own: predecessors that had ended, also when they run again before it starts", () => {
+    const again = (jobId: string): EventFact => ({ ...event(jobId, "PENDING", "resumed"), from: "CANCELED" });
+    const ends = [event("a", "CANCELED"), event("b", "SKIPPED"), event("c", "CANCELED")];
+    const anyEnd = run([task("a", []), task("b", []), task("c", ["a", "b"], { join: "allDone" })]);
+    expect(found(anyEnd, [...ends, again("c"), again("a"), event("c", "RUNNING")])).toEqual([]);
+    expect(found(anyEnd, [...ends, again("a"), again("c"), event("c", "RUNNING")])).toHaveLength(1);
+  });
+
   test("finds what waits for ever, counters that are wrong, and a run that closes early or never", () => {
     const waits = task("c", ["a", "b"], { state: "PENDING", blocked: true, preds: { open: 1, ok: 1, bad: 0 } });
     expect(found(run([task("a", []), task("b", []), waits], { ok: 2, state: "RUNNING" }), [])).toHaveLength(1);

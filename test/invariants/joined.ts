@@ -40,8 +40,11 @@ function* starts(events: readonly EventFact[], members: Members): Generator<Viol
     if (!members.has(event.jobId)) continue;
     states.set(event.jobId, { state: event.to, notTaken: event.to === "SKIPPED" && isNotTaken(event.reason) });
     if (isFinal(event.to)) for (const after of successors.get(event.jobId) ?? []) judge(after);
-    // A job that was retried needs the moment anew.
-    if (event.from !== null && isFinal(event.from)) released.delete(event.jobId);
+    // A job that was retried needs another moment: that of its retry, when its predecessors had ended before, or a later one.
+    if (event.from !== null && isFinal(event.from)) {
+      released.delete(event.jobId);
+      judge(event.jobId);
+    }
     if (event.to !== "RUNNING" || released.has(event.jobId)) continue;
     const verdict = judge(event.jobId);
     if (verdict !== "ready" && !released.has(event.jobId)) yield broken(`job ${event.jobId} started, but ${verdict}`);
