@@ -19,7 +19,6 @@ const { values } = parseArgs({
 const beganMs = performance.now();
 const until = beganMs + Number(values.seconds) * 1_000;
 const jobsMax = Number(values.jobs);
-const looksMax = 100;
 const tellMs = 5_000;
 const run = Math.floor(performance.timeOrigin).toString(36);
 const tookMs: number[] = [];
@@ -60,7 +59,7 @@ async function follow(idleMsMax: number): Promise<readonly string[]> {
   let [movedMs, shownMs] = [startMs, startMs];
   while (left.size > 0 && performance.now() - movedMs < idleMsMax) {
     const before = left.size;
-    await look(left, looksMax);
+    await look(left);
     const nowMs = performance.now();
     if (left.size < before) movedMs = nowMs;
     if (nowMs - shownMs >= tellMs) {
@@ -71,17 +70,12 @@ async function follow(idleMsMax: number): Promise<readonly string[]> {
     }
     if (left.size > 0) await wait(1_000);
   }
-  await look(left, left.size);
   return [...left];
 }
 
-/** In the order of their creation, until so many are met that have not ended right. */
-async function look(left: Set<string>, waitingMax: number): Promise<void> {
-  let waiting = 0;
-  for (const key of left) {
-    if (await hasEndedRight(key)) left.delete(key);
-    else if (++waiting >= waitingMax) return;
-  }
+/** Each that is left: those whose attempts failed end behind the others, so none may stand in front of the rest. */
+async function look(left: Set<string>): Promise<void> {
+  for (const key of left) if (await hasEndedRight(key)) left.delete(key);
 }
 
 async function hasEndedRight(key: string): Promise<boolean> {

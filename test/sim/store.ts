@@ -128,7 +128,8 @@ async function claim(
   messages: readonly Message[],
   options: { worker: string; alone: boolean },
 ): ReturnType<Store["claim"]> {
-  const asked = new Map(messages.map((message) => [message.jobId, message.generation]));
+  // A batch may hold an old message of a job beside its new one.
+  const asked = Map.groupBy(messages, ({ jobId }) => jobId);
   const { claimed, aftermath } = await line.base.claim(messages, options);
   const at = await line.base.now();
   const running = claimed.filter((row) => row.state === "RUNNING");
@@ -136,10 +137,11 @@ async function claim(
     const { jobId, attempt, leaseMs, generation, dueAt } = row;
     line.record.leases.set(`${jobId}/${attempt}`, leaseMs);
     const held = { worker: options.worker, jobId, attempt, at, leaseMs };
+    const generations = asked.get(jobId)?.map((message) => message.generation) ?? [];
     line.record.workers.push({
       is: "claimed",
       ...held,
-      askedGeneration: asked.get(jobId) ?? -1,
+      askedGeneration: generations.includes(generation) ? generation : (generations[0] ?? -1),
       generation,
       dueAt,
       batch: running.length,
