@@ -1,3 +1,5 @@
+import type { Message, Queue } from "../../src/core/ports/ports.ts";
+
 /** A queue in this process: what is put in goes to whichever loop asks first, at most `size` at a time. */
 export interface InProcessQueue<T> {
   put(items: readonly T[]): void;
@@ -42,3 +44,12 @@ export function inProcessQueue<T>(): InProcessQueue<T> {
     },
   };
 }
+
+/** In the place of SQS: what is sent waits in this process. */
+export const sendingTo = (waiting: InProcessQueue<Message>): Queue => ({
+  async send(_lane, messages) {
+    waiting.put(messages);
+    return { failed: [] };
+  },
+  depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),
+});

@@ -1,9 +1,9 @@
 import type pg from "pg";
 import type { JobDefinition } from "../../src/core/define/definition.ts";
 import { createClient } from "../../src/core/delivery/enqueue.ts";
-import type { Message, Queue, Store } from "../../src/core/ports/ports.ts";
+import type { Message, Store } from "../../src/core/ports/ports.ts";
 import type { Database, Ground } from "../ground.ts";
-import { inProcessQueue } from "../peers/queue.ts";
+import { inProcessQueue, sendingTo } from "../peers/queue.ts";
 import { noOp, portsWith, recordsOf, workerOf } from "../ports.ts";
 import { quantile } from "../rounds.ts";
 
@@ -89,13 +89,7 @@ async function steps(jobs: number, most: number, step: (count: number) => Promis
 /** A queue in this process, two workers and a client, as `bench throughput`; pruning has a connection of its own. */
 function openLoad(database: Database, times: Times) {
   const waiting = inProcessQueue<Message>();
-  const queue: Queue = {
-    async send(_lane, messages) {
-      waiting.put(messages);
-      return { failed: [] };
-    },
-    depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),
-  };
+  const queue = sendingTo(waiting);
   const definition: JobDefinition = { ...noOp(), retentionMs };
   const client = createClient(portsWith(database.store(1), queue), { stage: "bench" });
   const handlers = Array.from({ length: workers }, (_, n) =>

@@ -10,7 +10,7 @@ import type { Message, Queue, Store } from "../../../src/core/ports/ports.ts";
 import { receiveUntil } from "../../cases/pickup.ts";
 import { lane, portsWith, recordsOf, workerOf } from "../../ports.ts";
 import { type Contender, contenderApplication, type Setting } from "../contender.ts";
-import { inProcessQueue } from "../queue.ts";
+import { inProcessQueue, sendingTo } from "../queue.ts";
 
 const workers = 2;
 const batch = 500;
@@ -21,13 +21,7 @@ const remainingMs = (): number => 600_000;
 /** As `bench throughput`: two workers of 500, and a queue in this process in the place of SQS. */
 export async function belfry({ url }: Setting): Promise<Contender> {
   const waiting = inProcessQueue<Message>();
-  const queue: Queue = {
-    async send(_lane, messages) {
-      waiting.put(messages);
-      return { failed: [] };
-    },
-    depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),
-  };
+  const queue = sendingTo(waiting);
   const own = openBelfry(url, queue);
   return {
     insert: own.insert,
