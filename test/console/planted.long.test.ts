@@ -1,10 +1,23 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { until } from "../local/until.ts";
 import { describeOperator } from "./operator-world.ts";
 import { past } from "./past.ts";
 
 const slowMs = 120_000;
+
+/** Looks at every drawing from now on: the most rows that were ever shown beside what is wrong with a filter. */
+async function markingBesideProblem(page: Page): Promise<() => Promise<number>> {
+  await page.evaluate(`
+    globalThis.rowsBesideProblem = 0;
+    new MutationObserver(() => {
+      if (document.querySelector(".problem") === null) return;
+      rowsBesideProblem = Math.max(rowsBesideProblem, document.querySelectorAll(".row").length);
+    }).observe(document.body, { childList: true, subtree: true });
+  `);
+  return () => page.evaluate<number>("rowsBesideProblem");
+}
 
 /** What must not look as if all were well. */
 await describeOperator(
@@ -43,9 +56,11 @@ await describeOperator(
         const { page, ...at } = await sits();
         await at.link("Jobs");
         await page.locator(".row").first().waitFor();
+        const marking = await markingBesideProblem(page);
         await page.getByRole("combobox", { name: /^Filter/ }).fill("sate:pending");
         await page.keyboard.press("Enter");
         await page.getByText("Nothing matches until the filter is corrected").waitFor();
+        expect(await marking()).toBe(0);
         // Until here the list without a filter may be read again, when an event comes.
         const asked: string[] = [];
         page.on(

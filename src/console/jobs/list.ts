@@ -34,12 +34,18 @@ export interface JobRows {
 }
 
 interface Held {
+  /** Of the list that it was loaded for. */
+  readonly key: string;
   readonly jobs: readonly ListedJob[];
   readonly cursor: string | null;
   readonly isComplete: boolean;
+  readonly isLoading: boolean;
+  readonly error: Error | null;
 }
 
-const emptyList: Held = { jobs: [], cursor: null, isComplete: false };
+const begin = (key: string): Held => {
+  return { key, jobs: [], cursor: null, isComplete: false, isLoading: true, error: null };
+};
 const firstRows = 100;
 const furtherRows = 500;
 
@@ -48,9 +54,7 @@ const furtherRows = 500;
  * put before what was loaded: the rows a person looks at further down do not move away. A filter of null matches nothing.
  */
 export function useJobRows(key: string, filter: JobQuery | null): JobRows {
-  const [held, setHeld] = useState<Held>(emptyList);
-  const [error, setError] = useState<Error | null>(null);
-  const [isLoading, setLoading] = useState(true);
+  const [held, setHeld] = useState(() => begin(key));
   const current = useRef({ held, filter, isBusy: false, asked: new AbortController() });
   current.current.filter = filter;
   current.current.held = held;
@@ -58,24 +62,20 @@ export function useJobRows(key: string, filter: JobQuery | null): JobRows {
   const load = useCallback(async (cursor: string | null) => {
     const own = current.current;
     const { asked, filter: wanted } = own;
-    if (own.isBusy || wanted === null) {
-      if (wanted === null) setLoading(false);
-      return;
-    }
+    if (own.isBusy || wanted === null) return;
+    const set = (part: (before: Held) => Partial<Held>): void => {
+      if (!asked.signal.aborted) setHeld((before) => ({ ...before, ...part(before) }));
+    };
     own.isBusy = true;
-    setLoading(true);
+    set(() => ({ isLoading: true }));
     try {
       const page = await loadJobs(wanted, { cursor, limit: cursor === null ? firstRows : furtherRows }, asked.signal);
-      if (asked.signal.aborted) return;
-      setHeld((before) => (cursor === null ? refreshed(before, page) : appended(before, page)));
-      setError(null);
+      set((before) => ({ ...(cursor === null ? refreshed(before, page) : appended(before, page)), error: null }));
     } catch (failed) {
-      if (!asked.signal.aborted) setError(failed instanceof Error ? failed : new Error(String(failed)));
+      set(() => ({ error: failed instanceof Error ? failed : new Error(String(failed)) }));
     } finally {
-      if (!asked.signal.aborted) {
-        own.isBusy = false;
-        setLoading(false);
-      }
+      if (!asked.signal.aborted) own.isBusy = false;
+      set(() => ({ isLoading: false }));
     }
   }, []);
 
@@ -83,8 +83,7 @@ export function useJobRows(key: string, filter: JobQuery | null): JobRows {
     const own = current.current;
     own.asked = new AbortController();
     own.isBusy = false;
-    setHeld(emptyList);
-    setError(null);
+    setHeld(begin(key));
     void load(null);
     return () => own.asked.abort();
   }, [key]);
@@ -95,7 +94,9 @@ export function useJobRows(key: string, filter: JobQuery | null): JobRows {
     if (!isComplete && cursor !== null) void load(cursor);
   }, []);
   useChanges(reload);
-  return { jobs: held.jobs, isComplete: held.isComplete, isLoading, error, more, reload };
+  // The first drawing of a new filter comes before its effect: what is held then is the list before it.
+  const { jobs, isComplete, isLoading, error } = held.key === key && filter !== null ? held : begin(key);
+  return { jobs, isComplete, isLoading, error, more, reload };
 }
 
 function useChanges(tell: () => void): void {
@@ -110,21 +111,24 @@ function useChanges(tell: () => void): void {
 
 type Page = Awaited<ReturnType<typeof loadJobs>>;
 
-function appended({ jobs }: Held, page: Page): Held {
+type Rows = Pick<Held, "jobs" | "cursor" | "isComplete">;
+
+function appended({ jobs }: Held, page: Page): Rows {
   const last = jobs.at(-1)?.id;
   const added = page.jobs.filter(({ id }) => last === undefined || isOlder(id, last)).map(rowOf);
   return { jobs: [...jobs, ...added], cursor: page.nextCursor, isComplete: page.nextCursor === null };
 }
 
 /** The first page as it is now. Rows beyond it are kept when pages were loaded behind it. */
-function refreshed(before: Held, page: Page): Held {
+function refreshed(before: Held, page: Page): Rows {
   const last = page.jobs.at(-1);
   const hasTail = before.jobs.length > page.jobs.length && last !== undefined && page.nextCursor !== null;
   const newest = page.jobs.map(rowOf);
   if (!hasTail) return { jobs: newest, cursor: page.nextCursor, isComplete: page.nextCursor === null };
   // It begins near the top: of the many rows below nothing is looked at.
   const tail = before.jobs.findIndex(({ id }) => isOlder(id, last.id));
-  return { ...before, jobs: tail < 0 ? newest : [...newest, ...before.jobs.slice(tail)] };
+  const { cursor, isComplete } = before;
+  return { jobs: tail < 0 ? newest : [...newest, ...before.jobs.slice(tail)], cursor, isComplete };
 }
 
 function rowOf(job: ShownJob): ListedJob {
