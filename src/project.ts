@@ -147,6 +147,9 @@ const stage = z.strictObject({
     .strictObject({ url: z.string().regex(/^https:/, rule("must be an https URL")), secret: z.string() })
     .optional(),
   apiConcurrency: count(1, 1_000).optional(),
+  cell: z
+    .strictObject({ number: count(0, 63), runsSchedules: z.boolean(rule("must be true or false")).optional() })
+    .optional(),
   lanes: z.record(z.string(), lane).optional(),
 });
 
