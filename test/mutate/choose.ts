@@ -12,8 +12,8 @@ export interface Chosen {
 /** By test file, the tests of it that reach a place. */
 export type Reaching = Readonly<Record<string, readonly string[] | null>>;
 
-/** What the tests of the first waves took when they were measured: most mutants are found by the first tests. */
-const waveMsMax = [500, 2_000, 8_000];
+/** What the tests of the first wave took when they were measured: most mutants are found by them. A wave is a new process. */
+const waveMsMax = [1_000];
 
 export interface Asking {
   readonly coverage: Pick<Coverage, "ms" | "breadth">;

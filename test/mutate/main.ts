@@ -7,7 +7,7 @@ import { checkPlanting, type Court, judge } from "./judge.ts";
 import { accepted, hitsFile, keepFound, keptAlone, keptCoverage, keptFound } from "./kept.ts";
 import { addToLedger, type Judged, readLedger } from "./ledger.ts";
 import { describeMutant, type Mutant } from "./mutant.ts";
-import { mutantsOf, mutatedFiles } from "./places.ts";
+import { changesOf, mutatedFiles } from "./places.ts";
 import { report } from "./report.ts";
 import { openSessions, type Sessions } from "./sessions.ts";
 import { statementTexts } from "./statements.ts";
@@ -65,7 +65,10 @@ const options = program.opts<Options>();
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 let isCovering = false;
-const everyMutant = mutatedFiles().flatMap(mutantsOf);
+const everyChange = mutatedFiles().flatMap(changesOf);
+const everyMutant = everyChange.flatMap(({ mutant, rule }) => (rule === null ? [mutant] : []));
+for (const [rule, changes] of Map.groupBy(everyChange, (change) => change.rule))
+  if (rule !== null) say(`left out by rule: ${changes.length} ${rule}`);
 const everyKey = new Set(everyMutant.map(({ key }) => key));
 let ledger = readLedger();
 const chosen = choose();
@@ -175,7 +178,7 @@ async function convene(database: Court["database"], sessions: Court["sessions"])
   const texts = await statementTexts(null);
   if (texts === null || Object.keys(texts).length === 0) throw new Error("the statements do not load");
   // What survived before is judged by all tests that reach it.
-  const testMsMax = options.survivors === true ? Infinity : 12_000;
+  const testMsMax = options.survivors === true ? Infinity : 8_000;
   return { database, sessions, coverage, found: new Killers(), alone: keptAlone(), testMsMax, texts };
 }
 
