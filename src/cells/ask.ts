@@ -107,13 +107,13 @@ export interface FromAll {
 }
 
 /** By cell, what is asked of it in place of the caller's own path or query. */
-export type Parts = ReadonlyMap<string, Partial<Pick<Asking, "path" | "query">>>;
+export type AskedByCell = ReadonlyMap<string, Partial<Pick<Asking, "path" | "query">>>;
 
 /** Hands the request to these cells. @throws HttpProblem when none answers. */
 export async function everyCell(
   reach: Reach,
   asking: Asking,
-  parts: Parts = new Map([...reach.cells.keys()].map((cell) => [cell, {}])),
+  parts: AskedByCell = new Map([...reach.cells.keys()].map((cell) => [cell, {}])),
 ): Promise<FromAll> {
   const body = isRead(asking.request.method) ? {} : { body: await asking.request.text() };
   const asked = [...parts].map(async ([cell, part]) => {

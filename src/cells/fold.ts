@@ -10,7 +10,7 @@ export interface Said<T> {
 export type Fold<T> = (said: readonly Said<T>[]) => T;
 
 /** A rule for each field of a shape: the compiler names one that is new, gone or renamed. Fields of no cell stay out. */
-export const each =
+export const byField =
   <T extends object>(rules: { readonly [K in keyof T]-?: Fold<Exclude<T[K], undefined>> }): Fold<T> =>
   (said) =>
     Object.fromEntries(
@@ -26,8 +26,8 @@ export const each =
 
 export const first = <T>([one]: readonly Said<T>[]): T => (one as Said<T>).value;
 export const sum: Fold<number> = (said) => said.reduce((total, { value }) => total + value, 0);
-export const any: Fold<boolean> = (said) => said.some(({ value }) => value);
-export const all: Fold<boolean> = (said) => said.every(({ value }) => value);
+export const some: Fold<boolean> = (said) => said.some(({ value }) => value);
+export const every: Fold<boolean> = (said) => said.every(({ value }) => value);
 export const largest: Fold<number> = (said) => Math.max(...said.map(({ value }) => value));
 export const earliest: Fold<string> = (said) => said.map(({ value }) => value).toSorted()[0] ?? "";
 export const latest: Fold<string> = (said) =>

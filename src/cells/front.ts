@@ -8,14 +8,14 @@ import { numbered } from "../api/request-id.ts";
 import type { Registry } from "../core/define/definition.ts";
 import { cellOfId, type CellStore } from "../core/ports/cell-map.ts";
 import type { Log, Random } from "../core/ports/ports.ts";
-import { ask, type Asking, everyCell, type FrontCell, inOne, type Parts, type Reach } from "./ask.ts";
+import { ask, type Asking, everyCell, type FrontCell, inOne, type AskedByCell, type Reach } from "./ask.ts";
 import { createThrough } from "./create.ts";
 import { eventsOfAll } from "./events.ts";
 import type { Fold } from "./fold.ts";
-import { bulkJoint, changes, merges, wholeBulk } from "./merge.ts";
+import { bulkJoint, changesOfAll, merges, wholeBulk } from "./merge.ts";
 import { listed, lists, outcomes, withFields } from "./pages.ts";
 import { mapOf, type RouteBy, type Routing, routingOver } from "./routing.ts";
-import { createSchedule, ofSchedule } from "./schedules.ts";
+import { placeSchedule, askSchedule } from "./schedules.ts";
 
 export interface FrontOptions {
   readonly cells: ReadonlyMap<string, FrontCell & { readonly store: Pick<CellStore, "map" | "find"> }>;
@@ -29,7 +29,7 @@ export interface FrontOptions {
   readonly access?: "local" | "signed";
 }
 
-/** Whoever names a cell waits for it as for any stage. */
+/** A caller that names a cell waits for it as for any stage. */
 const namedMs = 30_000;
 
 export function createFront(options: FrontOptions): Hono {
@@ -51,9 +51,9 @@ export function createFront(options: FrontOptions): Hono {
   front.post("/jobs", (c) => createThrough({ reach, routing, registry }, askingOf(c)));
   front.get("/events", (c) => eventsOfAll(cells, askingOf(c), options));
   byId(front, reach, routing);
-  front.post("/schedules", (c) => createSchedule(reach, routing, askingOf(c)));
+  front.post("/schedules", (c) => placeSchedule(reach, routing, askingOf(c)));
   for (const path of ["/schedules/:id", "/schedules/:id/:of"])
-    front.all(path, (c) => ofSchedule(reach, c.req.param("id") ?? "", askingOf(c)));
+    front.all(path, (c) => askSchedule(reach, c.req.param("id") ?? "", askingOf(c)));
   for (const path of ["/openapi.json", "/preview"]) front.get(path, (c) => inOne(reach, askingOf(c)));
   front.get("/livez", (c) => c.json({ status: "ok" }));
   if (options.console !== undefined) {
@@ -85,7 +85,7 @@ function merged(front: Hono, reach: Reach): void {
       return folded(reach, { ...asking, query: withFields(asking.query, asks) }, fold);
     });
   }
-  for (const [route, fold] of Object.entries(changes)) {
+  for (const [route, fold] of Object.entries(changesOfAll)) {
     const [method = "", path = ""] = route.split(" ");
     front.on(method, path, (c) => folded(reach, askingOf(c), fold));
   }
@@ -93,7 +93,7 @@ function merged(front: Hono, reach: Reach): void {
   front.get("/schedule-outcomes", (c) => outcomes(reach, askingOf(c)));
 }
 
-async function folded(reach: Reach, asking: Asking, fold: Fold<object>, parts?: Parts): Promise<Response> {
+async function folded(reach: Reach, asking: Asking, fold: Fold<object>, parts?: AskedByCell): Promise<Response> {
   const { answers, status, cellsAway, refusal } = await everyCell(reach, asking, parts);
   if (refusal !== null) return refusal;
   const isChange = asking.request.method !== "GET";

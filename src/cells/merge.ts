@@ -19,11 +19,11 @@ import type { UpcomingReply } from "../api/shape/upcoming.ts";
 import { operationsLimits } from "../core/ports/operations-limits.ts";
 import { states } from "../core/job/state.ts";
 import {
-  all,
-  any,
+  every,
+  some,
   chosen,
   down,
-  each,
+  byField,
   earliest,
   first,
   type Fold,
@@ -45,7 +45,7 @@ type Hour = SummaryReply["lastHour"];
 type Group = Row<FailureGroupListReply["groups"]>;
 type Load = Row<UpcomingReply["lanes"]>;
 
-const counted = each<{ count: number; isMore: boolean }>({ count: sum, isMore: any });
+const counted = byField<{ count: number; isMore: boolean }>({ count: sum, isMore: some });
 const ended = {
   created: sum,
   succeeded: sum,
@@ -72,27 +72,27 @@ const weighted =
 
 const minutes = grouped<Minute>(
   ({ at }) => at,
-  weighted(each<Minute>({ at: first, started: sum, ...ended })),
+  weighted(byField<Minute>({ at: first, started: sum, ...ended })),
   up(({ at }) => at),
 );
-const troubled = each<NonNullable<SummaryReply["schedules"]>["late"]>({ total: sum, first: maybe(first<string>) });
+const troubled = byField<NonNullable<SummaryReply["schedules"]>["late"]>({ total: sum, first: maybe(first<string>) });
 
-const summary = each<SummaryReply>({
+const summary = byField<SummaryReply>({
   at: latest,
-  live: each<SummaryReply["live"]>({
+  live: byField<SummaryReply["live"]>({
     total: sum,
-    byState: each({ PENDING: sum, QUEUED: sum, RUNNING: sum, RETRY_WAIT: sum }),
+    byState: byField({ PENDING: sum, QUEUED: sum, RUNNING: sum, RETRY_WAIT: sum }),
     waiting: sum,
     scheduled: sum,
     held: sum,
     oldestWaitingMs: maybe(largest),
-    isMore: any,
+    isMore: some,
     atLeast: union,
   }),
   deadLetters: counted,
-  lastHour: weighted(each<Hour>(ended)),
-  lanes: each({ total: largest, paused: largest }),
-  workers: each({ busy: sum, lost: sum }),
+  lastHour: weighted(byField<Hour>(ended)),
+  lanes: byField({ total: largest, paused: largest }),
+  workers: byField({ busy: sum, lost: sum }),
   // The one that is the furthest behind.
   lastPass: maybe(chosen(down(({ ageMs }) => ageMs))),
   lastFailures: rows<JobReply>(
@@ -100,26 +100,26 @@ const summary = each<SummaryReply>({
     operationsLimits.lastFailuresShown,
   ),
   minutes: maybe(minutes),
-  schedules: maybe(each({ failing: troubled, late: troubled })),
+  schedules: maybe(byField({ failing: troubled, late: troubled })),
 });
 
 /** What pauses one lane is said by the first cell in which it is paused. */
 const paused = { pausedBy: maybe(first<string>), pausedAt: maybe(first<string>), pauseReason: maybe(first<string>) };
 const pausedUntil = maybe(latest);
 
-const lanes = each<LaneListReply>({
+const lanes = byField<LaneListReply>({
   lanes: grouped(
     ({ name }) => name,
-    each<LaneReply>({
+    byField<LaneReply>({
       name: first,
-      paused: any,
+      paused: some,
       ...paused,
       pausedUntil,
       waiting: sum,
       running: sum,
       retrying: sum,
       scheduled: sum,
-      held: each({ slot: sum, paused: sum, predecessors: sum }),
+      held: byField({ slot: sum, paused: sum, predecessors: sum }),
       oldestWaitingMs: maybe(largest),
       concurrency: maybe(sum),
       batchSize: maybe(largest),
@@ -128,15 +128,15 @@ const lanes = each<LaneListReply>({
   ),
   caps: grouped(
     ({ key }) => key,
-    each<SlotUseReply>({ key: first, size: sum, taken: sum, waiting: sum, holders: rows() }),
+    byField<SlotUseReply>({ key: first, size: sum, taken: sum, waiting: sum, holders: rows() }),
   ),
   workers: rows<WorkerReply>(),
-  isMore: any,
+  isMore: some,
 });
 
 /** The texts are those of the newest failure. */
 const group: Fold<Group> = (said) =>
-  each<Group>({
+  byField<Group>({
     fingerprint: first,
     kind: first,
     errorCode: first,
@@ -154,7 +154,7 @@ const figures: Fold<FiguresReply> = (said) =>
     { hasHistogram: true },
   );
 
-const load = each<Load>({
+const load = byField<Load>({
   lane: first,
   times: sum,
   unknown: sum,
@@ -163,16 +163,16 @@ const load = each<Load>({
   busiest: maybe(chosen(down(({ share }) => share))),
 });
 
-const groups = each<FailureGroupListReply>({
+const groups = byField<FailureGroupListReply>({
   groups: grouped(
     ({ fingerprint }) => fingerprint,
     group,
     down(({ lastAt }) => lastAt),
   ),
-  isMore: any,
+  isMore: some,
 });
 
-const upcoming = each<UpcomingReply>({
+const upcoming = byField<UpcomingReply>({
   from: earliest,
   to: latest,
   times: rows(
@@ -182,7 +182,7 @@ const upcoming = each<UpcomingReply>({
   parts: sums,
   lanes: grouped(({ lane }) => lane, load),
   apps: (said) => union(said).toSorted(),
-  isMore: any,
+  isMore: some,
 });
 
 const typed = <T extends object>(fold: Fold<T>) => fold as unknown as Fold<object>;
@@ -192,32 +192,32 @@ export const merges: Readonly<
   Record<string, { readonly fold: Fold<object>; readonly asks?: Readonly<Record<string, string>> }>
 > = {
   "/summary": { fold: typed(summary) },
-  "/throughput": { fold: typed(each<ThroughputReply>({ minutes })) },
+  "/throughput": { fold: typed(byField<ThroughputReply>({ minutes })) },
   "/jobs/counts": {
     fold: typed(
-      each<JobCountsReply>(
+      byField<JobCountsReply>(
         Object.fromEntries(states.map((state) => [state, counted])) as Record<keyof JobCountsReply, typeof counted>,
       ),
     ),
   },
   "/lanes": { fold: typed(lanes) },
   "/dead-letters": { fold: typed(groups) },
-  "/kinds": { fold: typed(each<KindListReply>({ kinds: grouped(({ id }) => id, first) })) },
+  "/kinds": { fold: typed(byField<KindListReply>({ kinds: grouped(({ id }) => id, first) })) },
   "/kind-figures": {
     asks: { include: "histogram" },
     fold: typed(
-      each<KindFigureListReply>({
+      byField<KindFigureListReply>({
         period: first,
         before: first,
         kinds: grouped(
           ({ kind, lane }) => [kind, lane],
-          each<Row<KindFigureListReply["kinds"]>>({ kind: first, lane: first, now: figures, before: figures }),
+          byField<Row<KindFigureListReply["kinds"]>>({ kind: first, lane: first, now: figures, before: figures }),
         ),
-        isMore: any,
+        isMore: some,
       }),
     ),
   },
-  "/locks": { fold: typed(each<LockListReply>({ locks: rows<LockReply>(), jobLocks: rows<SlotUseReply>() })) },
+  "/locks": { fold: typed(byField<LockListReply>({ locks: rows<LockReply>(), jobLocks: rows<SlotUseReply>() })) },
   "/upcoming": { fold: typed(upcoming) },
 };
 
@@ -226,7 +226,7 @@ const canaryStates = ["failed", "wanted", "out", "passed"] as const;
 export const bulkJoint = "-";
 
 /** Parts of one bulk action, one in each cell; its id is theirs, with `-` between them. */
-const bulk = each<BulkReply>({
+const bulk = byField<BulkReply>({
   id: (said) => said.map(({ value }) => value).join(bulkJoint),
   action: first,
   filter: first,
@@ -234,7 +234,7 @@ const bulk = each<BulkReply>({
   state: chosen(up((state) => bulkStates.indexOf(state))),
   matched: counted,
   paceMs: largest,
-  canary: maybe(each({ state: chosen(up((state) => canaryStates.indexOf(state))), jobs: union })),
+  canary: maybe(byField({ state: chosen(up((state) => canaryStates.indexOf(state))), jobs: union })),
   changed: sum,
   takenAlong: sum,
   refused: sum,
@@ -246,13 +246,13 @@ const bulk = each<BulkReply>({
 export const wholeBulk = typed(bulk);
 const begun = typed<BulkReply | BulkPreviewReply>((said) =>
   "dryRun" in first(said)
-    ? each<BulkPreviewReply>({ dryRun: first, matched: counted })(said as readonly Said<BulkPreviewReply>[])
+    ? byField<BulkPreviewReply>({ dryRun: first, matched: counted })(said as readonly Said<BulkPreviewReply>[])
     : bulk(said as readonly Said<BulkReply>[]),
 );
-const pause = typed(each<LanePauseReply>({ name: first, paused: all, ...paused, pausedUntil, released: sum }));
+const pause = typed(byField<LanePauseReply>({ name: first, paused: every, ...paused, pausedUntil, released: sum }));
 
 /** What is done in every cell, and how their answers become one. */
-export const changes: Readonly<Record<string, Fold<object>>> = {
+export const changesOfAll: Readonly<Record<string, Fold<object>>> = {
   "POST /bulk": begun,
   "POST /dead-letters/redrive": begun,
   "POST /lanes/:name/pause": pause,

@@ -7,7 +7,7 @@ import type { ScheduleOutcomeListReply } from "../api/shape/schedule-outcome.ts"
 import type { ScheduleListReply } from "../api/shape/schedule.ts";
 import { invalidField } from "../api/problem.ts";
 import { type Asking, everyCell, type FromAll, type Reach } from "./ask.ts";
-import { all as allOf, down, each, type Fold, type Said, up } from "./fold.ts";
+import { every, down, byField, type Fold, type Said, up } from "./fold.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 interface Order {
@@ -30,12 +30,12 @@ const list = <R extends { nextCursor: string | null }, M extends Exclude<keyof R
   member: M,
   rest: { readonly [K in keyof Omit<R, M | "nextCursor">]-?: Fold<Exclude<R[K], undefined>> },
   order: (query: URLSearchParams) => { readonly field: keyof RowOf<R, M> & string; readonly isUp: boolean },
-): List => ({ member, rest: each(rest as never), order });
+): List => ({ member, rest: byField(rest as never), order });
 
 const byTime = { field: "createdAt", isUp: false } as const;
 
 export const lists: Readonly<Record<string, List>> = {
-  "/jobs": list<JobListReply, "jobs">("jobs", { complete: allOf }, (query) =>
+  "/jobs": list<JobListReply, "jobs">("jobs", { complete: every }, (query) =>
     query.get("sort") === "due"
       ? { field: "dueAt", isUp: true }
       : { field: "createdAt", isUp: query.get("sort") === "oldest" },

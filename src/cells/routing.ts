@@ -57,7 +57,7 @@ const roundsMax = 10;
 /** A cell that hangs holds up the first read of the map so long. Its own writes are refused if its map is newer. */
 const mapWaitMs = 2_000;
 
-/** The newest map that a cell tells in time. @throws Error when none does, or none has a map. */
+/** The newest map of those that come in time. @throws Error when none does, or none has a map. */
 export async function newestMap(stores: Iterable<Pick<CellStore, "map">>): Promise<CellMap> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(

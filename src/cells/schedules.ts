@@ -6,13 +6,13 @@ import { mapOf, type Routing } from "./routing.ts";
 import { cellOf } from "./route.ts";
 
 /** Looks for its id in all cells. A deleted one is found where no other is. */
-export async function ofSchedule(reach: Reach, id: string, asking: Asking): Promise<Response> {
+export async function askSchedule(reach: Reach, id: string, asking: Asking): Promise<Response> {
   const cell = (await holderOf(reach, id, asking)) ?? [...reach.cells.keys()][0] ?? "";
   return await ask(reach, cell, asking);
 }
 
 /** A new one goes to the cell that has its id, as a key would, and stays there when the range moves. */
-export async function createSchedule(reach: Reach, routing: Routing, asking: Asking): Promise<Response> {
+export async function placeSchedule(reach: Reach, routing: Routing, asking: Asking): Promise<Response> {
   const body = (await asking.request
     .clone()
     .json()

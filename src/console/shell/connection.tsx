@@ -31,7 +31,7 @@ export function StaleBanner() {
 
 const askAgainMs = 5_000;
 
-/** Which cells are missing from all that the page shows. Asks until they are back: a cell that is away tells no changes. */
+/** Which cells are missing from all that the page shows. Asks until they are back: a cell that is away reports no changes. */
 export function CellsBanner() {
   const away = cellsAway.value;
   const isWhole = away.length === 0;
