@@ -40,8 +40,21 @@ export interface Stage {
   readonly eventBus?: string;
   /** In place of a bus: the address that gets every event by POST, and where the secret that signs them is kept. */
   readonly eventWebhook?: { readonly url: string; readonly secret: string };
+  /** What is pruned is written here first; left out: it is only deleted. */
+  readonly archive?: ArchiveOptions;
   /** What handlers of a lane are given, on Lambda and in tasks on Fargate. */
   readonly lanes?: Readonly<Record<string, LaneSettings>>;
+}
+
+export interface ArchiveOptions {
+  /** Lines of JSON, compressed by gzip. */
+  readonly format: "ndjson";
+  /** A bucket that exists, which gets no rule and no setting of Belfry's; left out: the stack makes one. */
+  readonly bucket?: string;
+  /** Of the stack's bucket: days until an object moves to Glacier Instant Retrieval. Left out: it stays. */
+  readonly coldAfterDays?: number;
+  /** Of the stack's bucket: days until an object is deleted. Left out: it is kept. */
+  readonly keptDays?: number;
 }
 
 export interface LaneSettings {

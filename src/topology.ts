@@ -12,7 +12,7 @@ import { checkSizes } from "./deployment-limits.ts";
 import { type LaneNeeds, needsOf, settingsOf } from "./lane-settings.ts";
 import type { Stage } from "./stages.ts";
 
-export interface Topology {
+export interface Topology extends Pick<Stage, "eventBus" | "eventWebhook" | "archive"> {
   readonly stage: string;
   readonly lanes: readonly LaneTopology[];
   readonly deadLetters: DeadLetterTopology;
@@ -31,8 +31,6 @@ export interface Topology {
   readonly logRetentionDays: Stage["logRetentionDays"];
   readonly api: { readonly concurrency: number; readonly isReserved: boolean };
   readonly namesOperators: boolean;
-  readonly eventBus?: string;
-  readonly eventWebhook?: Stage["eventWebhook"];
   readonly publishes: boolean;
 }
 
@@ -145,6 +143,7 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     api: { concurrency: stage.apiConcurrency, isReserved: stage.apiIsReserved ?? false },
     namesOperators: stage.operators !== undefined,
     publishes: stage.eventBus !== undefined || stage.eventWebhook !== undefined,
+    ...(stage.archive === undefined ? {} : { archive: stage.archive }),
     ...(stage.eventBus === undefined ? {} : { eventBus: stage.eventBus }),
     ...(stage.eventWebhook === undefined ? {} : { eventWebhook: stage.eventWebhook }),
   };
