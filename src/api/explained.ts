@@ -12,7 +12,7 @@ export async function explained(
   { job, now }: { readonly job: JobView; readonly now: Instant },
   within: Bounds | null,
 ): Promise<JobExplanationReply | null> {
-  const facts = await operations.waiting(job.id, operationsLimits.countRowsMax);
+  const facts = await operations.waiting(job.id, operationsLimits.countedRowsMax);
   if (facts === null) return null;
   const key = job.heldOn ?? job.slotKeys.find((each) => each.startsWith("lock:")) ?? null;
   const slot = key === null ? null : ((await operations.slots(key)).find((each) => each.key === key) ?? null);

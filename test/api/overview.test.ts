@@ -240,13 +240,13 @@ test("metrics tell by kind how tries and jobs ended, how late they started, what
   }
 });
 
-test("a lane with a thousand messages out hides no other, and each count says where it stopped", async () => {
+test("a lane with two thousand messages out hides no other, and each count says where it stopped", async () => {
   const opened = await openApi();
   await opened.pool.query(
     `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
        created_at, due_at, dispatched_at)
-     select 'ping', 'null', '\\x00', case when n > 1002 then 'mail' else 'default' end, 'QUEUED', 0, 1, 4, 20000, 2592000000, 't',
-       belfry.now(), belfry.now(), belfry.now() from generate_series(1, 1005) n`,
+     select 'ping', 'null', '\\x00', case when n > 2002 then 'mail' else 'default' end, 'QUEUED', 0, 1, 4, 20000, 2592000000, 't',
+       belfry.now(), belfry.now(), belfry.now() + n * interval '1 ms' from generate_series(1, 2005) n`,
   );
   await create(opened, { kind: "greet", payload: { name: "Ada" }, delay: "2h" });
   const { lanes, isMore } = (await get(opened, "/lanes")) as unknown as LaneListReply;
@@ -254,12 +254,32 @@ test("a lane with a thousand messages out hides no other, and each count says wh
   const shown = lanes.map(({ name, waiting, scheduled, atLeast }) => ({ name, waiting, scheduled, atLeast }));
   expect(shown).toContainEqual({
     name: "default",
-    waiting: 1_000,
+    waiting: 2_000,
     scheduled: 1,
     atLeast: ["waiting", "running", "scheduled"],
   });
   expect(shown).toContainEqual({ name: "mail", waiting: 3, scheduled: 0, atLeast: [] });
   const { live } = (await get(opened, "/summary")) as unknown as SummaryReply;
   const atLeast = ["QUEUED", "RUNNING", "waiting", "scheduled"];
-  expect(live).toMatchObject({ byState: { PENDING: 1, QUEUED: 1_003 }, isMore: true, atLeast });
+  expect(live).toMatchObject({ byState: { PENDING: 1, QUEUED: 2_003 }, isMore: true, atLeast });
+  const response = await opened.api.fetch(new Request("http://127.0.0.1/metrics", { headers: { host: "127.0.0.1" } }));
+  const metrics = (await response.text()).split("\n");
+  expect(metrics).toContain('belfry_jobs{lane="default",state="QUEUED"} 2000');
+  expect(metrics.filter((line) => line.startsWith("belfry_jobs_at_least"))).toEqual([
+    'belfry_jobs_at_least{lane="default",part="out"} 1',
+  ]);
+});
+
+test("a lane that runs a thousand jobs still shows what waits behind them", async () => {
+  const opened = await openApi();
+  await opened.pool.query(
+    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
+       created_at, due_at, dispatched_at, attempt, worker, started_at, lease_id)
+     select 'ping', 'null', '\\x00', 'default', case when n <= 1001 then 'RUNNING' else 'QUEUED' end::belfry.job_state, 0, 1, 4, 20000,
+       2592000000, 't', t, t, t, (n <= 1001)::int, case when n <= 1001 then 'w' end, case when n <= 1001 then t end,
+       case when n <= 1001 then n end
+     from generate_series(1, 1003) n cross join lateral (select belfry.now() - (2000 - n) * interval '1 second' as t) at`,
+  );
+  const { live } = (await get(opened, "/summary")) as unknown as SummaryReply;
+  expect(live).toMatchObject({ byState: { RUNNING: 1_001, QUEUED: 2 }, oldestWaitingMs: 998_000, isMore: true });
 });

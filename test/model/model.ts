@@ -3,9 +3,11 @@ import type { Arbitrary } from "fast-check";
 import { isFinal } from "../../src/core/job/state.ts";
 import { freshDatabase } from "../support/database.ts";
 import { referenceStore } from "../support/reference-store.ts";
+import { lockSteps, restored } from "./fault-commands.ts";
 import { jobSteps } from "./job-commands.ts";
 import { Pair } from "./pair.ts";
 import { passSteps, slotGroups } from "./pass-commands.ts";
+import { keepRows } from "./restore.ts";
 import { runSteps } from "./run-commands.ts";
 import { scheduleIds, scheduleSteps } from "./schedule-commands.ts";
 import type { Step } from "./step.ts";
@@ -13,7 +15,8 @@ import { openTwo } from "./two-connections.ts";
 import type { TwoConnections } from "./two-connections.ts";
 
 export const startMs = Date.UTC(2026, 0, 31, 23, 59, 30);
-export const anyStep = oneof(...jobSteps, ...runSteps, ...scheduleSteps, ...passSteps);
+const plainSteps = [...jobSteps, ...runSteps, ...scheduleSteps, ...passSteps, ...lockSteps];
+export const anyStep = oneof(...plainSteps, restored(plainSteps));
 const oneAtATime = array(anyStep, { minLength: 5, maxLength: 60, size: "max" });
 
 const unplanted = (text: string): string => text;
@@ -33,7 +36,12 @@ export async function openPair(plant = unplanted): Promise<{ pair: Pair; close: 
     await clock.advance(ms);
   };
   let two: TwoConnections | null = null;
-  const pair = new Pair(oracle, { store, two: () => (two ??= openTwo(url, plant)), advance });
+  const pair = new Pair(oracle, {
+    store,
+    two: () => (two ??= openTwo(url, plant)),
+    advance,
+    keepRows: () => keepRows(pool),
+  });
   await pair.both((one) => one.installSlots(slotGroups(2)));
   return {
     pair,

@@ -3,6 +3,9 @@ import type { JobId, JobView, Json, RunId } from "../../src/core/job/job.ts";
 import { isFinal } from "../../src/core/job/state.ts";
 import { FenceLost } from "../../src/core/ports/ports.ts";
 import type { OutboxBatch, Store } from "../../src/core/ports/ports.ts";
+import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
+import type { MemoryLockStore } from "../../src/testing/memory-lock-store.ts";
+import { trial } from "../support/reference/transaction.ts";
 import type { ReferenceStore } from "../support/reference-store.ts";
 import type { TwoConnections } from "./two-connections.ts";
 
@@ -30,7 +33,18 @@ export interface Real {
   readonly two: () => TwoConnections;
   /** Moves both clocks. */
   readonly advance: (ms: number) => Promise<void>;
+  /** Keeps all rows of the database; what it returns puts them back. */
+  readonly keepRows: () => Promise<() => Promise<void>>;
 }
+
+/** The lock store of one side. */
+interface Locks {
+  readonly table: MemoryLockStore;
+  isAway: boolean;
+  takings: number;
+}
+
+const noLocks = (): Locks => ({ table: createMemoryLockStore(), isAway: false, takings: 0 });
 
 /** One call, as each store gets it. */
 export type Call = (store: Store, id: (twin: Twin) => JobId, side: Side) => Promise<unknown>;
@@ -43,7 +57,9 @@ export class Pair {
   readonly jobs: Twin[] = [];
   readonly runs: RunTwin[] = [];
   readonly outbox: HandoffTwin[] = [];
+  readonly locks = { oracle: noLocks(), real: noLocks() };
   readonly #advance: (ms: number) => Promise<void>;
+  readonly #keepRows: Real["keepRows"];
   readonly #names = { oracle: new Map<string, string>(), real: new Map<string, string>() };
   #marks = 0;
   #recorded: Call[] | null = null;
@@ -54,6 +70,7 @@ export class Pair {
     this.real = real.store;
     this.two = real.two;
     this.#advance = real.advance;
+    this.#keepRows = real.keepRows;
   }
 
   /** A payload that no other job has: it tells which rows are twins. */
@@ -64,6 +81,18 @@ export class Pair {
 
   advance(ms: number): Promise<void> {
     return this.#advance(ms);
+  }
+
+  /** Takes back on both sides what `work` wrote. */
+  async restoring(work: () => Promise<void>): Promise<void> {
+    const forget = this.remember();
+    const putBack = await this.#keepRows();
+    await trial(this.oracle.tables, async () => {
+      await work();
+      return { stays: false };
+    });
+    await putBack();
+    forget();
   }
 
   job(pick: number): Twin | undefined {

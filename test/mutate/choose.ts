@@ -3,65 +3,109 @@ import { functionHit } from "./instrument.ts";
 import type { Coverage } from "./kept.ts";
 import type { Mutant } from "./mutant.ts";
 
-/** The first waves are small: most mutants are found by the first files. */
-const waveSizes = [2, 4, 8, 16];
-
-/** Test files for a mutant, in waves: those that found others of its place first, then the quickest. */
-export function wavesFor(reaching: readonly string[], mutant: Mutant, coverage: Coverage, found: Killers): string[][] {
-  const cost = (file: string): number => (coverage.ms[file] ?? 60_000) / (1 + 20 * found.of(mutant, file));
-  const files = reaching.toSorted((a, b) => cost(a) - cost(b));
-  const waves: string[][] = [];
-  for (let at = 0, wave = 0; at < files.length; wave += 1) {
-    const size = waveSizes[wave] ?? 32;
-    waves.push(files.slice(at, at + size));
-    at += size;
-  }
-  return waves;
+/** Tests of one file; null is all of them. */
+export interface Chosen {
+  readonly file: string;
+  readonly tests: readonly string[] | null;
 }
 
-/** How often each test file found a mutant of a place, and of another place of its file. */
+/** By test file, the tests of it that reach a place. */
+export type Reaching = Readonly<Record<string, readonly string[] | null>>;
+
+/** What the tests of the first wave took when they were measured: most mutants are found by them. A wave is a new process. */
+const waveMsMax = [1_000];
+
+export interface Asking {
+  readonly coverage: Pick<Coverage, "ms" | "breadth">;
+  readonly found: Killers;
+  /** Beyond it no further test is asked, and the mutant has survived. */
+  readonly testMsMax: number;
+}
+
+/**
+ * Tests for a mutant, in waves: first those that found others of its place, then the quick ones that reach little else. A
+ * place that every test reaches is judged by those alone: a mutant that only the rest would find counts as a hole.
+ */
+export function wavesFor(reaching: Reaching, mutant: Mutant, { coverage, found, testMsMax }: Asking): Chosen[][] {
+  const { ms, breadth } = coverage;
+  const asked = Object.entries(reaching).flatMap(([file, tests]) => {
+    const of = ms[file] ?? { file: 60_000, tests: {} };
+    const all = Object.values(of.tests).reduce((sum, testMs) => sum + testMs, 0);
+    const setUpMs = Math.max(0, of.file - all);
+    return (tests ?? Object.keys(of.tests)).map((test) => {
+      const testMs = (of.tests[test] ?? 1_000) + setUpMs / 4;
+      const name = `${file} > ${test}`;
+      const cost = ((testMs + 50) * (breadth[name] ?? 100)) / (1 + 20 * found.of(mutant, name));
+      return { file, test, testMs, cost };
+    });
+  });
+  const waves: (typeof asked)[] = [];
+  let spentMs = 0;
+  let leftMs = testMsMax;
+  for (const one of asked.toSorted((a, b) => a.cost - b.cost)) {
+    if (leftMs <= 0) break;
+    leftMs -= one.testMs;
+    if (waves.length === 0 || spentMs > (waveMsMax[waves.length - 1] ?? Infinity)) {
+      waves.push([]);
+      spentMs = 0;
+    }
+    waves.at(-1)?.push(one);
+    spentMs += one.testMs;
+  }
+  return waves.map((wave) =>
+    [...Map.groupBy(wave, ({ file }) => file)].map(([file, tests]) => ({ file, tests: tests.map(({ test }) => test) })),
+  );
+}
+
+/** How often each test found a mutant of a place, and of another place of its file. */
 export class Killers {
   readonly #counts = new Map<string, Map<string, number>>();
 
   add(mutant: Mutant, by: string): void {
-    const file = by.split(" > ")[0] ?? by;
     for (const group of [placeOf(mutant), mutant.file]) {
       const counts = this.#counts.get(group) ?? new Map<string, number>();
-      counts.set(file, (counts.get(file) ?? 0) + 1);
+      counts.set(by, (counts.get(by) ?? 0) + 1);
       this.#counts.set(group, counts);
     }
   }
 
   /** One of the place counts as ten of the file. */
-  of(mutant: Mutant, file: string): number {
-    const count = (group: string): number => this.#counts.get(group)?.get(file) ?? 0;
+  of(mutant: Mutant, by: string): number {
+    const count = (group: string): number => this.#counts.get(group)?.get(by) ?? 0;
     return count(placeOf(mutant)) + count(mutant.file) / 10;
   }
 }
 
 const placeOf = ({ file, place }: Mutant): string => `${file}#${place}`;
 
-/** Of the core: files that enter the function; where coverage does not know it, those that enter any of its file. */
-export function reachingCore(mutant: Mutant, { hits }: Coverage): string[] {
+/** Of the core: tests that enter the function; where coverage does not know it, those that enter any of its file. */
+export function reachingCore(mutant: Mutant, { hits }: Coverage): Reaching {
   const exact = hits[functionHit(mutant.file, mutant.place)];
   if (exact !== undefined) return exact;
   const start = functionHit(mutant.file, "");
-  return union(Object.entries(hits).flatMap(([hit, files]) => (hit.startsWith(start) ? [files] : [])));
+  return union(Object.entries(hits).flatMap(([hit, reaching]) => (hit.startsWith(start) ? [reaching] : [])));
 }
 
-/** Of statements: files that send one whose text changes; of texts made while running, those that send one of that file. */
+/** Of statements: tests that send one whose text changes; of texts made while running, those that send one of that file. */
 export function reachingSql(
   changed: readonly string[],
   mutant: Mutant,
   texts: ReadonlySet<string>,
   { hits }: Coverage,
-): string[] {
-  if (changed.length > 0) return union(changed.map((name) => hits[`sql:${name}`] ?? []));
+): Reaching {
+  if (changed.length > 0) return union(changed.map((name) => hits[`sql:${name}`] ?? {}));
   const source = readFileSync(mutant.file, "utf8");
   const starts = [...source.matchAll(/tatement(?:<[^(]*>)?\(\s*["'`]([^"'`$]+)/g)].map((match) => match[1] ?? "");
   const made = Object.entries(hits).filter(([hit]) => hit.startsWith("sql:") && !texts.has(hit.slice(4)));
   const ofFile = made.filter(([hit]) => starts.some((start) => hit.slice(4).startsWith(start)));
-  return union((ofFile.length > 0 ? ofFile : made).map(([, files]) => files));
+  return union((ofFile.length > 0 ? ofFile : made).map(([, reaching]) => reaching));
 }
 
-const union = (lists: readonly (readonly string[])[]): string[] => [...new Set(lists.flat())];
+function union(all: readonly Reaching[]): Reaching {
+  const joined: Record<string, readonly string[] | null> = {};
+  for (const [file, tests] of all.flatMap((reaching) => Object.entries(reaching))) {
+    const before = joined[file];
+    joined[file] = tests === null || before === null ? null : [...new Set([...(before ?? []), ...tests])];
+  }
+  return joined;
+}

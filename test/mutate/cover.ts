@@ -19,20 +19,38 @@ export async function cover(
   const failed = new Set(answer.files.filter((file) => file.failed).map(({ file }) => file));
   const hits = again === null ? {} : without(new Set(again.files), again.kept.hits);
   for (const line of existsSync(hitsFile()) ? readFileSync(hitsFile(), "utf8").split("\n").filter(Boolean) : []) {
-    const reached = JSON.parse(line) as { file: string; hits: string[] };
+    const reached = JSON.parse(line) as { file: string; outside: string[]; tests: Record<string, string[]> };
     const file = relative(process.cwd(), reached.file);
     // A file that fails without a mutant would find every one.
     if (failed.has(file)) continue;
-    for (const hit of reached.hits) (hits[hit] ??= []).push(file);
+    for (const [test, names] of Object.entries(reached.tests))
+      for (const hit of names) ((hits[hit] ??= {})[file] ??= []).push(test);
+    for (const hit of reached.outside) (hits[hit] ??= {})[file] = null;
   }
-  const ms = { ...again?.kept.ms, ...Object.fromEntries(answer.files.map(({ file, ms }) => [file, ms])) };
-  const coverage = { commit: commitNow(), hits, ms };
+  const ms = {
+    ...again?.kept.ms,
+    ...Object.fromEntries(answer.files.map(({ file, ms, tests }) => [file, { file: ms, tests }])),
+  };
+  const coverage = { commit: commitNow(), hits, ms, breadth: breadthOf(hits) };
   keepCoverage(coverage);
   return { coverage, failed: [...failed] };
 }
 
-const without = (files: ReadonlySet<string>, hits: Coverage["hits"]): Record<string, string[]> =>
-  Object.fromEntries(Object.entries(hits).map(([hit, reaching]) => [hit, reaching.filter((file) => !files.has(file))]));
+function breadthOf(hits: Coverage["hits"]): Record<string, number> {
+  const breadth: Record<string, number> = {};
+  for (const reaching of Object.values(hits))
+    for (const [file, tests] of Object.entries(reaching))
+      for (const test of tests ?? []) breadth[`${file} > ${test}`] = (breadth[`${file} > ${test}`] ?? 0) + 1;
+  return breadth;
+}
+
+const without = (files: ReadonlySet<string>, hits: Coverage["hits"]): Coverage["hits"] =>
+  Object.fromEntries(
+    Object.entries(hits).map(([hit, reaching]) => [
+      hit,
+      Object.fromEntries(Object.entries(reaching).filter(([file]) => !files.has(file))),
+    ]),
+  );
 
 /** Test files that are new or changed since they were measured, or import from `test` what changed. */
 export function outdated({ commit }: Coverage): string[] {

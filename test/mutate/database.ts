@@ -6,7 +6,7 @@ export interface Database {
   /** Whether Postgres plans the text on migrated tables. */
   isValid(text: string): Promise<boolean>;
   /** What a killed session left: its template and the copies of it. */
-  dropLeftovers(): Promise<void>;
+  dropLeftovers(pid: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -19,20 +19,23 @@ export async function openDatabase(): Promise<Database> {
   url.pathname = "/mutants";
   await migrateTemplate(url.href);
   const client = await connected(url.href);
+  let prepared = 0;
   return {
     url: server.url,
     async isValid(text) {
+      const name = `mutant_${(prepared += 1)}`;
       try {
-        await client.query(`prepare mutant as ${text}`);
-        await client.query("deallocate mutant");
+        await client.query(`prepare ${name} as ${text}`);
+        await client.query(`deallocate ${name}`);
         return true;
       } catch {
         return false;
       }
     },
-    async dropLeftovers() {
+    async dropLeftovers(pid) {
       const { rows } = await admin.query<{ datname: string }>(
-        "select datname from pg_database where datname like 'belfry\\_template\\_%'",
+        "select datname from pg_database where starts_with(datname, $1)",
+        [`belfry_template_${pid}_`],
       );
       for (const { datname } of rows) await admin.query(`drop database ${datname} with (force)`);
     },

@@ -11,10 +11,12 @@ const at = (name: string): string => {
 
 const coverageShape = z.object({
   commit: z.string(),
-  /** By what is reached: `sql:NAME` or `FILE#FUNCTION`; the test files that reach it. */
-  hits: z.record(z.string(), z.array(z.string())),
-  /** By test file. */
-  ms: z.record(z.string(), z.number()),
+  /** By what is reached, `sql:NAME` or `FILE#FUNCTION`, and by test file: the tests that reach it; null is all of the file. */
+  hits: z.record(z.string(), z.record(z.string(), z.array(z.string()).nullable())),
+  /** By `FILE > TEST`: how many places it reaches. */
+  breadth: z.record(z.string(), z.number()),
+  /** By test file, and by test in it. What a file takes beyond its tests is its set-up. */
+  ms: z.record(z.string(), z.object({ file: z.number(), tests: z.record(z.string(), z.number()) })),
 });
 export type Coverage = z.infer<typeof coverageShape>;
 
@@ -34,9 +36,21 @@ export interface Verdict {
   readonly is: "killed" | "hung" | "survived" | "unreached" | "invalid" | "same";
   /** The test that failed, or null. */
   readonly by: string | null;
-  readonly files: number;
+  /** How many tests were asked. */
+  readonly tests: number;
   readonly ms: number;
 }
+
+/** By test: whether it passes when no other test of its file runs. One that does not finds nothing by itself. */
+export function keptAlone(): Map<string, boolean> {
+  if (!existsSync(at("alone.json"))) return new Map();
+  return new Map(
+    Object.entries(z.record(z.string(), z.boolean()).parse(JSON.parse(readFileSync(at("alone.json"), "utf8")))),
+  );
+}
+
+export const keepAlone = (alone: ReadonlyMap<string, boolean>): void =>
+  writeFileSync(at("alone.json"), JSON.stringify(Object.fromEntries(alone)));
 
 const foundShape = z.object({ key: z.string(), by: z.string() });
 

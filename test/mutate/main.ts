@@ -4,12 +4,12 @@ import { Killers } from "./choose.ts";
 import { commitNow, cover, git, outdated } from "./cover.ts";
 import { openDatabase } from "./database.ts";
 import { checkPlanting, type Court, judge } from "./judge.ts";
-import { accepted, hitsFile, keepFound, keptCoverage, keptFound } from "./kept.ts";
+import { accepted, hitsFile, keepFound, keptAlone, keptCoverage, keptFound } from "./kept.ts";
 import { addToLedger, type Judged, readLedger } from "./ledger.ts";
 import { describeMutant, type Mutant } from "./mutant.ts";
-import { mutantsOf, mutatedFiles } from "./places.ts";
+import { changesOf, mutatedFiles } from "./places.ts";
 import { report } from "./report.ts";
-import { openSessions } from "./sessions.ts";
+import { openSessions, type Sessions } from "./sessions.ts";
 import { statementTexts } from "./statements.ts";
 
 interface Options {
@@ -20,6 +20,7 @@ interface Options {
   readonly sample?: number;
   readonly shard?: readonly [number, number];
   readonly minutes?: number;
+  readonly sessions: number;
   readonly cover?: boolean;
   readonly again?: boolean;
   readonly survivors?: boolean;
@@ -51,6 +52,7 @@ const program = new Command("mutate")
   .option("--sample <n>", "this many, spread over all of the chosen", count)
   .option("--shard <n/of>", "one part of the chosen, for several machines", shardOf)
   .option("--minutes <n>", "stops after this time; the next run goes on", count)
+  .option("--sessions <n>", "this many test processes side by side: one for each core that is free", count, 1)
   .option("--cover", "measures again which tests reach what, of all tests and not only of those that changed")
   .option("--again", "judges again what an earlier run has judged")
   .option("--survivors", "judges again those that survived, and no others")
@@ -63,7 +65,10 @@ const options = program.opts<Options>();
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 let isCovering = false;
-const everyMutant = mutatedFiles().flatMap(mutantsOf);
+const everyChange = mutatedFiles().flatMap(changesOf);
+const everyMutant = everyChange.flatMap(({ mutant, rule }) => (rule === null ? [mutant] : []));
+for (const [rule, changes] of Map.groupBy(everyChange, (change) => change.rule))
+  if (rule !== null) say(`left out by rule: ${changes.length} ${rule}`);
 const everyKey = new Set(everyMutant.map(({ key }) => key));
 let ledger = readLedger();
 const chosen = choose();
@@ -118,19 +123,21 @@ function tell(): number {
 async function run(): Promise<number> {
   const database = await openDatabase();
   let ran = 0;
-  const sessions = openSessions(database.url, hitsFile(), (file) => {
-    ran += 1;
-    if (process.stderr.isTTY && isCovering) say(`${ran} ${file}`);
-  });
+  const session = (): Sessions =>
+    openSessions(database.url, hitsFile(), (file) => {
+      ran += 1;
+      if (process.stderr.isTTY && isCovering) say(`${ran} ${file}`);
+    });
+  const sideBySide = Array.from({ length: options.sessions }, session);
   const close = async (): Promise<void> => {
-    await sessions.close();
+    await Promise.all(sideBySide.map((one) => one.close()));
     await database.close();
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => void close().then(() => process.exit(130)));
   let weakened = 0;
   try {
-    const court = await convene(database, sessions);
+    const court = await convene(database, sideBySide[0] ?? session());
     const found = keptFound();
     for (const mutant of everyMutant) {
       const by = found.get(mutant.key);
@@ -140,20 +147,24 @@ async function run(): Promise<number> {
     const open = toJudge();
     const endMs = performance.now() + (options.minutes ?? Infinity) * 60_000;
     say(`${chosen.length} mutants, ${open.length} to judge`);
-    for (const [index, mutant] of open.entries()) {
-      if (performance.now() > endMs) break;
-      const before = ledger.get(mutant.key)?.is;
-      const { is, by, ms } = await judge(mutant, court);
-      ledger = addToLedger(new Map([[mutant.key, { is, commit }]]), everyKey);
-      if (by !== null) {
-        keepFound({ key: mutant.key, by });
-        court.found.add(mutant, by);
+    const queue = open.entries();
+    const judgeOn = async (sessions: Sessions): Promise<void> => {
+      for (const [at, mutant] of queue) {
+        if (performance.now() > endMs) return;
+        const before = ledger.get(mutant.key)?.is;
+        const { is, by, ms } = await judge(mutant, { ...court, sessions });
+        ledger = addToLedger(new Map([[mutant.key, { is, commit }]]), everyKey);
+        if (by !== null) {
+          keepFound({ key: mutant.key, by });
+          court.found.add(mutant, by);
+        }
+        const isWeaker = before === "killed" && (is === "survived" || is === "unreached");
+        if (isWeaker) weakened = 1;
+        const line = `${at + 1}/${open.length} ${is}${isWeaker ? ", and was killed once" : ""} ${(ms / 1_000).toFixed(1)} s ${describeMutant(mutant)}`;
+        if (process.stderr.isTTY || is === "survived" || is === "unreached" || at % 25 === 24) say(line);
       }
-      const isWeaker = before === "killed" && (is === "survived" || is === "unreached");
-      if (isWeaker) weakened = 1;
-      const line = `${index + 1}/${open.length} ${is}${isWeaker ? ", and was killed once" : ""} ${(ms / 1_000).toFixed(1)} s ${describeMutant(mutant)}`;
-      if (process.stderr.isTTY || is === "survived" || is === "unreached" || index % 25 === 24) say(line);
-    }
+    };
+    await Promise.all(sideBySide.map(judgeOn));
   } finally {
     await close();
   }
@@ -166,7 +177,9 @@ async function convene(database: Court["database"], sessions: Court["sessions"])
   await checkPlanting(sessions);
   const texts = await statementTexts(null);
   if (texts === null || Object.keys(texts).length === 0) throw new Error("the statements do not load");
-  return { database, sessions, coverage, found: new Killers(), texts };
+  // What survived before is judged by all tests that reach it.
+  const testMsMax = options.survivors === true ? Infinity : 8_000;
+  return { database, sessions, coverage, found: new Killers(), alone: keptAlone(), testMsMax, texts };
 }
 
 /** Measures every test, or those that changed since they were measured. */

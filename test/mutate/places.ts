@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { coreEdits } from "./core-edits.ts";
 import { type Edit, type Mutant, mutantOf, type Place } from "./mutant.ts";
 import { sqlEdits } from "./sql-edits.ts";
+import { leftOut, type Rule, ruleFor } from "./rules.ts";
 import { isFunction, nameOf, type Node, parse, walk } from "./syntax.ts";
 
 /** Every statement of the store, and every decision: states, calendars, locks, passes, claims, definitions, roles, cursors. */
@@ -28,10 +29,13 @@ export const mutatedFiles = (): string[] =>
     .filter((file) => !without.test(file))
     .toSorted();
 
-export function mutantsOf(file: string): Mutant[] {
+/** Every change of a file, with the rule that leaves it out. */
+export function changesOf(file: string): { mutant: Mutant; rule: Rule | null }[] {
   const source = readFileSync(file, "utf8");
   const program = parse(file, source);
-  return file.includes("/sql/") ? sqlMutants(file, source, program) : coreMutants(file, source, program);
+  const mutants = file.includes("/sql/") ? sqlMutants(file, source, program) : coreMutants(file, source, program);
+  const ranges = leftOut(source, program);
+  return mutants.map((mutant) => ({ mutant, rule: ruleFor(mutant, ranges) }));
 }
 
 function sqlMutants(file: string, source: string, program: Node): Mutant[] {

@@ -1,34 +1,46 @@
 /** A process with one vitest and one Postgres server, which its parent may kill: a mutant may never end. */
 import { relative, resolve } from "node:path";
-import { createVitest, type Vitest } from "vitest/node";
-import { type Mutant } from "./mutant.ts";
+import { createVitest, type TestModule, type TestSpecification, type Vitest } from "vitest/node";
+import type { Chosen } from "./choose.ts";
+import type { Mutant } from "./mutant.ts";
 import { plant, planted } from "./planted.ts";
 
 export type Order =
   /** Of these test files; null is all. */
   | { readonly is: "coverage"; readonly files: readonly string[] | null }
-  | { readonly is: "mutant"; readonly mutant: Mutant; readonly waves: readonly (readonly string[])[] };
+  | { readonly is: "mutant"; readonly mutant: Mutant; readonly waves: readonly (readonly Chosen[])[] };
 
 export type Answer =
   | { readonly is: "ready" }
   /** One test file of a coverage run, or of a mutant's. */
   | { readonly is: "ran"; readonly file: string }
-  | { readonly is: "covered"; readonly files: readonly { file: string; ms: number; failed: boolean }[] }
+  | { readonly is: "covered"; readonly files: readonly Measured[] }
   | {
       readonly is: "judged";
       readonly key: string;
       readonly by: string | null;
       /** No assertion failed: the test waited until its time was over, which a busy machine can cause too. */
       readonly isTimeout: boolean;
-      readonly files: number;
+      /** How many tests were asked for. */
+      readonly tests: number;
     };
+
+export interface Measured {
+  readonly file: string;
+  readonly ms: number;
+  /** By name, in milliseconds. */
+  readonly tests: Readonly<Record<string, number>>;
+  readonly failed: boolean;
+}
 
 const projects = ["pure", "patching", "postgres"];
 
 /** Their tests start processes, browsers and templates of their own: what is planted here does not reach those. */
-const elsewhere = /^(console|house|image|infra|lambda|local|package|readme|smoke|emulator)\//;
+const elsewhere = /^(console|house|image|infra|lambda|local|mutate|package|readme|smoke|emulator)\//;
 
 let vitest: Vitest | null = null;
+/** By path. */
+let every: Map<string, TestSpecification> | null = null;
 
 async function open(): Promise<Vitest> {
   vitest ??= await createVitest({
@@ -52,35 +64,56 @@ async function cover(files: readonly string[] | null): Promise<Answer> {
   const measured = testModules.map((module) => ({
     file: module.relativeModuleId,
     ms: Math.round(module.diagnostic().duration),
+    tests: Object.fromEntries(
+      [...module.children.allTests("passed")].map((test) => [
+        test.fullName,
+        Math.round(test.diagnostic()?.duration ?? 0),
+      ]),
+    ),
     failed: module.state() === "failed",
   }));
   return { is: "covered", files: measured };
 }
 
 /** Runs the waves until a test fails. */
-async function judge(mutant: Mutant, waves: readonly (readonly string[])[]): Promise<Answer> {
+async function judge(mutant: Mutant, waves: readonly (readonly Chosen[])[]): Promise<Answer> {
   const last = planted();
   plant(mutant);
   const run = await open();
   for (const changed of [last, mutant]) {
     if (changed !== null && changed !== "coverage") run.invalidateFile(resolve(changed.file));
   }
-  let files = 0;
+  every ??= new Map((await run.globTestSpecifications()).map((one) => [one.moduleId, one]));
+  let tests = 0;
   for (const wave of waves) {
-    const specifications = (await run.globTestSpecifications([...wave])).filter(({ moduleId }) =>
-      wave.some((file) => moduleId === resolve(file)),
-    );
-    files += specifications.length;
+    const specifications = wave.flatMap(({ file, tests: testNames }) => {
+      const whole = every?.get(resolve(file));
+      tests += testNames?.length ?? 1;
+      if (whole === undefined || testNames === null) return whole ?? [];
+      return [whole.project.createSpecification(whole.moduleId, { testNames: [...testNames] })];
+    });
     run.config.bail = 1;
     const { testModules, unhandledErrors } = await run.runTestSpecifications(specifications);
+    checkRan(wave, testModules);
     const ran = new Set(specifications.map(({ moduleId }) => moduleId));
     const failed = testModules.find((module) => ran.has(module.moduleId) && module.state() === "failed");
     const by = failed?.relativeModuleId ?? (unhandledErrors.length > 0 ? "an unhandled error" : null);
     if (by === null) continue;
     const { name, isTimeout } = firstFailure(failed);
-    return { is: "judged", key: mutant.key, by: by + name, isTimeout, files };
+    return { is: "judged", key: mutant.key, by: by + name, isTimeout, tests };
   }
-  return { is: "judged", key: mutant.key, by: null, isTimeout: false, files };
+  return { is: "judged", key: mutant.key, by: null, isTimeout: false, tests };
+}
+
+/** @throws Error when a test that was asked for did not run: a mutant must not survive for that. */
+function checkRan(wave: readonly Chosen[], modules: readonly TestModule[]): void {
+  if (modules.some((module) => module.state() === "failed")) return;
+  const passed = new Map(modules.map((one) => [one.relativeModuleId, [...one.children.allTests("passed")]]));
+  for (const { file, tests } of wave) {
+    const names = new Set(passed.get(file)?.map(({ fullName }) => fullName));
+    const missing = tests?.find((name) => !names.has(name)) ?? (names.size === 0 ? "every test" : undefined);
+    if (missing !== undefined) throw new Error(`${file} did not run: ${missing}`);
+  }
 }
 
 interface Failed {

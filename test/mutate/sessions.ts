@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Answer, Order } from "./session.ts";
@@ -12,12 +11,15 @@ const ordersMax = 150;
 export interface Sessions {
   /** Null when the session had to be killed. */
   ask(order: Order, limitMs: number): Promise<Answer | null>;
+  /** The process of the last session, which its databases are named after. */
+  pid(): number | null;
   close(): Promise<void>;
 }
 
 /** One session at a time, in a process group of its own, so that all its test processes end with it. */
 export function openSessions(databaseUrl: string, hitsFile: string, onRan: (file: string) => void): Sessions {
   let open: { child: ChildProcess; folder: string; orders: number } | null = null;
+  let pid: number | null = null;
 
   async function started(): Promise<NonNullable<typeof open>> {
     if (open !== null && open.orders < ordersMax) return open;
@@ -37,6 +39,7 @@ export function openSessions(databaseUrl: string, hitsFile: string, onRan: (file
     });
     await once(child, "message");
     open = { child, folder, orders: 0 };
+    pid = child.pid ?? null;
     return open;
   }
 
@@ -70,6 +73,7 @@ export function openSessions(databaseUrl: string, hitsFile: string, onRan: (file
       if (answer === null) await end();
       return answer;
     },
+    pid: () => pid,
     close: end,
   };
 }

@@ -1,5 +1,6 @@
 import { relative } from "node:path";
 import { defineConfig, mergeConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import base from "../../vitest.config.ts";
 import { instrumented } from "./instrument.ts";
 import { mutated } from "./mutant.ts";
@@ -20,6 +21,13 @@ const plugin = {
   },
 };
 
+/** The likely finders come first. */
+class AsAsked extends BaseSequencer {
+  override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return Promise.resolve(files);
+  }
+}
+
 const setup = planted() === "coverage" ? [`${import.meta.dirname}/hits.setup.ts`] : [];
 
 export default mergeConfig(
@@ -30,10 +38,11 @@ export default mergeConfig(
     // A mutant that hangs is found: every test of these files ends far below this.
     // One worker loads the modules once, and the time of two would be spent on loading them again.
     test: {
-      maxWorkers: 1,
+      maxWorkers: planted() === "coverage" ? 2 : 1,
       // By its key a file is what it is on disk: the cache would give the unchanged module for each mutant.
       fsModuleCache: false,
       setupFiles: setup,
+      sequence: { sequencer: AsAsked },
       testTimeout: 30_000,
       hookTimeout: 30_000,
       expect: { poll: { timeout: 10_000 } },

@@ -27,6 +27,7 @@ export class SimProcess {
     this.clock = clockOf({
       elapsedMs: () => time.nowMs + options.clockOffsetMs,
       after: (ms, run) => time.after(ms, () => this.deliver(run)),
+      gone: this.#died.signal,
     });
   }
 

@@ -37,6 +37,7 @@ export async function simulate(seed: number, options: SimulateOptions = {}): Pro
   try {
     return await lived(world);
   } finally {
+    world.end();
     await world.server.close();
   }
 }

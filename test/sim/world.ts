@@ -68,6 +68,7 @@ export class World {
   everyMs = 15_000;
   isFaulty = false;
   readonly #living = new Map<SimProcess, (() => void) | null>();
+  #isOver = false;
   readonly #hostClocks = new Map<string, number>();
 
   constructor(options: WorldOptions) {
@@ -110,11 +111,17 @@ export class World {
       onKill: (dead, why) => {
         this.trace?.(`${dead.name} ended: ${why}`);
         this.#living.delete(dead);
-        onDeath();
+        if (!this.#isOver) onDeath();
       },
     });
     this.#living.set(process, null);
     return process;
+  }
+
+  /** Ends what still runs, for good: a sleeping process would keep the whole world in memory. */
+  end(): void {
+    this.#isOver = true;
+    for (const process of this.#living.keys()) process.kill("the world ends");
   }
 
   onTerm(process: SimProcess, told: () => void): void {

@@ -59,6 +59,8 @@ export function virtualTime(settled: () => Promise<void> = nextTurn): VirtualTim
 export function clockOf(timers: {
   after: (ms: number, run: () => void) => () => void;
   elapsedMs: () => number;
+  /** Aborted when the code that sleeps is gone: it is never woken, and no signal holds on to it. */
+  gone?: AbortSignal;
 }): Clock {
   return {
     elapsedMs: timers.elapsedMs,
@@ -66,13 +68,19 @@ export function clockOf(timers: {
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve();
-        const wake = (): void => {
+        const forget = (): void => {
           cancel();
           signal?.removeEventListener("abort", wake);
+        };
+        const wake = (): void => {
+          forget();
+          timers.gone?.removeEventListener("abort", forget);
           resolve();
         };
         const cancel = timers.after(ms, wake);
-        signal?.addEventListener("abort", wake, { once: true });
+        if (signal === undefined) return;
+        signal.addEventListener("abort", wake, { once: true });
+        timers.gone?.addEventListener("abort", forget, { once: true });
       }),
   };
 }

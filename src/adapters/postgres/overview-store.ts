@@ -148,7 +148,8 @@ async function live(session: Session, rowsMax: number): ReturnType<OverviewStore
 }
 
 async function waiting(session: Session, id: JobId, limit: number): ReturnType<OverviewStore["waiting"]> {
-  const [row] = await session.run(readWaiting, [id, limit + 1, operationsLimits.predecessorsShown]);
+  const { predecessorsShown, runningCountedMax } = operationsLimits;
+  const [row] = await session.run(readWaiting, [id, limit + 1, predecessorsShown, runningCountedMax + 1]);
   if (row === undefined) return null;
   const bounded = (count: number) => ({ count: Math.min(count, limit), isMore: count > limit });
   return {
@@ -158,7 +159,10 @@ async function waiting(session: Session, id: JobId, limit: number): ReturnType<O
     predecessors: (row.preds ?? []) as JobId[],
     ahead: bounded(row.ahead),
     heldBefore: bounded(row.held_before),
-    runningInLane: row.running,
+    runningInLane: {
+      count: Math.min(row.running, runningCountedMax),
+      isMore: row.running > runningCountedMax || row.is_more_running,
+    },
     workerSeenAt: row.seen_at,
     failedFirst: failedFirstOf(row.failed_first),
     lastReason: row.last_reason,

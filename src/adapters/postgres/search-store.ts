@@ -117,18 +117,20 @@ async function byDue(session: Session, search: JobSearch, cursor: string | null,
   const found: JobView[] = [];
   let [due, id] = cursor?.split("_") ?? [search.dueFrom === undefined ? dueBounds.first : us(search.dueFrom), "0"];
   for (;;) {
-    const { searchRowsMax, slotGroupsShownMax, outRowsMax } = operationsLimits;
-    const bounds = [searchRowsMax, slotGroupsShownMax, outRowsMax];
-    const rows = await session.run(searchDue, [due, id, ...bounds, parameter(search), limit + 1 - found.length]);
+    const { searchRowsMax, slotGroupsShownMax, outRowsMax, openRunsMax } = operationsLimits;
+    const wanted = limit + 1 - found.length;
+    const values = [due, id, searchRowsMax, slotGroupsShownMax, outRowsMax, parameter(search), wanted, openRunsMax];
+    const rows = await session.run(searchDue, values);
     const matches = rows.filter((row) => row.found);
     found.push(...matches.map(jobOf));
+    const [look] = rows;
+    const complete = look?.is_cut !== true;
     if (found.length > limit) {
       const last = matches.at(-2) ?? { due_us: due, id };
-      return { jobs: found.slice(0, limit), cursor: `${last.due_us}_${last.id}`, complete: true };
+      return { jobs: found.slice(0, limit), cursor: `${last.due_us}_${last.id}`, complete };
     }
-    const [look] = rows;
     if (look === undefined || look.looked < searchRowsMax || isPast(look.last_us, search)) {
-      return { jobs: found, cursor: null, complete: true };
+      return { jobs: found, cursor: null, complete };
     }
     [due, id] = [look.last_us, look.last_id];
     if (performance.now() > until) return { jobs: found, cursor: `${due}_${id}`, complete: false };
@@ -141,6 +143,7 @@ const jobOf = ({
   looked: _looked,
   last_us: _last,
   last_id: _id,
+  is_cut: _cut,
   found: _found,
   ...job
 }: DueRow): JobView => job;

@@ -43,7 +43,7 @@ export const operations = {
   listJobs: {
     tag: "jobs",
     description:
-      "A page of jobs. `payload.NAME=value` compares a member of the payload as text, up to three of them. When `complete` is false the search ended before it filled the page: go on with the cursor.",
+      "A page of jobs. `payload.NAME=value` compares a member of the payload as text, up to three of them. When `complete` is false the search ended before it filled the page: go on with the cursor. With `sort=due` it is also false when more is out, held or waits for tasks than is looked at: 1,000 messages a lane, 200 slot groups, 250 open runs.",
     example: { query: { state: "FAILED,RETRY_WAIT", limit: "20" } },
   },
   getJob: { tag: "jobs", description: "With the attempts that have ended and its events.", example: job },

@@ -15,7 +15,7 @@ export function metricsEndpoint({ operations, registry }: ApiOptions): Endpoint 
     async handle() {
       const [totals, live, failures] = await Promise.all([
         operations.kindTotals(),
-        operations.live(operationsLimits.liveRowsOfMetricsMax),
+        operations.live(operationsLimits.liveRowsMax),
         operations.failures(),
       ]);
       const text = metricsText({ totals, live, failures }, (kind) => registry.jobs.get(kind)?.lane ?? "");
@@ -67,7 +67,7 @@ export function metricsText({ totals, live, failures }: Measured, laneOf: (kind:
 }
 
 /** Jobs that have not ended, and by lane those whose time has come and how long the first of them waits. */
-function liveText({ counts, now }: Live): readonly string[] {
+function liveText({ counts, cut, now }: Live): readonly string[] {
   const states = Map.groupBy(counts, ({ lane, state }) => JSON.stringify({ lane, state }));
   const waiting = counts.filter(({ state, blocked, due }) => state !== "RUNNING" && !blocked && due > 0);
   const lanes = [...Map.groupBy(waiting, ({ lane }) => lane)];
@@ -76,6 +76,8 @@ function liveText({ counts, now }: Live): readonly string[] {
     ...[...states].map(([labels, same]) =>
       sample("belfry_jobs", JSON.parse(labels) as Labels, sumOf(same.map(({ jobs }) => jobs))),
     ),
+    ...head("belfry_jobs_at_least", "gauge", "1 for each part of the open jobs of which only the bound was counted."),
+    ...cut.map(({ part, lane }) => sample("belfry_jobs_at_least", { lane: lane ?? "", part }, 1)),
     ...head("belfry_backlog_jobs", "gauge", "Jobs that are due and do not run yet."),
     ...lanes.map(([lane, same]) => sample("belfry_backlog_jobs", { lane }, sumOf(same.map(({ due }) => due)))),
     ...head("belfry_oldest_due_seconds", "gauge", "How long the first of them has been due."),

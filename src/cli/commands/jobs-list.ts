@@ -58,6 +58,8 @@ export function jobsListCommand(world: World, out: Output): Command {
         if (options.watch === true && world.streams.isTerminal) world.streams.out(clearScreen);
         out.result(page, () => listText(page, options, world.streams, out));
         if (page.nextCursor !== null) out.note(`more: --cursor ${page.nextCursor}, or --all`);
+        else if (!page.complete)
+          out.note("not all: more is out, held or waits for tasks than a list by due time looks at");
         const isFound = page.jobs.some((job) => job.state === "FAILED");
         if (options.check === true && isFound) throw new Finished(exitCodes.failedJob);
         if (options.watch === true) await wait(lookMs);

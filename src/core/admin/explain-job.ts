@@ -150,13 +150,14 @@ function early(job: JobView): JobExplanation {
 function queued(job: JobView, facts: WaitingFacts, now: Instant): JobExplanation {
   const unseenMs = facts.workerSeenAt === null ? Number.POSITIVE_INFINITY : now - facts.workerSeenAt;
   const waitedMs = now - Math.max(job.dueAt, job.createdAt);
-  if (facts.runningInLane === 0 && waitedMs > noWorkerMs && unseenMs > noWorkerMs) {
+  const { runningInLane } = facts;
+  if (runningInLane.count === 0 && !runningInLane.isMore && waitedMs > noWorkerMs && unseenMs > noWorkerMs) {
     const seen = facts.workerSeenAt === null ? "was ever seen" : `was seen since ${iso(facts.workerSeenAt)}`;
     return say("no-worker", `its message is out, but no worker of lane ${job.lane} ${seen}`, {
       advice: `look whether the lane's workers start: belfry workers, and the log of lane ${job.lane}`,
     });
   }
-  const sentence = `it is queued in lane ${job.lane} behind ${many(facts.ahead)}; ${facts.runningInLane} run there now`;
+  const sentence = `it is queued in lane ${job.lane} behind ${many(facts.ahead)}; ${many(runningInLane)} run there now`;
   return say("queued", sentence);
 }
 

@@ -48,7 +48,10 @@ export interface JobPage {
   readonly jobs: readonly JobView[];
   /** Where the next page begins; null when nothing is left. */
   readonly cursor: string | null;
-  /** False when the search ended before it filled the page: ask again with the cursor. */
+  /**
+   * False when the search ended before it filled the page: ask again with the cursor. By due time also when more is out, held or
+   * blocked than such a list looks at; it leaves those out.
+   */
   readonly complete: boolean;
 }
 

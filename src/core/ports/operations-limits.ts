@@ -41,15 +41,17 @@ export const operationsLimits = {
   searchedWordsMax: 10,
   searchedTextCharactersMax: 500,
   countRowsMax: 10_000,
+  /** Of the jobs that run in a lane, for one that waits there: each is read by its id. */
+  runningCountedMax: 20,
   /** Of each job of a list, and of a job that waits for others. */
   firstMovesShown: 10,
   predecessorsShown: 20,
-  /** Of each part of what is live: for people, and for metrics. */
+  /** Of each part of what is live; of a lane's messages the first and the last. */
   liveRowsMax: 1_000,
-  liveRowsOfMetricsMax: 10_000,
-  /** Whose jobs that wait for predecessors are counted. */
+  /** Whose jobs that wait for predecessors are counted, and listed by due time. */
   openRunsMax: 250,
-  outRowsMax: 200_000,
+  /** Of a lane's messages, those sent first: the rows that a list by due time sorts, as no index has that order. */
+  outRowsMax: 1_000,
   failureRowsMax: 10_000,
   /** An occurrence that is still PLANNED this long after its time is overdue. Longer than a normal backlog lasts. */
   overdueMs: 600_000,

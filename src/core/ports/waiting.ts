@@ -21,7 +21,7 @@ export interface WaitingFacts {
   readonly ahead: BoundedCount;
   /** Waiting longer for the same slot. */
   readonly heldBefore: BoundedCount;
-  readonly runningInLane: number;
+  readonly runningInLane: BoundedCount;
   /** When the lane's newest worker was last seen; null: never. */
   readonly workerSeenAt: Instant | null;
   /** Of a SKIPPED task: which task before it failed or was canceled first. Of a FAILED run's starter: which of its tasks did. */

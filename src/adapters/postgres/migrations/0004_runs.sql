@@ -109,8 +109,8 @@ create function belfry.join_verdict(rule belfry.join_rule, preds_open int, preds
 
 -- Progress for people: the added-up part and the deltas together, so that it never lags.
 create view belfry.run_progress as
-  select r.id, r.kind, r.key, r.version, r.state, r.sealed, r.parent_id, f.total,
-    o.ready, o.waiting, o.running, f.done, f.ok, f.failed, f.skipped,
+  select r.id, r.kind, r.key, r.version, r.shape, r.state, r.on_failure, r.stopped, r.sealed, r.parent_id, r.starter_id, r.input,
+    f.total, o.ready, o.waiting, o.running, f.done, f.ok, f.failed, f.skipped,
     case when f.total = 0 then case when r.sealed then 100 else 0 end
       else floor(100.0 * f.done / f.total)::int end as percent,
     r.created_at, r.finished_at, r.error

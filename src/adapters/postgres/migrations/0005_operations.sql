@@ -23,6 +23,8 @@ create table belfry.worker (
   lost_at    timestamptz
 );
 create index worker_seen on belfry.worker (seen_at);
+-- waiting
+create index worker_lane on belfry.worker (lane, seen_at);
 
 -- Which server this is, and how often a copy of it was promoted: '<system identifier>/<timeline>'. Some services hide the second.
 create function belfry.server() returns text language plpgsql stable as $$

@@ -19,7 +19,9 @@ export interface LiveRow {
 
 /**
  * Live jobs by lane and state, $1 rows of each part at most: what is out and what a pause holds lane by lane, so that a long
- * lane hides no other; what waits for its time, for a slot or for predecessors in $2 open runs of all lanes. Locks nothing.
+ * lane hides no other; what waits for its time, for a slot or for predecessors in $2 open runs of all lanes. Of what is out
+ * also the $1 that were sent last: what runs is among the first, and would hide what waits. The
+ * lane is a range of one, so that only `job_out` gives the order. Locks nothing.
  */
 export const countLive = statement<LiveRow>(
   "live",
@@ -35,8 +37,12 @@ select part, lane, state, hold, blocked, count(*)::int as jobs, count(*) filter 
   belfry.ms(min(due_at)) as oldest_due_at, belfry.ms(belfry.now()) as now,
   (select count(*) from runs) >= $2 as is_more
 from (
-  select 'out' as part, j.* from lanes l cross join lateral (
-    select lane, state, hold, blocked, due_at from belfry.job where lane = l.lane and ${isOut} order by dispatched_at limit $1
+  select 'out' as part, j.lane, state, hold, blocked, due_at from lanes l cross join lateral (
+    (select id, lane, state, hold, blocked, due_at from belfry.job
+      where (lane, dispatched_at) >= (l.lane, '-infinity') and lane <= l.lane and ${isOut} order by lane, dispatched_at limit $1)
+    union
+    (select id, lane, state, hold, blocked, due_at from belfry.job
+      where (lane, dispatched_at) <= (l.lane, 'infinity') and lane >= l.lane and ${isOut} order by lane desc, dispatched_at desc limit $1)
   ) j
   union all
   (select 'due', lane, state, hold, blocked, due_at from belfry.job where held_on = '' and ${isWaiting} order by due_at, id limit $1)

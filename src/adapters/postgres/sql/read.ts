@@ -76,8 +76,8 @@ order by h.id`,
 
 /**
  * At most $1 rows of each kind, each by the partial index of its state; final states but FAILED have none, so they are
- * looked for among the newest $1 jobs. A row of a run that waits for its predecessors is counted with its open run.
- * Locks nothing.
+ * looked for among the newest $1 jobs. A row of a run that waits for its predecessors is counted with its open run,
+ * of which the newest $1 are looked at. QUEUED is compared inside a call, as `isFailed` compares FAILED. Locks nothing.
  */
 export const countStates = statement<{ state: string; jobs: number; ahead: number }>(
   "counts",
@@ -89,12 +89,13 @@ with waiting as (
 ), held as (
   select state from belfry.job where held_on > '' and ${isWaiting} order by held_on, due_at, id limit $1
 ), blocked as (
-  select j.state from belfry.run r cross join lateral (
+  select j.state from (
+    select id from belfry.run where state in ('RUNNING', 'CANCELING') order by id desc limit $1
+  ) r cross join lateral (
     select state from belfry.job where run_id = r.id and (finished_at is not null)::int = 0 and blocked limit $1
-  ) j
-  where r.state in ('RUNNING', 'CANCELING') limit $1
+  ) j limit $1
 ), queued as (
-  select state, due_at from belfry.job where state = 'QUEUED' and ${isOut} limit $1
+  select state, due_at from belfry.job where ${isOut} and coalesce(state = 'QUEUED', false) order by lane, dispatched_at limit $1
 ), running as (
   select state from belfry.job
   where id = any(array(select unnest(job_ids) from (select job_ids from belfry.lease limit $1) l limit 2 * $1))

@@ -54,32 +54,25 @@ export interface RunViewRow {
   readonly finished_at: number | null;
 }
 
-const runColumns = `p.id, p.kind, p.key, p.version, r.shape, p.state, r.on_failure, r.stopped, p.sealed, p.parent_id, r.starter_id, r.input, p.total, p.ready,
-  p.waiting, p.running, p.done, p.ok, p.failed, p.skipped, p.percent, belfry.ms(p.created_at) as created_at,
-  belfry.ms(p.finished_at) as finished_at`;
+const runColumns = `id, kind, key, version, shape, state, on_failure, stopped, sealed, parent_id, starter_id, input, total, ready,
+  waiting, running, done, ok, failed, skipped, percent, belfry.ms(created_at) as created_at, belfry.ms(finished_at) as finished_at`;
 
 /** Locks nothing. */
 export const readRun = statement<RunViewRow>(
   "run",
   `
-select ${runColumns}
-from belfry.run_progress p join belfry.run r on r.id = p.id
-where p.id = $1::bigint`,
+select ${runColumns} from belfry.run_progress where id = $1::bigint`,
 );
 
 /** Newest first. $1 kinds $2 key $3 states $4 before $5 limit $6 parent; null asks for any. Locks nothing. */
 export const readRuns = statement<RunViewRow>(
   "runs",
   `
-select ${runColumns}
-from (
-  select id, starter_id, shape, input, on_failure, stopped from belfry.run
-  where ($1::text[] is null or kind = any($1::text[])) and ($2::text is null or key = $2)
-    and ($3::belfry.run_state[] is null or state = any($3::belfry.run_state[])) and ($4::bigint is null or id < $4::bigint)
-    and ($6::bigint is null or parent_id = $6::bigint)
-  order by id desc limit $5
-) r join belfry.run_progress p on p.id = r.id
-order by r.id desc`,
+select ${runColumns} from belfry.run_progress
+where ($1::text[] is null or kind = any($1::text[])) and ($2::text is null or key = $2)
+  and ($3::belfry.run_state[] is null or state = any($3::belfry.run_state[])) and ($4::bigint is null or id < $4::bigint)
+  and ($6::bigint is null or parent_id = $6::bigint)
+order by id desc limit $5`,
 );
 
 export interface TaskRow {

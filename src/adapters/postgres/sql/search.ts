@@ -69,41 +69,69 @@ order by id limit $4`,
 const dueUs = `(extract(epoch from due_at) * 1000000)::bigint::text as due_us`;
 const afterDue = `(due_at, id) > (timestamptz 'epoch' + $1::bigint * interval '1 microsecond', $2::bigint)`;
 
+/** Whether the states that are asked for have one of these. */
+const asksFor = (states: string): string =>
+  `($6::jsonb -> 'states' is null or $6::jsonb -> 'states' ?| array[${states}])`;
+
 /**
- * The next $3 rows that are to start, by due time after due $1 id $2: of what waits, in its index's order for each hold,
- * and of what is out. $4 holds looked at and $5 rows out at most.
+ * The next $3 rows that are to start, by due time after due $1 id $2: of what waits, in its index's order for each of $4 holds;
+ * of what is out, $5 rows of each lane that were sent first; and what is blocked in the $8 oldest open runs.
  */
 const toStart = `
-  with recursive holds as (
-    (select held_on from belfry.job where ${isWaiting} order by held_on limit 1)
-    union all
-    select (select j.held_on from belfry.job j where j.held_on > h.held_on and ${isWaiting} order by j.held_on limit 1)
-    from holds h where h.held_on is not null
-  )
+with recursive holds as (
+  (select held_on from belfry.job where ${isWaiting} and ${asksFor("'PENDING', 'RETRY_WAIT'")} order by held_on limit 1)
+  union all
+  select (select j.held_on from belfry.job j where j.held_on > h.held_on and ${isWaiting} order by j.held_on limit 1)
+  from holds h where h.held_on is not null
+), held as materialized (
+  select held_on from holds where held_on is not null limit $4
+), lanes as (
+  (select lane from belfry.job where ${isOut} and ${asksFor("'QUEUED'")} order by lane limit 1)
+  union all
+  select n.lane from lanes l cross join lateral (select lane from belfry.job where ${isOut} and lane > l.lane order by lane limit 1) n
+), out as materialized (
+  select o.* from lanes l cross join lateral (
+    select id, due_at, state, lane from belfry.job
+    where (lane, dispatched_at) >= (l.lane, '-infinity') and lane <= l.lane and ${isOut} order by lane, dispatched_at limit $5
+  ) o
+), runs as materialized (
+  select id from belfry.run where state in ('RUNNING', 'CANCELING') and ${asksFor("'PENDING'")} order by id limit $8
+), look as materialized (
   select id, due_at from (
-    select w.id, w.due_at from (select held_on from holds where held_on is not null limit $4) h cross join lateral (
+    select w.id, w.due_at from held h cross join lateral (
       select id, due_at from belfry.job where held_on = h.held_on and ${isWaiting} and ${afterDue} order by due_at, id limit $3
     ) w
     union all
-    select id, due_at from (select id, due_at, state from belfry.job where ${isOut} limit $5) o where state = 'QUEUED' and ${afterDue}
+    select id, due_at from out where state = 'QUEUED' and ${afterDue}
     union all
-    select b.id, b.due_at from belfry.run r cross join lateral (
+    select b.id, b.due_at from runs r cross join lateral (
       select id, due_at from belfry.job where run_id = r.id and (finished_at is not null)::int = 0 and blocked and ${afterDue} limit $3
     ) b
-    where r.state in ('RUNNING', 'CANCELING')
   ) next
-  order by due_at, id limit $3`;
+  order by due_at, id limit $3
+)`;
 
-/** $1 due $2 id to begin after $3 rows of one look $4 holds $5 rows out $6 the search $7 limit. `looked`: rows of the look. Locks nothing. */
+/**
+ * $1 due $2 id to begin after $3 rows of one look $4 holds $5 rows out $6 the search $7 limit $8 runs. `looked`: rows of the look;
+ * `is_cut`: more holds, rows out or runs than were looked at. Locks nothing.
+ */
 export const searchDue = statement<
-  JobView & { due_us: string; due: Date; looked: number; last_us: string; last_id: string; found: boolean }
+  JobView & {
+    due_us: string;
+    due: Date;
+    looked: number;
+    last_us: string;
+    last_id: string;
+    is_cut: boolean;
+    found: boolean;
+  }
 >(
   "search-due",
-  `
-with look as materialized (${toStart}
-), last as (
+  `${toStart}, last as (
   select count(*)::int as looked, (array_agg(${dueUs.replace(" as due_us", "")} order by due_at desc, id desc))[1] as last_us,
-    (array_agg(id order by due_at desc, id desc))[1] as last_id
+    (array_agg(id order by due_at desc, id desc))[1] as last_id,
+    (select count(*) from held) >= $4 or (select count(*) from runs) >= $8
+      or exists (select from out group by lane having count(*) >= $5) as is_cut
   from look
 )
 select l.*, m.* from last l left join (

@@ -9,23 +9,33 @@ export interface WaitingRow {
   readonly ahead: number;
   readonly held_before: number;
   readonly running: number;
+  /** There are more leases than were looked at. */
+  readonly is_more_running: boolean;
   readonly seen_at: number | null;
   readonly failed_first: Readonly<{ id: string; run: string; task: string; code: string | null }> | null;
   readonly last_reason: string | null;
 }
 
-/** What decides when job $1 runs. $2 rows counted $3 predecessors named at most. Locks nothing. */
+/**
+ * What decides when job $1 runs. $2 rows before it and leases, $3 predecessors and $4 jobs that run at most. Only a QUEUED job
+ * has a place in its lane, a range of one as in `live`. Locks nothing.
+ */
 export const readWaiting = statement<WaitingRow>(
   "waiting",
   `
+with leases as materialized (
+  select lane, job_ids from belfry.lease order by until desc limit $2
+)
 select to_jsonb(l) as lane_pause, to_jsonb(s) as schedule, j.preds_open,
   (select array_agg(p.id::text) from (
     select p.id from belfry.edge e join belfry.job p on p.id = e.from_id
     where e.to_id = j.id and p.finished_at is null order by p.id limit $3
   ) p) as preds,
   (select count(*)::int from (
-    select from belfry.job q where q.lane = j.lane and q.state = 'QUEUED' and q.dispatched_at is not null and q.finished_at is null
-      and q.dispatched_at < j.dispatched_at and q.due_at <= belfry.now() limit $2
+    select from belfry.job q
+    where j.state = 'QUEUED' and (q.lane, q.dispatched_at) < (j.lane, j.dispatched_at) and q.lane >= j.lane
+      and q.dispatched_at is not null and q.finished_at is null and coalesce(q.state = 'QUEUED', false) and q.due_at <= belfry.now()
+    order by q.lane desc, q.dispatched_at desc limit $2
   ) q) as ahead,
   (select count(*)::int from (
     select from belfry.job h where j.hold = 'slot' and h.held_on = j.held_on and h.dispatched_at is null and h.finished_at is null
@@ -33,9 +43,12 @@ select to_jsonb(l) as lane_pause, to_jsonb(s) as schedule, j.preds_open,
   ) h) as held_before,
   (select count(*)::int from (
     select from belfry.job r
-    where r.id = any(array(select unnest(l.job_ids) from belfry.lease l where l.lane = j.lane limit $2)) and r.lease_id is not null
+    where j.state = 'QUEUED' and r.id = any(array(select unnest(job_ids) from leases where lane = j.lane)) and r.lease_id is not null
+    limit $4
   ) r) as running,
-  (select belfry.ms(w.seen_at) from belfry.worker w where w.lane = j.lane order by w.seen_at desc limit 1) as seen_at,
+  (select count(*) >= $2 from leases where j.state = 'QUEUED') as is_more_running,
+  (select belfry.ms(w.seen_at) from belfry.worker w where j.state = 'QUEUED' and w.lane = j.lane order by w.seen_at desc limit 1)
+    as seen_at,
   (
     with recursive before as (
       select e.from_id as id from belfry.edge e where e.to_id = j.id and j.state = 'SKIPPED'
