@@ -1,10 +1,17 @@
 import { hostname } from "node:os";
+import { openArchive } from "../src/adapters/archive/open.ts";
+import { writeBatch } from "../src/adapters/archive/write-batch.ts";
 import { eventSink } from "../src/adapters/events/sink.ts";
+import { sensitiveKinds } from "../src/api/redacted.ts";
+import { redactedLine } from "../src/api/redacted-rows.ts";
 import { type Config, readConfig } from "../src/config.ts";
 import { webhookSecret } from "../src/settings.ts";
 import { measureHealth } from "../src/core/admin/measure-health.ts";
 import { type EventSink, publishing } from "../src/core/admin/publish.ts";
 import { upkeep } from "../src/core/admin/upkeep.ts";
+import { ProblemsFound } from "../src/core/define/problem.ts";
+import type { ArchivedRow } from "../src/core/ports/archive.ts";
+import { type Archiving, archiving } from "../src/core/scheduler/archive.ts";
 import { type PassReport, runPasses } from "../src/core/scheduler/pass.ts";
 import { ownProject } from "../src/project.ts";
 import { openRuntime, type Runtime } from "../src/runtime.ts";
@@ -16,7 +23,7 @@ export async function pass(signal: AbortSignal): Promise<number> {
   const runtime = await openRuntime(config, { role: "scheduler" });
   try {
     await runtime.checkDatabase();
-    const report = await passWithUpkeep(config, runtime, signal);
+    const report = await passWithUpkeep(config, runtime, await archiveOf(config, runtime), signal);
     print("pass", report);
     return exitCodes[report.outcome];
   } finally {
@@ -27,6 +34,7 @@ export async function pass(signal: AbortSignal): Promise<number> {
 async function passWithUpkeep(
   config: Config,
   { ports, registry, operations, secrets }: Runtime,
+  archive: Archiving | null,
   signal: AbortSignal,
 ): Promise<PassReport> {
   const owner = `${hostname()}:${process.pid}`;
@@ -40,6 +48,7 @@ async function passWithUpkeep(
     stage: config.stage.name,
     signal: ended.signal,
   });
+  const leaving = archive === null ? null : archiving(ports, archive, ended.signal);
   try {
     const report = await runPasses(ports, registry, {
       owner,
@@ -53,8 +62,25 @@ async function passWithUpkeep(
     return report;
   } finally {
     ended.abort();
-    await Promise.all([tidying, sending]);
+    await Promise.all([tidying, sending, leaving]);
   }
+}
+
+/** @throws ProblemsFound where the stage archives and the process does not know where: nothing would ever leave. */
+async function archiveOf(
+  { archive: place, archives, stage: { name: stage } }: Config,
+  { registry, archiveSource }: Runtime,
+): Promise<Archiving | null> {
+  if (!archives) return null;
+  if (place === null) {
+    const rule = `is needed: the stage "${stage}" archives what it prunes`;
+    const fix = "set it to s3://BUCKET or file:///FOLDER";
+    throw new ProblemsFound([{ thing: "setting", field: "BELFRY_ARCHIVE", value: "(missing)", rule, fix }]);
+  }
+  const store = await openArchive(place);
+  const kinds = sensitiveKinds(registry.jobs.values());
+  const shown = (row: ArchivedRow): string => redactedLine(row, kinds);
+  return { source: archiveSource, write: (batch) => writeBatch(store, batch, { stage, shown }) };
 }
 
 function sinkOf(

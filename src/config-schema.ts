@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { archivePlaceProblem } from "./adapters/archive/place.ts";
 import { addressProblem } from "./adapters/postgres/address.ts";
 import { webhookAddress, webhookSecrets } from "./adapters/events/webhook-settings.ts";
 import { parseCrashPlans } from "./adapters/crash-point.ts";
@@ -47,6 +48,7 @@ export const variables = z.object({
   AWS_USE_DUALSTACK_ENDPOINT: z.enum(["true", "false"], rule("must be true or false")).default("false"),
   AWS_ENDPOINT_URL: endpoint,
   AWS_ENDPOINT_URL_SQS: endpoint,
+  AWS_ENDPOINT_URL_S3: endpoint,
   AWS_ENDPOINT_URL_DYNAMODB: endpoint,
   AWS_ENDPOINT_URL_ECS: endpoint,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint,
@@ -84,6 +86,13 @@ export const variables = z.object({
   BELFRY_EVENT_BUS: z
     .string()
     .regex(/^[\w./:-]{1,1600}$/, rule("must be the name or the ARN of an EventBridge bus"))
+    .optional(),
+  BELFRY_ARCHIVE: z
+    .string()
+    .superRefine((url, found) => {
+      const message = archivePlaceProblem(url);
+      if (message !== null) found.addIssue({ code: "custom", message });
+    })
     .optional(),
   BELFRY_EVENT_WEBHOOK: webhookAddress.optional(),
   BELFRY_EVENT_WEBHOOK_SECRET: webhookSecrets.optional(),

@@ -10,6 +10,8 @@ export interface Config extends Omit<Settings, "stageName" | "cell"> {
   readonly stage: Stage;
   /** Where events are published; null: nowhere. */
   readonly eventSink: EventSinkSettings | null;
+  /** Whether rows past their retention wait for the archive, even while it is not known where that is. */
+  readonly archives: boolean;
   readonly onLockOutage: "postgres" | "skip";
   readonly dispatchWindowMs: number;
 }
@@ -27,6 +29,7 @@ export function readConfig(environment: Environment, project: Project): Config {
     project,
     stage,
     eventSink: settings.eventSink ?? (bus === undefined ? null : { kind: "bus", bus }),
+    archives: settings.archive !== null || stage.archive !== undefined,
     onLockOutage: settings.onLockOutage ?? stage.onLockOutage,
     dispatchWindowMs: settings.dispatchWindowMs ?? stage.dispatchWindowMs,
   };

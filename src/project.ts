@@ -130,6 +130,24 @@ const scope = z
 const texts = z.record(z.string(), z.string()).optional();
 const lane = z.strictObject({ memoryMb: count(128, 10_240).optional(), environment: texts, secrets: texts });
 
+const archive = z
+  .strictObject({
+    format: z.literal("ndjson", rule('must be "ndjson"')),
+    bucket: z
+      .string()
+      .regex(/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/, rule("must be the name of a bucket"))
+      .optional(),
+    // A class of storage that costs a minimum of 90 days, after 1 in the first one.
+    coldAfterDays: count(1, 36_500).optional(),
+    keptDays: count(1, 36_500).optional(),
+  })
+  .refine(({ bucket, coldAfterDays, keptDays }) => bucket === undefined || (coldAfterDays ?? keptDays) === undefined, {
+    error: "coldAfterDays and keptDays are of the stack's own bucket: give a bucket of yours its own rules",
+  })
+  .refine(({ coldAfterDays = 0, keptDays = Infinity }) => keptDays > coldAfterDays, {
+    error: "keptDays must be more than coldAfterDays",
+  });
+
 const stage = z.strictObject({
   apps: z.array(z.string()).min(1, rule("must name at least one of apps")).optional(),
   deployed: z.boolean(rule("must be true or false")).optional(),
@@ -146,6 +164,7 @@ const stage = z.strictObject({
   eventWebhook: z
     .strictObject({ url: z.string().regex(/^https:/, rule("must be an https URL")), secret: z.string() })
     .optional(),
+  archive: archive.optional(),
   apiConcurrency: count(1, 1_000).optional(),
   cell: z
     .strictObject({ number: count(0, 63), runsSchedules: z.boolean(rule("must be true or false")).optional() })

@@ -7,6 +7,7 @@ import { type SqsClient, sqsClient } from "./adapters/aws/sqs-client.ts";
 import { createEcsLauncher, ownTasksSince } from "./adapters/aws/task-launcher.ts";
 import { createClock, systemRandom } from "./adapters/clock.ts";
 import { createCrashPoint } from "./adapters/crash-point.ts";
+import { createArchiveSource } from "./adapters/postgres/archive-source.ts";
 import { openConnections } from "./adapters/postgres/connect.ts";
 import { currentEpoch } from "./adapters/postgres/epoch.ts";
 import { DatabaseUnavailable } from "./adapters/postgres/failure.ts";
@@ -25,6 +26,7 @@ import { type AppDefinition, type Registry, registry as registryOf } from "./cor
 import { checkScopes } from "./core/define/scope.ts";
 import { type Client, createClient } from "./core/delivery/enqueue.ts";
 import { bindClient } from "./core/ports/client.ts";
+import type { ArchiveSource } from "./core/ports/archive.ts";
 import type { Operations } from "./core/ports/operations.ts";
 import type { Log, Ports } from "./core/ports/ports.ts";
 import { ProblemsFound } from "./core/define/problem.ts";
@@ -46,6 +48,8 @@ export interface Runtime {
   readonly topology: Topology;
   readonly apps: readonly AppDefinition[];
   readonly secrets: Secrets;
+  /** What waits for the archive. */
+  readonly archiveSource: ArchiveSource;
   /** The number of the newest migration in the database; 0 when it has no tables of Belfry. */
   schemaVersion(): Promise<number>;
   /**
@@ -96,6 +100,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
     topology,
     apps,
     secrets,
+    archiveSource: createArchiveSource(connections),
     schemaVersion: () => schemaVersion(connections.main),
     async checkDatabase({ patient = false } = {}) {
       try {

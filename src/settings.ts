@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { DatabaseAuth } from "./adapters/aws/database-password.ts";
+import type { ArchiveSettings } from "./adapters/archive/place.ts";
 import type { AwsSettings } from "./adapters/aws/address.ts";
 import type { TaskPlace } from "./adapters/aws/task-launcher.ts";
 import type { EventSinkSettings } from "./adapters/events/sink.ts";
@@ -33,6 +34,8 @@ export interface Settings {
   readonly tasks: TaskPlace | null;
   /** Where events are published; null: where the stage says. */
   readonly eventSink: EventSinkSettings | null;
+  /** Where what is pruned is written first; null: nowhere. */
+  readonly archive: ArchiveSettings | null;
   /** `AWS_ENDPOINT_URL_EVENTBRIDGE`, else `AWS_ENDPOINT_URL`; null is the service of the region. */
   readonly eventBridgeEndpoint: string | null;
   readonly logLevel: LogLevel;
@@ -139,6 +142,7 @@ function settingsOf(value: Variables): Settings {
     lockTable: value.BELFRY_LOCK_TABLE ?? null,
     tasks: value.BELFRY_TASKS ?? null,
     eventSink: sinkOf(value),
+    archive: archiveOf(value),
     eventBridgeEndpoint: value.AWS_ENDPOINT_URL_EVENTBRIDGE ?? value.AWS_ENDPOINT_URL ?? null,
     logLevel: value.BELFRY_LOG_LEVEL,
     lockLeaseMs: value.BELFRY_LOCK_LEASE_MS,
@@ -162,6 +166,15 @@ function sinkOf(value: Variables): EventSinkSettings | null {
   if (url !== undefined) return { kind: "webhook", url, secrets: secret ?? null };
   const { BELFRY_EVENT_BUS: bus } = value;
   return bus === undefined ? null : { kind: "bus", bus };
+}
+
+function archiveOf(value: Variables): ArchiveSettings | null {
+  if (value.BELFRY_ARCHIVE === undefined) return null;
+  return {
+    url: value.BELFRY_ARCHIVE,
+    region: value.AWS_REGION ?? "us-east-1",
+    endpoint: value.AWS_ENDPOINT_URL_S3 ?? value.AWS_ENDPOINT_URL ?? null,
+  };
 }
 
 function authOf(value: Variables): DatabaseAuth {

@@ -42,6 +42,8 @@ export interface Stage {
   readonly eventWebhook?: { readonly url: string; readonly secret: string };
   /** This stage is one of several cells. */
   readonly cell?: CellSettings;
+  /** What is pruned is written here first; left out: it is only deleted. */
+  readonly archive?: ArchiveOptions;
   /** What handlers of a lane are given, on Lambda and in tasks on Fargate. */
   readonly lanes?: Readonly<Record<string, LaneSettings>>;
 }
@@ -51,6 +53,17 @@ export interface CellSettings {
   readonly number: number;
   /** Whether the schedules that code defines run here. Default: in cell 0 alone, so that each fires once. */
   readonly runsSchedules?: boolean;
+}
+
+export interface ArchiveOptions {
+  /** Lines of JSON, compressed by gzip. */
+  readonly format: "ndjson";
+  /** A bucket that exists, which gets no rule and no setting of Belfry's; left out: the stack makes one. */
+  readonly bucket?: string;
+  /** Of the stack's bucket: days until an object moves to Glacier Instant Retrieval. Left out: it stays. */
+  readonly coldAfterDays?: number;
+  /** Of the stack's bucket: days until an object is deleted. Left out: it is kept. */
+  readonly keptDays?: number;
 }
 
 export interface LaneSettings {

@@ -12,7 +12,7 @@ import { checkSizes } from "./deployment-limits.ts";
 import { type LaneNeeds, needsOf, settingsOf } from "./lane-settings.ts";
 import type { Stage } from "./stages.ts";
 
-export interface Topology {
+export interface Topology extends Pick<Stage, "eventBus" | "eventWebhook" | "archive"> {
   readonly stage: string;
   readonly lanes: readonly LaneTopology[];
   readonly deadLetters: DeadLetterTopology;
@@ -33,8 +33,6 @@ export interface Topology {
   readonly namesOperators: boolean;
   /** The number of the stage among several cells. */
   readonly cell?: number;
-  readonly eventBus?: string;
-  readonly eventWebhook?: Stage["eventWebhook"];
   readonly publishes: boolean;
 }
 
@@ -148,6 +146,7 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     namesOperators: stage.operators !== undefined,
     publishes: stage.eventBus !== undefined || stage.eventWebhook !== undefined,
     ...(stage.cell === undefined ? {} : { cell: stage.cell.number }),
+    ...(stage.archive === undefined ? {} : { archive: stage.archive }),
     ...(stage.eventBus === undefined ? {} : { eventBus: stage.eventBus }),
     ...(stage.eventWebhook === undefined ? {} : { eventWebhook: stage.eventWebhook }),
   };

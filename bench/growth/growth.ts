@@ -3,6 +3,7 @@ import { z } from "zod";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineGraph } from "../../src/core/define/define-graph.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
+import { archiveTour } from "../../test/postgres/archive-tour.ts";
 import { operationsTour } from "../../test/postgres/operations-tour.ts";
 import { isElsewhere, type Plan, statementNames } from "../../test/postgres/plans.ts";
 import { tour } from "../../test/postgres/tour.ts";
@@ -102,6 +103,7 @@ async function tourOf(world: World, round: number): Promise<readonly Plan[]> {
   world.plans.length = 0;
   await tour(world.store, world.clock, `round-${round}`);
   await operationsTour(world.operations);
+  await archiveTour(world.connections);
   return [...world.plans];
 }
 

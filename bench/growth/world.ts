@@ -12,6 +12,7 @@ type Measured = Pick<Database, "url" | "pool">;
 /** A database whose statements are explained by the server while they run. */
 export interface World {
   readonly database: Measured;
+  readonly connections: Connections;
   readonly store: Store;
   readonly operations: Operations;
   readonly clock: TestClock;
@@ -26,6 +27,7 @@ export async function openWorld(database: Measured): Promise<World> {
   const clock = await sessionClock(database, connections);
   return {
     database,
+    connections,
     store: createPostgresStore(connections),
     operations: createOperations(connections),
     clock,

@@ -35,6 +35,8 @@ export interface AlarmChoices {
   readonly failedSteps: Choice;
   /** Times in 5 minutes that the bus or the webhook did not accept events, where there is one. Warn. */
   readonly failedPublishes: Choice;
+  /** Times in 5 minutes that the archive could not be written, where there is one. Warn. */
+  readonly failedArchives: Choice;
   /** Times in 5 minutes that a sweep started later than its own `maxLateness`. Page. */
   readonly lateSweeps: Choice;
   /** Occurrences PLANNED although their time was 10 minutes ago or more: none may be left undecided. Page. */
@@ -116,6 +118,7 @@ export const usualAlarms: AlarmChoices = {
   rescuedPercent: 1,
   failedSteps: 0,
   failedPublishes: 0,
+  failedArchives: 0,
   lateSweeps: 0,
   overdueOccurrences: 0,
   longRuns: 0,

@@ -39,9 +39,10 @@ export function addSchedulerAlarms(maker: AlarmMaker, choices: AlarmChoices, top
   addFigures(maker, choices);
 }
 
-function addSums(maker: AlarmMaker, choices: AlarmChoices, { onLockOutage, publishes }: Topology): void {
+function addSums(maker: AlarmMaker, choices: AlarmChoices, { onLockOutage, publishes, archive }: Topology): void {
   const skips = onLockOutage === "skip" ? choices.lockSkips : "none";
   const publishing = publishes ? choices.failedPublishes : "none";
+  const archiving = archive === undefined ? "none" : choices.failedArchives;
   const away = "Wakes are skipped: the lock store is away";
   const sums = [
     ["LockOutage", choices.lockOutages, "scheduler.lock.outage", "The lock store is away", "lock-outage", true],
@@ -49,6 +50,7 @@ function addSums(maker: AlarmMaker, choices: AlarmChoices, { onLockOutage, publi
     ["Rescues", choices.rescues, "scheduler.jobs.lost", "Jobs were rescued from silent workers", "rescues", false],
     ["FailedSteps", choices.failedSteps, "scheduler.step.failed", "Steps of passes fail", "failed-steps", false],
     ["FailedPublishes", publishing, "events.publish.failed", "Events are not accepted", "failed-publishes", false],
+    ["FailedArchives", archiving, "archive.failed", "What is pruned cannot be archived", "failed-archives", false],
   ] as const;
   for (const [id, choice, name, what, section, page] of sums) {
     maker.add(id, choice, { metric: maker.own(name, "Sum"), what, section, page });

@@ -11,6 +11,7 @@ import { type AlarmChoices, usualAlarms } from "./alarm-choices.ts";
 import { subscribe, type Subscribers } from "./alarm-subscribers.ts";
 import { AlarmTopics, type Topics } from "./alarm-topics.ts";
 import { addDatabaseEvents } from "./database-events.ts";
+import { Archive } from "./archive.ts";
 import { createDatabase, type DatabaseProps, smallDatabase } from "./database-choice.ts";
 import { DeadLetterDrain } from "./dead-letter-drain.ts";
 import { FargateJobs } from "./fargate-jobs.ts";
@@ -127,6 +128,7 @@ export class Belfry extends Construct {
       environment: { ...environment, BELFRY_POOL_SIZE: String(topology.database.poolPerSchedulerTask) },
       lanes: this.lanes,
     });
+    if (topology.archive !== undefined) new Archive(this, "Archive", topology, this.scheduler);
     this.#allow(locks, { workers, senders: [drain.function, this.api.function, this.scheduler.role] }, topology);
     this.jobs = this.#fargateJobs({ ...release, image }, { share, cluster, locks, workers });
     const targets = fakes?.addTask({ share, cluster, stage, api: this.api });

@@ -46,6 +46,11 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import("./commands/workers.ts")).workersCommand,
   },
   {
+    name: "archive",
+    description: "what has left for the archive, until when, and whether it can be written",
+    load: async () => (await import("./commands/archive.ts")).archiveCommand,
+  },
+  {
     name: "kinds",
     description: "what may be enqueued, and what each payload looks like",
     load: async () => (await import("./commands/kinds.ts")).kindsCommand,

@@ -60,6 +60,7 @@ export const exits: Readonly<Record<string, readonly ExitCode[]>> = {
   "lanes limit": asks,
   locks: asks,
   workers: asks,
+  archive: asks,
   explain: asks,
   events: asks,
   kinds: asks,

@@ -1,5 +1,7 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Home } from "./home.ts";
-import type { Project } from "../project.ts";
+import { type Project, stageNamed } from "../project.ts";
 import type { Parts } from "./services/parts.ts";
 
 /** What every process of the system has in its environment. */
@@ -16,7 +18,9 @@ export function childEnvironment(
   const inherited = Object.entries(about.environment).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
+  const { archive } = stageNamed(about.project, about.stage);
   return {
+    ...(archive === undefined ? {} : { BELFRY_ARCHIVE: pathToFileURL(join(about.home.folder, "archive")).href }),
     ...Object.fromEntries(inherited),
     ...about.parts.env,
     BELFRY_PROJECT: about.project.configFile,

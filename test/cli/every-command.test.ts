@@ -21,7 +21,8 @@ const elsewhere = [
   "console",
   "dev",
 ];
-const reads = /^(explain|locks|workers|kinds|events|(\w|-)+ (list|show|watch|next|history|explain|preview|upcoming))$/;
+const reads =
+  /^(explain|locks|workers|archive|kinds|events|(\w|-)+ (list|show|watch|next|history|explain|preview|upcoming))$/;
 
 test("no command is left out here, nor in the table of exit codes", () => {
   expect([...Object.keys(given), ...elsewhere].toSorted()).toEqual(leaves.toSorted());

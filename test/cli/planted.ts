@@ -57,6 +57,7 @@ export const given: Readonly<Record<string, string>> = {
   "lanes limit": "shout 3",
   locks: "",
   workers: "",
+  archive: "",
   events: "",
   kinds: "",
 };

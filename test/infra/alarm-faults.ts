@@ -123,6 +123,14 @@ export const faults: Readonly<Record<string, Fault>> = {
     await world.enqueue("batch");
     await within({ BELFRY_PASS_MS: "1500" }, () => world.pass());
   },
+  "the archive refuses what is pruned": async (world) => {
+    await world.begin();
+    await world.enqueue("batch");
+    await world.work();
+    await world.pass();
+    await world.sql("update belfry.job set finished_at = finished_at - interval '100 days'");
+    await within({ BELFRY_ARCHIVE: "file:///dev/null/archive" }, () => world.pass());
+  },
   "a time is left undecided": seen((world) =>
     world.sql(`insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, schedule_version, planned_at)
       values ('gone', 'a', 0, 'UTC', belfry.now() - interval '11 minutes', 'PLANNED', 1, belfry.now())`),

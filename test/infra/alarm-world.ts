@@ -26,6 +26,7 @@ import { type Emitted, emittedIn } from "./emitted.ts";
 const stage: Stage = {
   ...stages.dev,
   onLockOutage: "skip",
+  archive: { format: "ndjson" },
   eventWebhook: { url: "https://events.example.com/", secret: "/dev/webhook" },
 };
 export const watched = topology([app], stage);

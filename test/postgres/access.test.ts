@@ -6,6 +6,7 @@ import { assertSchema, assertServer } from "../../src/adapters/postgres/migrate.
 import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { freshDatabase } from "../support/database.ts";
+import { archiveTour } from "./archive-tour.ts";
 import { operationsTour } from "./operations-tour.ts";
 import { tour } from "./tour.ts";
 
@@ -57,6 +58,7 @@ test("the processes' role can do everything that workers, schedulers and the API
   const operations = createOperations(connections);
   await tour(createPostgresStore(connections), db.clock, "restricted");
   await operationsTour(operations);
+  await archiveTour(connections);
   await pool.query("insert into shop.sale (cents) values (1)");
   // The scheduler's prune makes and drops days.
   const made = await pool.query("select belfry.make_partition('event', '20200101') as made");

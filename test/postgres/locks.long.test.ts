@@ -2,6 +2,7 @@ import { Client } from "pg";
 import { expect, test } from "vitest";
 import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import { freshDatabase } from "../support/database.ts";
+import { archiveTour } from "./archive-tour.ts";
 import { type Locking, watchLocks } from "./lock-watch.ts";
 import { operationsTour } from "./operations-tour.ts";
 import { tour } from "./tour.ts";
@@ -47,6 +48,7 @@ test(
       const seen = watchLocks(db, sessions);
       await tour(db.store, db.clock, "locks");
       await operationsTour(createOperations(db.connections));
+      await archiveTour(db.connections);
       const lines = [...seen].filter(([, { reads, at }]) => reads > 0 || at.size > 0).map(line);
       expect(lines.length).toBeGreaterThan(30);
       const untold = [...seen].flatMap(([name, { faults }]) =>

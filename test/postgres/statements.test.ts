@@ -4,6 +4,7 @@ import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import { operationsLimits } from "../../src/core/ports/operations-limits.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { isElsewhere, type Plan, statementNames, watchPlans } from "./plans.ts";
+import { archiveTour } from "./archive-tour.ts";
 import { operationsTour } from "./operations-tour.ts";
 import { tour } from "./tour.ts";
 
@@ -55,6 +56,7 @@ describe("every statement of the store", () => {
         const { plans } = await watchPlans(db);
         const operations = createOperations(db.connections);
         await operationsTour(operations);
+        await archiveTour(db.connections);
         for (let n = 0; n < way.tours; n += 1) await tour(db.store, db.clock, `before-${n}`);
         // The roll-up stops before the oldest transaction open, also in other tests' databases: let it begin far before that.
         await db.pool.query("update belfry.reader set upto = '3' where name = 'roll-up'");
@@ -66,6 +68,7 @@ describe("every statement of the store", () => {
         await burst(db.pool);
         await tour(db.store, db.clock, "after");
         await operationsTour(operations);
+        await archiveTour(db.connections);
         expect(
           plans.filter((plan) => plan.scanned.some((table) => table !== small) && !isWide(plan.name)).map(readable),
         ).toEqual([]);

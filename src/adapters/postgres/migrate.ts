@@ -92,7 +92,7 @@ async function migrateOn(
   const missing = files.slice(known.length);
   for (const file of missing) await apply(client, set, file);
   const epoch = set === ownSet ? await turnEpoch(client, isRestored) : null;
-  if (set === ownSet) await turnPartitions(sessionOn(client), new Set());
+  if (set === ownSet) await turnPartitions(sessionOn(client), new Set(), { drops: false });
   const newer = known.slice(files.length).map(({ name }) => name);
   return { applied: missing.map((file) => file.name), version: Math.max(known.length, files.length), newer, epoch };
 }

@@ -10,6 +10,7 @@ import type { Session } from "./session.ts";
 import { countLive, readFailureGroups, readFences, readLanes, readSlots, readWorkers } from "./sql/overview.ts";
 import { writeWorker } from "./sql/worker.ts";
 import { keepSortsSmall, readFailures, readHealth, readWorstKinds, spill } from "./sql/health.ts";
+import { readArchive } from "./sql/archive-day.ts";
 import { readPassed } from "./sql/fence.ts";
 import { readWaiting, type WaitingRow } from "./sql/waiting.ts";
 import { selectNow } from "./sql/transaction.ts";
@@ -29,6 +30,7 @@ type OverviewStore = Pick<
   | "waiting"
   | "health"
   | "failures"
+  | "archived"
 >;
 
 /** What is going on now. Each reads a bounded number of rows by an index. */
@@ -77,6 +79,14 @@ export function overviewStore(session: Session): OverviewStore {
         await execute(tx, spill);
       }),
     fences: () => fences(session),
+    async archived() {
+      const rows = await session.run(readArchive);
+      return rows.map(({ failing_since: since, failure: error, until_ms: until, ...row }) => ({
+        ...row,
+        until,
+        failing: since === null ? null : { since, error: error ?? "" },
+      }));
+    },
   };
 }
 

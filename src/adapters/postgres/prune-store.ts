@@ -19,26 +19,31 @@ import {
 } from "./sql/prune.ts";
 import { pruneRuns } from "./sql/prune-run.ts";
 
-export function pruneStore(session: Session): Pick<Store, "prune"> {
+/** @param archives whether what the archive takes is left to it: see `archive-source.ts`. */
+export function pruneStore(session: Session, archives: boolean): Pick<Store, "prune"> {
   const refused = new Set<string>();
   return {
     async prune({ limit, fence }) {
-      const jobs = await session.fenced(fence, pruneJobs, [limit]);
-      const [ofRuns] = await session.fenced(fence, pruneRuns, [limit, runLimits.prunedRunsMax]);
-      const [past] = await session.fenced(fence, pruneOccurrences, [contractLimits.historyMs, limit]);
+      const deleted = archives ? { jobs: 0, occurrences: 0 } : await pruneArchivable(session, limit, fence);
       await session.fenced(fence, pruneQuarantine, [contractLimits.retentionMsDefault, limit]);
       await session.fenced(fence, prunePast, [contractLimits.historyMs, limit]);
-      await session.fenced(fence, pruneAudit, [limit]);
-      await session.fenced(fence, pruneRest, [contractLimits.historyMs, limit]);
       await session.fenced(fence, pruneCounts, [contractLimits.historyMs, operationsLimits.hourCountsMs, limit]);
-      const occurrences = past?.pruned ?? 0;
-      return {
-        jobs: jobs.length + (ofRuns?.jobs ?? 0),
-        occurrences,
-        partitions: await turnPartitions(session, refused, fence),
-      };
+      return { ...deleted, partitions: await turnPartitions(session, refused, { fence, drops: !archives }) };
     },
   };
+}
+
+async function pruneArchivable(
+  session: Session,
+  limit: number,
+  fence: Fence | undefined,
+): Promise<{ readonly jobs: number; readonly occurrences: number }> {
+  const jobs = await session.fenced(fence, pruneJobs, [limit]);
+  const [ofRuns] = await session.fenced(fence, pruneRuns, [limit, runLimits.prunedRunsMax]);
+  const [past] = await session.fenced(fence, pruneOccurrences, [contractLimits.historyMs, limit]);
+  await session.fenced(fence, pruneAudit, [limit]);
+  await session.fenced(fence, pruneRest, [contractLimits.historyMs, limit]);
+  return { jobs: jobs.length + (ofRuns?.jobs ?? 0), occurrences: past?.pruned ?? 0 };
 }
 
 /**
@@ -48,14 +53,14 @@ export function pruneStore(session: Session): Pick<Store, "prune"> {
 export async function turnPartitions(
   session: Pick<Session, "run" | "fenced">,
   refused: Set<string>,
-  fence?: Fence,
+  { fence, drops }: { readonly fence?: Fence | undefined; readonly drops: boolean },
 ): Promise<number> {
   let dropped = 0;
   for (const { parent, day, action } of await session.run(partitionWork, [
     postgresLimits.partitionDaysAhead,
     contractLimits.historyMs,
   ])) {
-    if (refused.has(`${parent}_${day}`)) continue;
+    if (refused.has(`${parent}_${day}`) || (action === "drop" && !drops)) continue;
     try {
       if (action === "drop") {
         await session.fenced(fence, dropPartition, [parent, day]);

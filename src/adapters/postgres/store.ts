@@ -20,7 +20,13 @@ import { settleStore } from "./settle-store.ts";
  * The store on Postgres 15 or later. Claim, heartbeat, settle and everything else short share `connections.main`;
  * `transaction` (that is, `ctx.tx`) has connections of its own, so that a long handler cannot starve a heartbeat.
  */
-export function createPostgresStore(connections: Connections, options?: SessionOptions): Store {
+export function createPostgresStore(
+  connections: Connections,
+  options: SessionOptions & {
+    /** Whether jobs, runs, occurrences, the audit, events and history leave by the archive alone. Default false. */
+    readonly archives?: boolean;
+  } = {},
+): Store {
   const session = createSession(connections.main, connections.where, options);
   return {
     dispatchWindowMs: session.dispatchWindowMs,
@@ -34,7 +40,7 @@ export function createPostgresStore(connections: Connections, options?: SessionO
     ...scheduleStore(session),
     ...scheduleControlStore(session),
     ...fenceStore(session),
-    ...pruneStore(session),
+    ...pruneStore(session, options.archives ?? false),
     ...runStore(session),
     ...resolveStore(session),
     ...runReadStore(session),

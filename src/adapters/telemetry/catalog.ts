@@ -41,6 +41,7 @@ export const catalog: Readonly<Record<string, MetricShape>> = {
   "database.oldest_transaction": fault,
   "database.clock_behind": fault,
   "rescue.messages.lost": fault,
+  "archive.failed": fault,
   "events.published": busy,
   "events.publish.failed": fault,
   "run.done": busy,

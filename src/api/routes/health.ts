@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Archived } from "../../core/ports/archive.ts";
 import { schedulerLock } from "../../core/scheduler/pass.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { searchWithin } from "../scope.ts";
@@ -8,6 +9,14 @@ import { lastPassJson } from "../shape/overview.ts";
 import { countAll } from "./count-jobs.ts";
 
 const alive = z.object({ status: z.literal("ok") }).meta({ id: "Alive" });
+
+const isoTime = (at: number): string => new Date(at).toISOString();
+
+const archivedJson = ({ until, failing, ...part }: Archived) => ({
+  ...part,
+  until: until === null ? null : isoTime(until),
+  failing: failing === null ? null : { ...failing, since: isoTime(failing.since) },
+});
 
 /** GET /health answers only when the database does; GET /livez asks nothing of it, and GET /readyz only whether it can write. */
 export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
@@ -36,11 +45,12 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
       scope: "list",
       replies: { 200: health },
       async handle({ within }) {
-        const [counts, schema, now, pass] = await Promise.all([
+        const [counts, schema, now, pass, archived] = await Promise.all([
           countAll(operations, searchWithin(within)),
           schemaVersion?.() ?? null,
           ports.store.now(),
           operations.lastPass(schedulerLock),
+          within === undefined ? operations.archived() : [],
         ]);
         const lastPass = lastPassJson(pass);
         const body = {
@@ -52,6 +62,7 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
           kinds: within?.kinds.size ?? registry.jobs.size,
           schedules: [...registry.schedules.values()].filter(({ job }) => within?.kinds.has(job.id) ?? true).length,
           counts,
+          archive: archived.map(archivedJson),
         };
         return { status: 200, body };
       },

@@ -139,6 +139,18 @@ export const health = z
     kinds: count,
     schedules: count,
     counts: jobCounts,
+    /** What has left for the archive, by part; of a caller with bounds nothing. */
+    archive: z.array(
+      z.object({
+        part: z.string(),
+        objects: count,
+        rows: count,
+        bytes: count,
+        until: time.nullable(),
+        /** Rows past their retention stay since then. */
+        failing: z.object({ since: time, error: z.string() }).nullable(),
+      }),
+    ),
   })
   .meta({ id: "Health" });
 

@@ -163,6 +163,20 @@ create table belfry.audit (
   trace  text not null
 );
 
+create function belfry.audit_retention() returns interval language sql immutable parallel safe return interval '400 days';
+
+-- What has left for the archive: one row for each part of it.
+create table belfry.archive (
+  part          text primary key,
+  objects       bigint not null default 0,
+  rows          bigint not null default 0,
+  bytes         bigint not null default 0,              -- as they are stored
+  until_at      timestamptz,                            -- the newest end of a row in it
+  behind        text not null default '',               -- of a day that is dropped next: what was written of it
+  failing_since timestamptz,                            -- null: the last write succeeded
+  failure       text
+);
+
 -- Failures that look alike: numbers and ids in the message do not matter.
 create function belfry.fingerprint(kind text, code text, message text) returns text
   language sql immutable parallel safe

@@ -29,16 +29,13 @@ begin
   end loop;
 end $$;
 
--- The audit's oldest rows past its retention, as the owner: what is younger no process can remove.
-create function belfry.prune_audit(rows int) returns int language plpgsql
+-- Those of these rows that are past the audit's retention, as the owner: what is younger no process can remove.
+create function belfry.prune_audit(ids bigint[]) returns int language plpgsql
   security definer set search_path = pg_catalog, pg_temp as $$
 declare
   pruned int;
 begin
-  delete from belfry.audit where id = any(array(
-    select id from (select id, at from belfry.audit order by id limit rows) oldest
-    where at < belfry.now() - interval '400 days'
-  ));
+  delete from belfry.audit where id = any(ids) and at < belfry.now() - belfry.audit_retention();
   get diagnostics pruned = row_count;
   return pruned;
 end $$;

@@ -1,5 +1,20 @@
 import { statement } from "../statement.ts";
 
+/** The distinct retentions of runs that have ended, found by hopping through the index. */
+export const retentionOfRuns = `
+  (select retention_ms from belfry.run where finished_at is not null order by retention_ms limit 1)
+  union all
+  select (
+    select r.retention_ms from belfry.run r where r.finished_at is not null and r.retention_ms > x.retention_ms
+    order by r.retention_ms limit 1
+  ) from retention x where x.retention_ms is not null`;
+
+/** Of one retention x, those past it, the longest first. */
+export const pastRuns = (limit: string): string => `
+    select id, finished_at from belfry.run r
+    where r.finished_at is not null and r.retention_ms = x.retention_ms and r.finished_at < belfry.now() - belfry.span(x.retention_ms)
+    order by r.finished_at limit ${limit}`;
+
 /**
  * Jobs and edges of runs that have ended and outlived their retention, $1 jobs and $2 runs at most, and the runs that have none left.
  * Retentions are hopped through as by `prune-jobs`: it reads only what it
@@ -8,18 +23,8 @@ import { statement } from "../statement.ts";
 export const pruneRuns = statement<{ jobs: number }>(
   "prune-runs",
   `
-with recursive retention as (
-  (select retention_ms from belfry.run where finished_at is not null order by retention_ms limit 1)
-  union all
-  select (
-    select r.retention_ms from belfry.run r where r.finished_at is not null and r.retention_ms > x.retention_ms
-    order by r.retention_ms limit 1
-  ) from retention x where x.retention_ms is not null
-), past as materialized (
-  select p.id from retention x cross join lateral (
-    select id from belfry.run r
-    where r.finished_at is not null and r.retention_ms = x.retention_ms and r.finished_at < belfry.now() - belfry.span(x.retention_ms)
-    order by r.finished_at limit $2
+with recursive retention as (${retentionOfRuns}), past as materialized (
+  select p.id from retention x cross join lateral (${pastRuns("$2")}
     for update skip locked
   ) p
   limit $2

@@ -1,5 +1,23 @@
 import { statement } from "../statement.ts";
 
+/** The distinct retentions of finished single jobs, found by hopping through the index. */
+export const retentionOfJobs = `
+  (select retention_ms from belfry.job where finished_at is not null and run_id is null order by retention_ms limit 1)
+  union all
+  select (
+    select j.retention_ms from belfry.job j
+    where j.finished_at is not null and j.run_id is null and j.retention_ms > r.retention_ms
+    order by j.retention_ms limit 1
+  ) from retention r where r.retention_ms is not null`;
+
+/** Of one retention r, those past it, the longest first; at most $1. */
+export const pastJobs = `
+    select j.id, j.finished_at from belfry.job j
+    where j.finished_at is not null and j.run_id is null and j.retention_ms = r.retention_ms
+      and j.finished_at < belfry.now() - belfry.span(r.retention_ms)
+      and not exists (select from belfry.run o where o.starter_id = j.id and o.finished_at is null)
+    order by j.finished_at limit $1`;
+
 /**
  * Finished single jobs past their retention: one index range for each distinct retention, found by hopping through the
  * index, so that long retentions never stand in front of short ones. The starter of an open run stays. Locks: the jobs it deletes, SKIP LOCKED. $1 limit.
@@ -7,21 +25,8 @@ import { statement } from "../statement.ts";
 export const pruneJobs = statement<{ id: string }>(
   "prune-jobs",
   `
-with recursive retention as (
-  (select retention_ms from belfry.job where finished_at is not null and run_id is null order by retention_ms limit 1)
-  union all
-  select (
-    select j.retention_ms from belfry.job j
-    where j.finished_at is not null and j.run_id is null and j.retention_ms > r.retention_ms
-    order by j.retention_ms limit 1
-  ) from retention r where r.retention_ms is not null
-), past as materialized (
-  select p.id from retention r cross join lateral (
-    select id from belfry.job j
-    where j.finished_at is not null and j.run_id is null and j.retention_ms = r.retention_ms
-      and j.finished_at < belfry.now() - belfry.span(r.retention_ms)
-      and not exists (select from belfry.run o where o.starter_id = j.id and o.finished_at is null)
-    order by j.finished_at limit $1
+with recursive retention as (${retentionOfJobs}), past as materialized (
+  select p.id from retention r cross join lateral (${pastJobs}
     for update of j skip locked
   ) p
   limit $1
@@ -30,20 +35,8 @@ delete from belfry.job j using past where j.id = past.id
 returning j.id`,
 );
 
-/**
- * Occurrences whose time and decision lie before the history's retention, never one that is PLANNED or whose job is not
- * finished, and the versions of their schedule that held before all that is left. The ledger then begins after them, so that a backfill knows where the record begins.
- * $1 retention in ms $2 limit. Locks: the schedules in id order, SKIP LOCKED, as a tick and a backfill do first; then the rows.
- */
-export const pruneOccurrences = statement<{ pruned: number }>(
-  "prune-occurrences",
-  `
-with past as materialized (
-  select o.schedule_id, o.local_time, o.fold, o.timezone, o.nominal_at from belfry.occurrence o
-  where o.decided_at < belfry.now() - belfry.span($1::float8) and o.nominal_at < belfry.now() - belfry.span($1::float8)
-    and not exists (select from belfry.job j where j.id = o.job_id and j.finished_at is null)
-  order by o.decided_at limit $2
-), ids as materialized (
+/** Deletes the occurrences of `past`, and what only they needed. */
+export const withoutOccurrences = `), ids as materialized (
   select distinct schedule_id as id from past
 ), locked as materialized (
   select id from belfry.schedule where id = any(array(select id from ids)) order by id for no key update skip locked
@@ -66,7 +59,22 @@ with past as materialized (
     where n.schedule_id = v.schedule_id and n.version = v.version + 1 and n.from_at <= b.ledger_from
   )
 )
-select count(*)::int as pruned from gone`,
+`;
+
+/**
+ * Occurrences whose time and decision lie before the history's retention, never one that is PLANNED or whose job is not
+ * finished, and the versions of their schedule that held before all that is left. The ledger then begins after them, so that a backfill knows where the record begins.
+ * $1 retention in ms $2 limit. Locks: the schedules in id order, SKIP LOCKED, as a tick and a backfill do first; then the rows.
+ */
+export const pruneOccurrences = statement<{ pruned: number }>(
+  "prune-occurrences",
+  `
+with past as materialized (
+  select o.schedule_id, o.local_time, o.fold, o.timezone, o.nominal_at from belfry.occurrence o
+  where o.decided_at < belfry.now() - belfry.span($1::float8) and o.nominal_at < belfry.now() - belfry.span($1::float8)
+    and not exists (select from belfry.job j where j.id = o.job_id and j.finished_at is null)
+  order by o.decided_at limit $2
+${withoutOccurrences}select count(*)::int as pruned from gone`,
 );
 
 /** Unreadable bodies past their retention. $1 retention in ms $2 limit. Locks: the rows it deletes, SKIP LOCKED. */
@@ -100,8 +108,11 @@ delete from belfry.bulk where id in (
 )`,
 );
 
-/** What is past the audit's retention, which the function knows. $1 rows at most. Locks: the rows it deletes. */
-export const pruneAudit = statement<{ pruned: number }>("prune-audit", "select belfry.prune_audit($1::int) as pruned");
+/** What is past the audit's retention, of its $1 oldest rows. Locks: the rows it deletes. */
+export const pruneAudit = statement<{ pruned: number }>(
+  "prune-audit",
+  "select belfry.prune_audit(array(select id from belfry.audit order by id limit $1)) as pruned",
+);
 
 /**
  * Counts by the minute past $1 ms and by the hour past $2 ms, $3 of each. Locks: the rows it deletes, SKIP LOCKED: the roll-up

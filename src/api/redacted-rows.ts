@@ -1,0 +1,24 @@
+import type { ArchivedRow } from "../core/ports/archive.ts";
+import { redacted, type SensitiveKinds } from "./redacted.ts";
+
+/** Members of a row that may quote what its kind marks as sensitive, or let a guess of it be compared. */
+const quoting = ["result", "error", "error_message", "payload_hash", "condition_row", "cursor", "detail"];
+
+/**
+ * A row's line for the archive, whose readers need not be those who may see what its kind marks as sensitive. Of a move whose kind is
+ * not known any more nothing that may quote is left.
+ */
+export function redactedLine({ table, kind, line }: ArchivedRow, kinds: SensitiveKinds): string {
+  if (kinds.size === 0 || table === "occurrence" || table === "event") return line;
+  const row = JSON.parse(line) as Readonly<Record<string, unknown>>;
+  if (table === "audit") return JSON.stringify(redacted(row, kinds));
+  if (kind !== null && !kinds.has(kind)) return line;
+  const { history, ...rest } = redacted({ ...row, kind }, kinds) as Readonly<Record<string, unknown>>;
+  const moves = Array.isArray(history) ? { history: history.map(quoteless) } : {};
+  return JSON.stringify({ ...quoteless(rest), ...moves });
+}
+
+const quoteless = (row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, quoting.includes(name) && value !== null ? "[hidden]" : value]),
+  );

@@ -1,0 +1,71 @@
+import { archiveParts, type ArchivePart, type ArchiveSource } from "../ports/archive.ts";
+import type { ArchiveBatch, ArchiveWritten } from "../ports/archive.ts";
+import type { Ports } from "../ports/ports.ts";
+import { archiveLimits } from "./archive-limits.ts";
+import { passLimits } from "./pass-limits.ts";
+
+type ArchivingPorts = Pick<Ports, "clock" | "log" | "metrics" | "crashPoint">;
+
+export interface Archiving {
+  readonly source: ArchiveSource;
+  /** Writes the objects of a batch; durable when it resolves. */
+  readonly write: (batch: ArchiveBatch) => Promise<ArchiveWritten>;
+}
+
+/**
+ * Writes what is past its retention to the archive, then deletes it, beside the passes: a store that hangs delays no schedule.
+ * Rows that could not be written stay. Safe in any number of processes at once. Ends with the signal; never throws.
+ */
+export async function archiving(
+  ports: ArchivingPorts,
+  { source, write }: Archiving,
+  signal: AbortSignal,
+): Promise<void> {
+  const nextLookMs = new Map<ArchivePart, number>();
+  const later = (part: ArchivePart, ms: number) => nextLookMs.set(part, ports.clock.elapsedMs() + ms);
+  while (!signal.aborted) {
+    for (const part of archiveParts) {
+      if (signal.aborted) break;
+      if (ports.clock.elapsedMs() < (nextLookMs.get(part) ?? 0)) continue;
+      try {
+        const isMore = await archiveNext(ports, { source, write }, part);
+        if (!isMore) later(part, archiveLimits.lookMs);
+      } catch (error) {
+        for (const each of archiveParts) later(each, archiveLimits.retryMs);
+        await reportFailure(ports, source, part, error);
+      }
+    }
+    await ports.clock.sleep(passLimits.passIntervalMs, signal);
+  }
+}
+
+/** One batch: written, then deleted. @returns false when there was none. */
+export async function archiveNext(
+  { log, crashPoint }: Pick<Ports, "log" | "crashPoint">,
+  { source, write }: Archiving,
+  part: ArchivePart,
+): Promise<boolean> {
+  const batch = await source.next(part);
+  if (batch === null) return false;
+  const written = await write(batch);
+  await crashPoint("archive.written");
+  const left = await source.leave(batch, written);
+  if (!left) log.info("rows changed while they were archived; they stay, and are read again", { part });
+  return true;
+}
+
+async function reportFailure(
+  { log, metrics }: ArchivingPorts,
+  source: ArchiveSource,
+  part: ArchivePart,
+  error: unknown,
+): Promise<void> {
+  log.error("the archive could not be written; the rows stay until it can", { part, error });
+  metrics.add("archive.failed", 1);
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  try {
+    await source.failed(part, text.slice(0, archiveLimits.failureCharactersMax));
+  } catch (noteError) {
+    log.warn("the failure of the archive could not be noted", { error: noteError });
+  }
+}

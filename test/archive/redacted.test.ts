@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { redactedLine } from "../../src/api/redacted-rows.ts";
+import { sensitiveKinds } from "../../src/api/redacted.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { registry } from "../../src/core/define/definition.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import type { ArchivedRow } from "../../src/core/ports/archive.ts";
+
+const payload = z.object({ card: z.string().meta({ sensitive: true }), cents: z.number() });
+const app = defineApp({ name: "shop", jobs: [defineJob({ id: "pay", payload, run: () => {} })] });
+const kinds = sensitiveKinds(registry([app]).jobs.values());
+const secret = "4111-1111";
+const row = (table: ArchivedRow["table"], kind: string | null, of: object): string =>
+  redactedLine({ table, kind, number: "1", at: 0, line: JSON.stringify(of) }, kinds);
+
+test("a job of a sensitive kind is archived without what is marked, its hash, and texts that may quote it", () => {
+  const text = row("job", "pay", {
+    id: "1",
+    kind: "pay",
+    payload: { card: secret, cents: 5 },
+    payload_hash: `\\x${secret}`,
+    result: secret,
+    error_message: secret,
+    error_code: "Declined",
+    history: [{ to_state: "FAILED", error_code: "Declined", error_message: secret, detail: { stack: secret } }],
+  });
+  expect(text).not.toContain(secret);
+  expect(JSON.parse(text)).toMatchObject({
+    id: "1",
+    payload: { card: "[hidden]", cents: 5 },
+    error_code: "Declined",
+    history: [{ to_state: "FAILED", error_code: "Declined", error_message: "[hidden]" }],
+  });
+});
+
+test.each([
+  ["a move of a sensitive kind", "history", "pay"],
+  ["a move whose kind is not known any more", "history", null],
+  ["a run of a sensitive kind", "run", "pay"],
+] as const)("%s keeps no text that may quote it", (_, table, kind) => {
+  const text = row(table, kind, {
+    error_message: secret,
+    detail: { log: [secret] },
+    error: secret,
+    cursor: { at: secret },
+  });
+  expect(text).not.toContain(secret);
+});
+
+test("what is of another kind, or of a stage without such kinds, is archived as it is", () => {
+  expect(row("job", "mail", { payload: { card: secret } })).toContain(secret);
+  const line = `{"error_message":"${secret}"}`;
+  expect(redactedLine({ table: "history", kind: null, number: "1", at: 0, line }, new Map())).toBe(line);
+});

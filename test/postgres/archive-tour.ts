@@ -1,0 +1,31 @@
+import { createArchiveSource } from "../../src/adapters/postgres/archive-source.ts";
+import type { Connections } from "../../src/adapters/postgres/connect.ts";
+import { type ArchiveBatch, type ArchivePart, archiveParts } from "../../src/core/ports/archive.ts";
+
+const day = "20000101";
+const written = { objects: 1, bytes: 10 };
+const row = { table: "event", number: "1", kind: null, at: 0, line: "{}" } as const;
+const emptyPage = (part: ArchivePart, isRest: boolean): ArchiveBatch => ({
+  part,
+  rows: [],
+  leaving: { is: "rows", rows: [], isRest },
+});
+
+/** Uses every verb of the archive's source, so that every statement runs: of each part, and of a day that is past. */
+export async function archiveTour(connections: Connections): Promise<void> {
+  const source = createArchiveSource(connections);
+  for (const part of archiveParts) {
+    await source.next(part);
+    await source.leave(emptyPage(part, part === "events" || part === "history"), written);
+    await source.failed(part, "NoSuchBucket");
+  }
+  for (const [part, parent] of [
+    ["events", "event"],
+    ["history", "history"],
+  ] as const) {
+    await connections.main.query("select belfry.make_partition($1, $2)", [parent, day]);
+    await source.leave({ part, rows: [row], leaving: { is: "day", day, from: "", to: `${day} 1/1` } }, written);
+    const last = await source.next(part);
+    if (last !== null) await source.leave(last, written);
+  }
+}
