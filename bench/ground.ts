@@ -9,7 +9,7 @@ import { localCredentials } from "../src/adapters/aws/address.ts";
 import { type SqsClient, sqsClient } from "../src/adapters/aws/sqs-client.ts";
 import { type Connections, createPostgresStore, migrate, openConnections } from "../src/adapters/postgres/index.ts";
 import { keptPlanSettings } from "../src/adapters/postgres/statement.ts";
-import { vacuumSettings } from "../src/adapters/postgres/server-settings.ts";
+import { vacuumSettings } from "../infra/server-settings.ts";
 import type { Store } from "../src/core/ports/ports.ts";
 import { startPostgres } from "../src/local/services/postgres.ts";
 import { cpuUs } from "./backend-cpu.ts";

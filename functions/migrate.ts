@@ -54,7 +54,11 @@ export async function handler(event: ReleaseEvent): Promise<ReleaseAnswer> {
       const made = await ensureDatabaseRoles({ owner: target, administrators, apiConnections });
       if (made) runtime.ports.log.info("the administrator made the roles", { apiConnections });
     }
-    const own = await migrate({ ...target, isRestored: event.Restored === true });
+    const own = await migrate({
+      ...target,
+      isRestored: event.Restored === true,
+      cell: config.stage.cell?.number,
+    });
     report("belfry", own);
     for (const { name, migrations } of runtime.apps) {
       if (migrations === null) continue;

@@ -4,8 +4,13 @@ import { ProblemsFound } from "./core/define/problem.ts";
 import type { Project } from "./project.ts";
 import type { Stage } from "./stages.ts";
 
-/** Runs the code of the stage's apps, and of no other. @throws ProblemsFound for a module that exports something else. */
-export async function loadApps(project: Project, stage: Pick<Stage, "apps">): Promise<readonly AppDefinition[]> {
+/**
+ * Runs the code of the stage's apps, and of no other. Of several cells, those that do not run the schedules have none: one
+ * that had them withdraws them, as when the code loses them. @throws ProblemsFound for a module that exports something else. */
+export async function loadApps(
+  project: Project,
+  stage: Pick<Stage, "apps" | "cell">,
+): Promise<readonly AppDefinition[]> {
   const sets = await Promise.all(
     stage.apps.map(async (set) => {
       const module = (await project.apps[set]?.()) as { readonly default?: unknown } | undefined;
@@ -22,7 +27,9 @@ export async function loadApps(project: Project, stage: Pick<Stage, "apps">): Pr
       );
     }),
   );
-  return sets.flat();
+  const { cell } = stage;
+  const runsSchedules = cell === undefined || (cell.runsSchedules ?? cell.number === 0);
+  return runsSchedules ? sets.flat() : sets.flat().map((app) => ({ ...app, schedules: [] }));
 }
 
 const unfit = (project: Project, set: string, rule: string, fix: string): ProblemsFound => {

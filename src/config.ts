@@ -2,10 +2,10 @@ import type { EventSinkSettings } from "./adapters/events/sink.ts";
 import { type Problem, ProblemsFound } from "./core/define/problem.ts";
 import { type Project, stageNamed, stageNames } from "./project.ts";
 import { type Environment, parseSettings, type Settings } from "./settings.ts";
-import type { Stage } from "./stages.ts";
+import { asCell, type Stage } from "./stages.ts";
 
 /** Everything a process of Belfry works with: its settings, and the stage of the project that they name. */
-export interface Config extends Omit<Settings, "stageName"> {
+export interface Config extends Omit<Settings, "stageName" | "cell"> {
   readonly project: Project;
   readonly stage: Stage;
   /** Where events are published; null: nowhere. */
@@ -21,8 +21,8 @@ export function readConfig(environment: Environment, project: Project): Config {
   const { settings, problems } = parseSettings(environment);
   const all = [...stageProblems(environment, project), ...problems];
   if (settings === null || all.length > 0) throw new ProblemsFound(all);
-  const { stageName, ...rest } = settings;
-  const stage = stageNamed(project, stageName);
+  const { stageName, cell, ...rest } = settings;
+  const stage = asCell(stageNamed(project, stageName), cell);
   const { eventBus: bus } = stage;
   return {
     ...rest,

@@ -12,13 +12,14 @@ import { assertSchema, assertServer } from "./adapters/postgres/migrate.ts";
 import { createSession } from "./adapters/postgres/session.ts";
 import { createPostgresStore } from "./adapters/postgres/store.ts";
 import { createLog } from "./adapters/telemetry/log.ts";
-import { createCellsClient, type OpenCell, type RouteBy } from "./cells/client.ts";
+import { createCellsClient, type OpenCell } from "./cells/client.ts";
+import type { RouteBy } from "./cells/routing.ts";
 import { createClient } from "./core/delivery/enqueue.ts";
 import { bindClient, type EnqueueClient } from "./core/ports/client.ts";
 import { readSettings } from "./settings.ts";
 import { stageDefaults } from "./stages.ts";
 
-export { type CellFailure, CellsFailed, type RouteBy } from "./cells/client.ts";
+export { type CellFailure, CellsFailed, type RouteBy } from "./cells/routing.ts";
 export { databaseConnection, databasePool, type DatabasePoolOptions } from "./database.ts";
 
 /** How one stage is reached. */
@@ -111,7 +112,6 @@ function openStage(options: StagePlace & Pick<ConnectOptions, "poolSize">): Open
     crashPoint: async () => {},
   };
   return {
-    stage: settings.stageName,
     client: createClient(ports, { stage: settings.stageName }),
     store: createCellStore(session),
     async check({ patient }) {

@@ -1,7 +1,7 @@
 /** `belfry/config`: what `belfry.config.ts` is written with. Reading such a file runs no code of any app. */
 import type { StageOptions } from "./stages.ts";
 
-export type { ArchiveOptions, CallerScope, LaneSettings, Scope, Stage, StageOptions } from "./stages.ts";
+export type { ArchiveOptions, CallerScope, CellSettings, LaneSettings, Scope, Stage, StageOptions } from "./stages.ts";
 
 /** The content of `belfry.config.ts`. */
 export interface ProjectConfig {

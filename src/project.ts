@@ -166,6 +166,9 @@ const stage = z.strictObject({
     .optional(),
   archive: archive.optional(),
   apiConcurrency: count(1, 1_000).optional(),
+  cell: z
+    .strictObject({ number: count(0, 63), runsSchedules: z.boolean(rule("must be true or false")).optional() })
+    .optional(),
   lanes: z.record(z.string(), lane).optional(),
 });
 

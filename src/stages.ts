@@ -40,10 +40,19 @@ export interface Stage {
   readonly eventBus?: string;
   /** In place of a bus: the address that gets every event by POST, and where the secret that signs them is kept. */
   readonly eventWebhook?: { readonly url: string; readonly secret: string };
+  /** This stage is one of several cells. */
+  readonly cell?: CellSettings;
   /** What is pruned is written here first; left out: it is only deleted. */
   readonly archive?: ArchiveOptions;
   /** What handlers of a lane are given, on Lambda and in tasks on Fargate. */
   readonly lanes?: Readonly<Record<string, LaneSettings>>;
+}
+
+export interface CellSettings {
+  /** 0 to 63: ids of the stage tell it. Another stage of the same cells has another one, and it never changes. */
+  readonly number: number;
+  /** Whether the schedules that code defines run here. Default: in cell 0 alone, so that each fires once. */
+  readonly runsSchedules?: boolean;
 }
 
 export interface ArchiveOptions {
@@ -71,6 +80,10 @@ export interface LaneSettings {
 
 /** A stage as `belfry.config.ts` writes it: every field has a default, `{}` is a whole stage. */
 export type StageOptions = Partial<Omit<Stage, "name">>;
+
+/** @param number of `BELFRY_CELL`, in place of the stage's own; null: as the stage says. */
+export const asCell = (stage: Stage, number: number | null): Stage =>
+  number === null ? stage : { ...stage, cell: { ...stage.cell, number } };
 
 /** A small team's own stage: an RDS instance of the smallest size allows these connections. */
 export const stageDefaults = {

@@ -31,6 +31,8 @@ export interface Topology extends Pick<Stage, "eventBus" | "eventWebhook" | "arc
   readonly logRetentionDays: Stage["logRetentionDays"];
   readonly api: { readonly concurrency: number; readonly isReserved: boolean };
   readonly namesOperators: boolean;
+  /** The number of the stage among several cells. */
+  readonly cell?: number;
   readonly publishes: boolean;
 }
 
@@ -143,6 +145,7 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     api: { concurrency: stage.apiConcurrency, isReserved: stage.apiIsReserved ?? false },
     namesOperators: stage.operators !== undefined,
     publishes: stage.eventBus !== undefined || stage.eventWebhook !== undefined,
+    ...(stage.cell === undefined ? {} : { cell: stage.cell.number }),
     ...(stage.archive === undefined ? {} : { archive: stage.archive }),
     ...(stage.eventBus === undefined ? {} : { eventBus: stage.eventBus }),
     ...(stage.eventWebhook === undefined ? {} : { eventWebhook: stage.eventWebhook }),
@@ -288,12 +291,8 @@ function checkShared(all: Topology): readonly Problem[] {
   }
   const wakeMs = Math.max(...all.wakes.map((wake) => wake.rateMinutes * 60_000));
   if (all.dispatchWindowMs < wakeMs) {
-    problems.add(
-      "dispatchWindowMs",
-      all.dispatchWindowMs,
-      `must be at least ${wakeMs}, the time between wakes`,
-      "raise it",
-    );
+    const rule = `must be at least ${wakeMs}, the time between wakes`;
+    problems.add("dispatchWindowMs", all.dispatchWindowMs, rule, "raise it");
   }
   return problems.found;
 }

@@ -9,7 +9,7 @@ export interface Rate {
 
 export interface Load {
   readonly kind: string;
-  /** Of the keys, by which the jobs of this run are told from others. */
+  /** Of the keys, which no other job has. */
   readonly prefix: string;
   readonly rate: Rate;
   /** How long the last jobs may take until they have settled. */

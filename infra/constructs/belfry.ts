@@ -249,6 +249,7 @@ function sharedEnvironment(
   const urls = Object.fromEntries(lanes.map((lane) => [lane.name, lane.queue.queueUrl]));
   return {
     BELFRY_STAGE: topology.stage,
+    ...(topology.cell === undefined ? {} : { BELFRY_CELL: String(topology.cell) }),
     BELFRY_QUEUE_URLS: Stack.of(scope).toJsonString(urls),
     BELFRY_LOCK_TABLE: locks.table.tableName,
   };

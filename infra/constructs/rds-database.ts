@@ -4,7 +4,7 @@ import { Grant, type IGrantable } from "aws-cdk-lib/aws-iam";
 import { CfnDBSubnetGroup } from "aws-cdk-lib/aws-rds";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
-import { vacuumSettings } from "../../src/adapters/postgres/server-settings.ts";
+import { vacuumSettings } from "../server-settings.ts";
 import type { Database, DatabaseAccess } from "./database.ts";
 import type { Network } from "./network.ts";
 

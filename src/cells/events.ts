@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { HttpProblem } from "../api/problem.ts";
 import type { Log } from "../core/ports/ports.ts";
 import { type Asking, type FrontCell, headersOf } from "./ask.ts";
-import { readCursor, writeCursor } from "./merge.ts";
+import { readCursor, writeCursor } from "./pages.ts";
 
 const againMs = 2_000;
 

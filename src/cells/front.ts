@@ -5,16 +5,23 @@ import { localOnly, sameOriginOnly } from "../api/guard.ts";
 import { plainHeaders } from "../api/plain-headers.ts";
 import { answerProblem, HttpProblem, invalidField } from "../api/problem.ts";
 import { numbered } from "../api/request-id.ts";
+import type { Registry } from "../core/define/definition.ts";
+import { cellOfId, type CellStore } from "../core/ports/cell-map.ts";
 import type { Log, Random } from "../core/ports/ports.ts";
-import { ask, type Asking, everyCell, inOne } from "./ask.ts";
-import { type CreateOptions, createThrough } from "./create.ts";
+import { ask, type Asking, everyCell, type FrontCell, inOne, type AskedByCell, type Reach } from "./ask.ts";
+import { createThrough } from "./create.ts";
 import { eventsOfAll } from "./events.ts";
-import { added, type Cursors, lists, merges, page, readCursor, type Row, writeCursor } from "./merge.ts";
-import { type CellMap, cellOfId } from "./route.ts";
+import type { Fold } from "./fold.ts";
+import { bulkJoint, changesOfAll, merges, wholeBulk } from "./merge.ts";
+import { listed, lists, outcomes, withFields } from "./pages.ts";
+import { mapOf, type RouteBy, type Routing, routingOver } from "./routing.ts";
+import { placeSchedule, askSchedule } from "./schedules.ts";
 
-export interface FrontOptions extends Omit<CreateOptions, "isOld"> {
-  /** The newest that a cell knows. */
-  readonly map: () => Promise<CellMap>;
+export interface FrontOptions {
+  readonly cells: ReadonlyMap<string, FrontCell & { readonly store: Pick<CellStore, "map" | "find"> }>;
+  /** Of the release that the cells run: it says which key a payload makes. */
+  readonly registry: Registry;
+  readonly routeBy?: RouteBy;
   readonly random: Random;
   readonly log: Log;
   readonly console?: () => Promise<PageFiles>;
@@ -22,13 +29,13 @@ export interface FrontOptions extends Omit<CreateOptions, "isOld"> {
   readonly access?: "local" | "signed";
 }
 
-const limitUsual = 50;
-const limitMax = 500;
+/** A caller that names a cell waits for it as for any stage. */
+const namedMs = 30_000;
 
 export function createFront(options: FrontOptions): Hono {
-  const { cells } = options;
-  let known: CellMap | null = null;
-  const map = async (): Promise<CellMap> => (known ??= await options.map());
+  const { cells, registry } = options;
+  const reach: Reach = { cells, away: new Map() };
+  const routing = routingOver(new Map([...cells].map(([name, { store }]) => [name, store])), options.routeBy);
   const front = new Hono();
   front.use(numbered(options.random), plainHeaders);
   if (options.access !== "signed") front.use(localOnly);
@@ -38,34 +45,16 @@ export function createFront(options: FrontOptions): Hono {
     const named = c.req.query("cell");
     if (named === undefined) return await next();
     if (!cells.has(named)) throw invalidField("?cell", `must be one of ${[...cells.keys()].join(", ")}`);
-    return await ask(cells, named, askingOf(c));
+    return await ask(reach, named, askingOf(c), { waitMs: namedMs });
   });
-  for (const [path, merge] of Object.entries(merges)) {
-    front.get(path, async (c) => {
-      const { answers, cellsAway, refusal } = await everyCell(cells, askingOf(c));
-      return refusal ?? c.json({ ...merge(answers), cellsAway });
-    });
-  }
-  for (const path of Object.keys(lists)) front.get(path, (c) => listed(c, path, cells));
-  front.post("/jobs", (c) => createThrough({ ...options, map, isOld: () => (known = null) }, askingOf(c)));
+  merged(front, reach);
+  front.post("/jobs", (c) => createThrough({ reach, routing, registry }, askingOf(c)));
   front.get("/events", (c) => eventsOfAll(cells, askingOf(c), options));
-  for (const thing of ["jobs", "runs", "bulk"]) {
-    const byId = async (c: Context): Promise<Response> => {
-      const id = c.req.param("id") ?? "";
-      const cell = cellOfId(await map(), id);
-      if (cell === null)
-        throw new HttpProblem(
-          `unknown-${thing === "jobs" ? "job" : thing === "runs" ? "run" : "bulk"}`,
-          `no cell has drawn the id ${id}`,
-        );
-      return await ask(cells, cell, askingOf(c));
-    };
-    front.all(`/${thing}/:id{[1-9][0-9]{0,17}}`, byId);
-    front.all(`/${thing}/:id{[1-9][0-9]{0,17}}/*`, byId);
-  }
-  front.post("/lanes/:name/:change{pause|resume}", (c) => inAll(c, cells));
-  front.put("/caps/:kind", (c) => inAll(c, cells));
-  for (const path of ["/openapi.json", "/preview"]) front.get(path, (c) => inOne(cells, askingOf(c)));
+  byId(front, reach, routing);
+  front.post("/schedules", (c) => placeSchedule(reach, routing, askingOf(c)));
+  for (const path of ["/schedules/:id", "/schedules/:id/:of"])
+    front.all(path, (c) => askSchedule(reach, c.req.param("id") ?? "", askingOf(c)));
+  for (const path of ["/openapi.json", "/preview"]) front.get(path, (c) => inOne(reach, askingOf(c)));
   front.get("/livez", (c) => c.json({ status: "ok" }));
   if (options.console !== undefined) {
     front.route("/console", consolePage(options.console));
@@ -89,31 +78,51 @@ const askingOf = (c: Context): Asking => ({
   query: new URL(c.req.url).searchParams,
 });
 
-async function listed(c: Context, path: string, cells: FrontOptions["cells"]): Promise<Response> {
-  const list = lists[path];
-  const asking = askingOf(c);
-  if (list === undefined) throw new Error(`${path} is no list`);
-  const cursor = asking.query.get("cursor");
-  const before: Cursors | null = cursor === null ? {} : readCursor(cursor);
-  if (before === null) throw invalidField("?cursor", "must be the nextCursor of the page before");
-  const limit = Math.min(limitMax, Number(asking.query.get("limit") ?? limitUsual));
-  const open = new Map([...cells].filter(([name]) => before[name] !== null));
-  const { answers, cellsAway, refusal } = await everyCell(open, asking, before);
-  if (refusal !== null) return refusal;
-  const { rows, cursors } = page(list, answers, { query: asking.query, limit, before });
-  const isOver = [...cells.keys()].every((name) => cursors[name] === null || cellsAway.includes(name));
-  const has = (name: string): boolean => answers.some(({ body }) => body[name] !== undefined);
-  const totals: Row = {
-    ...(has("complete") ? { complete: answers.every(({ body }) => body["complete"] !== false) } : {}),
-    ...(has("total") ? { total: added(answers.map(({ body }) => body["total"])) } : {}),
-  };
-  return c.json({ [list.member]: rows, nextCursor: isOver ? null : writeCursor(cursors), ...totals, cellsAway });
+function merged(front: Hono, reach: Reach): void {
+  for (const [path, { fold, asks = {} }] of Object.entries(merges)) {
+    front.get(path, (c) => {
+      const asking = askingOf(c);
+      return folded(reach, { ...asking, query: withFields(asking.query, asks) }, fold);
+    });
+  }
+  for (const [route, fold] of Object.entries(changesOfAll)) {
+    const [method = "", path = ""] = route.split(" ");
+    front.on(method, path, (c) => folded(reach, askingOf(c), fold));
+  }
+  for (const path of Object.keys(lists)) front.get(path, (c) => listed(reach, path, askingOf(c)));
+  front.get("/schedule-outcomes", (c) => outcomes(reach, askingOf(c)));
 }
 
-/** The same change in every cell: the first answer, with what each cell answered. */
-async function inAll(c: Context, cells: FrontOptions["cells"]): Promise<Response> {
-  const { answers, cellsAway, refusal } = await everyCell(cells, askingOf(c));
+async function folded(reach: Reach, asking: Asking, fold: Fold<object>, parts?: AskedByCell): Promise<Response> {
+  const { answers, status, cellsAway, refusal } = await everyCell(reach, asking, parts);
   if (refusal !== null) return refusal;
-  const all = Object.fromEntries(answers.map(({ cell, body }) => [cell, body]));
-  return c.json({ ...answers[0]?.body, cells: all, cellsAway });
+  const isChange = asking.request.method !== "GET";
+  const cells = isChange ? { cells: Object.fromEntries(answers.map(({ cell, value }) => [cell, value])) } : {};
+  return Response.json({ ...fold(answers), ...cells, cellsAway }, { status });
+}
+
+const unknown = { jobs: "unknown-job", runs: "unknown-run", bulk: "unknown-bulk" } as const;
+
+/** The cell that drew an id has what it is of. */
+function byId(front: Hono, reach: Reach, routing: Routing): void {
+  const cellIn = async (thing: keyof typeof unknown, id: string): Promise<string> => {
+    const cell = cellOfId(await mapOf(routing), id);
+    if (cell === null) throw new HttpProblem(unknown[thing], `no cell has drawn the id ${id}`);
+    return cell;
+  };
+  for (const thing of ["jobs", "runs", "bulk"] as const) {
+    const asked = async (c: Context): Promise<Response> =>
+      await ask(reach, await cellIn(thing, c.req.param("id") ?? ""), askingOf(c));
+    front.all(`/${thing}/:id{[1-9][0-9]{0,17}}`, asked);
+    front.all(`/${thing}/:id{[1-9][0-9]{0,17}}/*`, asked);
+  }
+  const whole = async (c: Context): Promise<Response> => {
+    const ids = (c.req.param("id") ?? "").split(bulkJoint);
+    const parts = ids.map(
+      async (id) => [await cellIn("bulk", id), { path: c.req.path.replace(/[\d-]+/, id) }] as const,
+    );
+    return await folded(reach, askingOf(c), wholeBulk, new Map(await Promise.all(parts)));
+  };
+  front.get("/bulk/:id{[1-9][0-9]{0,17}(-[1-9][0-9]{0,17}){1,63}}", whole);
+  front.post("/bulk/:id{[1-9][0-9]{0,17}(-[1-9][0-9]{0,17}){1,63}}/stop", whole);
 }

@@ -1,7 +1,6 @@
 /** Writes the cell map, moves ranges of it, and says how the cells stand. */
-import type { CellStore } from "../adapters/postgres/cell-store.ts";
-import { newestMap } from "./client.ts";
-import { type CellMap, type CellRange, evenMap, forgotten, moved } from "./route.ts";
+import { type CellMap, type CellRange, type CellStore, evenMap, forgotten, moved } from "../core/ports/cell-map.ts";
+import { newestOf, noMap } from "./routing.ts";
 
 export type CellStores = ReadonlyMap<string, CellStore>;
 
@@ -64,7 +63,9 @@ async function changed(stores: CellStores, change: Change): Promise<CellMap> {
   const [keeper] = [...stores].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, store]) => store);
   if (keeper === undefined) throw new RangeError("cells is {}; it must name each cell of the cell map");
   return await keeper.alone(async () => {
-    const now = await newestMap(stores.values());
+    // Of every cell: one that answers later with a newer map would keep another map under the next number.
+    const now = newestOf(await Promise.all([...stores.values()].map((store) => store.map())));
+    if (now === null) throw noMap();
     const missing = Object.keys(now.cells).filter((name) => !stores.has(name));
     if (missing.length > 0) throw new RangeError(`cells has no ${missing.join(", ")}, which the cell map names`);
     for (const store of stores.values()) await store.install(now);

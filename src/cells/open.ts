@@ -4,8 +4,8 @@ import { z } from "zod";
 import { createCellStore } from "../adapters/postgres/cell-store.ts";
 import { openConnections } from "../adapters/postgres/connect.ts";
 import { createSession } from "../adapters/postgres/session.ts";
+import { type CellMap, cellLimits } from "../core/ports/cell-map.ts";
 import type { CellStores } from "./move.ts";
-import { type CellMap, cellLimits } from "./route.ts";
 
 const places = z.record(
   z.string(),

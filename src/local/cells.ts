@@ -5,12 +5,11 @@ import type { Server } from "node:http";
 import { systemRandom } from "../adapters/clock.ts";
 import { createLog } from "../adapters/telemetry/log.ts";
 import { loadApps } from "../apps.ts";
-import { newestMap } from "../cells/client.ts";
 import { createFront } from "../cells/front.ts";
 import { cellsNow, initCells } from "../cells/move.ts";
 import { type CellPlaces, openCells, withoutDatabases } from "../cells/open.ts";
 import { consoleFiles } from "../console-files.ts";
-import { registry as registryOf } from "../core/define/definition.ts";
+import { registry } from "../core/define/definition.ts";
 import { openProject, stageNamed } from "../project.ts";
 import { listenOnLoopback } from "./services/server.ts";
 import { type LocalEvent, type LocalSystem, startLocal } from "./system.ts";
@@ -90,17 +89,12 @@ async function beginFront(
   const standing = await cellsNow(opened.stores);
   if (standing.every(({ version }) => version === null)) await initCells(opened.stores, withoutDatabases(places));
   const project = await openProject(options.project);
-  const { jobs } = registryOf(await loadApps(project, stageNamed(project, options.stage)));
   let files: ReturnType<typeof consoleFiles> | null = null;
   const front = createFront({
-    cells: new Map(Object.entries(places)),
-    map: () => newestMap(opened.stores.values()),
-    async keyOf(kind, payload) {
-      const definition = jobs.get(kind);
-      const checked = await definition?.check(payload);
-      return checked?.ok === true ? (definition?.key?.(checked.value) ?? null) : null;
-    },
-    find: async (cell, sought) => (await opened.stores.get(cell)?.find([sought]))?.[0] ?? null,
+    cells: new Map(
+      [...opened.stores].map(([name, store]) => [name, { api: systems.get(name)?.urls.api ?? "", store }]),
+    ),
+    registry: registry(await loadApps(project, stageNamed(project, options.stage))),
     random: systemRandom,
     log: createLog({ service: "front", level: "warn", fields: { stage: options.stage } }),
     console: () => (files ??= consoleFiles()),

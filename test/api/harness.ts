@@ -81,6 +81,7 @@ export async function openApi(
   };
   return {
     api,
+    database,
     store,
     operations,
     pool,

@@ -1,15 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  type Answered,
-  type Cursors,
-  lists,
-  merges,
-  page,
-  readCursor,
-  type Row,
-  writeCursor,
-} from "../../src/cells/merge.ts";
+import { figuresIn } from "../../src/api/shape/kind-figures.ts";
+import type { UpcomingReply } from "../../src/api/shape/upcoming.ts";
+import type { Said } from "../../src/cells/fold.ts";
+import { merges } from "../../src/cells/merge.ts";
+import { type Cursors, lists, page, readCursor, writeCursor } from "../../src/cells/pages.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+const merged = (path: string, bodies: Readonly<Record<string, object>>): object | undefined =>
+  merges[path]?.fold(Object.entries(bodies).map(([cell, value]) => ({ cell, value })));
 
 const at = (ms: number): string => new Date(ms).toISOString();
 
@@ -34,8 +33,8 @@ test("pages of all cells have each row once, the newest first", () => {
       const seen: Row[] = [];
       let before: Cursors = {};
       for (let round = 0; round < 200; round += 1) {
-        const open = rows.flatMap((own, cell): Answered[] =>
-          before[`c${cell}`] === null ? [] : [{ cell: `c${cell}`, body: cellPage(own, before[`c${cell}`], limit) }],
+        const open = rows.flatMap((own, cell): Said<object>[] =>
+          before[`c${cell}`] === null ? [] : [{ cell: `c${cell}`, value: cellPage(own, before[`c${cell}`], limit) }],
         );
         if (open.length === 0) break;
         const next = page(lists["/jobs"] as NonNullable<(typeof lists)[string]>, open, {
@@ -65,11 +64,7 @@ test("figures add up, means are weighted, the furthest pass stands", () => {
     lastFailures: [],
     minutes: [{ at: at(0), ...hour(n, meanRunMs) }],
   });
-  const merged = merges["/summary"]?.([
-    { cell: "a", body: body(1, 5, 100) },
-    { cell: "b", body: body(3, 900, 20) },
-  ]);
-  expect(merged).toMatchObject({
+  expect(merged("/summary", { a: body(1, 5, 100), b: body(3, 900, 20) })).toMatchObject({
     live: { total: 4, oldestWaitingMs: 30, isMore: true, atLeast: ["PENDING"] },
     lastHour: { succeeded: 4, meanRunMs: 40 },
     lanes: { total: 3, paused: 0 },
@@ -86,11 +81,11 @@ test("a group of failures of two cells is one", () => {
     lastAt: at(last),
     newest: String(last),
   });
-  const merged = merges["/dead-letters"]?.([
-    { cell: "a", body: { groups: [group(2, 5, 10)], isMore: false } },
-    { cell: "b", body: { groups: [group(3, 1, 7)], isMore: true } },
-  ]);
-  expect(merged).toEqual({ groups: [{ ...group(5, 1, 10) }], isMore: true });
+  const groups = {
+    a: { groups: [group(2, 5, 10)], isMore: false },
+    b: { groups: [group(3, 1, 7)], isMore: true },
+  };
+  expect(merged("/dead-letters", groups)).toEqual({ groups: [{ ...group(5, 1, 10) }], isMore: true });
 });
 
 test("what is no cursor of a front is not read", () => {
@@ -98,4 +93,62 @@ test("what is no cursor of a front is not read", () => {
     expect(readCursor(text)).toBeNull();
   }
   expect(readCursor(writeCursor({ a: "7", b: null }))).toEqual({ a: "7", b: null });
+});
+
+test("percentiles of several cells are those of their histograms together", () => {
+  const bucket = fc.record({
+    bucket: fc.integer({ min: 0, max: 60 }),
+    waited: fc.integer({ min: 0, max: 50 }),
+    ran: fc.integer({ min: 0, max: 50 }),
+    failed: fc.integer({ min: 0, max: 50 }),
+  });
+  const how = { hasHistogram: true } as const;
+  const body = (rows: Parameters<typeof figuresIn>[0]) => ({
+    period: { from: at(0), to: at(1) },
+    before: { from: at(0), to: at(1) },
+    kinds: [{ kind: "k", lane: "l", now: figuresIn(rows, how), before: figuresIn([], how) }],
+    isMore: false,
+  });
+  fc.assert(
+    fc.property(fc.array(bucket), fc.array(bucket), (a, b) => {
+      expect(merged("/kind-figures", { a: body(a), b: body(b) })).toEqual(body([...a, ...b]));
+    }),
+  );
+});
+
+test("coming times of all cells are in order, their work and what can do it add up", () => {
+  const lane = (times: number, share: number) => ({
+    lane: "default",
+    times,
+    unknown: 0,
+    expectedMs: times * 10,
+    capacityMs: 100,
+    busiest: { at: at(share), share },
+  });
+  const body = (ms: readonly number[], share: number): UpcomingReply => ({
+    from: at(0),
+    to: at(100),
+    times: ms.map((one) => ({
+      at: at(one),
+      schedule: `s${one}`,
+      app: "x",
+      kind: "k",
+      lane: "default",
+      timezone: "UTC",
+      paused: false,
+      mayOverlap: false,
+      capped: false,
+    })),
+    parts: [ms.length, 0],
+    lanes: [lane(ms.length, share)],
+    apps: ["x"],
+    isMore: false,
+  });
+  const all = merged("/upcoming", { a: body([1, 5], 2), b: body([3], 7) }) as UpcomingReply;
+  expect(all.times.map(({ schedule }) => schedule)).toEqual(["s1", "s3", "s5"]);
+  expect(all).toMatchObject({
+    parts: [3, 0],
+    lanes: [{ times: 3, expectedMs: 30, capacityMs: 200, busiest: { share: 7 } }],
+    apps: ["x"],
+  });
 });

@@ -3,11 +3,13 @@ import { z } from "zod";
 import { createCellStore } from "../../src/adapters/postgres/cell-store.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { createSession } from "../../src/adapters/postgres/session.ts";
-import { CellsFailed, createCellsClient, type OpenCell } from "../../src/cells/client.ts";
+import { createCellsClient, type OpenCell } from "../../src/cells/client.ts";
 import { cellsNow, forgetCell, initCells, moveRange } from "../../src/cells/move.ts";
-import { cellOf, cellOfId } from "../../src/cells/route.ts";
+import { cellOf } from "../../src/cells/route.ts";
+import { CellsFailed } from "../../src/cells/routing.ts";
 import { defineJob, definitionOf } from "../../src/core/define/define-job.ts";
 import { createClient } from "../../src/core/delivery/enqueue.ts";
+import { cellOfId } from "../../src/core/ports/cell-map.ts";
 import { CellMapChanged } from "../../src/core/ports/ports.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -29,7 +31,7 @@ beforeEach(async () => {
   for (const [number, name] of names.entries()) {
     const database = await freshDatabase({ own: true, connections: 8 });
     await migrate({ url: database.url, cell: number });
-    cells.set(name, { database, stage: name, ...openOn(database) });
+    cells.set(name, { database, ...openOn(database) });
   }
   stores = new Map([...cells].map(([name, { store }]) => [name, store]));
   await initCells(stores, Object.fromEntries(names.map((name, number) => [name, { number, stage: name, api: "" }])));
@@ -184,6 +186,13 @@ test("a move that ended halfway is brought to all cells by the next one", async 
   expect((await moveRange(stores, { ...half, cell: "a" })).version).toBe(4);
   expect((await cellsNow(stores)).map(({ version }) => version)).toEqual([4, 4]);
   await expect(initCells(stores, map.cells)).rejects.toThrow("has a cell map already");
+});
+
+test("nothing moves while a cell does not tell its map: it may have a newer one", async () => {
+  const { store } = of("b");
+  const silent = { ...store, map: () => Promise.reject(new Error("b is away")) };
+  await expect(moveRange(new Map([...stores, ["b", silent]]), { ...half, cell: "b" })).rejects.toThrow("b is away");
+  expect((await cellsNow(stores)).map(({ version }) => version)).toEqual([1, 1]);
 });
 
 test("a database keeps the number of its cell", async () => {

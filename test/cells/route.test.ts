@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import fc from "fast-check";
-import { type CellMap, cellOf, cellOfId, checked, evenMap, forgotten, moved, rangeOf } from "../../src/cells/route.ts";
+import { cellOf, rangeOf } from "../../src/cells/route.ts";
+import { type CellMap, cellOfId, checked, evenMap, forgotten, moved } from "../../src/core/ports/cell-map.ts";
 
 const place = (number: number) => ({ number, stage: `s${number}`, api: `http://127.0.0.1:${4400 + number}` });
 const cellsOf = (count: number): CellMap["cells"] =>

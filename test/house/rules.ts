@@ -17,14 +17,14 @@ const everything = /^/;
 
 export const rules: readonly Rule[] = [
   { files: /^src\/core\//, mayImport: [/^src\/core\//], packages: "types" },
-  // Pure, but for a hash.
-  { files: /^src\/cells\/route\.ts$/, mayImport: [], packages: { named: [/^node:crypto$/] } },
   {
     files: /^src\/adapters\//,
-    mayImport: [/^src\/core\//, /^src\/adapters\//, /^src\/cells\/route\.ts$/],
+    mayImport: [/^src\/core\//, /^src\/adapters\//],
     packages: "any",
   },
-  { files: /^src\/cells\//, mayImport: [/^src\/(core|adapters|api|cells)\//], packages: "any" },
+  // Of the adapters, what opens the databases of the cells.
+  { files: /^src\/cells\/open\.ts$/, mayImport: [/^src\/(core|adapters|cells)\//], packages: "any" },
+  { files: /^src\/cells\//, mayImport: [/^src\/(core|api|cells)\//], packages: "any" },
   { files: /^src\/api\//, mayImport: [/^src\/core\//, /^src\/adapters\//, /^src\/api\//], packages: "any" },
   // The page runs in a browser: of the API it knows the types.
   {
@@ -69,7 +69,12 @@ export const rules: readonly Rule[] = [
     mayImport: [/^src\/cli\//, /^src\/adapters\//, /^src\/core\//, /^src\/(config|apps|stages|topology|runtime)\.ts$/],
     packages: "any",
   },
-  { files: /^src\/cli\/commands\/cells\.ts$/, mayImport: [/^src\/(cli|cells)\//], packages: "any" },
+  {
+    files: /^src\/cli\/commands\/cells\.ts$/,
+    mayImport: [/^src\/(cli|cells)\//],
+    typesOf: [/^src\/core\/ports\/cell-map\.ts$/],
+    packages: "any",
+  },
   {
     files: /^src\/cli\/commands\/console\.ts$/,
     mayImport: [/^src\/cli\//, /^src\/adapters\/aws\/signed-fetch\.ts$/],

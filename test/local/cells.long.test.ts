@@ -13,7 +13,7 @@ interface Row {
 interface Page {
   readonly jobs: readonly Row[];
   readonly nextCursor: string | null;
-  readonly cellsAway: readonly string[];
+  readonly cellsAway: readonly object[];
 }
 
 const project = fileURLToPath(new URL("../../belfry.config.ts", import.meta.url));
@@ -67,17 +67,26 @@ test(
     }
     expect(await read("/summary?minutes=5")).toMatchObject({ cellsAway: [], lastFailures: [] });
 
+    // Each schedule of the code is in one cell, and so are its times.
+    const { schedules } = await read<{ schedules: readonly { id: string; cell: string }[] }>("/schedules");
+    expect(schedules.length).toBeGreaterThan(0);
+    expect(new Set(schedules.map(({ id }) => id)).size).toBe(schedules.length);
+    expect(new Set(schedules.map(({ cell }) => cell))).toEqual(new Set(["a"]));
+    for (const { id } of schedules)
+      expect(await read(`/schedules/${id}/occurrences?cell=b`)).toMatchObject({ status: 404 });
+
     await cells.systems.get("b")?.kill();
     const [here, there] = ["a", "b"].map((name) => ended.find(({ cell }) => cell === name));
     expect((await ask("/jobs", { kind: "hello", key: here?.key })).status).toBe(200);
     const away = await ask("/jobs", { kind: "hello", key: there?.key });
     expect([away.status, await away.json()]).toMatchObject([503, { code: "cell-away", cell: "b" }]);
     const page: Page = await read("/jobs?limit=500");
-    expect(page.cellsAway).toEqual(["b"]);
+    expect(page.cellsAway).toEqual([{ cell: "b", since: expect.stringMatching(/Z$/) }]);
     expect(mine(page.jobs).length).toBe(ended.filter(({ cell }) => cell === "a").length);
     expect(new Set(page.jobs.map(({ cell }) => cell))).toEqual(new Set(["a"]));
-    expect(await read("/upcoming")).toMatchObject({ status: 501, code: "ask-the-cell" });
-    expect((await ask("/upcoming?cell=a")).status).toBe(200);
+    expect(await read("/upcoming")).toMatchObject({ cellsAway: [{ cell: "b" }] });
+    expect(await read("/metrics")).toMatchObject({ status: 501, code: "ask-the-cell" });
+    expect((await ask("/metrics?cell=a")).status).toBe(200);
   },
   6 * slowMs,
 );

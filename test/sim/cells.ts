@@ -1,5 +1,6 @@
 /** Cells in virtual time: the real router before queues that serve as fast as the measured cost of a job allows. */
-import { cellOf, evenMap } from "../../src/cells/route.ts";
+import { cellOf } from "../../src/cells/route.ts";
+import { evenMap } from "../../src/core/ports/cell-map.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 /** Jobs in batches of ten on one core, Postgres and Node: docs/scale.md, "What a job costs". */

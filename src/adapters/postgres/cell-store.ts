@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
-import { type CellMap, cellLimits, checked } from "../../cells/route.ts";
-import type { JobId, NewJob } from "../../core/job/job.ts";
+import type { JobId } from "../../core/job/job.ts";
+import { type CellMap, type CellStore, cellLimits, checked } from "../../core/ports/cell-map.ts";
 import { CellMapChanged, type InsertResult, type StoreTx, type Tx } from "../../core/ports/ports.ts";
 import { DatabaseUnfit } from "./failure.ts";
 import type { Session } from "./session.ts";
@@ -14,21 +14,6 @@ import { columns, execute } from "./statement.ts";
 const mapLock = "cell-map";
 /** A move waits so long for writes under way, then gives up and may be repeated. */
 const moveWaitMs = 10_000;
-
-/** A job by its key, with what its payload is compared by. */
-export type Sought = Pick<NewJob, "kind" | "key" | "canonicalInput">;
-
-/** What one cell's database knows about all cells. */
-export interface CellStore {
-  /** Null: none was written yet. */
-  map(): Promise<CellMap | null>;
-  /** Waits for the writes under way; later ones that an older map routed are refused. Does nothing when it has this version. */
-  install(map: CellMap): Promise<void>;
-  /** Jobs with the keys of these, in their order; null where there is none. */
-  find(jobs: readonly Sought[]): Promise<readonly (InsertResult | null)[]>;
-  /** Holds the right to move ranges while `work` runs. @throws RangeError when another process has it. */
-  alone<T>(work: () => Promise<T>): Promise<T>;
-}
 
 export function createCellStore(session: Pick<Session, "run" | "transaction">): CellStore {
   return {

@@ -127,7 +127,7 @@ async function create(
   });
   if (conflict !== null) {
     await sent;
-    throw keyConflict(job, id, conflict);
+    throw preparedProblem(new KeyConflict(job.kind, job.key ?? "", id, conflict));
   }
   const reading = readWritten(options, id, created ? readBack : null);
   const answer = Promise.all([reading, sent]).then(([written]) => {
@@ -176,17 +176,19 @@ async function prepared(options: ApiOptions, definition: JobDefinition, body: Ne
     if (job === undefined) throw new Error(`preparing "${definition.id}" gave no job`);
     return job;
   } catch (error) {
-    if (error instanceof InvalidPayload) {
-      const issues = error.issues.map(({ path, message }) => ({ path: path ? `payload.${path}` : "payload", message }));
-      throw new HttpProblem("invalid-payload", error.message, { issues });
-    }
-    // A limit of the core that depends on the definition: the stored payload, or the key it computes.
-    if (error instanceof RangeError) throw new HttpProblem("over-limit", error.message);
-    throw error;
+    throw preparedProblem(error);
   }
 }
 
-function keyConflict(job: NewJob, jobId: JobId, conflict: NonNullable<InsertResult["conflict"]>): HttpProblem {
-  const { detail, message } = new KeyConflict(job.kind, job.key ?? "", jobId, conflict);
-  return new HttpProblem("key-conflict", message, { extra: { conflict: detail } });
+/** What is wrong with a job that was not written, as the API says it; another error as it is. */
+export function preparedProblem(error: unknown): unknown {
+  if (error instanceof InvalidPayload) {
+    const issues = error.issues.map(({ path, message }) => ({ path: path ? `payload.${path}` : "payload", message }));
+    return new HttpProblem("invalid-payload", error.message, { issues });
+  }
+  // A limit of the core that depends on the definition: the stored payload, or the key it computes.
+  if (error instanceof RangeError) return new HttpProblem("over-limit", error.message);
+  if (error instanceof KeyConflict)
+    return new HttpProblem("key-conflict", error.message, { extra: { conflict: error.detail } });
+  return error;
 }

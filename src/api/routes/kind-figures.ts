@@ -18,6 +18,7 @@ const figuresQuery = z.strictObject({
   by: z.enum(["kind", "lane"]).default("kind"),
   kind: text(contractLimits.idCharactersMax).optional(),
   lane: text(contractLimits.idCharactersMax).optional(),
+  include: z.literal("histogram").optional().describe("Also the durations that the percentiles are made of."),
 });
 
 /** GET /kind-figures: how often each kind failed and how long it waited and ran, in a period and in an earlier one. */
@@ -28,7 +29,7 @@ export const kindFiguresEndpoint = ({ operations, ports }: ApiOptions): Endpoint
     scope: "list",
     query: figuresQuery,
     replies: { 200: kindFigureList },
-    async handle({ query: { hours, to, against, by, kind, lane }, within }) {
+    async handle({ query: { hours, to, against, by, kind, lane, include }, within }) {
       // The hour that has begun belongs to the period.
       const until = Math.ceil((to ?? (await ports.store.now()) + 1) / hourMs) * hourMs;
       const now = { from: until - hours * hourMs, to: until };
@@ -40,7 +41,7 @@ export const kindFiguresEndpoint = ({ operations, ports }: ApiOptions): Endpoint
         body: {
           period: spanJson(now),
           before: spanJson(before),
-          kinds: kindFigures(shown, by),
+          kinds: kindFigures(shown, { by, hasHistogram: include !== undefined }),
           isMore: found.length === kindFigureRowsMax,
         },
       };

@@ -12,6 +12,12 @@ const figures = z.object({
   failed: count.describe("Those of them that failed."),
   waitingMs: percentiles.describe("From the time it was due to the start of its attempt."),
   runningMs: percentiles.describe("From the start to the end of an attempt."),
+  histogram: z
+    .array(z.object({ bucket: count, waited: count, ran: count, failed: count }))
+    .optional()
+    .describe(
+      "With `include=histogram`: attempts by duration; each bucket ends at sqrt(2) times the one before, from 1 ms on.",
+    ),
 });
 
 const span = z.object({ from: time, to: time });
@@ -36,30 +42,50 @@ export type KindFigureListReply = z.infer<typeof kindFigureList>;
 export type FiguresReply = z.infer<typeof figures>;
 
 /** One entry for each kind and lane, or for each lane. */
-export const kindFigures = (hours: readonly KindHours[], by: "kind" | "lane"): KindFigureListReply["kinds"] =>
+export const kindFigures = (
+  hours: readonly KindHours[],
+  { by, hasHistogram }: { readonly by: "kind" | "lane"; readonly hasHistogram: boolean },
+): KindFigureListReply["kinds"] =>
   [...Map.groupBy(hours, ({ kind, lane }) => JSON.stringify(by === "kind" ? [kind, lane] : [lane])).values()].flatMap(
     (rows) => {
       const [first] = rows;
       if (first === undefined) return [];
       const [before = [], now = []] = [true, false].map((isBefore) => rows.filter((row) => row.isBefore === isBefore));
       const kind = by === "kind" ? first.kind : null;
-      return [{ kind, lane: first.lane, now: figuresIn(now), before: figuresIn(before) }];
+      return [
+        { kind, lane: first.lane, now: figuresIn(now, { hasHistogram }), before: figuresIn(before, { hasHistogram }) },
+      ];
     },
   );
 
 type Counted = "waited" | "ran" | "failed";
+type Bucket = Pick<KindHours, "bucket" | Counted>;
 
-function figuresIn(rows: readonly KindHours[]): FiguresReply {
+/** Of durations by bucket, of one kind or several, of one cell or several. */
+export function figuresIn(rows: readonly Bucket[], { hasHistogram }: { readonly hasHistogram: boolean }): FiguresReply {
   const total = (of: Counted): number => rows.reduce((sum, row) => sum + row[of], 0);
   return {
     ended: total("ran"),
     failed: total("failed"),
     waitingMs: percentilesOf(spread(rows, "waited")),
     runningMs: percentilesOf(spread(rows, "ran")),
+    ...(hasHistogram ? { histogram: histogramOf(rows) } : {}),
   };
 }
 
-function spread(rows: readonly KindHours[], of: Counted): ReadonlyMap<number, number> {
+function histogramOf(rows: readonly Bucket[]): NonNullable<FiguresReply["histogram"]> {
+  const [waited, ran, failed] = (["waited", "ran", "failed"] as const).map((of) => spread(rows, of));
+  const buckets = [...new Set(rows.map(({ bucket }) => bucket))].toSorted((a, b) => a - b);
+  const of = (counts: ReadonlyMap<number, number> | undefined, bucket: number): number => counts?.get(bucket) ?? 0;
+  return buckets.map((bucket) => ({
+    bucket,
+    waited: of(waited, bucket),
+    ran: of(ran, bucket),
+    failed: of(failed, bucket),
+  }));
+}
+
+function spread(rows: readonly Bucket[], of: Counted): ReadonlyMap<number, number> {
   const buckets = new Map<number, number>();
   for (const row of rows) buckets.set(row.bucket, (buckets.get(row.bucket) ?? 0) + row[of]);
   return buckets;

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { newestMap } from "../../cells/client.ts";
 import { cellsNow, type CellStores, forgetCell, initCells, moveRange } from "../../cells/move.ts";
 import { type CellPlaces, openCells, readCells, withoutDatabases } from "../../cells/open.ts";
-import type { CellMap } from "../../cells/route.ts";
+import { newestMap } from "../../cells/routing.ts";
+import type { CellMap } from "../../core/ports/cell-map.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
 import type { World } from "../world.ts";

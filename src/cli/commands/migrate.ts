@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { migrate, type Migrated } from "../../adapters/postgres/migrate.ts";
 import { loadApps } from "../../apps.ts";
+import { asCell } from "../../stages.ts";
 import type { AppDefinition } from "../../core/define/definition.ts";
 import { projectOf, stageIn } from "../project.ts";
 import { storedDifferences } from "../database.ts";
@@ -31,8 +32,9 @@ export function migrateCommand(world: World, out: Output): Command {
       if (!url)
         throw new CliError(exitCodes.usage, "no-database", "name the database: set DATABASE_URL or --database-url");
       const project = await projectOf(world);
-      const apps = await loadApps(project, stageIn(project, stage));
-      const sets = await migrateAll({ url, isRestored, cell: cellIn(world.env["BELFRY_CELL"]) }, apps);
+      const own = asCell(stageIn(project, stage), cellIn(world.env["BELFRY_CELL"]));
+      const apps = await loadApps(project, own);
+      const sets = await migrateAll({ url, isRestored, cell: own.cell?.number }, apps);
       const differences = await storedDifferences(url, apps, stage);
       out.result({ stage, sets, differences }, () =>
         [...sets.map(lineOf), ...differences.map((difference) => `next start: ${difference}`)].join("\n"),
@@ -41,8 +43,8 @@ export function migrateCommand(world: World, out: Output): Command {
 }
 
 /** The number of this stage among several cells. @throws CliError */
-function cellIn(text: string | undefined): number | undefined {
-  if (text === undefined || text === "") return undefined;
+function cellIn(text: string | undefined): number | null {
+  if (text === undefined || text === "") return null;
   if (/^\d{1,2}$/.test(text) && Number(text) <= 63) return Number(text);
   const rule = `BELFRY_CELL is ${JSON.stringify(text)}; it must be a whole number from 0 to 63`;
   throw new CliError(exitCodes.usage, "bad-cell", rule);

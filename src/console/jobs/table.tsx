@@ -24,7 +24,12 @@ const columns = [
 ];
 /** Three lines. */
 const narrowRowPixels = 72;
-const template = "34px 124px minmax(150px, 1.4fr) minmax(90px, 1.1fr) 92px 74px 140px 82px minmax(110px, 1.6fr)";
+const templateWith = (kind: string): string =>
+  `34px 124px ${kind} minmax(90px, 1.1fr) 92px 74px 140px 82px minmax(80px, 1.6fr)`;
+const template = templateWith("minmax(150px, 1.4fr)");
+/** Ids of a cell have 13 digits. */
+const longTemplate = templateWith("minmax(250px, 2fr)");
+const longIdDigits = 10;
 
 interface JobTableProps {
   readonly rows: JobRows;
@@ -37,7 +42,7 @@ export const JobTable = ({ rows, selection, current }: JobTableProps) => (
   <VirtualRows
     label={words.jobs.title}
     columns={columns}
-    template={template}
+    template={(rows.jobs[0]?.id.length ?? 0) > longIdDigits ? longTemplate : template}
     height={isNarrow.value ? narrowRowPixels : undefined}
     rows={rows.jobs.length}
     current={current}
@@ -81,7 +86,7 @@ const Row = ({ job, index, isCurrent, selection }: RowProps) => (
     </span>
     <span role="cell" class="kind-cell">
       <a class="row-link" href={addresses.job(job.id)} title={`${job.kind} ${job.id}`}>
-        {job.kind} <span class="dim">{`#${job.id}`}</span>
+        <span class="row-kind">{job.kind}</span> <span class="dim">{`#${job.id}`}</span>
       </a>
     </span>
     <span role="cell" class="mono dim" title={nameOf(job)}>

@@ -4,7 +4,7 @@ import { BulkProgress } from "../bulk/bulk-progress.tsx";
 import { ConfirmDialog } from "../parts/confirm.tsx";
 import { Failure } from "../parts/failure.tsx";
 import { Toasts } from "../parts/toast.tsx";
-import { SaveBanner, StaleBanner } from "./connection.tsx";
+import { CellsBanner, SaveBanner, StaleBanner } from "./connection.tsx";
 import { Nav } from "./nav.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
 import { TopBar } from "./top-bar.tsx";
@@ -26,6 +26,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
     <div class="page">
       <TopBar />
       <StaleBanner />
+      <CellsBanner />
       <SaveBanner />
       <main id="main" tabIndex={-1}>
         <Held>{children}</Held>

@@ -77,7 +77,7 @@ async function setUp(): Promise<SetupReport> {
 async function migrateAll(config: Config, runtime: Runtime): Promise<void> {
   const problems = checkMigrations(runtime.apps);
   if (problems.length > 0) throw new ProblemsFound(problems);
-  await migrate({ url: config.databaseUrl, cell: config.cell ?? undefined });
+  await migrate({ url: config.databaseUrl, cell: config.stage.cell?.number });
   for (const { name, migrations } of runtime.apps) {
     if (migrations !== null) await migrate({ url: config.databaseUrl, app: name, folder: fileURLToPath(migrations) });
   }

@@ -116,6 +116,8 @@ const shell = {
   connection: { connecting: "Connecting", live: "Live", stale: "Stale", paused: "Paused" },
   neverHeard: "No live connection: what you see may be old. Trying again…",
   lastHeard: (ago: string) => `The live connection is down, last heard ${ago}: what you see may be old. Trying again…`,
+  cellAway: (cell: string, ago: string) =>
+    `Cell ${cell} stopped answering ${ago}: its jobs and figures are missing here.`,
   rejectedSave: (file: string) => `The save of ${file} cannot be used; the code before it runs on.`,
   keyboard: "Keyboard",
   keyboardKey: "Keyboard: ?",

@@ -107,6 +107,7 @@ const shell: Words["shell"] = {
   neverHeard: "실시간 연결이 없습니다. 보이는 내용이 오래되었을 수 있습니다. 다시 연결하는 중…",
   lastHeard: (ago) =>
     `실시간 연결이 끊겼습니다(마지막 수신 ${ago}). 보이는 내용이 오래되었을 수 있습니다. 다시 연결하는 중…`,
+  cellAway: (cell, ago) => `${cell} 셀이 ${ago}부터 응답하지 않습니다. 이 셀의 작업과 수치는 여기에 없습니다.`,
   rejectedSave: (file) => `${file}: 저장한 코드를 쓸 수 없습니다. 이전 코드가 계속 실행됩니다.`,
   keyboard: "키보드",
   keyboardKey: "키보드: ?",
