@@ -16,7 +16,7 @@ export interface CellsLine {
   readonly cores: number;
   readonly perSecond: number;
   readonly modelPerSecond: number;
-  /** Measured beside the model, in percent. */
+  /** Measured beside the model: the median of the rounds, each by its own cost of a job. */
   readonly apartPercent: number;
   /** Of these cores, what other work took in the meantime. */
   readonly othersCores: number;
@@ -28,8 +28,9 @@ export interface CellsRun {
 }
 
 export const apartPercentMax = 20;
-const roundsCounted = 3;
-const wholeMs = 10_000;
+/** A part of the whole shows that it runs. */
+const roundsFor = (size: number): number => (size < 0.1 ? 1 : 3);
+const wholeMs = 5_000;
 /** Enough that some work while others wait for the disk. */
 const loops = 8;
 
@@ -49,42 +50,60 @@ const settings = [
 
 type Cell = Awaited<ReturnType<typeof openCell>>;
 
-/** @param size a part of ten seconds a measurement, above 0, at most 1 */
+/** @param size a part of five seconds a measurement, above 0, at most 1 */
 export async function cells(size: number, say: (text: string) => void = () => {}): Promise<CellsRun> {
   const ms = Math.max(300, wholeMs * size);
   const opened: Cell[] = [];
   try {
     for (let n = 0; n < 2; n += 1) opened.push(await openCell());
     await work(opened, [[0], [1]], { ms, loops });
-    const costs = [];
-    const rates = settings.map((): Worked[] => []);
-    for (let round = 0; round < roundsCounted; round += 1) {
-      // The cost of a job is measured apart from the rates.
-      costs.push(await work(opened, [[0, 1]], { ms, loops }));
-      for (const [at, { on }] of settings.entries()) rates[at]?.push(await work(opened, on, { ms, loops }));
-      say(`round ${round + 1} of ${roundsCounted} is measured`);
+    const pairs = settings.map((): Pair[] => []);
+    const rounds = roundsFor(size);
+    for (let round = 0; round < rounds; round += 1) {
+      for (const [at, { on }] of settings.entries()) {
+        // Right before the line: other work makes every job dearer, and comes and goes.
+        const cost = await work(opened, [[0, 1]], { ms, loops });
+        pairs[at]?.push({ cost, worked: await work(opened, on, { ms, loops }) });
+      }
+      say(`round ${round + 1} of ${rounds} is measured`);
     }
-    const cost = {
-      postgresUs: median(costs.map((each) => each.postgresUs)),
-      nodeUs: median(costs.map((each) => each.nodeUs)),
+    const costs = pairs.flat().map(({ cost }) => cost);
+    return {
+      cost: {
+        postgresUs: median(costs.map((each) => each.postgresUs)),
+        nodeUs: median(costs.map((each) => each.nodeUs)),
+      },
+      lines: settings.map((setting, at) => lineOf(setting, pairs[at] ?? [])),
     };
-    return { cost, lines: settings.map(({ what, on }, at) => lineOf({ what, on }, cost, rates[at] ?? [])) };
   } finally {
     for (const each of opened) await each.close();
   }
 }
 
+/** A line in one round, with the cost of a job right before it. */
+interface Pair {
+  readonly cost: Worked;
+  readonly worked: Worked;
+}
+
 function lineOf(
   { what, on }: { readonly what: string; readonly on: readonly (readonly number[])[] },
-  cost: CellsRun["cost"],
-  worked: readonly Worked[],
+  pairs: readonly Pair[],
 ): CellsLine {
   const cores = new Set(on.flat()).size;
-  const taken = median(worked.map((each) => each.othersCores));
-  const perSecond = median(worked.map((each) => each.perSecond));
-  const modelPerSecond = cellsPerSecond(cost, { cells: on.length, cores: cores - taken });
-  const apartPercent = (perSecond / modelPerSecond - 1) * 100;
-  return { what, cells: on.length, cores, perSecond, modelPerSecond, apartPercent, othersCores: taken };
+  const models = pairs.map(({ cost, worked }) =>
+    cellsPerSecond(cost, { cells: on.length, cores: cores - worked.othersCores }),
+  );
+  const ratios = pairs.map(({ worked }, at) => worked.perSecond / (models[at] ?? 0));
+  return {
+    what,
+    cells: on.length,
+    cores,
+    perSecond: median(pairs.map(({ worked }) => worked.perSecond)),
+    modelPerSecond: median(models),
+    apartPercent: (median(ratios) - 1) * 100,
+    othersCores: median(pairs.map(({ worked }) => worked.othersCores)),
+  };
 }
 
 interface Worked {

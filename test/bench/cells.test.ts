@@ -12,7 +12,7 @@ test("one cell is bound by its thread of Node or by the cores, and two on a mach
 });
 
 test("two real cells work, alone and together, and each line stands beside the model", async () => {
-  const run = await cells(0.03);
+  const run = await cells(0.06);
   expect(run.cost.postgresUs).toBeGreaterThan(0);
   expect(run.cost.nodeUs).toBeGreaterThan(0);
   expect(run.lines.map(({ cells: count, cores }) => [count, cores])).toEqual([
