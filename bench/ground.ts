@@ -9,12 +9,13 @@ import { localCredentials } from "../src/adapters/aws/address.ts";
 import { type SqsClient, sqsClient } from "../src/adapters/aws/sqs-client.ts";
 import { type Connections, createPostgresStore, migrate, openConnections } from "../src/adapters/postgres/index.ts";
 import { keptPlanSettings } from "../src/adapters/postgres/statement.ts";
+import { vacuumSettings } from "../infra/server-settings.ts";
 import type { Store } from "../src/core/ports/ports.ts";
 import { startPostgres } from "../src/local/services/postgres.ts";
 import { cpuUs } from "./backend-cpu.ts";
 
-/** Durable as in production: fsync and synchronous_commit stay on. Only what would end a short run early is enlarged. */
-const settings = { max_wal_size: "8GB", shared_buffers: "512MB", checkpoint_timeout: "30min" };
+/** Durable as in production, and vacuumed as there. Only what would end a short run early is enlarged. */
+const settings = { ...vacuumSettings, max_wal_size: "8GB", shared_buffers: "512MB", checkpoint_timeout: "30min" };
 
 /** What the cases stand on: one real Postgres, and an SQS API in a process of its own once a case asks for it. */
 export interface Ground {

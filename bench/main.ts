@@ -16,7 +16,7 @@ import { lines, verdicts as judge } from "./peers/judge.ts";
 import { peers } from "./peers/peers.ts";
 import { peersTable } from "./peers/report.ts";
 import { soakTable, soakVerdicts } from "./soak/report.ts";
-import { jobsAMark, soak } from "./soak/soak.ts";
+import { jobsAMark, keptJobs, soak } from "./soak/soak.ts";
 import { table } from "./table.ts";
 
 const help = `npm run bench -- [NAME...] [--json] [--minutes N] [--against COMMIT]
@@ -66,7 +66,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (called.alone === "peers") return await runPeers(called.size, called.json);
   if (called.alone === "cost") return await runCost(called.size, called.json);
   if (called.alone === "cells") return await runCells(called.size, called.json);
-  if (called.alone === "soak") return await runSoak(called.jobs * called.size, called.json);
+  if (called.alone === "soak") return await runSoak(called.jobs * called.size, called.size, called.json);
   if (called.against !== null) return await runAgainst(called.chosen, called.against, called.json);
   const figures = await run(called.chosen, called.minutes);
   const pass = figures.every((figure) => figure.pass);
@@ -167,9 +167,9 @@ async function runCells(size: number, isJson: boolean): Promise<number> {
   return pass ? 0 : 1;
 }
 
-async function runSoak(jobs: number, isJson: boolean): Promise<number> {
+async function runSoak(jobs: number, size: number, isJson: boolean): Promise<number> {
   const marks = await withGround((ground) =>
-    soak(ground, { jobs, jobsAMark }, (text) => process.stderr.write(`${text}\n`)),
+    soak(ground, { jobs, kept: Math.round(keptJobs * size), jobsAMark }, (text) => process.stderr.write(`${text}\n`)),
   );
   const verdicts = soakVerdicts(marks);
   const pass = verdicts.every((each) => each.pass);

@@ -18,8 +18,10 @@ const spec = JSON.stringify(nightly.spec("bench", "kept"));
 
 interface Kept {
   readonly thing: string;
-  /** Writes what `$1` units keep. */
+  /** Writes what `$1` units keep; of what is live the part of it from unit `$2` to unit `$3`. */
   readonly text: string;
+  /** Live jobs arrive mixed: written thing by thing, a search by id would meet all of one before the first of the next. */
+  readonly isLive?: true;
 }
 
 const finished = `insert into belfry.job (kind, key, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, max_attempts,
@@ -28,7 +30,7 @@ const finished = `insert into belfry.job (kind, key, payload, payload_hash, lane
     case when n % 11 = 0 then 'FAILED' when n % 110 = 1 then 'CANCELED' else 'SUCCESS' end::belfry.job_state, 0, t.at, 1, 1, 4, 20000,
     case when n % 3 = 0 then 1209600000 else 2592000000 end, 't', 'w-' || n % 50, t.at, t.at, t.at,
     case when n % 11 = 0 then 'E' || n % 9 end, case when n % 11 = 0 then 'failed for user ' || n end,
-    case when n % 100 = 0 then 'kept-' || n / 100 end, case when n % 100 = 0 then t.at end
+    case when n > $1 * 4 and n % 100 = 0 then 'kept-' || (n - $1 * 4) / 100 end, case when n > $1 * 4 and n % 100 = 0 then t.at end
   from generate_series(1, $1 * 14) n
   cross join lateral (select belfry.now() - (($1 * 14 - n)::float8 / ($1 * 14)) * interval '13 days' as at) t`;
 
@@ -37,13 +39,14 @@ const live = (state: string, more: { count: string; columns: string; values: str
     created_at, ${more.columns})
   select 'kept-' || n % 20, ${template}, case when n % 7 = 0 then 'mail' else 'default' end, '${state}', 0, 1, 4, 20000, 2592000000, 't',
     belfry.now(), ${more.values}
-  from generate_series(1, $1 ${more.count}) n`;
+  from generate_series($2 ${more.count} + 1, $3 ${more.count}) n`;
 
 /** Each thing of issue and design that stays, with what a year of work looks like: most of it finished, little of it live. */
 const kept: readonly Kept[] = [
   { thing: "finished jobs: SUCCESS, FAILED, CANCELED", text: finished },
   {
     thing: "PENDING jobs, due later",
+    isLive: true,
     text: live("PENDING", {
       count: "* 1",
       columns: "due_at",
@@ -52,6 +55,7 @@ const kept: readonly Kept[] = [
   },
   {
     thing: "held jobs",
+    isLive: true,
     text: live("PENDING", {
       count: "/ 10",
       columns: "due_at, hold, held_on, slot_keys",
@@ -61,6 +65,7 @@ const kept: readonly Kept[] = [
   },
   {
     thing: "QUEUED jobs",
+    isLive: true,
     text: live("QUEUED", {
       count: "* 1",
       columns: "due_at, dispatched_at",
@@ -69,6 +74,7 @@ const kept: readonly Kept[] = [
   },
   {
     thing: "RETRY_WAIT jobs",
+    isLive: true,
     text: live("RETRY_WAIT", {
       count: "/ 20",
       columns: "due_at, attempt, failures, error_code",
@@ -77,6 +83,7 @@ const kept: readonly Kept[] = [
   },
   {
     thing: "RUNNING jobs and their leases",
+    isLive: true,
     text: `with jobs as (${live("RUNNING", {
       count: "/ 4",
       columns: "due_at, attempt, worker, started_at, dispatched_at, lease_id",
@@ -126,7 +133,7 @@ const kept: readonly Kept[] = [
     text: `insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, reason, schedule_version, job_id,
       planned_at, decided_at, lateness_ms)
     select 'kept-' || n, to_char(t.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), 0, 'Asia/Seoul', t.at, 'FIRED', null, 2,
-      case when d = 1 then n * 100 when d <= 8 then $1 * 20 + n * 40 + d end, t.at, t.at, 40
+      case when d = 1 then $1 * 4 + n * 100 when d <= 8 then $1 * 20 + n * 40 + d end, t.at, t.at, 40
     from generate_series(1, $1 / 10) n cross join generate_series(1, 60) d
     cross join lateral (select date_trunc('minute', belfry.now()) - d * interval '1 day' as at) t`,
   },
@@ -149,9 +156,10 @@ const kept: readonly Kept[] = [
   },
   {
     thing: "open runs, with tasks that wait",
+    isLive: true,
     text: `with runs as (
       insert into belfry.run (kind, key, version, state, sealed, total, created_at)
-      select 'kept', 'open-' || n, 1, 'RUNNING', true, 2, belfry.now() from generate_series(1, $1 / 8) n returning id
+      select 'kept', 'open-' || n, 1, 'RUNNING', true, 2, belfry.now() from generate_series($2 / 8 + 1, $3 / 8) n returning id
     ), tasks as (
       insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, max_attempts, lease_ms,
         retention_ms, trace, created_at, run_id, task, preds_open, blocked)
@@ -194,12 +202,16 @@ const kept: readonly Kept[] = [
   },
 ];
 
-/** Writes what so many units keep of one thing. */
-export async function write(pool: Pool, thing: string, count: number): Promise<void> {
+/** Writes what so many units keep of one thing, or its part of these units. */
+export async function write(pool: Pool, thing: string, count: number, part = { from: 0, to: count }): Promise<void> {
   const found = kept.find((each) => each.thing === thing);
   if (found === undefined) throw new Error(`nothing that is kept is called "${thing}"`);
-  await pool.query(found.text.replaceAll("$1", `${count}::int`));
+  const values = [count, part.from, part.to];
+  await pool.query(found.text.replace(/\$([123])/g, (_, place: string) => `${values[Number(place) - 1]}::int`));
 }
+
+/** Of live jobs, the units of each thing that arrive before those of the next. */
+const partUnits = 1_000;
 
 /** Fills an empty database, and leaves it as autovacuum does. */
 export async function fill(pool: Pool, count: number): Promise<void> {
@@ -207,7 +219,12 @@ export async function fill(pool: Pool, count: number): Promise<void> {
     `select belfry.make_partition(p, to_char(belfry.now() at time zone 'UTC' - d * interval '1 day', 'YYYYMMDD'))
      from unnest(array['event', 'history']) p cross join generate_series(1, ${keptDays}) d`,
   );
-  for (const { thing } of kept) await write(pool, thing, count);
+  for (const { thing, isLive } of kept) if (isLive === undefined) await write(pool, thing, count);
+  for (let from = 0; from < count; from += partUnits) {
+    for (const { thing, isLive } of kept) {
+      if (isLive === true) await write(pool, thing, count, { from, to: Math.min(count, from + partUnits) });
+    }
+  }
   await pool.query(
     `insert into belfry.reader (name, upto) values ('roll-up', pg_snapshot_xmin(pg_current_snapshot())::text)
      on conflict (name) do update set upto = excluded.upto`,

@@ -35,6 +35,8 @@ export const requests: Readonly<Record<OperationName, readonly Asked[]>> = {
     get("/jobs?text=user&limit=20"),
     get("/jobs?text={failed}&id={failed}"),
     get("/jobs?worker=w-1&state=RUNNING&limit=5"),
+    get("/jobs?worker=none&state=RUNNING"),
+    get("/jobs?worker=none"),
     get("/jobs?fingerprint={fingerprint}&state=FAILED&limit=20"),
   ],
   getJob: [get("/jobs/{failed}"), get("/jobs/{task}"), get("/jobs/{running}"), get("/jobs/{held}?include=explanation")],

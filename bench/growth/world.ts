@@ -22,7 +22,9 @@ export interface World {
 }
 
 export async function openWorld(database: Measured): Promise<World> {
-  const connections = openConnections({ url: database.url, applicationName: "belfry growth", connections: 4 });
+  // What a connection does first with a table reads the catalog too: there is one, and it stays open between two rounds.
+  const connections = openConnections({ url: database.url, applicationName: "belfry growth", connections: 1 });
+  for (const each of [connections.main, connections.tx]) each.options.idleTimeoutMillis = 0;
   const { plans } = await watchPlans({ pool: database.pool, connections });
   const clock = await sessionClock(database, connections);
   return {

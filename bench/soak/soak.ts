@@ -16,8 +16,8 @@ export const jobsAMark = 100_000;
 const retentionMs = 1;
 /** As a pass prunes. */
 const prunedRowsMax = 1_000;
-/** The part of the jobs that is worked first and stays. */
-const keptPart = 0.1;
+/** Worked before the first mark, and kept: a tenth of the whole soak. Fewer would show what lies around beside nothing. */
+export const keptJobs = 1_000_000;
 /** Written by every job, and emptied again. History and events are kept for their own time, in partitions that are dropped. */
 const hotTables = ["job", "lease", "outbox"] as const;
 
@@ -43,21 +43,22 @@ export interface Quantiles {
 }
 
 /**
- * Enqueues and works `jobs` by the real store and workers at full speed while as many rows leave as come: a tenth of the jobs is
- * worked before and stays, so every mark finds the same number of rows. Autovacuum is as the tables set it, at Postgres's own pace.
+ * Enqueues and works `jobs` by the real store and workers at full speed while as many rows leave as come: `kept` jobs are worked
+ * before and stay, so every mark finds the same number of rows. Autovacuum is as deployed.
  * @throws Error when a job is lost, or pruning does not keep up.
  */
 export async function soak(
   ground: Pick<Ground, "database">,
-  { jobs, jobsAMark }: { readonly jobs: number; readonly jobsAMark: number },
+  { jobs, kept: keep, jobsAMark }: { readonly jobs: number; readonly kept: number; readonly jobsAMark: number },
   tell: (text: string) => void,
 ): Promise<readonly Mark[]> {
   const database = await ground.database();
   const times: Times = { claim: [], settle: [] };
   const load = openLoad(database, times);
-  const keep = Math.round(jobs * keptPart);
-  await steps(keep, jobsAStep, (count) => load.work(count));
-  tell(`${keep} jobs are kept from here on`);
+  for (let at = 0; at < keep; at += jobsAMark) {
+    await steps(Math.min(jobsAMark, keep - at), jobsAStep, (count) => load.work(count));
+    tell(`${Math.min(at + jobsAMark, keep)} of ${keep} jobs that are kept`);
+  }
   const marks: Mark[] = [];
   const step = Math.min(jobsAStep, keep);
   for (let at = jobsAMark; at <= jobs; at += jobsAMark) {

@@ -4,6 +4,7 @@ import { Grant, type IGrantable } from "aws-cdk-lib/aws-iam";
 import { CfnDBSubnetGroup } from "aws-cdk-lib/aws-rds";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
+import { vacuumSettings } from "../server-settings.ts";
 import type { Database, DatabaseAccess } from "./database.ts";
 import type { Network } from "./network.ts";
 
@@ -169,6 +170,7 @@ const parametersFor = (maxConnections: number): Readonly<Record<string, string>>
   // A process that was stopped in a transaction must not keep dead rows from being cleaned for hours.
   idle_in_transaction_session_timeout: "300000",
   log_lock_waits: "1",
+  ...vacuumSettings,
   // What the concurrency of all lanes was checked against.
   max_connections: String(maxConnections),
 });

@@ -75,7 +75,11 @@ const minutes = grouped<Minute>(
   weighted(byField<Minute>({ at: first, started: sum, ...ended })),
   up(({ at }) => at),
 );
-const troubled = byField<NonNullable<SummaryReply["schedules"]>["late"]>({ total: sum, first: maybe(first<string>) });
+const troubled = byField<NonNullable<SummaryReply["schedules"]>["late"]>({
+  total: sum,
+  isMore: some,
+  first: maybe(first<string>),
+});
 
 const summary = byField<SummaryReply>({
   at: latest,

@@ -166,6 +166,7 @@ export async function outcomes(reach: Reach, asking: Asking): Promise<Response> 
   return Response.json({
     schedules,
     total,
+    isMore: found.some(({ value }) => value.isMore),
     nextCursor: start + limit < total ? String(start + limit) : null,
     cellsAway: [...asked.cellsAway, ...again.cellsAway],
   });

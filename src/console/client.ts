@@ -76,6 +76,7 @@ export type OutcomeQuery = Readonly<Record<string, string>>;
 interface OutcomePage {
   readonly schedules: readonly ShownOutcome[];
   readonly total: number;
+  readonly isMore: boolean;
 }
 export const loadScheduleOutcomes = (
   filter: OutcomeQuery,

@@ -172,16 +172,16 @@ function outcomesFor(
   if (include !== undefined) {
     const times = { occurrences: isEmpty ? [] : scene.occurrences, next: nextTimes };
     const found = id === "by-hand" ? { ...first, id, source: "api" } : scene.outcomeRows.find((row) => row.id === id);
-    return { schedules: found === undefined ? [] : [{ ...found, times }], total: 1, nextCursor: null };
+    return { schedules: found === undefined ? [] : [{ ...found, times }], total: 1, isMore: false, nextCursor: null };
   }
   const failing = scene.outcomeRows.filter((row) => state !== "failing" || row.failingSince !== null);
-  if (isEmpty || text === "none") return { schedules: [], total: 0, nextCursor: null };
-  if (text !== "many") return { schedules: failing, total: failing.length, nextCursor: null };
+  if (isEmpty || text === "none") return { schedules: [], total: 0, isMore: false, nextCursor: null };
+  if (text !== "many") return { schedules: failing, total: failing.length, isMore: false, nextCursor: null };
   const from = Number(cursor);
   const schedules = Array.from({ length: Math.min(Number(limit), 10_000 - from) }, (_, index) => {
     return { ...first, id: `schedule-${String(from + index).padStart(5, "0")}` };
   });
-  return { schedules, total: 10_000, nextCursor: String(from + schedules.length) };
+  return { schedules, total: 10_000, isMore: false, nextCursor: String(from + schedules.length) };
 }
 
 const bulk = (state: "RUNNING" | "DONE") => {

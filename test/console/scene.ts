@@ -211,7 +211,10 @@ export const summary: ShownSummary = {
   lastPass: { at: ago(2), ageMs: 2_000, isLate: false },
   lastFailures: Array.from({ length: 8 }, (_, index) => jobOf(140 - index)),
   minutes,
-  schedules: { failing: { total: 1, first: outcomeRows[0]?.id ?? null }, late: { total: 0, first: null } },
+  schedules: {
+    failing: { total: 1, isMore: false, first: outcomeRows[0]?.id ?? null },
+    late: { total: 0, isMore: false, first: null },
+  },
 };
 
 export const counts: ShownJobCounts = Object.fromEntries(

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { ScheduleOutcomeListReply } from "../../src/api/shape/schedule-outcome.ts";
 import type { UpcomingReply } from "../../src/api/shape/upcoming.ts";
+import { operationsLimits } from "../../src/core/ports/operations-limits.ts";
 import { openApi } from "../api/harness.ts";
 import { past } from "./past.ts";
 
@@ -130,6 +131,43 @@ test("what comes up is listed over all schedules, with what is paused and what h
     ["09:00", false],
   ]);
   expect((await opened.call("GET", "/upcoming?hours=25")).status).toBe(400);
+});
+
+test("only the newest failures are looked at for schedules that fail, and the answer says when there are more", async () => {
+  const opened = await openApi();
+  await past(opened.pool, "ping-often", ["FAILED"]);
+  const fail = (jobs: number): Promise<unknown> =>
+    opened.pool.query(
+      `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, max_attempts, lease_ms, retention_ms, trace,
+         created_at, finished_at, error_code)
+       select 'ping', 'null', '\\x00', 'default', 'FAILED', 0, belfry.now(), 4, 20000, 2592000000, 't', belfry.now(), belfry.now(), 'E'
+       from generate_series(1, $1::int) n`,
+      [jobs],
+    );
+  await fail(operationsLimits.suspectsMax - 2);
+  expect(await outcomes(opened, "?state=failing")).toMatchObject({ total: 1, isMore: false });
+  await fail(1);
+  expect(await outcomes(opened, "?state=failing")).toMatchObject({ total: 1, isMore: true });
+  await fail(1);
+  expect(await outcomes(opened, "?state=failing")).toMatchObject({ total: 0, isMore: true });
+  expect(await outcomes(opened)).toMatchObject({ isMore: false });
+  const { body } = await opened.call("GET", "/summary?minutes=1");
+  expect(body).toMatchObject({ schedules: { failing: { total: 0, isMore: true }, late: { total: 0, isMore: false } } });
+});
+
+test("a schedule whose last time is written already comes up until that time, and one that has ended does not", async () => {
+  const opened = await openApi();
+  const shown = async (): Promise<readonly string[]> => {
+    const { body } = await opened.call("GET", "/upcoming?hours=1");
+    return (body as unknown as UpcomingReply).times.map(({ schedule }) => schedule);
+  };
+  await opened.pool.query("update belfry.schedule set next_at = null");
+  expect(await shown()).toEqual([]);
+  await opened.pool.query(
+    `insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, schedule_version, planned_at)
+     select id, '17:10', 0, 'Asia/Seoul', belfry.now() + interval '10 minutes', 'PLANNED', version, belfry.now() from belfry.schedule`,
+  );
+  expect(new Set(await shown())).toEqual(new Set(["ping-often"]));
 });
 
 test("one schedule comes with its times when they are asked for, and many without", async () => {

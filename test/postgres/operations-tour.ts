@@ -43,6 +43,7 @@ export async function operationsTour(operations: Operations): Promise<void> {
 }
 
 async function readOutcomes(operations: Operations, ids: readonly JobId[]): Promise<void> {
+  await operations.comingSchedules({}, 10);
   await operations.searchSchedules({ search: { state: "failing" }, sort: "failing", offset: 0, limit: 10 });
   await operations.latestOccurrences(["tour"], 30);
   await operations.occurrenceEnds(ids);

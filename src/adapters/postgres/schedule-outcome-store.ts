@@ -13,6 +13,7 @@ import { occurrenceView, scheduleRow } from "./schedule-store.ts";
 import type { Session } from "./session.ts";
 import {
   type OccurrenceEndRow,
+  readComing,
   readFailingSince,
   readLatestOccurrences,
   readOccurrenceEnds,
@@ -28,15 +29,20 @@ export function scheduleOutcomeStore(session: Session): ScheduleOutcomes {
         sort,
         limit,
         offset,
-        needsEnds(search, sort),
+        neededEnds(search, sort),
         operationsLimits.lastEndLooksMax,
         operationsLimits.suspectsMax,
+        operationsLimits.suspectRunsMax,
       ];
       const rows = await session.run(searchSchedules, values);
       return {
         total: rows[0]?.total ?? 0,
+        isMore: rows[0]?.is_more ?? false,
         schedules: rows.flatMap((row) => (row.id === null ? [] : [scheduleRow(row)])),
       };
+    },
+    async comingSchedules(search, limit) {
+      return (await session.run(readComing, [JSON.stringify(search), limit])).map(scheduleRow);
     },
     async latestOccurrences(ids, each) {
       return (await session.run(readLatestOccurrences, [ids, each])).map(occurrenceView);
@@ -59,8 +65,10 @@ export function scheduleOutcomeStore(session: Session): ScheduleOutcomes {
   };
 }
 
-const needsEnds = ({ state, lateOverMs }: ScheduleSearch, sort: ScheduleSort): boolean =>
-  state === "failing" || lateOverMs !== undefined || sort === "failing" || sort === "lateness";
+const neededEnds = ({ state, lateOverMs }: ScheduleSearch, sort: ScheduleSort): "all" | "failing" | "none" => {
+  if (lateOverMs !== undefined || sort === "lateness") return "all";
+  return state === "failing" || sort === "failing" ? "failing" : "none";
+};
 
 const waitOf = ({ blocked, hold, failures, due_at: dueAt }: OccurrenceEndRow): OccurrenceEnd["waits"] => ({
   blocked,

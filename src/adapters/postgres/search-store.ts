@@ -1,5 +1,5 @@
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
-import type { BoundedCount, JobPage, JobSearch } from "../../core/ports/job-search.ts";
+import type { BoundedCount, JobPage, JobSearch, SearchBound } from "../../core/ports/job-search.ts";
 import type { Operations } from "../../core/ports/operations.ts";
 import { isFinal, type State } from "../../core/job/state.ts";
 import type { FailureDetail, JobView } from "../../core/job/job.ts";
@@ -19,6 +19,10 @@ import { readAttempt, readFirstHistory } from "./sql/read.ts";
 
 type DueRow = NonNullable<(typeof searchDue)["row"]>;
 type SearchStore = Pick<Operations, "jobs" | "jobsById" | "attempt" | "count">;
+
+const { searchMs: lookMs, searchLooksMax, countLooksMax } = operationsLimits;
+const listBound: SearchBound = { looksMax: searchLooksMax, lookMs };
+const countBound: SearchBound = { looksMax: countLooksMax, lookMs };
 
 /** Larger than every id there will be. */
 const top = (2n ** 63n - 1n).toString();
@@ -61,8 +65,8 @@ export function searchStore(session: Session): SearchStore {
         detail: row.detail as FailureDetail | null,
       };
     },
-    async count(search, limit, lookMs = operationsLimits.searchMs) {
-      if (search.key === undefined) return await countAll(session, parameter(search), { limit, lookMs });
+    async count(search, limit, bound = countBound) {
+      if (search.key === undefined) return await countAll(session, parameter(search), limit, bound);
       // A key leads to a few rows by its index; a scan of all jobs might run out of time before it finds them.
       const rows = await session.run(searchKey, [parameter(search), top, limit + 1]);
       return { count: Math.min(rows.length, limit), isMore: rows.length > limit };
@@ -87,7 +91,7 @@ async function byId(
   search: string,
   { isUp, cursor, limit }: { isUp: boolean; cursor: string | null; limit: number },
 ): Promise<JobPage> {
-  const until = performance.now() + operationsLimits.searchMs;
+  const isOver = ends(listBound);
   const found: JobView[] = [];
   let from = cursor ?? (isUp ? "0" : top);
   for (;;) {
@@ -102,7 +106,7 @@ async function byId(
     if (found.length > limit) return page(found, limit);
     if (edge === undefined) return { jobs: found, cursor: null, complete: true };
     from = to;
-    if (performance.now() > until) {
+    if (isOver()) {
       // The row at the edge belongs to this page: it was read.
       return { jobs: found, cursor: from, complete: false };
     }
@@ -113,7 +117,7 @@ async function byId(
 const dueBounds = { first: "-210866803200000000" };
 
 async function byDue(session: Session, search: JobSearch, cursor: string | null, limit: number): Promise<JobPage> {
-  const until = performance.now() + operationsLimits.searchMs;
+  const isOver = ends(listBound);
   const found: JobView[] = [];
   let [due, id] = cursor?.split("_") ?? [search.dueFrom === undefined ? dueBounds.first : us(search.dueFrom), "0"];
   for (;;) {
@@ -133,7 +137,7 @@ async function byDue(session: Session, search: JobSearch, cursor: string | null,
       return { jobs: found, cursor: null, complete };
     }
     [due, id] = [look.last_us, look.last_id];
-    if (performance.now() > until) return { jobs: found, cursor: `${due}_${id}`, complete: false };
+    if (isOver()) return { jobs: found, cursor: `${due}_${id}`, complete: false };
   }
 }
 
@@ -162,12 +166,8 @@ function page(found: readonly JobView[], limit: number): JobPage {
   return { jobs, cursor: found.length > limit && last !== undefined ? last.id : null, complete: true };
 }
 
-async function countAll(
-  session: Session,
-  search: string,
-  { limit, lookMs }: { limit: number; lookMs: number },
-): Promise<BoundedCount> {
-  const until = performance.now() + lookMs;
+async function countAll(session: Session, search: string, limit: number, bound: SearchBound): Promise<BoundedCount> {
+  const isOver = ends(bound);
   let count = 0;
   for (let from = top; ;) {
     const [edge] = await session.run(findEdgeBelow, [search, from, operationsLimits.searchRowsMax]);
@@ -175,7 +175,17 @@ async function countAll(
     count += row?.jobs ?? 0;
     if (count > limit) return { count: limit, isMore: true };
     if (edge === undefined) return { count, isMore: false };
-    if (performance.now() > until) return { count, isMore: true };
+    if (isOver()) return { count, isMore: true };
     from = edge.id;
   }
+}
+
+/** Whether a search answers with what it has found: asked after each look. */
+function ends({ looksMax, lookMs }: SearchBound): () => boolean {
+  const until = performance.now() + lookMs;
+  let looks = 0;
+  return () => {
+    looks += 1;
+    return looks >= looksMax || performance.now() > until;
+  };
 }

@@ -32,12 +32,9 @@ export const countJobsEndpoint = ({ operations }: ApiOptions): Endpoint =>
 /** One after the other: a page that is open must not hold more than one connection. */
 export async function countAll(operations: ApiOptions["operations"], search: JobSearch): Promise<JobCountsReply> {
   const counts: Partial<JobCountsReply> = {};
+  const { countedRowsMax, countedLooksMax: looksMax, countedMs: lookMs } = operationsLimits;
   for (const state of states) {
-    counts[state] = await operations.count(
-      { ...search, states: [state] },
-      operationsLimits.countedRowsMax,
-      operationsLimits.countedMs,
-    );
+    counts[state] = await operations.count({ ...search, states: [state] }, countedRowsMax, { looksMax, lookMs });
   }
   return counts as JobCountsReply;
 }

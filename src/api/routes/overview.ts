@@ -131,13 +131,13 @@ async function troubledSchedules(
   within: Bounds | null,
 ): Promise<NonNullable<SummaryReply["schedules"]>> {
   const found = async (state: "failing" | "late") => {
-    const { total, schedules } = await operations.searchSchedules({
+    const { total, isMore, schedules } = await operations.searchSchedules({
       search: { state, ...searchWithin(within) },
       sort: "id",
       offset: 0,
       limit: 1,
     });
-    return { total, first: schedules[0]?.id ?? null };
+    return { total, isMore, first: schedules[0]?.id ?? null };
   };
   const [failing, late] = await Promise.all([found("failing"), found("late")]);
   return { failing, late };

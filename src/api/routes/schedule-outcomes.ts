@@ -107,6 +107,7 @@ async function outcomes(
   return {
     schedules: times === null ? schedules : schedules.map((each) => ({ ...each, times })),
     total: page.total,
+    isMore: page.isMore,
     nextCursor: ids.length > 0 && after < page.total ? String(after) : null,
   };
 }

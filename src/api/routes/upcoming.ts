@@ -53,13 +53,8 @@ async function comingUp(
   const { operations, ports, lanes, registry } = options;
   const from = await ports.store.now();
   const to = from + hours * 3_600_000;
-  const { schedules, total } = await operations.searchSchedules({
-    search: { app, ...searchWithin(within) },
-    sort: "next",
-    offset: 0,
-    limit: upcomingSchedulesMax,
-  });
-  const asked = schedules.filter(({ spec }) => spec.enabled && (lane === undefined || spec.job.lane === lane));
+  const coming = await operations.comingSchedules({ app, lane, ...searchWithin(within) }, upcomingSchedulesMax + 1);
+  const asked = coming.slice(0, upcomingSchedulesMax);
   const each = Math.max(upcomingTimesEach, Math.floor(upcomingTimesMax / Math.max(1, asked.length)));
   const found = asked.map((row) => timesOf(row, { from, to }, each));
   const times = found.flatMap((each) => each.times).toSorted((a, b) => a.at - b.at);
@@ -92,7 +87,7 @@ async function comingUp(
       .filter(({ jobs }) => within === null || jobs.some(({ id }) => within.kinds.has(id)))
       .map(({ name }) => name)
       .toSorted(),
-    isMore: total > schedules.length || found.some(({ isMore }) => isMore),
+    isMore: coming.length > asked.length || found.some(({ isMore }) => isMore),
   };
 }
 

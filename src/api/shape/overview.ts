@@ -135,8 +135,8 @@ export const throughput = z
   })
   .meta({ id: "Throughput" });
 
-/** `first` is the id of one of them. */
-const troubled = z.object({ total: count, first: z.string().nullable() });
+/** `first` is the id of one of them. `isMore`: more may be, as not every failure was looked at. */
+const troubled = z.object({ total: count, isMore: z.boolean(), first: z.string().nullable() });
 const stateCounts = z.object({ PENDING: count, QUEUED: count, RUNNING: count, RETRY_WAIT: count });
 
 export const summary = z

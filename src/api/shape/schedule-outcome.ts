@@ -69,7 +69,16 @@ export const scheduleOutcome = z
   .meta({ id: "ScheduleOutcome" });
 
 export const scheduleOutcomeList = z
-  .object({ schedules: z.array(scheduleOutcome), total: count, nextCursor: z.string().nullable() })
+  .object({
+    schedules: z.array(scheduleOutcome),
+    total: count,
+    isMore: z
+      .boolean()
+      .describe(
+        "More may be failing, when that is asked for: only the newest failures are looked at, 10,000 of jobs and 1,000 of runs.",
+      ),
+    nextCursor: z.string().nullable(),
+  })
   .meta({ id: "ScheduleOutcomeList" });
 
 export type OccurrenceListReply = z.infer<typeof occurrenceList>;

@@ -32,6 +32,7 @@ function list(world: World, out: Output): Command {
       const answer = await client(world, command).list({ state, sort, limit, cursor });
       out.result(answer, () => listText(answer.schedules, out));
       if (answer.nextCursor !== null) out.note(`more: --cursor ${answer.nextCursor}`);
+      if (answer.isMore) out.note("more may be failing: only the newest failures were looked at");
     });
 }
 

@@ -1,4 +1,5 @@
 import { addresses } from "../address.ts";
+import type { Count } from "../language/number.ts";
 import { Icon } from "../parts/icon.tsx";
 import type { Standing } from "./standing.ts";
 import type { ShownSummary } from "../shape.ts";
@@ -50,15 +51,15 @@ export function Attention({ summary, schedules }: AttentionProps) {
 
 /** One by its name, several by their number, with the list that shows them. */
 function troubleOf(
-  { total, first }: TroubledSchedules["failing"],
+  { total, isMore, first }: TroubledSchedules["failing"],
   state: string,
   one: (id: string) => string,
-  many: (count: number) => string,
+  many: (count: Count) => string,
 ): Matter | false {
   if (total === 0 || first === null) return false;
-  return total === 1
+  return total === 1 && !isMore
     ? { text: one(first), href: addresses.schedule(first) }
-    : { text: many(total), href: addresses.schedulesWith(`state:${state}`) };
+    : { text: many({ count: total, isMore }), href: addresses.schedulesWith(`state:${state}`) };
 }
 
 function mattersOf(

@@ -36,4 +36,4 @@ export function useStanding(): Resource<Standing> & { readonly onSpan: (span: nu
   return { ...standing, onSpan };
 }
 
-const none = { failing: { total: 0, first: null }, late: { total: 0, first: null } };
+const none = { failing: { total: 0, isMore: false, first: null }, late: { total: 0, isMore: false, first: null } };

@@ -10,6 +10,8 @@ const step = 25;
 export interface OutcomeRows {
   /** How many match; null until the first answer. */
   readonly total: number | null;
+  /** More may match: not every failure was looked at. */
+  readonly isMore: boolean;
   /** Undefined while it is not loaded. */
   readonly at: (index: number) => ShownOutcome | undefined;
   readonly loaded: readonly ShownOutcome[];
@@ -22,10 +24,11 @@ interface HeldRows {
   readonly key: string;
   readonly rows: ReadonlyMap<number, ShownOutcome>;
   readonly total: number | null;
+  readonly isMore: boolean;
   readonly error: Error | null;
 }
 
-const begin = (key: string): HeldRows => ({ key, rows: new Map(), total: null, error: null });
+const begin = (key: string): HeldRows => ({ key, rows: new Map(), total: null, isMore: false, error: null });
 
 /** The schedules in view, and no others: one request brings them, one more refreshes them when something changed. */
 export function useOutcomeRows(key: string, query: OutcomeQuery | null): OutcomeRows {
@@ -45,7 +48,8 @@ export function useOutcomeRows(key: string, query: OutcomeQuery | null): Outcome
         const page = await loadScheduleOutcomes(wanted, { offset, limit: pageRows }, asked.signal);
         const rows = page.schedules.map((row, index) => [offset + index, row] as const);
         const kept = isRefresh ? [] : [...own.current.held.rows];
-        if (!asked.signal.aborted) setHeld({ key, rows: new Map([...kept, ...rows]), total: page.total, error: null });
+        const { total, isMore } = page;
+        if (!asked.signal.aborted) setHeld({ key, rows: new Map([...kept, ...rows]), total, isMore, error: null });
       } catch (error) {
         if (!asked.signal.aborted)
           setHeld((old) => ({ ...old, error: error instanceof Error ? error : new Error(String(error)) }));
@@ -85,6 +89,7 @@ export function useOutcomeRows(key: string, query: OutcomeQuery | null): Outcome
   const current = held.key === key ? held : begin(key);
   return {
     total: query === null ? 0 : current.total,
+    isMore: current.isMore,
     at: (index) => current.rows.get(index),
     loaded: [...current.rows.values()],
     error: current.error,

@@ -48,7 +48,7 @@ export function SchedulesScreen() {
         </button>
         {isCreating ? <ScheduleForm onClose={() => setCreating(false)} /> : null}
         <span class="dim" role="status">
-          {rows.total === null ? "" : words.many.schedule(rows.total)}
+          {rows.total === null ? "" : words.many.schedule({ count: rows.total, isMore: rows.isMore })}
         </span>
       </header>
       <FilterBar

@@ -55,6 +55,12 @@ export interface JobPage {
   readonly complete: boolean;
 }
 
+/** When a search answers with what it has found. */
+export interface SearchBound {
+  readonly looksMax: number;
+  readonly lookMs: number;
+}
+
 /** A count that stops at a bound. */
 export interface BoundedCount {
   readonly count: number;

@@ -13,8 +13,9 @@ export const operationsLimits = {
   lastFailuresShown: 8,
   /** How many occurrences back the last end of a schedule, and its first failure in a row, are searched. */
   lastEndLooksMax: 8,
-  /** Failures whose schedules are collected, from an index alone, before those are looked at one by one. */
-  suspectsMax: 200_000,
+  /** The newest failures, from an index alone, and the newest runs that FAILED: only a schedule of those is looked at. */
+  suspectsMax: 10_000,
+  suspectRunsMax: 1_000,
   failingLooksMax: 300,
   /** Tasks of a run in one picture, and edges that lead to one of them. */
   mappedTasksMax: 10_000,
@@ -31,11 +32,14 @@ export const operationsLimits = {
   typicalHours: 168,
   /** A job that started this long after its nominal time was on time. */
   onTimeMs: 60_000,
-  /** Time limit of one of the eight counts by state. Open pages request them again and again. */
+  /** Looks, and time limit, of one of the eight counts by state. Open pages request them again and again. */
+  countedLooksMax: 2,
   countedMs: 50,
   listPayloadBytesMax: 2_048,
-  /** Rows that one statement of a search reads, and after what time a search answers with what it has found. */
+  /** Rows of one look of a search; after how many looks, of a list or of a count, and what time, it answers with what it has found. */
   searchRowsMax: 5_000,
+  searchLooksMax: 4,
+  countLooksMax: 20,
   searchMs: 100,
   searchedPayloadsMax: 5,
   searchedWordsMax: 10,

@@ -6,7 +6,7 @@ import type { Archived } from "./archive.ts";
 import type { AuditRow, AuditView } from "./audit.ts";
 import type { Bulk, BulkAction } from "./bulk.ts";
 import type { AskedBy, Tally } from "./ports.ts";
-import type { BoundedCount, FailureGroup, JobPage, JobSearch, JobSort } from "./job-search.ts";
+import type { BoundedCount, SearchBound, FailureGroup, JobPage, JobSearch, JobSort } from "./job-search.ts";
 import type { ReaderPlace, StreamCursor, StreamEvent, StreamPage } from "./event-stream.ts";
 import type { KindFigures } from "./kind-figures.ts";
 import type { NewPause } from "./pause.ts";
@@ -35,8 +35,8 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
   ): Promise<ReadonlyMap<JobId, { readonly job: JobView; readonly events: readonly MoveView[] }>>;
   /** One attempt that runs or has ended; null when there is no such attempt. */
   attempt(id: JobId, attempt: number): Promise<AttemptTrace | null>;
-  /** How many jobs match, up to `limit`: those found within `lookMs` (default `operationsLimits.searchMs`). */
-  count(search: JobSearch, limit: number, lookMs?: number): Promise<BoundedCount>;
+  /** How many jobs match, up to `limit`: those found within so many looks and that time, by default `countLooksMax` and `searchMs`. */
+  count(search: JobSearch, limit: number, bound?: SearchBound): Promise<BoundedCount>;
 
   /** What decides when a job runs; counts stop at `limit`. */
   waiting(id: JobId, limit: number): Promise<WaitingFacts | null>;

@@ -54,13 +54,25 @@ export interface FailingSince {
   readonly isMore: boolean;
 }
 
+export interface SchedulePage {
+  readonly schedules: readonly ScheduleRow[];
+  readonly total: number;
+  /** More may be failing: there are more failures than were looked at. */
+  readonly isMore: boolean;
+}
+
 export interface ScheduleOutcomes {
   searchSchedules(options: {
     search: ScheduleSearch;
     sort: ScheduleSort;
     offset: number;
     limit: number;
-  }): Promise<{ readonly schedules: readonly ScheduleRow[]; readonly total: number }>;
+  }): Promise<SchedulePage>;
+  /** Schedules that have times to come, those first that a tick looks at next. */
+  comingSchedules(
+    search: Pick<ScheduleSearch, "app" | "kinds"> & { readonly lane?: string | undefined },
+    limit: number,
+  ): Promise<readonly ScheduleRow[]>;
   /** The latest `each` past times of every schedule, the newest first. */
   latestOccurrences(ids: readonly string[], each: number): Promise<readonly OccurrenceView[]>;
   /** Of those jobs that are kept, or whose run is. */

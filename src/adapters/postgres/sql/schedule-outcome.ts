@@ -9,6 +9,9 @@ const result = `case
     when j.state = 'SUCCESS' then 'succeeded' when j.state = 'FAILED' then 'failed'
     when j.state in ('CANCELED', 'SKIPPED') then 'stopped' else 'open' end`;
 
+const scheduleColumns = `id, version, source, ${pauseColumns}, spec, belfry.ms(decided_until) as decided_until,
+  belfry.ms(next_at) as next_at, carry`;
+
 /** The newest run of the job `o.job_id`, and the job. */
 const jobAndRun = `left join belfry.job j on j.id = o.job_id
   left join lateral (
@@ -16,51 +19,55 @@ const jobAndRun = `left join belfry.job j on j.id = o.job_id
   ) r on true`;
 
 /**
- * A page of the schedules that match, with how many do. $1 the search as JSON $2 the sort $3 limit $4 offset
- * $5 whether the last end is needed: only then is it looked for. $6 how far back it is. Reads all schedules. A schedule is
- * failing only if a job of it is among the $7 newest failures, or if its kind starts runs; beyond $7 all are looked at. Locks nothing.
+ * A page of the schedules that match, with how many do. $1 the search as JSON $2 the sort $3 limit $4 offset $5 whose last end
+ * is looked for: of none, of all, or of those that may be failing; $6 how far back it is. A schedule may be failing when a job of
+ * it is among the $7 newest failures, or one that it started among the $8 newest runs that FAILED. `is_more`: there are more of
+ * those, so more schedules may fail. But for these it reads all schedules. Locks nothing.
  */
-export const searchSchedules = statement<{ total: number } & (StoredScheduleRow | { id: null })>(
+export const searchSchedules = statement<{ total: number; is_more: boolean } & (StoredScheduleRow | { id: null })>(
   "schedules-search",
   `
 with failures as materialized (
-  select schedule_id from belfry.job where finished_at is not null and error_code is not null order by id desc limit $7
+  select schedule_id from belfry.job where $5 = 'failing' and finished_at is not null and error_code is not null order by id desc limit $7
+), failed_runs as materialized (
+  select starter_id from belfry.run where $5 = 'failing' and state = 'FAILED' order by id desc limit $8
 ), suspects as materialized (
-  select distinct schedule_id from failures where schedule_id is not null
-), named as materialized (
-  select id, app, ${isPaused} as paused, enabled, next_at, spec -> 'job' ->> 'kind' as kind, spec ->> 'timezone' as zone,
-    next_at + belfry.span(coalesce((spec ->> 'materializeBeforeMs')::float8, 0)) as fires_at
-  from belfry.schedule where removed_at is null and ($1::jsonb ->> 'id' is null or id = $1::jsonb ->> 'id')
-), starters as materialized (
-  select k.kind from (select distinct kind from named) k where exists (select from belfry.run r where r.kind = k.kind)
+  select schedule_id from failures where schedule_id is not null
+  union
+  select o.schedule_id from failed_runs r join belfry.occurrence o on o.job_id = r.starter_id
 ), known as materialized (
-  select * from named
-  where ($1::jsonb ->> 'kind' is null or kind = $1::jsonb ->> 'kind')
-    and ($1::jsonb -> 'kinds' is null or $1::jsonb -> 'kinds' ? kind)
+  select id, ${isPaused} as paused, enabled, next_at,
+    next_at + belfry.span(coalesce((spec ->> 'materializeBeforeMs')::float8, 0)) as fires_at
+  from belfry.schedule
+  where removed_at is null and ($1::jsonb ->> 'id' is null or id = $1::jsonb ->> 'id')
+    and ($1::jsonb ->> 'state' is distinct from 'failing' or id = any(array(select schedule_id from suspects)))
+    and ($1::jsonb ->> 'state' is distinct from 'late' or next_at < belfry.now() - interval '90 seconds')
+    and ($1::jsonb ->> 'kind' is null or spec -> 'job' ->> 'kind' = $1::jsonb ->> 'kind')
+    and ($1::jsonb -> 'kinds' is null or $1::jsonb -> 'kinds' ? (spec -> 'job' ->> 'kind'))
     and ($1::jsonb ->> 'app' is null or app = $1::jsonb ->> 'app')
-    and ($1::jsonb ->> 'zone' is null or zone = $1::jsonb ->> 'zone')
+    and ($1::jsonb ->> 'zone' is null or spec ->> 'timezone' = $1::jsonb ->> 'zone')
     and ($1::jsonb -> 'words' is null or not exists (
       select from jsonb_array_elements_text($1::jsonb -> 'words') w
-      where strpos(lower(concat_ws(' ', id, kind, app)), lower(w)) = 0))
-    and ($1::jsonb ->> 'state' is distinct from 'failing' or id in (select schedule_id from suspects)
-      or kind in (select kind from starters) or (select count(*) from failures) >= $7)
+      where strpos(lower(concat_ws(' ', id, spec -> 'job' ->> 'kind', app)), lower(w)) = 0))
 ), judged as materialized (
   select k.id, k.fires_at, e.result, e.lateness_ms
   from known k left join lateral (
     select ${result} as result, o.lateness_ms
     from (
       select job_id, lateness_ms, nominal_at from belfry.occurrence
-      where schedule_id = k.id and nominal_at <= belfry.now() and job_id is not null order by nominal_at desc limit $6
+      where schedule_id = k.id and nominal_at <= belfry.now() and job_id is not null
+        and ($5 = 'all' or k.id in (select schedule_id from suspects))
+      order by nominal_at desc limit $6
     ) o
     ${jobAndRun}
     where ${result} <> 'open' and (j.id is not null or r.id is not null)
     order by o.nominal_at desc limit 1
-  ) e on $5::boolean
+  ) e on $5 <> 'none'
   where case $1::jsonb ->> 'state'
     when 'failing' then e.result = 'failed'
     when 'paused' then k.paused
     when 'off' then not k.enabled
-    when 'late' then k.enabled and not k.paused and k.next_at < belfry.now() - interval '90 seconds'
+    when 'late' then k.enabled and not k.paused
     when 'ended' then k.enabled and k.next_at is null
     when 'active' then k.enabled and not k.paused and k.next_at is not null
     else true end
@@ -71,12 +78,40 @@ with failures as materialized (
     case when $2 = 'lateness' then lateness_ms end desc nulls last, id) as place
   from judged order by place limit $3 offset $4
 )
-select (select count(*)::int from judged) as total, s.*
+select (select count(*)::int from judged) as total,
+  (select count(*) from failures) >= $7 or (select count(*) from failed_runs) >= $8 as is_more, s.*
 from (select true) as one left join lateral (
-  select place, id, version, source, ${pauseColumns}, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry
+  select place, ${scheduleColumns}
   from page p join belfry.schedule d using (id)
 ) s on true
 order by s.place`,
+);
+
+/** Inside a call: a planner without statistics takes a null for rare, and would read and sort the table for its first rows. */
+const comes = `coalesce(removed_at is null and enabled
+    and ($1::jsonb ->> 'app' is null or app = $1::jsonb ->> 'app')
+    and ($1::jsonb -> 'kinds' is null or $1::jsonb -> 'kinds' ? (spec -> 'job' ->> 'kind'))
+    and ($1::jsonb ->> 'lane' is null or spec -> 'job' ->> 'lane' = $1::jsonb ->> 'lane'), false)`;
+
+/**
+ * Schedules that have times to come, $2 at most, those first that a tick looks at next; then those whose last time is written
+ * already and waits. $1 the search as JSON. Locks nothing.
+ */
+export const readComing = statement<StoredScheduleRow>(
+  "schedules-coming",
+  `
+(
+  select ${scheduleColumns} from belfry.schedule where next_at is not null and ${comes}
+  order by belfry.schedule.next_at, id limit $2
+) union all (
+  select s.* from (
+    select distinct schedule_id from (
+      select schedule_id from belfry.occurrence where outcome = 'PLANNED' and nominal_at > belfry.now() order by nominal_at limit $2
+    ) o
+  ) p cross join lateral (
+    select ${scheduleColumns} from belfry.schedule where id = p.schedule_id and next_at is null and ${comes} limit 1
+  ) s
+)`,
 );
 
 /** The newest $2 past times of each schedule of $1, newest first. Locks nothing. */
