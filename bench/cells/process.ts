@@ -45,7 +45,7 @@ async function loop(name: string, until: number): Promise<number> {
   return jobs;
 }
 
-process.on("message", async ({ ms, loops }: Ask) => {
+async function work({ ms, loops }: Ask): Promise<void> {
   const startedMs = performance.now();
   const before = process.cpuUsage();
   const jobs = await Promise.all(Array.from({ length: loops }, (_, n) => loop(`w${n}`, startedMs + ms)));
@@ -55,6 +55,8 @@ process.on("message", async ({ ms, loops }: Ask) => {
     tookMs: performance.now() - startedMs,
     nodeUs: user + system,
   } satisfies Done);
-});
+}
+
+process.on("message", (ask: Ask) => void work(ask));
 process.on("disconnect", () => void connections.close().then(() => process.exit()));
 process.send?.("ready");
