@@ -145,7 +145,7 @@ async function openCell() {
   return {
     pin(cores: readonly number[]) {
       for (const pid of [...pids(), child.pid]) {
-        // A process of the server may end meanwhile.
+        // A process of the server may have ended by now.
         try {
           execFileSync("taskset", ["-acp", cores.join(","), String(pid)], { stdio: ["ignore", "ignore", "pipe"] });
         } catch (error) {
