@@ -15,7 +15,7 @@ import { openTwo } from "./two-connections.ts";
 import type { TwoConnections } from "./two-connections.ts";
 
 export const startMs = Date.UTC(2026, 0, 31, 23, 59, 30);
-const plainSteps = [...jobSteps, ...runSteps, ...scheduleSteps, ...passSteps, ...lockSteps];
+const plainSteps = [...jobSteps, ...runSteps, ...runSteps, ...scheduleSteps, ...passSteps, ...lockSteps];
 export const anyStep = oneof(...plainSteps, restored(plainSteps));
 const oneAtATime = array(anyStep, { minLength: 5, maxLength: 60, size: "max" });
 

@@ -24,6 +24,7 @@ interface Options {
   readonly cover?: boolean;
   readonly again?: boolean;
   readonly survivors?: boolean;
+  readonly whole?: boolean;
   readonly recheck?: number;
   readonly report?: boolean;
   readonly list?: boolean;
@@ -56,6 +57,7 @@ const program = new Command("mutate")
   .option("--cover", "measures again which tests reach what, of all tests and not only of those that changed")
   .option("--again", "judges again what an earlier run has judged")
   .option("--survivors", "judges again those that survived, and no others")
+  .option("--whole", "asks all tests that reach a mutant, and not only those of some seconds that likely find it")
   .option("--recheck <n>", "judges again this many that were found, by random choice: have tests been weakened?", count)
   .option("--report", "judges nothing: what test/mutate/judged.txt knows of the chosen")
   .option("--list", "prints the chosen mutants, and what is known of each, and runs nothing")
@@ -177,8 +179,7 @@ async function convene(database: Court["database"], sessions: Court["sessions"])
   await checkPlanting(sessions);
   const texts = await statementTexts(null);
   if (texts === null || Object.keys(texts).length === 0) throw new Error("the statements do not load");
-  // What survived before is judged by all tests that reach it.
-  const testMsMax = options.survivors === true ? Infinity : 8_000;
+  const testMsMax = options.whole === true ? Infinity : 8_000;
   return { database, sessions, coverage, found: new Killers(), alone: keptAlone(), testMsMax, texts };
 }
 

@@ -7,12 +7,13 @@ export const rules = {
     "What is said there decides nothing: no row, no message and no answer depends on it. The fault behind each alarm is planted in test/infra/alarms.long.test.ts.",
   "in a function whose name begins with measure":
     "It works out the figures of metrics and writes nothing else; conditions under which it is called are changed like the rest.",
-  "one row less in a page of a pass":
-    "A pass repeats its steps until nothing is left, so a smaller page is the next round's work. Pages that a caller sees are changed.",
+  "one row less in a page of a pass, or in a bounded look":
+    "A pass repeats its steps until nothing is left, and a look at the overview stops at some row and says so. Pages that a caller turns are changed.",
 } as const;
 export type Rule = keyof typeof rules;
 
-const passPage = /\/sql\/(prune|prune-run|relay|release|requeue|rescue|resolve|rollup|wake)\.ts$/;
+const bounded =
+  /\/sql\/(health|overview|prune|prune-run|read|relay|release|requeue|rescue|resolve|rollup|waiting|wake)\.ts$/;
 
 /** Start and end of what is left out in a file, with the rule. */
 export function leftOut(source: string, program: Node): { start: number; end: number; rule: Rule }[] {
@@ -35,5 +36,5 @@ export function ruleFor(mutant: Mutant, ranges: ReturnType<typeof leftOut>): Rul
   const inside = ranges.find(({ start, end }) => start <= mutant.start && mutant.end <= end);
   if (inside !== undefined) return inside.rule;
   const isPage = mutant.operator === "shift a bound" && /^\(\$\d+::int - 1\)$/.test(mutant.after);
-  return isPage && passPage.test(mutant.file) ? "one row less in a page of a pass" : null;
+  return isPage && bounded.test(mutant.file) ? "one row less in a page of a pass, or in a bounded look" : null;
 }

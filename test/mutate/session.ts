@@ -33,7 +33,10 @@ export interface Measured {
   readonly failed: boolean;
 }
 
-const projects = ["pure", "patching", "postgres"];
+const projects = ["pure", "patching", "postgres", "long"];
+
+/** Of the long tests those that see what a statement does. */
+const longOnes = /^postgres\/(effects|locks)\.long\.test\.ts$/;
 
 /** Their tests start processes, browsers and templates of their own: what is planted here does not reach those. */
 const elsewhere = /^(console|house|image|infra|lambda|local|mutate|package|readme|smoke|emulator)\//;
@@ -58,8 +61,10 @@ async function cover(files: readonly string[] | null): Promise<Answer> {
   const run = await open();
   const all = await run.globTestSpecifications();
   const asked = files === null ? null : new Set(files.map((file) => resolve(file)));
-  const isHere = (path: string): boolean =>
-    !elsewhere.test(relative(resolve("test"), path)) && (asked?.has(path) ?? true);
+  const isHere = (path: string): boolean => {
+    const name = relative(resolve("test"), path);
+    return !elsewhere.test(name) && (!name.includes(".long.") || longOnes.test(name)) && (asked?.has(path) ?? true);
+  };
   const { testModules } = await run.runTestSpecifications(all.filter(({ moduleId }) => isHere(moduleId)));
   const measured = testModules.map((module) => ({
     file: module.relativeModuleId,

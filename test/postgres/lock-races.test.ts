@@ -49,6 +49,25 @@ describe("finding 8: the fence", () => {
     expect(rows).toEqual([{ late: 0 }]);
   });
 
+  test("a holder whose statement runs is waited for, and one of another name is left alone", async () => {
+    const { store, pool } = db;
+    await store.installFence(pass(1));
+    const [busy, other] = [await pool.connect(), await pool.connect()];
+    for (const [client, name] of [
+      [busy, "pass"],
+      [other, "another"],
+    ] as const) {
+      await client.query("begin");
+      await client.query("select pg_advisory_xact_lock_shared(hashtextextended('belfry.fence:' || $1, 0))", [name]);
+    }
+    // Longer than two turns of the installer.
+    const worked = busy.query("select pg_sleep(1)").then(() => busy.query("commit"));
+    expect(await store.installFence(pass(2))).toBe(1);
+    expect((await worked).command).toBe("COMMIT");
+    expect((await other.query("commit")).command).toBe("COMMIT");
+    for (const client of [busy, other]) client.release();
+  });
+
   test("a check that waited for an installer sees what it installed", async () => {
     const { store, pool } = db;
     await store.installFence(pass(1));

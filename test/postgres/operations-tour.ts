@@ -2,6 +2,7 @@ import type { JobId, RunId } from "../../src/core/job/job.ts";
 import type { StreamCursor, StreamEvent } from "../../src/core/ports/event-stream.ts";
 import type { Operations } from "../../src/core/ports/operations.ts";
 import { jobSorts } from "../../src/core/ports/job-search.ts";
+import type { State } from "../../src/core/job/state.ts";
 import { aPause } from "../support/pause.ts";
 
 /** Uses what operators look at and steer once or more, so that each of its statements runs. */
@@ -9,7 +10,10 @@ export async function operationsTour(operations: Operations): Promise<void> {
   await operations.countBatches({ kind: "tour", lane: "tour" }, { processed: 3, succeeded: 2, failed: 1 });
   await operations.rollUp(1_000);
   const { jobs } = await operations.jobs({ search: {}, sort: "newest", cursor: null, limit: 10 });
-  for (const sort of jobSorts) await operations.jobs({ search: { states: ["FAILED"] }, sort, cursor: null, limit: 10 });
+  for (const sort of jobSorts) {
+    const states: State[] = sort === "due" ? ["PENDING", "QUEUED"] : ["FAILED"];
+    await operations.jobs({ search: { states }, sort, cursor: null, limit: 10 });
+  }
   await operations.jobs({ search: { key: "none" }, sort: "newest", cursor: null, limit: 10 });
   await operations.count({ kind: "tour" }, 100);
   await operations.count({ key: "tour" }, 100);

@@ -10,7 +10,7 @@ import { aJob, failure, minute, settlementOf, settleOptions, dispatchWindowMs } 
 /** Uses every verb of the store once or more, so that every statement runs with values of its daily life. */
 export async function tour(store: Store, clock: TestClock, tag: string): Promise<void> {
   await handOffs(store, clock, tag);
-  await slots(store, clock);
+  await slots(store, clock, tag);
   await endings(store, clock, tag);
   await schedules(store, clock, tag);
   await scheduleControl(store, clock, tag);
@@ -52,8 +52,8 @@ async function handOffs(store: Store, clock: TestClock, tag: string): Promise<vo
   await store.requeueLost({ lane: "quiet", evidence: "queue-empty", olderThanMs: minute, limit: 10 });
 }
 
-async function slots(store: Store, clock: TestClock): Promise<void> {
-  const cap = `cap:tour-${performance.now()}`;
+async function slots(store: Store, clock: TestClock, tag: string): Promise<void> {
+  const cap = `cap:tour-${tag}`;
   await store.installSlots([
     { key: cap, size: 3, onRefusal: "hold", reason: "slot" },
     { key: "overlap:tour", size: 1, onRefusal: "queue-one", reason: "overlap" },

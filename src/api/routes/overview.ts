@@ -69,7 +69,7 @@ async function summarize(options: ApiOptions, span: number | undefined, within: 
       counts: all.counts.filter(({ lane }) => isSeen(lane)),
       cut: all.cut.filter(({ lane }) => lane === null || isSeen(lane)),
     })),
-    operations.count(failedJobs, operationsLimits.countRowsMax),
+    operations.count(failedJobs, operationsLimits.countedRowsMax),
     operations.jobs({ search: failedJobs, sort: "newest", cursor: null, limit: operationsLimits.lastFailuresShown }),
     operations.minutes({ since: now - 3_600_000, kinds: kindsIn(within), lane: null }),
     operations.lanePauses(),

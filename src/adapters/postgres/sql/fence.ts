@@ -77,7 +77,7 @@ on conflict (name) do update set
   owner = excluded.owner,
   fence = greatest(s.fence + 1, excluded.fence),
   lease_until = excluded.lease_until
-where s.owner is null or s.lease_until < belfry.clock() or s.owner = excluded.owner
+where s.owner is null or s.lease_until <= belfry.clock() or s.owner = excluded.owner
 returning fence`,
 );
 

@@ -44,7 +44,7 @@ select to_jsonb(l) as lane_pause, to_jsonb(s) as schedule, j.preds_open,
   (select count(*)::int from (
     select from belfry.job r
     where j.state = 'QUEUED' and r.id = any(array(select unnest(job_ids) from leases where lane = j.lane)) and r.lease_id is not null
-    limit $4
+    order by r.id limit $4
   ) r) as running,
   (select count(*) >= $2 from leases where j.state = 'QUEUED') as is_more_running,
   (select belfry.ms(w.seen_at) from belfry.worker w where j.state = 'QUEUED' and w.lane = j.lane order by w.seen_at desc limit 1)

@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import type { Pool, PoolClient } from "pg";
+import type { Connections } from "../../src/adapters/postgres/connect.ts";
+
+/** Notes each row that a statement writes: the whole row when it is new or gone, else the columns that changed. */
+const noting = `
+create schema noted;
+create table noted.change (line text not null);
+create function noted.note() returns trigger language plpgsql as $$
+declare
+  was jsonb := case when tg_op = 'INSERT' then '{}' else to_jsonb(old) end;
+  now jsonb := case when tg_op = 'DELETE' then '{}' else to_jsonb(new) end;
+begin
+  insert into noted.change
+  select format('%s %s %s %s', regexp_replace(tg_table_name, '_(\\d{8}|rest)$', ''), lower(tg_op),
+    case tg_op when 'UPDATE' then concat(was ->> 'id', was ->> 'key', was ->> 'name', was ->> 'job_id', was ->> 'n') end,
+    (select jsonb_object_agg(key, coalesce(now -> key, was -> key)) from jsonb_object_keys(was || now) key
+     where was -> key is distinct from now -> key));
+  return null;
+end $$;
+do $$ declare each text; begin
+  for each in select relname from pg_class where relnamespace = 'belfry'::regnamespace and relkind in ('r', 'p') and not relispartition
+    and relname <> 'test_clock'
+  loop execute format('create trigger noted after insert or update or delete on belfry.%I for each row execute function noted.note()', each);
+  end loop;
+end $$`;
+
+type Send = (query: Query, values?: readonly unknown[]) => Promise<{ rows: object[]; rowCount: number | null }>;
+type Query = string | { readonly name?: string; readonly text: string; readonly values?: readonly unknown[] };
+
+/** By statement, what each of its executions answered and wrote: counts to read, and a hash of all of it. */
+export async function watchEffects(pool: Pool, connections: Connections): Promise<ReadonlyMap<string, string[]>> {
+  await pool.query(noting);
+  const seen = new Map<string, string[]>();
+  for (const each of [connections.main, connections.tx]) watch(each, seen);
+  return seen;
+}
+
+/** The first epoch began when the template was made, and the roll-up counts the server's transactions; how far a search looks is a matter of time. */
+const isOfServer = new Set(["begin", "epoch", "roll-up-lock"]);
+
+function watch(pool: Pool, seen: Map<string, string[]>): void {
+  pool.on("connect", (client: PoolClient) => {
+    const send = client.query.bind(client) as Send;
+    const watched: Send = async (query, values = []) => {
+      const answer = await (typeof query === "string" ? send(query, values) : send(query));
+      const sent = typeof query === "string" ? query : query.text;
+      const name = /^\/\* belfry:([a-z-]+) \*\//.exec(sent)?.[1];
+      if (name === undefined || isOfServer.has(name) || name.startsWith("search-")) return answer;
+      const { rows } = await send("delete from noted.change returning line");
+      const lines = (rows as { line: string }[]).map(({ line }) => scrubbed(line)).toSorted();
+      const answered = answer.rows.map((row) => scrubbed(JSON.stringify(row)));
+      const text = lineOf(/order by[^)]*$/.test(sent) ? answered : answered.toSorted(), lines);
+      const known = seen.get(name) ?? [];
+      seen.set(name, known);
+      if (!known.includes(text)) known.push(text);
+      return answer;
+    };
+    Object.assign(client, { query: watched });
+  });
+}
+
+function lineOf(answered: readonly string[], lines: readonly string[]): string {
+  const written = [...Map.groupBy(lines, (line) => line.split(" ", 2).join(" "))].map(
+    ([what, those]) => `${those.length} ${what}`,
+  );
+  const all = [...answered, ...lines].join("\n");
+  if (process.env["EFFECTS"] !== undefined) process.stderr.write(`${all}\n`);
+  const hash = createHash("sha256").update(all).digest("hex").slice(0, 8);
+  return [`${answered.length} answered`, ...written, hash].join(", ");
+}
+
+/** What is drawn at random, or numbers transactions, sessions and events, is not the same in two runs. */
+const scrubbed = (text: string): string =>
+  text
+    .replaceAll(/"(xid|upto|pid|server|snapshot|next)": ?("[^"]*"|\d+)/g, '"$1":0')
+    .replaceAll(/[0-9a-f]{8}~[\d.:~]+/g, "CURSOR");
