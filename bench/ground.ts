@@ -60,7 +60,7 @@ export interface Adapter<C extends { close(): Promise<void> }> {
 const ownAdapter: Adapter<Connections> = { migrate, openConnections, createPostgresStore };
 
 /** A durable server of its own, which does not outlive this process. */
-export async function openServer(): Promise<{ readonly url: string; close(): Promise<void> }> {
+export async function openServer(): Promise<{ readonly url: string; readonly pid: number; close(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "belfry-bench-"));
   const server = await startPostgres({ folder, port: 0, settings });
   const remove = (): void => {
@@ -73,6 +73,7 @@ export async function openServer(): Promise<{ readonly url: string; close(): Pro
   });
   return {
     url: server.url,
+    pid: server.pid,
     async close() {
       await server.stop("immediate");
       remove();

@@ -4,6 +4,8 @@ import { comparable } from "./against/bars.ts";
 import { compare } from "./against/compare.ts";
 import { comparisonTable } from "./against/table.ts";
 import { type Case, cases } from "./cases/index.ts";
+import { cells } from "./cells/cells.ts";
+import { cellsPass, cellsTable } from "./cells/report.ts";
 import { cost } from "./cost/cost.ts";
 import { costTable, scaleTable } from "./cost/report.ts";
 import { type Ground, openGround } from "./ground.ts";
@@ -24,18 +26,20 @@ ratio is the median of the rounds' own ratios. Postgres is real, with durable co
 
 ${cases.map(({ name, what }) => `  ${name.padEnd(11)} ${what}`).join("\n")}
 
-Alone, because they need databases of their own: about four, ten and two minutes on two idle cores, and an hour for soak.
+Alone, because they need databases of their own: about four, ten, two and three minutes on two idle cores, and an hour for soak.
 
   growth      pages of every statement, route, list and screen at N and 10 N of all that is kept; above 1.3 x it fails
   peers       graphile-worker and pg-boss on the same server in turns: rates, pick-up, CPU, WAL, bytes kept, and what for
   cost        WAL, CPU, statements, time of connections, SQS calls, log and bytes kept a job, by kind of work: docs/scale.md
+  cells       one cell and two cells, each with a server and a process of its own, on cores they share or have alone,
+              beside the model of docs/scale.md; fails above 20 % apart. Needs taskset
 
   soak        enqueues and works 10,000,000 jobs while as many leave: sizes, dead rows, WAL and times after each 100,000
 
   --jobs      how many the soak works, in hundred thousands; 10,000,000 without it
   --json      one JSON object on stdout: { pass, results: [{ name, value, unit, min, max, roof, ratio, bar, pass }] }
   --minutes   how long ontime goes on; 5 without it
-  --size      a part of peers, cost or soak, above 0 and at most 1, which shows that it runs and not what is quick
+  --size      a part of peers, cost, cells or soak, above 0 and at most 1, which shows that it runs and not what is quick
   --against   beside another commit instead, on one server, round by round in turns: rate, Postgres CPU, WAL and statements
               a job, and the share of heap-only updates. For ${comparable.join(", ")}
   --help      this text
@@ -43,7 +47,7 @@ Alone, because they need databases of their own: about four, ten and two minutes
 Exit code 0 when every bar is reached, 1 when one is missed, 2 for a wrong call.
 `;
 
-const aloneNames = ["growth", "peers", "cost", "soak"];
+const aloneNames = ["growth", "peers", "cost", "cells", "soak"];
 const soakJobs = 10_000_000;
 
 process.exitCode = await main(process.argv.slice(2));
@@ -61,6 +65,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (called.alone === "growth") return await runGrowth(called.json);
   if (called.alone === "peers") return await runPeers(called.size, called.json);
   if (called.alone === "cost") return await runCost(called.size, called.json);
+  if (called.alone === "cells") return await runCells(called.size, called.json);
   if (called.alone === "soak") return await runSoak(called.jobs * called.size, called.size, called.json);
   if (called.against !== null) return await runAgainst(called.chosen, called.against, called.json);
   const figures = await run(called.chosen, called.minutes);
@@ -153,6 +158,13 @@ async function runCost(size: number, isJson: boolean): Promise<number> {
   const costs = await withGround((ground) => cost(ground, size));
   process.stdout.write(isJson ? `${JSON.stringify({ costs })}\n` : `${costTable(costs)}\n${scaleTable(costs)}\n`);
   return 0;
+}
+
+async function runCells(size: number, isJson: boolean): Promise<number> {
+  const run = await cells(size, (text) => process.stderr.write(`${text}\n`));
+  const pass = cellsPass(run);
+  process.stdout.write(isJson ? `${JSON.stringify({ pass, ...run })}\n` : `${cellsTable(run)}\n`);
+  return pass ? 0 : 1;
 }
 
 async function runSoak(jobs: number, size: number, isJson: boolean): Promise<number> {

@@ -28,6 +28,15 @@ const memoryMb = 512;
 const longHandlerMs = 2_000;
 const shortHandlerMs = 50;
 
+/**
+ * Jobs a second that cells on one machine do together: each is bound by its one thread of Node, all by the cores that they
+ * share. On machines of their own it is so many times one cell.
+ */
+export const cellsPerSecond = (
+  { postgresUs, nodeUs }: Pick<Cost, "postgresUs" | "nodeUs">,
+  { cells, cores }: { readonly cells: number; readonly cores: number },
+): number => Math.min((cells * 1e6) / nodeUs, (cores * 1e6) / (postgresUs + nodeUs));
+
 /** @param cost of a job in batches of ten */
 export function asked(cost: Pick<Cost, "postgresUs" | "walBytes" | "keptBytes">, jobsADay: number): Asked {
   const peakPerSecond = (jobsADay / 86_400) * peakFactor;

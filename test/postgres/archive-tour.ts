@@ -23,7 +23,9 @@ export async function archiveTour(connections: Connections): Promise<void> {
     ["events", "event"],
     ["history", "history"],
   ] as const) {
-    await connections.main.query("select belfry.make_partition($1, $2)", [parent, day]);
+    const client = await connections.main.connect();
+    await client.query("select belfry.make_partition($1, $2)", [parent, day]);
+    client.release();
     await source.leave({ part, rows: [row], leaving: { is: "day", day, from: "", to: `${day} 1/1` } }, written);
     const last = await source.next(part);
     if (last !== null) await source.leave(last, written);
