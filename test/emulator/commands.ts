@@ -52,6 +52,7 @@ const lines: readonly (readonly [command: string, args: string, code?: number])[
   ["workers", ""],
   ["events", ""],
   ["kinds", ""],
+  ["archive", ""],
   ["check", `--against ${stage}`],
 ];
 
