@@ -157,8 +157,10 @@ function queued(job: JobView, facts: WaitingFacts, now: Instant): JobExplanation
       advice: `look whether the lane's workers start: belfry workers, and the log of lane ${job.lane}`,
     });
   }
-  const sentence = `it is queued in lane ${job.lane} behind ${many(facts.ahead)}; ${many(runningInLane)} run there now`;
-  return say("queued", sentence);
+  // None was found among the leases that were looked at, and there are more.
+  const isUnknown = runningInLane.count === 0 && runningInLane.isMore;
+  const running = isUnknown ? "" : `; ${many(runningInLane)} run there now`;
+  return say("queued", `it is queued in lane ${job.lane} behind ${many(facts.ahead)}${running}`);
 }
 
 const say = (
