@@ -157,6 +157,17 @@ describe("a handler is told", () => {
     expect(whyOf(signal)).toBe("lapsed");
   });
 
+  test("the same of a job that a worker claims long after its start", async () => {
+    const { ports, heart } = beats(() => new Promise(() => {}));
+    await ports.clock.advance(5 * leaseMs);
+    heart.hold(job(1));
+    const signal = heart.holdOf(job(1)).signal;
+    await ports.clock.advance(leaseMs - 1);
+    expect(whyOf(signal)).toBeNull();
+    await ports.clock.advance(1);
+    expect(whyOf(signal)).toBe("lapsed");
+  });
+
   test("nothing while heartbeats fail for less than a lease", async () => {
     let failures = 2;
     const { ports, heart } = beats(async (held) => {

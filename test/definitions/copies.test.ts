@@ -30,6 +30,8 @@ test("an error of one is what the other takes it for", () => {
     afterMs: 5,
   });
   expect(outcomeOf(new other.AmbiguousError("sent"), null)).toMatchObject({ is: "ambiguous" });
+  const invalid = new other.InvalidPayload("mail", [{ path: "to", message: "is required" }]);
+  expect(outcomeOf(invalid, null)).toMatchObject({ is: "permanent", code: "INVALID_PAYLOAD" });
   expect(outcomeOf(new Error("other"), null)).toMatchObject({ is: "retryable", code: "Error" });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { defineSchedule } from "../../src/core/define/define-schedule.ts";
 import type { OccurrenceView } from "../../src/core/ports/schedule.ts";
 import { occurrenceKey } from "../support/reference/tables.ts";
-import { hour, midnight, minute, stage, type Stage, work } from "./stage.ts";
+import { capped, hour, midnight, minute, stage, type Stage, work } from "./stage.ts";
 import { aPause } from "../support/pause.ts";
 
 const often = (cron: string, over: object = {}) =>
@@ -119,6 +119,16 @@ describe("backfill", () => {
     await at.liveUntil(Math.max(onTime, first ?? 0));
     const row = (await at.ledger("s")).find((each) => each.nominalAt === onTime);
     expect(row).toMatchObject({ outcome: "FIRED" });
+  });
+
+  test("keeps a kind's cap beside its own slot", async () => {
+    const at = await stage([often("* * * * *", { run: capped })]);
+    await at.advance(30 * minute);
+    await at.tick();
+    await at.work();
+    await at.backfill("s", { from: midnight + minute, to: midnight + 5 * minute });
+    const made = at.store.tables.inStates("PENDING", "QUEUED").filter((row) => row.slotKeys.includes("backfill:s"));
+    expect(made.map(({ slotKeys }) => slotKeys.includes("cap:capped"))).toEqual([true, true, true, true, true]);
   });
 
   test("gives the times that misfire merged a job each", async () => {

@@ -214,7 +214,9 @@ describe("times that are none", () => {
     const at = await stage([often()], nine);
     await at.tick();
     expect(await at.why("often", "09:30")).toMatchObject({ verdict: "not-due", advice: null });
-    expect(await at.why("often", "09:05")).toMatchObject({ verdict: "planned", advice: null });
+    const planned = await at.why("often", "09:05");
+    expect(planned).toMatchObject({ verdict: "planned", advice: null });
+    expect(planned.sentence).toMatch(/^2026-11-21 09:05 is planned: job \d+ is due at 2026-11-21T00:05:00.000Z$/);
     await at.store.pauseSchedule("often", { by: "ada", reason: null, until: null });
     expect(await at.why("often", "09:30")).toMatchObject({
       verdict: "not-due",

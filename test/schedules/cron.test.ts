@@ -120,6 +120,7 @@ describe("what is refused names the field, the value and the rule", () => {
     ["* * * * L", 'day of week "L": `L` follows a weekday'],
     ["* * * * 5#6", 'day of week "5#6": `#` takes a weekday and 1 to 5'],
     ["* * * * 5#0", 'day of week "5#0"'],
+    ["* * * * 5#2#3", 'day of week "5#2#3": `#` takes a weekday and 1 to 5'],
     ["* * L-31 * *", 'day of month "L-31": `L-n` counts 0 to 30 days'],
     ["* * 1-5W * *", 'day of month "1-5W": `W` follows one day'],
     ["* * 32W * *", 'day of month "32W": values go from 1 to 31'],

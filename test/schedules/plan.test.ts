@@ -77,6 +77,11 @@ describe("a healthy schedule", () => {
       decisions: [{ outcome: "PLANNED" }],
       nextAt: null,
     });
+    const decided = aSpec({ expression: { form: "at", at: midnight } });
+    expect(planSchedule(aRow({ spec: decided }), options(midnight + minute))).toMatchObject({
+      decisions: [],
+      nextAt: null,
+    });
     const over = aSpec({ expression: { form: "cron", cron: "cron(0 0 1 1 ? 2002-2005)" } });
     expect(planSchedule(aRow({ spec: over }), options(midnight))).toMatchObject({ decisions: [], nextAt: null });
   });
@@ -112,6 +117,14 @@ describe("after an outage of ten minutes", () => {
     const plan = planSchedule(row, options(midnight + 2 * hour + 10 * minute));
     expect(brief(plan.decisions)).toEqual(["60 SKIPPED misfire", "120 SKIPPED misfire"]);
     expect(plan.carry).toEqual({ missed: 2, missedUntil: null, catchUpUntil: null });
+  });
+
+  test("latest with an age still takes a time that is exactly that old", () => {
+    const row = aRow({
+      spec: aSpec({ expression: { form: "every", everyMs: hour }, misfire: { ...latest, maxAgeMs: 10 * minute } }),
+    });
+    const plan = planSchedule(row, options(midnight + 2 * hour + 10 * minute));
+    expect(brief(plan.decisions)).toEqual(["60 COALESCED into 2026-11-21T02:00:00", "120 CATCH_UP 1"]);
   });
 
   test("all gives one job each, paced by due times after now", () => {
