@@ -108,13 +108,11 @@ function overtakenBefore(t: Tables, lane: string): number {
   const claimed = [...t.jobs.values()]
     .filter((row) => row.lane === lane && row.startedAt !== null && row.startedAt >= outSince(row))
     .toSorted((a, b) => (b.startedAt ?? 0) - (a.startedAt ?? 0))
-    .slice(0, claimsLookedAt)
+    .slice(0, deliveryLimits.overtakenSampleMax)
     .map(outSince)
     .toSorted((a, b) => a - b);
   const fifth = claimed[Math.max(0, Math.ceil(claimed.length / 20) - 1)];
   return fifth === undefined ? -Infinity : fifth - deliveryLimits.overtakenMs;
 }
-const claimsLookedAt = 300;
-
 const inLane = (row: { readonly lane: string }, lane: string | undefined): boolean =>
   lane === undefined || row.lane === lane;
