@@ -147,19 +147,12 @@ describe("a handler is told", () => {
     expect(whyOf(signal)).toBe("lapsed");
   });
 
-  test("that its lease lapsed when a heartbeat does not answer for all of it", async () => {
+  test.each([
+    ["claimed at the worker's start", 0],
+    ["claimed long after it", 5 * leaseMs],
+  ])("that its lease lapsed when a heartbeat does not answer for all of it, %s", async (_, afterMs) => {
     const { ports, heart } = beats(() => new Promise(() => {}));
-    heart.hold(job(1));
-    const signal = heart.holdOf(job(1)).signal;
-    await ports.clock.advance(leaseMs - 1);
-    expect(whyOf(signal)).toBeNull();
-    await ports.clock.advance(1);
-    expect(whyOf(signal)).toBe("lapsed");
-  });
-
-  test("the same of a job that a worker claims long after its start", async () => {
-    const { ports, heart } = beats(() => new Promise(() => {}));
-    await ports.clock.advance(5 * leaseMs);
+    await ports.clock.advance(afterMs);
     heart.hold(job(1));
     const signal = heart.holdOf(job(1)).signal;
     await ports.clock.advance(leaseMs - 1);
