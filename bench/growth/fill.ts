@@ -210,6 +210,22 @@ export async function write(pool: Pool, thing: string, count: number, part = { f
   await pool.query(found.text.replace(/\$([123])/g, (_, place: string) => `${values[Number(place) - 1]}::int`));
 }
 
+const pastDay = "20000102";
+const pastAt = (n: string): string =>
+  `to_timestamp('${pastDay}', 'YYYYMMDD') + interval '12 hours' + ${n} * interval '1 microsecond'`;
+
+/** So many events and histories of a day past its retention, which only an archive reads: each prune without one drops it. */
+export async function writePastDay(pool: Pool, count: number): Promise<void> {
+  await pool.query(`
+    select belfry.drop_partition(p, '${pastDay}'), belfry.make_partition(p, '${pastDay}') from unnest(array['event', 'history']) p;
+    insert into belfry.event (id, xid, at, from_state, to_state, worker, job_ids, attempts, generations, started_at)
+    select n, '3', ${pastAt("n")}, 'RUNNING', 'SUCCESS', 'w', array[n], array[1], array[1], array[belfry.now()]
+    from generate_series(1, ${count}::int) n;
+    insert into belfry.history (job_id, at, from_state, to_state, attempt, generation, worker, started_at, error_code)
+    select n * 11, ${pastAt("n")}, 'RUNNING', 'FAILED', 1, 1, 'w', belfry.now(), 'E1' from generate_series(1, ${count}::int) n;
+    analyze belfry.event_${pastDay}, belfry.history_${pastDay}`);
+}
+
 /** Of live jobs, the units of each thing that arrive before those of the next. */
 const partUnits = 1_000;
 

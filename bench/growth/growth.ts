@@ -10,7 +10,7 @@ import { tour } from "../../test/postgres/tour.ts";
 import { apiOn } from "../api-app.ts";
 import type { Ground } from "../ground.ts";
 import { compare, type Cost, costOf, type Kind, type Line, quietest, together, worst } from "./compare.ts";
-import { fill, units } from "./fill.ts";
+import { fill, units, writePastDay } from "./fill.ts";
 import { commands, placeholders, type Asked, requests, screens } from "./requests.ts";
 import { openWorld, type World } from "./world.ts";
 
@@ -71,7 +71,7 @@ async function measured(ground: Ground, count: number): Promise<Costs> {
     const answered = new Map<string, Cost[]>();
     for (let round = 0; round < rounds; round += 1) {
       const roundMs = performance.now();
-      addCalls(statements, await tourOf(world, round));
+      addCalls(statements, await tourOf(world, { round, count }));
       for (const [name, cost] of await requestsOf(world, round))
         answered.set(name, [...(answered.get(name) ?? []), cost]);
       process.stderr.write(`round ${round + 1} took ${seconds(roundMs)} s\n`);
@@ -95,14 +95,17 @@ async function levelsOf(pool: Pool): Promise<ReadonlyMap<string, number>> {
 
 const seconds = (fromMs: number): string => ((performance.now() - fromMs) / 1_000).toFixed(1);
 
-async function tourOf(world: World, round: number): Promise<readonly Plan[]> {
+async function tourOf(world: World, { round, count }: { round: number; count: number }): Promise<readonly Plan[]> {
   // The tour's own runs stand behind many windows of kept ones; of held keys each round looks at the first window.
   await world.database.pool.query(`
     insert into belfry.pass_place (step, behind) select 'resolve', max(id)::text from belfry.run union all select 'wake', ''
     on conflict (step) do update set behind = excluded.behind`);
   world.plans.length = 0;
   await tour(world.store, world.clock, `round-${round}`);
+  // An index still has the rows that the tour ended: how many pages they lie on is no matter of what is kept.
+  await world.database.pool.query("vacuum (index_cleanup on) belfry.job");
   await operationsTour(world.operations);
+  await writePastDay(world.database.pool, count);
   await archiveTour(world.connections);
   return [...world.plans];
 }

@@ -1,7 +1,8 @@
 import { readdirSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
+import { createArchiveSource } from "../../src/adapters/postgres/archive-source.ts";
 import { compare, costOf, type Line, quietest } from "../../bench/growth/compare.ts";
-import { write } from "../../bench/growth/fill.ts";
+import { write, writePastDay } from "../../bench/growth/fill.ts";
 import { commands, requests, screens } from "../../bench/growth/requests.ts";
 import { openWorld } from "../../bench/growth/world.ts";
 import { endpoints } from "../api/document.ts";
@@ -62,6 +63,21 @@ test("a stream reads what is new, however many events are kept", async () => {
     return quietest(world.plans.filter((plan) => plan.name === "stream").map((plan) => costOf([plan])));
   };
   const line = compare(["statement", "stream"], await polled(3_000), await polled(30_000));
+  expect(line).not.toMatchObject({ verdict: "worse" });
+});
+
+test("a page of a day that leaves for the archive costs the same, however many rows the day has", async () => {
+  const paged = async (count: number) => {
+    const database = await freshDatabase({ own: true });
+    onTestFinished(() => database.close());
+    await writePastDay(database.pool, count);
+    const world = await openWorld(database);
+    onTestFinished(() => world.close());
+    const source = createArchiveSource(world.connections);
+    for (const part of ["events", "history"] as const) expect((await source.next(part))?.rows.length).toBe(1_000);
+    return costOf(world.plans.filter(({ name }) => name === "archive-events" || name === "archive-histories"));
+  };
+  const line = compare(["statement", "archive"], await paged(2_000), await paged(20_000));
   expect(line).not.toMatchObject({ verdict: "worse" });
 });
 

@@ -89,13 +89,16 @@ async function nextOfDay(session: Session, part: DayPart): Promise<ArchiveBatch<
   const [{ behind } = { behind: "" }] = await session.run(day.archiveBehind, [part]);
   const [ofDay, place = ""] = behind.split(" ");
   const [first = "0", second = "0"] = ofDay === oldest.day && place !== "" ? place.split("/") : [];
-  const page = [objectRowsMax, objectBytesMax, oldest.day, first];
+  const page = [objectRowsMax, objectBytesMax, beginOf(oldest.day), first];
   const rows = await (part === "events"
     ? readRows(session, day.archiveEvents, page)
     : readRows(session, day.archiveHistories, [...page, second]));
   const to = `${oldest.day} ${rows.at(-1)?.place ?? ""}`;
   return { part, rows: shown(rows), leaving: { is: "day", day: oldest.day, from: behind, to } };
 }
+
+/** Of a day as partitions name it, `YYYYMMDD`, in UTC. */
+const beginOf = (day: string): number => Date.parse(day.replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3"));
 
 /** @throws Changed, so that nothing of it happens. */
 async function leave(

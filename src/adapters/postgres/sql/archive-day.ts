@@ -1,3 +1,4 @@
+import { dayMs } from "../../../core/job/units.ts";
 import { statement } from "../statement.ts";
 import { type ArchiveRow, fitting, own } from "./archive.ts";
 
@@ -5,20 +6,19 @@ const event = {
   line: `(${own("e", "id", "xid")} || jsonb_build_object('job_ids', e.job_ids::text[]))::text`,
   row: "e.id::text as number, null::text as kind, belfry.ms(e.at) as at",
 };
-/** A job that has left took its own history along; its kind is then unknown. */
+/** A job that has left took its own history along; its kind is then unknown. Each job is looked up: a join by merge reads all before it. */
 const history = {
   line: `(${own("h", "id", "job_id")})::text`,
-  row: "h.job_id::text as number, j.kind, belfry.ms(h.at) as at",
+  row: "h.job_id::text as number, (select j.kind from belfry.job j where j.id = h.job_id) as kind, belfry.ms(h.at) as at",
 };
-const kindOfHistory = "left join belfry.job j on j.id = h.job_id";
 
-const inDay = (at: string): string =>
-  `${at} >= to_date($3, 'YYYYMMDD')::timestamp at time zone 'UTC' and ${at} < to_date($3, 'YYYYMMDD')::timestamp at time zone 'UTC' + interval '24 hours'`;
+/** Instants and no names of days: those the planner folds, so that it plans for the one partition instead of for all of them. */
+const inDay = (at: string): string => `${at} >= belfry.at($3::float8) and ${at} < belfry.at($3::float8 + ${dayMs})`;
 
 const page = (table: string, lines: string): string =>
   `with lines as materialized (${lines}) select '${table}' as of, number, place, version, kind, at, line from ${fitting} order by n`;
 
-/** The next events of a day that is past its retention, behind the id $4. $1 rows and $2 bytes at most $3 day. Locks nothing. */
+/** The next events of a day that is past its retention, behind the id $4. $1 rows and $2 bytes at most $3 the day's begin. Locks nothing. */
 export const archiveEvents = statement<ArchiveRow>(
   "archive-events",
   page(
@@ -34,7 +34,7 @@ export const archiveHistories = statement<ArchiveRow>(
   page(
     "history",
     `select (h.job_id, h.id) as n, h.job_id || '/' || h.id as place, '' as version, ${history.row}, ${history.line} as line
-     from belfry.history h ${kindOfHistory}
+     from belfry.history h
      where ${inDay("h.at")} and (h.job_id, h.id) > ($4::bigint, $5::bigint) order by h.job_id, h.id limit $1`,
   ),
 );
@@ -55,7 +55,7 @@ export const archiveRestOfHistories = statement<ArchiveRow>(
   page(
     "history",
     `select (h.job_id, h.id) as n, h.ctid::text as place, h.xmin::text as version, ${history.row}, ${history.line} as line
-     from belfry.history_rest h ${kindOfHistory}
+     from belfry.history_rest h
      where h.ctid = any(array(select ctid from belfry.history_rest order by job_id, id limit $1)) and h.at < belfry.now() - belfry.span($3::float8)`,
   ),
 );
