@@ -18,6 +18,9 @@ on conflict (kind, key) do nothing
 returning id`,
 );
 
+/** As a range of one: of a kind that is new to its statistics, the planner would read each run. $1 kind $2 key. */
+const ofKindAndKey = "(key, kind) >= ($2, $1) and (key, kind) <= ($2, $1)";
+
 /** The run that has this kind and key: a second statement, since the insert cannot see rows that committed after it began. */
 export const findRun = statement<{
   id: string;
@@ -25,14 +28,14 @@ export const findRun = statement<{
   cursor: unknown;
   input: unknown;
   parent_id: string | null;
-}>("run-find", "select id, sealed, cursor, input, parent_id from belfry.run where kind = $1 and key = $2");
+}>("run-find", `select id, sealed, cursor, input, parent_id from belfry.run where ${ofKindAndKey}`);
 
 /** Opens a run again that its own starter left unsealed, for its next attempt. $1 kind $2 key $3 starter. Locks: its row, waiting. */
 export const reopenForStarter = statement<never>(
   "run-reopen",
   `
 update belfry.run set state = 'RUNNING', sealed = false, error = null, finished_at = null
-where kind = $1 and key = $2 and starter_id = $3::bigint and error is not null and state in ('RUNNING', 'FAILED')`,
+where ${ofKindAndKey} and starter_id = $3::bigint and error is not null and state in ('RUNNING', 'FAILED')`,
 );
 
 /**
