@@ -41,6 +41,9 @@ const live = (state: string, more: { count: string; columns: string; values: str
     belfry.now(), ${more.values}
   from generate_series($2 ${more.count} + 1, $3 ${more.count}) n`;
 
+/** Of all parts the same: by the time of each, messages of many parts would mix, and the next ones before a job lie on as many pages. */
+const sentAt = "pg_postmaster_start_time() - n * interval '1 millisecond'";
+
 /** Each thing of issue and design that stays, with what a year of work looks like: most of it finished, little of it live. */
 const kept: readonly Kept[] = [
   { thing: "finished jobs: SUCCESS, FAILED, CANCELED", text: finished },
@@ -69,7 +72,7 @@ const kept: readonly Kept[] = [
     text: live("QUEUED", {
       count: "* 1",
       columns: "due_at, dispatched_at",
-      values: "belfry.now() - n * interval '1 millisecond', belfry.now() - n * interval '1 millisecond'",
+      values: `${sentAt}, ${sentAt}`,
     }),
   },
   {
@@ -235,6 +238,8 @@ export async function fill(pool: Pool, count: number): Promise<void> {
     `select belfry.make_partition(p, to_char(belfry.now() at time zone 'UTC' - d * interval '1 day', 'YYYYMMDD'))
      from unnest(array['event', 'history']) p cross join generate_series(1, ${keptDays}) d`,
   );
+  // The larger one takes long enough for autovacuum to come in between, and its rows would then fill gaps, one on each page.
+  await pool.query("alter table belfry.job set (autovacuum_enabled = off)");
   for (const { thing, isLive } of kept) if (isLive === undefined) await write(pool, thing, count);
   for (let from = 0; from < count; from += partUnits) {
     for (const { thing, isLive } of kept) {
@@ -246,4 +251,5 @@ export async function fill(pool: Pool, count: number): Promise<void> {
      on conflict (name) do update set upto = excluded.upto`,
   );
   await pool.query("vacuum (analyze)");
+  await pool.query("alter table belfry.job reset (autovacuum_enabled)");
 }

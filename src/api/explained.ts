@@ -12,10 +12,10 @@ export async function explained(
   { job, now }: { readonly job: JobView; readonly now: Instant },
   within: Bounds | null,
 ): Promise<JobExplanationReply | null> {
-  const facts = await operations.waiting(job.id, operationsLimits.countedRowsMax);
+  const facts = await operations.waiting(job.id, operationsLimits.placeCountedMax);
   if (facts === null) return null;
   const key = job.heldOn ?? job.slotKeys.find((each) => each.startsWith("lock:")) ?? null;
-  const slot = key === null ? null : ((await operations.slots(key)).find((each) => each.key === key) ?? null);
+  const slot = key === null ? null : await operations.slot(key);
   const { until, ...answer } = explainJob(job, facts, { now, slot });
   // A job of another scope may hold a lock that both have.
   const holders = within === null ? null : await operations.jobsById(answer.waitsFor);

@@ -101,6 +101,7 @@ async function searches({ operations, store }: World, tag: string, ids: readonly
   for (const kind of [null, kindOf(tag, 1)]) await operations.failureGroups({ kind });
   await operations.health(1_000);
   await operations.slots("cap:");
+  await operations.slot(`cap:${tag}`);
   await operations.workers(now - minute);
   await operations.live(5);
 }

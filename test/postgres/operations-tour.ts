@@ -27,6 +27,7 @@ export async function operationsTour(operations: Operations): Promise<void> {
   await operations.live(1_000);
   await operations.lanePauses();
   await operations.slots("");
+  await operations.slot("cap:tour");
   await operations.registerWorker({ id: "w", lane: "tour", version: "1" });
   await operations.workers(0);
   await operations.failureGroups({ kind: null });

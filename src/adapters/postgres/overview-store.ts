@@ -2,12 +2,21 @@ import type { JobId, RunId } from "../../core/job/job.ts";
 import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Operations } from "../../core/ports/operations.ts";
-import { worstIn, type WorstIn, type WorstKind } from "../../core/ports/overview.ts";
+import { type SlotUse, worstIn, type WorstIn, type WorstKind } from "../../core/ports/overview.ts";
 import type { State } from "../../core/job/state.ts";
 import type { WaitingFacts } from "../../core/ports/waiting.ts";
 import { pauseOf } from "./pause.ts";
 import type { Session } from "./session.ts";
-import { countLive, readFailureGroups, readFences, readLanes, readSlots, readWorkers } from "./sql/overview.ts";
+import {
+  countLive,
+  readFailureGroups,
+  readFences,
+  readLanes,
+  readSlot,
+  readSlots,
+  readWorkers,
+  type SlotRow,
+} from "./sql/overview.ts";
 import { writeWorker } from "./sql/worker.ts";
 import { keepSortsSmall, readFailures, readHealth, readWorstKinds, spill } from "./sql/health.ts";
 import { readArchive } from "./sql/archive-day.ts";
@@ -21,6 +30,7 @@ type OverviewStore = Pick<
   | "live"
   | "lanePauses"
   | "slots"
+  | "slot"
   | "workers"
   | "registerWorker"
   | "failureGroups"
@@ -45,10 +55,11 @@ export function overviewStore(session: Session): OverviewStore {
     async slots(prefix) {
       const { slotGroupsShownMax, slotHoldersShownMax, countRowsMax } = operationsLimits;
       const rows = await session.run(readSlots, [prefix, slotGroupsShownMax, slotHoldersShownMax, countRowsMax]);
-      return rows.map(({ holders, ...row }) => ({
-        ...row,
-        holders: holders.map((holder) => ({ ...holder, jobId: holder.jobId as JobId })),
-      }));
+      return rows.map((row) => ({ ...row, holders: holdersOf(row) }));
+    },
+    async slot(key) {
+      const [row] = await session.run(readSlot, [key, operationsLimits.slotHoldersShownMax]);
+      return row === undefined ? null : { ...row, holders: holdersOf(row) };
     },
     async health(overdueMs) {
       const { countedRowsMax, deadRowsMin, longRunMs } = operationsLimits;
@@ -147,9 +158,13 @@ async function live(session: Session, rowsMax: number): ReturnType<OverviewStore
   };
 }
 
+const holdersOf = ({ holders }: Pick<SlotRow, "holders">): SlotUse["holders"] =>
+  holders.map((holder) => ({ ...holder, jobId: holder.jobId as JobId }));
+
 async function waiting(session: Session, id: JobId, limit: number): ReturnType<OverviewStore["waiting"]> {
-  const { predecessorsShown, runningCountedMax } = operationsLimits;
-  const [row] = await session.run(readWaiting, [id, limit + 1, predecessorsShown, runningCountedMax + 1]);
+  const { predecessorsShown, runningCountedMax, countedRowsMax } = operationsLimits;
+  const values = [id, limit + 1, predecessorsShown, runningCountedMax + 1, countedRowsMax];
+  const [row] = await session.run(readWaiting, values);
   if (row === undefined) return null;
   const bounded = (count: number) => ({ count: Math.min(count, limit), isMore: count > limit });
   return {

@@ -5,7 +5,7 @@ import { contractLimits } from "../job/contract-limits.ts";
 import { workerLimits } from "../work/worker-limits.ts";
 import { isFinal } from "../job/state.ts";
 import type { BoundedCount } from "../ports/job-search.ts";
-import type { SlotUse } from "../ports/overview.ts";
+import type { SlotHolders } from "../ports/overview.ts";
 import type { WaitingFacts } from "../ports/waiting.ts";
 import { pauseAt, pauseText } from "../ports/pause.ts";
 
@@ -47,7 +47,7 @@ const noWorkerMs = 10_000;
 export function explainJob(
   job: JobView,
   facts: WaitingFacts,
-  { now, slot }: { now: Instant; slot: SlotUse | null },
+  { now, slot }: { now: Instant; slot: SlotHolders | null },
 ): JobExplanation {
   if (isFinal(job.state)) return ended(job, facts, slot);
   if (job.state === "RUNNING") return running(job, now);
@@ -83,7 +83,7 @@ function running(job: JobView, now: Instant): JobExplanation {
   return say("running", `it runs since ${iso(job.startedAt ?? now)} on ${where}`);
 }
 
-function ended(job: JobView, { lastReason, failedFirst }: WaitingFacts, slot: SlotUse | null): JobExplanation {
+function ended(job: JobView, { lastReason, failedFirst }: WaitingFacts, slot: SlotHolders | null): JobExplanation {
   if (job.state === "SKIPPED" && lastReason === reasons.lockHeld) {
     const holders = slot?.holders.map(({ jobId }) => jobId) ?? [];
     const sentence = `it was SKIPPED: another job held its lock ${slot?.key ?? ""}`.trimEnd();
@@ -106,7 +106,7 @@ function ended(job: JobView, { lastReason, failedFirst }: WaitingFacts, slot: Sl
   return say("ended", `it ended as ${job.state}${at}${why === null ? "" : ` (${why})`}`, { advice });
 }
 
-function held(job: JobView, { heldBefore }: WaitingFacts, slot: SlotUse | null): JobExplanation {
+function held(job: JobView, { heldBefore }: WaitingFacts, slot: SlotHolders | null): JobExplanation {
   const taken = slot === null ? "all" : `${slot.taken} of ${slot.size}`;
   const sentence = `it waits for a slot of ${job.heldOn}: ${taken} are taken, ${many(heldBefore)} wait longer`;
   return say("slot", sentence, { waitsFor: slot?.holders.map(({ jobId }) => jobId) ?? [] });

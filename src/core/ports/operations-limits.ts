@@ -16,6 +16,9 @@ export const operationsLimits = {
   /** The newest failures, from an index alone, and the newest runs that FAILED: only a schedule of those is looked at. */
   suspectsMax: 10_000,
   suspectRunsMax: 1_000,
+  /** Of more schedules those are judged by lateness whose newest start was latest, among so many newest decisions. */
+  latestJudgedMax: 1_000,
+  latestLooksMax: 5_000,
   failingLooksMax: 300,
   /** Tasks of a run in one picture, and edges that lead to one of them. */
   mappedTasksMax: 10_000,
@@ -35,6 +38,8 @@ export const operationsLimits = {
   /** Looks, and time limit, of one of the eight counts by state. Open pages request them again and again. */
   countedLooksMax: 2,
   countedMs: 50,
+  /** Jobs before one that waits: each may lie on a page of its own. */
+  placeCountedMax: 100,
   listPayloadBytesMax: 2_048,
   /** Rows of one look of a search; after how many looks, of a list or of a count, and what time, it answers with what it has found. */
   searchRowsMax: 5_000,

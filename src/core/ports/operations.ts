@@ -22,6 +22,7 @@ import type {
   LastPass,
   Live,
   Minute,
+  SlotHolders,
   SlotUse,
   WorkerView,
 } from "./overview.ts";
@@ -45,6 +46,8 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
   lanePauses(): Promise<readonly LanePause[]>;
   /** By the beginning of their keys. */
   slots(prefix: string): Promise<readonly SlotUse[]>;
+  /** Who holds the slots of one group; null: there is no such group. */
+  slot(key: string): Promise<SlotHolders | null>;
   /** Workers seen after `since`, and all that run a job now. */
   workers(since: Instant): Promise<readonly WorkerView[]>;
   /** Once for each worker. The events show what it does. */

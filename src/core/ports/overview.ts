@@ -41,6 +41,8 @@ export interface SlotUse {
   readonly holders: readonly { readonly jobId: JobId; readonly kind: string | null; readonly since: Instant | null }[];
 }
 
+export type SlotHolders = Omit<SlotUse, "waiting">;
+
 export interface WorkerJob {
   readonly jobId: JobId;
   readonly kind: string;

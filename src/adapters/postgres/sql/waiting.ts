@@ -17,14 +17,14 @@ export interface WaitingRow {
 }
 
 /**
- * What decides when job $1 runs. $2 rows before it and leases, $3 predecessors and $4 jobs that run at most. Only a QUEUED job
+ * What decides when job $1 runs. $2 rows before it, $3 predecessors, $4 jobs that run and $5 leases at most. Only a QUEUED job
  * has a place in its lane, a range of one as in `live`. Locks nothing.
  */
 export const readWaiting = statement<WaitingRow>(
   "waiting",
   `
 with leases as materialized (
-  select lane, job_ids from belfry.lease order by until desc limit $2
+  select lane, job_ids from belfry.lease order by until desc limit $5
 )
 select to_jsonb(l) as lane_pause, to_jsonb(s) as schedule, j.preds_open,
   (select array_agg(p.id::text) from (
@@ -46,7 +46,7 @@ select to_jsonb(l) as lane_pause, to_jsonb(s) as schedule, j.preds_open,
     where j.state = 'QUEUED' and r.id = any(array(select unnest(job_ids) from leases where lane = j.lane)) and r.lease_id is not null
     order by r.id limit $4
   ) r) as running,
-  (select count(*) >= $2 from leases where j.state = 'QUEUED') as is_more_running,
+  (select count(*) >= $5 from leases where j.state = 'QUEUED') as is_more_running,
   (select belfry.ms(w.seen_at) from belfry.worker w where j.state = 'QUEUED' and w.lane = j.lane order by w.seen_at desc limit 1)
     as seen_at,
   (
