@@ -180,7 +180,9 @@ test("a schedule is not deleted while thousands of its jobs wait; after the bulk
   await call("POST", "/schedules", { id: "busy", kind: "ping", every: "10m" });
   await plant(opened, null, "none");
   await plant(opened, null, "none");
-  await pool.query("update belfry.job set schedule_id = 'busy'");
+  await pool.query(`with mine as (update belfry.job set schedule_id = 'busy' returning id)
+    insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, schedule_version, job_id, planned_at)
+    select 'busy', id::text, 0, 'UTC', belfry.now() - id * interval '1 minute', 'PLANNED', 1, id, belfry.now() from mine`);
   const refused = await call("DELETE", "/schedules/busy");
   expect(refused).toMatchObject({ status: 409, body: { code: "too-many-waiting" } });
   const [, named = ""] = refused.body.detail.match(/POST \/bulk (\{.*\}), then/) ?? [];

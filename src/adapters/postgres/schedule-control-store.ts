@@ -9,8 +9,9 @@ import type {
   ScheduleVersion,
   ScheduleRefusal,
 } from "../../core/ports/schedule-store.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { scheduleLimits } from "../../core/ports/schedule-limits.ts";
-import { cancelWaiting, occurrenceView, policyOf, scheduleRow, withdraw } from "./schedule-store.ts";
+import { cancelWaiting, occurrenceView, policyOf, scheduleRow, waitingOf, withdraw } from "./schedule-store.ts";
 import type { Session } from "./session.ts";
 import { backfillTimes } from "./sql/backfill.ts";
 import { removeSchedules, writeSchedules } from "./sql/schedule.ts";
@@ -29,13 +30,23 @@ import { changeInTime } from "./prematerialized.ts";
 import type { NewPause } from "../../core/ports/pause.ts";
 import { pauseValues } from "./pause.ts";
 
+/** What takes a deletion back: those that wait are read last, so that none of them becomes due in between. */
+class TooManyWait extends Error {}
+
 export function scheduleControlStore(session: Session): ScheduleControlStore {
   return {
     scheduleFacts: (id) => session.transaction((tx) => facts(tx, id)),
     createSchedule: (spec) => session.transaction((tx) => create(tx, spec)),
     updateSchedule: (spec, options) => session.transaction((tx) => update(tx, spec, options)),
     pauseSchedule: (id, wanted) => session.transaction((tx) => pause(tx, id, wanted)),
-    deleteSchedule: (id, options) => session.transaction((tx) => remove(tx, id, options)),
+    async deleteSchedule(id, options) {
+      try {
+        return await session.transaction((tx) => remove(tx, id, options));
+      } catch (error) {
+        if (error instanceof TooManyWait) return { refused: "waiting" };
+        throw error;
+      }
+    },
     async occurrencesAt(id, { localTimes, instants }) {
       return (await session.run(readOccurrencesAt, [id, localTimes, instants, scheduleLimits.answersMax])).map(
         occurrenceView,
@@ -114,7 +125,10 @@ async function remove(
   if (!isWanted(locked.version, options)) return { refused: "version", version: locked.version };
   return changeInTime(tx, [id], async () => {
     await withdraw(tx, [id], () => null);
-    const canceled = await cancelWaiting(tx, [id]);
+    const { deletedJobsMax } = operationsLimits;
+    const waiting = await waitingOf(tx, [id], deletedJobsMax + 1);
+    if (waiting.length > deletedJobsMax) throw new TooManyWait();
+    const canceled = await cancelWaiting(tx, waiting);
     await execute(tx, removeSchedules, [[id]]);
     return { canceled };
   });

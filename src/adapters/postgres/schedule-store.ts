@@ -64,8 +64,10 @@ async function install(tx: Tx, specs: readonly ScheduleSpec[], apps: readonly st
   const changed = await execute(tx, findChanged, [ids, texts, apps]);
   const gone = changed.filter((row) => row.gone).map((row) => row.id);
   const write = async (): Promise<void> => {
-    await cancelWaiting(tx, gone);
-    if (gone.length > 0) await execute(tx, removeSchedules, [gone]);
+    if (gone.length > 0) {
+      await cancelWaiting(tx, await waitingOf(tx, gone, null));
+      await execute(tx, removeSchedules, [gone]);
+    }
     await execute(tx, writeSchedules, [ids, texts]);
     await execute(tx, takeOver, [ids]);
   };
@@ -90,13 +92,13 @@ export async function withdraw(
   await withdrawOutdated(tx, ids, next);
 }
 
-/** Nothing of a schedule starts after it was removed. @returns how many jobs of past times were waiting. */
-export async function cancelWaiting(tx: Tx, ids: readonly string[]): Promise<number> {
-  if (ids.length === 0) return 0;
-  const waiting = await execute(tx, findWaiting, [ids]);
-  const canceled = await execute(tx, cancelOpen, [waiting.map((row) => row.id), "deleted", false, null]);
-  return canceled.length;
-}
+/** Jobs of past times that wait, `limit` at most; read after later times were withdrawn, as those come nearer. */
+export const waitingOf = async (tx: Tx, ids: readonly string[], limit: number | null): Promise<readonly string[]> =>
+  (await execute(tx, findWaiting, [ids, limit])).map((row) => row.id);
+
+/** Nothing of a schedule starts after it was removed. @returns how many of these jobs were waiting. */
+export const cancelWaiting = async (tx: Tx, jobs: readonly string[]): Promise<number> =>
+  (await execute(tx, cancelOpen, [jobs, "deleted", false, null])).length;
 
 async function plan(
   session: Session,

@@ -9,13 +9,11 @@ import {
   updateSchedule,
 } from "../../core/admin/schedule-control.ts";
 import { ScheduleRefused, unknownSchedule } from "../../core/scheduler/schedule-refused.ts";
-import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { ScheduleRow } from "../../core/ports/schedule.ts";
 import { bulkBeginner } from "../bulk-runner.ts";
 import { etagOf, wantedVersions } from "../conditional.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
-import { HttpProblem } from "../problem.ts";
 import { patched } from "../patched-schedule.ts";
 import { startableKind } from "../startable-kind.ts";
 import { bulk } from "../shape/bulk.ts";
@@ -102,23 +100,11 @@ function writes(options: ApiOptions): readonly Endpoint[] {
       hasVersion: true,
       replies: { 200: deleted },
       async handle({ params, request }) {
-        await fewWait(options, params.id);
         const canceled = deleteSchedule(ports, registry, params.id, wantedVersions(request));
         return { status: 200, body: await answered(canceled) };
       },
     }),
   ];
-}
-
-/** Its jobs are canceled in one transaction with it. @throws HttpProblem 409 */
-async function fewWait({ operations }: ApiOptions, id: string): Promise<void> {
-  const { deletedJobsMax } = operationsLimits;
-  const state = ["PENDING", "QUEUED"] as const;
-  const { count } = await operations.count({ scheduleId: id, states: state }, deletedJobsMax + 1);
-  if (count <= deletedJobsMax) return;
-  const bulk = JSON.stringify({ action: "cancel", filter: { schedule: id, state } });
-  const detail = `more than ${deletedJobsMax} jobs of schedule ${JSON.stringify(id)} wait: pause it, cancel them by POST /bulk ${bulk}, then delete it`;
-  throw new HttpProblem("too-many-waiting", detail);
 }
 
 function patches(options: ApiOptions): readonly Endpoint[] {

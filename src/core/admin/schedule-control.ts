@@ -7,6 +7,7 @@ import { occurrenceShown, plannedRow } from "../scheduler/fire.ts";
 import type { JobId } from "../job/job.ts";
 import { slotGroupsOf } from "../define/new-job.ts";
 import { slotGroupsOfSchedule } from "../scheduler/overlap.ts";
+import { operationsLimits } from "../ports/operations-limits.ts";
 import type { NewPause } from "../ports/pause.ts";
 import type { Ports } from "../ports/ports.ts";
 import { describe, ProblemList } from "../define/problem.ts";
@@ -141,6 +142,7 @@ function granted<T extends object>(answer: T | ScheduleRefusal, id: string): T {
   if (!("refused" in answer)) return answer;
   if (answer.refused === "code") throw inCode(id);
   if (answer.refused === "unknown") throw unknownSchedule(id);
+  if (answer.refused === "waiting") throw tooManyWait(id);
   if (answer.refused === "version") {
     const message = `schedule "${id}" is at version ${answer.version}, not at the one that the change was made for: read it again`;
     throw new ScheduleRefused("version-changed", message, [], answer.version);
@@ -148,6 +150,14 @@ function granted<T extends object>(answer: T | ScheduleRefusal, id: string): T {
   throw new ScheduleRefused(
     "schedule-exists",
     `schedule "${id}" exists already: choose another id, or npx belfry schedules update ${id}`,
+  );
+}
+
+function tooManyWait(id: string): ScheduleRefused {
+  const bulk = JSON.stringify({ action: "cancel", filter: { schedule: id, state: ["PENDING", "QUEUED"] } });
+  return new ScheduleRefused(
+    "too-many-waiting",
+    `more than ${operationsLimits.deletedJobsMax} jobs of schedule "${id}" wait: pause it, cancel them by POST /bulk ${bulk}, then delete it`,
   );
 }
 

@@ -20,9 +20,13 @@ export interface ScheduleFacts {
   readonly versions: readonly ScheduleVersion[];
 }
 
-/** `code`: it is defined in code, and code wins for its own ids. `version`: it stands at another one than was wanted. */
+/**
+ * `code`: it is defined in code, and code wins for its own ids. `waiting`: more than `operationsLimits.deletedJobsMax` of its jobs
+ * wait. `version`: it stands at another one than was wanted.
+ */
 export type ScheduleRefusal =
-  { readonly refused: "exists" | "unknown" | "code" } | { readonly refused: "version"; readonly version: number };
+  | { readonly refused: "exists" | "unknown" | "code" | "waiting" }
+  | { readonly refused: "version"; readonly version: number };
 
 export interface ScheduleChangeOptions {
   /** The versions of which one must stand; left out: any. */
@@ -61,7 +65,7 @@ export interface ScheduleControlStore {
   /**
    * Withdraws later PLANNED times and cancels due jobs that have not started: nothing of it starts any more. Ledger and
    * versions stay. The next tick decides the undecided times up to now: SKIPPED `deleted` where they would have run. From here
-   * on only `dueSchedules` sees the schedule. @returns how many jobs of past times were canceled.
+   * on only `dueSchedules` sees the schedule. Refused while too many jobs wait for one transaction. @returns how many jobs of past times were canceled.
    */
   deleteSchedule(
     id: string,

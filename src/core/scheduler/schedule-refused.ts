@@ -9,7 +9,8 @@ export type RefusalCode =
   | "invalid-schedule"
   | "invalid-time"
   | "version-changed"
-  | "backfill-refused";
+  | "backfill-refused"
+  | "too-many-waiting";
 
 /** A person's change of a schedule was refused; the message says why and what to do instead. */
 export class ScheduleRefused extends Error {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ScheduleSpec } from "../../../src/core/ports/schedule.ts";
+import { operationsLimits } from "../../../src/core/ports/operations-limits.ts";
 import type { Store } from "../../../src/core/ports/ports.ts";
 import { claimOne, eachTest, minute, only, running, settleOne, show, dispatchWindowMs } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
@@ -153,6 +154,21 @@ function stopping(open: OpenStore): void {
       [-2, -1, 1].map((k) => occurrenceAt(now + k * minute)),
     );
     expect(await store.deleteSchedule("every-minute")).toEqual({ canceled: 2 });
+  });
+
+  test("a delete with more waiting jobs than one transaction cancels changes nothing", async () => {
+    const { store } = at();
+    await store.createSchedule(aSpec());
+    const now = await store.now();
+    const past = Array.from({ length: operationsLimits.deletedJobsMax + 1 }, (_, n) => occurrenceAt(now - n * minute));
+    const { aftermath } = await planned(store, [...past, occurrenceAt(now + minute)]);
+    expect(await store.deleteSchedule("every-minute")).toEqual({ refused: "waiting" });
+    expect((await ledger(store)).map((row) => row.outcome)).toEqual(Array.from({ length: 10 }, () => "PLANNED"));
+    expect(only(await store.schedules())).toMatchObject({ version: 1 });
+    const [one] = aftermath.outbox.flatMap(({ messages }) => messages);
+    if (one === undefined) throw new Error("a past time was planned");
+    await store.cancel([one.jobId]);
+    expect(await store.deleteSchedule("every-minute")).toEqual({ canceled: operationsLimits.deletedJobsMax });
   });
 
   test("a schedule that comes back goes on with its versions", async () => {

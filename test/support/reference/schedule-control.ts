@@ -14,7 +14,15 @@ import { insertOne } from "./insert.ts";
 import { attempts, jobView, occurrenceView } from "./read.ts";
 import type { JobRow, OccurrenceRow, RunRow } from "./rows.ts";
 import { runIdOf } from "./runs.ts";
-import { addSchedule, changeSchedule, erasOf, removeSchedule, scheduleRow, storedSchedule } from "./schedules.ts";
+import {
+  addSchedule,
+  changeSchedule,
+  erasOf,
+  manyWait,
+  removeSchedule,
+  scheduleRow,
+  storedSchedule,
+} from "./schedules.ts";
 import { occurrenceKey } from "./tables.ts";
 import type { Tables } from "./tables.ts";
 import type { NewPause } from "../../../src/core/ports/pause.ts";
@@ -96,6 +104,7 @@ function remove(
   if (stored === undefined) return { refused: "unknown" };
   if (stored.source !== "api" && options.ofCode !== true) return { refused: "code" };
   if (!isWanted(stored.version, options)) return { refused: "version", version: stored.version };
+  if (manyWait(t, id)) return { refused: "waiting" };
   return { canceled: removeSchedule(t, stored) };
 }
 

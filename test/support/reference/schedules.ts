@@ -8,11 +8,12 @@ import type {
   ScheduleSpec,
 } from "../../../src/core/ports/schedule.ts";
 import { contractLimits } from "../../../src/core/job/contract-limits.ts";
+import { operationsLimits } from "../../../src/core/ports/operations-limits.ts";
 import { runLimits } from "../../../src/core/ports/run-limits.ts";
 import { decidePrematerialized, withdrawOutdated } from "./prematerialized.ts";
 import { cancel } from "./control.ts";
 import { insertOne } from "./insert.ts";
-import type { JobRow, StoredSchedule } from "./rows.ts";
+import type { JobRow, OccurrenceRow, StoredSchedule } from "./rows.ts";
 import { occurrenceKey } from "./tables.ts";
 import type { Tables } from "./tables.ts";
 import { pauseAt } from "../../../src/core/ports/pause.ts";
@@ -91,6 +92,13 @@ export function removeSchedule(t: Tables, row: StoredSchedule): number {
   t.eras.append({ scheduleId: id, version, spec: null, fromAt: t.now() });
   return canceled;
 }
+
+/** Whether more of its jobs wait than one transaction cancels. */
+export const manyWait = (t: Tables, id: string): boolean => {
+  const isWaiting = ({ scheduleId, outcome, jobId, nominalAt }: OccurrenceRow): boolean =>
+    scheduleId === id && outcome === "PLANNED" && jobId !== null && nominalAt <= t.now();
+  return Array.from(t.occurrences.values()).filter(isWaiting).length > operationsLimits.deletedJobsMax;
+};
 
 export const erasOf = (t: Tables, id: string) => t.eras.rows.filter((era) => era.scheduleId === id);
 

@@ -76,12 +76,14 @@ where id = $1 and removed_at is null
 returning id`,
 );
 
-/** Jobs of times that were due and have not started. $1 ids. Locks nothing: the cancel that follows decides. */
+/** Jobs of times that were due and have not started. $1 ids $2 limit, or null. Locks nothing: the cancel that follows decides. */
 export const findWaiting = statement<{ id: string }>(
   "schedule-waiting",
   `
-select job_id as id from belfry.occurrence
-where schedule_id = any($1::text[]) and outcome = 'PLANNED' and nominal_at <= belfry.now() and job_id is not null
+select job_id as id from (
+  select job_id from belfry.occurrence
+  where schedule_id = any($1::text[]) and outcome = 'PLANNED' and nominal_at <= belfry.now() and job_id is not null limit $2::int
+) o
 order by job_id`,
 );
 
