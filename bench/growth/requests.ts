@@ -91,6 +91,7 @@ export const requests: Readonly<Record<OperationName, readonly Asked[]>> = {
     get("/schedule-outcomes?id=kept-1&include=times"),
     get("/schedule-outcomes?text=kept-1"),
     get("/schedule-outcomes?state=failing&sort=failing"),
+    get("/schedule-outcomes?sort=lateness"),
   ],
   listUpcoming: [get("/upcoming?hours=1"), get("/upcoming?hours=24")],
   listOccurrences: [get("/schedules/kept-1/occurrences")],

@@ -155,6 +155,36 @@ test("only the newest failures are looked at for schedules that fail, and the an
   expect(body).toMatchObject({ schedules: { failing: { total: 0, isMore: true }, late: { total: 0, isMore: false } } });
 });
 
+test("by lateness, of many schedules only those that were latest of late are judged, and the answer says so", async () => {
+  const opened = await openApi();
+  await past(opened.pool, "ping-often", ["SUCCESS"]);
+  await opened.pool.query("update belfry.occurrence set lateness_ms = 90000");
+  await opened.pool.query(
+    `insert into belfry.schedule (id, app, version, source, spec, enabled, decided_until, ledger_from, created_at, updated_at)
+     select 'a-' || n, app, 1, 'api', spec || jsonb_build_object('id', 'a-' || n), true, belfry.now(), belfry.now(), belfry.now(), belfry.now()
+     from belfry.schedule cross join generate_series(2, $1::int) n where id = 'ping-often'`,
+    [operationsLimits.latestJudgedMax],
+  );
+  const latest = async (query: string) => {
+    const { schedules, total, isMore } = await outcomes(opened, `?${query}&limit=1`);
+    return { first: schedules[0]?.id, total, isMore };
+  };
+  const { latestJudgedMax: judged, latestLooksMax: looks } = operationsLimits;
+  const found = { first: "ping-often", total: 1 };
+  expect(await latest("sort=lateness")).toEqual({ ...found, total: judged, isMore: false });
+  await scheduleNamed(opened, "one-more");
+  expect(await latest("sort=lateness")).toEqual({ ...found, total: judged + 1, isMore: true });
+  expect(await latest("lateOver=1m")).toEqual({ ...found, isMore: true });
+  await opened.pool.query(
+    `insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, reason, schedule_version, planned_at, decided_at)
+     select 'a-2', n::text, 0, 'UTC', belfry.now() - n * interval '1 minute', 'SKIPPED', 'paused', 1, belfry.now(), belfry.now() + interval '1 second'
+     from generate_series(1, $1::int) n`,
+    [looks],
+  );
+  expect(await latest("lateOver=1m")).toEqual({ first: undefined, total: 0, isMore: true });
+  expect(await latest("lateOver=1m&id=ping-often")).toEqual({ ...found, isMore: false });
+});
+
 test("a schedule whose last time is written already comes up until that time, and one that has ended does not", async () => {
   const opened = await openApi();
   const shown = async (): Promise<readonly string[]> => {

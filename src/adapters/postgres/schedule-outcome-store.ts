@@ -33,6 +33,8 @@ export function scheduleOutcomeStore(session: Session): ScheduleOutcomes {
         operationsLimits.lastEndLooksMax,
         operationsLimits.suspectsMax,
         operationsLimits.suspectRunsMax,
+        operationsLimits.latestJudgedMax,
+        operationsLimits.latestLooksMax,
       ];
       const rows = await session.run(searchSchedules, values);
       return {
@@ -65,8 +67,8 @@ export function scheduleOutcomeStore(session: Session): ScheduleOutcomes {
   };
 }
 
-const neededEnds = ({ state, lateOverMs }: ScheduleSearch, sort: ScheduleSort): "all" | "failing" | "none" => {
-  if (lateOverMs !== undefined || sort === "lateness") return "all";
+const neededEnds = ({ state, lateOverMs }: ScheduleSearch, sort: ScheduleSort): "latest" | "failing" | "none" => {
+  if (lateOverMs !== undefined || sort === "lateness") return "latest";
   return state === "failing" || sort === "failing" ? "failing" : "none";
 };
 

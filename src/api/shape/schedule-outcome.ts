@@ -75,7 +75,7 @@ export const scheduleOutcomeList = z
     isMore: z
       .boolean()
       .describe(
-        "More may be failing, when that is asked for: only the newest failures are looked at, 10,000 of jobs and 1,000 of runs.",
+        "When failing ones are asked for, more may be: only the newest failures are looked at, 10,000 of jobs and 1,000 of runs. By lateness, of more than 1,000 schedules only those are judged that were latest in the newest 5,000 decisions, and the others have none.",
       ),
     nextCursor: z.string().nullable(),
   })

@@ -57,7 +57,7 @@ export interface FailingSince {
 export interface SchedulePage {
   readonly schedules: readonly ScheduleRow[];
   readonly total: number;
-  /** More may be failing: there are more failures than were looked at. */
+  /** More may be failing, or later than was asked: not every failure or schedule was looked at. */
   readonly isMore: boolean;
 }
 

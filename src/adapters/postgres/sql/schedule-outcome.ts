@@ -20,9 +20,10 @@ const jobAndRun = `left join belfry.job j on j.id = o.job_id
 
 /**
  * A page of the schedules that match, with how many do. $1 the search as JSON $2 the sort $3 limit $4 offset $5 whose last end
- * is looked for: of none, of all, or of those that may be failing; $6 how far back it is. A schedule may be failing when a job of
- * it is among the $7 newest failures, or one that it started among the $8 newest runs that FAILED. `is_more`: there are more of
- * those, so more schedules may fail. But for these it reads all schedules. Locks nothing.
+ * is looked for: of none, of those that may be failing, or of those that may be latest; $6 how far back it is. A schedule may be
+ * failing when a job of it is among the $7 newest failures, or one that it started among the $8 newest runs that FAILED. Of more
+ * than $9 schedules those may be latest whose newest start is, among the $10 newest decisions. `is_more`: there are more failures,
+ * or schedules, than that. But for these it reads all schedules. Locks nothing.
  */
 export const searchSchedules = statement<{ total: number; is_more: boolean } & (StoredScheduleRow | { id: null })>(
   "schedules-search",
@@ -49,6 +50,17 @@ with failures as materialized (
     and ($1::jsonb -> 'words' is null or not exists (
       select from jsonb_array_elements_text($1::jsonb -> 'words') w
       where strpos(lower(concat_ws(' ', id, spec -> 'job' ->> 'kind', app)), lower(w)) = 0))
+), started as materialized (
+  select distinct on (schedule_id) schedule_id, lateness_ms from (
+    select schedule_id, decided_at, lateness_ms, job_id from belfry.occurrence
+    where $5 = 'latest' and (select count(*) from known) > $9::int and decided_at is not null order by decided_at desc limit $10
+  ) newest
+  where job_id is not null and schedule_id in (select id from known)
+  order by schedule_id, decided_at desc
+), latest as materialized (
+  (select schedule_id from started order by lateness_ms desc nulls last, schedule_id limit $9)
+  union all
+  select id from known where $5 = 'latest' and (select count(*) from known) <= $9
 ), judged as materialized (
   select k.id, k.fires_at, e.result, e.lateness_ms
   from known k left join lateral (
@@ -56,7 +68,7 @@ with failures as materialized (
     from (
       select job_id, lateness_ms, nominal_at from belfry.occurrence
       where schedule_id = k.id and nominal_at <= belfry.now() and job_id is not null
-        and ($5 = 'all' or k.id in (select schedule_id from suspects))
+        and (k.id in (select schedule_id from suspects) or k.id in (select schedule_id from latest))
       order by nominal_at desc limit $6
     ) o
     ${jobAndRun}
@@ -79,7 +91,8 @@ with failures as materialized (
   from judged order by place limit $3 offset $4
 )
 select (select count(*)::int from judged) as total,
-  (select count(*) from failures) >= $7 or (select count(*) from failed_runs) >= $8 as is_more, s.*
+  (select count(*) from failures) >= $7 or (select count(*) from failed_runs) >= $8
+    or ($5 = 'latest' and (select count(*) from known) > $9) as is_more, s.*
 from (select true) as one left join lateral (
   select place, ${scheduleColumns}
   from page p join belfry.schedule d using (id)
