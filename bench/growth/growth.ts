@@ -3,6 +3,7 @@ import { z } from "zod";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineGraph } from "../../src/core/define/define-graph.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
+import { createArchiveSource } from "../../src/adapters/postgres/archive-source.ts";
 import { archiveTour } from "../../test/postgres/archive-tour.ts";
 import { operationsTour } from "../../test/postgres/operations-tour.ts";
 import { isElsewhere, type Plan, statementNames } from "../../test/postgres/plans.ts";
@@ -105,8 +106,10 @@ async function tourOf(world: World, { round, count }: { round: number; count: nu
   // An index still has the rows that the tour ended: how many pages they lie on is no matter of what is kept.
   await world.database.pool.query("vacuum (index_cleanup on) belfry.job");
   await operationsTour(world.operations);
-  await writePastDay(world.database.pool, count);
   await archiveTour(world.connections);
+  await writePastDay(world.database.pool, count);
+  const source = createArchiveSource(world.connections);
+  for (const part of ["events", "history"] as const) await source.next(part);
   return [...world.plans];
 }
 
