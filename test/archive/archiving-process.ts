@@ -16,5 +16,5 @@ const ports = {
 };
 const source = createArchiveSource(connections);
 const names = { stage: "test", shown: ({ line }: { line: string }) => line };
-while (await archiveNext(ports, { source, write: (batch) => writeBatch(store, batch, names) }, "jobs"));
+while ((await archiveNext(ports, { source, write: (batch) => writeBatch(store, batch, names) }, "jobs")) !== "none");
 await connections.close();

@@ -1,4 +1,5 @@
 import { createArchiveSource } from "../../src/adapters/postgres/archive-source.ts";
+import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import type { Connections } from "../../src/adapters/postgres/connect.ts";
 import { type ArchiveBatch, type ArchivePart, archiveParts } from "../../src/core/ports/archive.ts";
 
@@ -8,6 +9,7 @@ const row = { table: "event", number: "1", kind: null, at: 0, line: "{}" } as co
 const emptyPage = (part: ArchivePart, isRest: boolean): ArchiveBatch => ({
   part,
   rows: [],
+  isFull: false,
   leaving: { is: "rows", rows: [], isRest },
 });
 
@@ -19,6 +21,7 @@ export async function archiveTour(connections: Connections): Promise<void> {
     await source.leave(emptyPage(part, part === "events" || part === "history"), written);
     await source.failed(part, "NoSuchBucket");
   }
+  await createOperations(connections).archiveLags();
   for (const [part, parent] of [
     ["events", "event"],
     ["history", "history"],
@@ -26,7 +29,10 @@ export async function archiveTour(connections: Connections): Promise<void> {
     const client = await connections.main.connect();
     await client.query("select belfry.make_partition($1, $2)", [parent, day]);
     client.release();
-    await source.leave({ part, rows: [row], leaving: { is: "day", day, from: "", to: `${day} 1/1` } }, written);
+    await source.leave(
+      { part, rows: [row], isFull: false, leaving: { is: "day", day, from: "", to: `${day} 1/1` } },
+      written,
+    );
     const last = await source.next(part);
     if (last !== null) await source.leave(last, written);
   }

@@ -68,7 +68,16 @@ const readRows = (session: Session, read: Statement<ArchiveRow>, values: unknown
   });
 
 function batchOf(part: ArchivePart, rows: readonly ArchiveRow[], isRest = false): ArchiveBatch<Leaving> | null {
-  return rows.length === 0 ? null : { part, rows: shown(rows), leaving: { is: "rows", rows, isRest } };
+  return rows.length === 0
+    ? null
+    : { part, rows: shown(rows), isFull: isFull(rows), leaving: { is: "rows", rows, isRest } };
+}
+
+/** By half an object's rows, half its bytes or half the runs that are looked at: so many are written at once. */
+function isFull(rows: readonly ArchiveRow[]): boolean {
+  const bytes = rows.reduce((sum, { line }) => sum + line.length, 0);
+  const runs = rows.filter((row) => row.of === "run").length;
+  return rows.length * 2 >= objectRowsMax || bytes * 2 >= objectBytesMax || runs * 2 >= batchRunsMax;
 }
 
 const shown = (rows: readonly ArchiveRow[]): ArchiveBatch["rows"] =>
@@ -94,7 +103,7 @@ async function nextOfDay(session: Session, part: DayPart): Promise<ArchiveBatch<
     ? readRows(session, day.archiveEvents, page)
     : readRows(session, day.archiveHistories, [...page, second]));
   const to = `${oldest.day} ${rows.at(-1)?.place ?? ""}`;
-  return { part, rows: shown(rows), leaving: { is: "day", day: oldest.day, from: behind, to } };
+  return { part, rows: shown(rows), isFull: isFull(rows), leaving: { is: "day", day: oldest.day, from: behind, to } };
 }
 
 /** Of a day as partitions name it, `YYYYMMDD`, in UTC. */

@@ -23,6 +23,8 @@ export interface ArchivedRow {
 export interface ArchiveBatch<Leaving = unknown> {
   readonly part: ArchivePart;
   readonly rows: readonly ArchivedRow[];
+  /** As many as are written at once: more may wait already. */
+  readonly isFull: boolean;
   readonly leaving: Leaving;
 }
 
@@ -55,6 +57,12 @@ export interface Archived {
   readonly until: Instant | null;
   /** Null: the last write succeeded. */
   readonly failing: { readonly since: Instant; readonly error: string } | null;
+}
+
+export interface ArchiveLag {
+  readonly part: string;
+  /** How long the first row past its retention waits; 0: none does. */
+  readonly lagMs: number;
 }
 
 /** Where objects are kept. */

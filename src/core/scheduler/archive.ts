@@ -14,7 +14,8 @@ export interface Archiving {
 
 /**
  * Writes what is past its retention to the archive, then deletes it, beside the passes: a store that hangs delays no schedule.
- * Rows that could not be written stay. Safe in any number of processes at once. Ends with the signal; never throws.
+ * It goes on without a pause while batches are full. Rows that could not be written stay. Safe in any number of processes at once.
+ * Ends with the signal; never throws.
  */
 export async function archiving(
   ports: ArchivingPorts,
@@ -24,34 +25,36 @@ export async function archiving(
   const nextLookMs = new Map<ArchivePart, number>();
   const later = (part: ArchivePart, ms: number) => nextLookMs.set(part, ports.clock.elapsedMs() + ms);
   while (!signal.aborted) {
+    let goesOn = false;
     for (const part of archiveParts) {
       if (signal.aborted) break;
       if (ports.clock.elapsedMs() < (nextLookMs.get(part) ?? 0)) continue;
       try {
-        const isMore = await archiveNext(ports, { source, write }, part);
-        if (!isMore) later(part, archiveLimits.lookMs);
+        const found = await archiveNext(ports, { source, write }, part);
+        if (found === "none") later(part, archiveLimits.lookMs);
+        goesOn ||= found === "full";
       } catch (error) {
         for (const each of archiveParts) later(each, archiveLimits.retryMs);
         await reportFailure(ports, source, part, error);
       }
     }
-    await ports.clock.sleep(passLimits.passIntervalMs, signal);
+    if (!goesOn) await ports.clock.sleep(passLimits.passIntervalMs, signal);
   }
 }
 
-/** One batch: written, then deleted. @returns false when there was none. */
+/** One batch: written, then deleted. `full`: it left, and the next one need not wait; a batch that another process deletes does. */
 export async function archiveNext(
   { log, crashPoint }: Pick<Ports, "log" | "crashPoint">,
   { source, write }: Archiving,
   part: ArchivePart,
-): Promise<boolean> {
+): Promise<"none" | "some" | "full"> {
   const batch = await source.next(part);
-  if (batch === null) return false;
+  if (batch === null) return "none";
   const written = await write(batch);
   await crashPoint("archive.written");
   const left = await source.leave(batch, written);
   if (!left) log.info("rows changed while they were archived; they stay, and are read again", { part });
-  return true;
+  return left && batch.isFull ? "full" : "some";
 }
 
 async function reportFailure(
