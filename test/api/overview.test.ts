@@ -199,6 +199,9 @@ test("every change is noted with who asked for it, and who may only look changes
 
 test("metrics tell by kind how tries and jobs ended, how late they started, what batches did, and what waits", async () => {
   const opened = await openApi();
+  await opened.pool.query(`insert into belfry.archive (part) values ('audit');
+    insert into belfry.audit (at, caller, action, target, status, detail, trace)
+    values (belfry.now() - belfry.audit_retention() - interval '2 hours', 'ada', 'POST /jobs', '/jobs', 201, '{}', 't')`);
   await opened.operations.rollUp(10);
   await finish(opened, await create(opened, { kind: "ping" }), "SUCCESS");
   await finish(opened, await create(opened, { kind: "ping" }), "FAILED");
@@ -235,6 +238,7 @@ test("metrics tell by kind how tries and jobs ended, how late they started, what
     'belfry_backlog_jobs{lane="default"} 1',
     "belfry_dead_letters 1",
     "belfry_runs_failed_lately 0",
+    'belfry_archive_lag_seconds{part="audit"} 7200',
   ]) {
     expect(lines).toContain(line);
   }

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createArchiveSource } from "../../src/adapters/postgres/archive-source.ts";
+import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import type { ArchiveBatch, ArchivePart, ArchiveSource } from "../../src/core/ports/archive.ts";
+import { type ArchiveBatch, type ArchivePart, archiveParts, type ArchiveSource } from "../../src/core/ports/archive.ts";
 import { archiveLimits } from "../../src/core/scheduler/archive-limits.ts";
 import { failure, insertOne, running, settleOne } from "../contract/store/fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
@@ -157,6 +158,32 @@ describe("what is past its retention leaves for the archive", () => {
     await store.prune({ limit: 10 });
     expect(await ids("job")).toHaveLength(1);
     expect(await ids("event")).toEqual(before);
+  });
+
+  test("the lag of each part is how long its first row past the retention waits", async () => {
+    const lags = async () =>
+      Object.fromEntries(
+        (await createOperations(db.connections).archiveLags()).map(({ part, lagMs }) => [part, lagMs]),
+      );
+    expect(await lags()).toEqual({});
+    for (const part of archiveParts) await source.failed(part, "NoSuchBucket");
+    await done();
+    await done(60 * day);
+    await db.pool
+      .query(`insert into belfry.run (kind, key, version, state, created_at, finished_at, retention_ms, sealed)
+      values ('g', 'k', 1, 'DONE', belfry.now(), belfry.now(), ${8 * day}, true)`);
+    await db.pool.query(`insert into belfry.audit (at, caller, action, target, status, detail, trace)
+      values (belfry.now() - interval '391 days', 'ada', 'POST /jobs', '/jobs', 201, '{}', 't')`);
+    const none = Object.fromEntries(archiveParts.map((part) => [part, 0]));
+    expect(await lags()).toEqual(none);
+    await db.clock.advance(10 * day);
+    const near = (ms: number) => expect.closeTo(ms / day, 2) as number;
+    const inDays = async () => Object.fromEntries(Object.entries(await lags()).map(([part, ms]) => [part, ms / day]));
+    expect(await inDays()).toEqual({ ...none, jobs: near(3 * day), runs: near(2 * day), audit: near(day) });
+    await db.clock.advance(contractLimits.historyMs);
+    const { events = 0, history } = await inDays();
+    expect(events).toBe(history);
+    expect(events).toBeGreaterThan(9);
   });
 
   test("a failure is noted once with its begin, and forgotten by the next write", async () => {

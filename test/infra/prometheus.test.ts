@@ -48,7 +48,7 @@ function answered(minute: number, { total, measured = {} }: Fault): string {
   const worst = { failed: null, "items.failed": null, slow: null, late: null, "lock.failed": null };
   const { dead = 0, runs = 0, live = { now: 0, counts: [], cut: [] } } = measured;
   const failures = { jobs: 0, runs, dead, worst };
-  return metricsText({ totals: [{ ...well, ...total?.(minute) }], live, failures }, () => "default");
+  return metricsText({ totals: [{ ...well, ...total?.(minute) }], live, failures, lags: [] }, () => "default");
 }
 
 /** Alerts by fault; every alert that is not named must be silent, and the first fault is none. */

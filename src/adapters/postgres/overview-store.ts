@@ -1,4 +1,5 @@
 import type { JobId, RunId } from "../../core/job/job.ts";
+import { contractLimits } from "../../core/job/contract-limits.ts";
 import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Operations } from "../../core/ports/operations.ts";
@@ -19,7 +20,7 @@ import {
 } from "./sql/overview.ts";
 import { writeWorker } from "./sql/worker.ts";
 import { keepSortsSmall, readFailures, readHealth, readWorstKinds, spill } from "./sql/health.ts";
-import { readArchive } from "./sql/archive-day.ts";
+import { archiveLag, readArchive } from "./sql/archive-day.ts";
 import { readPassed } from "./sql/fence.ts";
 import { readWaiting, type WaitingRow } from "./sql/waiting.ts";
 import { selectNow } from "./sql/transaction.ts";
@@ -41,6 +42,7 @@ type OverviewStore = Pick<
   | "health"
   | "failures"
   | "archived"
+  | "archiveLags"
 >;
 
 /** What is going on now. Each reads a bounded number of rows by an index. */
@@ -90,6 +92,10 @@ export function overviewStore(session: Session): OverviewStore {
         await execute(tx, spill);
       }),
     fences: () => fences(session),
+    async archiveLags() {
+      const rows = await session.run(archiveLag, [contractLimits.historyMs]);
+      return rows.map(({ part, lag_ms: lagMs }) => ({ part, lagMs }));
+    },
     async archived() {
       const rows = await session.run(readArchive);
       return rows.map(({ failing_since: since, failure: error, until_ms: until, ...row }) => ({

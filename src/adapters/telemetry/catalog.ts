@@ -42,6 +42,7 @@ export const catalog: Readonly<Record<string, MetricShape>> = {
   "database.clock_behind": fault,
   "rescue.messages.lost": fault,
   "archive.failed": fault,
+  "archive.lag": fault,
   "events.published": busy,
   "events.publish.failed": fault,
   "run.done": busy,

@@ -1,3 +1,4 @@
+import type { ArchiveLag } from "../../core/ports/archive.ts";
 import type { Failures, Histogram, KindTotal, Live } from "../../core/ports/overview.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { durationBuckets } from "../../core/ports/overview.ts";
@@ -13,12 +14,13 @@ export function metricsEndpoint({ operations, registry }: ApiOptions): Endpoint 
     replies: {},
     streams: "text/plain",
     async handle() {
-      const [totals, live, failures] = await Promise.all([
+      const [totals, live, failures, lags] = await Promise.all([
         operations.kindTotals(),
         operations.live(operationsLimits.liveRowsMax),
         operations.failures(),
+        operations.archiveLags(),
       ]);
-      const text = metricsText({ totals, live, failures }, (kind) => registry.jobs.get(kind)?.lane ?? "");
+      const text = metricsText({ totals, live, failures, lags }, (kind) => registry.jobs.get(kind)?.lane ?? "");
       return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
     },
   });
@@ -28,10 +30,11 @@ export interface Measured {
   readonly totals: readonly KindTotal[];
   readonly live: Live;
   readonly failures: Failures;
+  readonly lags: readonly ArchiveLag[];
 }
 
 /** @param laneOf of a kind; empty for one that no app knows any more. */
-export function metricsText({ totals, live, failures }: Measured, laneOf: (kind: string) => string): string {
+export function metricsText({ totals, live, failures, lags }: Measured, laneOf: (kind: string) => string): string {
   // Not `job`: Prometheus has a label of that name for what it scrapes, and would rename ours.
   const labelsOf = ({ kind }: KindTotal): Labels => ({ kind, lane: laneOf(kind) });
   const counter = (name: string, help: string, of: (total: KindTotal) => number): readonly string[] => [
@@ -62,6 +65,8 @@ export function metricsText({ totals, live, failures }: Measured, laneOf: (kind:
     sample("belfry_dead_letters", {}, failures.dead),
     ...head("belfry_runs_failed_lately", "gauge", "Runs that ended FAILED in the last five minutes."),
     sample("belfry_runs_failed_lately", {}, failures.runs),
+    ...head("belfry_archive_lag_seconds", "gauge", "How long the first row past its retention waits for the archive."),
+    ...lags.map(({ part, lagMs }) => sample("belfry_archive_lag_seconds", { part }, lagMs / 1_000)),
     "",
   ].join("\n");
 }

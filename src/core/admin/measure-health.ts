@@ -2,11 +2,12 @@ import type { Instant } from "../job/job.ts";
 import { minuteMs } from "../job/units.ts";
 import { operationsLimits } from "../ports/operations-limits.ts";
 import type { Registry } from "../define/definition.ts";
+import { archiveLimits } from "../scheduler/archive-limits.ts";
 import { passLimits } from "../scheduler/pass-limits.ts";
 import type { Ports } from "../ports/ports.ts";
 import type { Operations } from "../ports/operations.ts";
 
-type Measured = Pick<Operations, "health" | "minutes" | "failures">;
+type Measured = Pick<Operations, "health" | "minutes" | "failures" | "archiveLags">;
 type MeasuringPorts = Pick<Ports, "metrics" | "log" | "launcher" | "schedulerTasksSince">;
 
 /**
@@ -21,6 +22,7 @@ export async function measureHealth(
   try {
     const now = await measureDatabase(ports, operations);
     await measureFailures(ports, operations);
+    await measureArchive(ports, operations);
     await measureTasks(ports, registry, now);
   } catch (error) {
     ports.log.warn("what alarms watch was not measured; the next task does it", { error });
@@ -60,6 +62,13 @@ async function measureFailures({ metrics, log }: MeasuringPorts, operations: Mea
     metrics.add(`worst.${what}`, kind.percent, "Percent");
     log.info("the kind of job that does worst", { what, ...kind });
   }
+}
+
+/** Rows wait for more of them by design, at most so long; only what is beyond it is behind. */
+async function measureArchive({ metrics }: MeasuringPorts, operations: Measured): Promise<void> {
+  const lags = (await operations.archiveLags()).map(({ lagMs }) => lagMs);
+  const mostMs = Math.max(0, ...lags);
+  if (mostMs > 2 * archiveLimits.rowsWaitMs) metrics.add("archive.lag", mostMs, "Milliseconds");
 }
 
 /** A task whose process hangs is billed until it is stopped, whether it runs a job, a schedule or passes. */

@@ -2,7 +2,7 @@
 import type { Aftermath } from "./aftermath.ts";
 import type { Message } from "./outbox.ts";
 import type { AttemptTrace, Instant, JobId, JobView, MoveView } from "../job/job.ts";
-import type { Archived } from "./archive.ts";
+import type { Archived, ArchiveLag } from "./archive.ts";
 import type { AuditRow, AuditView } from "./audit.ts";
 import type { Bulk, BulkAction } from "./bulk.ts";
 import type { AskedBy, Tally } from "./ports.ts";
@@ -69,6 +69,8 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
   failures(): Promise<Failures>;
   /** Each part of which something has left or should have; none in a stage without an archive. */
   archived(): Promise<readonly Archived[]>;
+  /** By part of the archive, of those that it has. */
+  archiveLags(): Promise<readonly ArchiveLag[]>;
 
   /** From the roll-up, oldest first; minutes in which nothing happened are left out. */
   minutes(options: {

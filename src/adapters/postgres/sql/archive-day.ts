@@ -1,6 +1,8 @@
 import { dayMs } from "../../../core/job/units.ts";
 import { statement } from "../statement.ts";
 import { type ArchiveRow, fitting, own } from "./archive.ts";
+import { pastJobs, retentionOfJobs } from "./prune.ts";
+import { pastRuns, retentionOfRuns } from "./prune-run.ts";
 
 const event = {
   line: `(${own("e", "id", "xid")} || jsonb_build_object('job_ids', e.job_ids::text[]))::text`,
@@ -122,4 +124,32 @@ export const readArchive = statement<{
 select part, objects::float8, rows::float8, bytes::float8, belfry.ms(until_at) as until_ms,
   belfry.ms(failing_since) as failing_since, failure
 from belfry.archive order by part`,
+);
+
+const oldestDay = (parent: string): string => `(
+    select to_date(min(substring(inhrelid::regclass::text from '_([0-9]{8})$')), 'YYYYMMDD')::timestamp at time zone 'UTC'
+      + interval '24 hours' + belfry.span($1::float8)
+    from pg_inherits where inhparent = 'belfry.${parent}'::regclass)`;
+
+/**
+ * How long the first row past its retention waits, of each part that the archive has; 0: none does. Rows that had no day are not
+ * looked for. $1 retention in ms of what no kind has its own for Locks nothing.
+ */
+export const archiveLag = statement<{ part: string; lag_ms: number }>(
+  "archive-lag",
+  `
+with recursive of_jobs as (${retentionOfJobs.replace("from retention r", "from of_jobs r")}),
+of_runs as (${retentionOfRuns.replace("from retention x", "from of_runs x")})
+select a.part, coalesce(belfry.ms_since(case a.part
+  when 'jobs' then (
+    select min(p.finished_at + belfry.span(r.retention_ms)) from of_jobs r cross join lateral (${pastJobs.replace("$1", "1")}) p)
+  when 'runs' then (
+    select min(p.finished_at + belfry.span(x.retention_ms)) from of_runs x cross join lateral (${pastRuns("1")}) p)
+  when 'occurrences' then (
+    select decided_at + belfry.span($1::float8) from belfry.occurrence where decided_at is not null order by decided_at limit 1)
+  when 'audit' then (select at + belfry.audit_retention() from belfry.audit order by id limit 1)
+  when 'events' then ${oldestDay("event")}
+  when 'history' then ${oldestDay("history")}
+end), 0) as lag_ms
+from belfry.archive a order by a.part`,
 );
