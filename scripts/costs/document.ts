@@ -1,5 +1,6 @@
 import { ofType } from "../../infra/checks/template.ts";
 import { jobTaskSize } from "../../src/topology.ts";
+import { archiveCosts, archived } from "./archive.ts";
 import { kindPart } from "./kinds.ts";
 import { assumed, jobUses, type Load, loads, metricUses, taskUses } from "./jobs.ts";
 import { hoursAMonth, prices, region, type Use, usdOf } from "./prices.ts";
@@ -25,6 +26,7 @@ ${parts.join("\n")}
 ${wakerPart(await synthesized("small"))}
 ${kindPart((await synthesized("prod")).topology)}
 ${fargatePart()}
+${archivePart()}
 ## What the million assumes
 
 A job succeeds at its first try. Its handler takes 50 ms on Lambda (an invocation ${assumed.invocationMs} ms) and calls nothing that is paid for. ${assumed.logBytesAJob} bytes of log a job
@@ -67,6 +69,20 @@ as above; its disk of 20 GB is included. In a stage whose network is \`small\` e
 ${rows.map(([what, uses]) => `| ${what} | ${usdOf(uses).toFixed(4)} |`).join("\n")}
 
 A stage with such jobs has alarms of its own for them: ${money(5 * prices["CloudWatch alarm, metric"].usd)} a month, for any number of lanes.
+`;
+}
+
+function archivePart(): string {
+  return `## An archive
+
+The [archive](retention.md#an-archive) of a million jobs with small payloads: at most ${archived.objects.toLocaleString("en")} objects with their events and moves, and ${archived.bytesAJob} bytes a job as
+they are stored. Reading is not in it. Objects below 128 KB, as 1,000 such jobs are, stay where they are: by default a rule like \`coldAfterDays\` moves none.
+
+| a million jobs | USD |
+|---|---|
+${archiveCosts()
+  .map(([what, usd]) => `| ${what} | ${usd.toFixed(4)} |`)
+  .join("\n")}
 `;
 }
 

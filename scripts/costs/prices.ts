@@ -13,10 +13,10 @@ export const checkedDaysMax = 180;
 export const hoursAMonth = 730;
 
 const on = "2026-11-21";
-const price = (usd: number, per: string, source: string): Price => ({
+const price = (usd: number, per: string, source: string, checkedOn = on): Price => ({
   usd,
   per,
-  checkedOn: on,
+  checkedOn,
   source: `https://aws.amazon.com/${source}/pricing/`,
 });
 
@@ -40,6 +40,8 @@ export const prices = {
   "DynamoDB, writes": price(0.625, "million", "dynamodb/on-demand"),
   "DynamoDB, reads": price(0.125, "million", "dynamodb/on-demand"),
   "EventBridge, events": price(1, "million", "eventbridge"),
+  "S3, writes": price(0.005, "thousand", "s3", "2026-11-23"),
+  "S3 Standard": price(0.023, "GB-month", "s3", "2026-11-23"),
   "CloudWatch metric": price(0.3, "month", "cloudwatch"),
   "CloudWatch alarm, metric": price(0.1, "month", "cloudwatch"),
   "CloudWatch logs, written": price(0.5, "GB", "cloudwatch"),

@@ -1,0 +1,16 @@
+import { type PriceName, type Use, usdOf } from "./prices.ts";
+
+/**
+ * Of a million jobs. Objects at most: 2,000 of jobs, as half of one is written at once, and 3,000 of three events a job. Bytes as 30,000
+ * jobs with payloads of 40 bytes had them, with an event and a move each.
+ */
+export const archived = { objects: 5_000, bytesAJob: 113 } as const;
+
+const gb = (archived.bytesAJob * 1_000_000) / 1_000_000_000;
+const use = (of: PriceName, amount: number, what: string): Use => ({ of, amount, what });
+
+export const archiveCosts = (): readonly (readonly [what: string, usd: number])[] => [
+  ["written", usdOf([use("S3, writes", archived.objects / 1_000, "writes")])],
+  ["kept for a month", usdOf([use("S3 Standard", gb, "storage")])],
+  ["kept for ten years", usdOf([use("S3 Standard", 120 * gb, "storage")])],
+];
