@@ -4,7 +4,7 @@ import { openApi } from "./harness.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
-const { countedRowsMax, outRowsMax, runningCountedMax } = operationsLimits;
+const { outRowsMax, placeCountedMax, runningCountedMax } = operationsLimits;
 
 /** So many jobs whose messages are out, the first one sent first and due last. */
 const queue = ({ pool }: Opened, jobs: number): Promise<unknown> =>
@@ -44,7 +44,7 @@ test("a list by due time says when more is out than it looks at, on each page", 
 
 test("an explanation counts what is before a job and what runs in its lane up to a bound, and says so", async () => {
   const opened = await openApi();
-  await queue(opened, countedRowsMax + 2);
+  await queue(opened, placeCountedMax + 2);
   await run(opened, runningCountedMax);
   const newest = async (nth: number): Promise<string> => {
     const { rows } = await opened.pool.query<{ id: string }>(
@@ -55,11 +55,11 @@ test("an explanation counts what is before a job and what runs in its lane up to
     return (body as unknown as { sentence: string }).sentence;
   };
   expect(await newest(1)).toBe(
-    `it is queued in lane default behind ${countedRowsMax}; ${runningCountedMax} run there now`,
+    `it is queued in lane default behind ${placeCountedMax}; ${runningCountedMax} run there now`,
   );
   await run(opened, 1);
   expect(await newest(0)).toBe(
-    `it is queued in lane default behind more than ${countedRowsMax}; more than ${runningCountedMax} run there now`,
+    `it is queued in lane default behind more than ${placeCountedMax}; more than ${runningCountedMax} run there now`,
   );
-  expect(await newest(countedRowsMax + 1)).toMatch(/ behind 0; /);
+  expect(await newest(placeCountedMax + 1)).toMatch(/ behind 0; /);
 });
