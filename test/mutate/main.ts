@@ -22,6 +22,7 @@ import { openSessions, type Sessions } from "./sessions.ts";
 import { statementTexts } from "./statements.ts";
 import { judgeSwitched } from "./switched/judge.ts";
 import { stages } from "./switched/stages.ts";
+import { judgeToured } from "./tour/judge.ts";
 
 interface Options {
   readonly all?: boolean;
@@ -36,7 +37,7 @@ interface Options {
   readonly again?: boolean;
   readonly survivors?: boolean;
   readonly whole?: boolean;
-  readonly switched?: boolean;
+  readonly quick?: boolean;
   readonly recheck?: number;
   readonly report?: boolean;
   readonly list?: boolean;
@@ -73,7 +74,7 @@ const program = new Command("mutate")
     "--whole",
     "asks all tests that reach a mutant, one mutant at a time, and not only those of some seconds that likely find it",
   )
-  .option("--switched", "judges only mutants of the core that can be switched while the tests run, and plants none")
+  .option("--quick", "judges in the tours and by switching alone, and plants none: what only that finds stays unjudged")
   .option("--recheck <n>", "judges again this many that were found, by random choice: have tests been weakened?", count)
   .option("--report", "judges nothing: what test/mutate/judged.txt knows of the chosen")
   .option("--list", "prints the chosen mutants, and what is known of each, and runs nothing")
@@ -161,8 +162,10 @@ async function run(): Promise<void> {
     const all = toJudge();
     say(`${chosen.length} mutants, ${all.length} to judge`);
     const first = sideBySide[0] ?? session();
+    const afterTours = await touredFirst(all);
+    if (options.quick === true && afterTours.every(isOfSql)) return;
     const coverage = await covered(options.cover === true ? null : keptCoverage(), first);
-    const open = await switchedFirst(all, coverage, { url: database.url, endMs });
+    const open = await switchedFirst(afterTours, coverage, { url: database.url, endMs });
     if (open.length === 0) return;
     const court = await convene(database, first, coverage);
     const found = keptFound();
@@ -185,13 +188,32 @@ async function run(): Promise<void> {
   }
 }
 
+/** What plants each mutant by itself is asked for by name, or to see whether it agrees with the quick ways. */
+const isPlanted = (): boolean => options.whole === true || options.key !== undefined || options.recheck !== undefined;
+
+/** Mutants of statements, in the tours: what makes no difference there goes on. */
+async function touredFirst(all: readonly Mutant[]): Promise<readonly Mutant[]> {
+  const ofSql = all.filter(isOfSql);
+  if (isPlanted() || ofSql.length === 0) return all;
+  say(`${ofSql.length} mutants of statements are tried in the tours`);
+  const byKey = new Map(ofSql.map((mutant) => [mutant.key, mutant]));
+  const left = await judgeToured(ofSql, {
+    onVerdict(verdict) {
+      const mutant = byKey.get(verdict.key);
+      if (mutant !== undefined) record(mutant, verdict, "in a tour");
+    },
+  });
+  say(`${ofSql.length - left.length} were judged in the tours`);
+  return [...left, ...all.filter((mutant) => !isOfSql(mutant))];
+}
+
 /** Mutants of the core in modules that contain them all; those that it cannot judge, and all others, one at a time. */
 async function switchedFirst(
   all: readonly Mutant[],
   coverage: Coverage,
   { url, endMs }: { readonly url: string; readonly endMs: number },
 ): Promise<readonly Mutant[]> {
-  if (options.whole === true || options.key !== undefined || options.recheck !== undefined) return all;
+  if (isPlanted()) return all;
   const [ofSql, ofCore] = [all.filter(isOfSql), all.filter((mutant) => !isOfSql(mutant))];
   if (ofCore.length === 0) return all;
   const byKey = new Map(ofCore.map((mutant) => [mutant.key, mutant]));
@@ -209,7 +231,7 @@ async function switchedFirst(
   say(
     `${ofCore.length - left.length} mutants were switched, ${left.length + ofSql.length} have to be planted one at a time`,
   );
-  return options.switched === true ? [] : [...left, ...ofSql];
+  return options.quick === true ? [] : [...left, ...ofSql];
 }
 
 function isOfSql({ file }: Mutant): boolean {

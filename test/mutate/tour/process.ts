@@ -7,7 +7,7 @@ import { changesOf, mutatedFiles } from "../places.ts";
 import { isStatic, marked, type Numbered } from "./markers.ts";
 import { createTrials } from "./trial.ts";
 
-/** Names of tours, or none for all; then keys, or none for all. */
+/** Names of tours with commas between, or "" for all; then a file with the keys of mutants, a line each, or none for all. */
 const [tourNames = "", keys = ""] = process.argv.slice(2);
 const asked = new Set(keys === "" ? [] : readFileSync(keys, "utf8").split("\n"));
 
@@ -35,12 +35,12 @@ try {
   for (const tour of tours) {
     if (tourNames !== "" && !tourNames.split(",").includes(tour.name)) continue;
     const startedMs = performance.now();
-    await server.run(tour, (sending) => trials.before(sending));
+    await server.run(tour, (sending) => trials.before(tour.name, sending));
     process.stderr.write(`${tour.name}: ${Math.round((performance.now() - startedMs) / 1_000)} s\n`);
   }
 } finally {
   await server.close();
 }
-process.stdout.write(
-  JSON.stringify({ verdicts: Object.fromEntries(trials.verdicts()), notRepeated: [...trials.notRepeated] }),
-);
+if (trials.notRepeated.size > 0)
+  process.stderr.write(`not the same twice, so nothing is tried in them: ${[...trials.notRepeated].join(", ")}\n`);
+process.stdout.write(JSON.stringify(Object.fromEntries(trials.verdicts())));

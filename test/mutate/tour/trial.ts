@@ -1,12 +1,16 @@
 import { effectOf, type Send, type Sending } from "../../postgres/effects/watch.ts";
 import { type Numbered, numbersIn, plantedIn, unmarked } from "./markers.ts";
 
-/** `invalid`: Postgres refused the text wherever it met it. */
-export type Tried = "killed" | "survived" | "invalid";
+/** `invalid`: Postgres refused the text in each execution. */
+export interface Tried {
+  readonly is: "killed" | "survived" | "invalid";
+  /** The tour in which it made a difference, or null. */
+  readonly by: string | null;
+}
 
 interface State {
-  differs: boolean;
-  refused: number;
+  by: string | null;
+  /** Executions that Postgres did not refuse as no valid text. */
   ran: number;
 }
 
@@ -18,7 +22,7 @@ const statementMs = 3_000;
  * anything else makes another line in a file of `test/postgres/effects/tours`. It is not tried again.
  */
 export function createTrials(mutants: ReadonlyMap<number, Numbered>): {
-  before(sending: Sending): Promise<void>;
+  before(tour: string, sending: Sending): Promise<void>;
   verdicts(): Map<string, Tried>;
   readonly notRepeated: ReadonlySet<string>;
 } {
@@ -28,8 +32,8 @@ export function createTrials(mutants: ReadonlyMap<number, Numbered>): {
 
   return {
     notRepeated,
-    async before({ name, text, values, client, send }) {
-      const alive = numbersIn(text).filter((number) => states.get(number)?.differs !== true);
+    async before(tour, { name, text, values, client, send }) {
+      const alive = numbersIn(text).filter((number) => (states.get(number)?.by ?? null) === null);
       if (alive.length === 0) return;
       sequences ??= await sequencesOf(send);
       const put = await sequencesNow(send, sequences);
@@ -48,12 +52,12 @@ export function createTrials(mutants: ReadonlyMap<number, Numbered>): {
           const mutant = mutants.get(number);
           if (mutant === undefined) throw new Error(`${name} carries the mark of mutant ${number}, which there is not`);
           const effect = await tryOne(plantedIn(text, mutant));
-          const state = states.get(number) ?? { differs: false, refused: 0, ran: 0 };
+          const state = states.get(number) ?? { by: null, ran: 0 };
           states.set(number, state);
           const isRefused = effect.startsWith("error 42");
-          if (isRefused) state.refused += 1;
-          else state.ran += 1;
-          if (effect !== usual && !isRefused) state.differs = true;
+          if (isRefused) continue;
+          state.ran += 1;
+          if (effect !== usual) state.by = tour;
         }
       } finally {
         await send(isInside ? "rollback to savepoint trials; release savepoint trials" : "rollback");
@@ -61,11 +65,12 @@ export function createTrials(mutants: ReadonlyMap<number, Numbered>): {
       }
     },
     verdicts() {
-      const verdictOf = ({ differs, ran }: State): Tried => (differs ? "killed" : ran === 0 ? "invalid" : "survived");
       return new Map(
-        [...states].flatMap(([number, state]): [string, Tried][] => {
+        [...states].flatMap(([number, { by, ran }]): [string, Tried][] => {
           const key = mutants.get(number)?.mutant.key;
-          return key === undefined ? [] : [[key, verdictOf(state)]];
+          return key === undefined
+            ? []
+            : [[key, { is: by !== null ? "killed" : ran === 0 ? "invalid" : "survived", by }]];
         }),
       );
     },
