@@ -189,7 +189,9 @@ async function run(): Promise<void> {
 }
 
 /** What plants each mutant by itself is asked for by name, or to see whether it agrees with the quick ways. */
-const isPlanted = (): boolean => options.whole === true || options.key !== undefined || options.recheck !== undefined;
+function isPlanted(): boolean {
+  return options.whole === true || options.key !== undefined || options.recheck !== undefined;
+}
 
 /** Mutants of statements, in the tours: what makes no difference there goes on. */
 async function touredFirst(all: readonly Mutant[]): Promise<readonly Mutant[]> {
