@@ -1,6 +1,6 @@
 import type { TestClock } from "../adapters/postgres/test-clock.ts";
 import { timetable } from "../core/calendar/timetable.ts";
-import type { AppDefinition, Registry } from "../core/define/definition.ts";
+import { type AppDefinition, type Registry, registry as registryOf } from "../core/define/definition.ts";
 import { createLapsedLeases } from "../core/delivery/lapsed-leases.ts";
 import { decodeMessage } from "../core/delivery/message.ts";
 import { deliveryLimits } from "../core/ports/delivery-limits.ts";
@@ -40,7 +40,9 @@ const batchSize = 10;
 export function newDriver(options: DriverOptions): Driver {
   const { ports, queue, apps, stage, faults, clock, elapsed } = options;
   const lives = new Map<string, { life: Life; worker: Worker }>();
-  const registry = faultyRegistry(apps, faults);
+  const registry = registryOf(apps);
+  // A planted fault is for an attempt: the scheduler checks payloads too.
+  const faulty = faultyRegistry(registry, faults);
   const lanes = [...new Set(["default", ...[...registry.jobs.values()].map(({ lane }) => lane)])];
   const signal = new AbortController().signal;
   const lapsed = createLapsedLeases();
@@ -49,7 +51,7 @@ export function newDriver(options: DriverOptions): Driver {
     const known = lives.get(lane);
     if (known !== undefined) return known;
     const life = newLife(ports, (point) => !faults.isFatal(point));
-    const worker = createWorker(life.ports, registry, { stage, worker: `test-${lane}`, lane });
+    const worker = createWorker(life.ports, faulty, { stage, worker: `test-${lane}`, lane });
     lives.set(lane, { life, worker });
     return { life, worker };
   };

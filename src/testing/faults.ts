@@ -1,5 +1,4 @@
-import type { AppDefinition, JobDefinition, Registry } from "../core/define/definition.ts";
-import { registry as registryOf } from "../core/define/definition.ts";
+import type { JobDefinition, Registry } from "../core/define/definition.ts";
 
 /** Where a worker can be made to die: after it claimed a job, after the handler ended, or after the outcome was written. @beta */
 export type CrashAt = "claimed" | "before-settle" | "settled";
@@ -39,8 +38,7 @@ const crashPoints: Readonly<Record<CrashAt, string>> = {
 };
 
 /** All definitions, where each attempt first meets its planted fault: a check that throws is a failed attempt. */
-export function faultyRegistry(apps: readonly AppDefinition[], faults: Faults): Registry {
-  const registry = registryOf(apps);
+export function faultyRegistry(registry: Registry, faults: Faults): Registry {
   const jobs = [...registry.jobs].map(([id, job]): [string, JobDefinition] => [
     id,
     {

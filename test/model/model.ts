@@ -1,7 +1,7 @@
 import { array, assert, asyncProperty, oneof } from "fast-check";
 import type { Arbitrary } from "fast-check";
 import { isFinal } from "../../src/core/job/state.ts";
-import { freshDatabase } from "../support/database.ts";
+import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { referenceStore } from "../support/reference-store.ts";
 import { lockSteps, restored } from "./fault-commands.ts";
 import { jobSteps } from "./job-commands.ts";
@@ -22,9 +22,12 @@ const oneAtATime = array(anyStep, { minLength: 5, maxLength: 60, size: "max" });
 const unplanted = (text: string): string => text;
 
 /** A pair of empty stores whose clocks stand still until the test moves both. */
-export async function openPair(plant = unplanted): Promise<{ pair: Pair; close: () => Promise<void> }> {
+export async function openPair(
+  plant = unplanted,
+  open: () => Promise<Pick<TestDatabase, "store" | "pool" | "clock" | "url" | "close">> = freshDatabase,
+): Promise<{ pair: Pair; close: () => Promise<void> }> {
   let now = startMs;
-  const { store, pool, clock, close, url } = await freshDatabase();
+  const { store, pool, clock, close, url } = await open();
   await pool.query("update belfry.test_clock set origin = $1, shift = interval '0', rate = 0", [new Date(startMs)]);
   const oracle = referenceStore(() => now);
   // Beyond all ids of jobs, so that an id names one thing.

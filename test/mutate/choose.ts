@@ -61,11 +61,13 @@ export function wavesFor(reaching: Reaching, mutant: Mutant, { coverage, found, 
   );
 }
 
+type Placed = Pick<Mutant, "file" | "place">;
+
 /** How often each test found a mutant of a place, and of another place of its file. */
 export class Killers {
   readonly #counts = new Map<string, Map<string, number>>();
 
-  add(mutant: Mutant, by: string): void {
+  add(mutant: Placed, by: string): void {
     for (const group of [placeOf(mutant), mutant.file]) {
       const counts = this.#counts.get(group) ?? new Map<string, number>();
       counts.set(by, (counts.get(by) ?? 0) + 1);
@@ -74,13 +76,13 @@ export class Killers {
   }
 
   /** One of the place counts as ten of the file. */
-  of(mutant: Mutant, by: string): number {
+  of(mutant: Placed, by: string): number {
     const count = (group: string): number => this.#counts.get(group)?.get(by) ?? 0;
     return count(placeOf(mutant)) + count(mutant.file) / 10;
   }
 }
 
-const placeOf = ({ file, place }: Mutant): string => `${file}#${place}`;
+const placeOf = ({ file, place }: Placed): string => `${file}#${place}`;
 
 /** Of the core: tests that enter the function; where coverage does not know it, those that enter any of its file. */
 export function reachingCore(mutant: Mutant, { hits }: Coverage): Reaching {

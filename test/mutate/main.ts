@@ -2,15 +2,27 @@
 import { Command, InvalidArgumentError } from "commander";
 import { Killers } from "./choose.ts";
 import { commitNow, cover, git, outdated } from "./cover.ts";
-import { openDatabase } from "./database.ts";
+import { type Database, openDatabase } from "./database.ts";
 import { checkPlanting, type Court, judge } from "./judge.ts";
-import { accepted, hitsFile, keepFound, keptAlone, keptCoverage, keptFound } from "./kept.ts";
+import {
+  accepted,
+  type Coverage,
+  hitsFile,
+  keepFound,
+  keptAlone,
+  keptCoverage,
+  keptFound,
+  type Verdict,
+} from "./kept.ts";
 import { addToLedger, type Judged, readLedger } from "./ledger.ts";
 import { describeMutant, type Mutant } from "./mutant.ts";
 import { changesOf, mutatedFiles } from "./places.ts";
 import { report } from "./report.ts";
 import { openSessions, type Sessions } from "./sessions.ts";
 import { statementTexts } from "./statements.ts";
+import { judgeSwitched } from "./switched/judge.ts";
+import { stages } from "./switched/stages.ts";
+import { judgeToured } from "./tour/judge.ts";
 
 interface Options {
   readonly all?: boolean;
@@ -25,6 +37,7 @@ interface Options {
   readonly again?: boolean;
   readonly survivors?: boolean;
   readonly whole?: boolean;
+  readonly quick?: boolean;
   readonly recheck?: number;
   readonly report?: boolean;
   readonly list?: boolean;
@@ -57,7 +70,11 @@ const program = new Command("mutate")
   .option("--cover", "measures again which tests reach what, of all tests and not only of those that changed")
   .option("--again", "judges again what an earlier run has judged")
   .option("--survivors", "judges again those that survived, and no others")
-  .option("--whole", "asks all tests that reach a mutant, and not only those of some seconds that likely find it")
+  .option(
+    "--whole",
+    "asks all tests that reach a mutant, one mutant at a time, and not only those of some seconds that likely find it",
+  )
+  .option("--quick", "judges in the tours and by switching alone, and plants none: what only that finds stays unjudged")
   .option("--recheck <n>", "judges again this many that were found, by random choice: have tests been weakened?", count)
   .option("--report", "judges nothing: what test/mutate/judged.txt knows of the chosen")
   .option("--list", "prints the chosen mutants, and what is known of each, and runs nothing")
@@ -67,6 +84,10 @@ const options = program.opts<Options>();
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 let isCovering = false;
+let recorded = 0;
+/** Keys that were found once and survive now. */
+const weakened = new Set<string>();
+const commit = commitNow();
 const everyChange = mutatedFiles().flatMap(changesOf);
 const everyMutant = everyChange.flatMap(({ mutant, rule }) => (rule === null ? [mutant] : []));
 for (const [rule, changes] of Map.groupBy(everyChange, (change) => change.rule))
@@ -78,8 +99,8 @@ if (options.list === true) {
   for (const mutant of chosen)
     process.stdout.write(`${mutant.key} ${ledger.get(mutant.key)?.is ?? "-"} ${describeMutant(mutant)}\n`);
 } else {
-  const weakened = options.report === true ? 0 : await run();
-  process.exitCode = Math.max(tell(), weakened);
+  if (options.report !== true) await run();
+  process.exitCode = Math.max(tell(), Math.min(1, weakened.size));
 }
 
 function choose(): Mutant[] {
@@ -121,8 +142,7 @@ function tell(): number {
   return report({ chosen, ledger: known, accepted: accepted(), everyKey, oldest, json: options.json === true });
 }
 
-/** @returns 1 when a mutant that was found once survives now. */
-async function run(): Promise<number> {
+async function run(): Promise<void> {
   const database = await openDatabase();
   let ran = 0;
   const session = (): Sessions =>
@@ -137,45 +157,100 @@ async function run(): Promise<number> {
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => void close().then(() => process.exit(130)));
-  let weakened = 0;
   try {
-    const court = await convene(database, sideBySide[0] ?? session());
+    const endMs = performance.now() + (options.minutes ?? Infinity) * 60_000;
+    const all = toJudge();
+    say(`${chosen.length} mutants, ${all.length} to judge`);
+    const first = sideBySide[0] ?? session();
+    const afterTours = await touredFirst(all);
+    if (options.quick === true && afterTours.every(isOfSql)) return;
+    const coverage = await covered(options.cover === true ? null : keptCoverage(), first);
+    const open = await switchedFirst(afterTours, coverage, { url: database.url, endMs });
+    if (open.length === 0) return;
+    const court = await convene(database, first, coverage);
     const found = keptFound();
     for (const mutant of everyMutant) {
       const by = found.get(mutant.key);
       if (by !== undefined) court.found.add(mutant, by);
     }
-    const commit = commitNow();
-    const open = toJudge();
-    const endMs = performance.now() + (options.minutes ?? Infinity) * 60_000;
-    say(`${chosen.length} mutants, ${open.length} to judge`);
     const queue = open.entries();
     const judgeOn = async (sessions: Sessions): Promise<void> => {
       for (const [at, mutant] of queue) {
         if (performance.now() > endMs) return;
-        const before = ledger.get(mutant.key)?.is;
-        const { is, by, ms } = await judge(mutant, { ...court, sessions });
-        ledger = addToLedger(new Map([[mutant.key, { is, commit }]]), everyKey);
-        if (by !== null) {
-          keepFound({ key: mutant.key, by });
-          court.found.add(mutant, by);
-        }
-        const isWeaker = before === "killed" && (is === "survived" || is === "unreached");
-        if (isWeaker) weakened = 1;
-        const line = `${at + 1}/${open.length} ${is}${isWeaker ? ", and was killed once" : ""} ${(ms / 1_000).toFixed(1)} s ${describeMutant(mutant)}`;
-        if (process.stderr.isTTY || is === "survived" || is === "unreached" || at % 25 === 24) say(line);
+        const verdict = await judge(mutant, { ...court, sessions });
+        record(mutant, verdict, `${at + 1}/${open.length}`);
+        if (verdict.by !== null) court.found.add(mutant, verdict.by);
       }
     };
     await Promise.all(sideBySide.map(judgeOn));
   } finally {
     await close();
   }
-  return weakened;
 }
 
-async function convene(database: Court["database"], sessions: Court["sessions"]): Promise<Court> {
-  const kept = options.cover === true ? null : keptCoverage();
-  const coverage = await covered(kept, sessions);
+/** What plants each mutant by itself is asked for by name, or to see whether it agrees with the quick ways. */
+function isPlanted(): boolean {
+  return options.whole === true || options.key !== undefined || options.recheck !== undefined;
+}
+
+/** Mutants of statements, in the tours: what makes no difference there goes on. */
+async function touredFirst(all: readonly Mutant[]): Promise<readonly Mutant[]> {
+  const ofSql = all.filter(isOfSql);
+  if (isPlanted() || ofSql.length === 0) return all;
+  say(`${ofSql.length} mutants of statements are tried in the tours`);
+  const byKey = new Map(ofSql.map((mutant) => [mutant.key, mutant]));
+  const left = await judgeToured(ofSql, {
+    onVerdict(verdict) {
+      const mutant = byKey.get(verdict.key);
+      if (mutant !== undefined) record(mutant, verdict, "in a tour");
+    },
+  });
+  say(`${ofSql.length - left.length} were judged in the tours`);
+  return [...left, ...all.filter((mutant) => !isOfSql(mutant))];
+}
+
+/** Mutants of the core in modules that contain them all; those that it cannot judge, and all others, one at a time. */
+async function switchedFirst(
+  all: readonly Mutant[],
+  coverage: Coverage,
+  { url, endMs }: { readonly url: string; readonly endMs: number },
+): Promise<readonly Mutant[]> {
+  if (isPlanted()) return all;
+  const [ofSql, ofCore] = [all.filter(isOfSql), all.filter((mutant) => !isOfSql(mutant))];
+  if (ofCore.length === 0) return all;
+  const byKey = new Map(ofCore.map((mutant) => [mutant.key, mutant]));
+  const left = await judgeSwitched(ofCore, {
+    coverage,
+    stages: stages(),
+    env: { DATABASE_URL: url },
+    say,
+    endMs,
+    onVerdict(verdict) {
+      const mutant = byKey.get(verdict.key);
+      if (mutant !== undefined) record(mutant, verdict, "switched");
+    },
+  });
+  say(
+    `${ofCore.length - left.length} mutants were switched, ${left.length + ofSql.length} have to be planted one at a time`,
+  );
+  return options.quick === true ? [] : [...left, ...ofSql];
+}
+
+function isOfSql({ file }: Mutant): boolean {
+  return file.includes("/sql/");
+}
+
+function record(mutant: Mutant, { is, by, ms }: Verdict, how: string): void {
+  const isWeaker = ledger.get(mutant.key)?.is === "killed" && (is === "survived" || is === "unreached");
+  if (isWeaker) weakened.add(mutant.key);
+  ledger = addToLedger(new Map([[mutant.key, { is, commit }]]), everyKey);
+  if (by !== null) keepFound({ key: mutant.key, by });
+  recorded += 1;
+  const line = `${how} ${is}${isWeaker ? ", and was killed once" : ""} ${(ms / 1_000).toFixed(1)} s ${describeMutant(mutant)}`;
+  if (process.stderr.isTTY || is === "survived" || is === "unreached" || recorded % 25 === 0) say(line);
+}
+
+async function convene(database: Database, sessions: Sessions, coverage: Coverage): Promise<Court> {
   await checkPlanting(sessions);
   const texts = await statementTexts(null);
   if (texts === null || Object.keys(texts).length === 0) throw new Error("the statements do not load");
@@ -184,7 +259,7 @@ async function convene(database: Court["database"], sessions: Court["sessions"])
 }
 
 /** Measures every test, or those that changed since they were measured. */
-async function covered(kept: Court["coverage"] | null, sessions: Court["sessions"]): Promise<Court["coverage"]> {
+async function covered(kept: Coverage | null, sessions: Sessions): Promise<Coverage> {
   const files = kept === null ? [] : outdated(kept);
   if (kept !== null && files.length === 0) return kept;
   say(kept === null ? "runs every test once, to see what it reaches" : `measures ${files.length} test files again`);

@@ -2,6 +2,7 @@
 import { relative, resolve } from "node:path";
 import { createVitest, type TestModule, type TestSpecification, type Vitest } from "vitest/node";
 import type { Chosen } from "./choose.ts";
+import { elsewhere } from "./elsewhere.ts";
 import type { Mutant } from "./mutant.ts";
 import { plant, planted } from "./planted.ts";
 
@@ -37,9 +38,6 @@ const projects = ["pure", "patching", "postgres", "long"];
 
 /** Of the long tests those that see what a statement does. */
 const longOnes = /^postgres\/(effects|locks)\.long\.test\.ts$/;
-
-/** Their tests start processes, browsers and templates of their own: what is planted here does not reach those. */
-const elsewhere = /^(console|house|image|infra|lambda|local|mutate|package|readme|smoke|emulator)\//;
 
 let vitest: Vitest | null = null;
 /** By path. */

@@ -18,6 +18,7 @@ import { net } from "./cases/net.ts";
 import { orphanRun } from "./cases/orphan-run.ts";
 import { pgCrash } from "./cases/pg-crash.ts";
 import { poison } from "./cases/poison.ts";
+import { month } from "./cases/month.ts";
 import { missedWakes } from "./cases/missed-wakes.ts";
 import { schedulers50 } from "./cases/schedulers-50.ts";
 import { sigterm } from "./cases/sigterm.ts";
@@ -49,6 +50,7 @@ export const proofs: readonly Proof[] = [
   cap,
   backlog,
   missedWakes,
+  month,
   clockSkew,
   dailyQuiz,
   taskflowWalk,

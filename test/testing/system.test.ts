@@ -10,6 +10,7 @@ import {
 } from "belfry";
 import { databasePool } from "belfry/connect";
 import { createTestSystem, runJob, timesOf } from "belfry/testing";
+import type { JobId } from "../../src/core/job/job.ts";
 import { expect, inject, test } from "vitest";
 import { z } from "zod";
 
@@ -53,6 +54,17 @@ test("a planted failure is tried again after the backoff, and what waits can be 
   expect(await system.advance("1m")).toEqual([]);
   await system.advance("2m");
   expect(await system.job(id)).toMatchObject({ state: "SUCCESS", attempt: 3 });
+});
+
+test("a planted failure is met by the attempt, and not by the scheduler that makes the job", async () => {
+  await using system = await createTestSystem({ apps: [chatty], at, databaseUrl: databaseUrl() });
+  system.fail(greet, new Error("busy"), 2);
+  const ran = await system.advance("1m");
+  expect(ran).toMatchObject([{ state: "RETRY_WAIT", attempt: 1, error: "busy" }]);
+  await system.advance("30s");
+  const [first] = await system.occurrences(everyMinute);
+  expect(first).toMatchObject({ outcome: "FIRED" });
+  expect(await system.job(first?.jobId ?? ("0" as JobId))).toMatchObject({ state: "SUCCESS", attempt: 3 });
 });
 
 test("a permanent failure ends the job", async () => {

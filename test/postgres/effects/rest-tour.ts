@@ -1,12 +1,12 @@
-import type { Operations } from "../../src/core/ports/operations.ts";
-import type { Claimed, Store } from "../../src/core/ports/ports.ts";
-import { jobSorts } from "../../src/core/ports/job-search.ts";
-import type { JobSearch } from "../../src/core/ports/job-search.ts";
-import type { JobId } from "../../src/core/job/job.ts";
-import { states } from "../../src/core/job/state.ts";
-import type { TestClock } from "../../src/adapters/postgres/test-clock.ts";
-import { aPause } from "../support/pause.ts";
-import { aJob, failure, minute, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import type { Operations } from "../../../src/core/ports/operations.ts";
+import type { Claimed, Store } from "../../../src/core/ports/ports.ts";
+import { jobSorts } from "../../../src/core/ports/job-search.ts";
+import type { JobSearch } from "../../../src/core/ports/job-search.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
+import { states } from "../../../src/core/job/state.ts";
+import type { TestClock } from "../../../src/adapters/postgres/test-clock.ts";
+import { aPause } from "../../support/pause.ts";
+import { aJob, failure, minute, settlementOf, settleOptions } from "../../contract/store/fixture.ts";
 
 interface World {
   readonly store: Store;
@@ -15,7 +15,7 @@ interface World {
 }
 
 /** What the tours leave out: looks at every state by every search, steering of jobs that can be steered, and the end of retention. */
-export async function effectsTour(world: World, tag: string): Promise<void> {
+export async function restTour(world: World, tag: string): Promise<void> {
   const jobs = await everyState(world, tag);
   await searches(world, tag, jobs);
   await steering(world, tag, jobs);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
-import type { Connections } from "../../src/adapters/postgres/connect.ts";
+import type { Connections } from "../../../src/adapters/postgres/connect.ts";
 
 /** Notes each row that a statement writes: the whole row when it is new or gone, else the columns that changed. */
 const noting = `
@@ -25,39 +25,59 @@ do $$ declare each text; begin
   end loop;
 end $$`;
 
-type Send = (query: Query, values?: readonly unknown[]) => Promise<{ rows: object[]; rowCount: number | null }>;
+export type Send = (
+  query: Query,
+  values?: readonly unknown[],
+) => Promise<{ rows: object[]; rowCount: number | null }>;
 type Query = string | { readonly name?: string; readonly text: string; readonly values?: readonly unknown[] };
 
-/** By statement, what each of its executions answered and wrote: counts to read, and a hash of all of it. */
-export async function watchEffects(pool: Pool, connections: Connections): Promise<ReadonlyMap<string, string[]>> {
+/** A statement that is about to be sent. */
+export interface Sending {
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+  readonly client: PoolClient;
+  readonly send: Send;
+}
+export type Before = (sending: Sending) => Promise<void>;
+
+/** By statement, what its executions answered and wrote, and how often: counts to read, and a hash of all of it. */
+export type Effects = Map<string, Map<string, number>>;
+
+/** Adds to `seen` from now on. */
+export async function watchEffects(pool: Pool, connections: Connections, seen: Effects, before: Before): Promise<void> {
   await pool.query(noting);
-  const seen = new Map<string, string[]>();
-  for (const each of [connections.main, connections.tx]) watch(each, seen);
-  return seen;
+  for (const each of [connections.main, connections.tx]) watch(each, seen, before);
 }
 
 /** The first epoch began when the template was made, and the roll-up counts the server's transactions; how far a search looks is a matter of time. */
 const isOfServer = new Set(["begin", "epoch", "roll-up-lock"]);
 
-function watch(pool: Pool, seen: Map<string, string[]>): void {
+function watch(pool: Pool, seen: Effects, before: Before): void {
   pool.on("connect", (client: PoolClient) => {
     const send = client.query.bind(client) as Send;
-    const watched: Send = async (query, values = []) => {
-      const answer = await (typeof query === "string" ? send(query, values) : send(query));
-      const sent = typeof query === "string" ? query : query.text;
-      const name = /^\/\* belfry:([a-z-]+) \*\//.exec(sent)?.[1];
-      if (name === undefined || isOfServer.has(name) || name.startsWith("search-")) return answer;
-      const { rows } = await send("delete from noted.change returning line");
-      const lines = (rows as { line: string }[]).map(({ line }) => scrubbed(line)).toSorted();
-      const answered = answer.rows.map((row) => scrubbed(JSON.stringify(row)));
-      const text = lineOf(/order by[^)]*$/.test(sent) ? answered : answered.toSorted(), lines);
-      const known = seen.get(name) ?? [];
-      seen.set(name, known);
-      if (!known.includes(text)) known.push(text);
+    const watched: Send = async (query, given = []) => {
+      const text = typeof query === "string" ? query : query.text;
+      const values = typeof query === "string" ? given : (query.values ?? []);
+      const name = /^\/\* belfry:([a-z-]+) \*\//.exec(text)?.[1];
+      if (name === undefined || isOfServer.has(name) || name.startsWith("search-")) return await send(text, values);
+      await before({ name, text, values, client, send });
+      const answer = await send(text, values);
+      const line = await effectOf(text, answer.rows, send);
+      const known = seen.get(name) ?? new Map<string, number>();
+      seen.set(name, known.set(line, (known.get(line) ?? 0) + 1));
       return answer;
     };
     Object.assign(client, { query: watched });
   });
+}
+
+/** What a statement answered and, by the triggers, has just written. */
+export async function effectOf(text: string, answers: readonly object[], send: Send): Promise<string> {
+  const { rows } = await send("delete from noted.change returning line");
+  const lines = (rows as { line: string }[]).map(({ line }) => scrubbed(line)).toSorted();
+  const answered = answers.map((row) => scrubbed(JSON.stringify(row)));
+  return lineOf(/order by[^)]*$/.test(text) ? answered : answered.toSorted(), lines);
 }
 
 function lineOf(answered: readonly string[], lines: readonly string[]): string {

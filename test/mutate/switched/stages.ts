@@ -1,0 +1,28 @@
+import { testsByServer } from "../../support/tests-by-server.ts";
+import { elsewhere } from "../elsewhere.ts";
+import type { Stage } from "./judge.ts";
+
+const isHere = (file: string): boolean => !elsewhere.test(file.replace(/^test\//, ""));
+
+/** First what needs no database: most mutants are found there, in milliseconds. */
+export function stages(): Stage[] {
+  const { pure, patching, postgres } = testsByServer();
+  return [
+    {
+      name: "without a database",
+      files: [...pure, ...patching].filter(isHere),
+      rounds: [
+        { testsMax: 3, msMax: 300 },
+        { testsMax: 12, msMax: 1_500 },
+      ],
+    },
+    {
+      name: "on Postgres",
+      files: postgres.filter(isHere),
+      rounds: [
+        { testsMax: 2, msMax: 1_500 },
+        { testsMax: 4, msMax: 3_000 },
+      ],
+    },
+  ];
+}
