@@ -44,7 +44,7 @@ async function judged(source: string, tests: string, unentered: readonly string[
   const said: string[] = [];
   const left = await judgeSwitched(mutants, {
     coverage: { commit: "01234567", hits, ms, breadth: {} },
-    stages: [{ name: "planted", files: [file], rounds: [{ testsMax: 9, msMax: 60_000 }] }],
+    stages: [{ name: "planted", files: [file], rounds: [{ untriedOnly: false, testsMax: 9, msMax: 60_000 }] }],
     env: { BELFRY_VITEST_CONFIG: join(process.cwd(), folder, "vitest.config.ts") },
     say: (line) => said.push(line),
     onVerdict: ({ key, is }) => verdicts.set(byKey.get(key) ?? key, is),

@@ -23,6 +23,8 @@ export type Order = Readonly<Record<string, FileOrder>>;
 
 /** For each mutant, how much is asked in a round. */
 export interface Round {
+  /** Asks only about mutants that no test was tried with. */
+  readonly untriedOnly: boolean;
   readonly testsMax: number;
   /** Of all its tests so far, as they were measured. One test is asked whatever it takes. */
   readonly msMax: number;
@@ -65,7 +67,11 @@ export class Plan {
   }
 
   /** By name of a test in these files, the mutants to try with it next: quick ones that enter little else come first. */
-  next(tries: readonly Try[], files: ReadonlySet<string>, { testsMax, msMax }: Round): Map<string, Try[]> {
+  next(
+    tries: readonly Try[],
+    files: ReadonlySet<string>,
+    { testsMax, msMax }: Pick<Round, "testsMax" | "msMax">,
+  ): Map<string, Try[]> {
     const byTest = new Map<string, Try[]>();
     const sorted = new Map<string, Test[]>();
     for (const one of tries) {
