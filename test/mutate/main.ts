@@ -125,11 +125,12 @@ function toJudge(): readonly Mutant[] {
   return options.again === true ? chosen : chosen.filter(({ key }) => !ledger.has(key));
 }
 
-const shuffled = <T>(list: readonly T[]): T[] =>
-  list
+function shuffled<T>(list: readonly T[]): T[] {
+  return list
     .map((value) => ({ value, at: Math.random() }))
     .toSorted((a, b) => a.at - b.at)
     .map(({ value }) => value);
+}
 
 function tell(): number {
   const known = ledger;

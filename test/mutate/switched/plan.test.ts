@@ -37,6 +37,12 @@ test("what only a set-up enters is entered, and nothing is asked for what no tes
   expect(plan.next([unentered], files, { testsMax: 9, msMax: 1_000 }).size).toBe(0);
 });
 
+test("the files whose tests are quick come first", () => {
+  const plan = new Plan({ ...coverage, ms: { ...coverage.ms, "test/y.test.ts": { file: 9, tests: { quick: 9 } } } });
+  const order = plan.order(new Map([`${file} > wide`, "test/y.test.ts > quick"].map((name) => [name, [one]])));
+  expect(Object.keys(order)).toEqual(["test/y.test.ts", file]);
+});
+
 test("tests that take long and are not asked are left out of a file that is", () => {
   const order = new Plan(coverage).order(
     new Map([

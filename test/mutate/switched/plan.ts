@@ -95,14 +95,14 @@ export class Plan {
   }
 
   #entering(hit: string, files: ReadonlySet<string>, one: Try): Test[] {
-    const { hits, ms, breadth } = this.#coverage;
+    const { hits, breadth } = this.#coverage;
     return Object.entries(hits[hit] ?? {})
       .flatMap(([file, tests]) => {
         // Null: something enters it between two tests, which none of them repeats.
         if (!files.has(file) || tests === null) return [];
         return tests.map((test) => {
           const name = nameOf(file, test);
-          const testMs = ms[file]?.tests[test] ?? 1_000;
+          const testMs = this.#msOf(file, test);
           const wide = (breadth[name] ?? 100) + 5;
           return { file, test, ms: testMs, cost: ((testMs + 2) * wide) / (1 + 20 * this.#found.of(one, name)) };
         });
@@ -120,6 +120,15 @@ export class Plan {
     for (const [file, { tests, without }] of Object.entries(files))
       for (const [test, testMs] of Object.entries(this.#coverage.ms[file]?.tests ?? {}))
         if (testMs > unaskedMsMax && tests[test] === undefined) without.push(test);
-    return files;
+    // Quick files first: what they find is not tried by slow ones.
+    const msOf = (file: string): number => {
+      const asked = Object.keys(files[file]?.tests ?? {});
+      return asked.reduce((sum, test) => sum + this.#msOf(file, test), 0) / asked.length;
+    };
+    return Object.fromEntries(Object.entries(files).toSorted(([a], [b]) => msOf(a) - msOf(b)));
+  }
+
+  #msOf(file: string, test: string): number {
+    return this.#coverage.ms[file]?.tests[test] ?? 1_000;
   }
 }
