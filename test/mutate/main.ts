@@ -166,11 +166,6 @@ async function run(): Promise<void> {
     const open = await switchedFirst(all, coverage, { url: database.url, endMs });
     if (open.length === 0) return;
     const court = await convene(database, first, coverage);
-    const found = keptFound();
-    for (const mutant of everyMutant) {
-      const by = found.get(mutant.key);
-      if (by !== undefined) court.found.add(mutant, by);
-    }
     const queue = open.entries();
     const judgeOn = async (sessions: Sessions): Promise<void> => {
       for (const [at, mutant] of queue) {
@@ -198,6 +193,7 @@ async function switchedFirst(
   const byKey = new Map(ofCore.map((mutant) => [mutant.key, mutant]));
   const left = await judgeSwitched(ofCore, {
     coverage,
+    found: foundBefore(),
     stages: stages(),
     env: { DATABASE_URL: url },
     say,
@@ -227,12 +223,22 @@ function record(mutant: Mutant, { is, by, ms }: Verdict, how: string): void {
   if (process.stderr.isTTY || is === "survived" || is === "unreached" || recorded % 25 === 0) say(line);
 }
 
+function foundBefore(): Killers {
+  const kept = keptFound();
+  const found = new Killers();
+  for (const mutant of everyMutant) {
+    const by = kept.get(mutant.key);
+    if (by !== undefined) found.add(mutant, by);
+  }
+  return found;
+}
+
 async function convene(database: Database, sessions: Sessions, coverage: Coverage): Promise<Court> {
   await checkPlanting(sessions);
   const texts = await statementTexts(null);
   if (texts === null || Object.keys(texts).length === 0) throw new Error("the statements do not load");
   const testMsMax = options.whole === true ? Infinity : 8_000;
-  return { database, sessions, coverage, found: new Killers(), alone: keptAlone(), testMsMax, texts };
+  return { database, sessions, coverage, found: foundBefore(), alone: keptAlone(), testMsMax, texts };
 }
 
 /** Measures every test, or those that changed since they were measured. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Killers } from "../choose.ts";
 import type { Coverage, Verdict } from "../kept.ts";
 import type { Mutant } from "../mutant.ts";
 import { writeModules } from "./catalog.ts";
@@ -20,6 +21,8 @@ export interface Stage {
 
 export interface Asked {
   readonly coverage: Coverage;
+  /** Which tests found others, now and before. */
+  readonly found: Killers;
   readonly stages: readonly Stage[];
   /** Of test processes. */
   readonly env: Readonly<Record<string, string>>;
@@ -61,7 +64,7 @@ class SwitchedCourt {
   constructor(tries: readonly Try[], asked: Asked, env: Readonly<Record<string, string>>) {
     this.#alive = new Map(tries.map((one) => [one.key, one]));
     this.#asked = asked;
-    this.#plan = new Plan(asked.coverage);
+    this.#plan = new Plan(asked.coverage, asked.found);
     this.#env = env;
   }
 
@@ -112,7 +115,7 @@ class SwitchedCourt {
     this.#tests.set(line.key, (this.#tests.get(line.key) ?? 0) + 1);
     const one = this.#alive.get(line.key);
     if (line.how === "survived" || one === undefined) return;
-    this.#plan.found(one, line.name);
+    this.#asked.found.add(one, line.name);
     this.#alive.delete(line.key);
     this.#say(line.key, line.how, line.name);
   }

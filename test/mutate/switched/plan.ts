@@ -1,4 +1,4 @@
-import { Killers } from "../choose.ts";
+import type { Killers } from "../choose.ts";
 import { functionHit } from "../instrument.ts";
 import type { Coverage } from "../kept.ts";
 import { nameOf } from "./journal.ts";
@@ -45,10 +45,11 @@ export class Plan {
   readonly #coverage: Coverage;
   readonly #asked = new Map<string, { readonly names: Set<string>; ms: number }>();
   readonly #distrusted = new Set<string>();
-  readonly #found = new Killers();
+  readonly #found: Killers;
 
-  constructor(coverage: Coverage) {
+  constructor(coverage: Coverage, found: Killers) {
     this.#coverage = coverage;
+    this.#found = found;
   }
 
   /** Whether any test does, and be it before or after its own time. */
@@ -61,12 +62,7 @@ export class Plan {
     this.#distrusted.add(name);
   }
 
-  /** The test likely finds others of the place too. */
-  found(one: Try, by: string): void {
-    this.#found.add(one, by);
-  }
-
-  /** By name of a test in these files, the mutants to try with it next: quick ones that enter little else come first. */
+  /** By name of a test in these files, the mutants to try with it next: those that found others of the place, then quick ones that enter little else. */
   next(
     tries: readonly Try[],
     files: ReadonlySet<string>,
@@ -100,14 +96,16 @@ export class Plan {
       .flatMap(([file, tests]) => {
         // Null: something enters it between two tests, which none of them repeats.
         if (!files.has(file) || tests === null) return [];
-        return tests.map((test) => {
+        const ofFile = tests.map((test) => {
           const name = nameOf(file, test);
           const testMs = this.#msOf(file, test);
           const wide = (breadth[name] ?? 100) + 5;
           return { file, test, ms: testMs, cost: ((testMs + 2) * wide) / (1 + 20 * this.#found.of(one, name)) };
         });
+        // Tests of one file are alike: each further one waits for those of other files.
+        return ofFile.toSorted(byCost).map((one, rank) => ({ ...one, cost: one.cost * (1 + rank) }));
       })
-      .toSorted((a, b) => a.cost - b.cost);
+      .toSorted(byCost);
   }
 
   order(byTest: ReadonlyMap<string, readonly Try[]>): Order {
@@ -132,3 +130,5 @@ export class Plan {
     return this.#coverage.ms[file]?.tests[test] ?? 1_000;
   }
 }
+
+const byCost = (a: { readonly cost: number }, b: { readonly cost: number }): number => a.cost - b.cost;

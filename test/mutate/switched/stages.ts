@@ -13,7 +13,7 @@ export function stages(): Stage[] {
       files: [...pure, ...patching].filter(isHere),
       rounds: [
         { untriedOnly: false, testsMax: 3, msMax: 300 },
-        { untriedOnly: false, testsMax: 12, msMax: 1_500 },
+        { untriedOnly: false, testsMax: 25, msMax: 4_000 },
       ],
     },
     {
