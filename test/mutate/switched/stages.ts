@@ -14,6 +14,7 @@ export function stages(): Stage[] {
       rounds: [
         { untriedOnly: false, testsMax: 3, msMax: 300 },
         { untriedOnly: false, testsMax: 25, msMax: 4_000 },
+        { untriedOnly: false, testsMax: 1_000, msMax: 8_000 },
       ],
     },
     {
