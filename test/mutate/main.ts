@@ -126,11 +126,12 @@ function toJudge(): readonly Mutant[] {
   return options.again === true ? chosen : chosen.filter(({ key }) => !ledger.has(key));
 }
 
-const shuffled = <T>(list: readonly T[]): T[] =>
-  list
+function shuffled<T>(list: readonly T[]): T[] {
+  return list
     .map((value) => ({ value, at: Math.random() }))
     .toSorted((a, b) => a.at - b.at)
     .map(({ value }) => value);
+}
 
 function tell(): number {
   const known = ledger;
@@ -168,11 +169,6 @@ async function run(): Promise<void> {
     const open = await switchedFirst(afterTours, coverage, { url: database.url, endMs });
     if (open.length === 0) return;
     const court = await convene(database, first, coverage);
-    const found = keptFound();
-    for (const mutant of everyMutant) {
-      const by = found.get(mutant.key);
-      if (by !== undefined) court.found.add(mutant, by);
-    }
     const queue = open.entries();
     const judgeOn = async (sessions: Sessions): Promise<void> => {
       for (const [at, mutant] of queue) {
@@ -221,6 +217,7 @@ async function switchedFirst(
   const byKey = new Map(ofCore.map((mutant) => [mutant.key, mutant]));
   const left = await judgeSwitched(ofCore, {
     coverage,
+    found: foundBefore(),
     stages: stages(),
     env: { DATABASE_URL: url },
     say,
@@ -250,12 +247,22 @@ function record(mutant: Mutant, { is, by, ms }: Verdict, how: string): void {
   if (process.stderr.isTTY || is === "survived" || is === "unreached" || recorded % 25 === 0) say(line);
 }
 
+function foundBefore(): Killers {
+  const kept = keptFound();
+  const found = new Killers();
+  for (const mutant of everyMutant) {
+    const by = kept.get(mutant.key);
+    if (by !== undefined) found.add(mutant, by);
+  }
+  return found;
+}
+
 async function convene(database: Database, sessions: Sessions, coverage: Coverage): Promise<Court> {
   await checkPlanting(sessions);
   const texts = await statementTexts(null);
   if (texts === null || Object.keys(texts).length === 0) throw new Error("the statements do not load");
   const testMsMax = options.whole === true ? Infinity : 8_000;
-  return { database, sessions, coverage, found: new Killers(), alone: keptAlone(), testMsMax, texts };
+  return { database, sessions, coverage, found: foundBefore(), alone: keptAlone(), testMsMax, texts };
 }
 
 /** Measures every test, or those that changed since they were measured. */

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { defineConfig, mergeConfig } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
 import base from "../../vitest.config.ts";
+import { AsAsked } from "./as-asked.ts";
 import { instrumented } from "./instrument.ts";
 import { mutated } from "./mutant.ts";
 import { mutatedFiles } from "./places.ts";
@@ -20,13 +20,6 @@ const plugin = {
     return now?.file === file ? mutated(code, now) : null;
   },
 };
-
-/** The likely finders come first. */
-class AsAsked extends BaseSequencer {
-  override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return Promise.resolve(files);
-  }
-}
 
 const setup = planted() === "coverage" ? [`${import.meta.dirname}/hits.setup.ts`] : [];
 

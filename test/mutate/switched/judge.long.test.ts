@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { Killers } from "../choose.ts";
 import type { Verdict } from "../kept.ts";
 import type { Mutant } from "../mutant.ts";
 import { functionHit } from "../instrument.ts";
@@ -44,7 +45,8 @@ async function judged(source: string, tests: string, unentered: readonly string[
   const said: string[] = [];
   const left = await judgeSwitched(mutants, {
     coverage: { commit: "01234567", hits, ms, breadth: {} },
-    stages: [{ name: "planted", files: [file], rounds: [{ testsMax: 9, msMax: 60_000 }] }],
+    found: new Killers(),
+    stages: [{ name: "planted", files: [file], rounds: [{ untriedOnly: false, testsMax: 9, msMax: 60_000 }] }],
     env: { BELFRY_VITEST_CONFIG: join(process.cwd(), folder, "vitest.config.ts") },
     say: (line) => said.push(line),
     onVerdict: ({ key, is }) => verdicts.set(byKey.get(key) ?? key, is),

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Killers } from "../choose.ts";
 import type { Coverage, Verdict } from "../kept.ts";
 import type { Mutant } from "../mutant.ts";
 import { writeModules } from "./catalog.ts";
@@ -20,12 +21,14 @@ export interface Stage {
 
 export interface Asked {
   readonly coverage: Coverage;
+  /** Which tests found others, now and before. */
+  readonly found: Killers;
   readonly stages: readonly Stage[];
   /** Of test processes. */
   readonly env: Readonly<Record<string, string>>;
   readonly say: (line: string) => void;
   readonly onVerdict: (verdict: Verdict) => void;
-  /** Beyond it no further round begins. */
+  /** Then it stops, and what was tried until then has its verdict. */
   readonly endMs: number;
 }
 
@@ -36,12 +39,12 @@ export interface Asked {
 export async function judgeSwitched(mutants: readonly Mutant[], asked: Asked): Promise<readonly Mutant[]> {
   const folder = mkdtempSync(join(tmpdir(), "belfry-modules-"));
   try {
-    const { tries } = writeModules(folder, mutants);
+    const { tries, fixed } = writeModules(folder, mutants);
     asked.say(`${tries.length} of ${mutants.length} mutants can be switched`);
     const court = new SwitchedCourt(tries, asked, { ...asked.env, BELFRY_SWITCHED: folder });
     for (const stage of asked.stages) await court.run(stage);
     const left = court.close();
-    return mutants.filter(({ key }) => left.has(key));
+    return mutants.filter(({ key }) => left.has(key) || fixed.has(key));
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -61,34 +64,35 @@ class SwitchedCourt {
   constructor(tries: readonly Try[], asked: Asked, env: Readonly<Record<string, string>>) {
     this.#alive = new Map(tries.map((one) => [one.key, one]));
     this.#asked = asked;
-    this.#plan = new Plan(asked.coverage);
+    this.#plan = new Plan(asked.coverage, asked.found);
     this.#env = env;
   }
 
   async run({ name, files, rounds }: Stage): Promise<void> {
     const { say, endMs } = this.#asked;
     for (const round of rounds) {
-      if (this.#alive.size === 0 || performance.now() > endMs) return;
-      this.#waiting = this.#plan.next([...this.#alive.values()], new Set(files), round);
+      const tries = [...this.#alive.values()].filter((one) => !round.untriedOnly || !this.#isTried(one));
+      this.#waiting = this.#plan.next(tries, new Set(files), round);
       const chosen = Object.keys(this.#order());
+      if (chosen.length === 0) continue;
       const on = (line: Line): void => this.#on(line);
-      await runFiles({ files: chosen, order: () => this.#order(), on, say }, this.#env);
+      await runFiles({ files: chosen, order: () => this.#order(), on, say, endMs }, this.#env);
       const tests = `${this.#waiting.size} tests, ${this.#refused.size} so far cannot be repeated`;
       say(`${name}, up to ${round.msMax / 1_000} s for each mutant, ${tests}: ${this.#alive.size} not found`);
     }
+    // A later stage may find it all the same: then that replaces the verdict.
+    for (const one of this.#alive.values()) if (this.#isTried(one)) this.#say(one.key, "survived", null);
   }
 
-  /** Says what is left: what was tried has survived, and what nothing enters is unreached. @returns all other keys. */
+  /** Says what nothing enters. @returns keys that no test was tried with although one enters them. */
   close(): ReadonlySet<string> {
-    const open = new Set<string>();
-    if (performance.now() > this.#asked.endMs) return new Set(this.#alive.keys());
-    for (const one of this.#alive.values()) {
-      if ((this.#tests.get(one.key) ?? 0) > 0) this.#say(one.key, "survived", null);
-      else if (this.#plan.isEntered(one)) open.add(one.key);
-      else this.#say(one.key, "unreached", null);
-    }
-    return open;
+    const untried = [...this.#alive.values()].filter((one) => !this.#isTried(one));
+    const [entered, unentered] = [true, false].map((is) => untried.filter((one) => this.#plan.isEntered(one) === is));
+    for (const { key } of unentered ?? []) this.#say(key, "unreached", null);
+    return new Set(entered?.map(({ key }) => key));
   }
+
+  #isTried = ({ key }: Try): boolean => (this.#tests.get(key) ?? 0) > 0;
 
   #order(): Order {
     const waiting = [...this.#waiting].map(
@@ -111,7 +115,7 @@ class SwitchedCourt {
     this.#tests.set(line.key, (this.#tests.get(line.key) ?? 0) + 1);
     const one = this.#alive.get(line.key);
     if (line.how === "survived" || one === undefined) return;
-    this.#plan.found(one, line.name);
+    this.#asked.found.add(one, line.name);
     this.#alive.delete(line.key);
     this.#say(line.key, line.how, line.name);
   }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { Killers } from "../choose.ts";
 import { functionHit } from "../instrument.ts";
 import { Plan, type Try } from "./plan.ts";
 
@@ -16,7 +17,7 @@ const coverage = {
 const files = new Set([file, "test/set-up.test.ts"]);
 
 test("narrow and quick tests come first, each once, and no further one when the time is over", () => {
-  const plan = new Plan(coverage);
+  const plan = new Plan(coverage, new Killers());
   const next = (testsMax: number, msMax: number): string[] => [...plan.next([one], files, { testsMax, msMax }).keys()];
   expect(next(1, 1_000)).toEqual([`${file} > narrow`]);
   expect(next(9, 1_000)).toEqual([`${file} > wide`]);
@@ -25,20 +26,30 @@ test("narrow and quick tests come first, each once, and no further one when the 
 });
 
 test("a test that found another mutant of the place comes first, and one that fails without a mutant never", () => {
-  const plan = new Plan(coverage);
-  for (let n = 0; n < 100; n += 1) plan.found({ ...one, key: "cccccccccccc" }, `${file} > wide`);
+  const found = new Killers();
+  for (let n = 0; n < 100; n += 1) found.add(one, `${file} > wide`);
+  const plan = new Plan(coverage, found);
   plan.distrust(`${file} > narrow`);
   expect([...plan.next([one], files, { testsMax: 9, msMax: 1_000 }).keys()]).toEqual([`${file} > wide`]);
 });
 
 test("what only a set-up enters is entered, and nothing is asked for what no test enters", () => {
-  const plan = new Plan(coverage);
+  const plan = new Plan(coverage, new Killers());
   expect([one, unentered].map((each) => plan.isEntered(each))).toEqual([true, false]);
   expect(plan.next([unentered], files, { testsMax: 9, msMax: 1_000 }).size).toBe(0);
 });
 
+test("the files whose tests are quick come first", () => {
+  const plan = new Plan(
+    { ...coverage, ms: { ...coverage.ms, "test/y.test.ts": { file: 9, tests: { quick: 9 } } } },
+    new Killers(),
+  );
+  const order = plan.order(new Map([`${file} > wide`, "test/y.test.ts > quick"].map((name) => [name, [one]])));
+  expect(Object.keys(order)).toEqual(["test/y.test.ts", file]);
+});
+
 test("tests that take long and are not asked are left out of a file that is", () => {
-  const order = new Plan(coverage).order(
+  const order = new Plan(coverage, new Killers()).order(
     new Map([
       [`${file} > narrow`, [one]],
       [`${file} > slow`, []],

@@ -1,4 +1,4 @@
-import { Killers } from "../choose.ts";
+import type { Killers } from "../choose.ts";
 import { functionHit } from "../instrument.ts";
 import type { Coverage } from "../kept.ts";
 import { nameOf } from "./journal.ts";
@@ -23,6 +23,8 @@ export type Order = Readonly<Record<string, FileOrder>>;
 
 /** For each mutant, how much is asked in a round. */
 export interface Round {
+  /** Asks only about mutants that no test was tried with. */
+  readonly untriedOnly: boolean;
   readonly testsMax: number;
   /** Of all its tests so far, as they were measured. One test is asked whatever it takes. */
   readonly msMax: number;
@@ -43,10 +45,11 @@ export class Plan {
   readonly #coverage: Coverage;
   readonly #asked = new Map<string, { readonly names: Set<string>; ms: number }>();
   readonly #distrusted = new Set<string>();
-  readonly #found = new Killers();
+  readonly #found: Killers;
 
-  constructor(coverage: Coverage) {
+  constructor(coverage: Coverage, found: Killers) {
     this.#coverage = coverage;
+    this.#found = found;
   }
 
   /** Whether any test does, and be it before or after its own time. */
@@ -59,13 +62,12 @@ export class Plan {
     this.#distrusted.add(name);
   }
 
-  /** The test likely finds others of the place too. */
-  found(one: Try, by: string): void {
-    this.#found.add(one, by);
-  }
-
-  /** By name of a test in these files, the mutants to try with it next: quick ones that enter little else come first. */
-  next(tries: readonly Try[], files: ReadonlySet<string>, { testsMax, msMax }: Round): Map<string, Try[]> {
+  /** By name of a test in these files, the mutants to try with it next: those that found others of the place, then quick ones that enter little else. */
+  next(
+    tries: readonly Try[],
+    files: ReadonlySet<string>,
+    { testsMax, msMax }: Pick<Round, "testsMax" | "msMax">,
+  ): Map<string, Try[]> {
     const byTest = new Map<string, Try[]>();
     const sorted = new Map<string, Test[]>();
     for (const one of tries) {
@@ -89,19 +91,21 @@ export class Plan {
   }
 
   #entering(hit: string, files: ReadonlySet<string>, one: Try): Test[] {
-    const { hits, ms, breadth } = this.#coverage;
+    const { hits, breadth } = this.#coverage;
     return Object.entries(hits[hit] ?? {})
       .flatMap(([file, tests]) => {
         // Null: something enters it between two tests, which none of them repeats.
         if (!files.has(file) || tests === null) return [];
-        return tests.map((test) => {
+        const ofFile = tests.map((test) => {
           const name = nameOf(file, test);
-          const testMs = ms[file]?.tests[test] ?? 1_000;
+          const testMs = this.#msOf(file, test);
           const wide = (breadth[name] ?? 100) + 5;
           return { file, test, ms: testMs, cost: ((testMs + 2) * wide) / (1 + 20 * this.#found.of(one, name)) };
         });
+        // Tests of one file are alike: each further one waits for those of other files.
+        return ofFile.toSorted(byCost).map((one, rank) => ({ ...one, cost: one.cost * (1 + rank) }));
       })
-      .toSorted((a, b) => a.cost - b.cost);
+      .toSorted(byCost);
   }
 
   order(byTest: ReadonlyMap<string, readonly Try[]>): Order {
@@ -114,6 +118,17 @@ export class Plan {
     for (const [file, { tests, without }] of Object.entries(files))
       for (const [test, testMs] of Object.entries(this.#coverage.ms[file]?.tests ?? {}))
         if (testMs > unaskedMsMax && tests[test] === undefined) without.push(test);
-    return files;
+    // Quick files first: what they find is not tried by slow ones.
+    const msOf = (file: string): number => {
+      const asked = Object.keys(files[file]?.tests ?? {});
+      return asked.reduce((sum, test) => sum + this.#msOf(file, test), 0) / asked.length;
+    };
+    return Object.fromEntries(Object.entries(files).toSorted(([a], [b]) => msOf(a) - msOf(b)));
+  }
+
+  #msOf(file: string, test: string): number {
+    return this.#coverage.ms[file]?.tests[test] ?? 1_000;
   }
 }
+
+const byCost = (a: { readonly cost: number }, b: { readonly cost: number }): number => a.cost - b.cost;

@@ -20,13 +20,14 @@ export interface Files {
   readonly order: () => Order;
   readonly on: (line: Line) => void;
   readonly say: (line: string) => void;
+  readonly endMs: number;
 }
 
 /** Runs test files in one process after another, each as long as it is sound. */
 export async function runFiles(given: Files, env: Readonly<Record<string, string>>): Promise<void> {
   const left = new Set(given.files);
   const starts = new Map<string, number>();
-  while (left.size > 0) {
+  while (left.size > 0 && performance.now() < given.endMs) {
     const stopped = await oneProcess(given, left, env);
     if (stopped === null) return;
     const count = (starts.get(stopped) ?? 0) + 1;
@@ -39,7 +40,7 @@ export async function runFiles(given: Files, env: Readonly<Record<string, string
 
 /** @returns null when it ran all, or the file at which the process ended by itself or came to a stop. */
 async function oneProcess(
-  { order, on }: Files,
+  { order, on, endMs }: Files,
   left: Set<string>,
   env: Readonly<Record<string, string>>,
 ): Promise<string | null> {
@@ -53,7 +54,7 @@ async function oneProcess(
     BELFRY_ORDER: orders,
   });
   try {
-    return await watched(group, lines, { on, left });
+    return await watched(group, lines, { on, left, endMs });
   } finally {
     await group.end();
     lines.close();
@@ -64,9 +65,14 @@ async function oneProcess(
 interface Watched {
   readonly on: (line: Line) => void;
   readonly left: Set<string>;
+  readonly endMs: number;
 }
 
-async function watched(group: Group, lines: ReturnType<typeof follow>, { on, left }: Watched): Promise<string | null> {
+async function watched(
+  group: Group,
+  lines: ReturnType<typeof follow>,
+  { on, left, endMs }: Watched,
+): Promise<string | null> {
   let isDone = false;
   group.child.once("message", () => (isDone = true));
   group.child.send({ files: [...left] });
@@ -85,7 +91,7 @@ async function watched(group: Group, lines: ReturnType<typeof follow>, { on, lef
       // It is the test that is asked no more, not the file.
       if (line.is === "damaged") return "";
     }
-    if (wasDone) return null;
+    if (wasDone || performance.now() > endMs) return null;
     if (hasEnded) return file;
     const silentMs = performance.now() - lastMs;
     if (last?.is === "try" && silentMs > last.limitMs + graceMs) {

@@ -17,9 +17,8 @@ async function run({ files }: Given): Promise<void> {
     project: ["pure", "patching", "postgres"],
     passWithNoTests: true,
   });
-  const asked = new Set(files.map((file) => resolve(file)));
-  const all = await vitest.globTestSpecifications();
-  await vitest.runTestSpecifications(all.filter(({ moduleId }) => asked.has(moduleId)));
+  const all = new Map((await vitest.globTestSpecifications()).map((one) => [one.moduleId, one]));
+  await vitest.runTestSpecifications(files.flatMap((file) => all.get(resolve(file)) ?? []));
   process.send?.("done");
 }
 
