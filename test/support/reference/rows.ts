@@ -1,8 +1,7 @@
 import type { EventView, HistoryRow, Instant, JobView, Json, OnRefusal } from "../../../src/core/job/job.ts";
-import type { Carry, OccurrenceView, ScheduleSpec } from "../../../src/core/ports/schedule.ts";
+import type { Carry, OccurrenceView, ScheduleRow, ScheduleSpec } from "../../../src/core/ports/schedule.ts";
 import type { JoinRule } from "../../../src/core/job/join.ts";
-import type { FailurePolicy, RunState } from "../../../src/core/ports/run.ts";
-import type { Pause } from "../../../src/core/ports/pause.ts";
+import type { NewRun, RunState } from "../../../src/core/ports/run.ts";
 
 /** The columns of table `job`. Ids are numbers here and strings at the port. */
 export interface JobRow extends Omit<JobView, "id" | "leaseUntil" | "runId" | "payloadBytes"> {
@@ -77,19 +76,11 @@ export interface SlotRow {
   readonly freeFrom: Instant | null;
 }
 
-export interface StoredSchedule {
-  readonly id: string;
-  readonly version: number;
-  readonly pause: Pause | null;
-  readonly spec: ScheduleSpec;
-  readonly decidedUntil: Instant;
-  readonly nextAt: Instant | null;
+export interface StoredSchedule extends Omit<ScheduleRow, "source" | "carry"> {
   readonly carry: Carry | null;
   /** Left out: `code`. */
   readonly source?: "code" | "api";
   readonly ledgerFrom?: Instant;
-  /** Deleted, with times that nobody has decided: only a tick sees it. */
-  readonly removed?: true;
 }
 
 /** What was in force when. A null spec: deleted. */
@@ -130,23 +121,15 @@ export interface EffectRow {
   readonly values: readonly unknown[];
 }
 
-export interface RunRow {
+export interface RunRow extends Omit<NewRun, "trace" | "tasks" | "starterId" | "parentId"> {
   readonly id: number;
-  readonly kind: string;
-  readonly key: string;
-  readonly version: number;
-  readonly shape: string | null;
   readonly state: RunState;
-  readonly sealed: boolean;
   /** Its starter ended without sealing it: it closes FAILED. */
   readonly orphaned: boolean;
   readonly starterId: number | null;
   readonly parentId: number | null;
-  readonly input: Json;
-  readonly onFailure: FailurePolicy;
   readonly stopped: boolean;
   readonly cursor: Json | null;
-  readonly retentionMs: number;
   readonly funnel: Funnel;
   readonly createdAt: Instant;
   readonly finishedAt: Instant | null;
