@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { contractLimits } from "../src/core/job/contract-limits.ts";
 import type { JobId, NewJob } from "../src/core/job/job.ts";
+import { aRow } from "../test/core/rows.ts";
 import type { Message } from "../src/core/ports/ports.ts";
 
 /** Which of the two tables a load goes to. */
@@ -70,18 +71,13 @@ export async function emptyTables(pool: pg.Pool): Promise<void> {
 /** Jobs as a client would hand them to the store. */
 export function newJobs(rows: number, keyPrefix: string): readonly NewJob[] {
   return Array.from({ length: rows }, (_, n) => ({
+    ...aRow,
     kind: "noop",
     key: `${keyPrefix}-${n}`,
     payload: { to: `user-${n}@example.org`, subject: "Your report is ready" },
     canonicalInput: `{"subject":"Your report is ready","to":"user-${n}@example.org"}`,
-    lane: "default",
-    dueAt: null,
-    delayMs: 0,
-    expiresAt: null,
     leaseMs: contractLimits.leaseMsDefault,
     maxAttempts: contractLimits.maxAttemptsDefault,
-    retentionMs: contractLimits.retentionMsDefault,
-    slotKeys: [],
     trace: "0123456789abcdef0123456789abcdef",
   }));
 }

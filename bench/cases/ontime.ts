@@ -22,17 +22,18 @@ const lateMsMax = 1_000;
 export async function ontime(ground: Ground, { minutes }: { readonly minutes: number }): Promise<readonly Figure[]> {
   const database = await ground.database();
   const folder = mkdtempSync(join(tmpdir(), "belfry-ontime-"));
-  const system = await startSystem({
-    app: "scheduled",
-    folder,
-    postgresUrl: database.url,
-    // Nothing is recorded or patched here, and no settings but those of a stage.
-    env: {
-      NODE_OPTIONS: "",
-      BELFRY_APPS: new URL("../ontime-app.ts", import.meta.url).href,
-      BELFRY_LOG_LEVEL: "error",
+  const system = await startSystem(
+    { folder, postgresUrl: database.url },
+    {
+      app: "scheduled",
+      // Nothing is recorded or patched here, and no settings but those of a stage.
+      env: {
+        NODE_OPTIONS: "",
+        BELFRY_APPS: new URL("../ontime-app.ts", import.meta.url).href,
+        BELFRY_LOG_LEVEL: "error",
+      },
     },
-  });
+  );
   try {
     await system.install();
     const fleet = system.fleet();

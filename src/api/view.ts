@@ -2,7 +2,9 @@ import { formatDuration } from "../core/calendar/duration.ts";
 import { nextFiring } from "../core/calendar/timetable.ts";
 import type { Instant } from "../core/job/job.ts";
 import type { OccurrenceView, ScheduleRow } from "../core/ports/schedule.ts";
+import { iso } from "../core/job/units.ts";
 import { pauseJson } from "./shape/pause.ts";
+import { maybeIso } from "./shape/shape.ts";
 
 /** `nextAt`: its next time that fires, though it may be planned already; a pause does not move it. `looksAt`: when it is planned on. */
 export const scheduleJson = (row: ScheduleRow, now: Instant) => ({
@@ -18,8 +20,8 @@ export const scheduleJson = (row: ScheduleRow, now: Instant) => ({
   overlap: row.spec.overlap,
   misfire: row.spec.misfire.rule,
   decidedUntil: iso(row.decidedUntil),
-  nextAt: iso(row.spec.enabled ? nextFiring(row.spec, now) : null),
-  looksAt: iso(row.nextAt),
+  nextAt: maybeIso(row.spec.enabled ? nextFiring(row.spec, now) : null),
+  looksAt: maybeIso(row.nextAt),
 });
 
 export const occurrenceJson = (occurrence: OccurrenceView) => ({
@@ -30,7 +32,7 @@ export const occurrenceJson = (occurrence: OccurrenceView) => ({
   nominalAt: iso(occurrence.nominalAt),
   outcome: occurrence.outcome,
   reason: occurrence.reason,
-  decidedAt: iso(occurrence.decidedAt),
+  decidedAt: maybeIso(occurrence.decidedAt),
   latenessMs: occurrence.latenessMs,
   version: occurrence.version,
   jobId: occurrence.jobId,
@@ -40,10 +42,4 @@ export const occurrenceJson = (occurrence: OccurrenceView) => ({
 export function expressionOf(expression: ScheduleRow["spec"]["expression"]): string {
   if (expression.form === "cron") return expression.cron;
   return expression.form === "every" ? `every ${formatDuration(expression.everyMs)}` : `at ${iso(expression.at)}`;
-}
-
-function iso(instant: Instant): string;
-function iso(instant: Instant | null): string | null;
-function iso(instant: Instant | null): string | null {
-  return instant === null ? null : new Date(instant).toISOString();
 }

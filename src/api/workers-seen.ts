@@ -1,10 +1,11 @@
+import { iso } from "../core/job/units.ts";
 import type { Instant } from "../core/job/job.ts";
 import { operationsLimits } from "../core/ports/operations-limits.ts";
 import type { WorkerView } from "../core/ports/overview.ts";
 import type { ApiOptions } from "./options.ts";
 import type { Bounds } from "./scope.ts";
 import type { WorkerReply } from "./shape/overview.ts";
-import { iso, maybeIso } from "./shape/shape.ts";
+import { maybeIso } from "./shape/shape.ts";
 
 /** Who worked in the last hour. */
 export async function workersSeen({ operations }: ApiOptions, now: Instant, within: Bounds | null) {

@@ -25,40 +25,6 @@ export interface JobRequest {
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-/** The API's part under `/schedules`; ids travel encoded. */
-export interface ScheduleClient {
-  list(page: Query): Promise<ScheduleOutcomeListReply>;
-  show(id: string): Promise<ScheduleDetailReply>;
-  create(schedule: object): Promise<ScheduleReply>;
-  update(id: string, schedule: object): Promise<ScheduleReply>;
-  remove(id: string): Promise<DeletedScheduleReply>;
-  pause(id: string, how?: object): Promise<ScheduleReply>;
-  resume(id: string): Promise<ScheduleReply>;
-  trigger(id: string, key: string | undefined): Promise<TriggeredReply>;
-  next(id: string, query: Query): Promise<NextTimesReply>;
-  history(id: string, limit: string | undefined, cursor?: string): Promise<OccurrenceListReply>;
-  explain(id: string, time: string): Promise<ExplainedTimesReply>;
-  preview(query: Query): Promise<ExpressionReply>;
-  upcoming(query: Query): Promise<UpcomingReply>;
-}
-
-export interface ApiClient {
-  readonly url: string;
-  /** Any answer of the API, by its path. */
-  get<T>(path: string, query?: Query): Promise<T>;
-  post<T>(path: string, body?: object): Promise<T>;
-  put<T>(path: string, body: object): Promise<T>;
-  readonly schedule: ScheduleClient;
-  enqueue(job: JobRequest): Promise<CreatedJobReply>;
-  job(id: string): Promise<JobDetailReply>;
-  jobs(filter: Query): Promise<JobListReply>;
-  cancel(id: string): Promise<JobDetailReply>;
-  /** A bulk action when much of its run goes along. */
-  retry(id: string): Promise<JobDetailReply | BulkReply>;
-  runNow(id: string): Promise<JobDetailReply>;
-  health(): Promise<HealthReply>;
-}
-
 const timeoutMs = 15_000;
 
 /** An id in a path: whatever was typed stays one part of it. @throws CliError for what a URL takes for another place. */
@@ -106,51 +72,58 @@ export function patiently(send: Send, isRunning: () => boolean): Send {
  * Speaks to the HTTP API and to nothing else. @throws CliError for every answer that is not 2xx, and for none.
  * @param url its address, or its name in messages where `send` knows the way.
  */
-export function apiClient(url: string, send: Send = plainly(url)): ApiClient {
-  const to = { url, send };
-  const read = <T>(path: string): Promise<T> => call<T>(to, "GET", path);
-  const write = <T>(path: string, body: unknown): Promise<T> => call<T>(to, "POST", path, body);
-  const change = <T>(method: "PUT" | "DELETE", path: string, body: unknown): Promise<T> =>
-    call<T>(to, method, path, body);
+export function apiClient(url: string, send: Send = plainly(url)) {
+  const calls: Calls = {
+    read: (path, query = {}) => call({ url, send }, "GET", `${path}${queryOf(query)}`),
+    write: (path, body = {}) => call({ url, send }, "POST", path, body),
+    change: (method, path, body) => call({ url, send }, method, path, body),
+  };
+  const { read, write, change } = calls;
   const at = (id: string): string => `/jobs/${part(id)}`;
   return {
     url,
-    get: (path, query = {}) => read(`${path}${queryOf(query)}`),
-    post: (path, body = {}) => write(path, body),
-    put: (path, body) => change("PUT", path, body),
-    enqueue: (job) => write("/jobs", job),
-    job: (id) => read(at(id)),
-    jobs: (filter) => read(`/jobs${queryOf(filter)}`),
-    schedule: scheduleClient({ read, write, change }),
-    cancel: (id) => write(`${at(id)}/cancel`, {}),
-    retry: (id) => write(`${at(id)}/retry`, {}),
-    runNow: (id) => write(`${at(id)}/run-now`, {}),
-    health: () => read("/health"),
+    /** Any answer of the API, by its path. */
+    get: read,
+    post: write,
+    put: <T>(path: string, body: object) => change<T>("PUT", path, body),
+    enqueue: (job: JobRequest) => write<CreatedJobReply>("/jobs", job),
+    job: (id: string) => read<JobDetailReply>(at(id)),
+    jobs: (filter: Query) => read<JobListReply>("/jobs", filter),
+    schedule: scheduleClient(calls),
+    cancel: (id: string) => write<JobDetailReply>(`${at(id)}/cancel`),
+    /** A bulk action when much of its run goes along. */
+    retry: (id: string) => write<JobDetailReply | BulkReply>(`${at(id)}/retry`),
+    runNow: (id: string) => write<JobDetailReply>(`${at(id)}/run-now`),
+    health: () => read<HealthReply>("/health"),
   };
 }
 
+export type ApiClient = ReturnType<typeof apiClient>;
+export type ScheduleClient = ApiClient["schedule"];
+
 interface Calls {
-  readonly read: <T>(path: string) => Promise<T>;
-  readonly write: <T>(path: string, body: unknown) => Promise<T>;
-  readonly change: <T>(method: "PUT" | "DELETE", path: string, body: unknown) => Promise<T>;
+  readonly read: <T>(path: string, query?: Query) => Promise<T>;
+  readonly write: <T>(path: string, body?: object) => Promise<T>;
+  readonly change: <T>(method: "PUT" | "DELETE", path: string, body: object) => Promise<T>;
 }
 
-function scheduleClient({ read, write, change }: Calls): ScheduleClient {
+/** The API's part under `/schedules`; ids travel encoded. */
+function scheduleClient({ read, write, change }: Calls) {
   const at = (id: string): string => `/schedules/${part(id)}`;
   return {
-    list: (page) => read(`/schedule-outcomes${queryOf(page)}`),
-    show: (id) => read(at(id)),
-    create: (schedule) => write("/schedules", schedule),
-    update: (id, schedule) => change("PUT", at(id), schedule),
-    remove: (id) => change("DELETE", at(id), {}),
-    pause: (id, how = {}) => write(`${at(id)}/pause`, how),
-    resume: (id) => write(`${at(id)}/resume`, {}),
-    trigger: (id, key) => write(`${at(id)}/trigger`, key === undefined ? {} : { key }),
-    next: (id, query) => read(`${at(id)}/next${queryOf(query)}`),
-    history: (id, limit, cursor) => read(`${at(id)}/occurrences${queryOf({ limit, cursor })}`),
-    explain: (id, time) => read(`${at(id)}/explain${queryOf({ time })}`),
-    preview: (query) => read(`/preview${queryOf(query)}`),
-    upcoming: (query) => read(`/upcoming${queryOf(query)}`),
+    list: (page: Query) => read<ScheduleOutcomeListReply>("/schedule-outcomes", page),
+    show: (id: string) => read<ScheduleDetailReply>(at(id)),
+    create: (schedule: object) => write<ScheduleReply>("/schedules", schedule),
+    update: (id: string, schedule: object) => change<ScheduleReply>("PUT", at(id), schedule),
+    remove: (id: string) => change<DeletedScheduleReply>("DELETE", at(id), {}),
+    pause: (id: string, how: object) => write<ScheduleReply>(`${at(id)}/pause`, how),
+    resume: (id: string) => write<ScheduleReply>(`${at(id)}/resume`),
+    trigger: (id: string, key?: string) => write<TriggeredReply>(`${at(id)}/trigger`, { key }),
+    next: (id: string, query: Query) => read<NextTimesReply>(`${at(id)}/next`, query),
+    history: (id: string, query: Query) => read<OccurrenceListReply>(`${at(id)}/occurrences`, query),
+    explain: (id: string, time: string) => read<ExplainedTimesReply>(`${at(id)}/explain`, { time }),
+    preview: (query: Query) => read<ExpressionReply>("/preview", query),
+    upcoming: (query: Query) => read<UpcomingReply>("/upcoming", query),
   };
 }
 

@@ -1,6 +1,9 @@
 /** Every request of the page. Where the API's shape and the page's differ, they meet here. */
+import type { BulkReply } from "../api/shape/bulk.ts";
 import type { LaneListReply } from "../api/shape/overview.ts";
+import type { RunListReply } from "../api/shape/run.ts";
 import type { RunMapReply } from "../api/shape/run-map.ts";
+import type { ScheduleOutcomeListReply } from "../api/shape/schedule-outcome.ts";
 import type { ExplainedTimesReply } from "../api/shape/schedule.ts";
 import { words } from "./language/words.ts";
 import { correct } from "./clock.ts";
@@ -73,16 +76,15 @@ export async function loadSummary(minutes: number | null, signal?: AbortSignal):
 /** Fields of the filter of schedules, as the API calls them. */
 export type OutcomeQuery = Readonly<Record<string, string>>;
 
-interface OutcomePage {
-  readonly schedules: readonly ShownOutcome[];
-  readonly total: number;
-  readonly isMore: boolean;
-}
 export const loadScheduleOutcomes = (
   filter: OutcomeQuery,
   { offset = 0, limit }: { readonly offset?: number; readonly limit: number },
   signal?: AbortSignal,
-) => get<OutcomePage>(`/schedule-outcomes${query({ ...filter, cursor: offset === 0 ? null : offset, limit })}`, signal);
+) =>
+  get<ScheduleOutcomeListReply>(
+    `/schedule-outcomes${query({ ...filter, cursor: offset === 0 ? null : offset, limit })}`,
+    signal,
+  );
 /** The first ones by id, without outcomes: to complete names with. */
 export const loadSomeSchedules = async (limit: number, signal?: AbortSignal): Promise<readonly ShownSchedule[]> =>
   (await get<{ schedules: readonly ShownSchedule[] }>(`/schedules${query({ limit })}`, signal)).schedules;
@@ -151,14 +153,10 @@ export const previewBackfill = (id: string, range: { from: string; to: string })
 export const requestBackfill = (id: string, range: { from: string; to: string }) =>
   post<{ readonly matched: { readonly count: number } }>(`/schedules/${at(id)}/backfill`, range);
 
-export interface RunPage {
-  readonly runs: readonly ShownRun[];
-  readonly nextCursor: string | null;
-}
 export const loadRuns = (
   page: { cursor: string | null; state?: string; kind?: string; key?: string },
   signal?: AbortSignal,
-) => get<RunPage>(`/runs${query({ limit: 50, ...page })}`, signal);
+) => get<RunListReply>(`/runs${query({ limit: 50, ...page })}`, signal);
 export const loadRun = (id: string, signal?: AbortSignal) => get<ShownRun>(`/runs/${at(id)}`, signal);
 export const requestRunRetry = (id: string) =>
   post<{ readonly again: readonly string[] } | ShownBulk>(`/runs/${at(id)}/retry`);
@@ -185,17 +183,7 @@ export const loadAudits = async (target: string, signal?: AbortSignal): Promise<
 export type BulkVerb = "retry" | "cancel";
 
 /** A change of every job that matches, while it goes on and afterwards. */
-export interface ShownBulk {
-  readonly id: string;
-  readonly state: "RUNNING" | "DONE" | "STOPPED";
-  /** When it was asked for. */
-  readonly matched: ShownCount;
-  readonly changed: number;
-  /** Matched, but another process moved them first. */
-  readonly refused: number;
-  /** One job of each group goes first; where it fails, the rest stays. */
-  readonly canary?: { readonly state: "wanted" | "out" | "passed" | "failed" } | null;
-}
+export type ShownBulk = BulkReply;
 
 export const countBulk = async (action: BulkVerb, filter: JobQuery): Promise<ShownCount> =>
   (await post<{ matched: ShownCount }>("/bulk", { action, filter: nested(filter), dryRun: true })).matched;

@@ -4,6 +4,7 @@ import type { AttemptDetailReply } from "../api/shape/attempt.ts";
 import type { KindFigureListReply } from "../api/shape/kind-figures.ts";
 import type {
   AuditListReply,
+  FailureGroupListReply,
   LaneReply,
   LockReply,
   SlotUseReply,
@@ -50,23 +51,10 @@ export type ShownRun = RunReply;
 export type ShownTask = TaskReply;
 
 /** A count that stopped at a bound has `isMore`. */
-export interface ShownCount {
-  readonly count: number;
-  readonly isMore: boolean;
-}
+export type ShownCount = ShownSummary["deadLetters"];
 
 /** Failed jobs that failed alike. */
-export interface ShownFailureGroup {
-  readonly fingerprint: string;
-  readonly kind: string;
-  readonly errorCode: string | null;
-  readonly errorMessage: string | null;
-  readonly jobs: number;
-  readonly firstAt: string;
-  readonly lastAt: string;
-  readonly newest: string;
-  readonly samples: readonly { readonly job: string; readonly at: string; readonly message: string | null }[];
-}
+export type ShownFailureGroup = FailureGroupListReply["groups"][number];
 
 export const jobStates = [
   "PENDING",

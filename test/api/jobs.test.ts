@@ -1,6 +1,7 @@
 import { schedulerLock } from "../../src/core/scheduler/pass.ts";
 import { expect, test } from "vitest";
 import { states } from "../../src/core/job/state.ts";
+import { settlementOf } from "../contract/store/fixture.ts";
 import { openApi, startOfTime } from "./harness.ts";
 
 const ada = { kind: "greet", payload: { name: "Ada" }, key: "greet-ada" };
@@ -159,24 +160,7 @@ test("a job that has not ended cannot be retried, and one that succeeded cannot 
   const message = { jobId: job.id, generation: 1, trace: "" };
   const [claimed] = (await store.claim([message], { worker: "w", alone: false })).claimed;
   expect(claimed?.state).toBe("RUNNING");
-  await store.settle(
-    [
-      {
-        jobId: job.id,
-        attempt: 1,
-        to: "SUCCESS",
-        reason: null,
-        delayMs: 0,
-        failures: 0,
-        interruptions: 0,
-        errorCode: null,
-        errorMessage: null,
-        result: 42,
-        children: [],
-      },
-    ],
-    { worker: "w" },
-  );
+  await store.settle([settlementOf({ jobId: job.id, attempt: 1 }, { result: 42 })], { worker: "w" });
   expect(await call("POST", `/jobs/${job.id}/cancel`, {})).toMatchObject({
     status: 409,
     body: { code: "already-finished" },

@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { type JobId } from "../../src/core/job/job.ts";
 import type { LaneListReply, SummaryReply } from "../../src/api/shape/overview.ts";
+import { settlementOf } from "../contract/store/fixture.ts";
 import { openApi, startOfTime } from "./harness.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
@@ -16,24 +17,9 @@ async function finish(opened: Opened, id: JobId, to: "SUCCESS" | "FAILED", messa
   const hint = { jobId: id, generation: 1, trace: "" };
   const [claimed] = (await opened.store.claim([hint], { worker: "w", alone: true })).claimed;
   if (claimed === undefined) throw new Error(`job ${id} was not claimed`);
-  await opened.store.settle(
-    [
-      {
-        jobId: id,
-        attempt: 1,
-        to,
-        reason: null,
-        delayMs: 0,
-        failures: to === "FAILED" ? 1 : 0,
-        interruptions: 0,
-        errorCode: to === "FAILED" ? "BROKEN" : null,
-        errorMessage: to === "FAILED" ? message : null,
-        result: { processed: 5, succeeded: 4, failed: 1 },
-        children: [],
-      },
-    ],
-    { worker: "w" },
-  );
+  const failure = to === "FAILED" ? { to, failures: 1 as const, errorCode: "BROKEN", errorMessage: message } : {};
+  const result = { processed: 5, succeeded: 4, failed: 1 };
+  await opened.store.settle([settlementOf({ jobId: id, attempt: 1 }, { ...failure, result })], { worker: "w" });
 }
 
 async function create(opened: Opened, body: object): Promise<JobId> {

@@ -57,7 +57,7 @@ const actions: readonly Action[] = [
 
 await describeInBrowser("every action by keyboard alone", (its) => {
   test.each(actions)("$path: $button", async ({ path, button, confirm, post, told }) => {
-    const { page, problems, close } = await its.visit(path);
+    const { page, problems } = await its.visit(path);
     await page.locator("main button").first().waitFor();
     await tabTo(page, button);
     let before = posts(its.api).length;
@@ -71,11 +71,10 @@ await describeInBrowser("every action by keyboard alone", (its) => {
     await page.getByText(told).last().waitFor();
     expect(posts(its.api).slice(before)).toContain(post);
     expect(problems).toEqual([]);
-    await close();
   });
 
   test("a backfill is previewed, and starts only after its question", async () => {
-    const { page, close } = await its.visit("/schedules/nightly-export", "Backfill");
+    const { page } = await its.visit("/schedules/nightly-export", "Backfill");
     const backfills = () => posts(its.api).filter((each) => each.endsWith("/backfill")).length;
     const before = backfills();
     await tabTo(page, "Preview");
@@ -90,29 +89,26 @@ await describeInBrowser("every action by keyboard alone", (its) => {
     await page.keyboard.press("Enter");
     await page.getByText("1 time planned").waitFor();
     expect(backfills()).toBe(before + 2);
-    await close();
   });
 
   test("a job that waits for a slot leads to the page where its cap is changed", async () => {
-    const { page, close } = await its.visit("/jobs/3", "waits for a slot");
+    const { page } = await its.visit("/jobs/3", "waits for a slot");
     await page.getByRole("note").getByRole("link", { name: "Lanes & workers" }).click();
     await expect.poll(() => page.getByRole("button", { name: /^Change/ }).count()).toBe(1);
-    await close();
   });
 
   test("a lane is paused with an end by the reader's clock, and with a reason", async () => {
-    const { page, close } = await its.visit("/lanes", "default");
+    const { page } = await its.visit("/lanes", "default");
     await page.getByRole("button", { name: "Pause lane default" }).click();
     await page.getByLabel("Until").fill("6:00");
     await page.getByLabel("Reason").fill("the provider is away");
     await page.keyboard.press("Enter");
     await page.getByText("Lane default is paused").waitFor();
     expect(its.api.bodies.at(-1)).toEqual({ until: "6:00", timezone: "Asia/Seoul", reason: "the provider is away" });
-    await close();
   });
 
   test("several groups of dead letters are retried at a pace, one of each first, after all is said again", async () => {
-    const { page, close } = await its.visit("/dead-letters", "HTTP_503");
+    const { page } = await its.visit("/dead-letters", "HTTP_503");
     await page.getByText("3 samples").first().click();
     await page.getByLabel("Mark all groups").check();
     await page.getByText("2 groups").waitFor();
@@ -125,6 +121,5 @@ await describeInBrowser("every action by keyboard alone", (its) => {
     await page.getByText("41 jobs retried").waitFor();
     const sent = its.api.bodies.findLast((each) => "canary" in each && !("dryRun" in each));
     expect(sent).toEqual({ filter: { fingerprint: ["a1", "b2"] }, pace: "1s", canary: true });
-    await close();
   });
 });

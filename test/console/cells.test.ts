@@ -9,7 +9,7 @@ await describeInBrowser("several cells", (its) => {
     ["en-US", "Cell b stopped answering 13 min ago: its jobs and figures are missing here."],
     ["ko-KR", "b 셀이 13분 전부터 응답하지 않습니다. 이 셀의 작업과 수치는 여기에 없습니다."],
   ])("the page says in %s which cell is away and since when, until it is back", async (locale, said) => {
-    const { page, problems, close } = await open({ locale });
+    const { page, problems } = await open({ locale });
     let isAway = true;
     await page.route("**/summary*", async (route) => {
       const since = new Date(Date.now() - 13 * 60_000 - 5_000).toISOString();
@@ -26,11 +26,10 @@ await describeInBrowser("several cells", (its) => {
     isAway = false;
     await banner.waitFor({ state: "hidden", timeout: 20_000 });
     expect(problems).toEqual([]);
-    await close();
   });
 
   test("ids of a cell, of thirteen digits, are whole in the list", async () => {
-    const { page, close } = await open();
+    const { page } = await open();
     await page.setViewportSize({ width: 1280, height: 800 });
     const ids = ["1000000000065", "1000000123456"];
     await page.route("**/jobs?*", (route) =>
@@ -54,6 +53,5 @@ await describeInBrowser("several cells", (its) => {
       );
       expect(cut).toBeLessThanOrEqual(0);
     }
-    await close();
   });
 });

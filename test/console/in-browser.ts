@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { bundleConsole } from "../../src/bundle-console.ts";
 import { openBrowser, openPage, type TestBrowser } from "./browser.ts";
 import { openFakeApi, type FakeApi } from "./fake-api.ts";
@@ -11,9 +11,11 @@ type Options = Parameters<typeof openPage>[2];
 export interface ConsoleInBrowser {
   /** There once the first test runs. */
   readonly api: FakeApi;
-  /** A page that shows nothing yet. Close it. */
+  /** A page for several tests. Close it. */
+  openKept(options?: Options): Promise<Shown>;
+  /** A page that shows nothing yet. It closes with its test. */
   open(options?: Options): Promise<Shown>;
-  /** A page that shows the screen at `path`, once `ready` can be read on it. Close it. */
+  /** A page that shows the screen at `path`, once `ready` can be read on it. */
   visit(path: string, ready?: string, options?: Options): Promise<Shown>;
   /** The address of a screen. */
   at(path: string): string;
@@ -34,12 +36,18 @@ export async function describeInBrowser(name: string, tests: (its: ConsoleInBrow
       await api.stop();
     });
     const at = (path: string): string => `${api.url}/console${path}`;
-    const open = (options?: Options): Promise<Shown> => openPage(browser, api.url, options);
+    const openKept = (options?: Options): Promise<Shown> => openPage(browser, api.url, options);
+    const open = async (options?: Options): Promise<Shown> => {
+      const shown = await openKept(options);
+      onTestFinished(shown.close);
+      return shown;
+    };
     tests({
       get api() {
         return api;
       },
       at,
+      openKept,
       open,
       async visit(path, ready, options) {
         const shown = await open(options);

@@ -5,7 +5,7 @@ await describeInBrowser("the keyboard", (its) => {
   const { visit } = its;
 
   test("g and a letter go to every screen, and ? lists the keys", async () => {
-    const { page, close: leave } = await visit("/", "Throughput");
+    const { page } = await visit("/", "Throughput");
     for (const [key, title] of Object.entries(places)) {
       await page.keyboard.press("g");
       await page.keyboard.press(key);
@@ -16,11 +16,10 @@ await describeInBrowser("the keyboard", (its) => {
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(new URL(page.url()).pathname).toBe("/console/");
-    await leave();
   });
 
   test("a filter is completed and applied by keys, and is in the address", async () => {
-    const { page, close: leave } = await visit("/jobs", "send-open-mail");
+    const { page } = await visit("/jobs", "send-open-mail");
     await page.keyboard.press("/");
     await page.keyboard.type("sta");
     await page.keyboard.press("ArrowDown");
@@ -32,11 +31,10 @@ await describeInBrowser("the keyboard", (its) => {
     await page.goBack();
     await page.waitForURL(/jobs$/);
     expect(await page.getByRole("combobox", { name: "Filter jobs" }).inputValue()).toBe("");
-    await leave();
   });
 
   test("going back from a job shows the rows that were looked at, and a link to the list its beginning", async () => {
-    const { page, close: leave } = await visit("/jobs", "send-open-mail");
+    const { page } = await visit("/jobs", "send-open-mail");
     const top = (): Promise<unknown> => page.evaluate("document.querySelector('.rows').scrollTop");
     await page.evaluate("document.querySelector('.rows').scrollTop = 306");
     await expect.poll(() => page.evaluate("Object.values(history.state ?? {})")).toContain(306);
@@ -48,11 +46,10 @@ await describeInBrowser("the keyboard", (its) => {
     await page.getByRole("link", { name: "Jobs", exact: true }).click();
     await page.getByText("send-open-mail").first().waitFor();
     expect(await top()).toBe(0);
-    await leave();
   });
 
   test("rows are walked, marked and canceled by keys, after a question", async () => {
-    const { page, close: leave } = await visit("/jobs", "send-open-mail");
+    const { page } = await visit("/jobs", "send-open-mail");
     for (const key of ["j", "j", "x", "j", "j", "X"]) await page.keyboard.press(key);
     await page.getByText("3 marked").waitFor();
     await page.keyboard.press("c");
@@ -66,11 +63,10 @@ await describeInBrowser("the keyboard", (its) => {
     await page.keyboard.press("Enter");
     await page.getByText("3 jobs canceled").waitFor();
     expect(posts(its.api).length).toBe(before.length + 3);
-    await leave();
   });
 
   test("a failed job is opened and retried by keys", async () => {
-    const { page, close: leave } = await visit("/jobs", "send-open-mail");
+    const { page } = await visit("/jobs", "send-open-mail");
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
     await page.waitForURL(/jobs\/\d+$/);
@@ -79,11 +75,10 @@ await describeInBrowser("the keyboard", (its) => {
     await page.keyboard.press("r");
     await page.getByText("send-open-mail 1: retried").waitFor();
     expect(posts(its.api)).toContain("POST /jobs/1/retry");
-    await leave();
   });
 
   test("single keys can be switched off, and the choice is kept", async () => {
-    const { page, close: leave } = await visit("/", "Throughput");
+    const { page } = await visit("/", "Throughput");
     await page.keyboard.press("?");
     await page.getByLabel(/Single-key shortcuts/).uncheck();
     await page.keyboard.press("Escape");
@@ -91,7 +86,6 @@ await describeInBrowser("the keyboard", (its) => {
     await page.getByText("Throughput").waitFor();
     await page.keyboard.press("?");
     expect(await page.getByRole("dialog").count()).toBe(0);
-    await leave();
   });
 });
 

@@ -5,18 +5,17 @@ const korean = { locale: "ko-KR" } as const;
 
 await describeInBrowser("the page in two languages", (its) => {
   test("a schedule's expression and times are said in Korean", async () => {
-    const { page, close: leave } = await its.visit("/schedules/nightly-export", "다음 시각", korean);
+    const { page } = await its.visit("/schedules/nightly-export", "다음 시각", korean);
     await page.locator(".lead", { hasText: "매일" }).waitFor();
     const times = await page.locator("main time").allInnerTexts();
     expect(times.filter((each) => !/\d\d:\d\d:\d\d/.test(each))).toEqual([]);
     await page.getByLabel("시간 표기").selectOption("relative");
     await page.locator("main time", { hasText: /전|후/ }).first().waitFor();
     expect(await page.locator("main time").allInnerTexts()).not.toContain("now");
-    await leave();
   });
 
   test("the switch changes the language, and the choice is kept; a browser of neither language gets English", async () => {
-    const { page, close: leave } = await its.visit("/jobs?q=lane%3Amail", "Last error", { locale: "fr-FR" });
+    const { page } = await its.visit("/jobs?q=lane%3Amail", "Last error", { locale: "fr-FR" });
     expect(await page.locator("html").getAttribute("lang")).toBe("en");
     await page.getByLabel("Language").selectOption("ko");
     await page.getByText("마지막 오류").waitFor();
@@ -25,6 +24,5 @@ await describeInBrowser("the page in two languages", (its) => {
     await page.getByText("마지막 오류").waitFor();
     await page.getByLabel("언어").selectOption("en");
     await page.getByText("Last error").waitFor();
-    await leave();
   });
 });

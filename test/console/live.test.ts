@@ -17,7 +17,7 @@ await describeInBrowser("the live page", (its) => {
 
   test("a page that was just opened tells of the newest jobs, and of each change once", async () => {
     its.api.events.snapshot = { jobs: [jobOf(140, "SUCCESS"), jobOf(139, "RUNNING")] };
-    const { page, close: leave } = await open();
+    const { page } = await open();
     await page.goto(at("/"));
     await rows(page).getByText("#140").waitFor();
     await rows(page).getByText("#139").waitFor();
@@ -25,11 +25,10 @@ await describeInBrowser("the live page", (its) => {
     tell();
     await rows(page).getByText(`#${told}`, { exact: true }).waitFor();
     expect(await rows(page).count()).toBe(3);
-    await leave();
   });
 
   test("a stream that is cut 100 times tells every event once", async () => {
-    const { page, problems, close: leave } = await open();
+    const { page, problems } = await open();
     await page.goto(at("/"));
     await rows(page).or(page.getByText("Nothing has happened")).first().waitFor();
     await page.evaluate(noteEvents);
@@ -49,11 +48,10 @@ await describeInBrowser("the live page", (its) => {
     expect(new Set(seen).size).toBe(200);
     expect(its.api.events.resumed.filter((id) => id !== null).length).toBeGreaterThanOrEqual(99);
     expect(problems).toEqual([]);
-    await leave();
   }, 60_000);
 
   test("a page whose stream stays away says that it may be old, and that it is live again", async () => {
-    const { page, close: leave } = await open();
+    const { page } = await open();
     await page.goto(at("/"));
     await page.getByText("Live", { exact: true }).first().waitFor();
     await page.route("**/events", (route) => route.abort());
@@ -62,12 +60,11 @@ await describeInBrowser("the live page", (its) => {
     expect(await page.getByRole("alert").textContent()).toMatch(/last heard (now|\d)/);
     await page.unroute("**/events");
     await page.getByText("what you see may be old").waitFor({ state: "hidden" });
-    await leave();
   });
 
   test("a page whose server ends each answer at once asks again and again, and is live", async () => {
     its.api.events.endsAtOnce = true;
-    const { page, problems, close: leave } = await open();
+    const { page, problems } = await open();
     await page.goto(at("/"));
     const before = its.api.events.resumed.length;
     await until("it has asked again", () => its.api.events.resumed.length > before + 3);
@@ -76,12 +73,11 @@ await describeInBrowser("the live page", (its) => {
     await page.getByText("Live", { exact: true }).first().waitFor();
     expect(await page.getByRole("alert").count()).toBe(0);
     expect(problems).toEqual([]);
-    await leave();
     its.api.events.endsAtOnce = false;
   });
 
   test("a hidden tab stops listening, and catches up when it is looked at again", async () => {
-    const { page, close: leave } = await open();
+    const { page } = await open();
     await page.goto(at("/"));
     await until("it listens", () => its.api.events.listeners() === 1);
     await page.evaluate(hide(true));
@@ -90,11 +86,10 @@ await describeInBrowser("the live page", (its) => {
     await page.evaluate(hide(false));
     await page.getByRole("region", { name: "Live events" }).getByText(`#${told}`, { exact: true }).waitFor();
     expect(its.api.events.listeners()).toBe(1);
-    await leave();
   });
 
   test("a save that cannot be used is said on every page with its place, until one can", async () => {
-    const { page, close: leave } = await its.visit("/jobs", "send-open-mail");
+    const { page } = await its.visit("/jobs", "send-open-mail");
     await until("the page listens", () => its.api.events.listeners() > 0);
     its.api.events.save({ file: "jobs/hello.ts", problem: 'jobs/hello.ts:9  timezone: "Asia/Soul" is no zone' });
     await page.getByText("The save of jobs/hello.ts cannot be used").waitFor();
@@ -102,7 +97,6 @@ await describeInBrowser("the live page", (its) => {
     expect(await violations(page)).toEqual([]);
     its.api.events.save(null);
     await page.getByText("The save of jobs/hello.ts cannot be used").waitFor({ state: "detached" });
-    await leave();
   });
 });
 

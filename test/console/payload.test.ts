@@ -30,7 +30,7 @@ test("what is no value of its field is named; a payload with members of its own 
 
 await describeInBrowser("a new job", (its) => {
   test("is enqueued from the fields of its kind, by keyboard alone", async () => {
-    const { page, problems, close } = await its.visit("/jobs", "send-open-mail");
+    const { page, problems } = await its.visit("/jobs", "send-open-mail");
     await tabTo(page, "Enqueue a job");
     await page.keyboard.press("Enter");
     const dialog = page.getByRole("dialog", { name: "Enqueue a job" });
@@ -50,11 +50,10 @@ await describeInBrowser("a new job", (its) => {
     const sent = { kind: "send-open-mail", payload: { reportId: 7, format: "pdf" }, key: "once" };
     expect(its.api.bodies.at(-1)).toEqual(sent);
     expect(problems).toEqual([]);
-    await close();
   });
 
   test("that is a copy begins with the other's payload, and its key names that one", async () => {
-    const { page, close } = await its.visit("/jobs/1", "Events");
+    const { page } = await its.visit("/jobs/1", "Events");
     await tabTo(page, "Run with another payload");
     await page.keyboard.press("Enter");
     const dialog = page.getByRole("dialog");
@@ -73,6 +72,5 @@ await describeInBrowser("a new job", (its) => {
     const sent = its.api.bodies.at(-1);
     expect(sent).toMatchObject({ kind: "send-open-mail", payload: { reportId: 2 } });
     expect((sent as { readonly key: string }).key).toMatch(/^copy-of-1-\d+$/);
-    await close();
   });
 });

@@ -24,7 +24,7 @@ const answers = (page: Page, path: string, body: object): Promise<unknown> =>
 
 await describeInBrowser("what a job waits for, in words", (its) => {
   test("the cards name it, each with a plus by its own count only, and lead to exactly those jobs", async () => {
-    const { page, close } = await its.open();
+    const { page } = await its.open();
     const live = { ...summary.live, isMore: true, atLeast: ["waiting", "held"] };
     await answers(page, "/summary", { ...summary, live });
     await page.goto(its.at("/"));
@@ -50,25 +50,23 @@ await describeInBrowser("what a job waits for, in words", (its) => {
     await page.getByRole("link", { name: /^Held/ }).click();
     await page.getByText("Last error").waitFor();
     expect(its.api.queries.findLast((each) => each.startsWith("/jobs?"))).toContain("held=true");
-    await close();
   });
 
   test.each([
     ["en-US", ["Scheduled", "Waiting", "Waiting", "Held: slot", "Held: pause", "Held: tasks", "Retrying"]],
     ["ko-KR", ["예약됨", "대기 중", "대기 중", "보류: 슬롯", "보류: 중지", "보류: 선행", "재시도 대기"]],
   ])("the rows of jobs say it, in %s, and none is cut", async (locale, words) => {
-    const { page, close } = await its.open({ locale });
+    const { page } = await its.open({ locale });
     await answers(page, "/jobs", { jobs: [...waiting, retrying], nextCursor: null, complete: true });
     await page.goto(its.at("/jobs"));
     const cells = page.locator(".job-row .state-cell");
     await cells.nth(words.length - 1).waitFor();
     expect(await cells.allInnerTexts()).toEqual(words);
     expect(await cells.evaluateAll((all) => all.filter((cell) => cell.scrollWidth > cell.clientWidth).length)).toBe(0);
-    await close();
   });
 
   test("a time whose job has not ended says what the job waits for", async () => {
-    const { page, close } = await its.open();
+    const { page } = await its.open();
     const open = {
       result: "open",
       run: null,
@@ -105,13 +103,12 @@ await describeInBrowser("what a job waits for, in words", (its) => {
     const table = page.getByRole("region", { name: "Occurrences" });
     await expect.poll(() => table.getByRole("row").nth(1).textContent()).toContain("Held: pause");
     expect(await table.getByRole("row").nth(2).textContent()).toContain("Running");
-    await close();
   });
 });
 
 await describeInBrowser("what comes up", (its) => {
   test("app and lane are chosen from those that come up, stand in the address, and are asked for", async () => {
-    const { page, close } = await its.open();
+    const { page } = await its.open();
     await answers(page, "/upcoming", { ...upcoming, apps: ["scene", "shop"] });
     const asked: string[] = [];
     page.on("request", (request) => {
@@ -129,18 +126,16 @@ await describeInBrowser("what comes up", (its) => {
     await page.goBack();
     await expect.poll(() => page.getByRole("combobox", { name: "Lane" }).inputValue()).toBe("");
     expect(await app.inputValue()).toBe("shop");
-    await close();
   });
 
   test("runs are found by the whole kind and key, which stand in the address", async () => {
-    const { page, close } = await its.visit("/runs?state=FAILED", "settlement");
+    const { page } = await its.visit("/runs?state=FAILED", "settlement");
     await page.getByRole("searchbox", { name: "Key" }).fill("2026-11-20");
     await page.keyboard.press("Enter");
     await expect
       .poll(() => its.api.queries.findLast((each) => each.startsWith("/runs?")))
       .toMatch(/state=FAILED.*key=2026-11-20/);
     expect(new URL(page.url()).searchParams.get("key")).toBe("2026-11-20");
-    await close();
   });
 });
 
@@ -149,13 +144,12 @@ await describeInBrowser("what the clock does", (its) => {
     ["en-US", "the clock skips 02:30 (it jumps from 02:00 to 03:00): does not run"],
     ["ko-KR", "시계가 02:30 시각을 건너뜀(02:00 → 03:00): 실행되지 않음"],
   ])("a time that a clock change skips says so, in %s", async (locale, text) => {
-    const { page, close } = await its.visit("/schedules/nightly-export", undefined, { locale });
+    const { page } = await its.visit("/schedules/nightly-export", undefined, { locale });
     await expect.poll(() => page.getByRole("main").textContent()).toContain(text);
-    await close();
   });
 
   test("a range is written with 24 hours in an English browser; another form is refused where it stands", async () => {
-    const { page, close } = await its.visit("/schedules/nightly-export", "Backfill");
+    const { page } = await its.visit("/schedules/nightly-export", "Backfill");
     const from = page.getByLabel("From");
     expect(await from.inputValue()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d$/);
     await from.fill("11/22/2026 2:00 PM");
@@ -169,6 +163,5 @@ await describeInBrowser("what the clock does", (its) => {
       .first()
       .waitFor();
     expect(its.api.bodies.at(-1)).toMatchObject({ from: "2026-11-22T05:00:00.000Z", dryRun: true });
-    await close();
   });
 });

@@ -18,7 +18,7 @@ await describeInBrowser("what holds on every screen", (its) => {
   test.each(["Escape", "Don’t change anything", "Close"])(
     "a question closed by %s gives the focus back",
     async (by) => {
-      const { page, close: leave } = await its.visit("/jobs/2", "Running for");
+      const { page } = await its.visit("/jobs/2", "Running for");
       await tabTo(page, "Cancel");
       await page.keyboard.press("Enter");
       await page.getByRole("dialog").waitFor();
@@ -29,34 +29,31 @@ await describeInBrowser("what holds on every screen", (its) => {
       }
       await page.getByRole("dialog").waitFor({ state: "detached" });
       expect(await focusedText(page)).toBe("Cancel");
-      await leave();
     },
   );
 
   test.each(["/", "/jobs", "/jobs/2", "/schedules/nightly-export", "/runs/7?view=graph", "/lanes"])(
     "on %s the focus is seen wherever Tab takes it",
     async (path) => {
-      const { page, close: leave } = await its.visit(path, "Live");
+      const { page } = await its.visit(path, "Live");
       await page.locator("main a, main button").first().waitFor();
       for (let stop = 0; stop < 40; stop += 1) {
         await page.keyboard.press("Tab");
         expect(await page.evaluate(focusSeen)).toBe("seen");
       }
-      await leave();
     },
   );
 
   test("what a change led to is one click away", async () => {
-    const { page, close: leave } = await its.visit("/schedules/nightly-export", "Next times");
+    const { page } = await its.visit("/schedules/nightly-export", "Next times");
     await page.getByRole("button", { name: "Run now" }).click();
     await page.getByRole("status").getByRole("link", { name: "Show the job" }).click();
     await page.getByRole("heading", { level: 1, name: "#3" }).waitFor();
     expect(new URL(page.url()).pathname).toBe("/console/jobs/3");
-    await leave();
   });
 
   test("the policy of the page stops scripts and styles that are written into it, and requests to elsewhere", async () => {
-    const { page, close: leave } = await its.visit("/", "Throughput");
+    const { page } = await its.visit("/", "Throughput");
     const stopped = await page.evaluate(`(async () => {
       const stopped = [];
       document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => stopped.push(effectiveDirective));
@@ -72,11 +69,10 @@ await describeInBrowser("what holds on every screen", (its) => {
       display: "block",
       stopped: ["script-src-elem", "style-src-elem", "connect-src"],
     });
-    await leave();
   });
 
   test("each state's tab tells how many match the rest of the filter", async () => {
-    const { page, close: leave } = await its.open();
+    const { page } = await its.open();
     const asked = page.waitForRequest(/\/jobs\/counts\?lane=mail$/);
     await page.goto(its.at("/jobs?q=lane%3Amail%20state%3Afailed"));
     await asked;
@@ -85,6 +81,5 @@ await describeInBrowser("what holds on every screen", (its) => {
     expect(await chosen.textContent()).toMatch(/^Failed\s*5$/);
     await page.getByRole("button", { name: "Mark all 5 matching" }).click();
     await page.getByText("All 5 that match are marked").waitFor();
-    await leave();
   });
 });

@@ -41,7 +41,7 @@ describe("a run as the page holds it", () => {
 
 await describeInBrowser("a run of ten thousand tasks", (its) => {
   test("opens on what is not successful, with the causes, in one request", async () => {
-    const { page, problems, close } = await its.open();
+    const { page, problems } = await its.open();
     const before = its.api.queries.length;
     await page.goto(its.at("/runs/9"));
     await page.getByRole("region", { name: "Failed tasks" }).getByText("3 orders have no refund").waitFor();
@@ -56,11 +56,10 @@ await describeInBrowser("a run of ten thousand tasks", (its) => {
     await page.getByText("1 task", { exact: true }).waitFor();
     expect(await rows.textContent()).toContain("load-partition-of-table-orders-04211");
     expect(problems).toEqual([]);
-    await close();
   });
 
   test("is drawn as groups with counts; a group leads to its tasks", async () => {
-    const { page, close } = await its.visit("/runs/9?view=graph", "Critical path");
+    const { page } = await its.visit("/runs/9?view=graph", "Critical path");
     const group = page.getByRole("button", { name: /1 failed, 999 success/ });
     await group.waitFor();
     expect(await page.locator(".group-node").count()).toBe(10);
@@ -70,11 +69,10 @@ await describeInBrowser("a run of ten thousand tasks", (its) => {
     expect(await page.getByRole("searchbox", { name: "Search tasks" }).inputValue()).toBe(
       "load-partition-of-table-orders",
     );
-    await close();
   });
 
   test("is made larger and smaller by buttons and keys, with a map of what is seen", async () => {
-    const { page, problems, close } = await its.visit("/runs/9?view=graph", "Critical path");
+    const { page, problems } = await its.visit("/runs/9?view=graph", "Critical path");
     const map = page.locator(".graph-map");
     await page.getByRole("button", { name: "Zoom in" }).click();
     await page.getByText("125 %").waitFor();
@@ -88,6 +86,5 @@ await describeInBrowser("a run of ten thousand tasks", (its) => {
     await page.getByRole("button", { name: "Fit the graph" }).click();
     await map.waitFor({ state: "detached" });
     expect(problems).toEqual([]);
-    await close();
   });
 });

@@ -35,7 +35,7 @@ await describeInBrowser("schedules that no code defines", (its) => {
     its.api.asked.slice(since).filter((each) => !each.startsWith("GET"));
 
   test("one is made by keyboard, with its next times and clock changes as it is written", async () => {
-    const { page, problems, close } = await its.visit("/schedules", "nightly-export");
+    const { page, problems } = await its.visit("/schedules", "nightly-export");
     await tabTo(page, "New schedule");
     await page.keyboard.press("Enter");
     const dialog = page.getByRole("dialog", { name: "New schedule" });
@@ -62,11 +62,10 @@ await describeInBrowser("schedules that no code defines", (its) => {
       payload: { reportId: 9 },
     });
     expect(problems).toEqual([]);
-    await close();
   });
 
   test("one is changed, and deleted after a question; what code defines is neither", async () => {
-    const { page, problems, close } = await its.visit("/schedules/by-hand", "Next times");
+    const { page, problems } = await its.visit("/schedules/by-hand", "Next times");
     await page.getByRole("button", { name: "Edit" }).click();
     const dialog = page.getByRole("dialog", { name: "Edit by-hand" });
     await dialog.getByLabel("While the one before runs").selectOption("allow");
@@ -84,18 +83,16 @@ await describeInBrowser("schedules that no code defines", (its) => {
     await page.getByText("Next times").first().waitFor();
     expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
     expect(problems).toEqual([]);
-    await close();
   });
 
   test.each(["/jobs/1", "/schedules/nightly-export", "/runs/7", "/lanes", "/dead-letters"])(
     "%s says who changed it",
     async (path) => {
-      const { page, close } = await its.visit(path, "Who changed it");
+      const { page } = await its.visit(path, "Who changed it");
       await page.getByText("Who changed it").click();
       await page.getByText("the source is being moved").waitFor();
       expect(its.api.queries.findLast((each) => each.startsWith("/audits"))).toContain("target=%2F");
       expect(await violations(page)).toEqual([]);
-      await close();
     },
   );
 });

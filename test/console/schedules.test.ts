@@ -6,7 +6,7 @@ const queriesOf = ({ api }: ConsoleInBrowser, path: string): readonly string[] =
 
 await describeInBrowser("schedules tell how they end", (its) => {
   test("a schedule whose last run failed is failing in the list, its squares say how many, and its page says why", async () => {
-    const { page, close } = await its.visit("/schedules", "nightly-export");
+    const { page } = await its.visit("/schedules", "nightly-export");
     const row = page.getByRole("row").filter({ hasText: "nightly-export" });
     expect(await row.textContent()).toMatch(/Failing.*since/);
     expect(await row.getByRole("img").getAttribute("aria-label")).toMatch(/3 failed/);
@@ -15,29 +15,26 @@ await describeInBrowser("schedules tell how they end", (its) => {
     await page.getByRole("heading", { level: 2, name: "Last 30 occurrences" }).waitFor();
     const failed = page.getByRole("row").filter({ hasText: "HTTP_503" }).first();
     expect(await failed.textContent()).toMatch(/Fired.*Failed.*the mail server answered 503/);
-    await close();
   });
 
   test("a time that was never planned is explained by the schedule's clock", async () => {
-    const { page, close } = await its.visit("/schedules/nightly-export", "Next times");
+    const { page } = await its.visit("/schedules/nightly-export", "Next times");
     await page.getByLabel(/at this time in Asia\/Seoul/).fill("2026-11-20T03:00");
     await page.getByRole("button", { name: "Explain" }).click();
     await page.getByText("The schedule did not exist yet.").waitFor();
     await page.getByText("It fires from its first day on.").waitFor();
     expect(queriesOf(its, "/schedules/nightly-export/explain").at(-1)).toContain("time=2026-11-20T03%3A00");
-    await close();
   });
 
   test("the overview names what fails, one click from it", async () => {
-    const { page, close } = await its.visit("/", "Throughput");
+    const { page } = await its.visit("/", "Throughput");
     await page.getByRole("link", { name: "Schedule nightly-export failed its last run" }).click();
     await page.getByRole("heading", { level: 1, name: "nightly-export" }).waitFor();
     expect(new URL(page.url()).pathname).toBe("/console/schedules/nightly-export");
-    await close();
   });
 
   test("ten thousand schedules: one request brings the rows in sight, and only those exist", async () => {
-    const { page, problems, close } = await its.open();
+    const { page, problems } = await its.open();
     const before = queriesOf(its, "/schedule-outcomes").length;
     const beforeEach = queriesOf(its, "/schedules/").length;
     await page.goto(its.at("/schedules?q=many"));
@@ -51,11 +48,10 @@ await describeInBrowser("schedules tell how they end", (its) => {
     await expect.poll(async () => page.locator(".row").count()).toBeLessThan(60);
     expect(queriesOf(its, "/schedule-outcomes").length - before).toBeLessThanOrEqual(4);
     expect(problems).toEqual([]);
-    await close();
   });
 
   test("words, fields and the order go to the server and stand in the address", async () => {
-    const { page, close } = await its.visit("/schedules", "nightly-export");
+    const { page } = await its.visit("/schedules", "nightly-export");
     await page.getByRole("combobox", { name: "Filter schedules" }).fill("mail state:failing zone:Asia/Seoul late:>5s");
     await page.keyboard.press("Enter");
     const sorted = page.waitForRequest(/schedule-outcomes\?.*sort=next/);
@@ -69,23 +65,21 @@ await describeInBrowser("schedules tell how they end", (its) => {
       sort: "next",
     });
     expect(new URL(page.url()).searchParams.get("sort")).toBe("next");
-    await close();
   });
 
   test("a mistyped filter of schedules matches nothing and asks nothing", async () => {
-    const { page, close } = await its.open();
+    const { page } = await its.open();
     const before = queriesOf(its, "/schedule-outcomes").length;
     await page.goto(its.at("/schedules?q=state%3Abroken"));
     await page.getByRole("alert").waitFor();
     expect(await page.locator(".row").count()).toBe(0);
     expect(queriesOf(its, "/schedule-outcomes").length).toBe(before);
-    await close();
   });
 });
 
 await describeInBrowser("a filter of jobs cannot hurt", (its) => {
   test("a mistyped one lists nothing, offers no change of many, and asks for no jobs", async () => {
-    const { page, close } = await its.open();
+    const { page } = await its.open();
     const before = queriesOf(its, "/jobs").length;
     await page.goto(its.at("/jobs?q=sate%3Aqueued%20kind%3Amail"));
     await page.getByRole("alert").getByText("is no field").waitFor();
@@ -95,22 +89,19 @@ await describeInBrowser("a filter of jobs cannot hurt", (its) => {
     await page.keyboard.press("c");
     expect(await page.getByRole("dialog").count()).toBe(0);
     expect(queriesOf(its, "/jobs").length).toBe(before);
-    await close();
   });
 
   test("plain words are searched for", async () => {
-    const { close } = await its.visit("/jobs?q=orders-97%20disk", "send-open-mail");
+    await its.visit("/jobs?q=orders-97%20disk", "send-open-mail");
     expect(queriesOf(its, "/jobs?").at(-1)).toContain("text=orders-97+disk");
-    await close();
   });
 
   test("the question repeats the filter, the kinds, the states, the count and the effect", async () => {
-    const { page, close } = await its.visit("/jobs?q=lane%3Amail%20disk", "send-open-mail");
+    const { page } = await its.visit("/jobs?q=lane%3Amail%20disk", "send-open-mail");
     await page.getByRole("button", { name: /^Mark all/ }).click();
     await page.getByRole("toolbar").getByRole("button", { name: "Cancel" }).click();
     const asked = await page.getByRole("dialog").textContent();
     for (const part of ["Cancel 42 jobs?", "lane:mail disk", "send-open-mail", "Pending", "None of them will run"])
       expect(asked).toContain(part);
-    await close();
   });
 });

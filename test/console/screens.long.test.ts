@@ -29,7 +29,7 @@ await describeInBrowser("the screens in each state, size and language", (its) =>
   ] as const)("$mode, $scheme", ({ mode, scheme, rules }) => {
     let shown: Awaited<ReturnType<typeof its.open>>;
     beforeAll(async () => {
-      shown = await its.open({ colorScheme: scheme });
+      shown = await its.openKept({ colorScheme: scheme });
     });
     afterAll(() => shown.close());
 
@@ -47,7 +47,7 @@ await describeInBrowser("the screens in each state, size and language", (its) =>
     "$path fits a window of 390 to 1440 pixels: rows stack, or wide tables scroll in their card",
     async ({ path, loaded }) => {
       its.api.mode = "loaded";
-      const { page, close: leave } = await its.open();
+      const { page } = await its.open();
       await page.setViewportSize({ width: 390, height: 860 });
       await page.goto(its.at(path));
       await page.getByText(loaded).first().waitFor({ state: "attached" });
@@ -66,20 +66,18 @@ await describeInBrowser("the screens in each state, size and language", (its) =>
         expect({ width, hidden: isStacked ? hidden : 0 }).toEqual({ width, hidden: 0 });
         expect(await violations(page, ["color-contrast", "scrollable-region-focusable", "target-size"])).toEqual([]);
       }
-      await leave();
     },
   );
 
   test.each(koreanScreens)(
     "$path is Korean in a Korean browser, also for those who hear it",
     async ({ path, text }) => {
-      const { page, problems, close: leave } = await its.visit(path, text, { locale: "ko-KR" });
+      const { page, problems } = await its.visit(path, text, { locale: "ko-KR" });
       expect(await page.locator("html").getAttribute("lang")).toBe("ko");
       expect(await page.getByRole("navigation").innerText()).not.toMatch(/Overview|Schedules|Dead letters/);
       expect(await page.title()).toMatch(/ · Belfry$/);
       expect(await violations(page)).toEqual([]);
       expect(problems).toEqual([]);
-      await leave();
     },
   );
 });

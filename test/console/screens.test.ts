@@ -13,7 +13,7 @@ await describeInBrowser("the screens", (its) => {
 
   let shown: Awaited<ReturnType<typeof its.open>>;
   beforeAll(async () => {
-    shown = await its.open();
+    shown = await its.openKept();
   });
   afterAll(() => shown.close());
 
@@ -26,7 +26,7 @@ await describeInBrowser("the screens", (its) => {
   });
 
   test("hostile text in every field is shown and does nothing", async () => {
-    const { page, problems, close: leave, go } = await visit("hostile");
+    const { page, problems, go } = await visit("hostile");
     for (const { path } of screens) {
       await go(path);
       await page.getByText(hostileText.slice(0, 30)).first().waitFor({ state: "attached", timeout: 30_000 });
@@ -38,17 +38,15 @@ await describeInBrowser("the screens", (its) => {
       expect({ path, ...harm }).toEqual({ path, ran: null, elements: 0, links: 0 });
     }
     expect(problems).toEqual([]);
-    await leave();
   });
 
   test("a failed request can be asked again, and the screen recovers", async () => {
-    const { page, close: leave, go } = await visit("error");
+    const { page, go } = await visit("error");
     await go("/dead-letters");
     await page.getByRole("alert").waitFor();
     its.api.mode = "loaded";
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText("HTTP_503").first().waitFor();
     expect(await page.getByRole("alert").count()).toBe(0);
-    await leave();
   });
 });

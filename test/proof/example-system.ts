@@ -41,10 +41,8 @@ export async function startExample(context: ProofContext, options: ExampleOption
       .map((one) => ({ ...one, file: fileURLToPath(one.file) })),
     { children, home: folder, env: { PATH, HOME, ...scaled, ...options.fakeEnv } },
   );
-  const system = await startSystem({
+  const system = await startSystem(context, {
     app: options.name,
-    folder: join(folder, "system"),
-    postgresUrl: context.postgresUrl,
     sql: migrationsOf(options.name),
     env: { ...fakes.env, ...scaled, ...options.env },
     endBeside: () => fakes.stop(),

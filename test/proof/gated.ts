@@ -1,18 +1,11 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import type { Checklist } from "./proof.ts";
+import type { Checklist, ProofContext } from "./proof.ts";
 import { startSystem, type System } from "./system.ts";
 import { until } from "./until.ts";
 
 /** A system whose handlers end when they are let: each may be tried once. */
-export async function beginGated(folder: string, postgresUrl: string, sql = ""): Promise<System> {
-  const system = await startSystem({
-    app: "edges",
-    folder: join(folder, "system"),
-    postgresUrl,
-    sql,
-    proxied: ["dynamodb"],
-  });
+export async function beginGated(context: Pick<ProofContext, "folder" | "postgresUrl">, sql = ""): Promise<System> {
+  const system = await startSystem(context, { app: "edges", sql, proxied: ["dynamodb"] });
   await system.install();
   return system;
 }
@@ -39,11 +32,8 @@ export async function gated(system: System, gate: string, count: number, due: { 
 export async function running(system: System, gate: string, count: number): Promise<Batch> {
   const batch = await gated(system, gate, count);
   await until(`${count} handlers to run`, 240_000, async () => {
-    const { rows } = await system.pool.query<{ n: number }>(
-      "select count(*)::int as n from belfry.job where id = any($1) and state = 'RUNNING'",
-      [batch.ids],
-    );
-    return rows[0]?.n === count && batch.begun() === count;
+    const claimed = await system.count("belfry.job where id = any($1) and state = 'RUNNING'", [batch.ids]);
+    return claimed === count && batch.begun() === count;
   });
   return batch;
 }

@@ -30,12 +30,8 @@ export function movedClock(pool: Pool): MovedClock {
 }
 
 /** Schedules whose times of the last full minute are not decided yet. */
-export async function undecided(system: System): Promise<number> {
-  const { rows } = await system.pool.query<{ n: number }>(
-    "select count(*)::int as n from belfry.schedule where decided_until < date_trunc('minute', belfry.now())",
-  );
-  return rows[0]?.n ?? 0;
-}
+export const undecided = (system: System): Promise<number> =>
+  system.count("belfry.schedule where decided_until < date_trunc('minute', belfry.now())");
 
 /** Every full minute between the beginning of a schedule and what is decided has its row; judged with C8. */
 export async function expectedMinutes(system: System): Promise<ReadonlyMap<string, readonly number[]>> {
@@ -85,3 +81,7 @@ export async function assessPace(list: Checklist, system: System, group: string,
   list.expectNone(`${group}: they are due at least the pace apart`, close);
   list.expectNone(`${group}: all ran, none before it was due`, early);
 }
+
+/** Caught-up jobs that have not ended. */
+export const openCaughtUp = (system: System): Promise<number> =>
+  system.count("belfry.job where catch_up and state < 'SUCCESS'");

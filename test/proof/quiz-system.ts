@@ -44,10 +44,8 @@ export async function startQuiz(
   };
   const push = await start("daily-quiz-push", {});
   const targets = [push];
-  const system = await startSystem({
+  const system = await startSystem(context, {
     app: "daily-quiz",
-    folder: join(folder, "system"),
-    postgresUrl: context.postgresUrl,
     sql: migrations,
     env: { ...push.env, BELFRY_TIME_SCALE: String(options.scale) },
     lane: ({ name: lane }) => (lane === "push" ? { concurrency: options.workers } : {}),

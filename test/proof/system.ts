@@ -21,16 +21,13 @@ import { type Fleet, type FleetOptions, startFleet } from "./fleet.ts";
 import { markOf } from "./judge.ts";
 import { type Ledger, startLedger } from "./ledger.ts";
 import { Processes } from "./process-log.ts";
+import type { ProofContext } from "./proof.ts";
 import { type Proxy, startProxy } from "./proxy.ts";
 import { type SchedulerProcess, startSchedulerProcess, startWakes, type Wakes } from "./scheduler-process.ts";
 
 export interface SystemOptions {
   /** A file in `test/proof/app` that exports the definitions. */
   readonly app: string;
-  /** Own folder of this system: ledger, logs, process records. */
-  readonly folder: string;
-  /** The Postgres server; the system makes a database of its own in it. */
-  readonly postgresUrl: string;
   /** Changes what the topology says of a lane, for example a shorter visibility timeout. */
   readonly lane?: (lane: LaneTopology) => Partial<LaneTopology>;
   readonly env?: Readonly<Record<string, string>>;
@@ -45,6 +42,8 @@ export interface SystemOptions {
   /** Ends what the case started beside it: after the system itself, also when the case is interrupted. */
   readonly endBeside?: () => Promise<void>;
 }
+
+type Ground = Pick<ProofContext, "folder" | "postgresUrl">;
 
 /** Everything one proof runs on: real parts, a fresh database, and no process yet. */
 export interface System {
@@ -65,6 +64,10 @@ export interface System {
   readonly asked: Enqueue[];
   /** Options for the processes of this system, with those that every one of them needs. */
   nodeOptions(more: string): string;
+  /** Rows of `from`, a table with what may follow its name in a query. */
+  count(from: string, values?: readonly unknown[]): Promise<number>;
+  /** Jobs that have not ended. */
+  openJobs(): Promise<number>;
   depth(url: string): Promise<{ visible: number; inFlight: number }>;
   enqueue(kind: string, items: readonly EnqueueItem[]): Promise<readonly Enqueued[]>;
   /** Writes the schedules and slot groups of the app, as a deploy does. */
@@ -87,8 +90,10 @@ export async function stopSystems(): Promise<void> {
   await Promise.all([...running].map((stop) => stop()));
 }
 
-export async function startSystem(options: SystemOptions): Promise<System> {
-  mkdirSync(options.folder, { recursive: true });
+/** In the context's folder: ledger, logs and process records. In its Postgres server: a database of its own. */
+export async function startSystem(context: Ground, options: SystemOptions): Promise<System> {
+  const folder = join(context.folder, "system");
+  mkdirSync(folder, { recursive: true });
   const closing: (() => Promise<void>)[] = options.endBeside === undefined ? [] : [options.endBeside];
   const close = async (): Promise<void> => {
     running.delete(close);
@@ -96,7 +101,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   };
   running.add(close);
   try {
-    return await build(options, closing, close);
+    return await build({ folder, postgresUrl: context.postgresUrl }, options, closing, close);
   } catch (error) {
     await close();
     throw error;
@@ -104,6 +109,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
 }
 
 async function build(
+  { folder, postgresUrl }: Ground,
   options: SystemOptions,
   closing: (() => Promise<void>)[],
   close: () => Promise<void>,
@@ -112,8 +118,8 @@ async function build(
     closing.push(() => end(part));
     return part;
   };
-  const databaseUrl = await prepareDatabase(options.postgresUrl, options.sql ?? "");
-  const ledger = opened(await startLedger(join(options.folder, "ledger.jsonl")), (part) => part.stop());
+  const databaseUrl = await prepareDatabase(postgresUrl, options.sql ?? "");
+  const ledger = opened(await startLedger(join(folder, "ledger.jsonl")), (part) => part.stop());
   const sqsServer = opened(await startSqs(), (part) => part.stop());
   const dynamodbServer = opened(await startDynamodb({ folder: null }), (part) => part.stop());
   const proxies = {
@@ -141,10 +147,14 @@ async function build(
   const pool = opened(new Pool({ connectionString: databaseUrl, max: 4 }), (part) => part.end());
   pool.on("error", () => {});
   const asked: Enqueue[] = [];
-  const processes = opened(new Processes(options.folder), endAll);
+  const processes = opened(new Processes(folder), endAll);
   const scheduler: System["scheduler"] = (more = {}, name) =>
     startSchedulerProcess(processes, { ...env, ...more }, name);
   const wakesOf: System["wakesOf"] = (start, everyMs) => opened(startWakes(start, everyMs), (part) => part.stop());
+  const count: System["count"] = async (from, values = []) => {
+    const { rows } = await pool.query<{ n: number }>(`select count(*)::int as n from ${from}`, [...values]);
+    return rows[0]?.n ?? 0;
+  };
   const over = new AbortController();
   closing.push(async () => over.abort());
   return {
@@ -161,6 +171,8 @@ async function build(
     proxies,
     asked,
     nodeOptions: (more) => `${preload} ${more}`,
+    count,
+    openJobs: () => count("belfry.job where state < 'SUCCESS'"),
     depth: (url) => depthOf(clients.sqs, url),
     enqueue: (kind, items) => enqueue(runtime, asked, kind, items),
     install: async () => {

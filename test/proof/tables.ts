@@ -1,75 +1,38 @@
 import type pg from "pg";
-import type { RunFact } from "../invariants/evidence.ts";
-import type { State } from "../../src/core/job/state.ts";
+import type {
+  AttemptFact,
+  EventFact,
+  HandoffFact,
+  JobFact,
+  OccurrenceFact,
+  RunFact,
+  SlotFact,
+} from "../invariants/evidence.ts";
 
 /** A row of `belfry.job` as plain data. Times are milliseconds since 1970 with their fraction. */
-export interface JobRow {
-  readonly id: string;
-  readonly kind: string;
-  readonly key: string | null;
+export interface JobRow extends Omit<JobFact, "mark" | "parentId" | "parentAttempt" | "runId"> {
   readonly lane: string;
-  readonly state: State;
-  readonly hold: "none" | "paused" | "slot";
   readonly blocked: boolean;
-  readonly generation: number;
-  readonly attempt: number;
-  readonly failures: number;
   readonly interruptions: number;
   readonly deadLetters: number;
-  readonly maxAttempts: number;
   readonly slotKeys: readonly string[] | null;
-  readonly scheduleId: string | null;
   readonly scheduledFor: number | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   readonly payload: unknown;
   readonly worker: string | null;
-  readonly dueAt: number;
   readonly createdAt: number;
   readonly runId: string | null;
 }
 
-export interface EventRow {
+export interface EventRow extends EventFact {
   readonly id: string;
-  readonly jobId: string;
-  readonly at: number;
-  readonly from: State | null;
-  readonly to: State;
-  readonly attempt: number;
-  readonly generation: number;
-  readonly worker: string | null;
-  readonly reason: string | null;
 }
 
-export interface AttemptRow {
-  readonly jobId: string;
-  readonly attempt: number;
-  readonly worker: string;
+export interface AttemptRow extends AttemptFact {
   readonly startedAt: number;
   readonly endedAt: number;
-  readonly outcome: State;
   readonly errorCode: string | null;
-}
-
-export interface OccurrenceRow {
-  readonly scheduleId: string;
-  readonly nominalAt: number;
-  readonly outcome: string;
-  readonly reason: string | null;
-  readonly jobId: string | null;
-}
-
-export interface SlotRow {
-  readonly key: string;
-  readonly n: number;
-  readonly jobId: string | null;
-  readonly keptFor: number | null;
-  readonly freeFrom: number | null;
-}
-
-export interface HandoffRow {
-  readonly id: string;
-  readonly members: readonly { readonly jobId: string; readonly generation: number }[];
 }
 
 /** Everything the checker looks at, read in one snapshot. */
@@ -78,9 +41,9 @@ export interface Tables {
   readonly jobs: readonly JobRow[];
   readonly events: readonly EventRow[];
   readonly attempts: readonly AttemptRow[];
-  readonly occurrences: readonly OccurrenceRow[];
-  readonly slots: readonly SlotRow[];
-  readonly outbox: readonly HandoffRow[];
+  readonly occurrences: readonly OccurrenceFact[];
+  readonly slots: readonly (SlotFact & { readonly n: number; readonly keptFor: number | null })[];
+  readonly outbox: readonly (HandoffFact & { readonly id: string })[];
   readonly runs: readonly RunFact[];
   readonly quarantine: readonly { readonly lane: string; readonly body: string }[];
 }
@@ -131,8 +94,8 @@ export async function readTables(pool: pg.Pool): Promise<Tables> {
       jobs: await rows<JobRow>(texts.jobs),
       events: await rows<EventRow>(texts.events),
       attempts: await rows<AttemptRow>(texts.attempts),
-      occurrences: await rows<OccurrenceRow>(texts.occurrences),
-      slots: await rows<SlotRow>(texts.slots),
+      occurrences: await rows<OccurrenceFact>(texts.occurrences),
+      slots: await rows<Tables["slots"][number]>(texts.slots),
       outbox: await rows<Tables["outbox"][number]>(texts.outbox),
       runs: await rows<RunFact>(texts.runs),
       quarantine: await rows<Tables["quarantine"][number]>(texts.quarantine),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { defineSchedule } from "../../src/core/define/define-schedule.ts";
 import { triggerSchedule } from "../../src/core/admin/schedule-control.ts";
+import { aRow } from "../core/rows.ts";
 import { capped, control, hour, locked, midnight, minute, stage, work } from "./stage.ts";
 
 /** Every five minutes by the clock of Seoul, which shows 09:00 at midnight UTC. */
@@ -283,18 +284,4 @@ function fail(message = "nothing there"): never {
 }
 
 /** A new job as this one, so that a test can make one that no schedule made. */
-const jobLike = (row: { kind: string; slotKeys: readonly string[] }) => ({
-  kind: row.kind,
-  key: null,
-  payload: null,
-  canonicalInput: "null",
-  lane: "default",
-  dueAt: null,
-  delayMs: 0,
-  expiresAt: null,
-  leaseMs: 20_000,
-  maxAttempts: 4,
-  retentionMs: 604_800_000,
-  slotKeys: row.slotKeys,
-  trace: "t",
-});
+const jobLike = ({ kind, slotKeys }: { kind: string; slotKeys: readonly string[] }) => ({ ...aRow, kind, slotKeys });

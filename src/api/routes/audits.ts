@@ -1,3 +1,4 @@
+import { iso } from "../../core/job/units.ts";
 import { z } from "zod";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
@@ -5,7 +6,6 @@ import type { ApiOptions } from "../options.ts";
 import { pageOf } from "../query.ts";
 import { id, limit, text } from "../query-fields.ts";
 import { auditList } from "../shape/overview.ts";
-import { iso } from "../shape/shape.ts";
 
 const auditsQuery = z.strictObject({
   target: text(300, "Of this path and what lies below it: `/jobs/42`. Among the newest 20,000 changes.").optional(),

@@ -1,3 +1,4 @@
+import { iso } from "../../core/job/units.ts";
 import { z } from "zod";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import type { FailureGroup } from "../../core/ports/job-search.ts";
@@ -5,7 +6,6 @@ import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { text } from "../query-fields.ts";
 import { failureGroupList } from "../shape/overview.ts";
-import { iso } from "../shape/shape.ts";
 
 /** GET /dead-letters: FAILED jobs that wait for a person. The jobs of a group: GET /jobs?state=FAILED&fingerprint=... */
 export function deadLetterEndpoints({ operations }: ApiOptions): readonly Endpoint[] {

@@ -5,17 +5,17 @@ import { type Endpoint, endpoint } from "../endpoint.ts";
 import { searchWithin } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { health } from "../shape/schedule.ts";
+import { iso } from "../../core/job/units.ts";
 import { lastPassJson } from "../shape/overview.ts";
+import { maybeIso } from "../shape/shape.ts";
 import { countAll } from "./count-jobs.ts";
 
 const alive = z.object({ status: z.literal("ok") }).meta({ id: "Alive" });
 
-const isoTime = (at: number): string => new Date(at).toISOString();
-
 const archivedJson = ({ until, failing, ...part }: Archived) => ({
   ...part,
-  until: until === null ? null : isoTime(until),
-  failing: failing === null ? null : { ...failing, since: isoTime(failing.since) },
+  until: maybeIso(until),
+  failing: failing === null ? null : { ...failing, since: iso(failing.since) },
 });
 
 /** GET /health answers only when the database does; GET /livez asks nothing of it, and GET /readyz only whether it can write. */
@@ -58,7 +58,7 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
           lastPass,
           version,
           schemaVersion: schema,
-          databaseTime: new Date(now).toISOString(),
+          databaseTime: iso(now),
           kinds: within?.kinds.size ?? registry.jobs.size,
           schedules: [...registry.schedules.values()].filter(({ job }) => within?.kinds.has(job.id) ?? true).length,
           counts,

@@ -1,13 +1,12 @@
 import { z } from "zod";
 import { contractLimits } from "../../core/job/contract-limits.ts";
-import { hourMs } from "../../core/job/units.ts";
+import { iso, hourMs } from "../../core/job/units.ts";
 import type { Period } from "../../core/ports/kind-figures.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { instant, text, whole } from "../query-fields.ts";
 import { kindFigureList, kindFigures } from "../shape/kind-figures.ts";
-import { iso } from "../shape/shape.ts";
 
 const { kindFigureHoursMax, kindFigureRowsMax } = operationsLimits;
 

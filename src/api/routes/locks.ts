@@ -1,9 +1,10 @@
+import { iso } from "../../core/job/units.ts";
 import type { FenceView } from "../../core/ports/overview.ts";
 import { schedulerLock } from "../../core/scheduler/pass.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { lockList, type LockReply } from "../shape/overview.ts";
-import { iso, maybeIso } from "../shape/shape.ts";
+import { maybeIso } from "../shape/shape.ts";
 import { slotUseJson } from "./lanes.ts";
 
 /** GET /locks: the scheduler's and the schedules' own in the lock store, and the locks of jobs, which are slots. */

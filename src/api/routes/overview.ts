@@ -1,3 +1,4 @@
+import { iso } from "../../core/job/units.ts";
 import { z } from "zod";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
@@ -10,7 +11,6 @@ import type { ApiOptions } from "../options.ts";
 import { maybeWhole, text, whole } from "../query-fields.ts";
 import { summary, type SummaryReply, lastPassJson, throughput } from "../shape/overview.ts";
 import { jobJson } from "../shape/job.ts";
-import { iso } from "../shape/shape.ts";
 import { workerStatus } from "../workers-seen.ts";
 import { depthOf } from "./lanes.ts";
 
@@ -83,7 +83,11 @@ async function summarize(options: ApiOptions, span: number | undefined, within: 
     counts.reduce((sum, each) => sum + (each.state === state ? each.jobs : 0), 0);
   const { waiting, scheduled, held, oldestWaitingMs } = depthOf(live, counts);
   const statuses = seen.filter(({ lane }) => isSeen(lane)).map((worker) => workerStatus(worker, now));
-  const [created, succeeded, failed] = [total((m) => m.created), total((m) => m.succeeded), total((m) => m.failed)];
+  const ended = {
+    succeeded: total((m) => m.succeeded),
+    failed: total((m) => m.failed),
+    retried: total((m) => m.retried),
+  };
   const names = new Set([...lanes.map((lane) => lane.name).filter(isSeen), ...counts.map((each) => each.lane)]);
   return {
     at: iso(now),
@@ -104,14 +108,12 @@ async function summarize(options: ApiOptions, span: number | undefined, within: 
     },
     deadLetters: dead,
     lastHour: {
-      created,
-      succeeded,
-      failed,
-      retried: total((m) => m.retried),
+      created: total((m) => m.created),
+      ...ended,
       canceled: total((m) => m.canceled),
       skipped: total((m) => m.skipped),
       lost: total((m) => m.lost),
-      meanRunMs: meanRun({ succeeded, failed, retried: total((m) => m.retried), runMs: total((m) => m.runMs) }),
+      meanRunMs: meanRun({ ...ended, runMs: total((m) => m.runMs) }),
     },
     lanes: { total: names.size, paused: pauses.filter(({ lane, pause }) => pause !== null && isSeen(lane)).length },
     workers: {

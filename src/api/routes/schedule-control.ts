@@ -1,3 +1,4 @@
+import { iso } from "../../core/job/units.ts";
 import type { z } from "zod";
 import { backfill, type BackfillEntry } from "../../core/admin/backfill.ts";
 import {
@@ -244,5 +245,3 @@ const spanOf = (times: readonly BackfillEntry[], end: number) => ({
 });
 
 const timeJson = ({ nominalAt, ...time }: BackfillEntry) => ({ ...time, nominalAt: iso(nominalAt) });
-
-const iso = (instant: number): string => new Date(instant).toISOString();

@@ -1,3 +1,4 @@
+import { iso } from "../../core/job/units.ts";
 import { z } from "zod";
 import { explain, type Explained } from "../../core/admin/explain.ts";
 import { preview } from "../../core/calendar/preview.ts";
@@ -10,7 +11,6 @@ import { explainQuery, nextQuery } from "../schedule-query.ts";
 import { answered, problemOf } from "../schedule-refusal.ts";
 import { explainedTimes, nextTimes, scheduleDetail } from "../shape/schedule.ts";
 import { ofSchedule } from "../scope.ts";
-import { iso } from "../shape/shape.ts";
 import { jobJson } from "../shape/job.ts";
 import { expressionOf, occurrenceJson, scheduleJson } from "../view.ts";
 import { previewJson } from "./preview.ts";

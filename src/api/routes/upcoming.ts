@@ -1,3 +1,4 @@
+import { iso } from "../../core/job/units.ts";
 import { z } from "zod";
 import { take, timetable } from "../../core/calendar/timetable.ts";
 import { contractLimits } from "../../core/job/contract-limits.ts";
@@ -7,7 +8,6 @@ import { type Endpoint, endpoint } from "../endpoint.ts";
 import { type Bounds, searchWithin } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { text } from "../query-fields.ts";
-import { iso } from "../shape/shape.ts";
 import {
   cappedOf,
   type Coming,

@@ -1,7 +1,8 @@
+import { iso } from "../../core/job/units.ts";
 import { z } from "zod";
 import { type Bulk, bulkActions } from "../../core/ports/bulk.ts";
 import type { JobSearch } from "../../core/ports/job-search.ts";
-import { count, idText, iso, maybeIso, maybeTime, state, time } from "./shape.ts";
+import { count, idText, maybeIso, maybeTime, state, time } from "./shape.ts";
 
 /** As it was asked for, in the names of `listJobs`. */
 const filter = z

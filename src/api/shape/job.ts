@@ -1,8 +1,9 @@
+import { iso } from "../../core/job/units.ts";
 import { z } from "zod";
 import type { AttemptView, Instant, JobView, MoveView } from "../../core/job/job.ts";
 import { isFinal, type State, states } from "../../core/job/state.ts";
 import { jobExplanation } from "./explanation.ts";
-import { count, failure, idText, iso, maybeIso, maybeTime, state, time } from "./shape.ts";
+import { count, failure, idText, maybeIso, maybeTime, state, time } from "./shape.ts";
 
 const fields = {
   id: idText,

@@ -1,7 +1,8 @@
+import { iso } from "../../core/job/units.ts";
 import { z } from "zod";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { LastPass } from "../../core/ports/overview.ts";
-import { count, idText, iso, maybeTime, time } from "./shape.ts";
+import { count, idText, maybeTime, time } from "./shape.ts";
 import { job } from "./job.ts";
 import { paused } from "./pause.ts";
 
@@ -116,23 +117,19 @@ export const lockList = z.object({ locks: z.array(lock), jobLocks: z.array(slotU
 /** The scheduler's last pass of which every step succeeded; null before the first one. */
 export const lastPass = z.object({ at: time, ageMs: z.number().min(0), isLate: z.boolean() }).nullable();
 
+/** What happened in a span of time. */
+const happened = {
+  succeeded: count,
+  failed: count,
+  retried: count,
+  canceled: count,
+  skipped: count,
+  lost: count,
+  meanRunMs: z.number().min(0).nullable(),
+};
+
 export const throughput = z
-  .object({
-    minutes: z.array(
-      z.object({
-        at: time,
-        created: count,
-        started: count,
-        succeeded: count,
-        failed: count,
-        retried: count,
-        canceled: count,
-        skipped: count,
-        lost: count,
-        meanRunMs: z.number().min(0).nullable(),
-      }),
-    ),
-  })
+  .object({ minutes: z.array(z.object({ at: time, created: count, started: count, ...happened })) })
   .meta({ id: "Throughput" });
 
 /** `first` is the id of one of them. `isMore`: more may be, as not every failure was looked at. */
@@ -155,16 +152,7 @@ export const summary = z
         .describe("Not counted to the end."),
     }),
     deadLetters: z.object({ count, isMore: z.boolean() }),
-    lastHour: z.object({
-      created: count,
-      succeeded: count,
-      failed: count,
-      retried: count,
-      canceled: count,
-      skipped: count,
-      lost: count,
-      meanRunMs: z.number().min(0).nullable(),
-    }),
+    lastHour: z.object({ created: count, ...happened }),
     lanes: z.object({ total: count, paused: count }),
     workers: z.object({ busy: count, lost: count }),
     lastPass,

@@ -1,6 +1,7 @@
+import { iso } from "../../core/job/units.ts";
 import { z } from "zod";
 import { failurePolicies, type RunView, type TaskView } from "../../core/ports/run.ts";
-import { count, failure, idText, iso, maybeIso, maybeTime, state, time } from "./shape.ts";
+import { count, failure, idText, maybeIso, maybeTime, state, time } from "./shape.ts";
 
 export const runStates = ["RUNNING", "CANCELING", "DONE", "FAILED", "CANCELED"] as const;
 

@@ -1,3 +1,4 @@
+import { iso } from "../../core/job/units.ts";
 import { z } from "zod";
 import type { Instant, JobId } from "../../core/job/job.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
@@ -7,7 +8,7 @@ import { occurrenceJson, scheduleJson } from "../view.ts";
 import { phaseOf } from "./job.ts";
 import { runStates } from "./run.ts";
 import { occurrence, previewTime, schedule } from "./schedule.ts";
-import { count, failure, idText, iso, maybeIso, maybeTime, state, time } from "./shape.ts";
+import { count, failure, idText, maybeIso, maybeTime, state, time } from "./shape.ts";
 
 export const occurrenceEnd = z
   .object({

@@ -1,4 +1,5 @@
 /** Building blocks of what the API answers. Members are only ever added; times are ISO 8601 in UTC. */
+import { iso } from "../../core/job/units.ts";
 import { z } from "zod";
 import { type ProblemCode, problemCodes } from "../problem-codes.ts";
 import { states } from "../../core/job/state.ts";
@@ -23,5 +24,4 @@ export const problem = z
   .catchall(z.unknown())
   .meta({ id: "Problem" });
 
-export const iso = (instant: number): string => new Date(instant).toISOString();
 export const maybeIso = (instant: number | null): string | null => (instant === null ? null : iso(instant));

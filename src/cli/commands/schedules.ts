@@ -90,7 +90,7 @@ function history(world: World, out: Output): Command {
     .option("--cursor <cursor>", "the page after this one, as the page before said")
     .addHelpText("after", "\nExample:\n  $ npx belfry schedules history outbox-retry --limit 20")
     .action(async (id: string, { limit, cursor }: { limit: string; cursor?: string }, command: Command) => {
-      const answer = await client(world, command).history(id, limit, cursor);
+      const answer = await client(world, command).history(id, { limit, cursor });
       const rows = answer.occurrences.map((each) => [
         each.localTime.replace("T", " "),
         each.outcome,

@@ -21,7 +21,7 @@ export async function confirmAndRedrive(groups: readonly ShownFailureGroup[], on
     const matched = await countRedrive(all);
     const written = await answerTo({
       title: words.redrive.question(matched),
-      text: words.redrive.text,
+      text: words.bulk.consequences.retry,
       facts: factsOf(groups, kinds, counted(matched)),
       fields: [
         { id: "pace", name: words.redrive.pace, hint: words.redrive.paceHint },
@@ -49,6 +49,6 @@ function factsOf(groups: readonly ShownFailureGroup[], kinds: readonly string[],
     [words.bulk.kinds(""), kinds.join(", ")],
     [words.redrive.causes, [...causes, ...more].join(" · ")],
     [words.bulk.states(""), words.states.FAILED],
-    [words.bulk.jobs, jobs],
+    [words.labels.jobs, jobs],
   ] as const;
 }

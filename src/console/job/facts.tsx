@@ -13,7 +13,7 @@ export const Facts = ({ job, zone }: { readonly job: ShownJobDetail; readonly zo
       <h2>{words.job.facts}</h2>
     </header>
     <dl class="facts">
-      <Fact name={words.job.key}>{job.key === null ? null : <span class="mono">{job.key}</span>}</Fact>
+      <Fact name={words.labels.key}>{job.key === null ? null : <span class="mono">{job.key}</span>}</Fact>
       <Fact name={words.job.copiedFrom}>
         {sourceOf(job) === null ? null : (
           <a class="link" href={addresses.job(sourceOf(job) ?? "")}>
@@ -21,22 +21,22 @@ export const Facts = ({ job, zone }: { readonly job: ShownJobDetail; readonly zo
           </a>
         )}
       </Fact>
-      <Fact name={words.job.lane}>
+      <Fact name={words.labels.lane}>
         <a class="link" href={addresses.jobsWith(`lane:${job.lane}`)}>
           {job.lane}
         </a>
       </Fact>
-      <Fact name={words.job.attempts}>
+      <Fact name={words.labels.attempts}>
         {attemptsText(job)}
         {job.interruptions > 0 ? words.job.interrupted(job.interruptions) : ""}
       </Fact>
-      <Fact name={words.job.due}>
+      <Fact name={words.labels.due}>
         <Time at={job.dueAt} zone={zone} />
       </Fact>
       <Fact name={words.job.created}>
         <Time at={job.createdAt} zone={zone} />
       </Fact>
-      <Fact name={words.job.schedule}>
+      <Fact name={words.labels.schedule}>
         {job.schedule === null ? null : (
           <a class="link" href={addresses.schedule(job.schedule)}>
             {job.schedule}
@@ -46,7 +46,7 @@ export const Facts = ({ job, zone }: { readonly job: ShownJobDetail; readonly zo
       <Fact name={words.job.scheduledFor}>
         {job.scheduledFor === null ? null : <Time at={job.scheduledFor} zone={zone} />}
       </Fact>
-      <Fact name={words.job.run}>
+      <Fact name={words.labels.run}>
         {job.run === null ? null : (
           <a class="link" href={addresses.run(job.run)}>
             {job.task === null ? `#${job.run}` : `#${job.run} · ${job.task}`}
@@ -54,7 +54,7 @@ export const Facts = ({ job, zone }: { readonly job: ShownJobDetail; readonly zo
         )}
       </Fact>
       <Fact name={words.job.waitsForSlot}>{job.heldOn}</Fact>
-      <Fact name={words.job.worker}>{job.worker === null ? null : <span class="mono">{job.worker}</span>}</Fact>
+      <Fact name={words.labels.worker}>{job.worker === null ? null : <span class="mono">{job.worker}</span>}</Fact>
       <Fact name={words.job.leaseUntil}>
         {job.leaseUntil === null ? null : <Time at={job.leaseUntil} zone={zone} />}
       </Fact>

@@ -14,7 +14,7 @@ export function Heartbeat({ job }: { readonly job: ShownJobDetail }) {
       <div class="note-text">
         <p>{[words.job.runningFor(durationText(ran)), ...leaseWords(job.leaseUntil)].join(", ")}</p>
         {job.progress === null ? null : (
-          <progress max={1} value={job.progress} aria-label={words.job.progress}>
+          <progress max={1} value={job.progress} aria-label={words.labels.progress}>
             {percent}
           </progress>
         )}

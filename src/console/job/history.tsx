@@ -23,11 +23,11 @@ export function History({ job, zone }: { readonly job: ShownJobDetail; readonly 
         <table class="table">
           <TableHead
             columns={[
-              words.job.at,
-              words.job.state,
+              words.labels.at,
+              words.labels.state,
               { name: words.job.attempt, isNumber: true },
-              words.job.why,
-              { name: words.job.worker, width: "col-worker" },
+              words.labels.why,
+              { name: words.labels.worker, width: "col-worker" },
             ]}
           />
           <tbody>

@@ -13,9 +13,9 @@ interface WaterfallProps {
 
 /** Each attempt with the wait before it and the pause behind it, on one scale of time. */
 export const Waterfall = ({ job, timeline }: WaterfallProps) => (
-  <section class="card" aria-label={words.attempts.title}>
+  <section class="card" aria-label={words.labels.attempts}>
     <header class="card-head">
-      <h2>{words.attempts.title}</h2>
+      <h2>{words.labels.attempts}</h2>
       <span class="legend">
         {(["wait", "run", "backoff"] as const).map((phase) => (
           <span key={phase}>

@@ -31,10 +31,10 @@ export function EnqueueForm({ source, onClose }: EnqueueFormProps) {
     say(created ? words.enqueue.done(`${kind} ${id}`) : words.enqueue.existed(`${kind} ${id}`));
     route(addresses.job(id));
   };
-  const { title, action } = words.enqueue;
+  const { open, action } = words.enqueue;
   return (
     <FormDialog
-      title={source === undefined ? title : words.enqueue.copyTitle(source.kind)}
+      title={source === undefined ? open : words.enqueue.copyTitle(source.kind)}
       action={action}
       onSend={send}
       onClose={onClose}
@@ -46,7 +46,7 @@ export function EnqueueForm({ source, onClose }: EnqueueFormProps) {
           return (
             <>
               {source === undefined ? (
-                <FormField name={words.enqueue.kind} isRequired>
+                <FormField name={words.labels.kind} isRequired>
                   <select
                     class="select"
                     required
@@ -79,7 +79,7 @@ export function EnqueueForm({ source, onClose }: EnqueueFormProps) {
           );
         }}
       </Loaded>
-      <FormField name={words.enqueue.key} hint={words.enqueue.keyHint}>
+      <FormField name={words.labels.key} hint={words.enqueue.keyHint}>
         <input class="field" value={key} onInput={({ currentTarget }) => setKey(currentTarget.value)} />
       </FormField>
       <FormField name={words.enqueue.delay} hint={words.enqueue.delayHint}>

@@ -15,9 +15,9 @@ interface StateTabsProps {
 export function StateTabs({ counts, filter, onFilter }: StateTabsProps) {
   const chosen = /(?:^|\s)state:(\S+)/i.exec(filter)?.[1]?.toLowerCase() ?? null;
   return (
-    <div class="tabs" role="group" aria-label={words.shared.state}>
+    <div class="tabs" role="group" aria-label={words.labels.state}>
       <button type="button" aria-pressed={chosen === null} onClick={() => onFilter(null)}>
-        {words.shared.all}
+        {words.labels.all}
       </button>
       {jobStates.map((state) => (
         <button

@@ -9,7 +9,7 @@ import type { Selection } from "./selection.ts";
 import { words } from "../language/words.ts";
 import { attemptsText } from "../language/spoken.ts";
 
-const { columns: names } = words.jobs;
+const names = { ...words.labels, ...words.jobs.columns };
 
 const columns = [
   { name: <span class="hidden">{names.marked}</span> },
@@ -40,7 +40,7 @@ interface JobTableProps {
 
 export const JobTable = ({ rows, selection, current }: JobTableProps) => (
   <VirtualRows
-    label={words.jobs.title}
+    label={words.places.jobs}
     columns={columns}
     template={(rows.jobs[0]?.id.length ?? 0) > longIdDigits ? longTemplate : template}
     height={isNarrow.value ? narrowRowPixels : undefined}

@@ -14,9 +14,9 @@ export const KindTable = ({ rows }: { readonly rows: readonly KindRow[] }) => (
     <table class="table tall stacks kind-table">
       <TableHead
         columns={[
-          rows[0]?.kind === null ? words.kinds.lane : words.kinds.kind,
-          number(words.kinds.attempts),
-          number(words.kinds.failed),
+          rows[0]?.kind === null ? words.labels.lane : words.labels.kind,
+          number(words.labels.attempts),
+          number(words.labels.failed),
           number(words.kinds.waitingSpread),
           number(words.kinds.runningSpread),
         ]}
@@ -46,11 +46,11 @@ const Row = ({ row: { kind, lane, now, before } }: { readonly row: KindRow }) =>
         </>
       )}
     </td>
-    <td class="number" data-label={words.kinds.attempts}>
+    <td class="number" data-label={words.labels.attempts}>
       {counted(now.ended)}
       <p class="dim small">{words.kinds.before(before.ended)}</p>
     </td>
-    <td class="number" data-label={words.kinds.failed}>
+    <td class="number" data-label={words.labels.failed}>
       <Failed kind={kind} now={now} />
       <TrendText trend={shareTrend(now, before)} />
     </td>

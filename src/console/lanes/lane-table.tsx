@@ -18,8 +18,8 @@ export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
   <table class="table stacks">
     <TableHead
       columns={[
-        words.lanes.lane,
-        words.lanes.state,
+        words.labels.lane,
+        words.labels.state,
         ...Object.values(names).map((name) => ({ name, isNumber: true })),
         { name: words.shared.actions, isHidden: true },
       ]}

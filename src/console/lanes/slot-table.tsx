@@ -49,7 +49,7 @@ export const SlotTable = ({ title, slots, onDone }: SlotTableProps) => (
                   <a class="link" href={addresses.job(job)}>
                     {kind ?? words.shared.job} {`#${job}`}
                   </a>{" "}
-                  <span class="dim">{words.lanes.since(<Time at={since} />)}</span>
+                  <span class="dim">{words.schedules.since(<Time at={since} />)}</span>
                 </span>
               ))}
               {holders.length > shownHolders ? (

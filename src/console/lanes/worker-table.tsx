@@ -26,13 +26,13 @@ export const WorkerTable = ({ workers }: { readonly workers: readonly ShownWorke
     <table class="table stacks">
       <TableHead
         columns={[
-          words.shared.state,
-          words.lanes.worker,
-          words.lanes.lane,
+          words.labels.state,
+          words.labels.worker,
+          words.labels.lane,
           words.lanes.runningNow,
           words.lanes.seen,
           { name: words.lanes.ended, isNumber: true },
-          { name: words.lanes.failed, isNumber: true },
+          { name: words.labels.failed, isNumber: true },
           { name: words.lanes.lost, isNumber: true },
         ]}
       />
@@ -56,7 +56,7 @@ const Row = ({ worker }: { readonly worker: ShownWorker }) => (
     >
       {worker.id}
     </td>
-    <td class="dim" data-label={words.lanes.lane}>
+    <td class="dim" data-label={words.labels.lane}>
       {worker.lane}
     </td>
     <td class="wide" data-label={words.lanes.runningNow}>
@@ -75,7 +75,7 @@ const Row = ({ worker }: { readonly worker: ShownWorker }) => (
       <Time at={worker.seenAt} />
     </td>
     <Count of={words.lanes.ended} value={worker.ended} />
-    <Count of={words.lanes.failed} value={worker.failed} />
+    <Count of={words.labels.failed} value={worker.failed} />
     <Count of={words.lanes.lost} value={worker.lost} />
   </tr>
 );

@@ -13,7 +13,7 @@ export const LastFailures = ({ jobs }: { readonly jobs: readonly ShownJob[] }) =
       <h2>{words.overview.lastFailures}</h2>
       <span class="space" />
       <a class="link" href={addresses.deadLetters}>
-        {words.deadLetters.title}
+        {words.places.deadLetters}
       </a>
     </header>
     {jobs.length === 0 ? (
@@ -22,9 +22,9 @@ export const LastFailures = ({ jobs }: { readonly jobs: readonly ShownJob[] }) =
       <table class="table fixed stacks last-failures">
         <TableHead
           columns={[
-            { name: words.overview.kind, width: "col-kind" },
-            words.overview.error,
-            { name: words.overview.ended, width: "col-time" },
+            { name: words.labels.kind, width: "col-kind" },
+            words.labels.error,
+            { name: words.labels.ended, width: "col-time" },
           ]}
         />
         <tbody>

@@ -19,7 +19,7 @@ export function Audits({ target }: { readonly target: string }) {
   );
 }
 
-const { columns: names } = words.audits;
+const names = { ...words.labels, ...words.audits.columns };
 
 function Found({ target }: { readonly target: string }) {
   const found = useResource(`audits ${target}`, (signal) => loadAudits(target, signal), { again: "slow" });

@@ -26,7 +26,7 @@ export function Funnel({ run }: { readonly run: ShownRun }) {
     { name: words.tasks.steps.skipped, jobs: skipped, href: link("skipped"), tone: "skipped" },
   ];
   return (
-    <section class="card" aria-label={words.tasks.funnel}>
+    <section class="card" aria-label={words.runs.views.funnel}>
       <ol class="funnel">
         {steps.map(({ name, jobs, href, tone }) => (
           <li key={name}>

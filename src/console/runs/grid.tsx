@@ -61,12 +61,12 @@ function columnsOf(whole: TimeSpan, order: TaskOrder, onOrder: (order: TaskOrder
     isSorted: order === key,
   });
   return [
-    by(words.tasks.columns.state, "state"),
+    by(words.labels.state, "state"),
     by(words.tasks.columns.task, "name"),
     { name: <Scale whole={whole} /> },
-    by(words.tasks.columns.took, "took", true),
-    { name: words.tasks.columns.attempts, isNumber: true },
-    { name: words.tasks.columns.why },
+    by(words.labels.took, "took", true),
+    { name: words.labels.attempts, isNumber: true },
+    { name: words.labels.why },
   ];
 }
 

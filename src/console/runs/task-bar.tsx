@@ -19,7 +19,7 @@ export function TaskBar({ tasks, shown, set, text, onSet, onText }: TaskBarProps
   });
   return (
     <div class="task-bar">
-      <div class="tabs" role="group" aria-label={words.shared.state}>
+      <div class="tabs" role="group" aria-label={words.labels.state}>
         {counts
           .filter(({ name, count }) => count > 0 || name === set || name === "all")
           .map(({ name, count }) => (

@@ -11,7 +11,7 @@ import { squareClass } from "./squares.tsx";
 import { words } from "../language/words.ts";
 import { reasonText } from "../language/spoken.ts";
 
-const { columns: names } = words.occurrences;
+const names = { ...words.labels, ...words.occurrences.columns };
 
 const columns = [
   names.for,

@@ -15,7 +15,7 @@ import { words } from "../language/words.ts";
 export const scheduleSortNames = ["id", "next", "lateness", "failing"] as const;
 export type ScheduleSortName = (typeof scheduleSortNames)[number];
 
-const { columns: names } = words.schedules;
+const names = { ...words.labels, ...words.schedules.columns };
 
 const template = "minmax(132px, 1.3fr) minmax(126px, 1.5fr) minmax(194px, 1fr) 194px 214px 104px 110px";
 /** Two lines; in a narrow window each row is a block. */
@@ -42,7 +42,7 @@ export function OutcomeTable({ rows, total, sort, onSort, current }: OutcomeTabl
   });
   return (
     <VirtualRows
-      label={words.schedules.title}
+      label={words.places.schedules}
       columns={[
         by(names.schedule, "id"),
         { name: names.when },

@@ -21,7 +21,7 @@ interface ScheduleFormProps {
   readonly onDone?: () => void;
 }
 
-const { form: names } = words.schedules;
+const names = { ...words.labels, ...words.schedules.form };
 
 /** Makes a schedule that no code defines, or changes one, with its next times as it is written. */
 export function ScheduleForm({ schedule, onClose, onDone = () => {} }: ScheduleFormProps) {
@@ -50,7 +50,7 @@ export function ScheduleForm({ schedule, onClose, onDone = () => {} }: ScheduleF
   };
   return (
     <FormDialog
-      title={schedule === undefined ? names.create : names.edit(id)}
+      title={schedule === undefined ? words.schedules.create : names.edit(id)}
       action={names.save}
       onSend={send}
       onClose={onClose}

@@ -16,12 +16,12 @@ import { counted } from "../language/number.ts";
 
 /** FAILED jobs in groups that failed alike: one fixed cause, one retry. */
 export function DeadLettersScreen() {
-  useTitle(words.deadLetters.title);
+  useTitle(words.places.deadLetters);
   const found = useResource("dead-letters", (signal) => loadFailureGroups(null, signal));
   return (
     <>
       <header class="screen-head">
-        <h1>{words.deadLetters.title}</h1>
+        <h1>{words.places.deadLetters}</h1>
         <span class="dim">{words.deadLetters.about}</span>
       </header>
       <Loaded of={found}>
@@ -48,7 +48,7 @@ interface GroupTableProps {
   readonly onDone: () => void;
 }
 
-const { deadLetters: names } = words;
+const names = { ...words.labels, ...words.deadLetters };
 const idOf = ({ kind, fingerprint }: ShownFailureGroup): string => `${kind} ${fingerprint}`;
 
 function GroupTable({ groups, onDone }: GroupTableProps) {
@@ -62,7 +62,7 @@ function GroupTable({ groups, onDone }: GroupTableProps) {
   const all = (): void => setMarked(new Set(chosen.length === groups.length ? [] : groups.map(idOf)));
   return (
     <div class="card">
-      <div class="bulk" role="toolbar" aria-label={names.title}>
+      <div class="bulk" role="toolbar" aria-label={words.places.deadLetters}>
         <label class="check-line">
           <input type="checkbox" checked={chosen.length === groups.length} onChange={all} />
           <span>{words.redrive.markAll}</span>

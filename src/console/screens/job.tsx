@@ -40,7 +40,7 @@ function Found({ job, onDone }: { readonly job: ShownJobDetail; readonly onDone:
       <header class="screen-head">
         <div>
           <p class="crumbs">
-            <a href={addresses.jobs}>{words.jobs.title}</a> /{" "}
+            <a href={addresses.jobs}>{words.places.jobs}</a> /{" "}
             <a href={addresses.jobsWith(`kind:${job.kind}`)}>{job.kind}</a>
           </p>
           <h1>
@@ -63,7 +63,7 @@ function Found({ job, onDone }: { readonly job: ShownJobDetail; readonly onDone:
         <div>
           <Facts job={job} zone={zone} />
           {job.state === "FAILED" ? <OtherFailures job={job} /> : null}
-          <Data title={words.job.payload} value={job.payload} />
+          <Data title={words.labels.payload} value={job.payload} />
           {job.state === "SUCCESS" ? <Data title={words.job.result} value={job.result} /> : null}
         </div>
       </div>
@@ -106,9 +106,9 @@ function Why({ job }: { readonly job: ShownJobDetail }) {
 /** The page with the button for it. */
 function placeOf({ schedule }: ShownJobDetail, cause: Explanation["cause"]): { name: string; href: string } | null {
   if (cause === "paused" && schedule !== null) return { name: schedule, href: addresses.schedule(schedule) };
-  if (cause === "lock") return { name: words.locks.title, href: addresses.locks };
+  if (cause === "lock") return { name: words.places.locks, href: addresses.locks };
   const isOfLane = cause === "lane-paused" || cause === "no-worker" || cause === "slot" || cause === "queued";
-  return isOfLane ? { name: words.lanes.title, href: addresses.lanes } : null;
+  return isOfLane ? { name: words.places.lanes, href: addresses.lanes } : null;
 }
 
 type Explanation = NonNullable<ShownJobDetail["explanation"]>;

@@ -29,7 +29,7 @@ const EnqueueForm = later(async () => (await import("../jobs/enqueue-form.tsx"))
 export function JobsScreen() {
   const { query, route } = useLocation();
   const text = query["q"] ?? "";
-  useTitle(text === "" ? words.jobs.title : words.jobs.titleOf(text));
+  useTitle(text === "" ? words.places.jobs : words.jobs.titleOf(text));
   const filter = useMemo(() => parseFilter(text), [text]);
   const known = useKnown();
   const asked = filter.problems.length === 0 ? queryOf(filter, currentTime()) : null;
@@ -63,7 +63,7 @@ export function JobsScreen() {
   return (
     <div class="fill">
       <div class="screen-head">
-        <h1>{words.jobs.title}</h1>
+        <h1>{words.places.jobs}</h1>
         <StateTabs counts={counts.data} filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
         <span class="space" />
         <EnqueueButton />

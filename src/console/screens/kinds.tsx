@@ -30,7 +30,7 @@ const comparisons = [
 /** How each kind does: how often it fails, how long it waits and runs, beside an earlier period. */
 export function KindsScreen() {
   const { query, route } = useLocation();
-  useTitle(words.kinds.title);
+  useTitle(words.places.kinds);
   const hours = periods.find(({ value }) => value === query["hours"])?.value ?? "168";
   const by = groupings.find(({ value }) => value === query["by"])?.value ?? "kind";
   const sort = kindSorts.find((each) => each === query["sort"]) ?? "slow";
@@ -43,7 +43,7 @@ export function KindsScreen() {
   return (
     <>
       <header class="screen-head">
-        <h1>{words.kinds.title}</h1>
+        <h1>{words.places.kinds}</h1>
         <Tabs label={words.kinds.period} among={periods} value={hours} onChoose={(value) => go({ hours: value })} />
         <Tabs label={words.kinds.group} among={groupings} value={by} onChoose={(value) => go({ by: value })} />
         <label class="compare">

@@ -15,12 +15,12 @@ import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
 export function LanesScreen() {
-  useTitle(words.lanes.title);
+  useTitle(words.places.lanes);
   const lanes = useResource("lanes", loadLanes);
   return (
     <>
       <header class="screen-head">
-        <h1>{words.lanes.title}</h1>
+        <h1>{words.places.lanes}</h1>
       </header>
       <Loaded of={lanes}>
         {(found) => (

@@ -13,12 +13,12 @@ import { words } from "../language/words.ts";
 
 /** Who holds which lock. Only writes under the newest fence are accepted. */
 export function LocksScreen() {
-  useTitle(words.locks.title);
+  useTitle(words.places.locks);
   const found = useResource("locks", loadLocks, { again: "slow" });
   return (
     <>
       <header class="screen-head">
-        <h1>{words.locks.title}</h1>
+        <h1>{words.places.locks}</h1>
         <span class="dim">{words.locks.about}</span>
       </header>
       <Loaded of={found}>
@@ -38,7 +38,7 @@ export function LocksScreen() {
   );
 }
 
-const { columns: names } = words.locks;
+const names = { ...words.labels, ...words.locks.columns };
 
 const LockTable = ({ locks }: { readonly locks: readonly ShownLock[] }) => (
   <ScrollTable label={words.locks.holders}>

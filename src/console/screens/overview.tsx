@@ -12,12 +12,12 @@ import { words } from "../language/words.ts";
 
 /** How it stands at one look: what lives, what needs a person, what happened. */
 export function OverviewScreen() {
-  useTitle(words.overview.title);
+  useTitle(words.places.overview);
   const standing = useStanding();
   return (
     <>
       <header class="screen-head">
-        <h1>{words.overview.title}</h1>
+        <h1>{words.places.overview}</h1>
       </header>
       <Loaded of={standing}>
         {(found) => (isUntouched(found) ? <Untouched /> : <Stands found={found} onSpan={standing.onSpan} />)}

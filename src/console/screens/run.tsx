@@ -61,7 +61,7 @@ function Found({ run, map, onDone }: FoundProps) {
       <header class="screen-head">
         <div>
           <p class="crumbs">
-            <a href={addresses.runs}>{words.runs.title}</a> / <span class="mono">{run.key}</span>
+            <a href={addresses.runs}>{words.places.runs}</a> / <span class="mono">{run.key}</span>
           </p>
           <h1>
             {run.kind} <span class="dim">{`#${run.id}`}</span>

@@ -24,7 +24,7 @@ const filters: readonly { readonly name: string; readonly value: string }[] = [
 ];
 
 export function RunsScreen() {
-  useTitle(words.runs.title);
+  useTitle(words.places.runs);
   const { query, route } = useLocation();
   const { state = "", kind = "", key = "", before = "" } = query;
   const asked = { cursor: before === "" ? null : before, state, kind, key };
@@ -34,10 +34,10 @@ export function RunsScreen() {
   return (
     <>
       <header class="screen-head">
-        <h1>{words.runs.title}</h1>
-        <Tabs label={words.shared.state} among={filters} value={state} onChoose={(value) => go({ state: value })} />
-        <Named name={words.runs.ofKind} value={kind} onName={(value) => go({ kind: value })} />
-        <Named name={words.runs.withKey} value={key} onName={(value) => go({ key: value })} />
+        <h1>{words.places.runs}</h1>
+        <Tabs label={words.labels.state} among={filters} value={state} onChoose={(value) => go({ state: value })} />
+        <Named name={words.labels.kind} value={kind} onName={(value) => go({ kind: value })} />
+        <Named name={words.labels.key} value={key} onName={(value) => go({ key: value })} />
       </header>
       <Loaded of={page}>
         {({ runs, nextCursor }) => (
@@ -82,7 +82,7 @@ const NoRuns = ({ isFiltered }: { readonly isFiltered: boolean }) =>
     </Empty>
   );
 
-const { columns: names } = words.runs;
+const names = { ...words.labels, ...words.runs.columns };
 
 const RunTable = ({ runs }: { readonly runs: readonly ShownRun[] }) => (
   <div class="card">

@@ -60,7 +60,7 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
       <header class="screen-head">
         <div>
           <p class="crumbs">
-            <a href={addresses.schedules}>{words.schedules.title}</a>
+            <a href={addresses.schedules}>{words.places.schedules}</a>
           </p>
           <h1>{id}</h1>
         </div>

@@ -22,7 +22,7 @@ export function SchedulesScreen() {
   const { query, route } = useLocation();
   const text = query["q"] ?? "";
   const sort = scheduleSortNames.find((name) => name === query["sort"]) ?? "id";
-  useTitle(text === "" ? words.schedules.title : words.schedules.titleOf(text));
+  useTitle(text === "" ? words.places.schedules : words.schedules.titleOf(text));
   const filter = useMemo(() => parseScheduleFilter(text), [text]);
   const isUsable = filter.problems.length === 0;
   const rows = useOutcomeRows(`${sort} ${text}`, isUsable ? { ...filter.query, sort } : null);
@@ -40,7 +40,7 @@ export function SchedulesScreen() {
   return (
     <div class="fill">
       <header class="screen-head">
-        <h1>{words.schedules.title}</h1>
+        <h1>{words.places.schedules}</h1>
         <ScheduleTabs filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
         <span class="space" />
         <button type="button" class="button" onClick={() => setCreating(true)}>
@@ -111,7 +111,7 @@ interface TabsProps {
 function ScheduleTabs({ filter, onFilter }: TabsProps) {
   const chosen = /(?:^|\s)state:(\S+)/i.exec(filter)?.[1]?.toLowerCase() ?? null;
   return (
-    <div class="tabs" role="group" aria-label={words.shared.state}>
+    <div class="tabs" role="group" aria-label={words.labels.state}>
       {tabs.map(({ name, state }) => (
         <button key={name} type="button" aria-pressed={chosen === state} onClick={() => onFilter(state)}>
           {name}

@@ -25,7 +25,7 @@ const spans = [
 export function UpcomingScreen() {
   const { query, path, route } = useLocation();
   const hours = spans.find(({ value }) => value === query["hours"])?.value ?? "1";
-  useTitle(words.upcoming.title);
+  useTitle(words.places.upcoming);
   const { app = "", lane = "" } = query;
   const asked = { hours: Number(hours), app, lane };
   const coming = useResource(JSON.stringify(asked), (signal) => loadUpcoming(asked, signal), { again: "slow" });
@@ -34,7 +34,7 @@ export function UpcomingScreen() {
   return (
     <>
       <header class="screen-head">
-        <h1>{words.upcoming.title}</h1>
+        <h1>{words.places.upcoming}</h1>
         <Tabs label={words.shared.span} among={spans} value={hours} onChoose={(value) => go({ hours: value })} />
         <Choice
           name={words.upcoming.app}
@@ -44,7 +44,7 @@ export function UpcomingScreen() {
           onChoose={(value) => go({ app: value })}
         />
         <Choice
-          name={words.upcoming.loadColumns.lane}
+          name={words.labels.lane}
           all={words.upcoming.allLanes}
           among={coming.data?.lanes.map((each) => each.lane) ?? []}
           value={lane}
@@ -121,7 +121,7 @@ function TimeLine({ found: { from, to, parts, isMore } }: { readonly found: Show
   );
 }
 
-const { columns: names } = words.upcoming;
+const names = { ...words.labels, ...words.upcoming.columns };
 
 const ComingTable = ({ found: { times } }: { readonly found: ShownUpcoming }) => (
   <div class="card">
@@ -157,7 +157,7 @@ function Risk({ of }: { readonly of: ShownUpcoming["times"][number] }) {
   return of.mayOverlap ? <Tag icon="warning" tone="warn" text={words.upcoming.mayOverlap} /> : null;
 }
 
-const { loadColumns } = words.upcoming;
+const loadColumns = { ...words.labels, ...words.upcoming.loadColumns };
 
 interface LoadTableProps {
   readonly lanes: ShownUpcoming["lanes"];

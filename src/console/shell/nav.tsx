@@ -11,7 +11,7 @@ interface Place {
   readonly key: string;
 }
 
-const { places: names } = words.shell;
+const { places: names } = words;
 
 export const places: readonly Place[] = [
   { name: names.overview, href: addresses.overview, icon: "overview", key: "o" },

@@ -1,4 +1,5 @@
 /** Runs past times that never ran, each by the version that was in force then. */
+import { iso } from "../job/units.ts";
 import type { Registry } from "../define/definition.ts";
 import { type VersionInterval, versionIntervals } from "../calendar/version-intervals.ts";
 import type { NominalTime } from "../calendar/fires.ts";
@@ -194,5 +195,3 @@ async function write(
   if (added + again > 0) await afterCommit(ports, { ...noAftermath, leftToRelay: [...lanes] });
   return { added, again };
 }
-
-const iso = (instant: Instant): string => new Date(instant).toISOString();

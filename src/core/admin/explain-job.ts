@@ -1,3 +1,4 @@
+import { iso } from "../job/units.ts";
 import { reasons } from "../job/reasons.ts";
 import type { Instant, JobId, JobView } from "../job/job.ts";
 import { taskOf } from "../ports/launcher.ts";
@@ -170,5 +171,3 @@ const say = (
 ): JobExplanation => ({ cause, sentence, advice: null, until: null, waitsFor: [], ...more });
 
 const many = ({ count, isMore }: BoundedCount): string => (isMore ? `more than ${count}` : String(count));
-
-const iso = (instant: Instant): string => new Date(instant).toISOString();

@@ -1,3 +1,4 @@
+import { iso } from "../job/units.ts";
 import { reasons } from "../job/reasons.ts";
 import { formatDuration } from "../calendar/duration.ts";
 import type { ExplainInput, Explanation } from "./explanation.ts";
@@ -227,4 +228,3 @@ function clockOf({ occurrence, interval }: RowInput, instant: Instant): string {
 
 const backfillOf = ({ occurrence }: RowInput): string =>
   `npx belfry schedules backfill ${occurrence.scheduleId} --from ${iso(occurrence.nominalAt)} --to ${iso(occurrence.nominalAt)}`;
-const iso = (instant: Instant): string => new Date(instant).toISOString();

@@ -1,4 +1,5 @@
 /** "What happened to 09:00?" in one sentence, with what to do about it. Pure: the facts come in, words go out. */
+import { iso } from "../job/units.ts";
 import type { AskedTime } from "../calendar/asked-time.ts";
 import { versionIntervals, type VersionInterval } from "../calendar/version-intervals.ts";
 import { explainRow } from "./explain-row.ts";
@@ -124,4 +125,3 @@ function whenOf({ expression, timezone }: ScheduleSpec): string {
 const shown = (localTime: string): string => localTime.replace("T", " ");
 const localOf = (instant: Instant, { timezone }: ScheduleSpec): string =>
   shown(minuteText(instant + openZone(timezone).offsetAt(instant)));
-const iso = (instant: Instant): string => new Date(instant).toISOString();

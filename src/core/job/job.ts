@@ -93,15 +93,7 @@ export interface JobView {
  * One kept move of one job. Kept are: each end of an attempt that is not a SUCCESS, and each other move that has a reason or a
  * caller. The job's own row has the rest: when it was created, its newest attempt, and its success.
  */
-export interface HistoryRow {
-  readonly id: string;
-  readonly at: Instant;
-  readonly from: State | null;
-  readonly to: State;
-  readonly attempt: number;
-  readonly generation: number;
-  readonly worker: string | null;
-  readonly reason: string | null;
+export interface HistoryRow extends Omit<EventView, "jobId"> {
   /** The person or program that asked for it through the API; null for Belfry's own moves. */
   readonly caller: string | null;
   /** When the attempt began that this move ended. */

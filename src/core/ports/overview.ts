@@ -99,17 +99,24 @@ export interface Health {
   readonly clockBehindMs: number;
 }
 
-/** What happened in one minute. */
-export interface Minute {
-  readonly at: Instant;
+/** How often what happened to jobs. */
+interface Happened {
   readonly created: number;
-  readonly started: number;
   readonly succeeded: number;
+  /** Jobs that ended FAILED. */
   readonly failed: number;
+  /** Attempts that failed and are followed by another one. */
   readonly retried: number;
   readonly canceled: number;
   readonly skipped: number;
+  /** Attempts whose worker stopped answering. */
   readonly lost: number;
+}
+
+/** What happened in one minute. */
+export interface Minute extends Happened {
+  readonly at: Instant;
+  readonly started: number;
   /** Milliseconds that handlers ran, over the attempts that ended. */
   readonly runMs: number;
 }
@@ -123,7 +130,7 @@ export interface Histogram {
 }
 
 /** Totals of one kind since the first start; they only grow. */
-export interface KindTotal {
+export interface KindTotal extends Happened {
   readonly kind: string;
   /** Attempts that succeeded or failed, by how long they took. */
   readonly attempts: Histogram;
@@ -131,18 +138,8 @@ export interface KindTotal {
   readonly failedAttempts: Histogram;
   /** Starts, by how late they were. */
   readonly starts: Histogram;
-  readonly created: number;
-  readonly succeeded: number;
-  /** Jobs that ended FAILED. */
-  readonly failed: number;
-  /** Attempts that failed and are followed by another one. */
-  readonly retried: number;
-  /** Attempts whose worker stopped answering. */
-  readonly lost: number;
   /** Attempts that were released: neither a success nor a failure. */
   readonly released: number;
-  readonly canceled: number;
-  readonly skipped: number;
   readonly itemsProcessed: number;
   readonly itemsSucceeded: number;
   readonly itemsFailed: number;

@@ -4,6 +4,7 @@ import { attemptsOf, movesOf } from "../../../src/core/job/history.ts";
 import type { AttemptView, EventView, HistoryRow, JobView } from "../../../src/core/job/job.ts";
 import type { Claimed, Message, Settlement, Store } from "../../../src/core/ports/ports.ts";
 import { contractLimits } from "../../../src/core/job/contract-limits.ts";
+import { aRow } from "../../core/rows.ts";
 
 /** One store under test, with its own empty tables and a clock the test moves. */
 export interface StoreHarness {
@@ -38,18 +39,10 @@ export const dispatchWindowMs = contractLimits.dispatchWindowMs;
 export function aJob(over: Partial<NewJob> = {}): NewJob {
   const payload: Json = over.payload ?? { to: "ada" };
   return {
+    ...aRow,
     kind: "send-mail",
-    key: null,
     payload,
     canonicalInput: JSON.stringify(payload),
-    lane: "default",
-    dueAt: null,
-    delayMs: 0,
-    expiresAt: null,
-    leaseMs: 20_000,
-    maxAttempts: 4,
-    retentionMs: contractLimits.retentionMsDefault,
-    slotKeys: [],
     trace: "trace-1",
     ...over,
   };

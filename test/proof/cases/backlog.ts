@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { compressTime } from "../../../src/local/setup/compressed-time.ts";
 import { judge } from "../judge.ts";
 import { Checklist, type Proof } from "../proof.ts";
@@ -20,10 +19,8 @@ export const backlog: Proof = {
   async run(context) {
     const list = new Checklist();
     const scale = context.scale ?? scaleDefault;
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "backlog",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
       proxied: ["sqs"],
       lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 4 }),
       env: {
@@ -38,7 +35,7 @@ export const backlog: Proof = {
     // A first few run, so that the lane has claims to compare with; then the workers are gone.
     const first = system.fleet();
     await system.enqueue("empty", numbered(-200, 200));
-    await until("the first few to end", 60_000, async () => (await open(system)) === 0);
+    await until("the first few to end", 60_000, async () => (await system.openJobs()) === 0);
     await first.stop();
     await system.enqueue("empty", numbered(0, count));
     const wakes = system.wakes({ everyMs: 0 });
@@ -48,7 +45,7 @@ export const backlog: Proof = {
     context.log(`${count} waited, ${twiceWaiting} messages sent twice`);
     const startedMs = elapsedMs();
     const fleet = system.fleet({ deadLetters: true });
-    await until("the backlog to be worked off", 540_000, async () => (await open(system)) === 0);
+    await until("the backlog to be worked off", 540_000, async () => (await system.openJobs()) === 0);
     const seconds = (elapsedMs() - startedMs) / 1_000;
     await wakes.stop();
     await fleet.stop();
@@ -73,11 +70,6 @@ export const backlog: Proof = {
 
 const numbered = (from: number, count: number) =>
   Array.from({ length: count }, (_, n) => ({ payload: { n: from + n } }));
-
-async function open(system: System): Promise<number> {
-  const { rows } = await system.pool.query("select count(*)::int as open from belfry.job where state < 'SUCCESS'");
-  return Number(rows[0]?.open);
-}
 
 /** Counts what really reaches the queue. */
 function countSends(system: System): { messages(): number; twice(): number } {

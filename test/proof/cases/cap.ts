@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { judge } from "../judge.ts";
 import type { LedgerRecord } from "../ledger.ts";
 import { capSize } from "../points.ts";
@@ -18,10 +17,8 @@ export const cap: Proof = {
   async run(context) {
     const list = new Checklist();
     const random = seeded(context.seed);
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "cap",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
       lane: () => ({ visibilityTimeoutSeconds: 6, concurrency: workers }),
     });
     await system.install();
@@ -33,11 +30,11 @@ export const cap: Proof = {
     await system.enqueue("capped", items);
     let killed = 0;
     await until("all jobs to end", 580_000, async () => {
-      const { rows } = await system.pool.query("select count(*)::int as open from belfry.job where state < 'SUCCESS'");
-      const done = count - Number(rows[0]?.open);
+      const open = await system.openJobs();
+      const done = count - open;
       if (killed < kills && done > ((killed + 1) * count) / (kills + 1))
         killed += await killOne(system, fleet.pids(), random);
-      return rows[0]?.open === 0;
+      return open === 0;
     });
     const seconds = (elapsedMs() - startedMs) / 1_000;
     await wakes.stop();

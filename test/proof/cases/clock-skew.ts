@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { judge } from "../judge.ts";
 import {
   caughtUpJobs,
@@ -7,6 +6,7 @@ import {
   type MovedClock,
   movedClock,
   movedClockSql,
+  openCaughtUp,
   undecided,
 } from "../moved-clock.ts";
 import { unfinished } from "../occurrences.ts";
@@ -57,10 +57,8 @@ export const clockSkew: Proof = {
 };
 
 function begin(context: ProofContext): Promise<System> {
-  return startSystem({
+  return startSystem(context, {
     app: "minutely",
-    folder: join(context.folder, "system"),
-    postgresUrl: context.postgresUrl,
     sql: movedClockSql,
     lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 2 }),
     env: {
@@ -106,8 +104,8 @@ async function wrongHosts(list: Checklist, system: System, clock: MovedClock): P
       rows[0]?.lateMs ?? 0,
     );
   }
-  const { rows } = await system.pool.query<{ n: number }>("select count(*)::int as n from belfry.job where catch_up");
-  list.expect("nothing counts as missed", rows[0]?.n === 0, rows[0]?.n ?? 0);
+  const missed = await system.count("belfry.job where catch_up");
+  list.expect("nothing counts as missed", missed === 0, missed);
 }
 
 /** Ahead by ten minutes is an outage of ten minutes; back again, nothing is decided twice and nothing runs early. */
@@ -126,8 +124,8 @@ async function wrongDatabase(list: Checklist, system: System, clock: MovedClock)
     odd.map(([id, n]) => `${id} has ${n}`),
   );
   // Not within `until`: it looks seldom where a look is dear, and a wake takes seconds.
-  for (let wakes = 0; wakes < wakesMax && (await open(system)) > 0; wakes += 1) await wake(list, system);
-  await until("what was missed to run", 60_000, async () => (await open(system)) === 0);
+  for (let wakes = 0; wakes < wakesMax && (await openCaughtUp(system)) > 0; wakes += 1) await wake(list, system);
+  await until("what was missed to run", 60_000, async () => (await openCaughtUp(system)) === 0);
   const before = await ledger(system);
   await clock.advance(-skewMs);
   for (let step = 0; step < 3; step += 1) {
@@ -156,11 +154,4 @@ async function ledger(system: System): Promise<string> {
      from belfry.occurrence o`,
   );
   return rows[0]?.all ?? "";
-}
-
-async function open(system: System): Promise<number> {
-  const { rows } = await system.pool.query<{ n: number }>(
-    "select count(*)::int as n from belfry.job where catch_up and state < 'SUCCESS'",
-  );
-  return rows[0]?.n ?? 0;
 }

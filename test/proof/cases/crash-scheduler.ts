@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { judge } from "../judge.ts";
 import { assessEverySecond, unfinished } from "../occurrences.ts";
 import { points, type SchedulerPoint } from "../points.ts";
@@ -18,10 +17,8 @@ export const crashScheduler: Proof = {
   guards: ["resend"],
   async run(context) {
     const list = new Checklist();
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "scheduled",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
       lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: 2 }),
       env: {
         BELFRY_DISPATCH_WINDOW_MS: "1000",

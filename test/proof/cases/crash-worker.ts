@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { isFinal } from "../../../src/core/job/state.ts";
 import { ambiguousJobs, judge } from "../judge.ts";
 import { points, type WorkerPoint } from "../points.ts";
@@ -18,10 +17,8 @@ export const crashWorker: Proof = {
   guards: ["key"],
   async run(context) {
     const list = new Checklist();
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "crash-worker",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
       ...(context.defaults ? {} : { lane: () => ({ visibilityTimeoutSeconds: quickVisibilitySeconds }) }),
     });
     await system.install();

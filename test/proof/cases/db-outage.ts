@@ -21,7 +21,7 @@ export const dbOutage: Proof = {
     const folder = join(context.folder, "postgres");
     let postgres = await startPostgres({ folder, port: 0, settings });
     try {
-      const system = await beginGated(context.folder, postgres.url);
+      const system = await beginGated({ ...context, postgresUrl: postgres.url });
       const wakes = system.wakes({ everyMs: 1_000 });
       const fleet = system.fleet();
       const rounds = Array.from({ length: Math.max(1, Math.round(times * context.size)) }, () => awaySeconds).flat();
@@ -54,7 +54,7 @@ export const clockAhead: Proof = {
   guards: ["two-looks"],
   async run(context) {
     const list = new Checklist();
-    const system = await beginGated(context.folder, context.postgresUrl, movedClockSql);
+    const system = await beginGated(context, movedClockSql);
     const wakes = system.wakes({ everyMs: 0 });
     const fleet = system.fleet();
     const batch = await running(system, join(context.folder, "gate"), Math.max(10, Math.round(50 * context.size)));

@@ -44,11 +44,7 @@ async function ofDatabase(list: Checklist, context: ProofContext, disk: SmallDis
   const folder = join(disk.folder, "database");
   const postgres = await keepPostgres({ folder, port: 0, settings }, (error) => deaths.push(String(error)));
   try {
-    const system = await startSystem({
-      app: "noted",
-      folder: join(context.folder, "system"),
-      postgresUrl: postgres.url,
-    });
+    const system = await startSystem({ ...context, postgresUrl: postgres.url }, { app: "noted" });
     await system.install();
     const api = await startApi({ children: system.processes, env: system.env, ports: [0] });
     const wakes = system.wakes({ everyMs: 1_000 });

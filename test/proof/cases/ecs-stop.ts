@@ -92,10 +92,8 @@ export const ecsStop: Proof = {
   guards: ["task-event", "whose-task"],
   async run(context) {
     const list = new Checklist();
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "fargate",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
       lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 2 }),
     });
     await system.install();
@@ -115,7 +113,7 @@ export const ecsStop: Proof = {
       await repeatEvent(list, ground);
       await cancelOne(list, ground);
       await failForGood(list, ground, fates);
-      await until("all jobs to end", waitMs, async () => (await openJobs(system)) === 0);
+      await until("all jobs to end", waitMs, async () => (await system.openJobs()) === 0);
       await wakes.stop();
       await fleet.stop();
       await until("all tasks to be gone", waitMs, () => host.ecs.running().length === 0);
@@ -229,11 +227,6 @@ async function failForGood(list: Checklist, { system }: Ground, fates: Map<strin
     seen === `TASK_NOT_STARTED after ${contractLimits.interruptionsMax} launches`,
     seen,
   );
-}
-
-async function openJobs(system: System): Promise<number> {
-  const { rows } = await system.pool.query("select count(*)::int as open from belfry.job where state < 'SUCCESS'");
-  return Number(rows[0]?.open);
 }
 
 function assess(list: Checklist, tables: Tables, { ids, host }: Ground): void {

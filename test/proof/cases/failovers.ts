@@ -34,7 +34,7 @@ export const failovers: Proof = {
     const folder = join(context.folder, "postgres");
     let postgres = await startPostgres({ folder, port: 0, settings });
     try {
-      const system = await beginGated(context.folder, postgres.url);
+      const system = await beginGated({ ...context, postgresUrl: postgres.url });
       const wakes = system.wakes({ everyMs: 1_000 });
       const fleet = system.fleet();
       const night: Night = {

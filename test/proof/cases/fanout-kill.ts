@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { fanOuts } from "../points.ts";
 import { Checklist, type Proof, seeded } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
@@ -17,10 +16,8 @@ export const fanoutKill: Proof = {
     const list = new Checklist();
     const random = seeded(context.seed);
     const count = Math.round((subscribers * context.size) / fanOuts) * fanOuts;
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "fanout-kill",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
       sql: `create schema proof; create table proof.subscriber as select n::int as id from generate_series(1, ${count}) n;
         create unique index on proof.subscriber (id);`,
       lane: () => ({ visibilityTimeoutSeconds: 4 }),
@@ -39,10 +36,11 @@ export const fanoutKill: Proof = {
     for (const lane of lanes)
       await system.enqueue(lane.replace("share", "daily"), [{ payload: undefined, key: "day" }]);
     const wakes = system.wakes({ everyMs: 1_000 });
-    await until("all fan-outs to be written", 540_000, async () => {
-      const { rows } = await system.pool.query("select count(*)::int as n from belfry.run where sealed");
-      return rows[0]?.n === fanOuts;
-    });
+    await until(
+      "all fan-outs to be written",
+      540_000,
+      async () => (await system.count("belfry.run where sealed")) === fanOuts,
+    );
     await wakes.stop();
     await fleet.stop();
     const killed = lanes.flatMap((lane) => fleet.started(lane)).filter((pid) => endedBySigkill(system, pid)).length;

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Fleet } from "../fleet.ts";
 import { fateOf } from "../fates.ts";
 import { graphFiles, readGraphFile, type RecordedTask } from "../graph-files.ts";
@@ -21,10 +20,8 @@ export const graphs: Proof = {
     process.env["BELFRY_PROOF_DIR"] = context.dir;
     const list = new Checklist();
     const files = graphFiles(context.dir);
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "graphs",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
       lane: () => ({ visibilityTimeoutSeconds: 4 }),
     });
     await system.install();
@@ -60,10 +57,7 @@ async function untilClosed(system: System, fleet: Fleet, runs: number, random: (
       nextKill = performance.now() + killEveryMs;
       killed += await killOne(system, fleet, random);
     }
-    const { rows } = await system.pool.query(
-      "select count(*) filter (where finished_at is not null)::int as closed from belfry.run",
-    );
-    return rows[0]?.closed === runs;
+    return (await system.count("belfry.run where finished_at is not null")) === runs;
   });
   return killed;
 }

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { seats } from "../app/edges.ts";
 import { judge } from "../judge.ts";
 import { Checklist, type Proof } from "../proof.ts";
@@ -18,10 +17,8 @@ export const heldOrder: Proof = {
   guards: ["first-held"],
   async run(context) {
     const list = new Checklist();
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "edges",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
     });
     await system.install();
     const wakes = system.wakes({ everyMs: 0 });
@@ -61,8 +58,8 @@ export const heldOrder: Proof = {
     list.figure(
       `events of a job: ${(events.reduce((sum, n) => sum + n, 0) / events.length).toFixed(2)}, at most ${Math.max(...events)}`,
     );
-    const { rows } = await system.pool.query<{ n: number }>("select count(*)::int as n from belfry.event");
-    list.figure(`${((rows[0]?.n ?? 0) / stories.length).toFixed(2)} event rows for each job`);
+    const rows = await system.count("belfry.event");
+    list.figure(`${(rows / stories.length).toFixed(2)} event rows for each job`);
     await system.stop();
     return list.verdict();
   },

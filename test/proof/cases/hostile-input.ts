@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { startApi } from "../../../src/local/api-process.ts";
@@ -30,10 +29,8 @@ export const hostileInput: Proof = {
   guards: ["storable", "scan", "terminal"],
   async run(context) {
     const list = new Checklist();
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "hostile",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
     });
     await system.install();
     const api = await startApi({ children: system.processes, env: system.env, ports: [0] });
@@ -43,10 +40,7 @@ export const hostileInput: Proof = {
     const ids = await stores(list, system, call);
     const wakes = system.wakes({ everyMs: 0 });
     const fleet = system.fleet();
-    await until("all jobs to end", 120_000, async () => {
-      const { rows } = await system.pool.query("select count(*)::int as open from belfry.job where state < 'SUCCESS'");
-      return rows[0]?.open === 0;
-    });
+    await until("all jobs to end", 120_000, async () => (await system.openJobs()) === 0);
     await wakes.stop();
     await fleet.stop();
     await showsInert(list, system, { url: api.url, call, ids });

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { DeleteItemCommand, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { schedulerLock } from "../../../src/core/scheduler/pass.ts";
 import { type AuditRow, auditSql, fencedWrites, readAudit, createSessions, type Sessions } from "../audit.ts";
@@ -28,10 +27,8 @@ export const lockDown: Proof = {
   guards: ["fence"],
   async run(context) {
     const list = new Checklist();
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "scheduled",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
       sql: auditSql,
       proxied: ["dynamodb"],
       lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: 2 }),

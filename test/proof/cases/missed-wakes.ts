@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { judge } from "../judge.ts";
 import {
   assessPace,
@@ -8,6 +7,7 @@ import {
   type MovedClock,
   movedClock,
   movedClockSql,
+  openCaughtUp,
   undecided,
 } from "../moved-clock.ts";
 import { unfinished } from "../occurrences.ts";
@@ -53,10 +53,8 @@ export const missedWakes: Proof = {
 };
 
 function begin(context: ProofContext): Promise<System> {
-  return startSystem({
+  return startSystem(context, {
     app: "minutely",
-    folder: join(context.folder, "system"),
-    postgresUrl: context.postgresUrl,
     sql: movedClockSql,
     lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 2 }),
     env: {
@@ -75,12 +73,11 @@ async function onTime(list: Checklist, system: System, clock: MovedClock): Promi
   const end = await task.ended;
   list.expect("a wake ends with 0", end.code === 0, `${end.code}`);
   await until("the fires of this minute to run", 60_000, async () => (await unfinished(system)) === 0);
-  const { rows } = await system.pool.query<{ n: number }>(
-    `select count(*)::int as n from belfry.occurrence
-     where nominal_at > belfry.at($1) - interval '1 minute' and nominal_at <= belfry.at($1) and outcome = 'FIRED'`,
+  const fired = await system.count(
+    "belfry.occurrence where nominal_at > belfry.at($1) - interval '1 minute' and nominal_at <= belfry.at($1) and outcome = 'FIRED'",
     [now],
   );
-  list.expect("a wake that is in time fires each schedule once", rows[0]?.n === 220, rows[0]?.n ?? 0);
+  list.expect("a wake that is in time fires each schedule once", fired === 220, fired);
 }
 
 async function outage(
@@ -97,7 +94,7 @@ async function outage(
   const tasks = Array.from({ length: wakes }, () => system.wakes({ everyMs: 500 }));
   await until("all times to be decided", 60_000, async () => (await undecided(system)) === 0);
   await clock.set(1);
-  await until("the caught-up jobs to run", 100_000, async () => (await open(system)) === 0);
+  await until("the caught-up jobs to run", 100_000, async () => (await openCaughtUp(system)) === 0);
   await Promise.all(tasks.map((each) => each.stop()));
   await until("what was dispatched to run", 30_000, async () => (await unfinished(system)) === 0);
   const missed = Math.floor(back / minuteMs) - Math.floor(after / minuteMs);
@@ -116,11 +113,4 @@ async function outage(
     `${hours} h: none of skip is caught up`,
     [...skipped].flatMap(([id, n]) => (n === 0 ? [] : [id])),
   );
-}
-
-async function open(system: System): Promise<number> {
-  const { rows } = await system.pool.query<{ n: number }>(
-    "select count(*)::int as n from belfry.job where catch_up and state < 'SUCCESS'",
-  );
-  return rows[0]?.n ?? 0;
 }

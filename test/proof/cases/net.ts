@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { steadySql } from "../app/steady.ts";
 import { startLoad } from "../load.ts";
 import { Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
@@ -24,10 +23,8 @@ export const net: Proof = {
     const { hostname, port } = new URL(context.postgresUrl);
     const wire = await startWire({ host: hostname, port: Number(port) }, seeded(context.seed));
     try {
-      const system = await startSystem({
+      const system = await startSystem(context, {
         app: "steady",
-        folder: join(context.folder, "system"),
-        postgresUrl: context.postgresUrl,
         postgresPort: wire.port,
         sql: steadySql,
         lane: () => ({ visibilityTimeoutSeconds: 4 }),
@@ -67,7 +64,7 @@ export const net: Proof = {
 /** Jobs that last longer than their lease are kept by heartbeats that take half a second. */
 async function slow(list: Checklist, system: System, wire: Wire, { size }: ProofContext): Promise<void> {
   await system.enqueue("calls", [{ payload: { n: 0 }, key: "calls-0" }]);
-  await until("the first job to be done", 60_000, async () => (await open(system)) === 0);
+  await until("the first job to be done", 60_000, async () => (await system.openJobs()) === 0);
   wire.delay(roundTripMs / 2, jitterMs / 2);
   const load = startLoad(system, ["calls", "books"]);
   const long = Array.from({ length: longJobs }, (_, n) => ({ payload: { n: n + 1 }, key: `lasts-${n + 1}` }));
@@ -122,27 +119,17 @@ async function hole(list: Checklist, system: System, wire: Wire, { size }: Proof
   );
 }
 
-async function open({ pool }: System): Promise<number> {
-  const { rows } = await pool.query<{ n: number }>("select count(*)::int as n from belfry.job where state < 'SUCCESS'");
-  return rows[0]?.n ?? 0;
-}
-
 /** Some 300 jobs wait at the end of the slow stretch, half of them with a transaction of their own: four round trips each. */
 const drained = (system: System): Promise<boolean> =>
-  until("all jobs to end", 300_000, async () => (await open(system)) === 0).catch(() => false);
+  until("all jobs to end", 300_000, async () => (await system.openJobs()) === 0).catch(() => false);
 
 async function now({ pool }: System): Promise<string> {
   const { rows } = await pool.query<{ now: string }>("select now()::text as now");
   return rows[0]?.now ?? "";
 }
 
-async function doneSince({ pool }: System, kind: string, since: string): Promise<number> {
-  const { rows } = await pool.query<{ n: number }>(
-    "select count(*)::int as n from belfry.job where kind = $1 and finished_at > $2::timestamptz",
-    [kind, since],
-  );
-  return rows[0]?.n ?? 0;
-}
+const doneSince = (system: System, kind: string, since: string): Promise<number> =>
+  system.count("belfry.job where kind = $1 and finished_at > $2::timestamptz", [kind, since]);
 
 /** What Node prints when an error met nobody who listened. */
 const unhandled = ({ processes }: System): readonly string[] =>

@@ -14,10 +14,8 @@ export const orphanRun: Proof = {
   async run(context) {
     const list = new Checklist();
     const flag = join(context.folder, "broken");
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "edges",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
       env: { BELFRY_PROOF_BROKEN: flag },
     });
     writeFileSync(flag, "");
@@ -55,9 +53,5 @@ async function stateOf(system: System, table: "job" | "run", kind: string): Prom
   return rows[0]?.state;
 }
 
-async function succeeded(system: System): Promise<number> {
-  const { rows } = await system.pool.query<{ n: number }>(
-    "select count(*)::int as n from belfry.job where kind = 'push' and state = 'SUCCESS'",
-  );
-  return rows[0]?.n ?? 0;
-}
+const succeeded = (system: System): Promise<number> =>
+  system.count("belfry.job where kind = 'push' and state = 'SUCCESS'");

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { judge } from "../judge.ts";
 import type { LedgerRecord } from "../ledger.ts";
 import { minuteMs, movedClock, movedClockSql } from "../moved-clock.ts";
@@ -16,10 +15,8 @@ export const overlapCatchUp: Proof = {
   guards: ["both-slots"],
   async run(context) {
     const list = new Checklist();
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "overlap",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
       sql: movedClockSql,
       env: { BELFRY_DISPATCH_WINDOW_MS: "1000", BELFRY_LOCK_LEASE_MS: "2000" },
     });

@@ -23,13 +23,14 @@ export const pgCrash: Proof = {
     const folder = join(context.folder, "postgres");
     let postgres = await startPostgres({ folder, port: 0, settings });
     try {
-      const system = await startSystem({
-        app: "steady",
-        folder: join(context.folder, "system"),
-        postgresUrl: postgres.url,
-        sql: steadySql,
-        lane: () => ({ visibilityTimeoutSeconds: 4 }),
-      });
+      const system = await startSystem(
+        { ...context, postgresUrl: postgres.url },
+        {
+          app: "steady",
+          sql: steadySql,
+          lane: () => ({ visibilityTimeoutSeconds: 4 }),
+        },
+      );
       await system.install();
       const wakes = system.wakes({ everyMs: 1_000 });
       const fleet = system.fleet({ deadLetters: true });
@@ -135,11 +136,9 @@ async function assess(list: Checklist, system: System, load: Load): Promise<void
     booked.filter(({ times }) => times > 1).map(({ n }) => String(n)),
   );
   list.expect("every booking happened", booked.length === books.length, `${booked.length} of ${books.length}`);
-  const { rows: lost } = await system.pool.query<{ tries: number }>(
-    "select count(*)::int as tries from belfry.attempt where outcome <> 'SUCCESS'",
-  );
+  const lost = await system.count("belfry.attempt where outcome <> 'SUCCESS'");
   const repeated = [...effects.values()].filter((lines) => lines.length > 1).length;
-  list.figure(`${repeated} calls made again with the same key, ${lost[0]?.tries ?? 0} tries lost`);
+  list.figure(`${repeated} calls made again with the same key, ${lost} tries lost`);
 }
 
 interface EndedJob {

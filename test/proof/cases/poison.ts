@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { ambiguousJobs, judge } from "../judge.ts";
 import { Checklist, type Proof } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
@@ -27,10 +26,8 @@ export const poison: Proof = {
   guards: ["alone"],
   async run(context) {
     const list = new Checklist();
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "poison",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
       lane: () => ({ visibilityTimeoutSeconds: 10, functionTimeoutSeconds, concurrency: 2 }),
     });
     await system.install();
@@ -42,10 +39,7 @@ export const poison: Proof = {
       deadLetters: true,
       envOf: () => ({ NODE_OPTIONS: system.nodeOptions(`--max-old-space-size=${oldSpaceMb}`) }),
     });
-    await until("all jobs to end", 180_000, async () => {
-      const { rows } = await system.pool.query("select count(*)::int as open from belfry.job where state < 'SUCCESS'");
-      return rows[0]?.open === 0;
-    });
+    await until("all jobs to end", 180_000, async () => (await system.openJobs()) === 0);
     await until("all queues to be empty", 60_000, async () => {
       const depths = await Promise.all(system.queues.map(({ url }) => system.depth(url)));
       return depths.every(({ visible, inFlight }) => visible + inFlight === 0);

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { fencedWrites, auditSql, readAudit, createSessions, type Sessions } from "../audit.ts";
 import { judge } from "../judge.ts";
 import { assessEverySecond, unfinished } from "../occurrences.ts";
@@ -22,10 +21,8 @@ export const schedulers50: Proof = {
   guards: ["fence"],
   async run(context) {
     const list = new Checklist();
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "scheduled",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
       sql: auditSql,
       proxied: ["dynamodb"],
       lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: 2 }),
@@ -118,13 +115,8 @@ const holding = (sessions: Sessions, name: string): Readonly<Record<string, stri
   ...sessions.of(name),
 });
 
-async function writesOf(system: System, user: string): Promise<number> {
-  const { rows } = await system.pool.query(
-    "select count(*)::int as n from proof.fenced where process = $1 and what <> 'install'",
-    [user],
-  );
-  return Number(rows[0]?.n);
-}
+const writesOf = (system: System, user: string): Promise<number> =>
+  system.count("proof.fenced where process = $1 and what <> 'install'", [user]);
 
 const sessionStates =
   "select state, wait_event_type from pg_stat_activity where datname = current_database() and application_name = 'belfry scheduler'";

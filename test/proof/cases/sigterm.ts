@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { judge, workerPid } from "../judge.ts";
 import { Checklist, type Proof } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
@@ -16,10 +15,8 @@ export const sigterm: Proof = {
   guards: ["release"],
   async run(context) {
     const list = new Checklist();
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "stopping",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
       lane: () => ({ visibilityTimeoutSeconds: 6, concurrency: 1 }),
     });
     await system.install();
@@ -39,10 +36,7 @@ export const sigterm: Proof = {
     list.expect("the worker ends with 0", end.code === 0, end.signal ?? String(end.code));
     list.expect("the worker ends within 20 s", tookMs <= exitMsMax, `${tookMs.toFixed(0)} ms`);
     list.figure(`worker gone after ${(tookMs / 1_000).toFixed(1)} s`);
-    await until("all jobs to end", 60_000, async () => {
-      const { rows } = await system.pool.query("select count(*)::int as open from belfry.job where state < 'SUCCESS'");
-      return rows[0]?.open === 0;
-    });
+    await until("all jobs to end", 60_000, async () => (await system.openJobs()) === 0);
     await fleet.stop();
     assess(list, await judge(list, system), pid);
     await stopScheduler(list, system);

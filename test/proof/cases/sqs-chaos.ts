@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { sqsClient } from "../../../src/adapters/aws/sqs-client.ts";
 import { compressTime } from "../../../src/local/setup/compressed-time.ts";
 import { type Chaos, type ChaosQueue, startChaosQueue } from "../chaos-queue.ts";
@@ -32,10 +31,8 @@ export const sqsChaos: Proof = {
     const list = new Checklist();
     const scale = context.scale ?? scaleDefault;
     let queue: ChaosQueue | null = null;
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "chaos",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
       lane: () => ({ visibilityTimeoutSeconds: 120, functionTimeoutSeconds: 20, concurrency: 2 }),
       env: { BELFRY_TIME_SCALE: String(scale), BELFRY_LOG_LEVEL: "warn" },
       async inFrontOfSqs(target) {
@@ -71,10 +68,7 @@ async function run(
       await system.enqueue("calls", numbered(count + wave * perWave, perWave));
       await letPass(quietMs / scale);
     }
-    await until("all jobs to end", endMs, async () => {
-      const { rows } = await system.pool.query("select count(*)::int as open from belfry.job where state < 'SUCCESS'");
-      return rows[0]?.open === 0;
-    });
+    await until("all jobs to end", endMs, async () => (await system.openJobs()) === 0);
     queue.calm();
     await wakes.stop();
   } finally {

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { judge } from "../judge.ts";
 import { everyMs, unfinished } from "../occurrences.ts";
 import { Checklist, type Proof, type ProofContext } from "../proof.ts";
@@ -59,10 +58,8 @@ export const takeover: Proof = {
 };
 
 function begin(context: ProofContext, env: Readonly<Record<string, string>>): Promise<System> {
-  return startSystem({
+  return startSystem(context, {
     app: "scheduled",
-    folder: join(context.folder, "system"),
-    postgresUrl: context.postgresUrl,
     lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 2 }),
     env,
   });
@@ -98,12 +95,8 @@ async function killAll(
 }
 
 /** Jobs that were due some seconds ago and have not ended. */
-async function overdue(system: System): Promise<number> {
-  const { rows } = await system.pool.query<{ n: number }>(
-    "select count(*)::int as n from belfry.job where state < 'SUCCESS' and due_at < belfry.now() - interval '5 s'",
-  );
-  return rows[0]?.n ?? 0;
-}
+const overdue = (system: System): Promise<number> =>
+  system.count("belfry.job where state < 'SUCCESS' and due_at < belfry.now() - interval '5 s'");
 
 /** A busy machine takes seconds to start a process, which is no time in which it waits. */
 const firstSign = (task: SchedulerProcess): Promise<unknown> =>

@@ -119,10 +119,8 @@ async function slowDatabase(list: Checklist, context: ProofContext): Promise<voi
     { job_key: "report:hang", type: "hang", payload: { report: "hang" } },
   ];
   await runToEnd(list, example, asked, () => {});
-  const { rows } = await example.system.pool.query<{ lost: number }>(
-    "select count(*)::int as lost from belfry.attempt where error_code = 'WORKER_LOST'",
-  );
-  list.expect("no worker was taken for dead", rows[0]?.lost === 0, rows[0]?.lost);
+  const lost = await example.system.count("belfry.attempt where error_code = 'WORKER_LOST'");
+  list.expect("no worker was taken for dead", lost === 0, lost);
   list.figure(`a database ${slowMs} ms away, each way`);
   await example.stop();
   await wire.stop();

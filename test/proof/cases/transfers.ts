@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { encodeMessage } from "../../../src/core/delivery/message.ts";
 import type { Message } from "../../../src/core/ports/ports.ts";
 import { judge } from "../judge.ts";
@@ -26,10 +25,8 @@ export const transfersProof: Proof = {
   async run(context) {
     const list = new Checklist();
     const random = seeded(context.seed);
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "transfers",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
       sql,
       lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: 3 }),
     });
@@ -52,10 +49,7 @@ export const transfersProof: Proof = {
       );
     }
     const killer = killNowAndThen(system, fleet, random);
-    await until("all transfers to end", 540_000, async () => {
-      const { rows } = await system.pool.query("select count(*)::int as open from belfry.job where state < 'SUCCESS'");
-      return rows[0]?.open === 0;
-    });
+    await until("all transfers to end", 540_000, async () => (await system.openJobs()) === 0);
     killer.stop();
     const seconds = (elapsedMs() - startedMs) / 1_000;
     await until("the queue to be empty", 60_000, async () => {

@@ -33,13 +33,14 @@ export const upgrade: Proof = {
 };
 
 async function roll(list: Checklist, context: ProofContext): Promise<void> {
-  const system = await startSystem({
-    app: "steady",
-    folder: join(context.folder, "roll"),
-    postgresUrl: context.postgresUrl,
-    sql: steadySql,
-    lane: () => ({ visibilityTimeoutSeconds: 10, concurrency: 2 }),
-  });
+  const system = await startSystem(
+    { ...context, folder: join(context.folder, "roll") },
+    {
+      app: "steady",
+      sql: steadySql,
+      lane: () => ({ visibilityTimeoutSeconds: 10, concurrency: 2 }),
+    },
+  );
   await system.install();
   const wakes = system.wakes({ everyMs: 500, env: { BELFRY_PASS_MS: "1000" } });
   const old = system.fleet();
@@ -59,7 +60,7 @@ async function roll(list: Checklist, context: ProofContext): Promise<void> {
   await next.stop(stopMs);
   await phase(context);
   await load.stop();
-  await until("all jobs to end", 60_000, async () => (await open(system)) === 0);
+  await until("all jobs to end", 60_000, async () => (await system.openJobs()) === 0);
   const waitedMs = await locks.stop();
   await wakes.stop();
   const ran = [old, next, back].map((fleet) => fleet.started("default").length);
@@ -99,14 +100,15 @@ const phase = ({ size }: ProofContext): Promise<void> => letPass(phaseMs * size)
 
 async function replaceQueue(list: Checklist, context: ProofContext): Promise<void> {
   const scale = context.scale ?? scaleDefault;
-  const system = await startSystem({
-    app: "steady",
-    folder: join(context.folder, "queue"),
-    postgresUrl: context.postgresUrl,
-    sql: steadySql,
-    lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 2 }),
-    env: { BELFRY_TIME_SCALE: String(scale), BELFRY_LOG_LEVEL: "warn" },
-  });
+  const system = await startSystem(
+    { ...context, folder: join(context.folder, "queue") },
+    {
+      app: "steady",
+      sql: steadySql,
+      lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 2 }),
+      env: { BELFRY_TIME_SCALE: String(scale), BELFRY_LOG_LEVEL: "warn" },
+    },
+  );
   await compressTime(system.databaseUrl, { scale, startsAt: null });
   await system.install();
   const count = Math.round(messages * context.size);
@@ -122,11 +124,11 @@ async function replaceQueue(list: Checklist, context: ProofContext): Promise<voi
   const startedMs = elapsedMs();
   const wakes = system.wakes({ everyMs: 0, env });
   const fleet = fleetOf(system, queues, env);
-  await until("every job to end", 120_000, async () => (await open(system)) === 0).catch(() => {});
+  await until("every job to end", 120_000, async () => (await system.openJobs()) === 0).catch(() => {});
   const seconds = (elapsedMs() - startedMs) / 1_000;
   await wakes.stop();
   await fleet.stop();
-  const left = await open(system);
+  const left = await system.openJobs();
   list.expect("every job ends", left === 0, left);
   const tables = await judge(list, system, left === 0 ? {} : { endedBefore: 0 });
   list.expectNone(
@@ -158,9 +160,4 @@ const fleetOf = (system: System, queues: readonly LaneQueues[], env: Readonly<Re
 async function messagesIn(system: System, queues: readonly LaneQueues[]): Promise<number> {
   const depths = await Promise.all(queues.map(({ url }) => system.depth(url)));
   return depths.reduce((sum, { visible, inFlight }) => sum + visible + inFlight, 0);
-}
-
-async function open(system: System): Promise<number> {
-  const { rows } = await system.pool.query("select count(*)::int as open from belfry.job where state < 'SUCCESS'");
-  return Number(rows[0]?.open);
 }

@@ -30,10 +30,8 @@ export const zombie: Proof = {
   guards: ["attempt"],
   async run(context) {
     const list = new Checklist();
-    const system = await startSystem({
+    const system = await startSystem(context, {
       app: "zombie",
-      folder: join(context.folder, "system"),
-      postgresUrl: context.postgresUrl,
       sql,
       lane: () => ({ visibilityTimeoutSeconds: 4, batchSize: 1, concurrency: 3 }),
     });
@@ -47,10 +45,7 @@ export const zombie: Proof = {
       zombies.set(job, pid);
       context.log(`${plan.kind}, asleep ${plan.asleep} its effect, woken ${plan.wakes}: done`);
     }
-    await until("all children to end", 30_000, async () => {
-      const { rows } = await system.pool.query("select count(*)::int as open from belfry.job where state < 'SUCCESS'");
-      return rows[0]?.open === 0;
-    });
+    await until("all children to end", 30_000, async () => (await system.openJobs()) === 0);
     await wakes.stop();
     await fleet.stop();
     await assess(list, system, zombies);

@@ -1,64 +1,34 @@
-import type { HistoryRow, Instant, Json, OnRefusal } from "../../../src/core/job/job.ts";
-import type { Carry, OccurrenceOutcome, ScheduleSpec } from "../../../src/core/ports/schedule.ts";
+import type { EventView, HistoryRow, Instant, JobView, Json, OnRefusal } from "../../../src/core/job/job.ts";
+import type { Carry, OccurrenceView, ScheduleRow, ScheduleSpec } from "../../../src/core/ports/schedule.ts";
 import type { JoinRule } from "../../../src/core/job/join.ts";
-import type { FailurePolicy, RunState } from "../../../src/core/ports/run.ts";
-import type { State } from "../../../src/core/job/state.ts";
-import type { Pause } from "../../../src/core/ports/pause.ts";
+import type { NewRun, RunState } from "../../../src/core/ports/run.ts";
 
 /** The columns of table `job`. Ids are numbers here and strings at the port. */
-export interface JobRow {
+export interface JobRow extends Omit<JobView, "id" | "leaseUntil" | "runId" | "payloadBytes"> {
   readonly id: number;
-  readonly kind: string;
-  readonly key: string | null;
-  readonly payload: Json;
   readonly payloadHash: string;
-  readonly lane: string;
-  readonly state: State;
-  readonly hold: "none" | "paused" | "slot";
-  readonly heldOn: string | null;
-  readonly dueAt: Instant;
   readonly expiresAt: Instant | null;
-  readonly generation: number;
-  readonly attempt: number;
-  readonly failures: number;
-  readonly interruptions: number;
   readonly deadLetters: number;
-  readonly maxAttempts: number;
   readonly leaseMs: number;
   readonly retentionMs: number;
   readonly alone: boolean;
-  readonly slotKeys: readonly string[];
-  readonly scheduleId: string | null;
-  readonly scheduledFor: Instant | null;
   readonly catchUp: boolean;
   readonly missed: number;
   readonly runId: number | null;
-  /** Its name inside the graph. */
-  readonly task: string | null;
   readonly predsOpen: number;
   readonly predsOk: number;
   readonly predsBad: number;
   readonly join: JoinRule;
-  readonly blocked: boolean;
   readonly wide: boolean;
   readonly hasCondition: boolean;
   readonly askedRow: Json | null;
   readonly notTaken: boolean;
   /** Its end was counted by its successors and its run. */
   readonly spread: boolean;
-  readonly trace: string;
-  readonly worker: string | null;
-  readonly startedAt: Instant | null;
   /** Set exactly while RUNNING. */
   readonly leaseId: number | null;
-  readonly progress: number | null;
   /** When its newest message was dispatched. */
   readonly handedAt: Instant | null;
-  readonly finishedAt: Instant | null;
-  readonly result: Json | null;
-  readonly errorCode: string | null;
-  readonly errorMessage: string | null;
-  readonly createdAt: Instant;
 }
 
 /** One for the jobs of one claim with the same lane and lease length. */
@@ -76,16 +46,9 @@ export interface KeptMove extends HistoryRow {
   readonly jobId: number;
 }
 
-export interface EventRow {
+export interface EventRow extends Omit<EventView, "id" | "jobId"> {
   readonly id: number;
   readonly jobId: number;
-  readonly at: Instant;
-  readonly from: State | null;
-  readonly to: State;
-  readonly attempt: number;
-  readonly generation: number;
-  readonly worker: string | null;
-  readonly reason: string | null;
 }
 
 export interface HandoffRow {
@@ -113,19 +76,11 @@ export interface SlotRow {
   readonly freeFrom: Instant | null;
 }
 
-export interface StoredSchedule {
-  readonly id: string;
-  readonly version: number;
-  readonly pause: Pause | null;
-  readonly spec: ScheduleSpec;
-  readonly decidedUntil: Instant;
-  readonly nextAt: Instant | null;
+export interface StoredSchedule extends Omit<ScheduleRow, "source" | "carry"> {
   readonly carry: Carry | null;
   /** Left out: `code`. */
   readonly source?: "code" | "api";
   readonly ledgerFrom?: Instant;
-  /** Deleted, with times that nobody has decided: only a tick sees it. */
-  readonly removed?: true;
 }
 
 /** What was in force when. A null spec: deleted. */
@@ -136,19 +91,9 @@ export interface EraRow {
   readonly fromAt: Instant;
 }
 
-export interface OccurrenceRow {
-  readonly scheduleId: string;
-  readonly localTime: string;
-  readonly fold: 0 | 1;
-  readonly timezone: string;
-  readonly nominalAt: Instant;
-  readonly outcome: OccurrenceOutcome;
-  readonly reason: string | null;
-  readonly version: number;
+export interface OccurrenceRow extends Omit<OccurrenceView, "jobId"> {
   readonly jobId: number | null;
   readonly catchUp: boolean;
-  readonly decidedAt: Instant | null;
-  readonly latenessMs: number | null;
 }
 
 /** The lock row that stands in for the lock store. */
@@ -176,23 +121,15 @@ export interface EffectRow {
   readonly values: readonly unknown[];
 }
 
-export interface RunRow {
+export interface RunRow extends Omit<NewRun, "trace" | "tasks" | "starterId" | "parentId"> {
   readonly id: number;
-  readonly kind: string;
-  readonly key: string;
-  readonly version: number;
-  readonly shape: string | null;
   readonly state: RunState;
-  readonly sealed: boolean;
   /** Its starter ended without sealing it: it closes FAILED. */
   readonly orphaned: boolean;
   readonly starterId: number | null;
   readonly parentId: number | null;
-  readonly input: Json;
-  readonly onFailure: FailurePolicy;
   readonly stopped: boolean;
   readonly cursor: Json | null;
-  readonly retentionMs: number;
   readonly funnel: Funnel;
   readonly createdAt: Instant;
   readonly finishedAt: Instant | null;

@@ -14,10 +14,7 @@ const payload = {
 /** A new job. */
 const enqueue = {
   open: "Enqueue a job",
-  title: "Enqueue a job",
   action: "Enqueue the job",
-  kind: "Kind",
-  key: "Key",
   keyHint: "A second job with the same key is not made.",
   delay: "Delay",
   delayHint: "10m, 2h; empty: now",
@@ -52,7 +49,6 @@ const redrive = {
   groups: (count: number) => plural(count, "group"),
   mark: (kind: string, code: string) => `Mark ${kind}, ${code}`,
   markAll: "Mark all groups",
-  text: "Each starts again with its own id, key and history. You can stop half way.",
   action: (jobs: Count) => `Retry ${plural(jobs, "job")}`,
   question: (jobs: Count) => `Retry ${plural(jobs, "job")}?`,
   causes: "Causes",

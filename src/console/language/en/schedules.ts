@@ -4,7 +4,6 @@ import type { Part, Sentence } from "../part.ts";
 import { plural } from "./shared.ts";
 
 const schedules = {
-  title: "Schedules",
   titleOf: (filter: string) => `Schedules ${filter}`,
   tabs: { all: "All", failing: "Failing", late: "Late", paused: "Paused", active: "Active" },
   filter: "Filter schedules",
@@ -26,12 +25,8 @@ const schedules = {
     late: "its last start was later than that: late:>5s",
   },
   columns: {
-    schedule: "Schedule",
-    when: "When",
-    state: "State",
     next: "Next",
     last: "Last 30",
-    lateness: "Lateness",
   },
   noneYetShort: "none yet",
   runNowOf: (id: string) => `Run now: ${id}`,
@@ -85,12 +80,9 @@ const schedules = {
   removeAction: "Delete the schedule",
   removed: (id: string) => `${id} is deleted`,
   form: {
-    create: "New schedule",
     edit: (id: string) => `Edit ${id}`,
     save: "Save the schedule",
     id: "Id",
-    kind: "Kind",
-    when: "When",
     forms: { cron: "Cron", every: "Every", at: "Once" },
     hints: { cron: "minute hour day month weekday", every: "90s, 15m, 2h", at: "2026-12-24T18:00:00+09:00" },
     zone: "Time zone",
@@ -140,12 +132,7 @@ const occurrences = {
   columns: {
     for: "For",
     decision: "Decision",
-    why: "Why",
-    lateness: "Lateness",
     job: "Job",
-    ended: "Ended",
-    took: "Took",
-    error: "Error",
   },
   noneCame: "No time has come yet. What becomes of each one is listed here.",
   past: "Past times",
@@ -183,7 +170,6 @@ const whyTime = {
 };
 
 const upcoming = {
-  title: "Upcoming",
   spans: { 1: "Next hour", 6: "6 hours", 24: "24 hours" },
   nothing: "Nothing is scheduled in this span",
   longer: "Choose a longer span, or look at the schedules.",
@@ -191,7 +177,7 @@ const upcoming = {
   times: (count: number, isMore: boolean) => `${plural(count, "time")}${isMore ? " or more" : ""}`,
   busiest: (count: number, duration: string) => `at most ${counted(count)} within ${duration}`,
   describe: (count: number, most: number) => `${count} times, at most ${most} in one part of the span`,
-  columns: { at: "At", in: "In", schedule: "Schedule", kind: "Kind", lane: "Lane", risk: "Risk" },
+  columns: { in: "In", risk: "Risk" },
   paused: "Paused: will be skipped",
   mayOverlap: "The one before has not ended",
   capped: "The cap of its kind is full then",
@@ -199,7 +185,7 @@ const upcoming = {
   allApps: "All apps",
   allLanes: "All lanes",
   load: "Expected work",
-  loadColumns: { lane: "Lane", times: "Times", work: "Work", share: "Of its capacity", busiest: "Busiest time" },
+  loadColumns: { times: "Times", work: "Work", share: "Of its capacity", busiest: "Busiest time" },
   unknown: (count: number) => `${counted(count)} of unknown length`,
 };
 

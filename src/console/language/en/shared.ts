@@ -98,21 +98,47 @@ const time = {
   ofYear: (day: string, year: string) => `${day} ${year}`,
 };
 
+/** The screens, by their names in the menu. */
+const places = {
+  overview: "Overview",
+  jobs: "Jobs",
+  schedules: "Schedules",
+  upcoming: "Upcoming",
+  kinds: "Kinds",
+  runs: "Runs",
+  deadLetters: "Dead letters",
+  lanes: "Lanes & workers",
+  locks: "Locks",
+};
+
+/** Names of fields and columns that many places show. */
+const labels = {
+  at: "At",
+  all: "All",
+  attempts: "Attempts",
+  due: "Due",
+  ended: "Ended",
+  error: "Error",
+  failed: "Failed",
+  jobs: "Jobs",
+  key: "Key",
+  kind: "Kind",
+  lane: "Lane",
+  lateness: "Lateness",
+  payload: "Payload",
+  progress: "Progress",
+  run: "Run",
+  schedule: "Schedule",
+  state: "State",
+  took: "Took",
+  when: "When",
+  why: "Why",
+  worker: "Worker",
+};
+
 const shell = {
   skip: "Skip to the content",
   console: "Console",
-  places: {
-    overview: "Overview",
-    jobs: "Jobs",
-    schedules: "Schedules",
-    upcoming: "Upcoming",
-    kinds: "Kinds",
-    runs: "Runs",
-    deadLetters: "Dead letters",
-    lanes: "Lanes & workers",
-    locks: "Locks",
-    audit: "Audit",
-  },
   connection: { connecting: "Connecting", live: "Live", stale: "Stale", paused: "Paused" },
   neverHeard: "No live connection: what you see may be old. Trying again…",
   lastHeard: (ago: string) => `The live connection is down, last heard ${ago}: what you see may be old. Trying again…`,
@@ -147,8 +173,6 @@ const shared = {
   viewJobs: "View jobs",
   showJobs: "Show jobs",
   showJob: "Show the job",
-  state: "State",
-  all: "All",
   actions: "Actions",
   noCode: "no code",
   job: "job",
@@ -170,7 +194,7 @@ const shared = {
 const audits = {
   title: "Who changed it",
   none: "Nothing was changed by hand here, as far as the newest changes go back",
-  columns: { at: "At", who: "Who", what: "What", answer: "Answer", sent: "Sent" },
+  columns: { who: "Who", what: "What", answer: "Answer", sent: "Sent" },
 };
 
 const filter = {
@@ -217,7 +241,6 @@ const bulk = {
   everyJob: "none: every job",
   kinds: (among: string) => `Kinds${among}`,
   states: (among: string) => `States${among}`,
-  jobs: "Jobs",
   ofNewest: (count: Count) => ` (of the newest ${counted(count)})`,
   more: (count: number) => `${counted(count)} more`,
 };
@@ -230,6 +253,8 @@ export const enShared = {
   reasons,
   mergedInto,
   time,
+  places,
+  labels,
   shell,
   shared,
   audits,

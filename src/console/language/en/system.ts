@@ -3,7 +3,6 @@ import type { Part, Sentence } from "../part.ts";
 import { plural } from "./shared.ts";
 
 const overview = {
-  title: "Overview",
   allIsWell: "All is well.",
   needsAttention: "Needs attention",
   scheduleFailed: (id: string) => `Schedule ${id} failed its last run`,
@@ -40,9 +39,6 @@ const overview = {
   nothingHappened: "Nothing has happened yet: each change of a job appears here at once",
   lastFailures: "Last failures",
   noFailure: "No job has failed for good",
-  kind: "Kind",
-  error: "Error",
-  ended: "Ended",
   nothingRan: "Nothing has run yet",
   enqueue: "Enqueue a job, and watch it appear here:",
   addSchedule: (file: Part, jobs: Part): Sentence => ["Or add a schedule in ", file, ". Once it runs, its ", jobs, "."],
@@ -50,7 +46,6 @@ const overview = {
 };
 
 const kinds = {
-  title: "Kinds",
   period: "Period",
   periods: { 24: "24 hours", 168: "7 days", 720: "30 days" },
   group: "Group",
@@ -72,10 +67,6 @@ const kinds = {
     beforeTo,
   ],
   isMore: ". There are more kinds than are read: choose a lane.",
-  lane: "Lane",
-  kind: "Kind",
-  attempts: "Attempts",
-  failed: "Failed",
   waiting: "Waiting",
   running: "Running",
   waitingSpread: "Waiting, p50 · p95 · p99",
@@ -88,11 +79,8 @@ const kinds = {
 };
 
 const lanes = {
-  title: "Lanes & workers",
   lanes: "Lanes",
   caps: "Caps",
-  lane: "Lane",
-  state: "State",
   open: "Open",
   paused: "Paused",
   pausedBy: (name: string) => `Paused by ${name}`,
@@ -120,7 +108,6 @@ const lanes = {
   inUse: "In use",
   inUseOf: (taken: number, size: number) => `${taken} of ${size} in use`,
   heldBy: "Held by",
-  since: (at: Part): Sentence => ["since ", at],
   workers: "Workers",
   seenInHour: "seen in the last hour",
   noWorker: "No worker was seen in the last hour",
@@ -131,18 +118,15 @@ const lanes = {
   ],
   jobsThatWait: "jobs that wait for one",
   statuses: { busy: "Busy", idle: "Idle", silent: "Silent", lost: "Lost" },
-  worker: "Worker",
   runningNow: "Running now",
   seen: "Seen",
   ended: "Ended",
-  failed: "Failed",
   lost: "Lost",
   ofVersion: (id: string, version: string) => `${id}, version ${version}`,
   beat: (at: Part): Sentence => ["beat ", at],
 };
 
 const locks = {
-  title: "Locks",
   about: "Two holders may overlap for a moment; only the one with the newer fence can write",
   schedulers: "Schedulers",
   ofSchedulers: "Locks of schedulers",
@@ -151,7 +135,6 @@ const locks = {
   holders: "Holders",
   columns: {
     lock: "Lock",
-    state: "State",
     holder: "Holder",
     fence: "Fence",
     lease: "Lease",

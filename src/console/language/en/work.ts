@@ -3,7 +3,6 @@ import type { Part, Sentence } from "../part.ts";
 import { plural } from "./shared.ts";
 
 const jobs = {
-  title: "Jobs",
   titleOf: (filter: string) => `Jobs ${filter}`,
   filter: "Filter jobs",
   placeholder: "Search, or filter: state:failed kind:… payload.userId:42",
@@ -12,13 +11,6 @@ const jobs = {
   howToBegin: (file: Part): Sentence => ["Save a job and its schedule in ", file, ". Or enqueue one by hand:"],
   columns: {
     marked: "Marked",
-    state: "State",
-    kind: "Kind",
-    key: "Key",
-    lane: "Lane",
-    attempts: "Attempts",
-    due: "Due",
-    took: "Took",
     error: "Last error",
   },
   mark: (job: string) => `Mark ${job}`,
@@ -79,7 +71,6 @@ const job = {
   noneLeft: (used: string) => `No attempt is left: ${used}.`,
   wasLast: (attempt: number, reason: string) => `Attempt ${attempt} was its last${reason === "" ? "" : `: ${reason}`}.`,
   fixThenRetry: "Fix the cause, then retry: it starts again with all its attempts.",
-  payload: "Payload",
   result: "Result",
   retried: (job: string) => `${job}: retried`,
   madeDue: (job: string) => `${job}: made due`,
@@ -95,16 +86,9 @@ const job = {
   runJob: "Run the job now",
   anotherPayload: "Run with another payload",
   facts: "Facts",
-  key: "Key",
-  lane: "Lane",
-  attempts: "Attempts",
-  due: "Due",
   created: "Created",
-  schedule: "Schedule",
   scheduledFor: "Scheduled for",
-  run: "Run",
   waitsForSlot: "Waits for slot",
-  worker: "Worker",
   leaseUntil: "Lease until",
   changes: "Changes",
   copyChanges: "Copy the command that shows its changes of state",
@@ -114,19 +98,14 @@ const job = {
   runningFor: (duration: string) => `Running for ${duration}`,
   leaseHolds: (left: string) => `its lease holds ${left} more`,
   leasePassed: "its lease has passed: it will be rescued",
-  progress: "Progress",
   events: "Events",
   newestFirst: (count: number) => `${counted(count)}, the newest first`,
-  at: "At",
-  state: "State",
   attempt: "Attempt",
-  why: "Why",
   failuresOfKind: "Failures of this kind",
 };
 
 /** The attempts of a job. */
 const attempts = {
-  title: "Attempts",
   phases: { wait: "Waiting", run: "Running", backoff: "Pause before the next attempt" },
   failed: "Failed",
   none: "Not attempted yet",
@@ -147,14 +126,10 @@ const attempts = {
 };
 
 const deadLetters = {
-  title: "Dead letters",
   about: "Jobs that failed for good, in groups that failed alike",
   none: "No dead letters",
   whatAppears: "A job that runs out of attempts, or is refused for good, appears here until it is retried.",
   isMore: "There are more; these are the largest groups among the newest.",
-  jobs: "Jobs",
-  kind: "Kind",
-  error: "Error",
   first: "First",
   last: "Last",
   retry: (count: Count) => `Retry ${counted(count)}`,
@@ -162,13 +137,10 @@ const deadLetters = {
 };
 
 const runs = {
-  title: "Runs",
   filters: { all: "All", running: "Running", failed: "Failed", done: "Done", canceled: "Canceled" },
   states: { RUNNING: "Running", CANCELING: "Canceling", DONE: "Done", FAILED: "Failed", CANCELED: "Canceled" },
   older: "Older runs",
   noneInState: "No run matches",
-  ofKind: "Kind",
-  withKey: "Key",
   noneYet: "No runs yet",
   whatItIs: (graph: Part, fanOut: Part): Sentence => [
     "A run is the jobs of one graph or one fan-out. Define one with ",
@@ -177,7 +149,7 @@ const runs = {
     fanOut,
     ", and enqueue it.",
   ],
-  columns: { state: "State", run: "Run", key: "Key", progress: "Progress", started: "Started", took: "Took" },
+  columns: { started: "Started" },
   views: { grid: "Grid", graph: "Graph", funnel: "Funnel", input: "Input" },
   view: "View",
   version: (version: number, started: Part): Sentence => [`Version ${version}, started `, started],
@@ -229,7 +201,7 @@ const tasks = {
   },
   search: "Search tasks",
   tasks: "Tasks",
-  columns: { state: "State", task: "Task", took: "Took", attempts: "Attempts", why: "Why" },
+  columns: { task: "Task" },
   start: "Start",
   branchNotTaken: "its branch was not taken",
   oneBefore: "a task before it did not succeed",
@@ -246,7 +218,6 @@ const tasks = {
   zoomIn: "Zoom in",
   zoomOut: "Zoom out",
   fit: "Fit the graph",
-  funnel: "Funnel",
   steps: {
     written: "Written",
     ready: "Ready or further",

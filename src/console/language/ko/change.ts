@@ -11,10 +11,7 @@ const payload: Words["payload"] = {
 
 const enqueue: Words["enqueue"] = {
   open: "작업 넣기",
-  title: "작업 넣기",
   action: "작업 넣기",
-  kind: "종류",
-  key: "키",
   keyHint: "같은 키로는 작업이 다시 만들어지지 않습니다.",
   delay: "지연",
   delayHint: "10m, 2h. 비우면 지금",
@@ -46,7 +43,6 @@ const redrive: Words["redrive"] = {
   groups: (count) => `묶음 ${counted(count)}개`,
   mark: (kind, code) => `${kind}, ${code} 선택`,
   markAll: "모든 묶음 선택",
-  text: "각 작업이 같은 id와 키, 이력을 가지고 다시 시작합니다. 도중에 멈출 수 있습니다.",
   action: (jobs) => `작업 ${counted(jobs)}개 재시도`,
   question: (jobs) => `작업 ${counted(jobs)}개를 재시도할까요?`,
   causes: "원인",

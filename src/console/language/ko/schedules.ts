@@ -2,7 +2,6 @@ import { counted } from "../number.ts";
 import type { Words } from "../en/index.ts";
 
 const schedules: Words["schedules"] = {
-  title: "스케줄",
   titleOf: (filter) => `스케줄 ${filter}`,
   tabs: { all: "전체", failing: "실패 중", late: "늦음", paused: "일시 중지", active: "활성" },
   filter: "스케줄 필터",
@@ -18,12 +17,8 @@ const schedules: Words["schedules"] = {
     late: "마지막 시작이 이보다 늦음: late:>5s",
   },
   columns: {
-    schedule: "스케줄",
-    when: "언제",
-    state: "상태",
     next: "다음",
     last: "최근 30번",
-    lateness: "지연",
   },
   noneYetShort: "아직 없음",
   runNowOf: (id) => `지금 실행: ${id}`,
@@ -77,12 +72,9 @@ const schedules: Words["schedules"] = {
   removeAction: "스케줄 삭제",
   removed: (id) => `${id}: 삭제했습니다`,
   form: {
-    create: "새 스케줄",
     edit: (id) => `${id} 편집`,
     save: "스케줄 저장",
     id: "Id",
-    kind: "종류",
-    when: "언제",
     forms: { cron: "Cron", every: "간격", at: "한 번" },
     hints: { cron: "분 시 일 월 요일", every: "90s, 15m, 2h", at: "2026-12-24T18:00:00+09:00" },
     zone: "시간대",
@@ -126,12 +118,7 @@ const occurrences: Words["occurrences"] = {
   columns: {
     for: "명목 시각",
     decision: "결정",
-    why: "이유",
-    lateness: "지연",
     job: "작업",
-    ended: "끝",
-    took: "걸린 시간",
-    error: "오류",
   },
   noneCame: "아직 지난 시각이 없습니다. 각 시각이 어떻게 되었는지 여기에 나옵니다.",
   past: "지난 시각",
@@ -169,7 +156,6 @@ const whyTime: Words["whyTime"] = {
 };
 
 const upcoming: Words["upcoming"] = {
-  title: "예정",
   spans: { 1: "다음 1시간", 6: "6시간", 24: "24시간" },
   nothing: "이 기간에는 예정된 것이 없습니다",
   longer: "더 긴 기간을 고르거나 스케줄을 보세요.",
@@ -177,7 +163,7 @@ const upcoming: Words["upcoming"] = {
   times: (count, isMore) => `시각 ${counted(count)}개${isMore ? " 이상" : ""}`,
   busiest: (count, duration) => `${duration} 안에 최대 ${counted(count)}개`,
   describe: (count, most) => `시각 ${count}개, 한 칸에 최대 ${most}개`,
-  columns: { at: "시각", in: "남은 시간", schedule: "스케줄", kind: "종류", lane: "레인", risk: "위험" },
+  columns: { in: "남은 시간", risk: "위험" },
   paused: "일시 중지됨: 건너뜁니다",
   mayOverlap: "앞의 것이 아직 끝나지 않음",
   capped: "그때 종류의 상한이 다 참",
@@ -185,7 +171,7 @@ const upcoming: Words["upcoming"] = {
   allApps: "모든 앱",
   allLanes: "모든 레인",
   load: "예상 작업량",
-  loadColumns: { lane: "레인", times: "시각", work: "작업량", share: "용량 대비", busiest: "가장 붐비는 때" },
+  loadColumns: { times: "시각", work: "작업량", share: "용량 대비", busiest: "가장 붐비는 때" },
   unknown: (count) => `길이를 모르는 것 ${counted(count)}개`,
 };
 

@@ -88,21 +88,45 @@ const time: Words["time"] = {
   ofYear: (day, year) => `${year}년 ${day}`,
 };
 
+const places: Words["places"] = {
+  overview: "개요",
+  jobs: "작업",
+  schedules: "스케줄",
+  upcoming: "예정",
+  kinds: "종류",
+  runs: "실행",
+  deadLetters: "데드 레터",
+  lanes: "레인과 워커",
+  locks: "락",
+};
+
+const labels: Words["labels"] = {
+  at: "시각",
+  all: "전체",
+  attempts: "시도",
+  due: "예정 시각",
+  ended: "끝",
+  error: "오류",
+  failed: "실패",
+  jobs: "작업",
+  key: "키",
+  kind: "종류",
+  lane: "레인",
+  lateness: "지연",
+  payload: "페이로드",
+  progress: "진행",
+  run: "실행",
+  schedule: "스케줄",
+  state: "상태",
+  took: "걸린 시간",
+  when: "언제",
+  why: "이유",
+  worker: "워커",
+};
+
 const shell: Words["shell"] = {
   skip: "본문으로 건너뛰기",
   console: "콘솔",
-  places: {
-    overview: "개요",
-    jobs: "작업",
-    schedules: "스케줄",
-    upcoming: "예정",
-    kinds: "종류",
-    runs: "실행",
-    deadLetters: "데드 레터",
-    lanes: "레인과 워커",
-    locks: "락",
-    audit: "감사 기록",
-  },
   connection: { connecting: "연결 중", live: "실시간", stale: "오래됨", paused: "멈춤" },
   neverHeard: "실시간 연결이 없습니다. 보이는 내용이 오래되었을 수 있습니다. 다시 연결하는 중…",
   lastHeard: (ago) =>
@@ -136,8 +160,6 @@ const shared: Words["shared"] = {
   viewJobs: "작업 보기",
   showJobs: "작업 보기",
   showJob: "작업 보기",
-  state: "상태",
-  all: "전체",
   actions: "동작",
   noCode: "코드 없음",
   job: "작업",
@@ -158,7 +180,7 @@ const shared: Words["shared"] = {
 const audits: Words["audits"] = {
   title: "바꾼 사람",
   none: "최근의 변경 가운데 사람이 여기서 바꾼 것은 없습니다",
-  columns: { at: "시각", who: "누가", what: "무엇을", answer: "응답", sent: "보낸 값" },
+  columns: { who: "누가", what: "무엇을", answer: "응답", sent: "보낸 값" },
 };
 
 const filter: Words["filter"] = {
@@ -201,7 +223,6 @@ const bulk: Words["bulk"] = {
   everyJob: "없음: 모든 작업",
   kinds: (among) => `종류${among}`,
   states: (among) => `상태${among}`,
-  jobs: "작업",
   ofNewest: (count) => ` (최근 ${counted(count)}개 기준)`,
   more: (count) => `외 ${counted(count)}`,
 };
@@ -214,6 +235,8 @@ export const koShared = {
   reasons,
   mergedInto,
   time,
+  places,
+  labels,
   shell,
   shared,
   audits,

@@ -2,7 +2,6 @@ import { counted } from "../number.ts";
 import type { Words } from "../en/index.ts";
 
 const overview: Words["overview"] = {
-  title: "개요",
   allIsWell: "모두 정상입니다.",
   needsAttention: "확인이 필요합니다",
   scheduleFailed: (id) => `스케줄 ${id}: 마지막 실행이 실패함`,
@@ -39,9 +38,6 @@ const overview: Words["overview"] = {
   nothingHappened: "아직 아무 일도 없습니다. 작업의 변화가 바로 여기에 나타납니다",
   lastFailures: "최근 실패",
   noFailure: "완전히 실패한 작업이 없습니다",
-  kind: "종류",
-  error: "오류",
-  ended: "끝",
   nothingRan: "아직 실행된 것이 없습니다",
   enqueue: "작업을 넣으면 여기에 나타납니다:",
   addSchedule: (file, jobs) => ["또는 ", file, " 폴더에 스케줄을 더하세요. 실행되면 ", jobs, "."],
@@ -49,7 +45,6 @@ const overview: Words["overview"] = {
 };
 
 const kinds: Words["kinds"] = {
-  title: "종류",
   period: "기간",
   periods: { 24: "24시간", 168: "7일", 720: "30일" },
   group: "묶음",
@@ -63,10 +58,6 @@ const kinds: Words["kinds"] = {
   byTheHour: "수치는 시간 단위로 세고 90일 동안 보관합니다. 더 긴 기간을 고르세요.",
   periodsShown: (from, to, beforeFrom, beforeTo) => [from, " ~ ", to, ", 비교: ", beforeFrom, " ~ ", beforeTo],
   isMore: ". 읽은 것보다 종류가 더 많습니다. 레인을 고르세요.",
-  lane: "레인",
-  kind: "종류",
-  attempts: "시도",
-  failed: "실패",
   waiting: "기다림",
   running: "실행",
   waitingSpread: "기다림, p50 · p95 · p99",
@@ -79,11 +70,8 @@ const kinds: Words["kinds"] = {
 };
 
 const lanes: Words["lanes"] = {
-  title: "레인과 워커",
   lanes: "레인",
   caps: "상한",
-  lane: "레인",
-  state: "상태",
   open: "열림",
   paused: "일시 중지됨",
   pausedBy: (name) => `일시 중지한 사람: ${name}`,
@@ -110,7 +98,6 @@ const lanes: Words["lanes"] = {
   inUse: "사용 중",
   inUseOf: (taken, size) => `${size}개 중 ${taken}개 사용 중`,
   heldBy: "잡고 있는 작업",
-  since: (at) => [at, "부터"],
   workers: "워커",
   seenInHour: "지난 1시간에 보임",
   noWorker: "지난 1시간에 워커가 보이지 않았습니다",
@@ -121,25 +108,22 @@ const lanes: Words["lanes"] = {
   ],
   jobsThatWait: "워커를 기다리는 작업",
   statuses: { busy: "바쁨", idle: "쉼", silent: "조용함", lost: "사라짐" },
-  worker: "워커",
   runningNow: "지금 실행 중",
   seen: "마지막으로 보임",
   ended: "끝남",
-  failed: "실패",
   lost: "사라짐",
   ofVersion: (id, version) => `${id}, 버전 ${version}`,
   beat: (at) => ["하트비트 ", at],
 };
 
 const locks: Words["locks"] = {
-  title: "락",
   about: "두 보유자가 잠시 겹칠 수 있습니다. 더 새로운 펜스를 가진 쪽만 쓸 수 있습니다",
   schedulers: "스케줄러",
   ofSchedulers: "스케줄러의 락",
   none: "아직 없습니다. 스케줄러는 처음 깨어날 때 락을 요청합니다",
   ofJobs: "작업의 락",
   holders: "보유자",
-  columns: { lock: "락", state: "상태", holder: "보유자", fence: "펜스", lease: "리스", installed: "펜스 설치" },
+  columns: { lock: "락", holder: "보유자", fence: "펜스", lease: "리스", installed: "펜스 설치" },
   inPostgres: "Postgres에서 보유",
   storeAway: "락 저장소 없음",
   free: "비어 있음",

@@ -2,7 +2,6 @@ import { counted } from "../number.ts";
 import type { Words } from "../en/index.ts";
 
 const jobs: Words["jobs"] = {
-  title: "작업",
   titleOf: (filter) => `작업 ${filter}`,
   filter: "작업 필터",
   placeholder: "검색하거나 필터: state:failed kind:… payload.userId:42",
@@ -11,13 +10,6 @@ const jobs: Words["jobs"] = {
   howToBegin: (file) => [file, " 폴더에 작업과 스케줄을 저장하세요. 직접 넣을 수도 있습니다:"],
   columns: {
     marked: "선택",
-    state: "상태",
-    kind: "종류",
-    key: "키",
-    lane: "레인",
-    attempts: "시도",
-    due: "예정 시각",
-    took: "걸린 시간",
     error: "마지막 오류",
   },
   mark: (job) => `${job} 선택`,
@@ -75,7 +67,6 @@ const job: Words["job"] = {
   noneLeft: (used) => `남은 시도가 없습니다: ${used}.`,
   wasLast: (attempt, reason) => `${attempt}번째 시도가 마지막이었습니다${reason === "" ? "" : `: ${reason}`}.`,
   fixThenRetry: "원인을 고친 뒤 재시도하세요. 모든 시도를 가지고 다시 시작합니다.",
-  payload: "페이로드",
   result: "결과",
   retried: (job_) => `${job_}: 재시도함`,
   madeDue: (job_) => `${job_}: 바로 실행하게 함`,
@@ -91,16 +82,9 @@ const job: Words["job"] = {
   runJob: "작업 지금 실행",
   anotherPayload: "다른 페이로드로 실행",
   facts: "정보",
-  key: "키",
-  lane: "레인",
-  attempts: "시도",
-  due: "예정 시각",
   created: "생성",
-  schedule: "스케줄",
   scheduledFor: "명목 시각",
-  run: "실행",
   waitsForSlot: "기다리는 슬롯",
-  worker: "워커",
   leaseUntil: "리스 만료",
   changes: "이동",
   copyChanges: "상태 변화를 보여 주는 명령 복사",
@@ -110,18 +94,13 @@ const job: Words["job"] = {
   runningFor: (duration) => `${duration}째 실행 중`,
   leaseHolds: (left) => `리스가 ${left} 남음`,
   leasePassed: "리스가 지났습니다. 구조될 것입니다",
-  progress: "진행",
   events: "이벤트",
   newestFirst: (count) => `${counted(count)}개, 최근 것부터`,
-  at: "시각",
-  state: "상태",
   attempt: "시도",
-  why: "이유",
   failuresOfKind: "이 종류의 실패",
 };
 
 const attempts: Words["attempts"] = {
-  title: "시도",
   phases: { wait: "기다림", run: "실행", backoff: "다음 시도 전 대기" },
   failed: "실패",
   none: "아직 시도하지 않음",
@@ -142,14 +121,10 @@ const attempts: Words["attempts"] = {
 };
 
 const deadLetters: Words["deadLetters"] = {
-  title: "데드 레터",
   about: "완전히 실패한 작업을 비슷한 실패끼리 묶은 것",
   none: "데드 레터가 없습니다",
   whatAppears: "시도를 다 썼거나 완전히 거부된 작업이 재시도할 때까지 여기에 나타납니다.",
   isMore: "더 있습니다. 최근 것 가운데 큰 묶음부터 보입니다.",
-  jobs: "작업",
-  kind: "종류",
-  error: "오류",
   first: "처음",
   last: "마지막",
   retry: (count) => `${counted(count)}개 재시도`,
@@ -157,13 +132,10 @@ const deadLetters: Words["deadLetters"] = {
 };
 
 const runs: Words["runs"] = {
-  title: "실행",
   filters: { all: "전체", running: "진행 중", failed: "실패", done: "완료", canceled: "취소됨" },
   states: { RUNNING: "진행 중", CANCELING: "취소 중", DONE: "완료", FAILED: "실패", CANCELED: "취소됨" },
   older: "이전 실행",
   noneInState: "일치하는 실행이 없습니다",
-  ofKind: "종류",
-  withKey: "키",
   noneYet: "아직 실행이 없습니다",
   whatItIs: (graph, fanOut) => [
     "실행은 그래프 하나 또는 팬아웃 하나의 작업 모음입니다. ",
@@ -172,7 +144,7 @@ const runs: Words["runs"] = {
     fanOut,
     "으로 정의하고 넣으세요.",
   ],
-  columns: { state: "상태", run: "실행", key: "키", progress: "진행", started: "시작", took: "걸린 시간" },
+  columns: { started: "시작" },
   views: { grid: "표", graph: "그래프", funnel: "깔때기", input: "입력" },
   view: "보기",
   version: (version, started) => [`버전 ${version}, 시작 `, started],
@@ -223,7 +195,7 @@ const tasks: Words["tasks"] = {
   },
   search: "태스크 검색",
   tasks: "태스크",
-  columns: { state: "상태", task: "태스크", took: "걸린 시간", attempts: "시도", why: "이유" },
+  columns: { task: "태스크" },
   start: "시작",
   branchNotTaken: "분기가 선택되지 않음",
   oneBefore: "앞의 태스크가 성공하지 않음",
@@ -240,7 +212,6 @@ const tasks: Words["tasks"] = {
   zoomIn: "확대",
   zoomOut: "축소",
   fit: "그래프 맞춤",
-  funnel: "깔때기",
   steps: {
     written: "기록됨",
     ready: "준비됨 이상",
