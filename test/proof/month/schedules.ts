@@ -26,7 +26,8 @@ export const days = 30;
 /** When a schedule must fire between two instants, worked out without the code under test. */
 type ByHand = (after: number, until: number) => readonly number[];
 
-const kept = { retention: "90d", retry: { maxAttempts: 4, base: "1s" } } as const;
+/** More attempts than failures that are planted until a rare schedule fires. */
+const kept = { retention: "90d", retry: { maxAttempts: 50, base: "1s", cap: "1s" } } as const;
 const job = (id: string): Job<void> => defineJob({ id, ...kept, run() {} });
 
 interface Scheduled {
