@@ -31,14 +31,25 @@ export async function change(pool: Pool, text: string): Promise<void> {
   await pool.query(`set session_replication_role = replica; ${text}; reset session_replication_role`);
 }
 
+const databaseOf = (url: string): string => new URL(url).pathname.slice(1);
+
 /**
  * Before the first statement of a part: rows then come in the order in which they were written unless a clause asks for
- * another, and no index brings it about by chance.
+ * another, and no index brings it about by chance. `more` are further ways of the planner that do.
  */
-export async function withoutIndexes({ pool, url }: World): Promise<void> {
-  const database = new URL(url).pathname.slice(1);
-  for (const way of ["indexscan", "indexonlyscan", "bitmapscan"])
-    await pool.query(`alter database ${database} set enable_${way} = off`);
+export async function withoutIndexes({ pool, url }: World, more: readonly string[] = []): Promise<void> {
+  for (const way of ["indexscan", "indexonlyscan", "bitmapscan", ...more])
+    await pool.query(`alter database ${databaseOf(url)} set enable_${way} = off`);
+}
+
+/**
+ * Before the first statement of a part: what the server says of itself comes from these tables and functions of the schema
+ * `told` instead, so that it is the same each time, and no session ends.
+ */
+export async function standIns({ pool, url }: World, texts: readonly string[]): Promise<void> {
+  await pool.query("create schema told");
+  for (const text of texts) await pool.query(text);
+  await pool.query(`alter database ${databaseOf(url)} set search_path = told, pg_catalog`);
 }
 
 const ended = { SUCCESS: true, FAILED: true, CANCELED: true, SKIPPED: true } as const;

@@ -59,6 +59,9 @@ export async function watchEffects(pool: Pool, connections: Connections, watched
 const ofServer = new Set(["begin", "epoch", "roll-up-lock"]);
 const isLeftOut = (name: string): boolean => ofServer.has(name) || name.startsWith("search-");
 
+/** Of the mutants of a text: one of them may stand inside an operator, as of `<<`. */
+const anyMarker = /\/\*(?:<\d+|\d+>)\*\//g;
+
 function watch(pool: Pool, { seen, before, alsoWatched }: Watch): void {
   pool.on("connect", (client: PoolClient) => {
     const send = client.query.bind(client) as Send;
@@ -68,7 +71,7 @@ function watch(pool: Pool, { seen, before, alsoWatched }: Watch): void {
       const name = /^\/\* belfry:([a-z-]+) \*\//.exec(text)?.[1];
       if (name === undefined || (isLeftOut(name) && !alsoWatched.includes(name))) return await send(text, values);
       await before({ name, text, values, client, send });
-      const answer = await send(text, values);
+      const answer = await send(text.replaceAll(anyMarker, ""), values);
       const line = await effectOf(text, answer.rows, send);
       const known = seen.get(name) ?? new Map<string, number>();
       seen.set(name, known.set(line, (known.get(line) ?? 0) + 1));
@@ -90,7 +93,13 @@ export async function effectOf(text: string, answers: readonly object[], send: S
     .map(({ line }) => scrubbed(line))
     .toSorted();
   const answered = answers.map((row) => scrubbed(JSON.stringify(row)));
-  return lineOf(/order by[^)]*$/.test(text) ? answered : answered.toSorted(), lines);
+  return lineOf(isOrdered(text) ? answered : answered.toSorted(), lines);
+}
+
+/** Whether the statement itself has an ORDER BY, and not only a part of it. */
+function isOrdered(text: string): boolean {
+  const outer = text.replaceAll(/\([^()]*\)/g, "");
+  return outer === text ? text.includes("order by") : isOrdered(outer);
 }
 
 function lineOf(answered: readonly string[], lines: readonly string[]): string {
