@@ -184,7 +184,7 @@ const due = (n: number): { due_at: string } => ({ due_at: at(n * 10) });
 /** Of what waits, is held, is out and is blocked, with due times that are the same in two of them. */
 async function dueStage(world: World): Promise<void> {
   const { pool } = world;
-  await withoutIndexes(world);
+  await withoutIndexes(world, ["presorted_aggregate"]);
   await put(pool, "lease", [{ id: 1, worker: "w", lane: "a", ms: 1, until: at(1), job_ids: "{}" }]);
   await put(pool, "run", [
     runRow(1, "RUNNING"),
