@@ -6,7 +6,7 @@ import { testClock } from "../../../src/adapters/postgres/test-clock.ts";
 import { databaseOf, runOnce } from "../../../src/testing/server.ts";
 import { migrateTemplate, startThrowawayServer } from "../../support/postgres-server.ts";
 import type { Tour, World } from "./tour.ts";
-import { type Before, type Effects, watchEffects } from "./watch.ts";
+import { type Before, type Effects, type Watch, watchEffects } from "./watch.ts";
 
 /** A server of its own: how far the roll-up and the stream read depends on every transaction of the server. */
 export async function openServer(): Promise<{
@@ -20,10 +20,10 @@ export async function openServer(): Promise<{
      * @param before is called with each statement, before it is sent.
      * @returns a line for each thing that a statement answered and wrote, with how often it did.
      */
-    async run({ name, parts }, before = async () => {}) {
+    async run({ name, parts, alsoWatched = [] }, before = async () => {}) {
       const seen: Effects = new Map();
       for (const [number, part] of parts.entries())
-        await inWorld(url, `tour_${name.replaceAll("-", "_")}_${number}`, { seen, before }, part);
+        await inWorld(url, `tour_${name.replaceAll("-", "_")}_${number}`, { seen, before, alsoWatched }, part);
       const lines = [...seen].flatMap(([statement, all]) =>
         [...all].map(([line, times], n) => `${statement} ${n + 1}, ${times} x: ${line}`),
       );
@@ -36,10 +36,13 @@ export async function openServer(): Promise<{
 async function inWorld(
   server: string,
   name: string,
-  { seen, before }: { seen: Effects; before: Before },
+  watched: Watch,
   work: (world: World) => Promise<void>,
 ): Promise<void> {
-  await runOnce(databaseOf(server, "postgres"), `create database ${name} template ${new URL(server).pathname.slice(1)}`);
+  await runOnce(
+    databaseOf(server, "postgres"),
+    `create database ${name} template ${new URL(server).pathname.slice(1)}`,
+  );
   const url = databaseOf(server, name);
   const pool = new Pool({ connectionString: url, max: 1 });
   const connections = openConnections({
@@ -52,7 +55,7 @@ async function inWorld(
   try {
     // Time stands still, so that what lies at a bound lies there exactly.
     await pool.query("update belfry.test_clock set origin = '2026-02-28T23:00:00Z', shift = interval '0', rate = 0");
-    await watchEffects(pool, connections, seen, before);
+    await watchEffects(pool, connections, watched);
     await work({
       store: createPostgresStore(connections),
       operations: createOperations(connections),

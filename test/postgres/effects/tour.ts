@@ -20,4 +20,6 @@ export interface Tour {
   readonly name: string;
   /** Each in a world of its own, one after another. */
   readonly parts: readonly ((world: World) => Promise<void>)[];
+  /** Statements whose answer depends on the server, or on how long a look may take, but that do the same each time here. */
+  readonly alsoWatched?: readonly string[];
 }

@@ -1,5 +1,26 @@
 import type { Tour } from "./tour.ts";
+import { archive } from "./tours/archive.ts";
 import { daily } from "./tours/daily.ts";
+import { days } from "./tours/days.ts";
+import { figures } from "./tours/figures.ts";
+import { overview } from "./tours/overview.ts";
+import { reads } from "./tours/reads.ts";
+import { search } from "./tours/search.ts";
+import { server } from "./tours/server.ts";
+import { steering } from "./tours/steering.ts";
+import { stream } from "./tours/stream.ts";
 import { walks } from "./tours/walks.ts";
 
-export const tours: readonly Tour[] = [daily, walks];
+export const tours: readonly Tour[] = [
+  daily,
+  walks,
+  archive,
+  days,
+  figures,
+  overview,
+  reads,
+  search,
+  server,
+  steering,
+  stream,
+];
