@@ -137,7 +137,7 @@ async function looks(world: World): Promise<void> {
     jobRow(503, { ...running, slot_keys: keys }),
     jobRow(504, { ...running, slot_keys: keys }),
     jobRow(600, ofSchedule(0)),
-    jobRow(601, { ...running, slot_keys: keys, schedule_id: "mine", scheduled_for: at(0) }),
+    jobRow(650, { ...running, slot_keys: keys, schedule_id: "alone", scheduled_for: at(0) }),
     jobRow(700, { ...running, slot_keys: keys }),
     jobRow(800, { ...running, slot_keys: keys }),
   ]);
@@ -148,7 +148,7 @@ async function looks(world: World): Promise<void> {
     occurrenceRow("other", -900, { job_id: 1_503 }),
     occurrenceRow("mine", 0, { job_id: 1_600 }),
     occurrenceRow("mine", 0, { local_time: "twice", outcome: "COALESCED", job_id: 1_502 }),
-    occurrenceRow("mine", 0, { local_time: "itself", outcome: "COALESCED", job_id: 1_601 }),
+    occurrenceRow("alone", 0, { job_id: 1_650 }),
     occurrenceRow("mine", 1_000, { job_id: 1_504 }),
     occurrenceRow("mine", -10_000, { job_id: 1_700 }),
   ]);
@@ -164,7 +164,7 @@ async function looks(world: World): Promise<void> {
   await hold(world, 11, { back: 1, ahead: 0 });
   await hold(world, 40, { back: 0, ahead: 0 });
   for (const times of [1, 2, 3, 4, 9]) await hold(world, 600, { back: 1, ahead: 1, times });
-  await hold(world, 601, { back: 0, ahead: 0, times: 5 });
+  await hold(world, 650, { back: 0, ahead: 0, times: 5 });
   await world.pool.query(
     "update belfry.occurrence set nominal_at = nominal_at - interval '1 hour' where job_id = 1502",
   );

@@ -137,7 +137,7 @@ async function counts(world: World): Promise<void> {
   await put(
     pool,
     "hour",
-    keys.flatMap((key) => [2, 1].map((bucket) => ({ ...key, bucket }))),
+    keys.flatMap((key) => [4, 2, 3, 1].map((bucket) => ({ ...key, bucket }))),
   );
   await put(
     pool,
@@ -187,7 +187,7 @@ async function rest(world: World): Promise<void> {
       ...row,
       id: n,
       job_id: i % 3,
-      at: at(n % 2 === 1 ? -retention - 1 : (past[n % 4] ?? 0)),
+      at: at(n % 2 === 1 ? -retention - 1 : (past[(n / 2) % 4] ?? 0)),
       attempt: 0,
       generation: 1,
     })),
