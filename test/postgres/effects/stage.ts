@@ -9,7 +9,7 @@ export const start = Date.parse("2026-02-28T23:00:00Z");
 /** So many milliseconds after the start. */
 export const at = (ms: number): string => new Date(start + ms).toISOString();
 
-type Row = Readonly<Record<string, unknown>>;
+export type Row = Readonly<Record<string, unknown>>;
 
 /** A statement of the product with arguments of the tour's own: a limit that a few rows reach, or an id that lies at a bound. */
 export const send = <R>({ connections }: World, statement: Statement<R>, values: unknown[] = []): Promise<R[]> =>

@@ -9,6 +9,16 @@ import { search } from "./tours/search.ts";
 import { server } from "./tours/server.ts";
 import { steering } from "./tours/steering.ts";
 import { stream } from "./tours/stream.ts";
+import { backfills } from "./tours/backfills.ts";
+import { occurrences } from "./tours/occurrences.ts";
+import { prematerialized } from "./tours/prematerialized.ts";
+import { pruneLedger } from "./tours/prune-ledger.ts";
+import { prunes } from "./tours/prunes.ts";
+import { resumes } from "./tours/resumes.ts";
+import { runEnds } from "./tours/run-ends.ts";
+import { runs } from "./tours/runs.ts";
+import { scheduleOutcomes } from "./tours/schedule-outcomes.ts";
+import { schedules } from "./tours/schedules.ts";
 import { walks } from "./tours/walks.ts";
 
 export const tours: readonly Tour[] = [
@@ -23,4 +33,14 @@ export const tours: readonly Tour[] = [
   server,
   steering,
   stream,
+  scheduleOutcomes,
+  schedules,
+  occurrences,
+  backfills,
+  prematerialized,
+  runs,
+  runEnds,
+  resumes,
+  prunes,
+  pruneLedger,
 ];

@@ -1,0 +1,34 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { aSpec, occurrenceAt, planned } from "../contract/store/schedule-fixture.ts";
+import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { untilWaiting } from "./race.ts";
+
+let db: TestDatabase;
+beforeEach(async () => {
+  db = await freshDatabase({ connections: 4 });
+});
+afterEach(() => db.close());
+
+test("a time that is planned again while its pruning waits stays in the ledger", async () => {
+  const { store, pool, clock } = db;
+  await store.installSchedules([aSpec()]);
+  const now = await store.now();
+  const skipped = { outcome: "SKIPPED", reason: "paused", job: null } as const;
+  await planned(store, [occurrenceAt(now - 2, skipped), occurrenceAt(now - 1, { ...skipped, localTime: "again" })]);
+  await clock.advance(contractLimits.historyMs + 1_000);
+  const holder = await pool.connect();
+  try {
+    await holder.query("begin");
+    await holder.query(
+      "update belfry.occurrence set outcome = 'PLANNED', reason = null, decided_at = null where local_time = 'again'",
+    );
+    const pruning = store.prune({ limit: 10 });
+    await untilWaiting(db);
+    await holder.query("commit");
+    expect((await pruning).occurrences).toBe(1);
+  } finally {
+    holder.release();
+  }
+  expect(await store.occurrences("every-minute", 10)).toMatchObject([{ localTime: "again", outcome: "PLANNED" }]);
+});
