@@ -1,6 +1,13 @@
 import type { JobId } from "../../../../src/core/job/job.ts";
 import { type Settlement } from "../../../../src/core/ports/ports.ts";
-import { dispatchWindowMs, failure, minute, settlementOf, settleOptions } from "../../../contract/store/fixture.ts";
+import {
+  aJob,
+  dispatchWindowMs,
+  failure,
+  minute,
+  settlementOf,
+  settleOptions,
+} from "../../../contract/store/fixture.ts";
 import { aRun, aTask, failed } from "../../../contract/store/run-fixture.ts";
 import { aSpec, occurrenceAt } from "../../../contract/store/schedule-fixture.ts";
 import type { Tour, World } from "../tour.ts";
@@ -191,14 +198,15 @@ async function backfilled(world: World): Promise<void> {
   await store.installSlots(["first", "other"].map((key) => ({ key, size: 2, onRefusal: "hold", reason: "slot" })));
   await store.createSchedule(aSpec({ id: "past", app: "api" }));
   const nominalAt = (await store.now()) - minute;
-  const times = [nominalAt, nominalAt - minute].map((time) => ({
-    occurrence: occurrenceAt(time, { isCatchUp: true }),
-    version: 1,
-  }));
-  await store.backfill("past", times, { paceMs: 1_000, slotKey: "first" });
+  const times = (slotKey: string) =>
+    [nominalAt, nominalAt - minute].map((dueAt) => {
+      const own = aJob({ kind: "sweep", dueAt, slotKeys: [slotKey] });
+      return { occurrence: occurrenceAt(dueAt, { isCatchUp: true, job: own }), version: 1 };
+    });
+  await store.backfill("past", times("first"), { paceMs: 1_000, slotKey: "first" });
   const found = await store.occurrences("past", 10);
   const jobs = found.flatMap(({ jobId }) => (jobId === null ? [] : [jobId]));
   await store.cancel(jobs);
   await job(world, jobs, "catch_up = false");
-  await store.backfill("past", times, { paceMs: 1_000, slotKey: "other" });
+  await store.backfill("past", times("other"), { paceMs: 1_000, slotKey: "other" });
 }

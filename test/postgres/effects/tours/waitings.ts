@@ -1,16 +1,16 @@
 import type { JobId } from "../../../../src/core/job/job.ts";
 import type { NewTask } from "../../../../src/core/ports/ports.ts";
-import { operationsLimits } from "../../../../src/core/ports/operations-limits.ts";
 import { dispatchWindowMs } from "../../../contract/store/fixture.ts";
 import { aTask, failed, workbench, type Workbench } from "../../../contract/store/run-fixture.ts";
+import { aSpec } from "../../../contract/store/schedule-fixture.ts";
 import type { Tour, World } from "../tour.ts";
 import { at, claim, job, put, set, withoutIndexes } from "./stage.ts";
 
 /** Why a job does not run: what lies before it in its lane, at its slot and in its run, beside what lies elsewhere. */
-export const waitings: Tour = { name: "waitings", parts: [inLanes, inRuns, large] };
+export const waitings: Tour = { name: "waitings", parts: [inLanes, inRuns] };
 
-async function askAll({ operations }: World, ids: readonly JobId[]): Promise<void> {
-  for (const id of ids) for (const limit of [1, 2, 100]) await operations.waiting(id, limit);
+async function askAll({ operations }: World, ids: readonly JobId[], limits = [100]): Promise<void> {
+  for (const id of ids) for (const limit of limits) await operations.waiting(id, limit);
 }
 
 /** Rows of three lanes, dispatched and due at different times; leases and workers of each. */
@@ -55,8 +55,12 @@ async function inLanes(world: World): Promise<void> {
       `hold = 'slot', held_on = '${n < 5 ? "cap" : "other"}', due_at = belfry.now() - interval '${n % 3} s'`,
     );
   await job(world, far.slice(0, 1), "blocked = true");
+  await store.installSchedules([aSpec({ id: "on" }), aSpec({ id: "off", enabled: false })]);
+  await store.pauseSchedule("off", { by: "ada", reason: "why", until: null });
+  for (const [n, id] of ["on", "off", "no such schedule"].entries())
+    await job(world, [at(far, n + 1)], `schedule_id = '${id}'`);
   await store.retry([at(ids, 20)], { caller: "bob" });
-  await askAll(world, [...ids, ...far]);
+  await askAll(world, [...ids.slice(0, 4), ...ids.slice(16), ...far], [1, 2, 100]);
 }
 
 /** Tasks that wait, that are skipped because of one before them, and runs that failed, by another starter or not at all. */
@@ -69,7 +73,7 @@ async function inRuns(world: World): Promise<void> {
     const bench = await workbench(store, { key: `run-${n}`, starterId, tasks: graph(n === 2) });
     benches.push(bench);
   }
-  for (const task of ["good", "bad", "late", "worse"])
+  for (const task of ["good", "bad", "late", "worse", "bad-later"])
     for (const bench of benches.toReversed()) {
       await clock.advance(1_000);
       if (task === "late") await store.cancel(await named(world, bench, "gone"));
@@ -77,17 +81,22 @@ async function inRuns(world: World): Promise<void> {
     }
   for (const bench of benches) await bench.resolve();
   const all: JobId[] = [...starters];
-  for (const { runId } of benches) all.push(...(await store.tasks(runId, { limit: 100 })).map(({ jobId }) => jobId));
+  for (const bench of benches)
+    for (const task of ["middle", "last", "of-gone", "of-bad-later", "waits", "waits-for-any"])
+      all.push(...(await named(world, bench, task)));
   await askAll(world, all);
-  await set(world, "update belfry.job set task = null, key = 'target-' || id where task in ('bad', 'worse')");
-  await askAll(world, all);
-  await set(world, "update belfry.job set finished_at = belfry.now() where finished_at is not null");
-  await askAll(world, all);
-  await set(
-    world,
-    "update belfry.job set finished_at = finished_at - id * interval '1 s' where finished_at is not null",
-  );
-  await askAll(world, all);
+  for (const change of [
+    "task = null, key = 'target-' || id",
+    "finished_at = now",
+    "finished_at = now - id * interval '1 s'",
+  ]) {
+    await set(
+      world,
+      `update belfry.job set ${change} from (select belfry.now() as now) clock
+       where finished_at is not null and (task is null or task not in ('middle', 'last', 'of-gone', 'of-bad-later'))`,
+    );
+    await askAll(world, all);
+  }
 }
 
 async function named({ store }: World, bench: Workbench, name: string): Promise<readonly JobId[]> {
@@ -105,24 +114,15 @@ function graph(isOpen: boolean): readonly NewTask[] {
     aTask("middle", [1, 2, 3, 4]),
     aTask("last", [5]),
     aTask("of-gone", [0, 1]),
-    ...(isOpen ? [aTask("open"), aTask("open-too"), aTask("waits", [8, 9, 1])] : []),
+    aTask("bad-later", [2], { join: "allDone" }),
+    aTask("of-bad-later", [8]),
+    ...(isOpen
+      ? [
+          aTask("open"),
+          aTask("open-too"),
+          aTask("waits", [10, 11, 1]),
+          aTask("waits-for-any", [2, 10], { join: "any" }),
+        ]
+      : []),
   ];
-}
-
-/** Payloads at the size that a list shows, and beyond it. */
-async function large(world: World): Promise<void> {
-  const { listPayloadBytesMax } = operationsLimits;
-  const [few] = await put(world, [{ payload: "x" }]);
-  const { rows } = await world.pool.query<{ extra: number }>(
-    "select pg_column_size(payload) - 1 as extra from belfry.job where id = $1",
-    [few],
-  );
-  const size = listPayloadBytesMax - (rows[0]?.extra ?? 0);
-  await set(world, "alter table belfry.job alter column payload set storage external");
-  await put(
-    world,
-    [-9, -8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4].map((more) => ({ payload: "y".repeat(size + more) })),
-  );
-  await world.operations.jobs({ search: {}, sort: "newest", cursor: null, limit: 50 });
-  await world.store.jobs({ limit: 50 });
 }
