@@ -4,7 +4,7 @@ import { dispatchWindowMs } from "../../../contract/store/fixture.ts";
 import { aTask, failed, workbench, type Workbench } from "../../../contract/store/run-fixture.ts";
 import { aSpec } from "../../../contract/store/schedule-fixture.ts";
 import type { Tour, World } from "../tour.ts";
-import { at, claim, job, put, set, withoutIndexes } from "./stage.ts";
+import { at, claim, job, put, set, turned, withoutIndexes } from "./stage.ts";
 
 /** Why a job does not run: what lies before it in its lane, at its slot and in its run, beside what lies elsewhere. */
 export const waitings: Tour = { name: "waitings", parts: [inLanes, inRuns] };
@@ -95,6 +95,7 @@ async function inRuns(world: World): Promise<void> {
       `update belfry.job set ${change} from (select belfry.now() as now) clock
        where finished_at is not null and (task is null or task not in ('middle', 'last', 'of-gone', 'of-bad-later'))`,
     );
+    await turned(world, "job", "id");
     await askAll(world, all);
   }
 }
