@@ -17,7 +17,7 @@ const patterns: readonly (readonly [Token["kind"] | null, RegExp])[] = [
   ["open", /[([]/y],
   ["close", /[)\]]/y],
   ["comma", /,/y],
-  ["operator", /::[a-z_.][a-z_.0-9]*(?:\[\])?|<=|>=|<>|!=|\|\||->>|->|#>>|@>|<@|=>|:=|[^\s\w]/iy],
+  ["operator", /::[a-z_.][a-z_.0-9]*(?:\[\])?|<<|>>|<=|>=|<>|!=|\|\||->>|->|#>>|@>|<@|=>|:=|[^\s\w]/iy],
 ];
 
 /** The tokens of a text of SQL from `start` to `end` of a source file; `${...}` is one token, a hole. */

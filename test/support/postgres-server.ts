@@ -44,9 +44,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-export async function startThrowawayServer(): Promise<{ url: string; stop: () => Promise<void> }> {
+export async function startThrowawayServer(
+  over: Readonly<Record<string, string>> = {},
+): Promise<{ url: string; stop: () => Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "belfry-test-"));
-  const server = await startPostgres({ folder, port: 0, settings });
+  const server = await startPostgres({ folder, port: 0, settings: { ...settings, ...over } });
   return {
     url: server.url,
     async stop() {
