@@ -155,6 +155,15 @@ test("only the newest failures are looked at for schedules that fail, and the an
   expect(body).toMatchObject({ schedules: { failing: { total: 0, isMore: true }, late: { total: 0, isMore: false } } });
 });
 
+test("those that fail can be listed by lateness, and only those that were later than asked", async () => {
+  const opened = await openApi();
+  await past(opened.pool, "ping-often", ["FAILED"]);
+  await opened.pool.query("update belfry.occurrence set lateness_ms = 500");
+  expect(await outcomes(opened, "?state=failing&sort=lateness")).toMatchObject({ total: 1 });
+  expect(await outcomes(opened, "?state=failing&lateOver=100ms")).toMatchObject({ total: 1 });
+  expect(await outcomes(opened, "?state=failing&lateOver=1s")).toMatchObject({ total: 0 });
+});
+
 test("by lateness, of many schedules only those that were latest of late are judged, and the answer says so", async () => {
   const opened = await openApi();
   await past(opened.pool, "ping-often", ["SUCCESS"]);

@@ -68,8 +68,10 @@ export function scheduleOutcomeStore(session: Session): ScheduleOutcomes {
 }
 
 const neededEnds = ({ state, lateOverMs }: ScheduleSearch, sort: ScheduleSort): "latest" | "failing" | "none" => {
+  // Of those that fail all ends are looked for, and with them how late they were.
+  if (state === "failing") return "failing";
   if (lateOverMs !== undefined || sort === "lateness") return "latest";
-  return state === "failing" || sort === "failing" ? "failing" : "none";
+  return sort === "failing" ? "failing" : "none";
 };
 
 const waitOf = ({ blocked, hold, failures, due_at: dueAt }: OccurrenceEndRow): OccurrenceEnd["waits"] => ({

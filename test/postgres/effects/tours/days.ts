@@ -23,7 +23,6 @@ const hour = 60 * minute;
 /** The clock stands at 23:00 UTC. */
 const today = -23 * hour;
 const moments = [today - 1, today, today + 1, today + hour, hour - 1, hour, hour + 1];
-const day = "20260228";
 const much = 100_000;
 
 const historyRow = (id: number, job: number, ms: number) => ({
@@ -68,9 +67,9 @@ async function wholeDays(world: World): Promise<void> {
     }
     for (const rows of [1, 2, 3]) await page(rows, much);
   };
-  for (const name of [day, "20260227", "20260301", "20260302"]) {
+  for (const begin of [today, today - 24 * hour, hour, 25 * hour].map((ms) => start + ms)) {
     for (const after of ["0", "11", "12", "15"]) {
-      await upto((rows, bytes) => send(world, archiveEvents, [rows, bytes, name, after]));
+      await upto((rows, bytes) => send(world, archiveEvents, [rows, bytes, begin, after]));
     }
     for (const [job, id] of [
       ["0", "0"],
@@ -80,7 +79,7 @@ async function wholeDays(world: World): Promise<void> {
       ["3", "25"],
       ["9", "0"],
     ])
-      await upto((rows, bytes) => send(world, archiveHistories, [rows, bytes, name, job, id]));
+      await upto((rows, bytes) => send(world, archiveHistories, [rows, bytes, begin, job, id]));
   }
 }
 

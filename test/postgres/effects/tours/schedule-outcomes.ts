@@ -57,9 +57,14 @@ async function search(
   world: World,
   wanted: object,
   [sort, ends]: readonly [string, string],
-  { page = [100, 0], looks = 8, most = [100, 100] }: { page?: number[]; looks?: number; most?: number[] } = {},
+  {
+    page = [100, 0],
+    looks = 8,
+    most = [100, 100],
+    latest = [100, 100],
+  }: { page?: number[]; looks?: number; most?: number[]; latest?: number[] } = {},
 ): Promise<void> {
-  await send(world, searchSchedules, [JSON.stringify(wanted), sort, ...page, ends, looks, ...most]);
+  await send(world, searchSchedules, [JSON.stringify(wanted), sort, ...page, ends, looks, ...most, ...latest]);
 }
 
 async function states(world: World): Promise<void> {
@@ -146,12 +151,12 @@ async function searchEnds(world: World, failures: number, failedRuns: number): P
   for (const bounds of [{}, { most: [3, 1], looks: 1 }, { most: [failures, 5], looks: 2 }]) {
     for (const by of [
       ["failing", "failing"],
-      ["lateness", "all"],
+      ["lateness", "latest"],
       ["id", "none"],
     ] as const)
       await search(world, {}, by, bounds);
     await search(world, { state: "failing" }, ["id", "failing"], bounds);
-    await search(world, { lateOverMs: 200 }, ["id", "all"], bounds);
+    await search(world, { lateOverMs: 200 }, ["id", "latest"], bounds);
   }
   for (const most of [
     [0, 1],
@@ -163,7 +168,13 @@ async function searchEnds(world: World, failures: number, failedRuns: number): P
     [1_000, failedRuns + 1],
   ])
     await search(world, { state: "failing" }, ["id", "failing"], { most });
-  await search(world, { state: "failing" }, ["lateness", "all"]);
+  for (const wanted of [{ state: "failing" }, { state: "failing", lateOverMs: 200 }])
+    await search(world, wanted, ["lateness", "failing"]);
+  const schedules = becameOf.length;
+  for (const judged of [1, 3, schedules - 1, schedules, schedules + 1])
+    for (const decisions of [1, 2, 7, 20, 100])
+      for (const wanted of [{}, { lateOverMs: 200 }])
+        await search(world, wanted, ["lateness", "latest"], { latest: [judged, decisions] });
 }
 
 async function ends(world: World): Promise<void> {
