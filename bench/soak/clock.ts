@@ -24,11 +24,11 @@ export function clockQueries({ prototype }: ClientClass, statements: Statements,
     };
     const last = args.at(-1);
     if (typeof last === "function") {
-      const told = (error: unknown, answer: unknown): void => {
+      const noted = (error: unknown, answer: unknown): void => {
         note(answer);
         last(error, answer);
       };
-      return query.apply(this, [...args.slice(0, -1), told]);
+      return query.apply(this, [...args.slice(0, -1), noted]);
     }
     return Promise.resolve(query.apply(this, args)).then((answer) => {
       note(answer);
