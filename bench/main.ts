@@ -15,8 +15,10 @@ import { type Figure, rounds } from "./measure.ts";
 import { lines, verdicts as judge } from "./peers/judge.ts";
 import { peers } from "./peers/peers.ts";
 import { peersTable } from "./peers/report.ts";
-import { soakTable, soakVerdicts } from "./soak/report.ts";
-import { jobsAMark, keptJobs, soak } from "./soak/soak.ts";
+import { jobsAMark, keptJobs } from "./soak/marks.ts";
+import { type SoakedPeer, soakedPeers, soakOfPeer } from "./soak/peer.ts";
+import { marksTable, soakTable, soakVerdicts } from "./soak/report.ts";
+import { soak } from "./soak/soak.ts";
 import { table } from "./table.ts";
 
 const help = `npm run bench -- [NAME...] [--json] [--minutes N] [--against COMMIT]
@@ -36,6 +38,7 @@ Alone, because they need databases of their own: about four, ten, two and three 
 
   soak        enqueues and works 10,000,000 jobs while as many leave: sizes, dead rows, WAL and times after each 100,000
 
+  --peer      the soak's load on ${soakedPeers.join(" or ")} instead: figures to lay beside, without bars
   --jobs      how many the soak works, in hundred thousands; 10,000,000 without it
   --json      one JSON object on stdout: { pass, results: [{ name, value, unit, min, max, roof, ratio, bar, pass }] }
   --minutes   how long ontime goes on; 5 without it
@@ -66,7 +69,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (called.alone === "peers") return await runPeers(called.size, called.json);
   if (called.alone === "cost") return await runCost(called.size, called.json);
   if (called.alone === "cells") return await runCells(called.size, called.json);
-  if (called.alone === "soak") return await runSoak(called.jobs * called.size, called.size, called.json);
+  if (called.alone === "soak") return await runSoak(called);
   if (called.against !== null) return await runAgainst(called.chosen, called.against, called.json);
   const figures = await run(called.chosen, called.minutes);
   const pass = figures.every((figure) => figure.pass);
@@ -84,6 +87,7 @@ type Called =
       alone: string | null;
       size: number;
       jobs: number;
+      peer: SoakedPeer | null;
     }
   | { problem: string };
 
@@ -94,6 +98,7 @@ function parse(args: readonly string[]): Called {
       minutes: { type: "string" },
       size: { type: "string" },
       jobs: { type: "string" },
+      peer: { type: "string" },
       against: { type: "string" },
       help: { type: "boolean", short: "h" },
     } as const;
@@ -120,7 +125,21 @@ function parse(args: readonly string[]): Called {
     const isWhole = Number.isInteger((jobs * size) / jobsAMark) && jobs > 0;
     if (alone === "soak" && !isWhole)
       return { problem: `--jobs "${jobs}" times --size "${size}": must be hundred thousands above 0` };
-    return { help: values.help === true, json: values.json === true, minutes, size, jobs, chosen, against, alone };
+    const peer = soakedPeers.find((each) => each === values.peer) ?? null;
+    if (values.peer !== undefined && peer === null)
+      return { problem: `--peer "${values.peer}": must be ${soakedPeers.join(" or ")}` };
+    if (peer !== null && alone !== "soak") return { problem: `--peer "${peer}": must come with soak, alone` };
+    return {
+      help: values.help === true,
+      json: values.json === true,
+      minutes,
+      size,
+      jobs,
+      peer,
+      chosen,
+      against,
+      alone,
+    };
   } catch (error) {
     return { problem: `${error instanceof Error ? error.message : String(error)}: see --help` };
   }
@@ -167,10 +186,17 @@ async function runCells(size: number, isJson: boolean): Promise<number> {
   return pass ? 0 : 1;
 }
 
-async function runSoak(jobs: number, size: number, isJson: boolean): Promise<number> {
-  const marks = await withGround((ground) =>
-    soak(ground, { jobs, kept: Math.round(keptJobs * size), jobsAMark }, (text) => process.stderr.write(`${text}\n`)),
-  );
+/** A peer has no bars to reach. */
+async function runSoak(called: Extract<Called, { help: boolean }>): Promise<number> {
+  const { size, peer, json: isJson } = called;
+  const plan = { jobs: called.jobs * size, kept: Math.round(keptJobs * size), jobsAMark };
+  const tell = (text: string): boolean => process.stderr.write(`${text}\n`);
+  if (peer !== null) {
+    const marks = await withGround((ground) => soakOfPeer(ground, { ...plan, peer }, tell));
+    process.stdout.write(isJson ? `${JSON.stringify({ peer, marks })}\n` : `${marksTable(marks)}\n`);
+    return 0;
+  }
+  const marks = await withGround((ground) => soak(ground, plan, tell));
   const verdicts = soakVerdicts(marks);
   const pass = verdicts.every((each) => each.pass);
   process.stdout.write(isJson ? `${JSON.stringify({ pass, marks, verdicts })}\n` : `${soakTable(marks)}\n`);

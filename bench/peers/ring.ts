@@ -82,7 +82,11 @@ export function account(name: string, { jobs, started, starts, done }: Account):
     throw new Error(`${name} lost outcomes: ${done} of ${jobs} jobs are kept as done`);
 }
 
-async function ended({ name, pool, tables }: Corner, mark: unknown): Promise<void> {
+/** What the tables of a contender are asked through. */
+export type Asked = Pick<Corner, "name" | "pool" | "tables">;
+
+/** Resolves when no job after the mark is unfinished. @throws Error */
+export async function ended({ name, pool, tables }: Asked, mark: unknown): Promise<void> {
   const untilMs = performance.now() + finishMsMax;
   for (;;) {
     const { rows } = await pool.query<{ exists: boolean }>(tables.unfinished, [mark]);
@@ -93,7 +97,7 @@ async function ended({ name, pool, tables }: Corner, mark: unknown): Promise<voi
   }
 }
 
-async function markOf({ pool, tables }: Corner): Promise<unknown> {
+export async function markOf({ pool, tables }: Asked): Promise<unknown> {
   const { rows } = await pool.query<{ mark: unknown }>(tables.mark);
   return rows[0]?.mark;
 }

@@ -1,6 +1,6 @@
 import Table from "cli-table3";
 import pc from "picocolors";
-import type { Mark } from "./soak.ts";
+import type { Mark } from "./marks.ts";
 
 /** At the end beside the first mark: more is growth. */
 const endRatioMax = 1.2;
@@ -32,12 +32,20 @@ export function soakVerdicts(marks: readonly Mark[]): readonly SoakVerdict[] {
 /** At most this many lines; a longer soak shows every second, third ... mark, and always the last. */
 const shownMarksMax = 40;
 
+/** Two pages: an index that is never larger has no column. */
+const emptyBytesMax = 2 * 8_192;
+
 /** The table for people: the marks, then the bars. */
-export function soakTable(marks: readonly Mark[]): string {
+export const soakTable = (marks: readonly Mark[]): string => `${marksTable(marks)}\n${barsTable(marks)}`;
+
+/** Without the bars, which are Belfry's own. */
+export function marksTable(marks: readonly Mark[]): string {
   const step = Math.ceil(marks.length / shownMarksMax);
   const shown = marks.filter((_, n) => n === 0 || n === marks.length - 1 || n % step === 0);
-  const objects = Object.keys(marks[0]?.ofJob ?? {});
-  const others = Object.keys(marks[0]?.tables ?? {}).filter((name) => name !== "job");
+  const objects = Object.keys(marks[0]?.ofJob ?? {}).filter((name) =>
+    marks.some(({ ofJob }) => (ofJob[name] ?? 0) > emptyBytesMax),
+  );
+  const tables = Object.keys(marks[0]?.tables ?? {});
   const rows = new Table({
     head: [
       "jobs",
@@ -47,9 +55,10 @@ export function soakTable(marks: readonly Mark[]): string {
       "settle p50",
       "p99 ms",
       "WAL B",
+      "kept",
       "dead",
       ...objects.map((name) => `${name} MB`),
-      ...others.map((name) => `${name} MB`),
+      ...tables.map((name) => `all of ${name} MB`),
     ],
     style: { head: [], border: [] },
   });
@@ -59,10 +68,15 @@ export function soakTable(marks: readonly Mark[]): string {
       Math.round(mark.perSecond),
       ...[mark.claimMs, mark.settleMs].flatMap(({ p50, p99 }) => [p50.toFixed(1), p99.toFixed(1)]),
       Math.round(mark.walBytesPerJob),
+      mark.kept,
       mark.deadRows,
       ...objects.map((name) => megabytes(mark.ofJob[name])),
-      ...others.map((name) => megabytes(mark.tables[name])),
+      ...tables.map((name) => megabytes(mark.tables[name])),
     ]);
+  return rows.toString();
+}
+
+function barsTable(marks: readonly Mark[]): string {
   const bars = new Table({ head: ["bar", "first", "end", "ratio", ""], style: { head: [], border: [] } });
   for (const { name, first, end, ratio, pass } of soakVerdicts(marks))
     bars.push([
@@ -72,7 +86,7 @@ export function soakTable(marks: readonly Mark[]): string {
       `${ratio.toFixed(2)} x, at most ${endRatioMax}`,
       pass ? pc.green("ok") : pc.red("missed"),
     ]);
-  return `${rows.toString()}\n${bars.toString()}`;
+  return bars.toString();
 }
 
 const megabytes = (bytes = 0): string => (bytes / 2 ** 20).toFixed(1);

@@ -1,46 +1,26 @@
-import type pg from "pg";
 import type { JobDefinition } from "../../src/core/define/definition.ts";
 import { createClient } from "../../src/core/delivery/enqueue.ts";
 import type { Message, Store } from "../../src/core/ports/ports.ts";
 import type { Database, Ground } from "../ground.ts";
 import { inProcessQueue, sendingTo } from "../peers/queue.ts";
 import { noOp, portsWith, recordsOf, workerOf } from "../ports.ts";
-import { quantile } from "../rounds.ts";
+import { type HotTables, layByWork, type Mark, marksOf, type Plan, type Times } from "./marks.ts";
 
-const workers = 2;
-const batch = 500;
-const perCall = 1_000;
-const jobsAStep = 5_000;
-export const jobsAMark = 100_000;
+/** A soak of a peer has the same of each. */
+export const workers = 2;
+export const batch = 500;
+export const perCall = 1_000;
 /** Less than a definition may have, so that a row can leave as soon as another comes. */
 const retentionMs = 1;
 /** As a pass prunes. */
 const prunedRowsMax = 1_000;
-/** Worked before the first mark, and kept: a tenth of the whole soak. Fewer would show what lies around beside nothing. */
-export const keptJobs = 1_000_000;
-/** Written by every job, and emptied again. History and events are kept for their own time, in partitions that are dropped. */
-const hotTables = ["job", "lease", "outbox"] as const;
-
-/** What was measured after each 100,000 jobs: times and WAL of these, sizes as they stand then. */
-export interface Mark {
-  readonly jobs: number;
-  readonly kept: number;
-  readonly perSecond: number;
-  readonly claimMs: Quantiles;
-  readonly settleMs: Quantiles;
-  readonly walBytesPerJob: number;
-  /** Of the jobs, by Postgres's own count. */
-  readonly deadRows: number;
-  /** Of each hot table with its indexes. */
-  readonly tables: Readonly<Record<string, number>>;
-  /** The heap of the jobs, and each of its indexes. */
-  readonly ofJob: Readonly<Record<string, number>>;
-}
-
-export interface Quantiles {
-  readonly p50: number;
-  readonly p99: number;
-}
+/** History and events are kept for their own time, in partitions that are dropped. */
+const hot: HotTables = {
+  schema: "belfry",
+  names: ["job", "lease", "outbox"],
+  job: "job",
+  kept: "select count(*)::int from belfry.job where state = 'SUCCESS'",
+};
 
 /**
  * Enqueues and works `jobs` by the real store and workers at full speed while as many rows leave as come: `kept` jobs are worked
@@ -49,42 +29,23 @@ export interface Quantiles {
  */
 export async function soak(
   ground: Pick<Ground, "database">,
-  { jobs, kept: keep, jobsAMark }: { readonly jobs: number; readonly kept: number; readonly jobsAMark: number },
+  plan: Plan,
   tell: (text: string) => void,
 ): Promise<readonly Mark[]> {
   const database = await ground.database();
   const times: Times = { claim: [], settle: [] };
-  const load = openLoad(database, times);
-  for (let at = 0; at < keep; at += jobsAMark) {
-    await steps(Math.min(jobsAMark, keep - at), jobsAStep, (count) => load.work(count));
-    tell(`${Math.min(at + jobsAMark, keep)} of ${keep} jobs that are kept`);
-  }
-  const marks: Mark[] = [];
-  const step = Math.min(jobsAStep, keep);
-  for (let at = jobsAMark; at <= jobs; at += jobsAMark) {
-    times.claim = [];
-    times.settle = [];
-    const [startedMs, walBefore] = [performance.now(), await walBytes(database.pool)];
-    await steps(jobsAMark, step, (count) => Promise.all([load.work(count), prune(load.pruner, count)]));
-    const perSecond = (jobsAMark * 1_000) / (performance.now() - startedMs);
-    const { kept, ...sizes } = await state(database.pool);
-    if (kept !== keep) throw new Error(`${kept} finished jobs are there after ${at}, not ${keep}`);
-    const walBytesPerJob = ((await walBytes(database.pool)) - walBefore) / jobsAMark;
-    const [claimMs, settleMs] = [quantiles(times.claim), quantiles(times.settle)];
-    marks.push({ jobs: at, kept, perSecond, claimMs, settleMs, walBytesPerJob, ...sizes });
-    tell(`${at} of ${jobs} jobs: ${Math.round(perSecond)} a second, claim p99 ${claimMs.p99.toFixed(1)} ms`);
-  }
-  await load.close();
+  const { pruner, work, close } = openLoad(database, times);
+  const load = {
+    pool: database.pool,
+    hot,
+    times,
+    keepsExactly: true,
+    lay: (rows: number) => layByWork(rows, work, tell),
+    turn: async (count: number) => void (await Promise.all([work(count), prune(pruner, count)])),
+  };
+  const marks = await marksOf(load, plan, tell);
+  await close();
   return marks;
-}
-
-interface Times {
-  claim: number[];
-  settle: number[];
-}
-
-async function steps(jobs: number, most: number, step: (count: number) => Promise<unknown>): Promise<void> {
-  for (let left = jobs; left > 0; left -= most) await step(Math.min(most, left));
 }
 
 /** A queue in this process, two workers and a client, as `bench throughput`; pruning has a connection of its own. */
@@ -139,38 +100,4 @@ async function prune(store: Store, count: number): Promise<void> {
     if (jobs === 0) throw new Error(`pruning found no row with ${left} still to leave`);
     left -= jobs;
   }
-}
-
-const quantiles = (times: readonly number[]): Quantiles => ({ p50: quantile(times, 0.5), p99: quantile(times, 0.99) });
-
-async function walBytes(pool: pg.Pool): Promise<number> {
-  const { rows } = await pool.query<{ bytes: string }>("select pg_current_wal_insert_lsn() - '0/0' as bytes");
-  return Number(rows[0]?.bytes);
-}
-
-async function state(pool: pg.Pool): Promise<Pick<Mark, "kept" | "deadRows" | "tables" | "ofJob">> {
-  const { rows } = await pool.query<{ kept: number; dead: number }>(
-    `select (select count(*)::int from belfry.job where state = 'SUCCESS') as kept,
-       (select n_dead_tup::int from pg_stat_user_tables where relid = 'belfry.job'::regclass) as dead`,
-  );
-  return {
-    kept: rows[0]?.kept ?? 0,
-    deadRows: rows[0]?.dead ?? 0,
-    tables: await bytes(
-      pool,
-      "select relname as name, pg_total_relation_size(oid) as bytes from pg_class where oid = any($1::regclass[])",
-      [hotTables.map((name) => `belfry.${name}`)],
-    ),
-    ofJob: await bytes(
-      pool,
-      `select c.relname as name, pg_relation_size(c.oid) as bytes from pg_class c
-       where c.oid = $1::regclass or c.oid in (select indexrelid from pg_index where indrelid = $1::regclass) order by c.relkind desc, name`,
-      ["belfry.job"],
-    ),
-  };
-}
-
-async function bytes(pool: pg.Pool, text: string, values: unknown[]): Promise<Readonly<Record<string, number>>> {
-  const { rows } = await pool.query<{ name: string; bytes: string }>(text, values);
-  return Object.fromEntries(rows.map((row) => [row.name, Number(row.bytes)]));
 }

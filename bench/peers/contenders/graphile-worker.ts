@@ -18,8 +18,9 @@ const task = "noop";
 /**
  * As its own performance test: 24 at once, a local queue of 500, outcomes in batches without a wait, no log of successes.
  * Bulk goes through the documented SQL function, as there; its client would read each written row back.
+ * @param tuning `pools` of workers, each with a local queue of its own
  */
-export async function graphileWorker({ url, peers }: Setting): Promise<Contender> {
+export async function graphileWorker({ url, peers }: Setting, { pools = 1 } = {}): Promise<Contender> {
   process.env["NO_LOG_SUCCESS"] = "1";
   const { Logger, runMigrations, runTaskList } = await load<GraphileWorker>(peers, "graphile-worker");
   const pool = new pg.Pool({
@@ -34,7 +35,7 @@ export async function graphileWorker({ url, peers }: Setting): Promise<Contender
   const worker = { concurrentJobs: 24, maxPoolSize: 25, localQueue: { size: 500 } };
   const preset = { worker: { ...worker, completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
   await runMigrations({ pgPool: pool, logger });
-  let running: ReturnType<GraphileWorker["runTaskList"]> | null = null;
+  let running: readonly ReturnType<GraphileWorker["runTaskList"]>[] = [];
   return {
     async insert(numbers) {
       if (numbers.length === 1) await pool.query(one, [JSON.stringify({ n: numbers[0] })]);
@@ -42,12 +43,14 @@ export async function graphileWorker({ url, peers }: Setting): Promise<Contender
     },
     async work(onStart) {
       const tasks = { [task]: ({ n }: { n: number }) => onStart(n) };
-      running = runTaskList({ preset, logger, noHandleSignals: true }, tasks, pool);
-      running.promise.catch(() => {});
+      running = Array.from({ length: pools }, () =>
+        runTaskList({ preset, logger, noHandleSignals: true }, tasks, pool),
+      );
+      for (const { promise } of running) promise.catch(() => {});
     },
     async rest() {
-      await running?.gracefulShutdown();
-      running = null;
+      await Promise.all(running.map((each) => each.gracefulShutdown()));
+      running = [];
     },
     forget() {},
     close: () => pool.end(),

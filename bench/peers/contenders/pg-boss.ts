@@ -22,15 +22,24 @@ interface Boss {
 
 const queue = "noop";
 
+interface Tuning {
+  readonly batchSize?: number;
+  /** Options of its supervisor, which deletes what is past its retention. */
+  readonly supervisor?: object;
+}
+
 /**
  * As its documents advise for speed: fetches of 1,000 on two workers, the next at once after a full one, NOTIFY for the first.
  * Its supervisor and scheduler are off, as the scheduler of Belfry is.
  */
-export async function pgBoss({ url, peers }: Setting): Promise<Contender> {
+export async function pgBoss(
+  { url, peers }: Setting,
+  { batchSize = 1_000, supervisor = { supervise: false } }: Tuning = {},
+): Promise<Contender> {
   const { PgBoss } = await load<Module>(peers, "pg-boss");
-  const off = { supervise: false, schedule: false, registerInstance: false };
+  const off = { schedule: false, registerInstance: false };
   const connection = { connectionString: url, application_name: contenderApplication, max: 10, idleTimeoutMillis: 0 };
-  const boss = new PgBoss({ ...connection, ...off, useListenNotify: true });
+  const boss = new PgBoss({ ...connection, ...off, ...supervisor, useListenNotify: true });
   boss.on("error", (error) => process.stderr.write(`pg-boss: ${error.message}\n`));
   await boss.start();
   await boss.createQueue(queue, { notify: true });
@@ -44,7 +53,7 @@ export async function pgBoss({ url, peers }: Setting): Promise<Contender> {
         );
     },
     async work(onStart) {
-      await boss.work(queue, { batchSize: 1_000, localConcurrency: 2, burstWhenBatchFull: true }, async (jobs) => {
+      await boss.work(queue, { batchSize, localConcurrency: 2, burstWhenBatchFull: true }, async (jobs) => {
         for (const { data } of jobs) onStart(data.n);
       });
     },
