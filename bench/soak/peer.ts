@@ -46,7 +46,7 @@ const recipes: Readonly<Record<SoakedPeer, Recipe>> = {
     },
     keepsExactly: true,
     open: (setting) => graphileWorker(setting, { pools: workers }),
-    client: async () => pg.Client as unknown as ClientClass,
+    client: async () => pg.Client,
     // What is done has no row there: only the future can lie around.
     lay: (pool, rows) => tablesOf["graphile-worker"].crowd(pool, rows),
   },

@@ -106,7 +106,7 @@ describe("a peer under the same load", () => {
       }
     }
     const times: Times = { claim: [], settle: [] };
-    clockQueries(Client as never, { claim: /^fetch/, settle: /^complete/ }, times);
+    clockQueries(Client, { claim: /^fetch/, settle: /^complete/ }, times);
     const client = new Client();
     await expect(client.query({ text: "fetch" }, 5)).resolves.toEqual({ rowCount: 5 });
     await client.query("fetch", 0);
