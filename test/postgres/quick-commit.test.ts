@@ -1,0 +1,48 @@
+import { Client } from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
+import { openConnections } from "../../src/adapters/postgres/connect.ts";
+import { aJob } from "../contract/store/fixture.ts";
+import { freshDatabase } from "../support/database.ts";
+
+/** Durable commits, as in production; the server of the tests has none. One connection serves every statement. */
+async function durable() {
+  const db = await freshDatabase({ own: true });
+  await db.pool.query(
+    "do $$ begin execute format('alter database %I set synchronous_commit = on', current_database()); end $$",
+  );
+  const connections = openConnections({ url: db.url, applicationName: "quick", connections: 1, txConnections: 1 });
+  const settings: string[] = [];
+  connections.main.on("connect", (client) => {
+    const send = client.query.bind(client) as (...of: unknown[]) => Promise<unknown>;
+    const watched = async (...of: unknown[]): Promise<unknown> => {
+      const answer = await send(...of);
+      const { rows } = (await send("show synchronous_commit")) as { rows: { synchronous_commit: string }[] };
+      settings.push(rows[0]?.synchronous_commit ?? "none");
+      return answer;
+    };
+    Object.assign(client, { query: watched });
+  });
+  onTestFinished(async () => {
+    await connections.close();
+    await db.close();
+  });
+  return { store: createPostgresStore(connections), settings, url: db.url };
+}
+
+test("a confirmation does not wait for the disk, and every later commit of its connection does", async () => {
+  const { store, settings, url } = await durable();
+  const { aftermath } = await store.insert([aJob()]);
+  const ids = aftermath.outbox.map(({ id }) => id);
+  expect(ids).toHaveLength(1);
+  settings.length = 0;
+  await store.confirm(ids.map((id) => ({ id, failed: [] })));
+  await store.insert([aJob()]);
+  expect(settings.length).toBeGreaterThan(1);
+  expect(new Set(settings)).toEqual(new Set(["on"]));
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  const { rows } = await client.query("select id::text from belfry.outbox where id = any($1)", [ids]);
+  expect(rows).toEqual([]);
+});
