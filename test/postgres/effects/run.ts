@@ -47,6 +47,7 @@ async function inWorld(
   const url = databaseOf(server, name);
   const pool = new Pool({ connectionString: url, max: 1 });
   // What is not yet gone when the database is dropped ends with an error.
+  pool.on("error", () => {});
   pool.on("connect", (client) => void client.on("error", () => {}));
   const connections = openConnections({
     url,
