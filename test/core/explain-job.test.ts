@@ -76,28 +76,31 @@ test("a job that failed itself says its own error, whatever became of the run th
 const patienceMs = 10_000;
 const times = [patienceMs - 1, patienceMs, patienceMs + 1];
 
+const combinations = times.flatMap((dueMs) =>
+  times.flatMap((createdMs) =>
+    [null, ...times].flatMap((unseenMs) =>
+      [0, 1].flatMap((count) => [false, true].map((isMore) => ({ dueMs, createdMs, unseenMs, count, isMore }))),
+    ),
+  ),
+);
+
 test("no worker is the cause only after ten seconds of both, and where none can be running", () => {
-  for (const dueMs of times) {
-    for (const createdMs of times) {
-      for (const unseenMs of [null, ...times]) {
-        for (const count of [0, 1]) {
-          for (const isMore of [false, true]) {
-            const over = { dueAt: now - dueMs, createdAt: now - createdMs };
-            const workerSeenAt = unseenMs === null ? null : now - unseenMs;
-            const more = { runningInLane: { count, isMore }, workerSeenAt };
-            const isLong = dueMs > patienceMs && createdMs > patienceMs && (unseenMs === null || unseenMs > patienceMs);
-            const seen = workerSeenAt === null ? "was ever seen" : "was seen since 2026-11-21T08:59:49.999Z";
-            const running = { "0 true": "", "1 true": "; more than 1 run there now", "1 false": "; 1 run there now" };
-            const tail = { "0 false": "; 0 run there now", ...running }[`${count} ${isMore}`] ?? "?";
-            expect(sentence(over, more), JSON.stringify({ dueMs, createdMs, unseenMs, count, isMore })).toBe(
-              isLong && count === 0 && !isMore
-                ? `its message is out, but no worker of lane default ${seen}`
-                : `it is queued in lane default behind 3${tail}`,
-            );
-          }
-        }
-      }
-    }
+  for (const each of combinations) {
+    const { dueMs, createdMs, unseenMs, count, isMore } = each;
+    const workerSeenAt = unseenMs === null ? null : now - unseenMs;
+    const said = sentence(
+      { dueAt: now - dueMs, createdAt: now - createdMs },
+      { runningInLane: { count, isMore }, workerSeenAt },
+    );
+    const isLong = dueMs > patienceMs && createdMs > patienceMs && (unseenMs === null || unseenMs > patienceMs);
+    const seen = workerSeenAt === null ? "was ever seen" : "was seen since 2026-11-21T08:59:49.999Z";
+    const some = isMore ? "; more than 1 run there now" : "; 1 run there now";
+    const none = isMore ? "" : "; 0 run there now";
+    const want =
+      isLong && count === 0 && !isMore
+        ? `its message is out, but no worker of lane default ${seen}`
+        : `it is queued in lane default behind 3${count === 0 ? none : some}`;
+    expect({ ...each, said }).toEqual({ ...each, said: want });
   }
 });
 
