@@ -90,7 +90,7 @@ describe("the clock and the version of a time", () => {
     expect(later).toMatchObject({ timezone: "UTC", version: 2 });
   });
 
-  test("stay those of the latest version where that of the day reads no such time", async () => {
+  test("of a schedule without versions are UTC and none", async () => {
     const [answer] = await storing({ facts: { versions: [], row: null } }).say("09:00");
     expect(answer).toMatchObject({ schedule: "", localTime: "2026-11-21T09:00", timezone: "UTC", version: null });
   });

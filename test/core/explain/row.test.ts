@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { explainRow } from "../../../src/core/admin/explain-row.ts";
 import type { ExplainInput } from "../../../src/core/admin/explanation.ts";
 import { reasons } from "../../../src/core/job/reasons.ts";
-import type { JobState, JobView, RunId } from "../../../src/core/job/job.ts";
+import type { JobView, RunId } from "../../../src/core/job/job.ts";
 import type { OccurrenceView } from "../../../src/core/ports/schedule.ts";
 import { aRow, hour, minute } from "../../schedules/spec.ts";
 import { aHolder, aJob, anOccurrence, aPause, daily, factsOf, inputOf, intervalOf, nine } from "./facts.ts";
@@ -34,7 +34,7 @@ const ran: readonly Case[] = [
   ["written ahead, paused", { nominalAt: now + 1 }, { facts: paused }],
 ];
 
-const states: readonly JobState[] = ["CANCELED", "SKIPPED"];
+const states: readonly JobView["state"][] = ["CANCELED", "SKIPPED"];
 const why = [null, reasons.overlap, reasons.expired, reasons.lockHeld, reasons.canceled];
 const stopped: readonly Case[] = [
   ...states.flatMap((state) =>
