@@ -2,42 +2,21 @@ import { expect, test } from "vitest";
 import { explainJob } from "../../src/core/admin/explain-job.ts";
 import type { JobId, JobView, RunId } from "../../src/core/job/job.ts";
 import type { WaitingFacts } from "../../src/core/ports/waiting.ts";
+import { aJob } from "./explain/facts.ts";
 
 const now = Date.UTC(2026, 10, 21, 9);
 
-const job: JobView = {
+const job = aJob({
   id: "7" as JobId,
   kind: "k",
-  key: null,
   state: "QUEUED",
   lane: "default",
-  hold: "none",
-  generation: 1,
   attempt: 0,
-  failures: 0,
-  interruptions: 0,
-  maxAttempts: 4,
-  payload: null,
-  result: null,
-  progress: null,
-  errorCode: null,
-  errorMessage: null,
-  worker: null,
-  trace: "t",
   scheduleId: null,
   scheduledFor: null,
   createdAt: now,
   dueAt: now,
-  startedAt: null,
-  leaseUntil: null,
-  finishedAt: null,
-  runId: null,
-  task: null,
-  blocked: false,
-  heldOn: null,
-  slotKeys: [],
-  payloadBytes: 4,
-};
+});
 
 const facts: WaitingFacts = {
   lanePause: null,
