@@ -2,7 +2,7 @@ import { median, quantile } from "../rounds.ts";
 import type { ContenderName } from "./contender.ts";
 import type { Stretch } from "./ring.ts";
 
-export const stretches = ["single", "insert", "drain", "both", "drain beside", "both beside"] as const;
+export const stretches = ["single", "insert", "drain", "both", "both analyzed", "drain beside", "both beside"] as const;
 export type StretchName = (typeof stretches)[number];
 
 /** What one contender did in one round. `idleMs` and `loadedMs` are single pick-ups. */
@@ -60,6 +60,7 @@ const labels: Readonly<Record<StretchName, string>> = {
   insert: "insert, 1,000 a call",
   drain: "drain",
   both: "end to end: insert and drain at once",
+  "both analyzed": "end to end after an analyze of the drained table",
   "drain beside": "drain beside the crowd",
   "both beside": "end to end beside the crowd",
 };
@@ -69,7 +70,7 @@ export function lines(rounds: Rounds): readonly Line[] {
     line(rounds, labels[name], "jobs/s", (round) => round.stretches[name]?.perSecond),
   );
   const ratio = line(rounds, "end to end beside the crowd, to empty", "x", besideToEmpty);
-  const costs = (["insert", "drain", "both"] as const).flatMap((name) => [
+  const costs = (["insert", "drain", "both", "both analyzed"] as const).flatMap((name) => [
     line(rounds, `${labels[name]}: Postgres CPU`, "us a job", (round) => round.stretches[name]?.postgresUs),
     line(rounds, `${labels[name]}: Node CPU`, "us a job", (round) => round.stretches[name]?.nodeUs),
     line(rounds, `${labels[name]}: WAL`, "B a job", (round) => round.stretches[name]?.walBytes),

@@ -11,7 +11,16 @@ import { type Started, start } from "./start.ts";
 import { tablesOf } from "./tables.ts";
 
 /** What a run is made of at `size` 1; a smaller one shows that it runs, not what is quick. */
-const whole = { jobs: 20_000, single: 300, perCall: 1_000, crowd: 1_000_000, idle: 60, loaded: 100, perSecond: 1_000 };
+const whole = {
+  jobs: 20_000,
+  single: 300,
+  perCall: 1_000,
+  analyzed: 5_000,
+  crowd: 1_000_000,
+  idle: 60,
+  loaded: 100,
+  perSecond: 1_000,
+};
 const crowded: readonly ContenderName[] = ["belfry", "graphile-worker", "pg-boss"];
 
 export type Plan = typeof whole;
@@ -22,6 +31,7 @@ export function planOf(size: number): Plan {
     ...whole,
     jobs: part(whole.jobs, 1_000),
     single: part(whole.single, 20),
+    analyzed: part(whole.analyzed, 1_000),
     crowd: part(whole.crowd, 1_000),
     idle: part(whole.idle, 10),
     loaded: part(whole.loaded, 20),
@@ -45,6 +55,7 @@ export async function peers(ground: Ground, size: number, tell: (text: string) =
       const process = await start({ name, url: database.url, peers: folder, sqs: sqs.url });
       const corner = { name, process, pool: await own(database), tables: tablesOf[name], mark: 0 };
       opened.push(corner);
+      await leaveUnattended(corner);
       return corner;
     };
     const empty = new Map<ContenderName, Opened>();
@@ -100,6 +111,15 @@ async function inTurns({ plan, empty, full, tell }: Ring): Promise<Rounds> {
   return done;
 }
 
+/** Vacuum and analyze come when the round says, not in the middle of one contender's stretch. */
+async function leaveUnattended({ pool, tables }: Corner): Promise<void> {
+  const { rows } = await pool.query<{ name: string }>(
+    "select c.oid::regclass::text as name from pg_class c where c.relnamespace = $1::regnamespace and c.relkind = 'r'",
+    [tables.schema],
+  );
+  for (const { name } of rows) await pool.query(`alter table ${name} set (autovacuum_enabled = false)`);
+}
+
 /** The connection of the bench itself; its CPU is not counted. */
 const own = async (database: Database): Promise<pg.Pool> =>
   new pg.Pool({ connectionString: database.url, max: 1, application_name: "bench peers" });
@@ -118,23 +138,27 @@ async function roundOf(corner: Opened, full: Opened | null, plan: Plan): Promise
   await emptied(corner);
   const emptyBytes = await bytesOf(corner);
   made.insert = await stretch(corner, { insert: bulk, work: 0 });
+  // Statistics of a queue that has jobs: each contender's best plans are made from them.
+  await corner.pool.query("analyze");
   made.drain = await stretch(corner, { insert: null, work: jobs });
-  const keptBytes = (await bytesOf(corner)) - emptyBytes;
-  await emptied(corner);
   made.both = await stretch(corner, { insert: bulk, work: jobs });
+  await corner.pool.query("vacuum (analyze, truncate false)");
+  made["both analyzed"] = await stretch(corner, { insert: { ...bulk, count: plan.analyzed }, work: plan.analyzed });
+  const keptBytes = ((await bytesOf(corner)) - emptyBytes) / (2 * jobs + plan.analyzed);
   if (full !== null) {
+    await full.pool.query("vacuum");
     await stretch(full, { insert: bulk, work: 0 });
     made["drain beside"] = await stretch(full, { insert: null, work: jobs });
     made["both beside"] = await stretch(full, { insert: bulk, work: jobs });
   }
   await emptied(corner);
-  if (name === "roof") return { stretches: made, idleMs: [], loadedMs: [], keptBytes: keptBytes / jobs };
+  if (name === "roof") return { stretches: made, idleMs: [], loadedMs: [], keptBytes };
   const { ms: idleMs } = await process.ask({ do: "idle", samples: plan.idle }, "latency");
   const { ms: loadedMs } = await process.ask(
     { do: "loaded", samples: plan.loaded, perSecond: plan.perSecond },
     "latency",
   );
-  return { stretches: made, idleMs, loadedMs, keptBytes: keptBytes / jobs };
+  return { stretches: made, idleMs, loadedMs, keptBytes };
 }
 
 async function emptied({ process, pool, tables }: Opened): Promise<void> {
