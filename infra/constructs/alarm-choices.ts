@@ -37,6 +37,8 @@ export interface AlarmChoices {
   readonly failedPublishes: Choice;
   /** Times in 5 minutes that the archive could not be written, where there is one. Warn. */
   readonly failedArchives: Choice;
+  /** Seconds that the first row past its retention waits for the archive, where there is one. Up to 2 hours are not measured. Warn. */
+  readonly archiveLagSeconds: Choice;
   /** Times in 5 minutes that a sweep started later than its own `maxLateness`. Page. */
   readonly lateSweeps: Choice;
   /** Occurrences PLANNED although their time was 10 minutes ago or more: none may be left undecided. Page. */
@@ -119,6 +121,7 @@ export const usualAlarms: AlarmChoices = {
   failedSteps: 0,
   failedPublishes: 0,
   failedArchives: 0,
+  archiveLagSeconds: 14_400,
   lateSweeps: 0,
   overdueOccurrences: 0,
   longRuns: 0,

@@ -36,7 +36,7 @@ export function addSchedulerAlarms(maker: AlarmMaker, choices: AlarmChoices, top
     section: "rescues",
   });
   addSums(maker, choices, topology);
-  addFigures(maker, choices);
+  addFigures(maker, choices, topology);
 }
 
 function addSums(maker: AlarmMaker, choices: AlarmChoices, { onLockOutage, publishes, archive }: Topology): void {
@@ -58,11 +58,13 @@ function addSums(maker: AlarmMaker, choices: AlarmChoices, { onLockOutage, publi
 }
 
 /** What only the database knows, as a scheduler task reads it once. */
-function addFigures(maker: AlarmMaker, choices: AlarmChoices): void {
+function addFigures(maker: AlarmMaker, choices: AlarmChoices, { archive }: Topology): void {
   const { overdueOccurrences, deadRowsPercent } = choices;
   const oldestMs = inMilliseconds(choices.oldestTransactionSeconds);
   const behindMs = inMilliseconds(choices.clockBehindSeconds);
   const behind = "The database's clock stepped back: schedules wait for it (ms)";
+  const lagMs = archive === undefined ? "none" : inMilliseconds(choices.archiveLagSeconds);
+  const late = "What is past its retention waits for the archive (ms)";
   const overdue = "Occurrences are past and undecided";
   const dead = "Dead rows pile up (percent of a table)";
   const open = "A transaction stays open (ms)";
@@ -70,6 +72,7 @@ function addFigures(maker: AlarmMaker, choices: AlarmChoices): void {
     ["Overdue", overdueOccurrences, "scheduler.occurrences.overdue", overdue, "overdue", true],
     ["DeadRows", deadRowsPercent, "database.dead_rows", dead, "dead-rows", false],
     ["OldestTransaction", oldestMs, "database.oldest_transaction", open, "oldest-transaction", false],
+    ["LateArchive", lagMs, "archive.lag", late, "late-archive", false],
     ["ClockBehind", behindMs, "database.clock_behind", behind, "clock-behind", true],
   ] as const;
   for (const [id, choice, name, what, section, page] of figures) {

@@ -78,7 +78,7 @@ test.each(reading)("$id reads $name as the code really writes it: name, every di
 
 const unitOf = (name: string): string => {
   if (name === "database.dead_rows" || name.startsWith("worst.")) return "Percent";
-  return /\.time$|lateness$|transaction$|behind$/.test(name) ? "Milliseconds" : "Count";
+  return /\.time$|lateness$|transaction$|behind$|lag$/.test(name) ? "Milliseconds" : "Count";
 };
 
 test.each(["healthy", "idle"])("a system that is %s rings no alarm", (name) => {

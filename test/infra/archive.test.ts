@@ -89,7 +89,7 @@ describe("a stage that archives in a bucket of its stack", () => {
 
   test("the alarm is there", () => {
     const alarms = resources(template, "AWS::CloudWatch::Alarm").map(({ Properties }) => Properties["MetricName"]);
-    expect(alarms).toContain("archive.failed");
+    expect(alarms).toEqual(expect.arrayContaining(["archive.failed", "archive.lag"]));
   });
 });
 
@@ -107,5 +107,6 @@ test("a stage that does not archive has no bucket, no right, no variable and no 
   expect(resources(template, "AWS::S3::Bucket")).toEqual([]);
   expect(rightsInS3(template)).toEqual([]);
   expect(placeOf(template)).toBeUndefined();
-  template.resourcePropertiesCountIs("AWS::CloudWatch::Alarm", { MetricName: "archive.failed" }, 0);
+  for (const name of ["archive.failed", "archive.lag"])
+    template.resourcePropertiesCountIs("AWS::CloudWatch::Alarm", { MetricName: name }, 0);
 });
