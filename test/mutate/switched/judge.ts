@@ -55,6 +55,8 @@ class SwitchedCourt {
   readonly #plan: Plan;
   readonly #refused = new Set<string>();
   readonly #tests = new Map<string, number>();
+  /** Survivors, by the number of tests that they had survived when it was said. */
+  readonly #said = new Map<string, number>();
   readonly #damages = new Map<string, number>();
   readonly #asked: Asked;
   readonly #env: Readonly<Record<string, string>>;
@@ -81,7 +83,12 @@ class SwitchedCourt {
       say(`${name}, up to ${round.msMax / 1_000} s for each mutant, ${tests}: ${this.#alive.size} not found`);
     }
     // A later stage may find it all the same: then that replaces the verdict.
-    for (const one of this.#alive.values()) if (this.#isTried(one)) this.#say(one.key, "survived", null);
+    for (const { key } of this.#alive.values()) {
+      const tests = this.#tests.get(key) ?? 0;
+      if (tests === (this.#said.get(key) ?? 0)) continue;
+      this.#said.set(key, tests);
+      this.#say(key, "survived", null);
+    }
   }
 
   /** Says what nothing enters. @returns keys that no test was tried with although one enters them. */
