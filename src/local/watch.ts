@@ -15,7 +15,7 @@ export interface Wanted {
 }
 
 export interface Watch {
-  /** Looks in these folders from now on. */
+  /** Looks in these folders too; a folder that is watched stays so. */
   follow(folders: readonly string[]): void;
   stop(): void;
 }
@@ -31,26 +31,36 @@ export function watchSources(folders: readonly string[], wanted: Wanted, changed
   const seen = (folder: string, event: string, file: string): void => {
     const path = join(folder, file);
     // A folder that was made or moved here: it comes with its files, and at an old path it is another folder.
-    const isNewFolder = event === "rename" && follow(path);
+    const isNewFolder = event === "rename" && follow(path, { replaces: true });
     if (!isNewFolder && !(isSource.test(file) && wanted.file(path))) return;
     clearTimeout(timer);
     timer = setTimeout(() => changed(file), settleMs);
   };
 
-  const follow = (folder: string): boolean => {
-    watchers.get(folder)?.close();
-    watchers.delete(folder);
-    if (!wanted.folder(folder) || watchers.size >= watchedFoldersMax) return false;
+  const follow = (folder: string, { replaces }: { readonly replaces: boolean }): boolean => {
+    if (replaces || !wanted.folder(folder)) forget(folder);
+    const isWatched = watchers.has(folder);
+    if (!wanted.folder(folder) || (!isWatched && watchers.size >= watchedFoldersMax)) return false;
     const children = foldersIn(folder);
     if (children === null) return false;
+    // A watch that is made again loses the save that came just before: the one that repairs what was refused.
+    if (!isWatched) watchers.set(folder, watched(folder));
+    for (const child of children) follow(join(folder, child), { replaces });
+    return true;
+  };
+
+  const watched = (folder: string): FSWatcher => {
     const watcher = watch(folder, (event, file) => {
       if (file !== null) seen(folder, event, file);
     });
     // A folder that disappears is not worth ending for.
-    watcher.on("error", () => watcher.close());
-    watchers.set(folder, watcher);
-    for (const child of children) follow(join(folder, child));
-    return true;
+    watcher.on("error", () => forget(folder));
+    return watcher;
+  };
+
+  const forget = (folder: string): void => {
+    watchers.get(folder)?.close();
+    watchers.delete(folder);
   };
 
   const stop = (): void => {
@@ -59,7 +69,7 @@ export function watchSources(folders: readonly string[], wanted: Wanted, changed
     watchers.clear();
   };
   const followAll = (all: readonly string[]): void => {
-    for (const folder of all) follow(folder);
+    for (const folder of all) follow(folder, { replaces: false });
   };
   followAll(folders);
   return { stop, follow: followAll };

@@ -1,12 +1,13 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { watchSources } from "../../src/local/watch.ts";
+import { type Watch, watchSources } from "../../src/local/watch.ts";
 import { freshFolder } from "./folder.ts";
 import { until } from "./until.ts";
 
 let folder: string;
 let seen: string[];
+let watch: Watch;
 
 beforeEach(() => {
   folder = freshFolder();
@@ -16,8 +17,8 @@ beforeEach(() => {
   seen = [];
   const home = join(folder, "app", "home");
   const wanted = { file: () => true, folder: (path: string) => path !== home };
-  const watch = watchSources([join(folder, "app")], wanted, (file) => void seen.push(file));
-  onTestFinished(() => watch.stop());
+  watch = watchSources([join(folder, "app")], wanted, (file) => void seen.push(file));
+  onTestFinished(watch.stop);
 });
 
 const save = (path: string, text: string): void => writeFileSync(join(folder, "app", path), text);
@@ -29,6 +30,21 @@ describe("the watched sources", () => {
     save("jobs/greet.ts", "3");
     await told();
     expect(seen).toEqual(["greet.ts"]);
+  });
+
+  it("tell a save that comes just before the folders are followed again, as after a reload", async () => {
+    save("jobs/greet.ts", "2");
+    watch.follow([join(folder, "app")]);
+    await told();
+    expect(seen).toEqual(["greet.ts"]);
+  });
+
+  it("tell what is saved in a folder that is followed later", async () => {
+    mkdirSync(join(folder, "beside"));
+    watch.follow([join(folder, "beside")]);
+    writeFileSync(join(folder, "beside/late.ts"), "1");
+    await told();
+    expect(seen).toEqual(["late.ts"]);
   });
 
   it("tell a file again and again that an editor replaces by renaming", async () => {
