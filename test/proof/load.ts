@@ -1,7 +1,7 @@
 import type { System } from "./system.ts";
 import { letPass } from "./until.ts";
 
-/** Somebody who enqueues all the time, and keeps what was answered. Ends with the system, when nobody ends it before. */
+/** A client that enqueues all the time, and keeps what was answered. Ends with the system at the latest. */
 export interface Load {
   /** Keys whose enqueue was answered. */
   readonly acknowledged: ReadonlySet<string>;
@@ -10,11 +10,14 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-const pageSize = 10;
+const usualPageSize = 10;
 const pauseMs = 100;
 
-/** A call that fails says nothing about whether it was written, so it is made again with the same keys. */
-export function startLoad(system: System, kinds: readonly string[]): Load {
+/**
+ * A call that fails says nothing about whether it was written, so it is made again with the same keys.
+ * @param pageSize jobs of one kind in a call; the calls of all kinds come ten times a second
+ */
+export function startLoad(system: System, kinds: readonly string[], pageSize = usualPageSize): Load {
   const acknowledged = new Set<string>();
   const over = new AbortController();
   let refused = 0;

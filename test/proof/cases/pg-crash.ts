@@ -34,7 +34,7 @@ export const pgCrash: Proof = {
       await system.install();
       const wakes = system.wakes({ everyMs: 1_000 });
       const fleet = system.fleet({ deadLetters: true });
-      const load = startLoad(system, ["calls", "books"]);
+      const load = startLoad(system, ["calls", "books"], pageSizeOf(context));
       await until("the first jobs to be done", 60_000, async () => (await counts(system)).done > 0);
       const backMs: number[] = [];
       for (const [number, plan] of plansOf(context)) {
@@ -75,6 +75,10 @@ interface Plan {
   readonly mode: Exclude<Parameters<RunningPostgres["stop"]>[0], undefined>;
   readonly afterMs: number;
 }
+
+/** The size is the number of crashes; where minutes say that, it is the load between them. */
+const pageSizeOf = ({ size, minutes }: ProofContext): number | undefined =>
+  minutes === null ? undefined : Math.max(1, Math.round(10 * size));
 
 /** As many as its size says, or until the minutes are over. */
 function* plansOf({ seed, size, minutes }: ProofContext): Generator<[number: number, plan: Plan]> {
