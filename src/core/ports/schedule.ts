@@ -104,7 +104,7 @@ export interface PlannedOccurrence {
   readonly isCatchUp: boolean;
   readonly missedCount: number;
   readonly job: NewJob | null;
-  /** The version that decided it, when that is not the schedule's own any more. */
+  /** The version of the schedule that decided it; left out, it is the one that the plan names. */
   readonly version?: number;
 }
 

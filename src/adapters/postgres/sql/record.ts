@@ -1,12 +1,13 @@
 /**
- * What every statement that moves jobs has in common: one event row for each kind of move, the rows of history that people
- * read, and the outbox. A statement locks its rows as `mine`, numbers their kinds of move in `kind` (1, 2, ...), writes
- * `drawn.ids[kind]` into the `event_id` of its jobs, and lists its moves as `moves`.
+ * What every statement that writes jobs has in common: one event row for each kind of move, the rows of history that people
+ * read, and the outbox. It lists its moves as `moves`. A statement that moves jobs locks them as `mine`, numbers their kinds of
+ * move in `kind` (1, 2, ...) and writes `drawn.ids[kind]` into their `event_id`; one that makes jobs draws an id for PENDING and
+ * one for QUEUED.
  */
 
 /**
  * An event id for each kind of move, drawn after the locks: a statement that drew first and then waited for a row would have a
- * smaller id than the move it waited for, which the guard refuses.
+ * smaller id than the move it waited for, which the trigger `job_guard` refuses.
  */
 export const drawnFrom = (kinds: string): string => `drawn as materialized (
   select array_agg(nextval('belfry.event_id_seq')) as ids from generate_series(1, (select max(kind) from ${kinds})::int)
