@@ -73,8 +73,8 @@ async function claim(
   messages: readonly Message[],
   options: ClaimOptions,
 ): ReturnType<Store["claim"]> {
-  const asked: Map<string, number> = newest(messages);
-  if (asked.size === 0) return { claimed: [], aftermath: noAftermath };
+  const waiting: Map<string, number> = newest(messages);
+  if (waiting.size === 0) return { claimed: [], aftermath: noAftermath };
   const claimAll = <R>(
     statement: Statement<R>,
     group: ReadonlyMap<string, number>,
@@ -83,17 +83,17 @@ async function claim(
     unlessLockedEach([...group.keys()], (ids) =>
       session.run(statement, [ids, ids.map((id) => group.get(id)), options.worker, options.alone, ...more]),
     );
-  const plain = (await claimAll(claimPlain, asked)).flatMap(claimedTogether);
-  for (const { jobId } of plain) asked.delete(jobId);
-  if (asked.size === 0) return { claimed: plain, aftermath: noAftermath };
+  const plain = (await claimAll(claimPlain, waiting)).flatMap(claimedTogether);
+  for (const { jobId } of plain) waiting.delete(jobId);
+  if (waiting.size === 0) return { claimed: plain, aftermath: noAftermath };
   const rows: ClaimedRow[] = [];
   try {
-    const left = [...asked.keys()];
+    const left = [...waiting.keys()];
     // One row is claimed singly however many slots it needs, so nothing has to be looked up first.
     const groups =
       left.length === 1 ? [left] : claimable(await session.run(findFull, [left, options.alone, options.asked ?? []]));
     for (const ids of groups) {
-      const group = new Map(ids.map((id) => [id, asked.get(id) ?? 0]));
+      const group = new Map(ids.map((id) => [id, waiting.get(id) ?? 0]));
       rows.push(...(await claimAll(claimFull, group, [options.asked ?? []])));
     }
   } catch (error) {

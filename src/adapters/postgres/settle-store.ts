@@ -84,8 +84,8 @@ async function settleIn(
 }
 
 /**
- * What the first text left out has slots, a schedule, a run or an expiry, or is another's by now. `inRun` saves the first, as
- * does an outcome that goes back to the queue.
+ * Plain rows first; what that text left out has slots, a schedule, a run or an expiry, or another worker by now. Outcomes of
+ * tasks (`inRun`) and those that go back to the queue are never plain: they go to the second text at once.
  */
 async function write(
   run: Session["run"],

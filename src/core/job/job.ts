@@ -21,7 +21,7 @@ export interface SlotGroup {
   readonly key: string;
   readonly size: number;
   readonly onRefusal: OnRefusal;
-  /** Written as the reason of a SKIPPED job: `lock-held` or `overlap`. */
+  /** Why a job without it waits or is SKIPPED. */
   readonly reason: "slot" | "lock-held" | "overlap";
 }
 

@@ -1,6 +1,6 @@
 /**
  * What a committed change leaves to do: `delivery/after-commit.ts` does it. Dispatching is the exception: `delivery/relay.ts`
- * sends what it dispatched.
+ * sends what it dispatched, while it reads the next page.
  */
 import type { OutboxBatch } from "./outbox.ts";
 import type { RunId } from "../job/job.ts";

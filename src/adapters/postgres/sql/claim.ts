@@ -50,9 +50,10 @@ const leased = `leased as (
 /**
  * Due QUEUED rows without slots, schedule, run or expiry -> RUNNING under a lease. $1 ids, ascending, $2 generations $3 worker
  * $4 solo.
- * Locks: jobs in id order, and it waits (2 s at most): SKIP LOCKED would drop work that a reader only looks at.
+ * Locks: jobs in id order, and it waits (2 s at most): SKIP LOCKED would leave a message unclaimed for as long as a transaction
+ * that changes nothing (a select for update, a backup) holds its row.
  * Generations are found by their place in $1, not by a join: a planner that expects one row compares each row with every other.
- * `now()` is called rarely: the planner inlines each call again, which costs as much as a row.
+ * The time is a column of `mine`: each call of `belfry.now()` in the text is inlined, and costs as much as a row.
  */
 export const claimPlain = keptForAnySize<PlainClaims>(
   "claim",

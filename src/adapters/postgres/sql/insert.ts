@@ -14,7 +14,7 @@ export interface InsertedRow {
 
 /**
  * Inserts up to 1,000 jobs (ids in the order they are given) with their events, and one outbox batch for each lane with rows
- * that are due in time. Arrays may be shorter than $1: one element stands for all rows, none for null in all of them.
+ * that are due within the dispatch window. Arrays may be shorter than $1: one element stands for all rows, none for null in all of them.
  * For a page of a fan-out also $15 its run and $16 the rows for their conditions.
  * Locks: the unique entries of its keys, in (key, kind) order, so that two callers with the same keys cannot deadlock
  * (the key first: it differs most, and a sort compares less).
