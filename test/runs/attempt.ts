@@ -60,7 +60,7 @@ const ownTx = { query: () => Promise.reject(new Error("no page is read in it")) 
 export function tableOf(ids: readonly number[], asksMax = 20) {
   const asked: { readonly after: number | null; readonly limit: number }[] = [];
   const query = async (_text: string, values: readonly unknown[] = []) => {
-    const [limit, after] = [Number(values[0]), values[1] === undefined ? null : Number(values[1])];
+    const [limit, after] = [Number(values[0]), values.length === 1 ? null : Number(values[1])];
     asked.push({ after, limit });
     if (asked.length > asksMax) throw new Error("it asks for pages without an end");
     const behind = ids.filter((id) => after === null || id > after).toSorted((a, b) => a - b);

@@ -23,7 +23,7 @@ function stage(runs: Readonly<Record<string, readonly Page[]>>, onPage: () => vo
     store: Object.assign({}, base.store, {
       cancelRun: async (id: RunId, options?: object) => {
         calls.push(`run ${id} ${JSON.stringify(options)}`);
-        return runs[id] !== undefined;
+        return (runs[id] ?? []).length > 0;
       },
       cancelPage: async (id: RunId, { limit }: { limit: number }) => {
         calls.push(`page ${id} ${limit}`);
@@ -96,13 +96,13 @@ describe("the cancel of one run", () => {
 });
 
 describe("cancels that their process left", () => {
-  test("are continued, all that are found", async () => {
-    const { ports, calls } = stage({ 7: [{ canceled: 3 }, end], 8: [end], 9: [{ canceled: 2 }, end] });
+  test("are continued, all that are found and still open", async () => {
+    const { ports, calls } = stage({ 7: [{ canceled: 3 }, end], 8: [end], 9: [{ canceled: 2 }, end], 10: [] });
     const { signal } = new AbortController();
     const only = { withdrawn: "daily-quiz" };
     expect(await finishCancels(ports, registry, { signal, only })).toEqual({ "jobs.canceled": 5 });
     expect(calls[0]).toBe(`canceling ${runLimits.cancelingRunsMax} {"withdrawn":"daily-quiz"}`);
-    expect(calls.filter((call) => call.startsWith("run "))).toEqual(["run 7 {}", "run 8 {}", "run 9 {}"]);
+    expect(calls.filter((call) => call.startsWith("run "))).toEqual(["run 7 {}", "run 8 {}", "run 9 {}", "run 10 {}"]);
   });
 
   test("are none when no run is canceling", async () => {
