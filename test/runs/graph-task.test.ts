@@ -62,6 +62,7 @@ describe("the plan of a run", () => {
     const run = await planRun(graphsOf().plain, { day: "b" }, options);
     expect(run).toMatchObject({ kind: "plain", key: "monday", version: 3, onFailure: "continue", sealed: true });
     expect(run.input).toEqual({ day: "b" });
+    expect(run.shape).toMatch(/^[0-9a-f]{16}$/);
     expect(edgesOf(run)).toEqual([
       ["a", "all", [], false, "plain.a"],
       ["b", "all", [0], true, "plain.b"],
