@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { openConnections } from "../../src/adapters/postgres/connect.ts";
 import { confirmWhole } from "../../src/adapters/postgres/sql/relay.ts";
+import { execute } from "../../src/adapters/postgres/statement.ts";
 import { aJob } from "../contract/store/fixture.ts";
 import { freshDatabase } from "../support/database.ts";
 
@@ -55,7 +56,7 @@ test("the statement of a confirmation asks for a quick commit of its own transac
   onTestFinished(() => client.end());
   const setting = async (): Promise<unknown> => (await client.query("show synchronous_commit")).rows;
   await client.query("begin");
-  await client.query(confirmWhole.text, [["1"]]);
+  await execute(client, confirmWhole, [["1"]]);
   expect(await setting()).toEqual([{ synchronous_commit: "off" }]);
   await client.query("commit");
   expect(await setting()).toEqual([{ synchronous_commit: "on" }]);

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { leaveRuns } from "../../src/adapters/postgres/sql/archive.ts";
 import { renewLeases } from "../../src/adapters/postgres/sql/lease.ts";
 import { addUpRuns } from "../../src/adapters/postgres/sql/resolve.ts";
+import { execute, type Statement } from "../../src/adapters/postgres/statement.ts";
 import { insertMany, running } from "../contract/store/fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { untilWaiting } from "./race.ts";
@@ -16,20 +17,20 @@ afterEach(() => db.close());
  * Runs a statement that stops where it has taken its snapshot and reads the rows of this condition, which it does not yet lock.
  * `change` is committed before it goes on.
  */
-async function changedUnder(
-  { text }: { readonly text: string },
+async function changedUnder<R>(
+  statement: Statement<R>,
   { condition, values, change }: { readonly condition: string; readonly values: unknown[]; readonly change: string },
-): Promise<Record<string, unknown>[]> {
-  if (!text.includes(condition)) throw new Error(`the statement has no condition ${condition}`);
+): Promise<readonly R[]> {
+  if (!statement.text.includes(condition)) throw new Error(`the statement has no condition ${condition}`);
   const holder = await db.pool.connect();
   try {
     await holder.query("begin; select pg_advisory_xact_lock(1)");
-    const stopping = text.replace(condition, `${condition} and pg_advisory_xact_lock_shared(1) is not null`);
-    const answering = db.pool.query(stopping, values);
+    const text = statement.text.replace(condition, `${condition} and pg_advisory_xact_lock_shared(1) is not null`);
+    const answering = execute(db.pool, { ...statement, text }, values);
     await untilWaiting(db);
     await holder.query(change);
     await holder.query("commit");
-    return (await answering).rows as Record<string, unknown>[];
+    return await answering;
   } finally {
     holder.release();
   }
@@ -89,8 +90,8 @@ test("what leaves for the archive locks the runs of its own jobs and no others",
   const holder = await pool.connect();
   try {
     await holder.query("begin");
-    const gone = await holder.query(leaveRuns.text, [[job?.id], [job?.version], [ids[1]], ["1"]]);
-    expect(gone.rows).toEqual([{ gone: 1 }]);
+    const gone = await execute(holder, leaveRuns, [[job?.id], [job?.version], [ids[1]], ["1"]]);
+    expect(gone).toEqual([{ gone: 1 }]);
     const free = await pool.query("select id from belfry.run order by id for update skip locked");
     expect((free.rows as { id: string }[]).map(({ id }) => id)).toEqual([ids[2]]);
   } finally {
