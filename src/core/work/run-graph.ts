@@ -81,12 +81,10 @@ function rowsOf(tasks: readonly GraphTaskDefinition[], options: RowOptions): rea
     task: name,
     join,
     after: after.map((one) => places.get(one) ?? 0),
-    hasCondition: hasCondition(definition),
+    hasCondition: definition.body.when !== null,
     job: rowOf(definition, options),
   }));
 }
-
-const hasCondition = ({ body }: JobDefinition): boolean => body.is === "task" && body.when !== null;
 
 /** The row of one task. Its input is the run's, so its own payload is empty. */
 const rowOf = (definition: JobDefinition, { stage, trace }: RowOptions): NewTask["job"] =>
@@ -116,7 +114,7 @@ export async function runTask({ job }: InvocationScope, body: TaskBody, context:
 /** Whether a task's branch is taken. A condition that throws says yes: the attempt then fails with the same error. */
 export async function isTaken({ body }: GraphDefinition, run: InRun): Promise<boolean> {
   const task = body.is === "graph" ? body.tasks.find(({ name }) => name === run.task)?.definition : body.task;
-  if (task?.body.is !== "task" || task.body.when === null) return true;
+  if (task === undefined || task.body.when === null) return true;
   try {
     return await task.body.when(await givenOf(task.body, run));
   } catch {
