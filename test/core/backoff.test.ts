@@ -55,6 +55,14 @@ describe("a backoff of a definition's own", () => {
     expect(backoffMs({ ...waits, capMs: contractLimits.delayMsMax }, 0, 0.5)).toBe(contractLimits.delayMsMax);
   });
 
+  test.each([-1, Number.NaN, Number.NEGATIVE_INFINITY])("that answers %s ms is refused with what it answered", (ms) => {
+    const waits = { ...policy, backoff: () => ms };
+    expect(() => backoffMs(waits, 3, 0.5)).toThrow(
+      new RangeError(`retry.backoff(3) is ${ms} ms; it must be 0 or more`),
+    );
+    expect(backoffMs({ ...waits, backoff: () => 0 }, 3, 0.5)).toBe(0);
+  });
+
   test("that answers no duration is found by check, with what it answered", () => {
     const [problem] = problemsOf({ maxAttempts: 2, backoff: () => "soon" as Duration });
     expect(problem).toMatch(/^retry\.backoff must answer a duration: retry\.backoff\(0\) is "soon"/);

@@ -2,6 +2,8 @@ import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { openConnections } from "../../src/adapters/postgres/connect.ts";
+import { confirmWhole } from "../../src/adapters/postgres/sql/relay.ts";
+import { execute } from "../../src/adapters/postgres/statement.ts";
 import { aJob } from "../contract/store/fixture.ts";
 import { freshDatabase } from "../support/database.ts";
 
@@ -45,4 +47,17 @@ test("a confirmation does not wait for the disk, and every later commit of its c
   onTestFinished(() => client.end());
   const { rows } = await client.query("select id::text from belfry.outbox where id = any($1)", [ids]);
   expect(rows).toEqual([]);
+});
+
+test("the statement of a confirmation asks for a quick commit of its own transaction", async () => {
+  const { url } = await durable();
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  const setting = async (): Promise<unknown> => (await client.query("show synchronous_commit")).rows;
+  await client.query("begin");
+  await execute(client, confirmWhole, [["1"]]);
+  expect(await setting()).toEqual([{ synchronous_commit: "off" }]);
+  await client.query("commit");
+  expect(await setting()).toEqual([{ synchronous_commit: "on" }]);
 });

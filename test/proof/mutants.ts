@@ -161,7 +161,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   conditions: [
     {
       file: "/src/core/work/run-graph.ts",
-      from: "hasCondition: hasCondition(definition)",
+      from: "hasCondition: definition.body.when !== null",
       to: "hasCondition: false",
     },
   ],

@@ -9,7 +9,7 @@ import {
   type PayloadIn,
   type PayloadOut,
 } from "./define-job.ts";
-import type { JobDefinition, TaskBody } from "./definition.ts";
+import type { JobDefinition, TaskBody, TaskDefinition } from "./definition.ts";
 import { PermanentError } from "./errors.ts";
 import { checkGraph, type GraphTask } from "./graph-shape.ts";
 import type { Json } from "../job/job.ts";
@@ -67,7 +67,7 @@ export function defineDataGraph<S extends StandardSchemaV1 = NoPayload>(
   });
 }
 
-function taskOf<S extends StandardSchemaV1>(options: DataGraphOptions<S>, graph: TaskBody["graph"]): JobDefinition {
+function taskOf<S extends StandardSchemaV1>(options: DataGraphOptions<S>, graph: TaskBody["graph"]): TaskDefinition {
   const { id, version: _version, input: _input, key: _key, onFailure: _failure, graph: _graph, ...rest } = options;
   const { run: _run, when, ...limitsOfTask } = rest;
   const body: TaskBody = {
@@ -79,6 +79,7 @@ function taskOf<S extends StandardSchemaV1>(options: DataGraphOptions<S>, graph:
   };
   return {
     ...definitionFrom({ ...limitsOfTask, id: `${id}.task` }, body),
+    body,
     check: async () => ({ ok: true, value: null }),
   };
 }

@@ -220,6 +220,7 @@ function taskOf(graph: TaskBody["graph"], name: string, task: AnyTask): GraphTas
     after: aliases.map(([, before]) => before),
     definition: {
       ...definitionFrom({ ...options, id: `${graph.id}.${name}` }, body),
+      body,
       check: async (payload) => ({ ok: true, value: payload }),
       onSettled: onSettled === undefined ? null : settledWith(graph, onSettled.bind(task)),
     },

@@ -70,6 +70,9 @@ export interface TaskBody {
   readonly run: (given: unknown, context: Context) => Promise<Json | void>;
 }
 
+/** A task of a graph, as a kind of job. */
+export type TaskDefinition = JobDefinition & { readonly body: TaskBody };
+
 interface AnyGraphBody {
   /** A changed graph never touches a run that has started. */
   readonly version: number;
@@ -82,14 +85,14 @@ export interface GraphBody extends AnyGraphBody {
 }
 
 export interface GraphTaskDefinition extends GraphTask {
-  readonly definition: JobDefinition;
+  readonly definition: TaskDefinition;
 }
 
 /** A graph whose tasks come as data, read and checked when a run starts. */
 export interface DataGraphBody extends AnyGraphBody {
   readonly is: "dataGraph";
   /** Every task is a job of this one. */
-  readonly task: JobDefinition;
+  readonly task: TaskDefinition;
   readonly tasksOf: (input: unknown) => unknown;
 }
 

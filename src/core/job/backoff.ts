@@ -32,7 +32,7 @@ export interface RetryPolicy extends BackoffBounds {
  * wait: early enough to be useful, spread enough not to march in step.
  * @throws RangeError when the definition's own function answers no number of milliseconds.
  */
-export function backoffMs(retry: RetryPolicy, failures: number, chance: number): number {
+export function backoffMs(retry: Omit<RetryPolicy, "maxAttempts">, failures: number, chance: number): number {
   const wait = typeof retry.backoff === "function" ? retry.backoff : backoffs[retry.backoff];
   const ms = wait(failures, retry);
   if (!(ms >= 0)) throw new RangeError(`retry.backoff(${failures}) is ${ms} ms; it must be 0 or more`);

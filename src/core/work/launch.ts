@@ -83,7 +83,6 @@ function noRoom({ ports }: WorkerScope, job: Claimed, reason: string): Outcome {
 export const launchWaitMs = (before: number, chance: number): number =>
   backoffMs(
     {
-      maxAttempts: 0,
       backoff: "exponential",
       baseMs: workerLimits.launchWaitMs,
       capMs: workerLimits.launchWaitMsMax,

@@ -1,8 +1,8 @@
 import type { Context } from "../define/context.ts";
 import { readGraph } from "../define/define-data-graph.ts";
-import type { DataGraphBody, GraphBody, JobDefinition, TaskBody } from "../define/definition.ts";
+import type { DataGraphBody, GraphBody, GraphTaskDefinition, JobDefinition, TaskBody } from "../define/definition.ts";
 import { PermanentError } from "../define/errors.ts";
-import { type GraphTask, shapeHash } from "../define/graph-shape.ts";
+import { shapeHash } from "../define/graph-shape.ts";
 import { newJob, slotKeysOf } from "../define/new-job.ts";
 import type { JobId, Json, RunId } from "../job/job.ts";
 import type { InRun, NewRun, NewTask } from "../ports/ports.ts";
@@ -58,7 +58,7 @@ export async function planRun(
     retentionMs: definition.retentionMs,
     sealed: true,
     shape: shapeHash(tasks),
-    tasks: rowsOf(definition.body, tasks, { stage, trace: options.trace }),
+    tasks: rowsOf(tasks, { stage, trace: options.trace }),
   };
 }
 
@@ -67,26 +67,24 @@ interface RowOptions {
   readonly trace: string;
 }
 
-async function tasksOf({ id, body, check }: GraphDefinition, input: Json): Promise<readonly GraphTask[]> {
+async function tasksOf({ id, body, check }: GraphDefinition, input: Json): Promise<readonly GraphTaskDefinition[]> {
   if (body.is === "graph") return body.tasks;
   const checked = await check(input);
   if (!checked.ok) throw new PermanentError(`the input does not fit graph "${id}"`, { code: "INVALID_PAYLOAD" });
-  return readGraph(id, await body.tasksOf(checked.value));
+  const tasks = readGraph(id, await body.tasksOf(checked.value));
+  return tasks.map((task) => ({ ...task, definition: body.task }));
 }
 
-function rowsOf(body: GraphDefinition["body"], tasks: readonly GraphTask[], options: RowOptions): readonly NewTask[] {
+function rowsOf(tasks: readonly GraphTaskDefinition[], options: RowOptions): readonly NewTask[] {
   const places = new Map(tasks.map((task, place) => [task.name, place]));
-  return tasks.flatMap(({ name, join, after }, place) => {
-    const definition = body.is === "graph" ? body.tasks[place]?.definition : body.task;
-    if (definition === undefined) return [];
-    const before = after.map((one) => places.get(one) ?? 0);
-    return [
-      { task: name, join, after: before, hasCondition: hasCondition(definition), job: rowOf(definition, options) },
-    ];
-  });
+  return tasks.map(({ name, join, after, definition }) => ({
+    task: name,
+    join,
+    after: after.map((one) => places.get(one) ?? 0),
+    hasCondition: definition.body.when !== null,
+    job: rowOf(definition, options),
+  }));
 }
-
-const hasCondition = ({ body }: JobDefinition): boolean => body.is === "task" && body.when !== null;
 
 /** The row of one task. Its input is the run's, so its own payload is empty. */
 const rowOf = (definition: JobDefinition, { stage, trace }: RowOptions): NewTask["job"] =>
@@ -116,7 +114,7 @@ export async function runTask({ job }: InvocationScope, body: TaskBody, context:
 /** Whether a task's branch is taken. A condition that throws says yes: the attempt then fails with the same error. */
 export async function isTaken({ body }: GraphDefinition, run: InRun): Promise<boolean> {
   const task = body.is === "graph" ? body.tasks.find(({ name }) => name === run.task)?.definition : body.task;
-  if (task?.body.is !== "task" || task.body.when === null) return true;
+  if (task === undefined || task.body.when === null) return true;
   try {
     return await task.body.when(await givenOf(task.body, run));
   } catch {

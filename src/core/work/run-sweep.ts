@@ -16,8 +16,7 @@ export const runSweep = (scope: InvocationScope, body: SweepBody, context: Conte
   new Sweep(scope, body, context).run();
 
 /** The cursor that the previous job of this sweep left; null is the start. */
-const afterOf = (payload: Json): Json | null =>
-  typeof payload === "object" && payload !== null && "after" in payload ? (payload["after"] ?? null) : null;
+const afterOf = (payload: Json): Json | null => (payload as { readonly after?: Json } | null)?.after ?? null;
 
 /** One job of a sweep. */
 class Sweep {

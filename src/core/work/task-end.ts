@@ -73,6 +73,6 @@ export const isNoRoom = (reason: string): boolean =>
   /capacity is unavailable|^RESOURCE:|reached the limit on the number of|rate exceeded|throttl/i.test(reason);
 
 const at = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null && name in value ? (value as Record<string, unknown>)[name] : undefined;
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 
 const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);

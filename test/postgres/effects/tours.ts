@@ -1,6 +1,8 @@
 import type { Tour } from "./tour.ts";
+import { archiveLags } from "./tours/archive-lags.ts";
 import { archive } from "./tours/archive.ts";
 import { backfills } from "./tours/backfills.ts";
+import { bounds } from "./tours/bounds.ts";
 import { claimsOfSlots } from "./tours/claims-of-slots.ts";
 import { claims } from "./tours/claims.ts";
 import { daily } from "./tours/daily.ts";
@@ -32,6 +34,7 @@ export const tours: readonly Tour[] = [
   daily,
   walks,
   archive,
+  archiveLags,
   days,
   figures,
   overview,
@@ -57,4 +60,5 @@ export const tours: readonly Tour[] = [
   claimsOfSlots,
   ends,
   waitings,
+  bounds,
 ];

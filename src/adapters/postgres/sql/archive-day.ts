@@ -140,7 +140,7 @@ export const archiveLag = statement<{ part: string; lag_ms: number }>(
   `
 with recursive of_jobs as (${retentionOfJobs.replace("from retention r", "from of_jobs r")}),
 of_runs as (${retentionOfRuns.replace("from retention x", "from of_runs x")})
-select a.part, coalesce(belfry.ms_since(case a.part
+select a.part, belfry.ms_since(case a.part
   when 'jobs' then (
     select min(p.finished_at + belfry.span(r.retention_ms)) from of_jobs r cross join lateral (${pastJobs.replace("$1", "1")}) p)
   when 'runs' then (
@@ -150,6 +150,6 @@ select a.part, coalesce(belfry.ms_since(case a.part
   when 'audit' then (select at + belfry.audit_retention() from belfry.audit order by id limit 1)
   when 'events' then ${oldestDay("event")}
   when 'history' then ${oldestDay("history")}
-end), 0) as lag_ms
+end) as lag_ms
 from belfry.archive a order by a.part`,
 );

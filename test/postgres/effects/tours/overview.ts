@@ -3,6 +3,7 @@ import {
   readFailureGroups,
   readFences,
   readLanes,
+  readSlot,
   readSlots,
   readWorkers,
 } from "../../../../src/adapters/postgres/sql/overview.ts";
@@ -113,6 +114,8 @@ async function slots(world: World): Promise<void> {
     ["lock:", 100, 2, 3],
   ])
     await send(world, readSlots, [prefix, groups, holders, waiting]);
+  for (const key of ["cap:a", "cap:b", "cap:c", "lock:a", "none"])
+    for (const holders of [1, 100]) await send(world, readSlot, [key, holders]);
 }
 
 const workerRow = (id: string, seenMs: number, over: Record<string, unknown> = {}) => ({

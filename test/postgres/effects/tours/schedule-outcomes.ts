@@ -10,7 +10,7 @@ import { send, at, put, type Row, withoutIndexes } from "../stage.ts";
 import type { Tour, World } from "../tour.ts";
 
 /** Schedules of every state, and occurrences that ended in every way, by their job or by the run that it started. */
-export const scheduleOutcomes: Tour = { name: "schedule-outcomes", parts: [states, ends, coming] };
+export const scheduleOutcomes: Tour = { name: "schedule-outcomes", parts: [states, ends, latestOf, coming] };
 
 const ofKind = (kind: string, lane = "default") => ({ job: { kind, lane } });
 
@@ -215,6 +215,41 @@ const historyOf = (last: number) =>
     generation: 1,
     reason: `reason ${n}`,
   }));
+
+/** More schedules than are judged: those whose newest start was latest, not those with a later time that started nothing. */
+async function latestOf(world: World): Promise<void> {
+  await withoutIndexes(world);
+  await put(world.pool, "schedule", [
+    ...["a", "b", "c", "d", "e"].map((id) => scheduleRow(id)),
+    scheduleRow("f-two", { spec: ofKind("two") }),
+    scheduleRow("g-removed", { removed_at: at(-1) }),
+  ]);
+  const started = [
+    ["a", -9, 100],
+    ["b", -8, null],
+    ["c", -7, 300],
+    ["d", -6, 200],
+    ["e", -5, 250],
+    ["f-two", -4, 400],
+    ["g-removed", -3, 500],
+  ] as const;
+  const jobs = started.map(([schedule], n) => jobRow(n, { state: "FAILED", schedule_id: schedule }));
+  await put(world.pool, "job", jobs);
+  await put(world.pool, "occurrence", [
+    ...started.map(([schedule, ms, lateness], n) =>
+      occurrenceRow(schedule, ms, { job_id: 1_000 + n, lateness_ms: lateness }),
+    ),
+    occurrenceRow("a", -2, { outcome: "SKIPPED", lateness_ms: 900 }),
+    occurrenceRow("c", -1, { outcome: "SKIPPED", lateness_ms: 1 }),
+    occurrenceRow("e", -1, { outcome: "PLANNED", lateness_ms: 800 }),
+  ]);
+  for (const judged of [0, 1, 2, 3, 5, 6, 7])
+    for (const decisions of [3, 5, 100])
+      for (const wanted of [{}, { kinds: ["stage"] }]) {
+        await search(world, wanted, ["lateness", "latest"], { latest: [judged, decisions] });
+        await search(world, wanted, ["failing", "failing"], { latest: [judged, decisions], most: [2, 1] });
+      }
+}
 
 /** Schedules with times to come: undecided ones, or the last one decided and waiting. */
 async function coming(world: World): Promise<void> {

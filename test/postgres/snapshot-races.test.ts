@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { leaveRuns } from "../../src/adapters/postgres/sql/archive.ts";
+import { renewLeases } from "../../src/adapters/postgres/sql/lease.ts";
+import { addUpRuns } from "../../src/adapters/postgres/sql/resolve.ts";
+import { execute, type Statement } from "../../src/adapters/postgres/statement.ts";
+import { insertMany, running } from "../contract/store/fixture.ts";
+import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { untilWaiting } from "./race.ts";
+
+let db: TestDatabase;
+beforeEach(async () => {
+  db = await freshDatabase({ connections: 4 });
+});
+afterEach(() => db.close());
+
+/**
+ * Runs a statement that stops where it has taken its snapshot and reads the rows of this condition, which it does not yet lock.
+ * `change` is committed before it goes on.
+ */
+async function changedUnder<R>(
+  statement: Statement<R>,
+  { condition, values, change }: { readonly condition: string; readonly values: unknown[]; readonly change: string },
+): Promise<readonly R[]> {
+  if (!statement.text.includes(condition)) throw new Error(`the statement has no condition ${condition}`);
+  const holder = await db.pool.connect();
+  try {
+    await holder.query("begin; select pg_advisory_xact_lock(1)");
+    const text = statement.text.replace(condition, `${condition} and pg_advisory_xact_lock_shared(1) is not null`);
+    const answering = execute(db.pool, { ...statement, text }, values);
+    await untilWaiting(db);
+    await holder.query(change);
+    await holder.query("commit");
+    return await answering;
+  } finally {
+    holder.release();
+  }
+}
+
+const aRun = "insert into belfry.run (kind, key, version, state, created_at, sealed, finished_at)";
+
+test("a run that its starter opens again after the snapshot of its closing stays open", async () => {
+  const { pool } = db;
+  const { rows } = await pool.query(`${aRun} values ('k', 'a', 1, 'RUNNING', belfry.now(), true, null) returning id`);
+  const id = String((rows as { id: string }[])[0]?.id);
+  const delta = () => pool.query("insert into belfry.run_delta (run_id) values ($1)", [id]);
+  await delta();
+  const found = { condition: "state in ('RUNNING', 'CANCELING')", values: [[id]] };
+  const change = `update belfry.run set sealed = false where id = ${id}`;
+  expect(await changedUnder(addUpRuns, { ...found, change })).toEqual([{ id, kind: "k", state: "RUNNING" }]);
+  await pool.query("update belfry.run set sealed = true where id = $1", [id]);
+  await delta();
+  const other = "update belfry.run set trace = 'other'";
+  expect(await changedUnder(addUpRuns, { ...found, change: other })).toEqual([{ id, kind: "k", state: "DONE" }]);
+});
+
+test("a heartbeat writes no progress of an attempt whose job another lease has taken since its snapshot", async () => {
+  const { store, pool } = db;
+  const { jobId, attempt } = await running(store);
+  const progress = async (): Promise<unknown> => {
+    const { rows } = await pool.query("select progress from belfry.job where id = $1", [jobId]);
+    return (rows as { progress: unknown }[])[0]?.progress;
+  };
+  const { rows } = await pool.query("select worker from belfry.job where id = $1", [jobId]);
+  const worker = (rows as { worker: string }[])[0]?.worker;
+  const beat = (share: number, change: string) =>
+    changedUnder(renewLeases, {
+      condition: "j.progress is distinct from h.progress",
+      values: [[jobId], [attempt], [share], worker],
+      change,
+    });
+  await beat(0.25, `update belfry.job set lane = 'other' where id = ${jobId}`);
+  expect(await progress()).toBe(0.25);
+  await beat(0.5, `update belfry.job set lease_id = lease_id + 1 where id = ${jobId}`);
+  expect(await progress()).toBe(0.25);
+});
+
+test("what leaves for the archive locks the runs of its own jobs and no others", async () => {
+  const { store, pool } = db;
+  const { rows } = await pool.query(
+    `${aRun} select 'k', n::text, 1, 'DONE', belfry.now(), true, belfry.now() from generate_series(1, 3) n returning id`,
+  );
+  const ids = (rows as { id: string }[]).map(({ id }) => id);
+  const { rows: jobs } = await pool.query(
+    `update belfry.job j set run_id = w.run from unnest($1::bigint[], $2::bigint[]) as w (job, run) where j.id = w.job
+     returning j.id, j.run_id as run, j.xmin::text as version`,
+    [await insertMany(store, [{}, {}, {}]), ids],
+  );
+  const [first] = ids;
+  const job = (jobs as { id: string; run: string; version: string }[]).find(({ run }) => run === first);
+  const holder = await pool.connect();
+  try {
+    await holder.query("begin");
+    const gone = await execute(holder, leaveRuns, [[job?.id], [job?.version], [ids[1]], ["1"]]);
+    expect(gone).toEqual([{ gone: 1 }]);
+    const free = await pool.query("select id from belfry.run order by id for update skip locked");
+    expect((free.rows as { id: string }[]).map(({ id }) => id)).toEqual([ids[2]]);
+  } finally {
+    await holder.query("rollback");
+    holder.release();
+  }
+});
