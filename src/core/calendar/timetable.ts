@@ -3,7 +3,7 @@ import { dayMs, hourMs } from "../job/units.ts";
 import { type CronRule, parseCron } from "./cron.ts";
 import { type CronTimes, cronTimes, type Dst, type NominalTime, resolveDst } from "./fires.ts";
 import type { Instant } from "../job/job.ts";
-import { remembered } from "./remembered.ts";
+import { madeOnce } from "./made-once.ts";
 import { scheduleLimits } from "../ports/schedule-limits.ts";
 import { wallTimes, secondText } from "./wall-time.ts";
 import type { ScheduleSpec } from "../ports/schedule.ts";
@@ -152,7 +152,7 @@ const parsed = new Map<string, CronRule>();
 
 /** Cached: a tick reads the same expressions every minute. */
 function checkedCron(text: string): CronRule {
-  return remembered(parsed, scheduleLimits.timetablesMax, text, () => {
+  return madeOnce(parsed, scheduleLimits.timetablesMax, text, () => {
     const result = parseCron(text);
     if (!result.ok) throw new RangeError(result.problem);
     return result.cron;

@@ -1,7 +1,7 @@
 import type { Instant } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { editDistance } from "./edit-distance.ts";
-import { remembered } from "./remembered.ts";
+import { madeOnce } from "./made-once.ts";
 import { scheduleLimits } from "../ports/schedule-limits.ts";
 
 /** A change of a zone's UTC offset. `after > before` is a gap in local time, `after < before` an overlap. */
@@ -76,7 +76,7 @@ function chunkedZone(name: string): Zone {
   const ask = asker(name);
   const chunks = new Map<number, Chunk>();
   const chunk = (index: number): Chunk =>
-    remembered(chunks, scheduleLimits.zoneChunksMax, index, () => sample(ask, index * chunkMs));
+    madeOnce(chunks, scheduleLimits.zoneChunksMax, index, () => sample(ask, index * chunkMs));
   return {
     name,
     offsetAt(instant) {

@@ -1,5 +1,5 @@
 /** What was made for a key before, or else what `make` makes. A full cache is emptied, so it stays bounded. */
-export function remembered<K, V extends object>(cache: Map<K, V>, max: number, key: K, make: () => V): V {
+export function madeOnce<K, V extends object>(cache: Map<K, V>, max: number, key: K, make: () => V): V {
   const known = cache.get(key);
   if (known !== undefined) return known;
   const made = make();
