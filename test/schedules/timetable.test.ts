@@ -163,6 +163,30 @@ test("the newest times leave out those of a gap and those before the window, and
   }
 });
 
+test("the newest times are looked for in an hour, and then in windows four times as long, until they are enough", () => {
+  const hours: number[] = [];
+  const [until, hour] = [1_000 * 3_600_000, 3_600_000];
+  const asked = (everyHours: number, count: number, after: number): readonly number[] => {
+    hours.length = 0;
+    const table = timetable(when({ form: "every", everyMs: everyHours * hour }));
+    const watched = {
+      ...table,
+      times: (from: number, to: number) => {
+        hours.push((to - from) / hour);
+        return table.times(from, to);
+      },
+    };
+    expect(newestTimes(watched, after, until, count)).toHaveLength(count);
+    return hours;
+  };
+  expect(asked(1, 1, 0)).toEqual([1]);
+  expect(asked(1, 2, 0)).toEqual([1, 4]);
+  expect(asked(1, 4, 0)).toEqual([1, 4]);
+  expect(asked(1, 5, 0)).toEqual([1, 4, 16]);
+  expect(asked(100, 1, 0)).toEqual([1]);
+  expect(asked(250, 4, 0)).toEqual([1, 4, 16, 64, 256, 1_000]);
+});
+
 test("a page ends with the last of the times at one instant", () => {
   const jump = Date.parse("2026-03-08T07:00Z");
   const merged = timetable(newYork("*/20 2 * * *", "first-valid"));

@@ -127,7 +127,8 @@ export function parseValue(field: Field, item: string, text: string): number {
 }
 
 function explainValue(field: Field, text: string, highest: number): string {
-  const names = field.names.length > 0 ? ` or ${field.names[0]} to ${field.names[field.names.length - 1]}` : "";
+  const [first] = field.names;
+  const names = first === undefined ? "" : ` or ${first} to ${field.names.at(-1)}`;
   const what = text === "" ? "a number is missing" : `"${text}" is not a value of this field`;
   return `${what}: write ${field.min} to ${highest}${names}, a range a-b, a step */n or a/n, or a list`;
 }

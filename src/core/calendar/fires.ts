@@ -84,13 +84,13 @@ interface Segment {
 
 /** Of the times at one instant the first fires, and the others merge into it. */
 function* segmentTimes(segment: Segment): Generator<NominalTime, void, undefined> {
-  let firing: NominalTime | null = null;
+  let first: NominalTime | null = null;
   for (const time of byInstant(plainReadings(segment), gapReadings(segment))) {
-    if (time.kind === "fires" && time.instant === firing?.instant) {
-      yield { ...time, kind: "merged", mergedInto: firing.localTime };
+    if (time.kind === "fires" && time.instant === first?.instant) {
+      yield { ...time, kind: "merged", mergedInto: first.localTime };
     } else {
       yield time;
-      if (time.kind === "fires") firing = time;
+      first = time;
     }
   }
 }
