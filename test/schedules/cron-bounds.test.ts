@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseAt, parseRate } from "../../src/core/calendar/aws-cron.ts";
 import { type CronRule, daysOf, parseCron } from "../../src/core/calendar/cron.ts";
-import { parseDayOfWeek } from "../../src/core/calendar/cron-day.ts";
+import { parseDayOfMonth, parseDayOfWeek } from "../../src/core/calendar/cron-day.ts";
 import { fields, type Field, parseValues } from "../../src/core/calendar/cron-field.ts";
 
 const problem = (text: string): string => {
@@ -64,6 +64,17 @@ test("a range of years may be one year, and the years are all of them or a list"
   expect(parsed("0 0 1 1 *").years).toBeNull();
   expect([2004, 2005, 2006].map((year) => daysOf(parsed("cron(0 0 1 1 ? 2005)"), year, 1))).toEqual([[], [1], []]);
   expect([1, 2].map((month) => daysOf(parsed("cron(0 0 1 1 ? 2005)"), 2005, month))).toEqual([[1], []]);
+});
+
+test("what a day of the month says is read part by part", () => {
+  expect(parseDayOfMonth("LW,wl,L,L-3,l-02,L-30,L-2W,15W,4-5")).toEqual({
+    any: false,
+    days: [4, 5],
+    fromLast: [0, 3, 2, 30],
+    nearest: [15],
+    nearestFromLast: [0, 0, 2],
+  });
+  expect(parseDayOfMonth("*")).toEqual({ any: true, days: [], fromLast: [], nearest: [], nearestFromLast: [] });
 });
 
 test("Sunday is 0 in what is read, however it was written", () => {

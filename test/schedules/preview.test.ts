@@ -29,6 +29,7 @@ test.each([
   ["0 4 * * *", "2026-03-08T07:00Z", [true, null]],
   ["0 4 * * *", "2026-03-08T06:59Z", [true, jump]],
   ["59 1 * * *", "2026-03-08T06:00Z", [true, null]],
+  ["0 12 * * *", "2026-10-31T18:00Z", [true, null]],
   ["30 2 * * *", "2026-03-08T06:00Z", [true, `${skips("02:30")}: fires at 03:00`]],
 ])("%s after %s", (cron, after, expected) => {
   expect(shown(cron, after, 1).map(([, fires, note]) => [fires, note])).toEqual([expected]);
@@ -66,6 +67,12 @@ test("a reading that the clock shows twice says which of the two it is, from the
     ["02:59", null],
     ["00:00", null],
   ]);
+});
+
+test("each time is listed once, however close they are", () => {
+  const every = { form: "every", everyMs: 1 } as const;
+  const times = preview({ expression: every, timezone: "UTC", dst, startAt: null, endAt: null }, 0, 4);
+  expect(times.map(({ instant }) => instant)).toEqual([1, 2, 3, 4]);
 });
 
 test("as many times as asked for, up to the limit or the end", () => {

@@ -52,6 +52,13 @@ test("startAt counts and endAt does not, in windows and for the next time", () =
     }
 });
 
+test("a time one millisecond before startAt is none", () => {
+  const minutely = when({ form: "cron", cron: "* * * * *" }, { startAt: 60_001, endAt: 180_001 });
+  expect(instants(minutely, 0, 240_000)).toEqual([120_000, 180_000]);
+  expect(timetable(minutely).next(0)?.instant).toBe(120_000);
+  expect(timetable(minutely).next(120_000)?.instant).toBe(180_000);
+});
+
 test("older tz data is a problem only for an expression in a zone that needs it", () => {
   const cron = { form: "cron", cron: "0 8 * * *" } as const;
   const every = { form: "every", everyMs: 1_000 } as const;
