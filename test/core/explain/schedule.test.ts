@@ -152,6 +152,14 @@ describe("a time that is none of the schedule's", () => {
     expect(never(newYork(cron), at(jump, text, []))[2]).toBe(`the times around it are ${around}`);
   });
 
+  test("in the second pass of an hour, what fired in the first is before it, though the clock showed more", () => {
+    const second = Date.UTC(2026, 10, 1, 6, 15);
+    const around = (overlap: "first" | "both") =>
+      never(newYork("30 1 * * *", { dst: { gap: "auto", overlap } }), at(second, "2026-11-01T01:15"))[2];
+    expect(around("first")).toBe("the times around it are 2026-11-01 01:30 and 2026-11-02 01:30");
+    expect(around("both")).toBe("the times around it are 2026-11-01 01:30 and 2026-11-01 01:30");
+  });
+
   test.each(["shift", "first-valid"] as const)(
     "a skipped reading that runs by the rule %s is one of its times",
     (gap) => {
