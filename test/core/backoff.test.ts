@@ -82,3 +82,10 @@ describe("a backoff of a definition's own", () => {
     );
   });
 });
+
+test.each([-1, -0.001, Number.NaN, Number.NEGATIVE_INFINITY])("a backoff that answers %d ms is refused", (ms) => {
+  expect(() => backoffMs({ ...policy, backoff: () => ms }, 3, 0.5)).toThrow(
+    `retry.backoff(3) is ${ms} ms; it must be 0 or more`,
+  );
+  expect(backoffMs({ ...policy, backoff: () => 0 }, 3, 0.5)).toBe(0);
+});

@@ -45,6 +45,7 @@ test.each<[string, unknown, string[]]>([
   ["six causes, of which five are kept", chain("0", "1", "2", "3", "4", "5", "6"), ["1", "2", "3", "4", "5"]],
   ["a cause without a stack is its text", { cause: "disk full" }, ["disk full"]],
   ["a number", { cause: 0 }, ["0"]],
+  ["one whose stack is no text is shown as a text", { cause: { stack: 5 } }, ["[object Object]"]],
   ["null is no cause", { cause: null }, []],
   ["a cause without a text is left out", { cause: { ...noText, cause: "below" } }, ["below"]],
   ["a cause that throws when it is read", throwing("cause"), []],

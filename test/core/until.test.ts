@@ -27,3 +27,12 @@ test("a reading that the clock skips is the jump; one that it shows twice is the
 test.each(["soon", "25:00", "6", "2026-13-01T06:00", ""])("%j is no end", (text) => {
   expect(readUntil(text, openZone("UTC"), now)).toBeNull();
 });
+
+test("what the clock shows at this very moment is tomorrow's, or the second pass of it", () => {
+  expect(readUntil("8:00", openZone("UTC"), now)).toBe(now + 86_400_000);
+  expect(readUntil("8:00:01", openZone("UTC"), now)).toBe(now + 1_000);
+  const first = Date.parse("2027-11-07T05:30:00Z");
+  expect(readUntil("1:30", openZone("America/New_York"), first - 1)).toBe(first);
+  expect(readUntil("1:30", openZone("America/New_York"), first)).toBe(first + 3_600_000);
+  expect(readUntil("2026-11-21T08:00", openZone("UTC"), now)).toBe(now);
+});

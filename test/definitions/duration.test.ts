@@ -14,12 +14,25 @@ test.each([
   expect(parseDuration(text)).toBe(ms);
 });
 
-test.each(["10 minutes", "10", "m", "-5s", "1e3s", " 5s", "5S", "1h30m", "", "9999999999999d", 5, null, undefined])(
-  "%j is not a duration",
-  (text) => {
-    expect(parseDuration(text)).toBeNull();
-  },
-);
+test.each([
+  "10 minutes",
+  "10",
+  "m",
+  "-5s",
+  "1e3s",
+  " 5s",
+  "5S",
+  "1h30m",
+  "",
+  "9999999999999d",
+  "999999999999d",
+  ["5s"],
+  5,
+  null,
+  undefined,
+])("%j is not a duration", (text) => {
+  expect(parseDuration(text)).toBeNull();
+});
 
 test("a wrong duration is refused with the setting, the value and the form to write", () => {
   expect(() => durationMs('delay of "hello"', "10x" as "10s")).toThrow(

@@ -52,6 +52,7 @@ const ofWeek: [string, ByHand][] = [
   ...Array.from({ length: 7 }, (_, w): [string, ByHand] => [`${w}`, ({ weekday }) => weekday === w]),
   ["7", ({ weekday }) => weekday === 0],
   ["7L", ({ weekday, back }) => weekday === 0 && back < 7],
+  ["SUNL", ({ weekday, back }) => weekday === 0 && back < 7],
   ["FRI-MON", ({ weekday }) => weekday >= 5 || weekday <= 1],
   ...Array.from({ length: 7 }, (_, w): [string, ByHand] => [`${w}L`, (d) => d.weekday === w && d.back < 7]),
   ...Array.from({ length: 35 }, (_, k): [string, ByHand] => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { versionIntervalAt, versionIntervals } from "../../src/core/calendar/version-intervals.ts";
 import { planNext, planVersions } from "../../src/core/scheduler/plan-versions.ts";
 import { planSchedule } from "../../src/core/scheduler/plan.ts";
 import type { Carry, ScheduleRow, ScheduleSpec } from "../../src/core/ports/schedule.ts";
@@ -153,4 +154,21 @@ describe("a page", () => {
     expect(at("tick")).toBe(midnight + 10 * minute);
     expect(at("tick", minute)).toBe(midnight + 9 * minute);
   });
+});
+
+test("a version is in force after its start, up to the start of the next; one that was replaced at once never was", () => {
+  const at = (minutes: number): number => midnight + minutes * minute;
+  const versions = [version(1, 10), version(2, 20), version(3, 20), version(4, 30, null), version(5, 40)];
+  expect(versionIntervals(versions).map(({ version: number, from, until }) => [number, from, until])).toEqual([
+    [1, at(10), at(20)],
+    [3, at(20), at(30)],
+    [5, at(40), Number.POSITIVE_INFINITY],
+  ]);
+  const inForce = (instant: number): number | null => versionIntervalAt(versions, instant)?.version ?? null;
+  expect([10, 20, 30, 40].map((minutes) => [inForce(at(minutes)), inForce(at(minutes) + 1)])).toEqual([
+    [null, 1],
+    [1, 3],
+    [3, null],
+    [null, 5],
+  ]);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import {
   newestTimes,
+  nextFire,
   nextFiring,
   take,
   timetable,
@@ -51,6 +52,13 @@ test("startAt counts and endAt does not, in windows and for the next time", () =
     }
 });
 
+test("a time one millisecond before startAt is none", () => {
+  const minutely = when({ form: "cron", cron: "* * * * *" }, { startAt: 60_001, endAt: 180_001 });
+  expect(instants(minutely, 0, 240_000)).toEqual([120_000, 180_000]);
+  expect(timetable(minutely).next(0)?.instant).toBe(120_000);
+  expect(timetable(minutely).next(120_000)?.instant).toBe(180_000);
+});
+
 test("older tz data is a problem only for an expression in a zone that needs it", () => {
   const cron = { form: "cron", cron: "0 8 * * *" } as const;
   const every = { form: "every", everyMs: 1_000 } as const;
@@ -88,4 +96,107 @@ test("what cannot be read fires at no time, and a text tells milliseconds apart"
     "1970-01-01T00:00:00.999",
     "1970-01-01T00:00:01",
   ]);
+});
+
+const newYork = (cron: string, gap: FirePattern["dst"]["gap"]): FirePattern =>
+  when({ form: "cron", cron }, { timezone: "America/New_York", dst: { gap, overlap: "auto" } });
+
+test("an expression all of whose times lie in gaps fires at no time, and its next time is the one that is skipped", () => {
+  const second = newYork("30 2 * 3 SUN#2", "skip");
+  expect(nextFire(second, Date.UTC(2026, 0, 1))).toBeNull();
+  expect(timetable(second).next(Date.UTC(2026, 0, 1))).toMatchObject({
+    localTime: "2026-03-08T02:30",
+    kind: "dst-gap",
+  });
+  expect(nextFiring(newYork("30 2 8 3 *", "skip"), Date.UTC(2026, 0, 1))).toBe(Date.parse("2027-03-08T07:30Z"));
+});
+
+test("a mistake of the program is not taken for an expression that cannot be read", () => {
+  const broken = when(undefined as never);
+  expect(() => nextFiring(broken, 0)).toThrow(TypeError);
+  expect(nextFiring({ ...broken, expression: { form: "cron", cron: "0 0 30 2 *" } }, 0)).toBeNull();
+  const nowhere = when({ form: "cron", cron: "0 0 * * *" }, { timezone: "Asia/Nowhere" });
+  expect(nextFiring(nowhere, 0)).toBeNull();
+  expect(() => timetable(nowhere)).toThrow(RangeError);
+});
+
+test("without a start, times before 1970 count too", () => {
+  expect(instants(when({ form: "every", everyMs: 10 }), -35, -5)).toEqual([-30, -20, -10]);
+  expect(timetable(when({ form: "every", everyMs: 10 })).next(-35)?.instant).toBe(-30);
+});
+
+/** The times by hand: each day's reading of 06:30 in UTC that the rule takes. */
+function daysThat(from: number, until: number, isDay: (date: Date) => boolean): number[] {
+  const found: number[] = [];
+  for (let at = from + 6.5 * 3_600_000; at <= until; at += 86_400_000) if (isDay(new Date(at))) found.push(at);
+  return found;
+}
+
+test.each<[string, (date: Date) => boolean]>([
+  ["30 6 * * *", () => true],
+  ["30 6 * * 1", (date) => date.getUTCDay() === 1],
+  ["30 6 1 * *", (date) => date.getUTCDate() === 1],
+  ["30 6 31 12 *", (date) => date.getUTCDate() === 31 && date.getUTCMonth() === 11],
+  ["30 6 1 1 *", (date) => date.getUTCDate() === 1 && date.getUTCMonth() === 0],
+  ["30 6 29 2 *", (date) => date.getUTCDate() === 29 && date.getUTCMonth() === 1],
+  ["30 6 ? 2 MON#5", (date) => date.getUTCDate() === 29 && date.getUTCMonth() === 1 && date.getUTCDay() === 1],
+  ["cron(30 6 ? 2 2#5 1972-2199)", (date) => date.getUTCDate() === 29 && date.getUTCDay() === 1 && isFebruary(date)],
+])("%s: the next time of each time is the one after it, over 120 years across 2100", (cron, isDay) => {
+  const [from, until] = [Date.UTC(2020, 0, 1), Date.UTC(2140, 0, 1)];
+  const expected = daysThat(from, until, isDay);
+  const step = Math.ceil(expected.length / 200);
+  const table = timetable(when({ form: "cron", cron }));
+  const pairs = expected.map((at, index) => [expected[index - 1] ?? from, at] as const);
+  for (const [before, at] of pairs.filter((_, index) => index % step === 0)) {
+    expect([before, table.next(before)?.instant]).toEqual([before, at]);
+    expect([at, table.next(at - 1)?.instant]).toEqual([at, at]);
+  }
+});
+
+const isFebruary = (date: Date): boolean => date.getUTCMonth() === 1;
+
+test("the newest times leave out those of a gap and those before the window, and end at its last instant", () => {
+  const day = 86_400_000;
+  const jump = Date.parse("2026-03-08T07:00Z");
+  const skips = timetable(newYork("30 2 * * *", "skip"));
+  const shown = (after: number, until: number, count: number): string[] =>
+    newestTimes(skips, after, until, count).map(({ localTime }) => localTime.slice(5, 10));
+  expect(shown(jump - 3 * day, jump + 2 * day, 3)).toEqual(["03-07", "03-09", "03-10"]);
+  expect(shown(jump - 3 * day, jump + 2 * day, 9)).toEqual(["03-05", "03-06", "03-07", "03-09", "03-10"]);
+  const minutely = timetable(when({ form: "every", everyMs: 60_000 }));
+  for (const minutes of [1, 5, 59, 60, 61, 299, 300, 301]) {
+    const times = newestTimes(minutely, 7_200_000, 7_200_000 + minutes * 60_000, 500).map(({ instant }) => instant);
+    expect(times).toEqual(Array.from({ length: minutes }, (_, k) => 7_260_000 + k * 60_000));
+  }
+});
+
+test("the newest times are looked for in an hour, and then in windows four times as long, until they are enough", () => {
+  const hours: number[] = [];
+  const [until, hour] = [1_000 * 3_600_000, 3_600_000];
+  const asked = (everyHours: number, count: number, after: number): readonly number[] => {
+    hours.length = 0;
+    const table = timetable(when({ form: "every", everyMs: everyHours * hour }));
+    const watched = {
+      ...table,
+      times: (from: number, to: number) => {
+        hours.push((to - from) / hour);
+        return table.times(from, to);
+      },
+    };
+    expect(newestTimes(watched, after, until, count)).toHaveLength(count);
+    return hours;
+  };
+  expect(asked(1, 1, 0)).toEqual([1]);
+  expect(asked(1, 2, 0)).toEqual([1, 4]);
+  expect(asked(1, 4, 0)).toEqual([1, 4]);
+  expect(asked(1, 5, 0)).toEqual([1, 4, 16]);
+  expect(asked(100, 1, 0)).toEqual([1]);
+  expect(asked(250, 4, 0)).toEqual([1, 4, 16, 64, 256, 1_000]);
+});
+
+test("a page ends with the last of the times at one instant", () => {
+  const jump = Date.parse("2026-03-08T07:00Z");
+  const merged = timetable(newYork("*/20 2 * * *", "first-valid"));
+  const page = (max: number) => take(merged.times(jump - 86_400_000, jump + 86_400_000), max).length;
+  expect([0, 1, 2, 3, 4, 5, 6, 7].map(page)).toEqual([0, 1, 2, 5, 5, 5, 6, 7]);
 });

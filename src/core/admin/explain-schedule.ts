@@ -11,6 +11,7 @@ import type { ScheduleSpec } from "../ports/schedule.ts";
 import type { ScheduleFacts } from "../ports/schedule-store.ts";
 import { timetable } from "../calendar/timetable.ts";
 import { openZone } from "../calendar/zone.ts";
+import type { NominalTime } from "../calendar/fires.ts";
 import { pauseAt, pauseText } from "../ports/pause.ts";
 
 /** The answer for one time of one schedule. */
@@ -89,9 +90,11 @@ function notThere({ versions, row }: ScheduleFacts, asked: AskedTime): Explanati
 function neverNominal({ spec, version, from }: VersionInterval, asked: AskedTime, facts: ScheduleFacts): Explanation {
   const time = shown(asked.localTime);
   const table = timetable(spec);
-  const next = table.next(asked.near);
-  const before = [...table.times(asked.near - lookBackMs(spec), asked.near - 1)].at(-1);
-  const near = [before, next].flatMap((each) => (each == null ? [] : [shown(each.localTime)]));
+  const past = [...table.times(asked.near - lookBackMs(spec), asked.near)];
+  // Several readings fire at a jump: those that it skips, and the one it leads to.
+  const isBefore = (each: NominalTime): boolean => each.instant < asked.near || each.localTime < asked.localTime;
+  const next = past.find((each) => !isBefore(each)) ?? table.next(asked.near);
+  const near = [past.findLast(isBefore), next].flatMap((each) => (each == null ? [] : [shown(each.localTime)]));
   const which = versionIntervals(facts.versions).length > 1 ? ` (version ${version}, in force from ${iso(from)})` : "";
   const skipped = asked.instants.length === 0 ? `; the clock of ${spec.timezone} skips this reading` : "";
   return {

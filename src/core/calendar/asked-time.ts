@@ -37,17 +37,13 @@ export function readAskedTime(text: string, zone: Zone, now: Instant): AskedTime
 }
 
 function asReading(reading: WallTime, zone: Zone): AskedTime {
-  const changes = zone.transitions(reading - 2 * dayMs, reading + 2 * dayMs);
-  const offsets = new Set([
-    zone.offsetAt(reading - 2 * dayMs),
-    ...changes.flatMap((change) => [change.before, change.after]),
-  ]);
-  const instants = [...offsets]
-    .map((offset) => reading - offset)
-    .filter((instant) => instant + zone.offsetAt(instant) === reading)
-    .toSorted((a, b) => a - b);
-  const jump = changes.find((each) => reading >= each.at + each.before && reading < each.at + each.after);
-  return { localTime: textOf(reading), isInstant: false, instants, near: instants[0] ?? jump?.at ?? reading };
+  // No clock is a day away from UTC, and none changes twice in two days.
+  const [from, until] = [reading - dayMs, reading + dayMs];
+  const instants = [...new Set([from, until].map((instant) => reading - zone.offsetAt(instant)))].filter(
+    (instant) => instant + zone.offsetAt(instant) === reading,
+  );
+  const [change] = zone.transitions(from, until);
+  return { localTime: textOf(reading), isInstant: false, instants, near: instants[0] ?? change?.at ?? reading };
 }
 
 const textOf = (reading: WallTime): string => (reading % 60_000 === 0 ? minuteText(reading) : secondText(reading));

@@ -34,14 +34,14 @@ export type AwsExpression<F extends Expression["form"]> =
 /** `rate(value unit)`: elapsed time; the unit is singular for 1 and plural above. */
 export function parseRate(text: string): AwsExpression<"every"> {
   const match = /^rate\((\d{1,9}) (minute|hour|day)(s?)\)$/.exec(text);
-  const unit = match?.[2] as keyof typeof units | undefined;
-  if (match === null || unit === undefined) {
+  if (match === null) {
     return {
       ok: false,
       problem: `rate "${text}": write rate(value unit), the value a whole number, the unit minute(s), hour(s) or day(s)`,
     };
   }
   const value = Number(match[1]);
+  const unit = match[2] as keyof typeof units;
   if (value === 0) return { ok: false, problem: `rate "${text}": the value is at least 1` };
   if ((value === 1) !== (match[3] === "")) {
     return {
@@ -60,8 +60,8 @@ export function parseRate(text: string): AwsExpression<"every"> {
 export function parseAt(text: string): AwsExpression<"at"> {
   const match = /^at\((\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)\)$/.exec(text);
   if (match === null) return { ok: false, problem: `at "${text}": write at(yyyy-mm-ddThh:mm:ss), without an offset` };
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1).map(Number);
-  const at = Date.UTC(year, month - 1, day, hour, minute, second);
+  const [year, month, ...rest] = match.slice(1).map(Number) as [year: number, month: number];
+  const at = Date.UTC(year, month - 1, ...rest);
   if (`at(${new Date(at).toISOString().slice(0, 19)})` !== text)
     return { ok: false, problem: `at "${text}": there is no such date or time` };
   return { ok: true, expression: { form: "at", at } };

@@ -42,9 +42,9 @@ export function parseDayOfMonth(text: string): DayOfMonth {
 }
 
 function daysBack(field: Field, item: string, text: string): number {
-  const days = /^\d{1,2}$/.test(text) ? Number(text) : -1;
-  if (days < 0 || days > 30) refuse(field, item, "`L-n` counts 0 to 30 days back from the last day of the month");
-  return days;
+  if (!/^(?:[0-2]?\d|30)$/.test(text))
+    refuse(field, item, "`L-n` counts 0 to 30 days back from the last day of the month");
+  return Number(text);
 }
 
 function nearestDay(field: Field, item: string, text: string): number {
@@ -96,23 +96,22 @@ export function matchingDays(
   firstWeekday: number,
   length: number,
 ): readonly number[] {
-  const matches = new Uint8Array(32);
-  if (dayOfMonth.any && dayOfWeek.any) matches.fill(1, 1, length + 1);
-  if (!dayOfMonth.any) markDaysOfMonth(matches, dayOfMonth, firstWeekday, length);
-  if (!dayOfWeek.any) markWeekdays(matches, dayOfWeek, firstWeekday, length);
+  const isEvery = dayOfMonth.any && dayOfWeek.any;
+  // Some of them lie beyond an end of this month.
+  const named = new Set<number>();
+  addDaysOfMonth(named, dayOfMonth, firstWeekday, length);
+  addWeekdays(named, dayOfWeek, firstWeekday, length);
   const days: number[] = [];
-  for (let day = 1; day <= length; day++) if (matches[day] === 1) days.push(day);
+  for (let day = 1; day <= length; day++) if (isEvery || named.has(day)) days.push(day);
   return days;
 }
 
-function markDaysOfMonth(matches: Uint8Array, rule: DayOfMonth, firstWeekday: number, length: number): void {
-  const mark = (day: number) => {
-    if (day >= 1 && day <= length) matches[day] = 1;
-  };
-  rule.days.forEach(mark);
-  for (const back of rule.fromLast) mark(length - back);
-  for (const day of rule.nearest) if (day <= length) mark(nearestWeekday(day, firstWeekday, length));
-  for (const back of rule.nearestFromLast) if (back < length) mark(nearestWeekday(length - back, firstWeekday, length));
+function addDaysOfMonth(named: Set<number>, rule: DayOfMonth, firstWeekday: number, length: number): void {
+  for (const day of rule.days) named.add(day);
+  for (const back of rule.fromLast) named.add(length - back);
+  for (const day of rule.nearest) if (day <= length) named.add(nearestWeekday(day, firstWeekday, length));
+  for (const back of rule.nearestFromLast)
+    if (back < length) named.add(nearestWeekday(length - back, firstWeekday, length));
 }
 
 /** Saturday moves back and Sunday forward, unless that leaves the month: then to the weekday on the other side. */
@@ -123,16 +122,13 @@ function nearestWeekday(day: number, firstWeekday: number, length: number): numb
   return day;
 }
 
-function markWeekdays(matches: Uint8Array, rule: DayOfWeek, firstWeekday: number, length: number): void {
+function addWeekdays(named: Set<number>, rule: DayOfWeek, firstWeekday: number, length: number): void {
   for (const weekday of rule.days)
-    for (let day = firstDay(weekday, firstWeekday); day <= length; day += 7) matches[day] = 1;
-  for (const { weekday, n } of rule.nth) {
-    const day = firstDay(weekday, firstWeekday) + (n - 1) * 7;
-    if (day <= length) matches[day] = 1;
-  }
+    for (let day = firstDay(weekday, firstWeekday); day <= length; day += 7) named.add(day);
+  for (const { weekday, n } of rule.nth) named.add(firstDay(weekday, firstWeekday) + (n - 1) * 7);
   for (const weekday of rule.last) {
     const first = firstDay(weekday, firstWeekday);
-    matches[first + Math.floor((length - first) / 7) * 7] = 1;
+    named.add(first + Math.floor((length - first) / 7) * 7);
   }
 }
 

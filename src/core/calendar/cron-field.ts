@@ -84,7 +84,7 @@ function parseItem(field: Field, item: string): Item {
   const step = stepText === undefined ? 1 : parseStep(field, item, stepText, size);
   return {
     values: parseRange(field, item, base, stepText !== undefined).filter((_, index) => index % step === 0),
-    unevenStep: !base.includes("-") && size % step !== 0 && field.name !== "year" ? step : null,
+    unevenStep: !base.includes("-") && size % step !== 0 ? step : null,
   };
 }
 
@@ -101,10 +101,9 @@ function parseRange(field: Field, item: string, base: string, hasStep: boolean):
   if (base === "*") return span(field, field.min, field.max);
   const [lowText = "", highText, ...more] = base.split("-");
   if (more.length > 0) refuse(field, item, "has more than one `-`");
-  const start = parseValue(field, item, lowText);
-  if (highText === undefined) return hasStep ? span(field, wrapped(field, start), field.max) : [wrapped(field, start)];
+  const low = parseValue(field, item, lowText);
+  if (highText === undefined) return hasStep ? span(field, wrapped(field, low), field.max) : [wrapped(field, low)];
   const high = parseValue(field, item, highText);
-  const low = high < start ? wrapped(field, start) : start;
   if (field.name === "year" && high < low) refuse(field, item, "a range of years ends after it starts");
   return high >= low ? span(field, low, high) : [...span(field, low, field.max), ...span(field, field.min, high)];
 }
@@ -128,7 +127,8 @@ export function parseValue(field: Field, item: string, text: string): number {
 }
 
 function explainValue(field: Field, text: string, highest: number): string {
-  const names = field.names.length > 0 ? ` or ${field.names[0]} to ${field.names[field.names.length - 1]}` : "";
+  const [first] = field.names;
+  const names = first === undefined ? "" : ` or ${first} to ${field.names.at(-1)}`;
   const what = text === "" ? "a number is missing" : `"${text}" is not a value of this field`;
   return `${what}: write ${field.min} to ${highest}${names}, a range a-b, a step */n or a/n, or a list`;
 }

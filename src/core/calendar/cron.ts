@@ -151,7 +151,7 @@ function wrongFieldCount(text: string, parts: readonly string[]): string {
 }
 
 /** There are fourteen kinds of years: leap or not, by the weekday of January 1. All of them lie in these 28 years. */
-const everyKindOfYear: readonly number[] = Array.from({ length: 28 }, (_, index) => 2001 + index);
+const everyKindOfYear = parseValues(fields.year, ["2001-2028"]).values;
 
 function canFire(cron: CronRule): boolean {
   return (cron.years ?? everyKindOfYear).some((year) =>

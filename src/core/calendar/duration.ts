@@ -6,9 +6,8 @@ const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, 
 /** @returns milliseconds, or null for anything but digits (with a fraction, if need be) and one of ms, s, m, h, d. */
 export function parseDuration(text: unknown): number | null {
   const match = typeof text === "string" ? /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/.exec(text) : null;
-  const unit = unitsMs[match?.[2] ?? ""];
-  if (match === null || unit === undefined) return null;
-  const ms = Math.round(Number(match[1]) * unit);
+  const [, count, unit = ""] = match ?? [];
+  const ms = Math.round(Number(count) * Number(unitsMs[unit]));
   return Number.isSafeInteger(ms) ? ms : null;
 }
 

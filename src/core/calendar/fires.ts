@@ -63,9 +63,7 @@ export function* cronTimes(
   let start = after - changeMsMax;
   for (const next of [...zone.transitions(start, until + changeMsMax), null]) {
     const end = next?.at ?? Number.POSITIVE_INFINITY;
-    if (end > after)
-      yield* segmentTimes({ cron, rules, after, until, start, end, change, next, offset: zone.offsetAt(start) });
-    if (end > until) return;
+    yield* segmentTimes({ cron, rules, after, until, start, end, change, next, offset: zone.offsetAt(start) });
     start = end;
     change = next;
   }
@@ -84,37 +82,38 @@ interface Segment {
   readonly next: ZoneTransition | null;
 }
 
-/** Plain readings and the readings of the gap before them, merged by instant. */
+/** Of the times at one instant the first fires, and the others merge into it. */
 function* segmentTimes(segment: Segment): Generator<NominalTime, void, undefined> {
-  const skipped = gapReadings(segment);
-  let index = 0;
-  for (const plain of plainReadings(segment)) {
-    for (; index < skipped.length && (skipped[index]?.instant ?? 0) < plain.instant; index++)
-      yield* pending(skipped, index);
-    yield plain;
-    for (; index < skipped.length && skipped[index]?.instant === plain.instant; index++) {
-      const moved = skipped[index];
-      if (moved !== undefined) yield moved.kind === "dst-gap" ? moved : merged(moved, plain.localTime);
+  let first: NominalTime | null = null;
+  for (const time of byInstant(plainReadings(segment), gapReadings(segment))) {
+    if (time.kind === "fires" && time.instant === first?.instant) {
+      yield { ...time, kind: "merged", mergedInto: first.localTime };
+    } else {
+      yield time;
+      first = time;
     }
   }
-  for (; index < skipped.length; index++) yield* pending(skipped, index);
 }
 
-/** A moved reading that meets no plain one: the first at its instant fires, the others merge into it. */
-function* pending(skipped: readonly NominalTime[], index: number): Generator<NominalTime, void, undefined> {
-  const moved = skipped[index];
-  if (moved === undefined) return;
-  const first = skipped.find((each) => each.instant === moved.instant);
-  yield moved.kind === "dst-gap" || first === undefined || first === moved ? moved : merged(moved, first.localTime);
+/** Plain readings and those of the gap before them, in the order of their instants; at one instant the plain one is first. */
+function* byInstant(
+  plain: Iterable<NominalTime>,
+  skipped: readonly NominalTime[],
+): Generator<NominalTime, void, undefined> {
+  let rest = skipped;
+  for (const time of plain) {
+    yield* rest.filter((each) => each.instant < time.instant);
+    yield time;
+    rest = rest.filter((each) => each.instant >= time.instant);
+  }
+  yield* rest;
 }
-
-const merged = (time: NominalTime, into: string): NominalTime => ({ ...time, kind: "merged", mergedInto: into });
 
 function* plainReadings(segment: Segment): Generator<NominalTime, void, undefined> {
   const { cron, rules, offset, change, next, start, end, after, until } = segment;
-  const secondPassEnds =
-    change !== null && change.after < change.before ? change.at + change.before : Number.NEGATIVE_INFINITY;
-  const firstPassStarts = next !== null && next.after < next.before ? next.at + next.after : Number.POSITIVE_INFINITY;
+  // Where a gap begins or ends, no reading of this stretch lies beyond these.
+  const secondPassEnds = change === null ? Number.NEGATIVE_INFINITY : change.at + change.before;
+  const firstPassStarts = next === null ? Number.POSITIVE_INFINITY : next.at + next.after;
   const from = Math.max(start, after + 1) + offset;
   const before = Math.min(end, until + 1) + offset;
   for (const reading of wallTimes(cron, from, before)) {
@@ -130,10 +129,10 @@ function* plainReadings(segment: Segment): Generator<NominalTime, void, undefine
   }
 }
 
-/** The readings that the change at the segment's start skipped; at most a day's worth. */
+/** The readings that the change at the segment's start skipped, none if it went back; at most a day's worth. */
 function gapReadings(segment: Segment): readonly NominalTime[] {
   const { cron, rules, change, after, until } = segment;
-  if (change === null || change.after <= change.before) return [];
+  if (change === null) return [];
   const found: NominalTime[] = [];
   for (const reading of wallTimes(cron, change.at + change.before, change.at + change.after)) {
     const time = gapTime(reading, change, rules.gap);

@@ -56,20 +56,24 @@ function noted(time: NominalTime, zone: Zone, previous: Instant): PreviewTime {
 }
 
 function changeOf(time: NominalTime, zone: Zone, previous: Instant): ClockChange | null {
-  const near = zone.transitions(time.instant - 2 * dayMs, time.instant + 2 * dayMs);
-  const gap = near.find((each) => each.after > each.before && lies(time.localTime, startOf(each), endOf(each)));
-  if (gap !== undefined) return { ...ofGap(time, zone), ...readings(time, gap) };
-  const overlap = near.find((each) => each.after < each.before && lies(time.localTime, startOf(each), endOf(each)));
-  if (overlap !== undefined)
-    return { what: time.fold === 1 ? "second" : "first", into: null, ...readings(time, overlap) };
-  const jumped = near.find((each) => each.after > each.before && each.at > previous && each.at <= time.instant);
-  if (jumped === undefined || time.instant - jumped.at >= dayMs) return null;
-  return { what: "before", into: null, ...readings(time, jumped) };
+  const near = zone.transitions(time.instant - dayMs, time.instant + dayMs);
+  const around = near.find((each) => lies(time.localTime, startOf(each), endOf(each)));
+  if (around !== undefined)
+    return { ...(isGap(around) ? ofGap(time, zone) : ofOverlap(time)), ...readings(time, around) };
+  const jumped = near.find((each) => isGap(each) && each.at > previous && each.at <= time.instant);
+  return jumped === undefined ? null : { what: "before", into: null, ...readings(time, jumped) };
 }
+
+const isGap = (change: ZoneTransition): boolean => change.after > change.before;
+
+const ofOverlap = ({ fold }: NominalTime): Pick<ClockChange, "what" | "into"> => ({
+  what: fold === 1 ? "second" : "first",
+  into: null,
+});
 
 function ofGap(time: NominalTime, zone: Zone): Pick<ClockChange, "what" | "into"> {
   if (time.kind === "dst-gap") return { what: "skipped", into: null };
-  if (time.kind === "merged") return { what: "merged", into: time.mergedInto ?? "" };
+  if (time.kind === "merged") return { what: "merged", into: time.mergedInto };
   return { what: "moved", into: minuteText(time.instant + zone.offsetAt(time.instant)).slice(11) };
 }
 

@@ -1,5 +1,5 @@
 /** When the EventBridge rule of a schedule wakes its task. Rules are in UTC and whole minutes. */
-import { hourMs, minuteMs } from "../job/units.ts";
+import { dayMs, minuteMs } from "../job/units.ts";
 import { parseCron } from "./cron.ts";
 import { minuteText } from "./wall-time.ts";
 import { formatDuration } from "./duration.ts";
@@ -43,29 +43,22 @@ export function ruleOf(when: FirePattern): string {
   if (!parsed.ok) throw new RangeError(parsed.problem);
   const { cron } = parsed;
   if (cron.form === "aws" && when.timezone === "UTC") return expression.cron;
-  const minutes = new Set<number>();
-  const hours = new Set<number>();
-  for (const offset of offsetsOf(openZone(when.timezone))) {
-    for (const hour of cron.hours) {
-      for (const minute of cron.minutes) {
-        const utc = modulo(hour * 60 + minute - offset / minuteMs, 24 * 60);
-        minutes.add(utc % 60);
-        hours.add(Math.floor(utc / 60));
-      }
-    }
-  }
-  return rule(minutes, hours);
+  const times = offsetsOf(openZone(when.timezone)).flatMap((offset) =>
+    cron.hours.flatMap((hour) =>
+      cron.minutes.map((minute) => (hour * 60 + minute - offset + minutesOfDay.length) % minutesOfDay.length),
+    ),
+  );
+  return rule(times);
 }
 
 /** For a period that does not divide the hour or the day: the largest one that does and meets all its times. */
 function everyRule(everyMs: number, anchor: number): string {
-  const every = Math.floor(everyMs / minuteMs);
-  const isWhole = everyMs % minuteMs === 0;
   const start = Math.ceil(anchor / minuteMs);
-  const step = isWhole ? common(every, 24 * 60) : 1;
-  const times = Array.from({ length: (24 * 60) / step }, (_, k) => modulo(start + k * step, 24 * 60));
-  return rule(new Set(times.map((time) => time % 60)), new Set(times.map((time) => Math.floor(time / 60))));
+  const step = everyMs % minuteMs === 0 ? common(everyMs / minuteMs, minutesOfDay.length) : 1;
+  return rule(minutesOfDay.filter((time) => (time - start) % step === 0));
 }
+
+const minutesOfDay: readonly number[] = [...Array(dayMs / minuteMs).keys()];
 
 function onceRule(at: number): string {
   const [date = "", time = ""] = minuteText(at).split("T");
@@ -74,24 +67,29 @@ function onceRule(at: number): string {
   return `cron(${minute} ${hour} ${day} ${month} ? ${year})`;
 }
 
-/** The offsets of a zone in the next years; each deploy reads them again. */
-function offsetsOf(zone: Zone): ReadonlySet<number> {
-  const from = Date.UTC(2026, 0, 1);
-  const until = Date.UTC(2036, 0, 1);
-  return new Set(
-    [zone.offsetAt(from), ...zone.transitions(from, until).map((change) => change.after)].map(wholeMinutes),
-  );
+const offsetsFrom = Date.UTC(2026, 0, 1);
+const offsetsUntil = Date.UTC(2036, 0, 1);
+
+/** The offsets of a zone in these years, in minutes; each deploy reads them again. */
+function offsetsOf(zone: Zone): readonly number[] {
+  const changes = zone.transitions(offsetsFrom, offsetsUntil);
+  return [zone.offsetAt(offsetsFrom), ...changes.map((change) => change.after)].map((ms) => Math.round(ms / minuteMs));
 }
 
-const wholeMinutes = (offset: number): number => Math.round(offset / minuteMs) * minuteMs;
+/** The rule that wakes at these minutes of the day. */
+const rule = (times: readonly number[]): string =>
+  `cron(${field(
+    times.map((time) => time % 60),
+    60,
+  )} ${field(
+    times.map((time) => Math.floor(time / 60)),
+    24,
+  )} * * ? *)`;
 
-const rule = (minutes: ReadonlySet<number>, hours: ReadonlySet<number>): string =>
-  `cron(${field(minutes, hourMs / minuteMs)} ${field(hours, 24)} * * ? *)`;
-
-const field = (values: ReadonlySet<number>, all: number): string =>
-  values.size === all ? "*" : [...values].toSorted((a, b) => a - b).join(",");
-
-const modulo = (value: number, by: number): number => ((value % by) + by) % by;
+function field(all: readonly number[], count: number): string {
+  const values = [...new Set(all)];
+  return values.length === count ? "*" : values.toSorted((a, b) => a - b).join(",");
+}
 
 function common(a: number, b: number): number {
   return b === 0 ? a : common(b, a % b);

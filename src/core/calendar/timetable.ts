@@ -1,8 +1,9 @@
 /** When a schedule fires: the nominal times of any expression, in windows, forwards and backwards. */
-import { dayMs } from "../job/units.ts";
+import { dayMs, hourMs } from "../job/units.ts";
 import { type CronRule, parseCron } from "./cron.ts";
 import { type CronTimes, cronTimes, type Dst, type NominalTime, resolveDst } from "./fires.ts";
 import type { Instant } from "../job/job.ts";
+import { madeOnce } from "./made-once.ts";
 import { scheduleLimits } from "../ports/schedule-limits.ts";
 import { wallTimes, secondText } from "./wall-time.ts";
 import type { ScheduleSpec } from "../ports/schedule.ts";
@@ -74,25 +75,21 @@ export function take(times: Iterable<NominalTime>, max: number): readonly Nomina
 /** The next time that fires; null when the schedule has ended. */
 export function nextFire(when: FirePattern, after: Instant): NominalTime | null {
   const table = timetable(when);
-  let time = table.next(after);
-  // The rule `skip` leaves out at most the readings of a few gaps in a row.
-  for (let round = 0; round < scheduleLimits.gapReadingsMax && time?.kind === "dst-gap"; round++)
-    time = table.next(time.instant);
-  return time;
+  for (let time = table.next(after); time !== null; time = table.next(time.instant)) {
+    if (time.kind === "fires") return time;
+    // All times of an expression may lie in gaps, year after year.
+    if (time.instant > after + searchMs) return null;
+  }
+  return null;
 }
 
-/** The last `count` firing times in `(after, until]`, in order. Searches back in growing steps, so its cost follows `count`. */
+/** The last `count` firing times in `(after, until]`, in order. Searches growing windows, so its cost follows `count`. */
 export function newestTimes(table: Timetable, after: Instant, until: Instant, count: number): readonly NominalTime[] {
-  let newest: readonly NominalTime[] = [];
-  let low = until;
-  for (let span = 3_600_000; low > after && newest.length < count; span *= 4) {
-    const high = low;
-    low = Math.max(after, low - span);
-    const fires: NominalTime[] = [];
-    for (const time of table.times(low, high)) if (time.kind === "fires") fires.push(time);
-    newest = [...fires, ...newest];
+  for (let span = hourMs; ; span *= 4) {
+    const low = Math.max(after, until - span);
+    const fires = [...table.times(low, until)].filter((time) => time.kind === "fires");
+    if (fires.length >= count || low === after) return fires.slice(-count);
   }
-  return newest.slice(-count);
 }
 
 /** Multiples of the period from `startAt`, or from 1970 when there is none: a deploy or an edit does not move them. */
@@ -129,30 +126,21 @@ function cronTimetable(cron: CronRule, zone: Zone, dst: Dst): Timetable {
   };
 }
 
-/**
- * Finds the next matching reading without the zone, then the instants in the days around it. A reading in a gap has no
- * instant, so the search continues, up to `nextFireYearsMax` ahead: longer than the longest pause of an expression that fires
- * (a fifth weekday in February, across 2100: 40 years). An expression that names its years is searched to the last one.
- */
+/** Longer than any expression pauses, and than from 1970 to 2199, the years that it can name. */
+const searchMs = scheduleLimits.nextFireYearsMax * 366 * dayMs;
+const windowMs = 5 * dayMs;
+
+/** Looks at some days; where they have no time, it goes on with the days around the next reading, found without the zone. */
 function nextCronTime(parts: CronTimes, after: Instant): NominalTime | null {
-  const { cron, zone } = parts;
-  const lastYear = cron.years?.at(-1);
-  const horizon =
-    lastYear === undefined ? after + scheduleLimits.nextFireYearsMax * 366 * dayMs : Date.UTC(lastYear + 1, 0, 2);
-  let cursor = after;
-  while (cursor < horizon) {
-    const near = first(cronTimes(parts, cursor, cursor + 2 * 3_600_000));
-    if (near !== null) return near;
-    // A clock may jump by up to a day: search from a day earlier to a day later.
-    const reading = first(wallTimes(cron, cursor + zone.offsetAt(cursor) - dayMs, horizon + dayMs));
-    if (reading === null) return null;
-    const from = Math.max(cursor, reading - zone.offsetAt(cursor) - 2 * dayMs);
-    const until = from + 5 * dayMs;
-    const time = first(cronTimes(parts, from, until));
+  for (let cursor = after; ;) {
+    const until = cursor + windowMs;
+    const time = first(cronTimes(parts, cursor, until));
     if (time !== null) return time;
-    cursor = until;
+    // A reading is less than a day away from its instant.
+    const reading = first(wallTimes(parts.cron, until - dayMs, after + searchMs));
+    if (reading === null) return null;
+    cursor = reading - dayMs;
   }
-  return null;
 }
 
 function first<T>(items: Iterable<T>): T | null {
@@ -164,11 +152,9 @@ const parsed = new Map<string, CronRule>();
 
 /** Cached: a tick reads the same expressions every minute. */
 function checkedCron(text: string): CronRule {
-  const known = parsed.get(text);
-  if (known !== undefined) return known;
-  const result = parseCron(text);
-  if (!result.ok) throw new RangeError(result.problem);
-  if (parsed.size >= scheduleLimits.timetablesMax) parsed.clear();
-  parsed.set(text, result.cron);
-  return result.cron;
+  return madeOnce(parsed, scheduleLimits.timetablesMax, text, () => {
+    const result = parseCron(text);
+    if (!result.ok) throw new RangeError(result.problem);
+    return result.cron;
+  });
 }

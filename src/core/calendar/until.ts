@@ -12,12 +12,10 @@ import type { Zone } from "./zone.ts";
 export function readUntil(text: string, zone: Zone, now: Instant): Instant | null {
   const ms = parseDuration(text);
   if (ms !== null) return now + ms;
-  const hasDate = /^\d{4}-/.test(text.trim());
-  const [today, tomorrow] = [now, now + dayMs].map((day) => {
+  const on = (day: Instant): Instant | null => {
     const asked = readAskedTime(text, zone, day);
-    if (asked === null) return null;
-    return asked.instants.find((instant) => instant > now) ?? asked.near;
-  });
-  if (today === null || today === undefined) return null;
-  return today > now || hasDate ? today : (tomorrow ?? null);
+    return asked === null ? null : (asked.instants.find((instant) => instant > now) ?? asked.near);
+  };
+  const today = on(now);
+  return today !== null && today > now ? today : on(now + dayMs);
 }

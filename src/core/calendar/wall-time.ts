@@ -11,28 +11,15 @@ export type WallTime = number;
 /** The readings that an expression matches in `[from, before)`, in order. The caller bounds the search by `before`. */
 export function* wallTimes(cron: CronRule, from: WallTime, before: WallTime): Generator<WallTime, void, undefined> {
   const start = new Date(from);
-  let year = start.getUTCFullYear();
-  let month = start.getUTCMonth() + 1;
-  for (;;) {
-    const monthStart = Date.UTC(year, month - 1, 1);
-    if (monthStart >= before || Number.isNaN(monthStart)) return;
-    for (const day of daysOf(cron, year, month)) {
+  for (let months = 0; ; months++) {
+    const monthStart = Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + months, 1);
+    if (!(monthStart < before)) return;
+    const month = new Date(monthStart);
+    for (const day of daysOf(cron, month.getUTCFullYear(), month.getUTCMonth() + 1)) {
       const dayStart = monthStart + (day - 1) * dayMs;
-      if (dayStart >= before) return;
       if (dayStart + dayMs > from) yield* readingsOfDay(cron, dayStart, from, before);
     }
-    month += 1;
-    if (month > 12) {
-      month = 1;
-      year = followingYear(cron, year);
-    }
   }
-}
-
-/** Skips to the next year of an AWS expression that names its years; past the last one the search ends by `before`. */
-function followingYear(cron: CronRule, year: number): number {
-  if (cron.years === null) return year + 1;
-  return cron.years.find((each) => each > year) ?? Number.NaN;
 }
 
 function* readingsOfDay(
@@ -56,7 +43,4 @@ function* readingsOfDay(
 export const minuteText = (reading: WallTime): string => new Date(reading).toISOString().slice(0, 16);
 
 /** `YYYY-MM-DDTHH:MM:SS`, with milliseconds only where there are some, so that two instants never share a text. */
-export function secondText(instant: Instant): string {
-  const text = new Date(instant).toISOString();
-  return instant % 1_000 === 0 ? text.slice(0, 19) : text.slice(0, 23);
-}
+export const secondText = (instant: Instant): string => new Date(instant).toISOString().replace(/(?:\.000)?Z$/, "");

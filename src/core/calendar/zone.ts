@@ -1,5 +1,7 @@
 import type { Instant } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
+import { editDistance } from "./edit-distance.ts";
+import { madeOnce } from "./made-once.ts";
 import { scheduleLimits } from "../ports/schedule-limits.ts";
 
 /** A change of a zone's UTC offset. `after > before` is a gap in local time, `after < before` an overlap. */
@@ -32,7 +34,7 @@ export const storedTzVersion = (own: string): string => (own < imageTzVersion ? 
 
 /** @returns null when the zone exists, else what is wrong and what to write. */
 export function zoneProblem(name: string): string | null {
-  if (name.length <= contractLimits.idCharactersMax && isZone(name)) return null;
+  if (isZone(name)) return null;
   const shown = name.slice(0, contractLimits.idCharactersMax);
   if (/^(?:UTC|GMT)?[+-]\d/.test(name)) {
     return `timezone "${shown}": is an offset, which has no clock changes: write an IANA name such as Asia/Seoul or UTC`;
@@ -67,20 +69,14 @@ const chunkMs = 2 ** 33;
  * The zone is sampled every 3.1 days, and a change is then found by bisection. Two closer changes that cancel out would be
  * missed; the tz data has none (the proof `zones` samples every six hours).
  */
-const samplesPerChunk = 32;
+const stepMs = chunkMs / 32;
 
 /** A call of Intl costs about a microsecond, so each chunk is computed once (about 30 calls) and cached. */
 function chunkedZone(name: string): Zone {
   const ask = asker(name);
   const chunks = new Map<number, Chunk>();
-  const chunk = (index: number): Chunk => {
-    const known = chunks.get(index);
-    if (known !== undefined) return known;
-    if (chunks.size >= scheduleLimits.zoneChunksMax) chunks.clear();
-    const made = sample(ask, index * chunkMs);
-    chunks.set(index, made);
-    return made;
-  };
+  const chunk = (index: number): Chunk =>
+    madeOnce(chunks, scheduleLimits.zoneChunksMax, index, () => sample(ask, index * chunkMs));
   return {
     name,
     offsetAt(instant) {
@@ -102,10 +98,10 @@ function sample(ask: (instant: Instant) => number, start: Instant): Chunk {
   const transitions: ZoneTransition[] = [];
   const offset = ask(start);
   let before = offset;
-  for (let k = 0; k < samplesPerChunk; k++) {
-    const high = start + ((k + 1) * chunkMs) / samplesPerChunk;
+  for (let step = start; step < start + chunkMs; step += stepMs) {
+    const high = step + stepMs;
     const after = ask(high);
-    let low = start + (k * chunkMs) / samplesPerChunk;
+    let low = step;
     while (before !== after) {
       const change = firstChange(ask, low, high, before);
       transitions.push(change);
@@ -116,16 +112,15 @@ function sample(ask: (instant: Instant) => number, start: Instant): Chunk {
   return { offset, transitions };
 }
 
-/** Bisection between an instant that has the offset and one that has not; changes happen on whole seconds. */
+/** Bisection between an instant that has the offset and one that has not. */
 function firstChange(ask: (instant: Instant) => number, from: Instant, to: Instant, before: number): ZoneTransition {
-  let low = Math.floor(from / 1_000);
-  let high = Math.ceil(to / 1_000);
+  let [low, high] = [from, to];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    if (ask(middle * 1_000) === before) low = middle;
+    if (ask(middle) === before) low = middle;
     else high = middle;
   }
-  return { at: high * 1_000, before, after: ask(high * 1_000) };
+  return { at: high, before, after: ask(high) };
 }
 
 /** `hour:minute[:second]` east of UTC, as Intl's long offset gives it; seconds occur before 1972. */
@@ -152,32 +147,18 @@ function isZone(name: string): boolean {
   }
 }
 
-/** The nearest name by edit distance, of the whole or of its last part (`Seoul`); null when nothing is near. */
+/** The nearest name, by its whole or by its last part (`Seoul`); null when none is near. */
 function similarZone(name: string): string | null {
   const wanted = plainName(name);
-  let best: { name: string; distance: number } | null = null;
-  for (const zone of ["UTC", ...Intl.supportedValuesOf("timeZone")]) {
-    const whole = plainName(zone);
-    const distance = Math.min(
-      editDistance(wanted, whole),
-      editDistance(wanted, whole.slice(whole.lastIndexOf("/") + 1)),
-    );
-    if (best === null || distance < best.distance) best = { name: zone, distance };
-  }
-  return best !== null && best.distance <= Math.max(1, Math.floor(wanted.length / 4)) ? best.name : null;
+  const [nearest] = ["UTC", ...Intl.supportedValuesOf("timeZone")]
+    .map((zone) => {
+      const whole = plainName(zone);
+      const city = whole.slice(whole.lastIndexOf("/") + 1);
+      return { zone, away: Math.min(editDistance(wanted, whole), editDistance(wanted, city)) };
+    })
+    .filter(({ away }) => away <= Math.max(1, wanted.length / 4))
+    .toSorted((a, b) => a.away - b.away);
+  return nearest?.zone ?? null;
 }
 
 const plainName = (name: string): string => name.toLowerCase().replaceAll(" ", "_");
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
-}

@@ -6,9 +6,7 @@ import { contractLimits } from "./contract-limits.ts";
  * (never through a surrogate pair). One bad error message must not fail its settle group.
  */
 export function cleanText(text: string, max: number): string {
-  const cut = text.length > max ? text.slice(0, max) : text;
-  const whole = cut.toWellFormed();
-  return whole.includes("\u0000") ? whole.replaceAll("\u0000", "\uFFFD") : whole;
+  return text.slice(0, max).toWellFormed().replaceAll("\u0000", "\uFFFD");
 }
 
 export const cleanCode = (code: string | null): string | null =>

@@ -43,7 +43,6 @@ function responseOf(error: unknown): FailureDetail["response"] {
 }
 
 function member(value: unknown, name: string): unknown {
-  if (typeof value !== "object" || value === null) return undefined;
   try {
     return (value as Readonly<Record<string, unknown>>)[name];
   } catch {

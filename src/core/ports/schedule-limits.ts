@@ -1,10 +1,9 @@
 /** Bounds of schedules and their times. */
 export const scheduleLimits = {
-  nextFireYearsMax: 48,
+  nextFireYearsMax: 230,
   missedAfterMs: 120_000,
   zoneChunksMax: 1_024,
   timetablesMax: 20_000,
-  gapReadingsMax: 2_000,
   reportedProblemsMax: 1_000,
   scheduleVersionsMax: 10_000,
   holderLookBackMax: 3_000,

@@ -142,6 +142,24 @@ describe("a time that is none of the schedule's", () => {
     ]);
   });
 
+  test.each([
+    ["30 2 * * *", "2026-03-08T02:45", "2026-03-08 02:30 and 2026-03-09 02:30"],
+    ["30 2 * * *", "2026-03-08T02:15", "2026-03-07 02:30 and 2026-03-08 02:30"],
+    ["*/20 2 * * *", "2026-03-08T02:30", "2026-03-08 02:20 and 2026-03-08 02:40"],
+    ["0 3 * * *", "2026-03-08T02:30", "2026-03-07 03:00 and 2026-03-08 03:00"],
+    ["0,30 2,3 * * *", "2026-03-08T02:15", "2026-03-08 02:00 and 2026-03-08 03:00"],
+  ])("%s asked at the skipped %s names what fires at the jump: %s", (cron, text, around) => {
+    expect(never(newYork(cron), at(jump, text, []))[2]).toBe(`the times around it are ${around}`);
+  });
+
+  test("in the second pass of an hour, what fired in the first is before it, though the clock showed more", () => {
+    const second = Date.UTC(2026, 10, 1, 6, 15);
+    const around = (overlap: "first" | "both") =>
+      never(newYork("30 1 * * *", { dst: { gap: "auto", overlap } }), at(second, "2026-11-01T01:15"))[2];
+    expect(around("first")).toBe("the times around it are 2026-11-01 01:30 and 2026-11-02 01:30");
+    expect(around("both")).toBe("the times around it are 2026-11-01 01:30 and 2026-11-01 01:30");
+  });
+
   test.each(["shift", "first-valid"] as const)(
     "a skipped reading that runs by the rule %s is one of its times",
     (gap) => {
