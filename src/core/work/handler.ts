@@ -116,8 +116,8 @@ function finish(scope: InvocationScope, end: End): HandlerEnd {
 }
 
 /** Of an attempt that its timeout ended, only the log shows where it was. */
-function withDetail(outcome: Outcome, error: unknown, keptLog: KeptLog): Outcome {
-  if (outcome.is === "success" || outcome.is === "released" || outcome.is === "postponed") return outcome;
+function withDetail(outcome: ErrorOutcome, error: unknown, keptLog: KeptLog): Outcome {
+  if (outcome.is === "released") return outcome;
   return { ...outcome, detail: failureDetail(error instanceof Interruption ? null : error, keptLog.lines()) };
 }
 
@@ -135,8 +135,10 @@ function succeeded(
   }
 }
 
+type ErrorOutcome = Exclude<Outcome, { readonly is: "success" | "postponed" }>;
+
 /** The one map from an error to an outcome. An unknown error is retried. */
-export function outcomeOf(error: unknown, interruption: unknown): Outcome {
+export function outcomeOf(error: unknown, interruption: unknown): ErrorOutcome {
   if (interruption instanceof Interruption) {
     if (interruption.why === "timeout")
       return { is: "retryable", code: "TIMEOUT", message: interruption.message, afterMs: null };

@@ -94,12 +94,10 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Pro
     outcome: { is: "success", result },
     children: scope.children,
   });
-  if (scope.definition.onSettled !== null) {
-    const { run, payload: own } = scope.job;
-    const payload = run?.task == null ? own : run.input;
-    const moved = { ...scope.job, payload, state: "SUCCESS", errorCode: null, errorMessage: null } as const;
-    await callHook(registry, moved, "success", tx);
-  }
+  const { run, payload: own } = scope.job;
+  const payload = run?.task == null ? own : run.input;
+  const moved = { ...scope.job, payload, state: "SUCCESS", errorCode: null, errorMessage: null } as const;
+  await callHook(registry, moved, "success", tx);
   const settled = await ports.store.settle([settlement], {
     worker: options.worker,
     tx,
