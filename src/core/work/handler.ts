@@ -128,7 +128,7 @@ function succeeded(
   value: Json | void,
 ): HandlerEnd {
   try {
-    const result = value === undefined ? null : checkedJson(definition.id, value, contractLimits.resultBytesMax);
+    const result = checkedJson(definition.id, value, contractLimits.resultBytesMax);
     return { is: "outcome", outcome: { is: "success", result }, children };
   } catch (error) {
     return failedAtOnce("INVALID_RESULT", `result of "${job.kind}": ${messageOf(error)}`);

@@ -110,7 +110,7 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Pro
 
 /** The work's return value becomes the result if it is JSON within the limit; a driver's query result is not. */
 function toResult(scope: InvocationScope, done: unknown): Json | null {
-  if (done === undefined || isQueryResult(done)) return null;
+  if (isQueryResult(done)) return null;
   try {
     return checkedJson(scope.definition.id, done, contractLimits.resultBytesMax);
   } catch (error) {
