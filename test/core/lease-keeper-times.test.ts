@@ -90,8 +90,9 @@ describe("heartbeats", () => {
       return away();
     });
     leases.hold(job(1));
+    leases.hold(job(2, 3_600_000));
     await clock.advance(10_100);
-    leases.progress(job(1), 0.5);
+    for (const each of [job(1), job(2)]) leases.progress(each, 0.5);
     await clock.advance(300);
     open.open();
     await clock.advance(2_000);

@@ -64,10 +64,10 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
     },
     async run(job, { remainingMs }) {
       scope.leases.hold(job);
-      const running = runAll(scope, [job], remainingMs);
+      scope.settler.expect(1);
+      const running = runOne(scope, job, remainingMs);
       batches.add(running);
-      const [end] = await running.finally(() => batches.delete(running));
-      return end?.known ?? false;
+      return (await running.finally(() => batches.delete(running))).known;
     },
     async stop(graceMs) {
       stopping.abort(new Interruption("stopped"));
