@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Context, SettledJob } from "../../src/core/define/context.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
-import { UnknownOutcome, type Store } from "../../src/core/ports/ports.ts";
+import type { JobId } from "../../src/core/job/job.ts";
+import { noAftermath, UnknownOutcome, type Store, type Tx } from "../../src/core/ports/ports.ts";
 import { jobOf, lane, shop, sum, world, type World } from "./world.ts";
 
 const child = defineJob({ id: "child", payload: z.object({ n: z.number() }), run: () => {} });
@@ -114,6 +115,22 @@ describe("a success that its transaction wrote", () => {
     expect(sent).toEqual([row.id, children[0]?.id]);
     expect(ports.queue.size(lane)).toBe(1);
   });
+});
+
+test("the messages of a child in a transaction of the caller's own are not sent with the commit of ctx.tx", async () => {
+  const own: Tx = { query: async () => ({ rows: [], rowCount: 0 }) };
+  const messages = [{ jobId: "99" as JobId, generation: 1, trace: "t", delayMs: 0 }];
+  const ports = withStore((store) => ({
+    insert: async (jobs, options) =>
+      options?.tx === own
+        ? { results: [], aftermath: { ...noAftermath, outbox: [{ id: "99", lane, messages }] } }
+        : store.insert(jobs, options),
+  }));
+  const { row } = await runOne(async (ctx) => {
+    await ctx.enqueue(child, { n: 1 }, { tx: own });
+    await ctx.tx(async () => {});
+  }, ports);
+  expect([row.state, ports.queue.size(lane)]).toEqual(["SUCCESS", 0]);
 });
 
 describe("a commit without an answer", () => {

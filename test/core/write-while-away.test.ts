@@ -37,9 +37,9 @@ describe("a write while the store is away", () => {
     expect([end, tries.length, tries.at(-1)]).toEqual(["written", 1_500, 1_400 + 1_496 * 1_000]);
   });
 
-  test("also for an outcome that is unknown", async () => {
-    const { end, tries } = await writing([60_000], (call) => (call < 2 ? new UnknownOutcome("commit") : null));
-    expect([end, tries]).toEqual(["written", [0, 200]]);
+  test("also for an outcome that is unknown, with the warning at its first failure", async () => {
+    const { end, tries, lines } = await writing([60_000], (call) => (call < 2 ? new UnknownOutcome("commit") : null));
+    expect([end, tries, lines.length]).toEqual(["written", [0, 200], 1]);
   });
 
   test.each([
