@@ -40,7 +40,7 @@ describe("a paused lane", () => {
     expect([await batch, claims]).toEqual([{ failed: ["m1"] }, []]);
   });
 
-  test("is one that its gate calls paused: any other lane's jobs run", async () => {
+  test("is one that its gate says is paused; the jobs of another lane run", async () => {
     held.length = 0;
     const { handle, ran } = await workerRig({ gate: { ...paused, isPaused: async () => false } });
     expect(await handle(["1"])).toEqual([]);
