@@ -266,10 +266,21 @@ describe("the end of a task of an attempt that is over", () => {
     expect(await row()).toMatchObject({ state: "RUNNING", attempt: 2, worker: "worker-1", failures: 0 });
   });
 
-  test("frees them also when another task of it was named last", async () => {
+  test("frees none of a canceled job while another task runs its handler, and those of that task at its end", async () => {
     const { ports, watch, id, freed } = await freeing({});
     await ports.store.cancel([id]);
-    expect(await watch.notice(stopOf(id, { task: "t9" }))).toBe("over");
+    expect([await watch.notice(stopOf(id, { task: "t9" })), freed]).toEqual(["over", []]);
+    expect(await watch.notice(stopOf(id))).toBe("over");
     expect(freed).toEqual([{ jobId: id, attempt: 1 }]);
+  });
+
+  test("frees those of its own attempt while a task runs the next one", async () => {
+    const { ports, watch, id, claim, row, freed } = await freeing({});
+    await watch.notice(stopOf(id));
+    await ports.clock.advance(workerLimits.launchWaitMsMax);
+    await claim("t2");
+    expect(await watch.notice(stopOf(id, { version: 6 }))).toBe("over");
+    expect(freed).toEqual([{ jobId: id, attempt: 1 }]);
+    expect(await row()).toMatchObject({ state: "RUNNING", attempt: 2, worker: "task/t2:1:a" });
   });
 });
