@@ -90,6 +90,7 @@ test("the lane's worker launches a job with a task of its own, acknowledges the 
     },
   ]);
   expect(ran).toBe(0);
+  expect(ports.lines.filter(({ level }) => level !== "info")).toEqual([]);
   expect(await jobOf(ports, id)).toMatchObject({ state: "RUNNING", attempt: 1, worker: "worker-1" });
   expect(ports.clock.pending()).toBe(0);
 });

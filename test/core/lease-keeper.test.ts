@@ -1,37 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { Interruption } from "../../src/core/work/interruption.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "../../src/core/work/lease-keeper.ts";
-import type { JobId } from "../../src/core/job/job.ts";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { Claimed, AttemptProgress, Store } from "../../src/core/ports/ports.ts";
+import { aClaimed } from "./rows.ts";
 import { world, type World } from "./world.ts";
 
 const leaseMs = 30_000;
 const thirdMs = leaseMs / contractLimits.heartbeatsPerLease;
 
-const job = (id: number, over: Partial<Claimed> = {}): Claimed => ({
-  jobId: String(id) as JobId,
-  state: "RUNNING",
-  reason: null,
-  kind: "k",
-  key: null,
-  payload: null,
-  generation: 1,
-  attempt: 1,
-  failures: 0,
-  interruptions: 0,
-  maxAttempts: 4,
-  leaseMs,
-  trace: "t",
-  slotKeys: [],
-  dueAt: 0,
-  scheduleId: null,
-  scheduledFor: null,
-  latenessMs: 0,
-  isCatchUp: false,
-  missedCount: 0,
-  ...over,
-});
+const job = (id: number, over: Partial<Claimed> = {}): Claimed => aClaimed(String(id), { leaseMs, ...over });
 
 interface Beats {
   readonly ports: World;

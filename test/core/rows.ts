@@ -1,4 +1,5 @@
-import type { NewJob } from "../../src/core/job/job.ts";
+import type { JobId, NewJob } from "../../src/core/job/job.ts";
+import type { Claimed } from "../../src/core/ports/ports.ts";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
 
 /** A row as `newJob` would make it, for tests that need one no definition of today would write. */
@@ -17,3 +18,28 @@ export const aRow: NewJob = {
   slotKeys: [],
   trace: "t",
 };
+
+/** A row as a claim returns it. */
+export const aClaimed = (id: string, over: Partial<Claimed> = {}): Claimed => ({
+  jobId: id as JobId,
+  state: "RUNNING",
+  reason: null,
+  kind: "k",
+  key: null,
+  payload: null,
+  generation: 1,
+  attempt: 1,
+  failures: 0,
+  interruptions: 0,
+  maxAttempts: 4,
+  leaseMs: 20_000,
+  trace: "t",
+  slotKeys: [],
+  dueAt: 0,
+  scheduleId: null,
+  scheduledFor: null,
+  latenessMs: 0,
+  isCatchUp: false,
+  missedCount: 0,
+  ...over,
+});

@@ -210,3 +210,77 @@ test("the end of a canceled job's task frees what the job kept", async () => {
   expect(await watch.notice(stopOf(id))).toBe("over");
   expect((await ports.store.freeSlots([{ jobId: id, attempt: 1 }])).freed).toEqual([]);
 });
+
+describe("a second look at the same task", () => {
+  /** A stage without this job: every event is foreign, and remembered. */
+  const strange = async () => {
+    const { world: ports, registry } = await shop([job]);
+    const store = Object.assign({}, ports.store, { job: async () => null });
+    return createTaskWatch({ ...ports, store }, registry, { stage: "test" });
+  };
+  const event = (task: number, version = 5) => stopOf("4242" as JobId, { task: `t${task}`, version });
+
+  test("is old by its version, from the first version of a task on", async () => {
+    const watch = await strange();
+    const seen: string[] = [];
+    for (const version of [0, 0, 1, 1, 3, 2, 4]) seen.push(await watch.notice(event(1, version)));
+    expect(seen).toEqual(["foreign", "old", "foreign", "old", "foreign", "old", "foreign"]);
+  });
+
+  test("is forgotten only for the task that was seen longest ago, once there are too many", async () => {
+    const watch = await strange();
+    const max = workerLimits.taskVersionsMax;
+    for (let task = 1; task <= max; task += 1) await watch.notice(event(task));
+    expect(await watch.notice(event(1))).toBe("old");
+    // Seen again, the first one is the newest.
+    expect(await watch.notice(event(1, 6))).toBe("foreign");
+    await watch.notice(event(max + 1));
+    const seen = [3, max, 1, 2].map((task) => watch.notice(event(task)));
+    expect(await Promise.all(seen)).toEqual(["old", "old", "old", "foreign"]);
+  });
+});
+
+describe("the end of a task of an attempt that is over", () => {
+  const freeing = async (options: { isLaunchedOnly?: boolean }) => {
+    const launched = await launchedJob(options);
+    const freed: unknown[] = [];
+    const { freeSlots } = launched.ports.store;
+    const store = Object.assign({}, launched.ports.store, {
+      freeSlots: (ended: Parameters<typeof freeSlots>[0]) => {
+        freed.push(...ended);
+        return freeSlots.call(launched.ports.store, ended);
+      },
+    });
+    const watch = createTaskWatch({ ...launched.ports, store }, (await shop([job])).registry, { stage: "test" });
+    return { ...launched, watch, freed };
+  };
+
+  test("frees the slots of that attempt, and leaves the next one to its worker", async () => {
+    const { ports, watch, id, claim, row, freed } = await freeing({ isLaunchedOnly: true });
+    await watch.notice(stopOf(id, { stopCode: "TaskFailedToStart" }));
+    await ports.clock.advance(workerLimits.launchWaitMsMax);
+    await claim("");
+    expect(freed).toEqual([]);
+    expect(await watch.notice(stopOf(id, { task: "t8", stopCode: "EssentialContainerExited" }))).toBe("over");
+    expect(freed).toEqual([{ jobId: id, attempt: 1 }]);
+    expect(await row()).toMatchObject({ state: "RUNNING", attempt: 2, worker: "worker-1", failures: 0 });
+  });
+
+  test("frees none of a canceled job while another task runs its handler, and those of that task at its end", async () => {
+    const { ports, watch, id, freed } = await freeing({});
+    await ports.store.cancel([id]);
+    expect([await watch.notice(stopOf(id, { task: "t9" })), freed]).toEqual(["over", []]);
+    expect(await watch.notice(stopOf(id))).toBe("over");
+    expect(freed).toEqual([{ jobId: id, attempt: 1 }]);
+  });
+
+  test("frees those of its own attempt while a task runs the next one", async () => {
+    const { ports, watch, id, claim, row, freed } = await freeing({});
+    await watch.notice(stopOf(id));
+    await ports.clock.advance(workerLimits.launchWaitMsMax);
+    await claim("t2");
+    expect(await watch.notice(stopOf(id, { version: 6 }))).toBe("over");
+    expect(freed).toEqual([{ jobId: id, attempt: 1 }]);
+    expect(await row()).toMatchObject({ state: "RUNNING", attempt: 2, worker: "task/t2:1:a" });
+  });
+});

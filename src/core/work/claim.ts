@@ -70,7 +70,6 @@ const emptyClaim: ClaimedBatch = { running: [], alone: [], giveBack: [], isStore
 
 /** A second claim for the jobs whose condition says yes. A condition is evaluated once in a batch. */
 async function claimAsked(scope: WorkerScope, asking: readonly Arrived[], alone: boolean): Promise<ClaimedBatch> {
-  if (asking.length === 0) return emptyClaim;
   const { wanted, giveBack } = await evaluateConditions(scope, asking);
   const ids = wanted.map((item) => item.message.jobId);
   return merge({ ...emptyClaim, giveBack }, await claimBatch(scope, wanted, alone, ids));

@@ -138,7 +138,7 @@ async function enqueueChild<I>(
   const [row] = await prepare(definition, { stage: scope.worker.options.stage, trace: scope.job.trace }, [
     {
       payload,
-      key: options.key ?? undefined,
+      key: options.key,
       delayMs: options.delay === undefined ? undefined : durationMs("ctx.enqueue: delay", options.delay),
       dueAt: options.dueAt,
     },

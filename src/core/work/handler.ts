@@ -116,8 +116,8 @@ function finish(scope: InvocationScope, end: End): HandlerEnd {
 }
 
 /** Of an attempt that its timeout ended, only the log shows where it was. */
-function withDetail(outcome: Outcome, error: unknown, keptLog: KeptLog): Outcome {
-  if (outcome.is === "success" || outcome.is === "released" || outcome.is === "postponed") return outcome;
+function withDetail(outcome: ErrorOutcome, error: unknown, keptLog: KeptLog): Outcome {
+  if (outcome.is === "released") return outcome;
   return { ...outcome, detail: failureDetail(error instanceof Interruption ? null : error, keptLog.lines()) };
 }
 
@@ -128,15 +128,17 @@ function succeeded(
   value: Json | void,
 ): HandlerEnd {
   try {
-    const result = value === undefined ? null : checkedJson(definition.id, value, contractLimits.resultBytesMax);
+    const result = checkedJson(definition.id, value, contractLimits.resultBytesMax);
     return { is: "outcome", outcome: { is: "success", result }, children };
   } catch (error) {
     return failedAtOnce("INVALID_RESULT", `result of "${job.kind}": ${messageOf(error)}`);
   }
 }
 
+type ErrorOutcome = Exclude<Outcome, { readonly is: "success" | "postponed" }>;
+
 /** The one map from an error to an outcome. An unknown error is retried. */
-export function outcomeOf(error: unknown, interruption: unknown): Outcome {
+export function outcomeOf(error: unknown, interruption: unknown): ErrorOutcome {
   if (interruption instanceof Interruption) {
     if (interruption.why === "timeout")
       return { is: "retryable", code: "TIMEOUT", message: interruption.message, afterMs: null };

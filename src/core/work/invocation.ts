@@ -94,12 +94,10 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Pro
     outcome: { is: "success", result },
     children: scope.children,
   });
-  if (scope.definition.onSettled !== null) {
-    const { run, payload: own } = scope.job;
-    const payload = run?.task == null ? own : run.input;
-    const moved = { ...scope.job, payload, state: "SUCCESS", errorCode: null, errorMessage: null } as const;
-    await callHook(registry, moved, "success", tx);
-  }
+  const { run, payload: own } = scope.job;
+  const payload = run?.task == null ? own : run.input;
+  const moved = { ...scope.job, payload, state: "SUCCESS", errorCode: null, errorMessage: null } as const;
+  await callHook(registry, moved, "success", tx);
   const settled = await ports.store.settle([settlement], {
     worker: options.worker,
     tx,
@@ -112,7 +110,7 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Pro
 
 /** The work's return value becomes the result if it is JSON within the limit; a driver's query result is not. */
 function toResult(scope: InvocationScope, done: unknown): Json | null {
-  if (done === undefined || isQueryResult(done)) return null;
+  if (isQueryResult(done)) return null;
   try {
     return checkedJson(scope.definition.id, done, contractLimits.resultBytesMax);
   } catch (error) {

@@ -23,7 +23,6 @@ export interface Hold {
   readonly interruption: Interruption | null;
   /** Aborts with the interruption. Made when it is first asked for: it is among the dearest objects of an attempt. */
   readonly signal: AbortSignal;
-  readonly hasUnwrittenProgress: boolean;
   /** Called a grace after an interruption, so that nothing waits for the handler any longer. */
   leave: (() => void) | null;
   /** Interrupts the handler after `ms`. */
@@ -142,7 +141,8 @@ export function createLeaseKeeper(ports: Pick<Ports, "store" | "clock" | "log">,
     holdOf: (job) => held.get(id(job)) ?? lost(job, keeping),
     progress(job, progress) {
       const renewing = held.get(id(job));
-      if (renewing === undefined || !note(renewing, progress)) return;
+      if (renewing === undefined) return;
+      note(renewing, progress);
       if (!isBeating) beats.set(renewing.nextBeatMs);
     },
     async flush(job) {
@@ -179,12 +179,9 @@ function interruptEnded(keeping: Keeping, held: ReadonlyMap<string, HeldJob>): v
   if (nextMs < Number.POSITIVE_INFINITY) keeping.ends.set(nextMs);
 }
 
-/** @returns false when there is nothing to write. */
-function note(renewing: HeldJob, progress: number): boolean {
+function note(renewing: HeldJob, progress: number): void {
   renewing.progress = progress;
-  if (progress === renewing.written) return false;
-  renewing.nextBeatMs = Math.min(renewing.nextBeatMs, renewing.nextWriteMs);
-  return true;
+  if (progress !== renewing.written) renewing.nextBeatMs = Math.min(renewing.nextBeatMs, renewing.nextWriteMs);
 }
 
 /** Sooner than the lease needs it, when progress came while a beat was under way. */

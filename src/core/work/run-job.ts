@@ -29,7 +29,7 @@ export async function runJobTask(ports: Ports, registry: Registry, options: RunJ
   await ports.crashPoint("adopted");
   const worker = createWorker(ports, registry, { ...options, lane: "" });
   const stop = (): void => void worker.stop(workerLimits.shutdownMs);
-  signal.addEventListener("abort", stop, { once: true });
+  signal.addEventListener("abort", stop);
   if (signal.aborted) stop();
   try {
     const known = await worker.run(job, { remainingMs: () => contractLimits.fargateTimeoutMsMax });

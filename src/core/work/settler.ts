@@ -136,22 +136,23 @@ interface SettlerScope {
 
 async function settleGroup(scope: SettlerScope, group: readonly Waiting[]): Promise<void> {
   const known = await write(scope, group);
-  for (const item of group) item.done(known.get(item) ?? false);
+  for (const item of group) item.done(known.has(item));
 }
 
-async function write(scope: SettlerScope, group: readonly Waiting[]): Promise<ReadonlyMap<Waiting, boolean>> {
+/** @returns those of the group that are known to be written. */
+async function write(scope: SettlerScope, group: readonly Waiting[]): Promise<ReadonlySet<Waiting>> {
   const { ports } = scope;
   try {
     await writeWhileAway(ports, group, () => writeOnce(scope, group));
-    return new Map(group.map((item) => [item, true]));
+    return new Set(group);
   } catch (error) {
-    if (isStoreAway(error)) return new Map(group.map((item) => [item, false]));
+    if (isStoreAway(error)) return new Set();
     if (group.length === 1 && group[0] !== undefined)
-      return new Map([[group[0], await writeAgain(scope, group[0], error)]]);
+      return new Set((await writeAgain(scope, group[0], error)) ? group : []);
     ports.log.warn("a settle group failed; settling one by one", { jobs: group.length, error });
-    const known = new Map<Waiting, boolean>();
-    for (const item of group) known.set(item, (await write(scope, [item])).get(item) ?? false);
-    return known;
+    const known: Waiting[] = [];
+    for (const item of group) known.push(...(await write(scope, [item])));
+    return new Set(known);
   }
 }
 

@@ -51,8 +51,8 @@ async function settleEnd(ports: Ports, registry: Registry, options: WatchOptions
   if (shown === null) return "foreign";
   const { job } = shown;
   const task = taskOf(job.worker);
-  // Another task runs this attempt; this one was refused.
-  if (job.state === "RUNNING" && task !== null && task !== end.task) return "over";
+  // Another task runs this attempt, perhaps after its cancel; this one was refused.
+  if (job.attempt === end.attempt && task !== null && task !== end.task) return "over";
   if (job.state !== "RUNNING" || job.attempt !== end.attempt) {
     await freeSlots(ports, end);
     return "over";

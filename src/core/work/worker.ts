@@ -64,10 +64,10 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
     },
     async run(job, { remainingMs }) {
       scope.leases.hold(job);
-      const running = runAll(scope, [job], remainingMs);
+      scope.settler.expect(1);
+      const running = runOne(scope, job, remainingMs);
       batches.add(running);
-      const [end] = await running.finally(() => batches.delete(running));
-      return end?.known ?? false;
+      return (await running.finally(() => batches.delete(running))).known;
     },
     async stop(graceMs) {
       stopping.abort(new Interruption("stopped"));
@@ -209,7 +209,7 @@ async function runOne(scope: WorkerScope, job: Claimed, remainingMs: () => numbe
     const launcher = launcherFor(scope, job);
     const finished =
       launcher === null ? await runHandler(scope, job, remainingMs) : await launched(scope, launcher, job);
-    if (finished.is === "outcome" && scope.leases.holdOf(job).hasUnwrittenProgress) await scope.leases.flush(job);
+    if (finished.is === "outcome") await scope.leases.flush(job);
     return { jobId: job.jobId, known: await write(scope, job, finished, remainingMs) };
   } catch (error) {
     scope.ports.log.error("a job could not be run; its lease decides", { job: job.jobId, kind: job.kind, error });

@@ -23,7 +23,7 @@ export async function writeWhileAway(
     try {
       return await writeGroup();
     } catch (error) {
-      const pauseMs = Math.min(workerLimits.settleRetryMs * 2 ** Math.min(round, 10), workerLimits.settleRetryMsMax);
+      const pauseMs = Math.min(workerLimits.settleRetryMs * 2 ** round, workerLimits.settleRetryMsMax);
       const isLast = ports.clock.elapsedMs() + pauseMs >= untilMs;
       if (!isStoreAway(error) || isLast) {
         if (isLast) logUnwritten(ports, group, error);
