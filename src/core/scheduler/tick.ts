@@ -165,7 +165,7 @@ class TickState {
 /** Plans of one statement: at most `insertRowsMax` occurrences together, or a single schedule with more. */
 function inStatements(plans: readonly Ready[]): readonly (readonly Ready[])[] {
   const groups: Ready[][] = [];
-  let rows = Number.POSITIVE_INFINITY;
+  let rows = 0;
   for (const plan of plans) {
     rows += plan.planned.occurrences.length;
     const group = groups.at(-1);
