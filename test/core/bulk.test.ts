@@ -185,7 +185,7 @@ describe("the jobs that go first", () => {
 
 describe("a backfill", () => {
   const minute = 60_000;
-  const begun = Date.UTC(2031, 3, 6, 7, 8, 9);
+  const begun = Date.UTC(2031, 4, 6, 7, 8, 9);
   const work = defineJob({ id: "work", run: () => {} });
 
   /** Of a schedule each minute the ten times since an hour ago; the first `broken` have no payload. */

@@ -53,7 +53,7 @@ describe("taking", () => {
     expect(reads).toBe(1);
   });
 
-  test("one that another took and gave back in between is left to whoever asks next", async () => {
+  test("one that another took and gave back in between is left to the next task that asks", async () => {
     const ports = faulty(() => ({ take: async () => null }));
     expect(await take(ports)).toEqual({ got: "held", by: "(just released)" });
   });
@@ -116,6 +116,8 @@ describe("the fallback lock in Postgres", () => {
     const { got, ports, released } = taken((token) => token + ahead);
     await ports.clock.advance(lockLimits.lockOutageMs);
     const answer = await got;
+    const raised = "lock" in answer ? await answer.lock.raise(9) : null;
+    expect(raised).toBe(heldBy === null ? false : null);
     if ("lock" in answer) await answer.lock.release();
     expect("lock" in answer ? null : answer.heldBy).toBe(heldBy);
     expect(released).toEqual([1]);
