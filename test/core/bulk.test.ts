@@ -189,7 +189,10 @@ describe("a backfill", () => {
   const work = defineJob({ id: "work", run: () => {} });
 
   /** Of a schedule each minute the ten times since an hour ago; the first `broken` have no payload. */
-  async function filled(over: Partial<Bulk["search"]>, how: { goesOn?: boolean; broken?: number; fault?: Error } = {}) {
+  async function filled(
+    over: Partial<Bulk["search"]>,
+    how: { broken?: number; fault?: Error; wrote?: { added: number; again: number } } = {},
+  ) {
     const calls: unknown[][] = [];
     const payload = ({ scheduledFor }: { scheduledFor: Date }) => {
       if (scheduledFor.getTime() < begun - (60 - (how.broken ?? 0)) * minute) throw new Error("no such day");
@@ -198,6 +201,7 @@ describe("a backfill", () => {
     const definitions = registry([defineApp({ name: "test", jobs: [work], schedules: [schedule] })]);
     const ports = world(({ store }) => ({
       store: Object.assign({}, store, {
+        backfill: async (...call: Parameters<Store["backfill"]>) => how.wrote ?? (await store.backfill(...call)),
         scheduleFacts: async (id: string) => {
           if (how.fault !== undefined) throw how.fault;
           const facts = await store.scheduleFacts(id);
@@ -212,7 +216,7 @@ describe("a backfill", () => {
       takeBulk: async () => ({ ...aBulk, action: "backfill", search, paceMs: 5_000 }),
       advanceBackfill: async (id: string, owner: string, page: object) => {
         calls.push([id, owner, page]);
-        return how.goesOn ?? true;
+        return true;
       },
       stopBulk: async (id: string) => calls.push([id, "stopped"]) > 0,
     } as unknown as Operations;
@@ -229,6 +233,14 @@ describe("a backfill", () => {
     ]);
     const due = ports.store.tables.inStates("PENDING", "QUEUED").map(({ dueAt }) => dueAt);
     expect(due.slice(1).map((each, n) => each - (due[n] ?? 0))).toEqual(Array.from({ length: 9 }, () => 5_000));
+  });
+
+  test("counts times that had no row and times that had one", async () => {
+    const { calls } = await filled({}, { wrote: { added: 3, again: 4 } });
+    expect(calls.map(([, , page]) => page)).toEqual([
+      { changed: 7, refused: 0, isLast: false },
+      { changed: 0, refused: 0, isLast: true },
+    ]);
   });
 
   test("counts the times without a payload as refused", async () => {
