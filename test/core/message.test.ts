@@ -30,7 +30,7 @@ describe("a queue message", () => {
   });
 
   test.each(["1", "999999999999999999", "1000000000000000000", "9223372036854775807"])(
-    "has any id that a row can have: %s",
+    "may have each id that a row can have: %s",
     (jobId) => {
       expect(decodeMessage(`{"jobId":"${jobId}","generation":2147483647,"trace":"t"}`)).toEqual({
         jobId,
