@@ -121,6 +121,43 @@ describe("what fails after a commit", () => {
     expect(relayed).toEqual([lane]);
   });
 
+  test.each(Array.from({ length: 16 }, (_, bits) => [1, 2, 4, 8].map((bit) => (bits & bit) !== 0)))(
+    "is only what was left: messages %s, runs %s, slots %s, lanes %s",
+    async (messages, runs, freed, lanes) => {
+      const calls: string[] = [];
+      const note = async <T>(call: string, answer: T): Promise<T> => (calls.push(call), answer);
+      const ports = broken({
+        confirm: () => note("send", undefined),
+        resolve: () => note("resolve", { steps: 0, more: false, closed: [], aftermath: noAftermath }),
+        wake: () => note("wake", []),
+        relay: () => note("relay", []),
+      });
+      await afterCommit(ports, {
+        outbox: messages ? [{ id: "1", lane, messages: [] }] : [],
+        runs: runs ? ["1" as never] : [],
+        freed: freed ? ["cap:x"] : [],
+        leftToRelay: lanes ? [lane] : [],
+      });
+      const want = [messages && "send", runs && "resolve", freed && "wake", lanes && "relay"];
+      expect(calls).toEqual(want.filter((call) => call !== false));
+    },
+  );
+
+  test.each([
+    [true, 0, 1],
+    [true, 1, runLimits.resolveRoundsMax],
+    [false, 0, 1],
+    [false, 1, 1],
+  ])("is resolved on while there is more: %s, and something was done: %d steps", async (more, steps, want) => {
+    let rounds = 0;
+    const resolved = { steps, more, closed: [], aftermath: noAftermath };
+    await afterCommit(broken({ resolve: async () => ((rounds += 1), resolved) }), {
+      ...noAftermath,
+      runs: ["1" as never],
+    });
+    expect(rounds).toBe(want);
+  });
+
   test("and what never ends is left after a bounded number of rounds", async () => {
     let rounds = 0;
     const resolved = { steps: 1, more: true, closed: [], aftermath: noAftermath };

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { formatCursor, parseCursor } from "../../src/core/ports/event-stream.ts";
+import {
+  type EventFilter,
+  formatCursor,
+  matchesFilter,
+  parseCursor,
+  type StreamEvent,
+} from "../../src/core/ports/event-stream.ts";
+import type { JobId, RunId } from "../../src/core/job/job.ts";
 import { streamLimits } from "../../src/core/ports/stream-limits.ts";
 
 const most = 2n ** 63n - 1n;
@@ -45,4 +52,51 @@ test.each([
   ["a part too many", "0badcafe~5:9::9:0~5:9::9:0~3~0~0"],
 ])("%s makes no cursor: %s", (_what, text) => {
   expect(parseCursor(text)).toBeNull();
+});
+
+const event: StreamEvent = {
+  id: "e",
+  at: 0,
+  jobId: "7" as JobId,
+  runId: "3" as RunId,
+  kind: "mail",
+  key: null,
+  lane: "slow",
+  from: "QUEUED",
+  to: "RUNNING",
+  attempt: 1,
+  generation: 1,
+  worker: null,
+  reason: null,
+};
+
+/** By setting: a value that the event has, and one that it has not. */
+const settings: { readonly [K in keyof EventFilter]-?: readonly [EventFilter[K], EventFilter[K]] } = {
+  kind: ["mail", "post"],
+  kinds: [["post", "mail"], ["post"]],
+  lane: ["slow", "fast"],
+  jobId: ["7" as JobId, "8" as JobId],
+  runId: ["3" as RunId, "4" as RunId],
+  to: [["FAILED", "RUNNING"], ["QUEUED"]],
+};
+
+test("a filter takes an event that has each of its settings: every combination of left out, fitting and not", () => {
+  const filters = Object.entries(settings).reduce<readonly { filter: EventFilter; fits: boolean }[]>(
+    (all, [name, [yes, no]]) =>
+      all.flatMap((each) => [
+        each,
+        { filter: { ...each.filter, [name]: yes }, fits: each.fits },
+        { filter: { ...each.filter, [name]: no }, fits: false },
+      ]),
+    [{ filter: {}, fits: true }],
+  );
+  expect(filters).toHaveLength(3 ** 6);
+  for (const { filter, fits } of filters) expect([filter, matchesFilter(event, filter)]).toEqual([filter, fits]);
+});
+
+test("an event whose job is gone has no kind, and fits where none is asked for", () => {
+  const gone = { ...event, kind: null };
+  expect(
+    [{}, { kind: "mail" }, { kinds: ["mail"] }, { kinds: [] }].map((filter) => matchesFilter(gone, filter)),
+  ).toEqual([true, false, false, false]);
 });

@@ -70,6 +70,30 @@ describe("a message in the dead-letter queue", () => {
   });
 });
 
+test.each([
+  [0, 0, []],
+  [0, 1, ["quarantine 1"]],
+  [2, 0, ["undelivered 2"]],
+  [2, 1, ["quarantine 1", "undelivered 2"]],
+])("of %d messages and %d unreadable ones the store is asked: %j", async (readable, unreadable, asked) => {
+  const calls: string[] = [];
+  const ports = world(({ store }) => ({
+    store: Object.assign({}, store, {
+      quarantine: async (_: string, bodies: readonly string[]) => void calls.push(`quarantine ${bodies.length}`),
+      returnUndelivered: async (...call: Parameters<typeof store.returnUndelivered>) => {
+        calls.push(`undelivered ${call[0].length}`);
+        return store.returnUndelivered(...call);
+      },
+    }),
+  }));
+  const body = encodeMessage({ jobId: "7" as never, generation: 1, trace: "" });
+  const records = [body, body].slice(0, readable).concat(["{"].slice(0, unreadable)).map(record);
+  expect(await drain(ports, (await shop([])).registry, records, { lane })).toEqual({ failed: [] });
+  expect(calls).toEqual(asked);
+  const counted = ports.measured.filter(({ name }) => name === "message.unreadable").map(({ value }) => value);
+  expect(counted).toEqual(unreadable === 0 ? [] : [unreadable]);
+});
+
 describe("a message the queue lost", () => {
   const look = (
     ports: Parameters<typeof requeueLost>[0],

@@ -8,7 +8,7 @@ import { world, type World } from "./world.ts";
 const name = "nightly";
 const leaseMs = 30_000;
 
-const acquire = (ports: World, owner: string, over: { signal?: AbortSignal; outageMs?: number } = {}) =>
+const acquire = (ports: World, owner: string, over: { signal?: AbortSignal } = {}) =>
   acquireLock(ports, { name, owner, leaseMs, ...over });
 
 function held(got: Acquired): HeldLock {

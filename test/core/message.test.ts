@@ -29,6 +29,17 @@ describe("a queue message", () => {
     expect(JSON.parse(body)).toEqual({ jobId: "1", generation: 2, trace: "t" });
   });
 
+  test.each(["1", "999999999999999999", "1000000000000000000", "9223372036854775807"])(
+    "may have each id that a row can have: %s",
+    (jobId) => {
+      expect(decodeMessage(`{"jobId":"${jobId}","generation":2147483647,"trace":"t"}`)).toEqual({
+        jobId,
+        generation: 2_147_483_647,
+        trace: "t",
+      });
+    },
+  );
+
   test("without a trace is still one of ours", () => {
     expect(decodeMessage('{"jobId":"7","generation":1}')).toEqual({ jobId: "7", generation: 1, trace: "" });
   });
@@ -47,7 +58,11 @@ describe("a queue message", () => {
     '{"jobId":"1.5","generation":1}',
     '{"jobId":"1 or 1=1","generation":1}',
     '{"jobId":"9223372036854775808","generation":1}',
+    "7",
+    "true",
+    '["7"]',
     '{"jobId":"7","generation":"1"}',
+    '{"jobId":"7","generation":[1]}',
     '{"jobId":"7","generation":-1}',
     '{"jobId":"7","generation":1.5}',
     '{"jobId":"7","generation":2147483648}',

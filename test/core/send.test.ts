@@ -123,6 +123,28 @@ describe("sending outbox batches", () => {
     ]);
   });
 
+  test.each([
+    [0, 50, 500],
+    [1, 50, 490],
+    [deliveryLimits.sendConcurrencyMax - 1, 50, 470],
+    [deliveryLimits.sendConcurrencyMax, 4, 0],
+    [50, 4, 0],
+  ])("of a lane whose first %d calls get no answer makes %d calls", async (unanswered, times, accepted) => {
+    let asked = 0;
+    const { ports, calls } = sending(async () => {
+      if (++asked <= unanswered) throw new Error("no answer");
+      return { failed: [] };
+    });
+    expect(await sendOutbox(ports, [handoff("h1", "a", 500)])).toBe(accepted);
+    expect(calls).toHaveLength(times);
+  });
+
+  test("takes no answer about a message that was not in the call", async () => {
+    const { ports, confirmed } = sending(async () => ({ failed: [2] }));
+    expect(await sendOutbox(ports, [handoff("h1", "a", 2)])).toBe(2);
+    expect(confirmed).toEqual([{ id: "h1", failed: [] }]);
+  });
+
   test("does not throw when the confirmation fails: that costs a duplicate", async () => {
     const { ports } = sending(undefined, () => Promise.reject(new Error("down")));
     expect(await sendOutbox(ports, [handoff("h1", "a", 1)])).toBe(1);

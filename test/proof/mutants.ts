@@ -138,9 +138,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     },
   ],
   /** All caught-up jobs are due at once. */
-  pace: [
-    { file: "/src/core/scheduler/catch-up.ts", from: "Math.max(now, catchUpUntil ?? now) + misfire.paceMs", to: "now" },
-  ],
+  pace: [{ file: "/src/core/scheduler/catch-up.ts", from: "catchUpUntil += misfire.paceMs", to: "catchUpUntil = now" }],
   /** A tick asks the clock of its host what time it is. */
   "database-clock": [
     {

@@ -127,3 +127,10 @@ test("the pace begins after now or after the last paced job, whichever is later"
     [15, 25],
   ]);
 });
+
+test("the one job of latest is due now, even if jobs of an earlier rule are still paced", () => {
+  const carry = { ...nothing, catchUpUntil: now + 5 };
+  const { decisions, carry: left } = decideTimes([fires(now - hour), fires(now)], input({ carry }));
+  expect(decisions.map(({ dueAt }) => dueAt)).toEqual([null, now]);
+  expect(left).toEqual(carry);
+});

@@ -10,6 +10,7 @@ const becomes = (next: Partial<ScheduleSpec>) => isWithdrawn({ spec: quiz, nomin
 test("what a fan-out wrote ahead is taken back by an edit after which it would not be written, or be written otherwise", () => {
   expect(becomes({ expression: { form: "cron", cron: "0 9 * * *" } })).toBe(true);
   expect(becomes({ timezone: "Asia/Seoul" })).toBe(true);
+  expect(becomes({ timezone: "Europe/London" })).toBe(true);
   expect(becomes({ endAt: nominalAt })).toBe(true);
   expect(becomes({ startAt: nominalAt + 1 })).toBe(true);
   expect(becomes({ enabled: false })).toBe(true);
@@ -23,4 +24,5 @@ test("it stays when the same would be written once more", () => {
   expect(becomes({ expression: { form: "cron", cron: "0 8,20 * * *" } })).toBe(false);
   expect(becomes({ overlap: "skip", misfire: { ...quiz.misfire, rule: "skip" } })).toBe(false);
   expect(becomes({ materializeBeforeMs: 20 * minute })).toBe(false);
+  expect(becomes({ expression: { form: "every", everyMs: 1 } })).toBe(false);
 });

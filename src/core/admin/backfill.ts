@@ -98,9 +98,9 @@ function checkedRow(id: string, facts: ScheduleFacts, { from, to, force }: Backf
   }
   if (row.pause !== null) throw refuse(`schedule "${id}" is paused, so its jobs would be SKIPPED: resume it first`);
   if (!row.spec.enabled) throw refuse(`schedule "${id}" is off in this stage: switch it on first`);
-  if (from < (ledgerFrom ?? 0) && !force) {
+  if (ledgerFrom !== null && from < ledgerFrom && !force) {
     throw refuse(
-      `the ledger of "${id}" begins at ${iso(ledgerFrom ?? 0)}; what ran before is not recorded: start there, or force it`,
+      `the ledger of "${id}" begins at ${iso(ledgerFrom)}; what ran before is not recorded: start there, or force it`,
     );
   }
   return row;
@@ -175,7 +175,8 @@ async function write(
   made: readonly BackfillTime[],
   { id, paceMs, onPage }: BackfillOptions & { readonly id: string; readonly paceMs: number },
 ): Promise<{ added: number; again: number }> {
-  const kinds = new Set(made.map(({ occurrence }) => occurrence.job?.kind ?? ""));
+  const jobs = made.flatMap(({ occurrence }) => occurrence.job ?? []);
+  const kinds = new Set(jobs.map(({ kind }) => kind));
   const slotKey = backfillKey(id);
   await ports.store.installSlots([
     ...[...kinds].flatMap((kind) => slotGroupsOf(definitionOfKind(registry, kind))),
@@ -191,7 +192,7 @@ async function write(
     again += done.again;
     if ((await onPage?.(done)) === false) break;
   }
-  const lanes = new Set(made.flatMap(({ occurrence }) => occurrence.job?.lane ?? []));
+  const lanes = new Set(jobs.map(({ lane }) => lane));
   if (added + again > 0) await afterCommit(ports, { ...noAftermath, leftToRelay: [...lanes] });
   return { added, again };
 }

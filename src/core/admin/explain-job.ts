@@ -60,10 +60,9 @@ export function explainJob(
   if (facts.schedule !== null && job.attempt === 0 && (pause !== null || !facts.schedule.enabled)) {
     const how = pause === null ? "off" : pauseText(pause);
     const sentence = `its schedule ${job.scheduleId} is ${how}: it will be SKIPPED when its time comes`;
-    return say("paused", sentence, {
-      until: job.dueAt,
-      advice: `resume the schedule: belfry schedules resume ${job.scheduleId}`,
-    });
+    const resume = `resume the schedule: belfry schedules resume ${job.scheduleId}`;
+    const advice = pause === null ? "switch the schedule on with `enabled` for this stage" : resume;
+    return say("paused", sentence, { until: job.dueAt, advice });
   }
   if (job.hold === "slot") return held(job, facts, slot);
   if (facts.lanePause !== null) {

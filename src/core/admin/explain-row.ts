@@ -80,7 +80,7 @@ function skipped(input: RowInput): Explanation {
 function holderText(input: RowInput, found: SlotHolder | null, otherwise: string): string {
   if (found === null) return otherwise;
   const { job: holder, runId } = found;
-  const isOwn = holder.scheduleId === input.occurrence.scheduleId && holder.scheduledFor !== null;
+  const isOwn = holder.scheduleId === input.occurrence.scheduleId;
   if (isOwn && holder.scheduledFor !== null)
     return `the ${nameOf(found)} of ${clockOf(input, holder.scheduledFor)} (${nameOf(found)} ${runId ?? holder.id})`;
   return `${nameOf(found)} ${runId ?? holder.id} (${holder.kind})`;

@@ -66,11 +66,11 @@ async function runBackfill(
   return true;
 }
 
-/** A paced page is small, so that little of what it wrote ahead still runs after a stop. */
+/** A paced page is small, so that little of what it wrote ahead still runs after a stop. A pace of 0 bounds nothing. */
 function rowsOf({ action, paceMs }: Bulk): number {
   const { bulkCancelRowsMax, bulkRowsMax, bulkAheadMs } = operationsLimits;
   if (action === "cancel") return bulkCancelRowsMax;
-  return paceMs === 0 ? bulkRowsMax : Math.min(bulkRowsMax, Math.max(1, Math.floor(bulkAheadMs / paceMs)));
+  return Math.min(bulkRowsMax, Math.max(1, Math.floor(bulkAheadMs / paceMs)));
 }
 
 /** The newest job of each group that the change names, or of all that match. None left means that nothing is. */

@@ -15,7 +15,7 @@ import { secondText } from "../calendar/wall-time.ts";
 import type { GapRule, OverlapReadings, ScheduleRow, ScheduleSpec } from "../ports/schedule.ts";
 import type { ScheduleChangeOptions, ScheduleRefusal } from "../ports/schedule-store.ts";
 import { definitionOfKind, ScheduleRefused, unknownSchedule } from "../scheduler/schedule-refused.ts";
-import { specMaker } from "../define/schedule-spec.ts";
+import { type PlainOptions, specMaker } from "../define/schedule-spec.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import { checkId } from "../define/setting.ts";
 import { openZone } from "../calendar/zone.ts";
@@ -119,9 +119,7 @@ function specOfInput(registry: Registry, input: ScheduleInput, stage: string): S
   const problems = new ProblemList(`schedule "${input.id}"`);
   checkId(problems, "id", input.id);
   const payload = fixedPayload(input.payload, definition, problems);
-  const { startAt, endAt, ...rest } = input;
-  const period = { ...(startAt === undefined ? {} : { startAt }), ...(endAt === undefined ? {} : { endAt }) };
-  const { specFor } = specMaker({ ...rest, ...(period as Partial<SchedulePolicies>) }, definition, payload, problems);
+  const { specFor } = specMaker(input as PlainOptions, definition, payload, problems);
   if (problems.found.length > 0) {
     throw new ScheduleRefused("invalid-schedule", problems.found.map(describe).join("\n"), problems.found);
   }

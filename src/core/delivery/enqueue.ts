@@ -132,11 +132,10 @@ function delayOf(kind: string, delayMs: number | undefined): number {
 
 /** Raised at the end, so that one conflict of many does not keep the other jobs from being written. */
 function refuseConflicts(jobs: readonly NewJob[], answers: readonly InsertResult[]): void {
-  const index = answers.findIndex((each) => each.conflict !== null);
-  const job = jobs[index];
-  const conflict = answers[index]?.conflict;
-  if (job === undefined || conflict === null || conflict === undefined) return;
-  throw new KeyConflict(job.kind, job.key ?? "", answers[index]?.id ?? "", conflict);
+  for (const [index, job] of jobs.entries()) {
+    const answer = answers[index];
+    if (answer?.conflict != null) throw new KeyConflict(job.kind, job.key ?? "", answer.id, answer.conflict);
+  }
 }
 
 /** The first enqueue of a kind creates its slot groups: a job whose group does not exist would wait for ever. */

@@ -8,7 +8,7 @@ export const encodeMessage = (message: Message): string =>
 /** @returns null for a body that Belfry did not write; the caller quarantines it. */
 export function decodeMessage(body: string): Message | null {
   const parsed = parse(body);
-  if (typeof parsed !== "object" || parsed === null) return null;
+  if (parsed === null) return null;
   const { jobId, generation, trace } = parsed as Record<string, unknown>;
   if (!isJobId(jobId) || !isGeneration(generation)) return null;
   return { jobId, generation, trace: typeof trace === "string" ? trace : "" };
@@ -16,7 +16,7 @@ export function decodeMessage(body: string): Message | null {
 
 /** A number that its column cannot hold would fail the claim of the whole batch, again and again. */
 const isJobId = (value: unknown): value is JobId =>
-  typeof value === "string" && /^[1-9]\d{0,18}$/.test(value) && (value.length < 19 || BigInt(value) <= jobIdMax);
+  typeof value === "string" && /^[1-9]\d{0,18}$/.test(value) && BigInt(value) <= jobIdMax;
 
 const jobIdMax = 2n ** 63n - 1n;
 

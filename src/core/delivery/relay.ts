@@ -82,7 +82,7 @@ export async function wakeHeld(
   ports: RelayPorts,
   options: Pick<RelayOptions, "fence" | "signal"> & { slotKeys: readonly string[] | "all" },
 ): Promise<Record<string, number>> {
-  if (options.slotKeys !== "all" && options.slotKeys.length === 0) return { woken: 0 };
+  if (options.slotKeys.length === 0) return { woken: 0 };
   const outbox = await ports.store.wake({
     slotKeys: options.slotKeys,
     limit: deliveryLimits.wakeRowsMax,

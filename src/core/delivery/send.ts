@@ -55,7 +55,9 @@ function inBatches(outbox: readonly OutboxBatch[]): { lane: string; items: Outgo
 
 /** A call that times out takes many seconds; the rest of the lane stays open, so that the caller does not wait for minutes. */
 const isAway = (unanswered: ReadonlyMap<string, number>, lane: string): boolean =>
-  (unanswered.get(lane) ?? 0) >= deliveryLimits.sendConcurrencyMax;
+  callsWithout(unanswered, lane) >= deliveryLimits.sendConcurrencyMax;
+
+const callsWithout = (unanswered: ReadonlyMap<string, number>, lane: string): number => unanswered.get(lane) ?? 0;
 
 /** @returns what must stay open: refused by the queue, or unknown because the call failed. */
 async function sendBatch(
@@ -70,7 +72,7 @@ async function sendBatch(
     );
     return failed.flatMap((index) => batch.items[index] ?? []);
   } catch (error) {
-    unanswered.set(batch.lane, (unanswered.get(batch.lane) ?? 0) + 1);
+    unanswered.set(batch.lane, callsWithout(unanswered, batch.lane) + 1);
     ports.log.warn("send failed; the outbox batch stays open", {
       lane: batch.lane,
       messages: batch.items.length,

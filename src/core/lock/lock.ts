@@ -34,8 +34,6 @@ export interface AcquireOptions {
   /** Unique to this acquisition: after an error it proves that this process took the item. */
   readonly owner: string;
   readonly leaseMs: number;
-  /** How long errors of the lock store are retried before `outage`. */
-  readonly outageMs?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -52,7 +50,7 @@ interface Silence {
  * only its own elapsed time to what it found: no two clocks are compared.
  */
 export async function acquireLock(ports: LockPorts, options: AcquireOptions): Promise<Acquired> {
-  const outageMs = options.outageMs ?? lockLimits.lockOutageMs;
+  const { lockOutageMs: outageMs, lockErrorRetriesMax } = lockLimits;
   let failingSinceMs: number | null = null;
   let silence: Silence | null = null;
   for (;;) {
@@ -67,7 +65,7 @@ export async function acquireLock(ports: LockPorts, options: AcquireOptions): Pr
       failingSinceMs ??= ports.clock.elapsedMs();
       if (ports.clock.elapsedMs() - failingSinceMs >= outageMs) return { got: "outage", error };
       ports.log.warn("lock store failed; reading back", { lock: options.name, error });
-      await ports.clock.sleep(outageMs / lockLimits.lockErrorRetriesMax, options.signal);
+      await ports.clock.sleep(outageMs / lockErrorRetriesMax, options.signal);
     }
   }
 }
@@ -85,7 +83,7 @@ async function acquireOnce(ports: LockPorts, options: AcquireOptions, before: Si
   return watch(
     ports,
     { ...item, owner: item.owner, name: options.name },
-    { sinceMs, isLogged: before?.isLogged ?? false },
+    { sinceMs, isLogged: before?.isLogged === true },
   );
 }
 
@@ -104,7 +102,7 @@ async function watch(
   const leftMs = leaseMs - (ports.clock.elapsedMs() - sinceMs);
   return {
     got: "watch",
-    silence: { rvn, sinceMs, isLogged: isLogged || isSilent },
+    silence: { rvn, sinceMs, isLogged: isSilent },
     waitMs: Math.max(1, Math.min(leftMs, leaseMs / lockLimits.lockLooksPerLease)),
   };
 }

@@ -70,14 +70,8 @@ function parseLook(text: string): StreamLook | null {
 function isSnapshot(text: string): boolean {
   const [start = 0n, end = 0n] = text.split(":", 2).map(BigInt);
   const places = [start, ...snapshotOpen(text).map(BigInt)];
-  const isOrdered = places.every((place, index) => index === 0 || place >= (places[index - 1] ?? 0n));
-  return (
-    start > 0n &&
-    end >= start &&
-    end <= idMax &&
-    isOrdered &&
-    places.every((place, index) => index === 0 || place < end)
-  );
+  const isOrdered = places.every((place, index) => place >= (places[index - 1] ?? 0n));
+  return start > 0n && end >= start && isOrdered && places.every((place, index) => index === 0 || place < end);
 }
 
 /** @returns null for text that is no cursor. */

@@ -65,9 +65,8 @@ async function reportFailure(
 ): Promise<void> {
   log.error("the archive could not be written; the rows stay until it can", { part, error });
   metrics.add("archive.failed", 1);
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   try {
-    await source.failed(part, text.slice(0, archiveLimits.failureCharactersMax));
+    await source.failed(part, String(error).slice(0, archiveLimits.failureCharactersMax));
   } catch (noteError) {
     log.warn("the failure of the archive could not be noted", { error: noteError });
   }

@@ -22,7 +22,7 @@ export interface CatchUpInput {
   readonly after: Instant;
   readonly now: Instant;
   readonly materializeBeforeMs: number;
-  readonly carry: Carry | null;
+  readonly carry: Carry | null | undefined;
   /** No more times lie within the horizon. */
   readonly isLastPage: boolean;
 }
@@ -44,7 +44,7 @@ export function decideTimes(times: readonly NominalTime[], input: CatchUpInput):
   const rule = missedRule(input, missedUntil);
   const { misfire, now } = input;
   let missedBefore = input.carry?.missed ?? 0;
-  let catchUpUntil = input.carry?.catchUpUntil ?? null;
+  let catchUpUntil = Math.max(now, input.carry?.catchUpUntil ?? now);
   let missed = 0;
   const decisions = times.map((time): TimeDecision => {
     const isMissed = time.kind === "fires" && time.instant <= missedUntil;
@@ -59,12 +59,12 @@ export function decideTimes(times: readonly NominalTime[], input: CatchUpInput):
     if (!isMissed) {
       return { time, ...verdict, isCatchUp: false, missedCount, dueAt: time.instant - input.materializeBeforeMs };
     }
-    const dueAt = misfire.rule === "all" ? Math.max(now, catchUpUntil ?? now) + misfire.paceMs : now;
-    if (misfire.rule === "all") catchUpUntil = dueAt;
-    return { time, ...verdict, isCatchUp: true, missedCount, dueAt };
+    if (misfire.rule === "all") catchUpUntil += misfire.paceMs;
+    return { time, ...verdict, isCatchUp: true, missedCount, dueAt: misfire.rule === "all" ? catchUpUntil : now };
   });
   const until = input.isLastPage || missedUntil <= input.after ? null : missedUntil;
-  return { decisions, missed, carry: carryOf({ missed: missedBefore, missedUntil: until, catchUpUntil }, now) };
+  const paced = catchUpUntil > now ? catchUpUntil : null;
+  return { decisions, missed, carry: carryOf({ missed: missedBefore, missedUntil: until, catchUpUntil: paced }) };
 }
 
 /** The end of the outage that this page or an earlier one found. */
@@ -90,7 +90,7 @@ function verdictOf(time: NominalTime): Verdict {
 function missedRule(input: CatchUpInput, missedUntil: Instant): (time: NominalTime) => Verdict {
   const { misfire, table, after, now } = input;
   const oldest = misfire.maxAgeMs === null ? Number.NEGATIVE_INFINITY : now - misfire.maxAgeMs;
-  if (misfire.rule === "skip" || missedUntil <= after) return () => misfired;
+  if (misfire.rule === "skip") return () => misfired;
   if (misfire.rule === "latest") {
     const [newest] = newestTimes(table, after, missedUntil, 1);
     if (newest === undefined || newest.instant < oldest) return () => misfired;
@@ -101,8 +101,5 @@ function missedRule(input: CatchUpInput, missedUntil: Instant): (time: NominalTi
   return (time) => (time.instant >= from ? planned : misfired);
 }
 
-function carryOf(carry: Carry, now: Instant): Carry | null {
-  const catchUpUntil = carry.catchUpUntil !== null && carry.catchUpUntil > now ? carry.catchUpUntil : null;
-  if (carry.missed === 0 && carry.missedUntil === null && catchUpUntil === null) return null;
-  return { ...carry, catchUpUntil };
-}
+const carryOf = (carry: Carry): Carry | null =>
+  carry.missed === 0 && carry.missedUntil === null && carry.catchUpUntil === null ? null : carry;

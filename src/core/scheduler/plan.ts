@@ -45,7 +45,7 @@ export function planSchedule(row: ScheduleRow, options: SchedulePlanOptions): Sc
     after,
     now,
     materializeBeforeMs,
-    carry: row.carry ?? null,
+    carry: row.carry,
     isLastPage: page.isComplete && options.isLastVersion !== false,
   });
   const next = table.next(decidedUntil);
@@ -73,6 +73,6 @@ interface Page {
 
 /** The next times, bounded. */
 function pageOf(table: Timetable, after: Instant, horizon: Instant, timesMax: number): Page {
-  const times = horizon <= after ? [] : take(table.times(after, horizon), timesMax);
+  const times = take(table.times(after, horizon), timesMax);
   return { times, isComplete: times.length < timesMax };
 }

@@ -49,7 +49,7 @@ export async function runSchedule(
 ): Promise<RunScheduleReport> {
   const job = registry.schedules.get(options.id)?.job.id;
   const lockName = scheduleLock(options.id);
-  const got = await acquire(ports, { ...options, lockName, ...(job === undefined ? {} : { job }) });
+  const got = await acquire(ports, { ...options, lockName, job });
   if (!("lock" in got)) return { ...noFires, outcome: got.outcome, heldBy: got.heldBy };
   try {
     return await runUnderLock(ports, registry, options, got.fence);
@@ -162,7 +162,7 @@ async function work(
 
 async function handle(worker: Worker, { messages }: OutboxBatch, signal: AbortSignal): Promise<void> {
   const stop = (): void => void worker.stop(workerLimits.shutdownMs);
-  signal.addEventListener("abort", stop, { once: true });
+  signal.addEventListener("abort", stop);
   try {
     const records = messages.map((message) => ({ messageId: message.jobId, body: encodeMessage(message) }));
     await worker.handle(records, { remainingMs: () => contractLimits.fargateTimeoutMsMax });

@@ -165,16 +165,16 @@ class TickState {
 /** Plans of one statement: at most `insertRowsMax` occurrences together, or a single schedule with more. */
 function inStatements(plans: readonly Ready[]): readonly (readonly Ready[])[] {
   const groups: Ready[][] = [];
+  let group: Ready[] = [];
   let rows = Number.POSITIVE_INFINITY;
   for (const plan of plans) {
     rows += plan.planned.occurrences.length;
-    const group = groups.at(-1);
-    if (group === undefined || rows > contractLimits.insertRowsMax) {
-      groups.push([plan]);
+    if (rows > contractLimits.insertRowsMax) {
+      group = [];
+      groups.push(group);
       rows = plan.planned.occurrences.length;
-    } else {
-      group.push(plan);
     }
+    group.push(plan);
   }
   return groups;
 }

@@ -192,6 +192,10 @@ describe("the row that one was merged into", () => {
     const second = anOccurrence({ fold: 1, nominalAt: nine + hour, jobId: "2" as JobId });
     const [answer] = await storing({ rows: [self, second] }).say(new Date(nine).toISOString());
     expect(answer?.sentence).toContain("that one is FIRED (job 2)");
+    // In winter the clock of London shows the same reading at the same instant.
+    const sameClock = anOccurrence({ timezone: "Europe/London", jobId: "3" as JobId });
+    const [other] = await storing({ rows: [self, sameClock, second] }).say(new Date(nine).toISOString());
+    expect(other?.sentence).toContain("that one is FIRED (job 2)");
   });
 
   test("is looked for under the id of the schedule, or of the row when that was deleted", async () => {

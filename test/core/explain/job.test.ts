@@ -1,0 +1,136 @@
+import { expect, test } from "vitest";
+import { explainJob, type JobExplanation } from "../../../src/core/admin/explain-job.ts";
+import { reasons } from "../../../src/core/job/reasons.ts";
+import type { JobId, JobView, RunId } from "../../../src/core/job/job.ts";
+import type { SlotHolders } from "../../../src/core/ports/overview.ts";
+import type { WaitingFacts } from "../../../src/core/ports/waiting.ts";
+import { hour } from "../../schedules/spec.ts";
+import { aJob, aPause, nine } from "./facts.ts";
+
+const now = nine + hour;
+const facts: WaitingFacts = {
+  lanePause: null,
+  schedule: null,
+  openPredecessors: 2,
+  predecessors: ["1", "2"] as unknown as readonly JobId[],
+  ahead: { count: 3, isMore: false },
+  heldBefore: { count: 4, isMore: true },
+  runningInLane: { count: 2, isMore: false },
+  workerSeenAt: now,
+  failedFirst: null,
+  lastReason: null,
+};
+const first = { jobId: "9" as JobId, runId: "4" as RunId, task: "load", errorCode: "DOWN" };
+const slot: SlotHolders = {
+  key: "cap:work",
+  taken: 3,
+  size: 5,
+  holders: [{ jobId: "6" as JobId }, { jobId: "8" as JobId }],
+} as unknown as SlotHolders;
+
+type Case = readonly [name: string, job: Partial<JobView>, facts?: Partial<WaitingFacts>, slot?: SlotHolders];
+
+const ends = ["SUCCESS", "FAILED", "CANCELED", "SKIPPED"] as const;
+const ended: readonly Case[] = [
+  ...ends.flatMap((state) =>
+    [null, "canceled", reasons.upstream].flatMap((lastReason) =>
+      [null, "DOWN"].map((errorCode): Case => [
+        `${state}, reason ${lastReason}, error ${errorCode}`,
+        { state, errorCode },
+        { lastReason },
+      ]),
+    ),
+  ),
+  ["ended at a time", { state: "CANCELED", finishedAt: now }],
+  ...ends.flatMap((state) =>
+    [null, reasons.upstream].flatMap((lastReason) =>
+      [first, { ...first, errorCode: null }].map((failedFirst): Case => [
+        `${state}, reason ${lastReason}, before it one failed with ${failedFirst.errorCode}`,
+        { state, finishedAt: now },
+        { lastReason, failedFirst },
+      ]),
+    ),
+  ),
+  ...ends.map((state): Case => [`${state}, its lock was held`, { state }, { lastReason: reasons.lockHeld }, slot]),
+  ["SKIPPED, its lock was held, by which job is not known", { state: "SKIPPED" }, { lastReason: reasons.lockHeld }],
+];
+
+const schedule = (over: Partial<NonNullable<WaitingFacts["schedule"]>>) => ({
+  schedule: { pause: null, enabled: true, ...over },
+});
+const waits: readonly Case[] = [
+  ["RUNNING on a worker", { state: "RUNNING", worker: "w1", startedAt: nine }],
+  ["RUNNING on a task, since when is not known", { state: "RUNNING", worker: "task/t1:x" }],
+  ...(["PENDING", "QUEUED", "RETRY_WAIT"] as const).map((state): Case => [
+    `${state}, blocked`,
+    { state, blocked: true },
+  ]),
+  ["its schedule is on", { state: "PENDING", attempt: 0 }, schedule({})],
+  ["its schedule is off", { state: "PENDING", attempt: 0 }, schedule({ enabled: false })],
+  ["its schedule is off, and it was tried", { state: "PENDING", attempt: 1 }, schedule({ enabled: false })],
+  ["its schedule is paused", { state: "PENDING", attempt: 0, dueAt: now + 1 }, schedule({ pause: aPause })],
+  ["its schedule is paused, and it was tried", { state: "PENDING", attempt: 1 }, schedule({ pause: aPause })],
+  ...[-1, 0, 1].flatMap((ms) =>
+    [-5, 5].map((dueMs): Case => [
+      `its schedule is paused until ${ms} ms from now, and it is due ${dueMs} ms from now`,
+      { state: "PENDING", attempt: 0, dueAt: now + dueMs },
+      schedule({ pause: { ...aPause, until: now + ms } }),
+    ]),
+  ),
+  [
+    "its schedule is paused until after it is due",
+    { state: "PENDING", attempt: 0, dueAt: now + 5 },
+    schedule({ pause: { ...aPause, until: now + 6 } }),
+  ],
+  ["on hold", { state: "PENDING", hold: "slot", heldOn: "cap:work" }, { heldBefore: { count: 0, isMore: false } }],
+  ["on hold, holders known", { state: "PENDING", hold: "slot", heldOn: "cap:work" }, {}, slot],
+  ["its lane is paused", { state: "PENDING", dueAt: now + 1 }, { lanePause: aPause }],
+  ["its lane is paused until then", { state: "QUEUED" }, { lanePause: { ...aPause, until: now + 5, reason: "mail" } }],
+  ["on hold in a paused lane", { state: "PENDING", hold: "slot", heldOn: "cap:work" }, { lanePause: aPause }, slot],
+  ...(["PENDING", "QUEUED"] as const).flatMap((state) =>
+    [-1, 0, 1].map((ms): Case => [`${state}, due ${ms} ms from now`, { state, attempt: 0, dueAt: now + ms }]),
+  ),
+];
+
+const early: readonly Case[] = ["NO_ROOM", "TASK_NOT_STARTED", "UNKNOWN_KIND", "DOWN", null].flatMap((errorCode) =>
+  [0, 1, 2].flatMap((attempt) =>
+    [0, 1].map((failures): Case => [
+      `early after ${errorCode}, attempt ${attempt}, failures ${failures}`,
+      { state: "RETRY_WAIT", errorCode, errorMessage: "why", attempt, failures, interruptions: 5, dueAt: now + 1_000 },
+    ]),
+  ),
+);
+
+const queued: readonly Case[] = [
+  ["queued behind some", { state: "QUEUED" }, { ahead: { count: 100, isMore: true }, workerSeenAt: null }],
+  ["queued, none runs", { state: "QUEUED" }, { runningInLane: { count: 0, isMore: false }, workerSeenAt: null }],
+  [
+    "queued, none was seen to run",
+    { state: "QUEUED" },
+    { runningInLane: { count: 0, isMore: true }, workerSeenAt: null },
+  ],
+  [
+    "queued, none runs, seen long ago",
+    { state: "QUEUED" },
+    { runningInLane: { count: 0, isMore: false }, workerSeenAt: nine },
+  ],
+  ["queued, none runs, just seen", { state: "QUEUED" }, { runningInLane: { count: 0, isMore: false } }],
+];
+
+const textOf = ({ cause, sentence, advice, until, waitsFor }: JobExplanation): string =>
+  [
+    `${cause}: ${sentence}`,
+    ...(advice === null ? [] : [`advice: ${advice}`]),
+    ...(until === null ? [] : [`until ${until - now} ms from now`]),
+    ...(waitsFor.length === 0 ? [] : [`waits for ${waitsFor.join(", ")}`]),
+  ].join("\n  ");
+
+test("each reason for which a job does not run has its sentence, its advice, its time and its jobs", async () => {
+  const cases = [...ended, ...waits, ...early, ...queued];
+  expect(new Set(cases.map(([name]) => name)).size).toBe(cases.length);
+  const lines = cases.map(([name, job, over = {}, holders = null]) => {
+    const of = explainJob(aJob({ scheduleId: "daily", ...job }), { ...facts, ...over }, { now, slot: holders });
+    return `${name}\n  ${textOf(of)}\n`;
+  });
+  await expect(lines.join("\n")).toMatchFileSnapshot("./job.txt");
+});
