@@ -37,4 +37,8 @@ const foreign = (path: string): HttpProblem =>
 
 const withoutPort = (host: string): string => host.toLowerCase().replace(/:\d{1,5}$/, "");
 
-const isOf = (origin: string, host: string): boolean => URL.parse(origin)?.host === URL.parse(`http://${host}`)?.host;
+/** An origin that is no URL (`null`, of a sandboxed page) is of no host. */
+function isOf(origin: string, host: string): boolean {
+  const from = URL.parse(origin)?.host;
+  return from !== undefined && from === URL.parse(`http://${host}`)?.host;
+}
