@@ -52,6 +52,7 @@ describe("a request of a page of the same origin", () => {
     [{ host, origin: "null" }, refusedBy("header origin")],
     [{ origin: "null" }, refusedBy("header origin")],
     [{ origin: "http://localhost:8080" }, refusedBy("header origin")],
+    [{ origin: "http://undefined" }, refusedBy("header origin")],
     [{ host, "sec-fetch-site": "same-origin" }, "done"],
     [{ host, "sec-fetch-site": "none" }, "done"],
     [{ host, "sec-fetch-site": "same-site" }, refusedBy("header sec-fetch-site")],
