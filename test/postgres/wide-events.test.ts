@@ -4,7 +4,7 @@ import { type EventSink, publishPage } from "../../src/core/admin/publish.ts";
 import type { Operations } from "../../src/core/ports/operations.ts";
 import { world } from "../core/world.ts";
 import type { JobId } from "../../src/core/job/job.ts";
-import { insertMany, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { insertMany, running, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { until } from "../local/until.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { readOn } from "./read-on.ts";
@@ -96,4 +96,30 @@ test("the roll-up counts each move once, whatever the page", async () => {
     return events === 0 && minutes.length > 0 ? minutes.reduce((sum, minute) => sum + minute.created, 0) : null;
   });
   expect(created).toBe(many);
+});
+
+test("a rescue names the worker that each job was lost with, by the stream and by the table of events", async () => {
+  const lostWith = new Map<string, string>();
+  for (const worker of ["b", "a"]) {
+    for (const alone of [true, false]) {
+      for (const maxAttempts of [1, 4]) {
+        const { jobId } = await running(db.store, { maxAttempts }, { worker, alone });
+        lostWith.set(jobId, worker);
+      }
+    }
+  }
+  const { cursor } = await operations.stream(null, 1);
+  await db.clock.advance(60_000);
+  const { rows } = await db.store.rescue({ limit: 100, interruptionsMax: 20 });
+  expect(rows.map(({ jobId }) => jobId).toSorted()).toEqual([...lostWith.keys()].toSorted());
+  const { events } = await readOn(operations, cursor, 100);
+  const ends = events.filter(({ from }) => from === "RUNNING");
+  expect(new Map(ends.map(({ jobId, worker }) => [jobId, worker]))).toEqual(lostWith);
+  const moved = (id: string) => events.filter(({ jobId }) => jobId === id).map(({ from, to }) => `${from} > ${to}`);
+  const [soloLast, solo, together] = [...lostWith.keys()];
+  expect([soloLast, solo, together].map((id) => moved(id ?? ""))).toEqual([
+    ["RUNNING > FAILED"],
+    ["RUNNING > RETRY_WAIT", "RETRY_WAIT > QUEUED"],
+    ["RUNNING > QUEUED"],
+  ]);
 });

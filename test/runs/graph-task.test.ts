@@ -192,4 +192,15 @@ describe("a branch", () => {
     expect(await isTaken(graphsOf(() => Promise.reject(new Error("no answer"))).data, inRun("b"))).toBe(true);
     expect(await isTaken(graphsOf(() => false).plain, inRun("b", { day: 7 }))).toBe(true);
   });
+
+  test("without a condition is taken before its input is looked at: the schema may wait for something", async () => {
+    let checks = 0;
+    const counted = z.object({}).refine(() => (checks += 1) > 0);
+    const graph = definitionOf(
+      defineGraph({ id: "counted", version: 1, input: counted, tasks: (task) => void task("a", { run: () => null }) }),
+    );
+    if (!isGraph(graph)) throw new Error("it is a graph");
+    expect(await isTaken(graph, inRun("a"))).toBe(true);
+    expect(checks).toBe(0);
+  });
 });

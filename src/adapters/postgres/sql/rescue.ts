@@ -29,10 +29,11 @@ order by until, id limit $1`,
 );
 
 /**
- * RUNNING past its lease. If it ran solo: a failure, due now. Else another job of the batch may
- * be the cause: an interruption, and it runs solo next time. $1 limit $2 interruption cap $3 lane $4 leases, or null for all (folded away by the planner).
+ * RUNNING past its lease. If it ran solo: a failure, due now. Else another job of the batch may be the cause: an interruption,
+ * and it runs solo next time. $1 limit $2 interruption cap $3 lane $4 leases, or null for all (folded away by the planner).
  * Locks: expired leases, SKIP LOCKED; then their jobs in id order, SKIP LOCKED; then the slots of these attempts, which no
- * other statement waits for. A lease with jobs left stays; one that no job names any more is deleted.
+ * other statement waits for. A lease with jobs left stays; one that no job names any more is deleted. Five kinds of move for
+ * each worker: an event names one.
  */
 export const rescueLost = statement<MovedRow>(
   "rescue",
@@ -43,13 +44,14 @@ with expired as materialized (
   order by until, id limit $1
   for update skip locked
 ), lost as materialized (
-  select j.id, e.solo, case when e.solo then j.failures + 1 >= j.max_attempts else j.interruptions + 1 >= $2::int end as gives_up
+  select j.id, j.worker, e.solo, case when e.solo then j.failures + 1 >= j.max_attempts else j.interruptions + 1 >= $2::int end as gives_up
   from expired e cross join lateral unnest(e.job_ids) as u (id) join belfry.job j on j.id = u.id
   where j.id = any(array(select unnest(job_ids) from expired)) and j.lease_id = e.id and j.state = 'RUNNING'
   order by j.id limit $1
   for no key update of j skip locked
 ), mine as materialized (
-  select *, case when gives_up and solo then 1 when gives_up then 2 when solo then 4 else 5 end as kind from lost
+  select *, 5 * (dense_rank() over (order by worker) - 1)
+    + case when gives_up and solo then 1 when gives_up then 2 when solo then 4 else 5 end as kind from lost
 ), ${drawn}, moved as (
   update belfry.job j set state = case when m.gives_up then 'FAILED' else 'QUEUED' end::belfry.job_state,
     event_id = d.ids[m.kind],
@@ -63,7 +65,7 @@ with expired as materialized (
     lease_id = null,
     error_code = 'WORKER_LOST', error_message = 'its lease ended without an outcome'
   from mine m cross join drawn d where j.id = m.id
-  returning j.*, m.gives_up, m.solo, case when m.kind = 4 then d.ids[3] else j.event_id end as end_event,
+  returning j.*, m.gives_up, m.solo, case when m.kind % 5 = 4 then d.ids[m.kind - 1] else j.event_id end as end_event,
     case when m.gives_up then 'FAILED' when m.solo then 'RETRY_WAIT' else 'QUEUED' end::belfry.job_state as outcome
 ), freed as (
   update belfry.slot s set job_id = case when not m.gives_up then m.id end, free_from = null,
