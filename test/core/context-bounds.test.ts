@@ -25,7 +25,7 @@ async function inside(
     },
     insert: async (_, options) => {
       inserts.push(options?.tx);
-      return { results: [], aftermath: { outbox: [], runs: [], freed: [], leftToRelay: [] } } as never;
+      return { results: [], aftermath: { outbox: [], runs: [], freed: [], leftToRelay: [] } };
     },
   };
   const rig = claimRig({ store });
