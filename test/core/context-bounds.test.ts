@@ -3,10 +3,10 @@ import { z } from "zod";
 import type { BatchResult, Context } from "../../src/core/define/context.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import type { Claimed, InRun, Store, Tx } from "../../src/core/ports/ports.ts";
+import type { Claimed, Store, Tx } from "../../src/core/ports/ports.ts";
 import { runHandler } from "../../src/core/work/handler.ts";
 import { claimRig } from "./claim-rig.ts";
-import { aClaimed } from "./rows.ts";
+import { aClaimed, aTaskOf } from "./rows.ts";
 import { registryFor } from "./world.ts";
 
 const child = defineJob({ id: "child", payload: z.object({ n: z.number() }), run: () => {} });
@@ -71,16 +71,7 @@ describe("progress", () => {
 });
 
 describe("the run of a job", () => {
-  const run: InRun = {
-    runId: "77" as never,
-    kind: "g",
-    key: "k",
-    version: 1,
-    input: null,
-    task: "a",
-    row: null,
-    outputs: {},
-  };
+  const run = aTaskOf("77");
   test("is named to its tasks, and null to any other job", async () => {
     expect((await inside((ctx) => ctx.runId, { claimed: { run } })).value).toBe("77");
     expect((await inside((ctx) => ctx.runId)).value).toBeNull();

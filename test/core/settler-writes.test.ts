@@ -5,7 +5,7 @@ import type { Outcome } from "../../src/core/job/decide.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import { noAftermath, StoreAway, type Store, type StoreTx } from "../../src/core/ports/ports.ts";
 import { createSettler, toSettlement, type Settler } from "../../src/core/work/settler.ts";
-import { aClaimed } from "./rows.ts";
+import { aClaimed, aTaskOf } from "./rows.ts";
 import { registryFor, sum, world } from "./world.ts";
 
 const success: Outcome = { is: "success", result: null };
@@ -180,16 +180,7 @@ describe("a hook that fails", () => {
 describe("the settlement of an attempt", () => {
   const failed: Outcome = { is: "retryable", code: "BUSY", message: "busy", afterMs: null };
   const of = (kind: string, outcome: Outcome, run = false) => {
-    const inRun = {
-      runId: "1",
-      kind: "g",
-      key: "k",
-      version: 1,
-      input: null,
-      task: "a",
-      row: null,
-      outputs: {},
-    } as never;
+    const inRun = aTaskOf("1");
     const job = aClaimed("7", { kind, attempt: 3, failures: 1, ...(run ? { run: inRun } : {}) });
     const { ports, registry } = settling(() => {});
     return { ...toSettlement(ports, registry, job, { outcome, children: [] }), lines: ports.lines };
