@@ -102,7 +102,7 @@ function scopeOf(definition: JobDefinition, options: RunJobOptions, recorded: Re
     children,
     left: [],
     ordinal: 0,
-    stage: "open",
+    phase: "open",
     tx: null,
     abandoned: null,
   };

@@ -7,7 +7,7 @@ import { valueFor } from "./stage.ts";
 export interface JobInput {
   /** What the caller passed, as `checkedInput` gave it back. The schema's defaults are applied when the handler runs. */
   readonly payload: Json;
-  /** Left out where the payload is not checked: then it is made from it. */
+  /** The canonical text of the payload, also from `checkedInput`. `newJob` makes it for a payload that Belfry itself has made. */
   readonly canonicalInput?: string;
   readonly key: string | null;
   readonly dueAt: Instant | null;

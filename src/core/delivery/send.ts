@@ -10,6 +10,12 @@ interface Outgoing {
   readonly message: OutMessage;
 }
 
+/** At most ten messages of one lane; they may come from several outbox batches. */
+interface OutgoingCall {
+  readonly lane: string;
+  readonly items: Outgoing[];
+}
+
 /**
  * Sends committed outbox batches, ten messages a call, and confirms what the queue accepted.
  * Never throws: an unconfirmed batch stays open, and the next worker or pass sends it again. After a few calls without an
@@ -18,39 +24,39 @@ interface Outgoing {
  */
 export async function sendOutbox(ports: SendPorts, outbox: readonly OutboxBatch[]): Promise<number> {
   if (outbox.length === 0) return 0;
-  const failed = new Map<string, JobId[]>(outbox.map((batch) => [batch.id, []]));
-  const batches = inBatches(outbox);
+  const unsent = new Map<string, JobId[]>(outbox.map((batch) => [batch.id, []]));
+  const calls = inCalls(outbox);
   const unanswered = new Map<string, number>();
   let next = 0;
   const sender = async (): Promise<void> => {
-    for (let batch = batches[next++]; batch !== undefined; batch = batches[next++]) {
-      const left = isAway(unanswered, batch.lane) ? batch.items : await sendBatch(ports, batch, unanswered);
-      for (const refused of left) failed.get(refused.outboxId)?.push(refused.message.jobId);
+    for (let call = calls[next++]; call !== undefined; call = calls[next++]) {
+      const left = isAway(unanswered, call.lane) ? call.items : await sendCall(ports, call, unanswered);
+      for (const refused of left) unsent.get(refused.outboxId)?.push(refused.message.jobId);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(deliveryLimits.sendConcurrencyMax, batches.length) }, sender));
+  await Promise.all(Array.from({ length: Math.min(deliveryLimits.sendConcurrencyMax, calls.length) }, sender));
   await ports.crashPoint("relay.sent");
-  await confirm(ports, failed);
+  await confirm(ports, unsent);
   await ports.crashPoint("relay.confirmed");
-  const offered = batches.reduce((sum, batch) => sum + batch.items.length, 0);
-  return offered - [...failed.values()].reduce((sum, ids) => sum + ids.length, 0);
+  const offered = calls.reduce((sum, { items }) => sum + items.length, 0);
+  return offered - [...unsent.values()].reduce((sum, ids) => sum + ids.length, 0);
 }
 
-function inBatches(outbox: readonly OutboxBatch[]): { lane: string; items: Outgoing[] }[] {
-  const open = new Map<string, { lane: string; items: Outgoing[] }>();
-  const batches: { lane: string; items: Outgoing[] }[] = [];
+function inCalls(outbox: readonly OutboxBatch[]): OutgoingCall[] {
+  const open = new Map<string, OutgoingCall>();
+  const calls: OutgoingCall[] = [];
   for (const outboxBatch of outbox) {
     for (const message of outboxBatch.messages) {
-      let batch = open.get(outboxBatch.lane);
-      if (batch === undefined || batch.items.length === contractLimits.sendBatchMax) {
-        batch = { lane: outboxBatch.lane, items: [] };
-        open.set(outboxBatch.lane, batch);
-        batches.push(batch);
+      let call = open.get(outboxBatch.lane);
+      if (call === undefined || call.items.length === contractLimits.sendBatchMax) {
+        call = { lane: outboxBatch.lane, items: [] };
+        open.set(outboxBatch.lane, call);
+        calls.push(call);
       }
-      batch.items.push({ outboxId: outboxBatch.id, message });
+      call.items.push({ outboxId: outboxBatch.id, message });
     }
   }
-  return batches;
+  return calls;
 }
 
 /** A call that times out takes many seconds; the rest of the lane stays open, so that the caller does not wait for minutes. */
@@ -60,32 +66,32 @@ const isAway = (unanswered: ReadonlyMap<string, number>, lane: string): boolean 
 const callsWithout = (unanswered: ReadonlyMap<string, number>, lane: string): number => unanswered.get(lane) ?? 0;
 
 /** @returns what must stay open: refused by the queue, or unknown because the call failed. */
-async function sendBatch(
+async function sendCall(
   ports: SendPorts,
-  batch: { lane: string; items: Outgoing[] },
+  call: OutgoingCall,
   unanswered: Map<string, number>,
 ): Promise<readonly Outgoing[]> {
   try {
     const { failed } = await ports.queue.send(
-      batch.lane,
-      batch.items.map((item) => item.message),
+      call.lane,
+      call.items.map((item) => item.message),
     );
-    return failed.flatMap((index) => batch.items[index] ?? []);
+    return failed.flatMap((index) => call.items[index] ?? []);
   } catch (error) {
-    unanswered.set(batch.lane, callsWithout(unanswered, batch.lane) + 1);
+    unanswered.set(call.lane, callsWithout(unanswered, call.lane) + 1);
     ports.log.warn("send failed; the outbox batch stays open", {
-      lane: batch.lane,
-      messages: batch.items.length,
+      lane: call.lane,
+      messages: call.items.length,
       error,
     });
-    return batch.items;
+    return call.items;
   }
 }
 
-async function confirm(ports: SendPorts, failed: ReadonlyMap<string, readonly JobId[]>): Promise<void> {
+async function confirm(ports: SendPorts, unsent: ReadonlyMap<string, readonly JobId[]>): Promise<void> {
   try {
-    await ports.store.confirm([...failed].map(([id, ids]) => ({ id, failed: ids })));
+    await ports.store.confirm([...unsent].map(([id, ids]) => ({ id, failed: ids })));
   } catch (error) {
-    ports.log.warn("confirm failed; the messages will be sent twice", { outbox: failed.size, error });
+    ports.log.warn("confirm failed; the messages will be sent twice", { outbox: unsent.size, error });
   }
 }

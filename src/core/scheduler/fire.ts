@@ -2,7 +2,7 @@ import { reasons } from "../job/reasons.ts";
 import type { TimeDecision } from "./catch-up.ts";
 import type { JobDefinition, Occurrence, Registry } from "../define/definition.ts";
 import type { Instant, NewJob } from "../job/job.ts";
-import { checkedJson, newJob, slotKeysOf } from "../define/new-job.ts";
+import { checkedInput, newJob, slotKeysOf } from "../define/new-job.ts";
 import { slotKeysOfFire } from "./overlap.ts";
 import type { SchedulePlan } from "./plan.ts";
 import type { Ports } from "../ports/ports.ts";
@@ -109,15 +109,15 @@ async function jobOf(
   { registry, stage, trace }: FireOptions,
 ): Promise<NewJob> {
   const given = row.spec.payload ?? registry.schedules.get(row.id)?.payload(occurrenceShown(row, decision));
-  const payload = checkedJson(definition.id, given);
-  const checked = await definition.check(payload);
+  const input = checkedInput(definition.id, given);
+  const checked = await definition.check(input.payload);
   if (!checked.ok) {
     throw new Error(
       checked.issues.map((issue) => `${issue.path === "" ? "payload" : issue.path}: ${issue.message}`).join("; "),
     );
   }
   return newJob(definition, stage, {
-    payload,
+    ...input,
     key: null,
     dueAt: decision.dueAt,
     delayMs: 0,

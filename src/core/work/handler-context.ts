@@ -123,7 +123,7 @@ async function enqueueChild<I>(
   payload: I,
   options: EnqueueOptions,
 ): Promise<void> {
-  if (scope.stage === "settled" || scope.stage === "closed") {
+  if (scope.phase === "settled" || scope.phase === "closed") {
     throw new Error(
       `ctx.enqueue("${child.id}") after the job was settled: enqueue inside ctx.tx or before the handler ends`,
     );

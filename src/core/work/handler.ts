@@ -20,7 +20,7 @@ export type HandlerEnd =
   /** To be written by the settler. */
   | { readonly is: "outcome"; readonly outcome: Outcome; readonly children: readonly NewJob[] }
   /** Written already by the handler's own transaction, or left to a task to write. */
-  | { readonly is: "settled" }
+  | { readonly is: "written-elsewhere" }
   /** The worker lost the job: nothing may be written. */
   | { readonly is: "lost" };
 
@@ -95,14 +95,14 @@ function untilLeft(hold: Hold, running: Promise<Json | void>): Promise<End> {
 
 function finish(scope: InvocationScope, end: End): HandlerEnd {
   const { worker, job, definition, hold } = scope;
-  if (scope.stage === "settled") {
+  if (scope.phase === "settled") {
     if ("error" in end)
       worker.ports.log.warn("the handler failed after its transaction committed", {
         job: job.jobId,
         kind: job.kind,
         error: end.error,
       });
-    return { is: "settled" };
+    return { is: "written-elsewhere" };
   }
   const { interruption } = hold;
   if (interruption?.why === "lost") return { is: "lost" };

@@ -23,7 +23,7 @@ export const openScope = ({ worker, job, definition, hold }: RunningAttempt, sta
   children: [],
   left: [],
   ordinal: 0,
-  stage: "open",
+  phase: "open",
   tx: null,
   abandoned: null,
 });
@@ -38,8 +38,8 @@ export async function runInvocation(scope: InvocationScope, payload: unknown): P
 
 /** Ends it: every later call through the context is refused. */
 export function closeScope(scope: InvocationScope): void {
-  if (scope.stage === "transaction") scope.abandoned?.abort();
-  if (scope.stage !== "settled") scope.stage = "closed";
+  if (scope.phase === "transaction") scope.abandoned?.abort();
+  if (scope.phase !== "settled") scope.phase = "closed";
 }
 
 /** The worker lost the job while its transaction was open, so the transaction is rolled back. */
@@ -53,10 +53,10 @@ class LostInTransaction extends Error {
  */
 async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>): Promise<T> {
   const { ports } = scope.worker;
-  if (scope.stage !== "open") throw new Error(refusals[scope.stage]);
+  if (scope.phase !== "open") throw new Error(refusals[scope.phase]);
   scope.hold.signal.throwIfAborted();
   scope.abandoned = new AbortController();
-  scope.stage = "transaction";
+  scope.phase = "transaction";
   await scope.worker.leases.flush(scope.job);
   try {
     const value = await ports.store.transaction(
@@ -70,11 +70,11 @@ async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>)
       },
       { abandoned: scope.abandoned.signal },
     );
-    scope.stage = "settled";
+    scope.phase = "settled";
     await committed(scope);
     return value;
   } catch (error) {
-    scope.stage = (await committedAnyway(scope, error)) ? "settled" : "open";
+    scope.phase = (await committedAnyway(scope, error)) ? "settled" : "open";
     throw error;
   } finally {
     scope.tx = null;

@@ -221,7 +221,7 @@ async function runOne(scope: WorkerScope, job: Claimed, remainingMs: () => numbe
 
 async function launched(scope: WorkerScope, launcher: Launcher, job: Claimed): Promise<HandlerEnd> {
   const refused = await launch(scope, launcher, job);
-  return refused === null ? { is: "settled" } : { is: "outcome", outcome: refused, children: [] };
+  return refused === null ? { is: "written-elsewhere" } : { is: "outcome", outcome: refused, children: [] };
 }
 
 async function write(
@@ -230,7 +230,7 @@ async function write(
   finished: HandlerEnd,
   remainingMs: () => number,
 ): Promise<boolean> {
-  if (finished.is === "settled") return scope.settler.withdraw();
+  if (finished.is === "written-elsewhere") return scope.settler.withdraw();
   if (finished.is === "lost") {
     await scope.settler.withdraw();
     return freeSlots(scope, job);
@@ -240,7 +240,7 @@ async function write(
   return scope.settler.settle(job, finished.outcome, { children: finished.children, untilMs });
 }
 
-/** The handler of a canceled job has ended, so its slots are free. */
+/** The handler of an attempt that was canceled or lost has ended, so the slots of that attempt are free. A later attempt keeps its own. */
 async function freeSlots(scope: WorkerScope, job: Claimed): Promise<boolean> {
   if (job.slotKeys.length === 0) return true;
   try {
