@@ -22,6 +22,16 @@ export function instrumented(file: string, source: string, isMutated: boolean): 
 /** What a coverage run calls a function. Functions of one name in a file count as one, so that an edit above moves nothing. */
 export const functionHit = (file: string, name: string): string => `${file}#${name}`;
 
+/** All that a file can be entered by. */
+export function functionHits(file: string, source: string): ReadonlySet<string> {
+  const hits = new Set<string>();
+  walk(parse(file, source), (node, around) => {
+    if (isFunction(node)) hits.add(functionHit(file, nameOf(node, around)));
+    return true;
+  });
+  return hits;
+}
+
 function withHits(file: string, source: string): string {
   const inserts: { at: number; text: string }[] = [];
   walk(parse(file, source), (node, around) => {
