@@ -1,16 +1,20 @@
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 
-/** A loopback port that is free now. Another program may take it before it is used: the caller must expect that. */
+/** Below those that systems give to connections (Linux from 32,768, others from 49,152) and above well-known services. */
+const ports = { from: 20_000, below: 32_768 };
+
+/**
+ * A loopback port that is free now, for a server that is to come back on it after a restart: no connection is given it
+ * meanwhile, not even one to the server that is down. Another server may take it: the caller must expect that.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the system gave no port");
-  server.close();
-  await once(server, "close");
-  return address.port;
+  for (;;) {
+    const port = randomInt(ports.from, ports.below);
+    if (!(await isTakenNow(port))) return port;
+  }
 }
 
 /** Whether a program still listens on this loopback port after `withinMs`, or the port may not be used. */
