@@ -145,7 +145,7 @@ describe("the jobs that go first", () => {
     expect(both.calls).toEqual([
       ["bulkPage", { lane: "a", fingerprints: ["f"] }, "900", 1],
       ["bulkPage", { lane: "a", fingerprints: ["g"] }, "900", 1],
-      ["retry", ids(8, 5), { caller: undefined }],
+      ["retry", ids(8, 5), { caller: "ada" }],
       ["sendCanaries", { jobs: ids(8, 5), takenAlong: 0 }],
     ]);
     const all = await paged({ search: { lane: "a" }, canary: wanted }, { pages: [one(8)] });

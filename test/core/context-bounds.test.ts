@@ -7,7 +7,7 @@ import type { Claimed, Store, Tx } from "../../src/core/ports/ports.ts";
 import { runHandler } from "../../src/core/work/handler.ts";
 import { claimRig } from "./claim-rig.ts";
 import { aClaimed, aTaskOf } from "./rows.ts";
-import { registryFor } from "./world.ts";
+import { gate, registryFor } from "./world.ts";
 
 const child = defineJob({ id: "child", payload: z.object({ n: z.number() }), run: () => {} });
 
@@ -52,6 +52,23 @@ async function inside(
   await worker.leases.flush(row);
   return { value, beats, inserts, measured: ports.measured, end };
 }
+
+test("a child is numbered by its call, however long the check of its payload takes", async () => {
+  const first = gate();
+  const schema = z.object({ n: z.number() }).refine(async ({ n }) => (n === 0 ? first.promise.then(() => true) : true));
+  const checked = defineJob({ id: "checked", payload: schema, run: () => {} });
+  const { end } = await inside(async (ctx) => {
+    const slow = ctx.enqueue(checked, { n: 0 });
+    await ctx.enqueue(checked, { n: 1 });
+    first.open();
+    await slow;
+  });
+  const children = end.is === "outcome" ? end.children : [];
+  expect(Object.fromEntries(children.map(({ key, payload }) => [key, payload]))).toEqual({
+    "1:checked:0": { n: 0 },
+    "1:checked:1": { n: 1 },
+  });
+});
 
 describe("progress", () => {
   test.each([0, 0.5, 1])("of %s is written", async (progress) => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineJob, definitionOf } from "../../src/core/define/define-job.ts";
+import { createClient } from "../../src/core/delivery/enqueue.ts";
+import type { Store } from "../../src/core/ports/ports.ts";
 import { bindClient, boundClient } from "../../src/core/ports/client.ts";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { jobOf, lane, shop, world } from "./world.ts";
@@ -28,6 +30,24 @@ describe("enqueue", () => {
     await expect(client.enqueue(definition, [{ payload: { n: 2 }, key: "k" }])).rejects.toThrow(
       /key "k" of "mail" already belongs to job 1 with another payload/,
     );
+  });
+
+  test("makes the slots of its kind at the next call, when they could not be made at the first", async () => {
+    let calls = 0;
+    const ports = world((base) => ({
+      store: Object.assign({}, base.store, {
+        installSlots: ((groups) =>
+          ++calls === 1
+            ? Promise.reject(new Error("away"))
+            : base.store.installSlots(groups)) satisfies Store["installSlots"],
+      }),
+    }));
+    const client = createClient(ports, { stage: "test" });
+    const definition = definitionOf(capped);
+    await expect(client.enqueue(definition, [{ payload: undefined }])).rejects.toThrow("away");
+    await client.enqueue(definition, [{ payload: undefined }]);
+    await client.enqueue(definition, [{ payload: undefined }]);
+    expect(calls).toBe(2);
   });
 
   test("answers in the order of the input", async () => {

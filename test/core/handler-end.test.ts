@@ -3,7 +3,7 @@ import { AmbiguousError, InvalidPayload, PermanentError, RetryLater } from "../.
 import type { Context } from "../../src/core/define/context.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { reasons } from "../../src/core/job/reasons.ts";
-import { StoreAway, UnknownOutcome } from "../../src/core/ports/ports.ts";
+import { StoreAway, type Store, UnknownOutcome } from "../../src/core/ports/ports.ts";
 import { outcomeOf, runHandler, type HandlerEnd } from "../../src/core/work/handler.ts";
 import { Interruption } from "../../src/core/work/interruption.ts";
 import { workerLimits } from "../../src/core/work/worker-limits.ts";
@@ -50,15 +50,22 @@ describe("the outcome of an error", () => {
   test("under a timeout is that timeout, whatever was thrown", () => {
     const outcome = retryable("TIMEOUT", "the handler did not finish within its timeout");
     expect(outcomeOf(new PermanentError("x"), new Interruption("timeout"))).toEqual(outcome);
+    expect(outcomeOf(new StoreAway("x"), new Interruption("timeout"))).toEqual(outcome);
   });
 });
+
+interface Conditions {
+  readonly remainingMs?: number;
+  readonly passMs?: number;
+  readonly heartbeat?: Store["heartbeat"];
+}
 
 /** Runs one handler with a timeout of 30 s, and lets time pass. */
 async function ended(
   run: (ctx: Context) => unknown,
-  { remainingMs = 600_000, passMs = 0 }: { remainingMs?: number; passMs?: number } = {},
+  { remainingMs = 600_000, passMs = 0, heartbeat = async (held) => held }: Conditions = {},
 ) {
-  const { ports, scope } = claimRig({ store: { heartbeat: async (held) => held } });
+  const { ports, scope } = claimRig({ store: { heartbeat } });
   const job = defineJob({ id: "job", timeout: "30s", run: async (_, ctx) => (await run(ctx)) as never });
   const claimed = aClaimed("1", { kind: "job" });
   const worker = { ...scope, registry: registryFor(job) };
@@ -82,6 +89,14 @@ describe("the end of a handler", () => {
   ])("that returns %s has it as its result, and no detail", async (_, value, result) => {
     const { end } = await ended(() => value);
     expect(end).toEqual({ is: "outcome", outcome: { is: "success", result }, children: [] });
+  });
+
+  test("whose lease lapsed is written all the same: the attempt may still be this worker's", async () => {
+    const listening = (ctx: Context) => obedient(ctx).catch(() => ({ n: 1 }));
+    const away = () => Promise.reject(new Error("no connection"));
+    const passMs = aClaimed("1").leaseMs + workerLimits.heartbeatRetryMs;
+    const { end } = await ended(listening, { heartbeat: away, passMs });
+    expect(outcomeIn(end)).toEqual({ is: "success", result: { n: 1 } });
   });
 
   test("that throws has where it was thrown, and its last lines", async () => {

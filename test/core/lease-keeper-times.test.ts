@@ -218,6 +218,19 @@ describe("while a heartbeat has no answer", () => {
     expect(await interruptions(jobs, 61_000)).toEqual({ 2: [30_000, "lapsed"], 3: [60_000, "lapsed"] });
   });
 
+  test("a lease is counted from when the last renewal was sent, not from its late answer", async () => {
+    const open = gate();
+    const { leases, clock, interruptions } = keeper(async (held, call) => {
+      if (call > 1) return away();
+      await open.promise;
+      return held;
+    });
+    leases.hold(job(1));
+    await clock.advance(14_000);
+    open.open();
+    expect(await interruptions([job(1)], 50_000)).toEqual({ 1: [40_000, "lapsed"] });
+  });
+
   test("no timer goes on once every handler is interrupted", async () => {
     const { leases, clock } = keeper(silent);
     leases.hold(job(1));

@@ -3,7 +3,7 @@ import { lockLimits } from "../../src/core/lock/lock-limits.ts";
 import { acquireLock, type Acquired, type HeldLock } from "../../src/core/lock/lock.ts";
 import type { LockStore } from "../../src/core/ports/ports.ts";
 import { acquire } from "../../src/core/scheduler/acquire.ts";
-import { world, type World } from "./world.ts";
+import { gate, world, type World } from "./world.ts";
 
 const name = "nightly";
 const down = (): Promise<never> => Promise.reject(new Error("503"));
@@ -68,6 +68,18 @@ describe("taking", () => {
     await ports.clock.advance(1);
     expect(seen).toEqual([{ got: "outage", error: new Error("503") }]);
   });
+});
+
+test("a lock whose release fails is renewed no more, also when a renewal was under way", async () => {
+  const open = gate();
+  let renewals = 0;
+  const ports = faulty(() => ({ renew: () => ((renewals += 1), open.promise.then(() => true)), release: down }));
+  const lock = await held(ports);
+  await ports.clock.advance(10_000);
+  await lock.release();
+  open.open();
+  await ports.clock.advance(60_000);
+  expect([renewals, ports.clock.pending()]).toEqual([1, 0]);
 });
 
 test("a raise that is refused leaves the lock with the fence it had", async () => {

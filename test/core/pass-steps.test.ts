@@ -1,9 +1,15 @@
 import { describe, expect, test } from "vitest";
+import type { JobId } from "../../src/core/job/job.ts";
 import { lockLimits } from "../../src/core/lock/lock-limits.ts";
+import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
+import { noAftermath, type OutMessage } from "../../src/core/ports/ports.ts";
 import { acquire } from "../../src/core/scheduler/acquire.ts";
 import { passLimits } from "../../src/core/scheduler/pass-limits.ts";
 import { pass, runPasses, schedulerLock } from "../../src/core/scheduler/pass.ts";
-import { registryFor, world, type World } from "./world.ts";
+import { lane, registryFor, world, type World } from "./world.ts";
+
+const aTask = { owner: "a", stage: "test", onLockOutage: "skip", signal: new AbortController().signal } as const;
+const aMessage: OutMessage = { jobId: "1" as JobId, generation: 1, trace: "t", delayMs: 0 };
 
 test("a pass makes each step, in this order; when it is told to stop, none", async () => {
   const one = (signal: AbortSignal): Promise<Readonly<Record<string, number>>> =>
@@ -12,6 +18,45 @@ test("a pass makes each step, in this order; when it is told to stop, none", asy
     "schedules occurrences missed payload.failed undecided runs.withdrawn relayed resent rescued resolved runs.closed jobs.canceled requeued woken pruned pruned.occurrences";
   expect(Object.keys(await one(new AbortController().signal))).toEqual(counted.split(" "));
   expect(await one(AbortSignal.abort())).toEqual({});
+});
+
+test("a pass that is told to stop while it relays claims no more", async () => {
+  const stop = new AbortController();
+  let claims = 0;
+  const messages = Array.from({ length: deliveryLimits.relayRowsMax }, () => aMessage);
+  const ports = world(({ store }) => ({
+    store: Object.assign({}, store, {
+      relay: async () => (stop.abort(), [{ id: String(++claims), lane, messages }]),
+      confirm: async () => {},
+    }),
+  }));
+  await pass(ports, registryFor(), { stage: "test", signal: stop.signal });
+  expect(claims).toBeLessThanOrEqual(2);
+});
+
+test("a lease that two passes of a task found expired is rescued", async () => {
+  const leases: unknown[] = [];
+  const lost = { id: "7", until: 1, ms: 1_000 };
+  const ports = world(({ store }) => ({
+    store: Object.assign({}, store, {
+      lapsedLeases: async () => [lost],
+      rescue: async (asked: { leases: unknown }) => (leases.push(asked.leases), { rows: [], aftermath: noAftermath }),
+    }),
+  }));
+  const untilMs = deliveryLimits.rescueLookMsMax + passLimits.passIntervalMs;
+  const running = runPasses(ports, registryFor(), { ...aTask, untilMs });
+  await ports.clock.advance(untilMs + passLimits.passIntervalMs);
+  await running;
+  expect([leases[0], leases.at(-1)]).toEqual([[], [lost.id]]);
+});
+
+test("a second acquisition of one task finds the lock held by the first", async () => {
+  const ports = world();
+  const first = await acquire(ports, { ...aTask, lockName: "pass" });
+  const second = acquire(ports, { ...aTask, lockName: "pass" });
+  await ports.clock.advance(lockLimits.lockLeaseMs);
+  expect(first).toHaveProperty("lock");
+  expect(await second).toMatchObject({ outcome: "held" });
 });
 
 /** A database whose fence gets ahead of each of the first tokens. */

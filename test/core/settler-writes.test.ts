@@ -5,6 +5,7 @@ import type { Outcome } from "../../src/core/job/decide.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import { noAftermath, StoreAway, type Store, type StoreTx } from "../../src/core/ports/ports.ts";
 import { createSettler, toSettlement, type Settler } from "../../src/core/work/settler.ts";
+import { workerLimits } from "../../src/core/work/worker-limits.ts";
 import { aClaimed, aTaskOf } from "./rows.ts";
 import { registryFor, sum, world } from "./world.ts";
 
@@ -60,6 +61,19 @@ async function settled(
 }
 
 describe("writes of a group", () => {
+  test("begin a moment after the first of its jobs ended, however many end in between", async () => {
+    const { settler, ports, calls } = settling(() => {});
+    settler.expect(9);
+    for (let id = 1; id <= 4; id += 1) {
+      void settler.settle(aClaimed(String(id), { kind: "plain" }), success, { children: [], untilMs: 60_000 });
+      await ports.clock.advance(workerLimits.settleGatherMs - 1);
+    }
+    expect(calls.map(({ ids, atMs }) => [ids, atMs])).toEqual([
+      [["1", "2"], 5],
+      [["3", "4"], 13],
+    ]);
+  });
+
   test("that succeed are known of each, and take no hook where no kind has one", async () => {
     const rig = settling(() => {});
     expect(await settled(rig, ["1", "2"])).toEqual([true, true]);
@@ -179,9 +193,9 @@ describe("a hook that fails", () => {
 
 describe("the settlement of an attempt", () => {
   const failed: Outcome = { is: "retryable", code: "BUSY", message: "busy", afterMs: null };
-  const of = (kind: string, outcome: Outcome, run = false) => {
+  const of = (kind: string, outcome: Outcome, run = false, maxAttempts = 4) => {
     const inRun = aTaskOf("1");
-    const job = aClaimed("7", { kind, attempt: 3, failures: 1, ...(run ? { run: inRun } : {}) });
+    const job = aClaimed("7", { kind, attempt: 3, failures: 1, maxAttempts, ...(run ? { run: inRun } : {}) });
     const { ports, registry } = settling(() => {});
     return { ...toSettlement(ports, registry, job, { outcome, children: [] }), lines: ports.lines };
   };
@@ -191,6 +205,11 @@ describe("the settlement of an attempt", () => {
     expect(of("gone", failed)).toMatchObject({ to: "RETRY_WAIT", delayMs: 1_500, errorCode: "BUSY", lines: [] });
     const ambiguous = of("gone", { is: "ambiguous", code: "AMBIGUOUS", message: "sent" });
     expect(ambiguous).toMatchObject({ to: "RETRY_WAIT", delayMs: 1_500, lines: [] });
+  });
+
+  test("counts the attempts that the job was made with, whatever its definition allows by now", () => {
+    expect(of("plain", failed, false, 2)).toMatchObject({ to: "FAILED", errorCode: "BUSY" });
+    expect(of("plain", failed, false, 3)).toMatchObject({ to: "RETRY_WAIT" });
   });
 
   test("names its attempt, and whether it belongs to a run", () => {

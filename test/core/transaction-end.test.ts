@@ -4,7 +4,7 @@ import type { Context, SettledJob } from "../../src/core/define/context.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import { noAftermath, UnknownOutcome, type Store, type Tx } from "../../src/core/ports/ports.ts";
-import { jobOf, lane, shop, sum, world, type World } from "./world.ts";
+import { gate, jobOf, lane, shop, sum, world, type World } from "./world.ts";
 
 const child = defineJob({ id: "child", payload: z.object({ n: z.number() }), run: () => {} });
 
@@ -64,6 +64,29 @@ describe("a success that its transaction wrote", () => {
     }, ports);
     expect(row.state).toBe("SUCCESS");
     expect([calls, errors, failed]).toEqual([["settle"], [], []]);
+  });
+
+  test("ends its batch when its children are with the queue: a frozen process would send them late", async () => {
+    const open = gate();
+    let sends = 0;
+    const ports = world(({ queue }) => ({
+      queue: Object.assign({}, queue, {
+        send: (async (...call) => {
+          if (++sends === 2) await open.promise;
+          return queue.send(...call);
+        }) satisfies typeof queue.send,
+      }),
+    }));
+    const job = defineJob({ id: "job", run: (_, ctx) => ctx.tx(async () => ctx.enqueue(child, { n: 1 })) });
+    const { enqueue, work } = await shop([job, child], ports);
+    await enqueue(job, undefined);
+    const ended: string[] = [];
+    const batch = work().then(() => ended.push("batch"));
+    await ports.clock.advance(2_000);
+    expect([sends, ended]).toEqual([2, []]);
+    open.open();
+    await batch;
+    expect(ports.queue.size(lane)).toBe(1);
   });
 
   test("refuses a later transaction as committed, also after the handler has ended", async () => {

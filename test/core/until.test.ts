@@ -24,6 +24,14 @@ test("a reading that the clock skips is the jump; one that it shows twice is the
   expect(readUntil("1:30", openZone("America/New_York"), between)).toBe(Date.parse("2027-11-07T06:30:00Z"));
 });
 
+test("a reading that has passed is the next day's, also around a day of 23 or 25 hours", () => {
+  const zone = openZone("America/New_York");
+  const beforeSpring = Date.parse("2027-03-14T04:30:00Z");
+  expect(readUntil("6:00", zone, beforeSpring)).toBe(Date.parse("2027-03-14T10:00:00Z"));
+  const inAutumn = Date.parse("2027-11-07T04:10:00Z");
+  expect(readUntil("0:05", zone, inAutumn)).toBe(Date.parse("2027-11-08T05:05:00Z"));
+});
+
 test.each(["soon", "25:00", "6", "2026-13-01T06:00", ""])("%j is no end", (text) => {
   expect(readUntil(text, openZone("UTC"), now)).toBeNull();
 });

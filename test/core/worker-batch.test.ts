@@ -1,10 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { encodeMessage } from "../../src/core/delivery/message.ts";
 import type { JobId } from "../../src/core/job/job.ts";
-import type { JobPeek, Message } from "../../src/core/ports/ports.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { type JobPeek, type Message, noAftermath, type Store } from "../../src/core/ports/ports.ts";
 import type { LaneGate } from "../../src/core/work/lane-gate.ts";
 import { workerLimits } from "../../src/core/work/worker-limits.ts";
 import { waitingRow } from "./claim-rig.ts";
+import { aClaimed } from "./rows.ts";
+import { gate } from "./world.ts";
 import { down, plenty, takes, workerRig, type Answers } from "./worker-rig.ts";
 
 describe("a paused lane", () => {
@@ -45,6 +48,46 @@ describe("a paused lane", () => {
     const { handle, ran } = await workerRig({ gate: { ...paused, isPaused: async () => false } });
     expect(await handle(["1"])).toEqual([]);
     expect([ran, held]).toEqual([["1"], []]);
+  });
+});
+
+describe("the lease of a claimed job is renewed", () => {
+  const thirdMs = aClaimed("1").leaseMs / contractLimits.heartbeatsPerLease;
+
+  /** A batch that waits inside this statement for two thirds of a lease: which jobs were renewed until then. */
+  async function renewedDuring(store: (wait: () => Promise<void>) => Partial<Store>) {
+    const renewed: string[] = [];
+    const open = gate();
+    const heartbeat: Store["heartbeat"] = async (held) => {
+      renewed.push(...held.map(({ jobId }) => jobId));
+      return held;
+    };
+    const { handle, ports } = await workerRig({ store: { ...store(() => open.promise), heartbeat } });
+    const handled = handle(["1"]);
+    await ports.clock.advance(2 * thirdMs);
+    const before = [...renewed];
+    open.open();
+    expect(await handled).toEqual([]);
+    return before;
+  }
+
+  test("while what its claim left is done, before its handler begins", async () => {
+    const claimed = [aClaimed("1", { kind: "job" })];
+    const renewed = await renewedDuring((wait) => ({
+      claim: async () => ({ claimed, aftermath: { ...noAftermath, freed: ["cap:x"] } }),
+      wake: async () => (await wait(), []),
+    }));
+    expect(renewed).toEqual(["1", "1"]);
+  });
+
+  test("while its outcome is written, after its handler has ended", async () => {
+    const renewed = await renewedDuring((wait) => ({
+      settle: async (written) => {
+        await wait();
+        return { settled: written.map(({ jobId }) => jobId), conflicts: 0, aftermath: noAftermath };
+      },
+    }));
+    expect(renewed).toEqual(["1", "1"]);
   });
 });
 

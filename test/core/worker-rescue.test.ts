@@ -22,6 +22,16 @@ describe("a worker's own rescue", () => {
     expect(rescues).toEqual([0, 0, 1, 0, 0, 1]);
   });
 
+  test("looks at the leases of its own lane only: those of another could fill its page", async () => {
+    const lanes: unknown[] = [];
+    const { handle, ports } = await workerRig({
+      store: { lapsedLeases: async ({ lane: asked }) => (lanes.push(asked), []) },
+    });
+    await ports.clock.advance(every);
+    await handle([]);
+    expect(lanes).toEqual([lane]);
+  });
+
   test("does not come any more once the worker stops", async () => {
     const { handle, calls, ports, worker } = await workerRig();
     await ports.clock.advance(every);

@@ -83,7 +83,7 @@ async function sendCanaries(
   const groups = bulk.search.fingerprints?.map((each) => ({ ...bulk.search, fingerprints: [each] })) ?? [bulk.search];
   const newest = await Promise.all(groups.map((search) => newestOf(operations, { search, next: bulk.next })));
   const ids = newest.flatMap((id) => id ?? []);
-  const moved = ids.length === 0 ? [] : await retryJobs(ports, ids);
+  const moved = ids.length === 0 ? [] : await retryJobs(ports, ids, { caller: bulk.caller });
   const jobs = ids.filter((id) => moved.includes(id));
   // Another process was faster with all of them: the next round takes others.
   if (jobs.length === 0 && ids.length > 0) return true;

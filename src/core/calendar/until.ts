@@ -17,5 +17,8 @@ export function readUntil(text: string, zone: Zone, now: Instant): Instant | nul
     return asked === null ? null : (asked.instants.find((instant) => instant > now) ?? asked.near);
   };
   const today = on(now);
-  return today !== null && today > now ? today : on(now + dayMs);
+  if (today !== null && today > now) return today;
+  // Noon of the next day, which no change of the clock moves into another one.
+  const offset = zone.offsetAt(now);
+  return on((Math.floor((now + offset) / dayMs) + 1.5) * dayMs - offset);
 }

@@ -20,6 +20,15 @@ export function launchContract(open: OpenStore): void {
       expect(only((await store.rescue({ limit: 10, interruptionsMax: 20 })).rows).jobId).toBe(held.jobId);
     });
 
+    test("a lent job that ran alone is still to blame for its worker's death", async () => {
+      const { store, advance } = at();
+      const held = await running(store, {}, { alone: true });
+      await store.extendLease(held, loan);
+      await advance(4 * minute);
+      await store.rescue({ limit: 10, interruptionsMax: 20 });
+      expect((await show(store, held.jobId)).job).toMatchObject({ failures: 1, interruptions: 0 });
+    });
+
     test("the task gets the job as a claim would give it, and its own lease begins", async () => {
       const { store, advance } = at();
       const held = await running(store, { key: "k", payload: { n: 7 }, leaseMs: 30_000 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aJob, claimOne, eachTest, insertOne, minute, only, running, settleOne, show } from "./fixture.ts";
+import { aJob, claimOne, eachTest, failure, insertOne, minute, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
@@ -27,6 +27,15 @@ function following(open: OpenStore): void {
     expect(fired).toMatchObject({ outcome: "FIRED", reason: null, jobId });
     expect(fired.decidedAt).toBeGreaterThanOrEqual(nominalAt + minute);
     expect(fired.latenessMs).toBeGreaterThanOrEqual(minute);
+  });
+
+  test("a later attempt is as late as its time is past, however lately its retry was due", async () => {
+    const { store, advance } = at();
+    const { jobId } = await dueOccurrence(store);
+    await settleOne(store, await claimOne(store, jobId), { ...failure, delayMs: 2 * minute });
+    await advance(2 * minute);
+    await store.relay({ limit: 10 });
+    expect((await claimOne(store, jobId)).latenessMs).toBeGreaterThanOrEqual(2 * minute);
   });
 
   test("a caught-up time is CAUGHT_UP, and the handler learns how many were missed", async () => {

@@ -162,6 +162,16 @@ function alone(open: OpenStore): void {
     expect((await moves(store, jobId)).slice(1)).toEqual(["RUNNING>RETRY_WAIT"]);
   });
 
+  test("runs alone again when its worker gives it back before it has an outcome", async () => {
+    const { store, advance } = at();
+    const { jobId } = await running(store);
+    await advance(minute);
+    await store.rescue(options);
+    await settleOne(store, await claimOne(store, jobId, { alone: true }), { to: "QUEUED", interruptions: 1 });
+    expect(only(await store.peek([jobId]))).toMatchObject({ state: "QUEUED", alone: true });
+    expect(await claimIfPossible(store, jobId, { alone: false })).toBeNull();
+  });
+
   test("fails when that was its last try", async () => {
     const { store, advance } = at();
     const jobId = await lostAlone(store, advance, 1);

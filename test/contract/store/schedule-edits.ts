@@ -34,6 +34,15 @@ function editing(open: OpenStore): void {
     expect((await ledger(store)).map((each) => each.version)).toEqual([3, 2]);
   });
 
+  test("an edit leaves the beginning of the ledger: what ran before it stays on record", async () => {
+    const { store, advance } = at();
+    await store.installSchedules([aSpec()]);
+    const before = await store.scheduleFacts("every-minute");
+    await advance(minute);
+    await store.installSchedules([aSpec({ overlap: "skip" })]);
+    expect((await store.scheduleFacts("every-minute"))?.ledgerFrom).toBe(before?.ledgerFrom);
+  });
+
   test("a schedule that is switched off is due only as long as times of before are undecided", async () => {
     const { store, advance } = at();
     const due = async () => (await store.dueSchedules({ horizonMs: 0, limit: 10 })).schedules.length;

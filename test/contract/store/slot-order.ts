@@ -49,6 +49,17 @@ function keeping(open: OpenStore): void {
     expect((await wakeNext(store)).jobId).toBe(newer[0]);
   });
 
+  test("of two newcomers in one claim the one that was due first has the slot, whichever was made first", async () => {
+    const { store } = at();
+    await store.installSlots([cap(1)]);
+    const now = await store.now();
+    const ids = await insertMany(store, [
+      { ...capped, dueAt: now },
+      { ...capped, dueAt: now - minute },
+    ]);
+    expect(await claimAll(store, ids)).toEqual(["PENDING", "RUNNING"]);
+  });
+
   test("a slot is kept for a woken job only while its message may claim it", async () => {
     const { store } = at();
     await store.installSlots([cap(1)]);
