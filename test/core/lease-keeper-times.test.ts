@@ -239,4 +239,12 @@ describe("while a heartbeat has no answer", () => {
     expect([1, 2].map((id) => leases.holdOf(job(id)).interruption?.why)).toEqual(["lapsed", "lapsed"]);
     expect(clock.pending()).toBe(0);
   });
+
+  test("a lease lapses at its end, although the heartbeat that has no answer began between two thirds of it", async () => {
+    const { leases, interruptions } = keeper(async (held, call) => (call === 1 ? held : await silent()));
+    const [first, second] = [job(1), job(2, 24_000)];
+    leases.hold(first);
+    leases.hold(second);
+    expect(await interruptions([first, second], 60_000)).toEqual({ 1: [38_000, "lapsed"], 2: [32_000, "lapsed"] });
+  });
 });

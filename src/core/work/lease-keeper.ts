@@ -225,13 +225,20 @@ function earliestTimer(clock: Clock, run: () => void): EarliestTimer {
 function watch(clock: Clock, held: ReadonlyMap<string, HeldJob>): () => void {
   const thirdMs = Math.min(...[...held.values()].map((renewing) => thirdOf(renewing.job)));
   let cancel = (): void => {};
+  // At the next end of a lease, and each third for one that was claimed since.
+  const wait = (): void => {
+    const ends = [...held.values()].filter(isGoingOn).map(({ keptAtMs, job }) => keptAtMs + job.leaseMs);
+    if (ends.length > 0) cancel = clock.after(Math.min(thirdMs, ...ends.map((atMs) => atMs - clock.elapsedMs())), look);
+  };
   const look = (): void => {
     loseLapsed(clock, held);
-    if ([...held.values()].some((renewing) => renewing.interruption === null)) cancel = clock.after(thirdMs, look);
+    wait();
   };
-  cancel = clock.after(thirdMs, look);
+  wait();
   return () => cancel();
 }
+
+const isGoingOn = ({ interruption }: HeldJob): boolean => interruption === null;
 
 function loseLapsed(clock: Clock, held: ReadonlyMap<string, HeldJob>): void {
   const nowMs = clock.elapsedMs();

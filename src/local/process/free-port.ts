@@ -7,8 +7,8 @@ import { setTimeout as wait } from "node:timers/promises";
 const ports = { from: 20_000, below: 32_768 };
 
 /**
- * A loopback port that is free now, for a server that is to come back on it after a restart: no connection is given it
- * meanwhile, not even one to the server that is down. Another server may take it: the caller must expect that.
+ * A loopback port that is free now, for a server that is to come back on it after a restart: while it is down, no
+ * connection is given its port, not even one that tries to reach it. Another server may take it: the caller must expect that.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
