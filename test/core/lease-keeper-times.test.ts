@@ -247,4 +247,13 @@ describe("while a heartbeat has no answer", () => {
     leases.hold(second);
     expect(await interruptions([first, second], 60_000)).toEqual({ 1: [38_000, "lapsed"], 2: [32_000, "lapsed"] });
   });
+
+  test("a short lease that was taken after it began is looked at, too, within a third of the shortest before", async () => {
+    const { leases, clock, interruptions } = keeper(silent);
+    leases.hold(job(1, 3_600_000));
+    leases.hold(job(2, 30_000));
+    await clock.advance(11_000);
+    leases.hold(job(3, 12_000));
+    expect(await interruptions([job(3, 12_000)], 40_000)).toEqual({ 3: [23_000, "lapsed"] });
+  });
 });
