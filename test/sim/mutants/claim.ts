@@ -41,7 +41,7 @@ export const claimMutants: readonly Mutant[] = [
         place(base, (t) => {
           for (const lease of t.leases.values()) t.leases.set(lease.id, { ...lease, until: t.now() - 1 });
         });
-        return base.rescue(options);
+        return base.rescue({ ...options, leases: undefined });
       },
     })),
   },
