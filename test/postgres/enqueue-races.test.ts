@@ -4,7 +4,9 @@ import { definitionOf, defineJob } from "../../src/core/define/define-job.ts";
 import { createClient } from "../../src/core/delivery/enqueue.ts";
 import type { Tx } from "../../src/core/ports/ports.ts";
 import { world } from "../core/world.ts";
+import { aJob } from "../contract/store/fixture.ts";
 import { freshDatabase } from "../support/database.ts";
+import { untilWaiting } from "./race.ts";
 
 const job = definitionOf(defineJob({ id: "keyed", run() {} }));
 const keys = (from: number, to: number) =>
@@ -58,6 +60,32 @@ test("two callers that enqueue thousands of the same keys, each in an order and 
   const created = await Promise.all([caller(0, [...low, ...middle, ...high]), caller(1, [...high, ...middle, ...low])]);
   expect(created.toSorted((a, b) => a - b)).toEqual([0, 1_500]);
 }, 30_000);
+
+test("two callers that insert the same keys, each in an order of its own, are both answered behind a third", async () => {
+  const db = await freshDatabase();
+  onTestFinished(() => db.close());
+  const keyed = (...of: readonly string[]) => of.map((key) => aJob({ key }));
+  const third = await db.pool.connect();
+  await third.query("begin");
+  await db.store.insert(keyed("m"), { tx: third });
+  // In transactions of their own: by itself the store would answer a deadlock by trying again.
+  const inserted = async (jobs: ReturnType<typeof keyed>): Promise<number> => {
+    const own = await db.pool.connect();
+    try {
+      await own.query("begin");
+      const { results } = await db.store.insert(jobs, { tx: own });
+      await own.query("commit");
+      return results.filter(({ created }) => created).length;
+    } finally {
+      own.release(true);
+    }
+  };
+  const both = Promise.all([inserted(keyed("a", "m", "z")), inserted(keyed("z", "m", "a"))]);
+  await untilWaiting(db, 2);
+  await third.query("commit");
+  third.release();
+  expect((await both).toSorted()).toEqual([0, 2]);
+});
 
 test("more than a page in a caller's transaction is answered in the order of the input", async () => {
   const db = await freshDatabase();

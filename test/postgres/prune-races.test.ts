@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { aTask, workbench } from "../contract/store/run-fixture.ts";
 import { aSpec, occurrenceAt, planned } from "../contract/store/schedule-fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { untilWaiting } from "./race.ts";
@@ -31,4 +32,21 @@ test("a time that is planned again while its pruning waits stays in the ledger",
     holder.release();
   }
   expect(await store.occurrences("every-minute", 10)).toMatchObject([{ localTime: "again", outcome: "PLANNED" }]);
+});
+
+test("a run whose row somebody holds, as a resume does, keeps its jobs until it is free", async () => {
+  const { store, pool, clock } = db;
+  const { runId, end } = await workbench(store, { tasks: [aTask("a")] });
+  await end("a");
+  await clock.advance(contractLimits.retentionMsDefault + 1_000);
+  const holder = await pool.connect();
+  try {
+    await holder.query("begin");
+    await holder.query("select from belfry.run where id = $1 for no key update", [runId]);
+    expect((await store.prune({ limit: 10 })).jobs).toBe(0);
+    await holder.query("commit");
+  } finally {
+    holder.release();
+  }
+  expect((await store.prune({ limit: 10 })).jobs).toBe(1);
 });

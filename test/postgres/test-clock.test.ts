@@ -33,3 +33,15 @@ describe("the test clock", () => {
     expect(await db.store.now()).toBeGreaterThan(still + 5);
   });
 });
+
+test("a time between two milliseconds is told as the earlier one, so that it never lies in the future", async () => {
+  const db = await freshDatabase();
+  try {
+    await db.pool.query(
+      "update belfry.test_clock set origin = date_trunc('second', origin) + interval '900 microseconds', rate = 0",
+    );
+    expect((await db.store.now()) % 1_000).toBe(0);
+  } finally {
+    await db.close();
+  }
+});

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { addUpRuns } from "../../src/adapters/postgres/sql/resolve.ts";
 import { runLimits } from "../../src/core/ports/run-limits.ts";
 import type { Claimed, NewRun, NewTask } from "../../src/core/ports/ports.ts";
-import { settlementOf, settleOptions } from "../contract/store/fixture.ts";
-import { aRun, aTask } from "../contract/store/run-fixture.ts";
+import { aJob, claimOne, insertOne, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { aRun, aTask, failed } from "../contract/store/run-fixture.ts";
 import { deadlocks, messagesOf, shuffled, untilWaiting } from "../postgres/race.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -139,12 +139,22 @@ describe("finding 23: a wide release", () => {
     expect(settled.aftermath.leftToRelay).toEqual(["default"]);
     expect(messagesOf(await db.store.relay({ limit: 500 }))).toHaveLength(50);
   });
+
+  test("hands off what may start, however many are skipped in the same settle", async () => {
+    const skipped = numbers(runLimits.releasedRowsMax).map((n) => task(`skipped-${n}`, [0]));
+    const { held } = await claimed("mixed", [task("bad", []), task("good", []), ...skipped, task("leaf", [1])]);
+    const settled = await db.store.settle(
+      held.map((job, n) => settlementOf(job, n === 0 ? failed : {})),
+      settleOptions,
+    );
+    expect(messagesOf(settled.aftermath.outbox)).toHaveLength(1);
+    expect(settled.aftermath.leftToRelay).toEqual([]);
+  });
 });
 
 test("a chain of skipped tasks is spread in rounds, and the run still closes", async () => {
   const chain = [task("t0", []), ...numbers(40).map((n) => task(`t${n + 1}`, [n]))];
   const { runId, held } = await claimed("chain", chain);
-  const failed = { to: "FAILED", failures: 1, errorCode: "BAD", errorMessage: "no" } as const;
   await db.store.settle(
     held.map((job) => settlementOf(job, failed)),
     settleOptions,
@@ -187,4 +197,24 @@ test("a page whose job ends before it is canceled cancels none, and is not the l
   expect(await page.canceling).toMatchObject({ canceled: 0, isEmpty: false });
   expect(await db.store.cancelPage(runId, { limit: 1 })).toMatchObject({ canceled: 1, isEmpty: false });
   expect(await db.store.cancelPage(runId, { limit: 1 })).toMatchObject({ canceled: 0, isEmpty: true });
+});
+
+test("a page that is being written holds a cancel of its run back, so that none of its jobs is missed", async () => {
+  const { store, pool } = db;
+  const by = await claimOne(store, await insertOne(store));
+  const { runId } = await store.startRun(aRun({ sealed: false }));
+  const target = aJob({ kind: "push", key: "t" });
+  const holder = await pool.connect();
+  await holder.query("begin");
+  await store.insert([target], { tx: holder });
+  const paging = store.addPage(runId, { targets: [{ job: target, row: null }], cursor: null, by });
+  await untilWaiting(db);
+  const canceling = store.cancelRun(runId);
+  const first = await Promise.race([canceling.then(() => "canceled"), untilWaiting(db, 2).then(() => "waits")]);
+  await holder.query("rollback");
+  holder.release();
+  expect(first).toBe("waits");
+  expect(await paging).toMatchObject({ written: true, created: 1 });
+  expect(await canceling).toBe(true);
+  expect(await store.cancelPage(runId, { limit: 10 })).toMatchObject({ canceled: 1 });
 });
