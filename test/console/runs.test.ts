@@ -79,10 +79,10 @@ await describeInBrowser("a run of ten thousand tasks", (its) => {
     await page.keyboard.press("+");
     await page.getByText("156 %").waitFor();
     await map.waitFor();
-    const seen = (): Promise<string | null> => map.locator(".graph-seen").getAttribute("x");
-    const before = Number(await seen());
+    const seen = async (): Promise<number> => Number(await map.locator(".graph-seen").getAttribute("x"));
+    const before = await seen();
     await map.click({ position: { x: 160, y: 4 } });
-    await page.waitForFunction(`Number(document.querySelector(".graph-seen").getAttribute("x")) > ${before}`);
+    await expect.poll(seen).toBeGreaterThan(before);
     await page.getByRole("button", { name: "Fit the graph" }).click();
     await map.waitFor({ state: "detached" });
     expect(problems).toEqual([]);
