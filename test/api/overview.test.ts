@@ -152,6 +152,15 @@ test("failures that differ in numbers only are one group, whose jobs can be list
   expect((await get(opened, `/jobs?state=FAILED&fingerprint=${fingerprint}`))["jobs"]).toHaveLength(3);
 });
 
+test("failures whose numbers are of other lengths are one group, however long their message", async () => {
+  const opened = await openApi();
+  const details = "the server sent no address; ".repeat(20);
+  for (const user of [7, 123_456_789]) {
+    await finish(opened, await create(opened, { kind: "ping" }), "FAILED", `user ${user}: ${details}`);
+  }
+  expect(await get(opened, "/dead-letters")).toMatchObject({ groups: [{ jobs: 2 }] });
+});
+
 test("locks show the holder and the fence", async () => {
   const opened = await openApi();
   await opened.ports.locks.take("belfry:scheduler", { owner: "task-1", rvn: "1", leaseMs: 30_000, overRvn: null });

@@ -177,11 +177,11 @@ create table belfry.archive (
   failure       text
 );
 
--- Failures that look alike: numbers and ids in the message do not matter.
+-- Failures that look alike: numbers and ids in the message do not matter, nor what follows its first 300 characters.
 create function belfry.fingerprint(kind text, code text, message text) returns text
   language sql immutable parallel safe
   return left(md5(kind || chr(31) || coalesce(code, '') || chr(31)
-    || regexp_replace(left(coalesce(message, ''), 300), '[0-9a-fA-F]*[0-9][0-9a-fA-F-]*', '#', 'g')), 12);
+    || left(regexp_replace(left(coalesce(message, ''), 600), '[0-9a-fA-F]*[0-9][0-9a-fA-F-]*', '#', 'g'), 300)), 12);
 
 -- For people with SQL: durations never negative, words instead of flags.
 create view belfry.job_overview as
