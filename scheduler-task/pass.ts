@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { openArchive } from "../src/adapters/archive/open.ts";
 import { writeBatch } from "../src/adapters/archive/write-batch.ts";
 import { eventSink } from "../src/adapters/events/sink.ts";
-import { sensitiveKinds } from "../src/api/redacted.ts";
+import { sensitiveKinds } from "../src/api/sensitive.ts";
 import { redactedLine } from "../src/api/redacted-rows.ts";
 import { type Config, readConfig } from "../src/config.ts";
 import { webhookSecret } from "../src/settings.ts";

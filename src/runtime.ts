@@ -18,7 +18,7 @@ import { createPostgresStore } from "./adapters/postgres/store.ts";
 import { hidingLog } from "./adapters/telemetry/hiding-log.ts";
 import { createLog } from "./adapters/telemetry/log.ts";
 import { createMetrics } from "./adapters/telemetry/metrics.ts";
-import { sensitiveKinds } from "./api/redacted.ts";
+import { sensitiveKinds } from "./api/sensitive.ts";
 import { loadApps } from "./apps.ts";
 import type { Config } from "./config.ts";
 import { checkApps } from "./core/define/check.ts";

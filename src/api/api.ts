@@ -11,7 +11,7 @@ import { openApi } from "./document/openapi.ts";
 import type { ApiOptions } from "./options.ts";
 import { apiVersion, plainHeaders } from "./plain-headers.ts";
 import { answerProblem, HttpProblem } from "./problem.ts";
-import { sensitiveKinds } from "./redacted.ts";
+import { sensitiveKinds } from "./sensitive.ts";
 import { numbered, requestIdOf } from "./request-id.ts";
 import { problemOfStore } from "./store-failure.ts";
 import { unknownRoute } from "./unknown-route.ts";

@@ -1,5 +1,6 @@
 import type { ArchivedRow } from "../core/ports/archive.ts";
-import { redacted, type SensitiveKinds } from "./redacted.ts";
+import { redacted } from "./redacted.ts";
+import type { SensitiveKinds } from "./sensitive.ts";
 
 /** Members of a row that may quote what its kind marks as sensitive, or let a guess of it be compared. */
 const quoting = ["result", "error", "error_message", "payload_hash", "condition_row", "cursor", "detail"];

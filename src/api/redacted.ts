@@ -1,43 +1,4 @@
-import { z } from "zod";
-import type { JobDefinition } from "../core/define/definition.ts";
-
-/** Of each kind that has any: the paths of its payload that are sensitive. */
-export type SensitiveKinds = ReadonlyMap<string, readonly (readonly string[])[]>;
-
-const hidden = "[hidden]";
-
-/** The members that a schema of zod marks: `z.string().meta({ sensitive: true })`. */
-export function sensitiveKinds(definitions: Iterable<JobDefinition>): SensitiveKinds {
-  const marked = [...definitions].map(({ id, schema }) => {
-    if (!(schema instanceof z.ZodType)) return [id, []] as const;
-    const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "inline" });
-    return [id, pathsIn(json as Marked)] as const;
-  });
-  return new Map(marked.filter(([, paths]) => paths.length > 0));
-}
-
-interface Marked {
-  readonly sensitive?: unknown;
-  readonly properties?: Readonly<Record<string, Marked>>;
-  readonly items?: Marked;
-  readonly additionalProperties?: Marked | boolean;
-  readonly anyOf?: readonly Marked[];
-  readonly oneOf?: readonly Marked[];
-  readonly allOf?: readonly Marked[];
-}
-
-/** `*` stands for each item of an array and each member of a record. */
-function pathsIn(schema: Marked): readonly (readonly string[])[] {
-  if (schema.sensitive === true) return [[]];
-  const below = (name: string, each: Marked) => pathsIn(each).map((path) => [name, ...path]);
-  const { additionalProperties: others } = schema;
-  return [
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, each]) => below(name, each)),
-    ...(schema.items === undefined ? [] : below("*", schema.items)),
-    ...(typeof others === "object" ? below("*", others) : []),
-    ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])].flatMap(pathsIn),
-  ];
-}
+import { hidden, type SensitiveKinds } from "./sensitive.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -50,13 +11,13 @@ export function redacted(value: unknown, kinds: SensitiveKinds, kind: string | n
   if (typeof value !== "object" || value === null) return value;
   const members = value as Members;
   const own = kindOf(members) ?? kind;
-  const paths = own === null ? undefined : kinds.get(own);
+  const schema = own === null ? undefined : kinds.get(own);
   return Object.fromEntries(
     Object.entries(members).map(([name, each]) => {
       if (name === "filter") return [name, withoutSearched(each)];
       if (name === "payload" && isHash(each)) return [name, hidden];
-      if (paths === undefined) return [name, redacted(each, kinds, own)];
-      if (name === "payload" || name === "input") return [name, withoutPaths(each, paths)];
+      if (schema === undefined) return [name, redacted(each, kinds, own)];
+      if (name === "payload" || name === "input") return [name, schema.hide(each)];
       // Its stack, response and log lines may quote them as well.
       if (name === "failure") return [name, null];
       if (texts.has(name) && each !== null) return [name, textless(each)];
@@ -94,17 +55,4 @@ const textless = (value: unknown): unknown =>
 function kindOf({ kind, job }: Members): string | null {
   if (typeof kind === "string") return kind;
   return typeof job === "object" && job !== null && "kind" in job && typeof job.kind === "string" ? job.kind : null;
-}
-
-function withoutPaths(value: unknown, paths: readonly (readonly string[])[]): unknown {
-  if (value === null || value === undefined) return value;
-  if (paths.some((path) => path.length === 0)) return hidden;
-  if (typeof value !== "object") return hidden;
-  const below = (name: string) => paths.flatMap(([first, ...rest]) => (first === "*" || first === name ? [rest] : []));
-  const inside = (name: string, each: unknown) => {
-    const rest = below(name);
-    return rest.length === 0 ? each : withoutPaths(each, rest);
-  };
-  if (Array.isArray(value)) return value.map((each, index) => inside(String(index), each));
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, inside(name, each)]));
 }

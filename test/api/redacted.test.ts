@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { type Caller, signedCaller } from "../../src/api/caller.ts";
-import { redacted, sensitiveKinds } from "../../src/api/redacted.ts";
+import { redacted } from "../../src/api/redacted.ts";
+import { sensitiveKinds } from "../../src/api/sensitive.ts";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { registry } from "../../src/core/define/definition.ts";

@@ -4,7 +4,7 @@ import type { Caller } from "../../src/api/caller.ts";
 import type { OperationName } from "../../src/api/document/operations.ts";
 import { type Endpoint, mount } from "../../src/api/endpoint.ts";
 import { answerProblem, HttpProblem } from "../../src/api/problem.ts";
-import { sensitiveKinds } from "../../src/api/redacted.ts";
+import { sensitiveKinds } from "../../src/api/sensitive.ts";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineGraph } from "../../src/core/define/define-graph.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";

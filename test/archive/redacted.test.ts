@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { redactedLine } from "../../src/api/redacted-rows.ts";
-import { sensitiveKinds } from "../../src/api/redacted.ts";
+import { sensitiveKinds } from "../../src/api/sensitive.ts";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { registry } from "../../src/core/define/definition.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
