@@ -14,6 +14,8 @@ interface Insert {
   readonly at: number;
   readonly text: string;
   readonly isEnd: boolean;
+  /** Of an end: where what it closes begins. */
+  readonly from?: number;
 }
 
 /** What a changed module calls its own switch. */
@@ -30,6 +32,8 @@ export function switched(file: string, source: string, mutants: readonly Mutant[
   if (parses(file, all.code)) return all;
   const possible = mutants.filter((mutant) => parses(file, mutated(source, mutant)));
   const { code, functions, fixed } = withAll(file, source, possible);
+  // No test that loads it would run, and every mutant would look as if none had reached it.
+  if (!parses(file, code)) throw new Error(`${file}: the module that contains all mutants does not parse`);
   const broken = mutants.filter((mutant) => !possible.includes(mutant));
   return { code, functions, fixed: [...fixed, ...broken.map(({ key }) => key)] };
 }
@@ -100,7 +104,8 @@ function entryOf(source: string, body: Node, ticks: readonly Insert[], { number,
 /** The text of a body with one change, and ticks wherever the change leaves the text as it is. */
 function changed(source: string, body: Node, edit: Edit, ticks: readonly Insert[]): string {
   const before = ticks.filter(({ at }) => at <= edit.start);
-  const after = ticks.filter(({ at }) => at >= edit.end && at > edit.start);
+  const isGone = ({ from = 0 }: Insert): boolean => edit.start < from && from < edit.end;
+  const after = ticks.filter((tick) => tick.at >= edit.end && tick.at > edit.start && !isGone(tick));
   const part = (start: number, end: number, inserts: readonly Insert[]): string =>
     withInserts(
       source.slice(start, end),
@@ -118,7 +123,10 @@ function ticksOf(program: Node): Insert[] {
     const body = loops.has(node.type) || isFunction(node) ? child(node, "body") : null;
     if (body?.type === "BlockStatement") inserts.push({ at: body.start + 1, text: tick, isEnd: false });
     else if (body !== null && loops.has(node.type))
-      inserts.push({ at: body.start, text: `{${tick}`, isEnd: false }, { at: body.end, text: "}", isEnd: true });
+      inserts.push(
+        { at: body.start, text: `{${tick}`, isEnd: false },
+        { at: body.end, text: "}", isEnd: true, from: body.start },
+      );
     return true;
   });
   return inserts;
