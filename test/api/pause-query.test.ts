@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { pauseAsked } from "../../src/api/pause-query.ts";
+import { HttpProblem } from "../../src/api/problem.ts";
+import { dayMs, hourMs } from "../../src/core/job/units.ts";
+import { pauseDaysMax } from "../../src/core/ports/pause.ts";
+
+const now = Date.parse("2026-11-23T12:00:00Z");
+const asked = (until?: string, timezone = "UTC") => pauseAsked({ until, timezone, reason: undefined }, "ada", now);
+
+function problemOf(until: string, timezone?: string): unknown {
+  try {
+    return asked(until, timezone);
+  } catch (error) {
+    return error instanceof HttpProblem ? [error.status, error.code, error.issues] : error;
+  }
+}
+
+test("a pause is without an end and a reason unless it is given one", () => {
+  expect(asked()).toEqual({ by: "ada", reason: null, until: null });
+  expect(pauseAsked({ reason: "deploy", until: "2h", timezone: "UTC" }, "ada", now)).toEqual({
+    by: "ada",
+    reason: "deploy",
+    until: now + 2 * hourMs,
+  });
+});
+
+test("an end is read by the clock of its zone", () => {
+  expect(asked("18:00").until).toBe(Date.parse("2026-11-23T18:00:00Z"));
+  expect(asked("6:00", "Asia/Seoul").until).toBe(Date.parse("2026-11-23T21:00:00Z"));
+});
+
+test("an end lies in the future and not too far away, to the millisecond", () => {
+  const iso = (at: number): string => new Date(at).toISOString();
+  const refused = (message: string) => [422, "invalid-time", [{ path: "until", message }]];
+  expect(problemOf(iso(now))).toEqual(refused("must lie in the future"));
+  expect(problemOf(iso(now - 1))).toEqual(refused("must lie in the future"));
+  expect(asked(iso(now + 1)).until).toBe(now + 1);
+  const last = now + pauseDaysMax * dayMs;
+  expect(asked(iso(last)).until).toBe(last);
+  expect(problemOf(iso(last + 1))).toEqual(refused(`must be at most ${pauseDaysMax} days away`));
+});
+
+test("what cannot be read is refused with the forms that can", () => {
+  const message = "must be like 2h, 6:00, 2026-11-23T06:00 or 2026-11-23T06:00:00Z";
+  expect(problemOf("soon")).toEqual([422, "invalid-time", [{ path: "until", message }]]);
+  expect(problemOf("2h", "Mars/Base")).toMatchObject([422, "invalid-time", [{ path: "timezone" }]]);
+});
