@@ -163,20 +163,25 @@ test("a chain of skipped tasks is spread in rounds, and the run still closes", a
   expect(await db.store.run(runId)).toMatchObject({ state: "FAILED", failed: 1, skipped: 40, done: 41 });
 });
 
-test("a run of 10,000 tasks and 20,000 edges is one transaction of well under a second", async () => {
-  const tasks = numbers(10_000).map((n) => task(`t${n}`, n < 100 ? [] : [n - 100, n - 50]));
-  const times: number[] = [];
-  for (const key of ["a", "b", "c"]) {
-    const from = performance.now();
-    await db.store.startRun(run(key, tasks));
-    times.push(Math.round(performance.now() - from));
-  }
-  if (process.env["SHOW_TIMES"] !== undefined) process.stdout.write(`startRun 10,000/19,800: ${times.join(", ")} ms\n`);
-  expect(Math.min(...times)).toBeLessThan(2_000);
+test("a run of 10,000 tasks and 20,000 edges is one transaction, whose time grows as the tasks do", async () => {
+  const quickest = async (count: number, keys: readonly string[]): Promise<number> => {
+    const tasks = numbers(count).map((n) => task(`t${n}`, n < 100 ? [] : [n - 100, n - 50]));
+    const times: number[] = [];
+    for (const key of keys) {
+      const from = performance.now();
+      await db.store.startRun(run(key, tasks));
+      times.push(Math.round(performance.now() - from));
+    }
+    if (process.env["SHOW_TIMES"] !== undefined) process.stdout.write(`startRun ${count}: ${times.join(", ")} ms\n`);
+    return Math.min(...times);
+  };
+  // Side by side, because a busy machine slows both. A time that grows as the square would be a hundred times as long.
+  const small = await quickest(1_000, ["1", "2", "3", "4", "5"]);
+  expect((await quickest(10_000, ["a", "b", "c"])) / small).toBeLessThan(40);
   const { rows } = await db.pool.query(
     "select count(*)::int as jobs, (select count(*)::int from belfry.edge) as edges from belfry.job",
   );
-  expect(rows).toEqual([{ jobs: 30_000, edges: 59_400 }]);
+  expect(rows).toEqual([{ jobs: 35_000, edges: 68_400 }]);
 });
 
 test("a page whose job ends before it is canceled cancels none, and is not the last page", async () => {
