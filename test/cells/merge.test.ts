@@ -88,6 +88,16 @@ test("a group of failures of two cells is one", () => {
   expect(merged("/dead-letters", groups)).toEqual({ groups: [{ ...group(5, 1, 10) }], isMore: true });
 });
 
+test("a lane is paused until the last of its cells is: without an end in one of them, without an end", () => {
+  const lane = (paused: boolean, pausedUntil: string | null) => ({ lanes: [{ name: "mail", paused, pausedUntil }] });
+  const until = (...cells: ReturnType<typeof lane>[]) =>
+    merged("/lanes", Object.fromEntries(cells.map((cell, n) => [`c${n}`, cell])));
+  const shown = (pausedUntil: string | null, paused = true) => ({ lanes: [{ name: "mail", paused, pausedUntil }] });
+  expect(until(lane(true, at(5)), lane(true, at(9)), lane(false, null))).toMatchObject(shown(at(9)));
+  expect(until(lane(true, at(5)), lane(true, null))).toMatchObject(shown(null));
+  expect(until(lane(false, null), lane(false, null))).toMatchObject(shown(null, false));
+});
+
 test("what is no cursor of a front is not read", () => {
   for (const text of ["zz", writeCursor({}).slice(1), Buffer.from("[1]").toString("base64url"), "A".repeat(9_000)]) {
     expect(readCursor(text)).toBeNull();
