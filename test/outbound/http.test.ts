@@ -53,6 +53,21 @@ test("a write carries its JSON, its headers and its idempotency key", async () =
   });
 });
 
+test("a header of one request stands in place of the client's own of that name", async () => {
+  const seen: unknown[] = [];
+  const baseUrl = await serve(({ headers }, response) => {
+    seen.push([headers["authorization"], headers["x-common"]]);
+    response.end();
+  });
+  const client = httpClient({ baseUrl, headers: { authorization: "all", "x-common": "1" } });
+  await client.send({ path: "/", headers: { Authorization: "one" }, signal: never });
+  await client.send({ path: "/", signal: never });
+  expect(seen).toEqual([
+    ["one", "1"],
+    ["all", "1"],
+  ]);
+});
+
 test.each([
   [404, PermanentError, "HTTP_404"],
   [302, PermanentError, "HTTP_302"],
