@@ -78,7 +78,7 @@ export async function ask(reach: Reach, cell: string, asking: Asking, settings: 
       signal: AbortSignal.any([request.signal, late]),
       ...(body === null || body === "" ? {} : { body }),
     });
-    reach.away.delete(cell);
+    if (answer.status < 500) reach.away.delete(cell);
     const headers = new Headers(answer.headers);
     for (const name of keptHere) headers.delete(name);
     return new Response(answer.body, { status: answer.status, headers });
@@ -89,8 +89,8 @@ export async function ask(reach: Reach, cell: string, asking: Asking, settings: 
   }
 }
 
-const noteAway = ({ away }: Reach, cell: string): void => {
-  if (!away.has(cell)) away.set(cell, new Date().toISOString());
+const noteAway = ({ away }: Reach, cell: string, since = new Date().toISOString()): void => {
+  if (!away.has(cell)) away.set(cell, since);
 };
 
 export const cellAway = (cell: string, detail: string, cause?: unknown): HttpProblem =>
@@ -117,12 +117,13 @@ export async function everyCell(
 ): Promise<FromAll> {
   const body = isRead(asking.request.method) ? {} : { body: await asking.request.text() };
   const asked = [...parts].map(async ([cell, part]) => {
+    const since = reach.away.get(cell);
     const answer = await ask(reach, cell, { ...asking, ...part }, body).catch(() => null);
     if (answer === null) return { cell, answer };
     if (answer.status < 500 && answer.status >= 400) return { cell, answer, refusal: answer };
     // A body that does not come in time is no answer either.
     const value = answer.status >= 500 ? null : ((await answer.json().catch(() => null)) as object | null);
-    if (value === null) noteAway(reach, cell);
+    if (value === null) noteAway(reach, cell, since);
     return { cell, answer, value };
   });
   const all = await Promise.all(asked);

@@ -108,27 +108,41 @@ const summary = byField<SummaryReply>({
 });
 
 /** What pauses one lane is said by the first cell in which it is paused. */
-const paused = { pausedBy: maybe(first<string>), pausedAt: maybe(first<string>), pauseReason: maybe(first<string>) };
-const pausedUntil = maybe(latest);
+const paused = {
+  pausedBy: maybe(first<string>),
+  pausedAt: maybe(first<string>),
+  pauseReason: maybe(first<string>),
+  pausedUntil: maybe(first<string>),
+};
+
+/** It lasts as long as in the cell where it lasts longest; null is until it is resumed. */
+const longest =
+  <T extends { readonly paused: boolean; readonly pausedUntil: string | null }>(fold: Fold<T>): Fold<T> =>
+  (said) => {
+    const ends = said.flatMap(({ value }) => (value.paused ? [value.pausedUntil] : []));
+    const last = ends.filter((end) => end !== null).toSorted();
+    return { ...fold(said), pausedUntil: ends.includes(null) ? null : (last.at(-1) ?? null) };
+  };
 
 const lanes = byField<LaneListReply>({
   lanes: grouped(
     ({ name }) => name,
-    byField<LaneReply>({
-      name: first,
-      paused: some,
-      ...paused,
-      pausedUntil,
-      waiting: sum,
-      running: sum,
-      retrying: sum,
-      scheduled: sum,
-      held: byField({ slot: sum, paused: sum, predecessors: sum }),
-      oldestWaitingMs: maybe(largest),
-      concurrency: maybe(sum),
-      batchSize: maybe(largest),
-      atLeast: union,
-    }),
+    longest(
+      byField<LaneReply>({
+        name: first,
+        paused: some,
+        ...paused,
+        waiting: sum,
+        running: sum,
+        retrying: sum,
+        scheduled: sum,
+        held: byField({ slot: sum, paused: sum, predecessors: sum }),
+        oldestWaitingMs: maybe(largest),
+        concurrency: maybe(sum),
+        batchSize: maybe(largest),
+        atLeast: union,
+      }),
+    ),
   ),
   caps: grouped(
     ({ key }) => key,
@@ -253,7 +267,7 @@ const begun = typed<BulkReply | BulkPreviewReply>((said) =>
     ? byField<BulkPreviewReply>({ dryRun: first, matched: counted })(said as readonly Said<BulkPreviewReply>[])
     : bulk(said as readonly Said<BulkReply>[]),
 );
-const pause = typed(byField<LanePauseReply>({ name: first, paused: every, ...paused, pausedUntil, released: sum }));
+const pause = typed(longest(byField<LanePauseReply>({ name: first, paused: every, ...paused, released: sum })));
 
 /** What is done in every cell, and how their answers become one. */
 export const changesOfAll: Readonly<Record<string, Fold<object>>> = {

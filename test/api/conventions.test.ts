@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineGraph } from "../../src/core/define/define-graph.ts";
 import { app, openApi } from "./harness.ts";
@@ -50,6 +50,20 @@ test("two people who change different settings at once overwrite nothing of each
     misfire: "latest",
     enabled: false,
   });
+});
+
+test("a schedule that changes while it is edited keeps that change, whichever versions the editor would take", async () => {
+  const { call, store } = await openApi();
+  await call("POST", "/schedules", { id: "nightly", kind: "ping", cron: "0 3 * * *", timezone: "UTC" });
+  const { scheduleFacts } = store;
+  vi.spyOn(store, "scheduleFacts").mockImplementationOnce(async (id) => {
+    const facts = await scheduleFacts(id);
+    await call("PATCH", "/schedules/nightly", { overlap: "skip" });
+    return facts;
+  });
+  const edit = () => call("PATCH", "/schedules/nightly", { cron: "0 4 * * *" }, { ...json, "if-match": '"1", "2"' });
+  expect(await edit()).toMatchObject({ status: 412, body: { code: "version-changed" } });
+  expect(await edit()).toMatchObject({ status: 200, body: { expression: "0 4 * * *", overlap: "skip" } });
 });
 
 test.each(["1", "abc", '"1', "1, 2", ""])(

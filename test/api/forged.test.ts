@@ -43,6 +43,14 @@ test("a parameter that comes twice is refused: one of the two would have been ig
   });
 });
 
+test("the id of a request is the server's own, whatever its client calls it", async () => {
+  const { api } = await openApi();
+  const headers = { host: "127.0.0.1", "x-request-id": "forged" };
+  const answer = await api.fetch(new Request("http://127.0.0.1/jobs/999", { headers }));
+  const { requestId } = (await answer.json()) as { requestId: string };
+  expect([requestId, answer.headers.get("x-request-id")]).toEqual([expect.stringMatching(/^trace-\d+$/), requestId]);
+});
+
 test("a body that is cut off is the client's fault, and leaves neither an error in the log nor an audit row", async () => {
   const opened = await openApi();
   const server = createAdaptorServer({ fetch: opened.api.fetch });

@@ -1,5 +1,6 @@
 import { schedulerLock } from "../../src/core/scheduler/pass.ts";
 import { expect, test } from "vitest";
+import type { Caller } from "../../src/api/caller.ts";
 import { states } from "../../src/core/job/state.ts";
 import { settlementOf } from "../contract/store/fixture.ts";
 import { openApi, startOfTime } from "./harness.ts";
@@ -197,6 +198,25 @@ test("health shows versions, the database's time and the counts of every state",
     counts: { QUEUED: { count: 1, isMore: false }, FAILED: { count: 0 } },
   });
   expect(Date.parse(body.databaseTime)).toBe(startOfTime);
+});
+
+test("health says what has left for the archive and what fails, to a caller with bounds none of it", async () => {
+  const ask = async (caller: Caller) => {
+    const { call, pool } = await openApi(undefined, { caller });
+    await pool.query(
+      `insert into belfry.archive (part, objects, rows, bytes, until_at, failing_since, failure)
+       values ('audit', 2, 30, 400, belfry.now(), null, null), ('jobs', 0, 0, 0, null, belfry.now(), 'no bucket')`,
+    );
+    return (await call("GET", "/health")).body;
+  };
+  const now = "2026-11-21T08:00:00.000Z";
+  expect(await ask({ name: "ada", role: "read" })).toMatchObject({
+    archive: [
+      { part: "audit", objects: 2, rows: 30, bytes: 400, until: now, failing: null },
+      { part: "jobs", objects: 0, until: null, failing: { since: now, error: "no bucket" } },
+    ],
+  });
+  expect(await ask({ name: "bob", role: "read", scope: { apps: ["tests"] } })).toMatchObject({ archive: [] });
 });
 
 test("health is not ok once the last whole pass of the scheduler is too old", async () => {

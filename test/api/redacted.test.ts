@@ -146,6 +146,21 @@ test("a payload that is marked as a whole is hidden as a whole, and so are value
   expect(redacted({ kind: "pay", payload: "4111" }, kinds)).toEqual({ kind: "pay", payload: "[hidden]" });
 });
 
+test("what a schedule ran before stays hidden by the marks of that kind", async () => {
+  const who: { caller: Caller } = { caller: { name: "root", role: "operate" } };
+  const { call } = await openApi([app, shop], who);
+  await call("POST", "/schedules", { id: "s", kind: "pay", every: "1h", payload });
+  await call("PUT", "/schedules/s", { kind: "ping", every: "1h" });
+  expect(JSON.stringify((await call("GET", "/schedules/s")).body)).toContain("4111-secret");
+  who.caller = hiding;
+  const { body } = await call("GET", "/schedules/s");
+  expect(body).toMatchObject({
+    kind: "ping",
+    versions: [{ spec: { payload: { order: "o-1", card: "[hidden]" } } }, {}],
+  });
+  expect(JSON.stringify(body)).not.toContain("secret");
+});
+
 test("neither a stream nor what another one searched for shows what is hidden", async () => {
   const who = { caller: { name: "root", role: "operate" } as Caller };
   const { api, call } = await openApi([app, shop], who);

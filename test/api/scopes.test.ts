@@ -101,6 +101,28 @@ test("filters for another's kind are refused, and those without a kind find and 
   expect(await call("POST", "/bulk", { action: "cancel", filter: {}, dryRun: true })).toMatchObject({ status: 422 });
 });
 
+test("a schedule that was deleted stays with those who might see it", async () => {
+  const opened = await planted();
+  for (const whose of ["own", "other"])
+    await apiOf(opened, everybody).request(`/schedules/${whose}-made`, { method: "DELETE" });
+  const { call } = opened;
+  expect(await call("GET", "/schedules/own-made")).toMatchObject({ status: 200, body: { deleted: true } });
+  for (const path of ["", "/occurrences", "/explain?time=09:00"])
+    expect(await call("GET", `/schedules/other-made${path}`)).toMatchObject({ body: { code: "outside-scope" } });
+});
+
+test("a bulk action over kinds of which one is outside is read and stopped by those alone who may see all of them", async () => {
+  const opened = await planted();
+  const both: Caller = { name: "bob", role: "operate", scope: { apps: ["own-app", "other-app"] } };
+  const body = JSON.stringify({ action: "retry", filter: { key: "none" } });
+  const headers = { "content-type": "application/json" };
+  const begun = await apiOf(opened, both).request("/bulk", { method: "POST", body, headers });
+  const { id } = (await begun.json()) as { id: string };
+  expect((await apiOf(opened, both).request(`/bulk/${id}`)).status).toBe(200);
+  expect(await opened.call("GET", `/bulk/${id}`)).toMatchObject({ body: { code: "outside-scope" } });
+  expect(await opened.call("POST", `/bulk/${id}/stop`)).toMatchObject({ body: { code: "outside-scope" } });
+});
+
 test("the routes of an app are within a scope that has all of its kinds", async () => {
   const { call } = await planted();
   expect(await call("GET", "/apps/own-app/x")).toMatchObject({ status: 200 });

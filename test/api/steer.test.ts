@@ -130,6 +130,19 @@ test("retrying all that match counts first, answers at once, and tells its progr
   ]);
 });
 
+test("after a page that failed this process goes on with the next action", async () => {
+  const opened = await openApi();
+  const { operations, logged } = opened;
+  await plantFailed(opened, 3);
+  vi.spyOn(operations, "takeBulk").mockRejectedValueOnce(new Error("away"));
+  const begin = async () => await post(opened, "/bulk", { action: "retry", filter: { state: "FAILED" } });
+  await begin();
+  await vi.waitFor(() =>
+    expect(logged.map(({ message }) => message)).toContainEqual(expect.stringMatching("stopped here")),
+  );
+  expect(await bulkEnds(opened, (await begin()).body["id"])).toMatchObject({ state: "DONE" });
+});
+
 test("another process goes on with a change whose process died, and a stopped one changes nothing more", async () => {
   const opened = await openApi();
   await plantFailed(opened, 1_100);
@@ -181,6 +194,18 @@ test("a cap is changed while its jobs run, and says what the code says; what has
     status: 400,
     body: { errors: [{ path: "size" }] },
   });
+});
+
+test("a cap that is raised starts at once what waits for it", async () => {
+  const opened = await openApi();
+  const ids = [await create(opened, { kind: "shout" }), await create(opened, { kind: "shout" })];
+  await opened.call("PUT", "/caps/shout", { size: 1 });
+  const hints = ids.map((jobId) => ({ jobId, generation: 1, trace: "" }));
+  await opened.store.claim(hints, { worker: "w", alone: false });
+  const heldOn = async () => await Promise.all(ids.map(async (id) => (await opened.store.job(id))?.job.heldOn));
+  expect((await heldOn()).toSorted()).toEqual(["cap:shout", null]);
+  await opened.call("PUT", "/caps/shout", { size: 2 });
+  expect(await heldOn()).toEqual([null, null]);
 });
 
 test("a worker that has introduced itself is shown with its version", async () => {

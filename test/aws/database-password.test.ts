@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { Client } from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { databasePassword } from "../../src/adapters/aws/database-password.ts";
 import { ensureDatabaseRoles, grantOwnRows } from "../../src/adapters/postgres/access.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
@@ -81,6 +81,18 @@ test("with IAM the password is a token that was signed for this server and user"
   });
   const token = (await password?.()) ?? "";
   expect(token).toMatch(/^db\.example:5433\/\?Action=connect&DBUser=belfry&.*X-Amz-Expires=900.*X-Amz-Signature=/);
+});
+
+test("with IAM each connection has a token of its own time: one is taken for 15 minutes only", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 10, 21, 8) });
+  onTestFinished(() => void vi.useRealTimers());
+  const databaseUrl = "postgresql://belfry@db.example:5433/belfry";
+  const options = { databaseUrl, region: "eu-west-1", secretsEndpoint: null };
+  const password = databasePassword({ ...options, auth: { kind: "iam" } });
+  const signedAt = async () => /X-Amz-Date=(\w+)/.exec((await password?.()) ?? "")?.[1];
+  const first = await signedAt();
+  vi.setSystemTime(Date.UTC(2026, 10, 21, 9));
+  expect([first, await signedAt()]).toEqual(["20261121T080000Z", "20261121T090000Z"]);
 });
 
 test("a password in the URL needs no asking", () => {

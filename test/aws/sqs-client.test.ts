@@ -189,6 +189,24 @@ test("a machine whose clock is an hour ahead signs by the service's clock after 
   ]);
 });
 
+test("calls that were signed by the wrong clock at the same time are all repeated by the right one", async () => {
+  const machine = Date.parse("2026-11-22T13:00:00Z");
+  const both = Promise.withResolvers<void>();
+  const refuse: Answer = (_request, response) =>
+    void both.promise.then(() => {
+      response.writeHead(403, { date: "Sun, 22 Nov 2026 12:00:00 GMT" });
+      response.end(JSON.stringify({ __type: "com.amazonaws.sqs#SignatureDoesNotMatch" }));
+    });
+  const last: Answer = (request, response) => {
+    refuse(request, response);
+    both.resolve();
+  };
+  const { calls, send } = await client([refuse, last, done], { wallClockMs: () => machine });
+  expect(await Promise.all([send(), send()])).toEqual([done.body, done.body]);
+  const [ahead, right] = ["20261122T130000Z", "20261122T120000Z"];
+  expect(calls.map(({ headers }) => headers["x-amz-date"])).toEqual([ahead, ahead, right, right]);
+});
+
 test("a wrong signature by a right clock is not repeated", async () => {
   const { calls, send } = await client([refusal(403, "SignatureDoesNotMatch")]);
   await expect(send()).rejects.toThrow("403 SignatureDoesNotMatch");

@@ -24,6 +24,13 @@ async function served(server: Server): Promise<string> {
 /** Takes every request and never answers. */
 export const hanging = (): Promise<string> => served(createServer(() => {}));
 
+/** Takes every request and hangs up: whether it did what was asked is not known. */
+export const breaking = (): Promise<string> => served(createServer(({ socket }) => void socket.destroy()));
+
+/** Answers every request with this status. */
+export const failing = (status: number): Promise<string> =>
+  served(createServer((_, response) => void response.writeHead(status).end("{}")));
+
 /** An address where nothing listens any more. */
 export async function gone(): Promise<string> {
   const server = createServer();
@@ -57,11 +64,11 @@ export async function openCells() {
       random: systemRandom,
       log: of("a").world.ports.log,
     });
-    return async (method: string, path: string, body?: object): Promise<Answered> => {
+    return async (method: string, path: string, body?: object, headers: object = {}): Promise<Answered> => {
       const answer = await front.fetch(
         new Request(`http://127.0.0.1${path}`, {
           method,
-          headers: { host: "127.0.0.1:4400", "content-type": "application/json" },
+          headers: { host: "127.0.0.1:4400", "content-type": "application/json", ...headers },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         }),
       );

@@ -1,8 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { moveRange } from "../../src/cells/move.ts";
 import { cellOf } from "../../src/cells/route.ts";
 import type { CellMap } from "../../src/core/ports/cell-map.ts";
-import { gone, hanging, openCells } from "./front-world.ts";
+import { breaking, failing, gone, hanging, openCells } from "./front-world.ts";
 
 type Cells = Awaited<ReturnType<typeof openCells>>;
 const mapOf = async ({ stores }: Cells): Promise<CellMap> => (await stores.get("a")?.map()) as CellMap;
@@ -73,6 +73,41 @@ test("what no cell may take is refused in the words of the API; a job without a 
   });
 });
 
+test("a key in the header is routed as the API reads it, without its quotes", async () => {
+  const cells = await openCells();
+  const map = await mapOf(cells);
+  const key = Array.from({ length: 99 }, (_, n) => `k${n}`).find(
+    (text) => cellOf(map, text) === "b" && cellOf(map, `"${text}"`) === "a",
+  );
+  const made = await cells.call("POST", "/jobs", { kind: "ping" }, { "idempotency-key": `"${key}"` });
+  expect(made).toMatchObject({ status: 201, body: { key } });
+  expect(await keysIn(cells, "b")).toEqual([key]);
+});
+
+test("a job that a cell may have written is not given to another one", async () => {
+  const cells = await openCells();
+  const call = cells.frontWith({ b: await breaking() });
+  const answers = [await call("POST", "/jobs", { kind: "ping" }), await call("POST", "/jobs", { kind: "ping" })];
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 503]);
+  expect(answers.find(({ status }) => status === 503)?.body).toMatchObject({
+    code: "cell-away",
+    detail: expect.stringContaining("not known"),
+  });
+  expect(await keysIn(cells, "a")).toHaveLength(1);
+});
+
+test("a cell that answers with errors is away since the first of them", async () => {
+  const cells = await openCells();
+  const call = cells.frontWith({ b: await failing(503) });
+  const sinceOf = async () => (await call("GET", "/lanes")).body["cellsAway"];
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 10, 21, 8) });
+  onTestFinished(() => void vi.useRealTimers());
+  const since = [{ cell: "b", since: "2026-11-21T08:00:00.000Z" }];
+  expect(await sinceOf()).toEqual(since);
+  vi.setSystemTime(Date.UTC(2026, 10, 21, 9));
+  expect(await sinceOf()).toEqual(since);
+});
+
 test("a bulk action is one of all cells: its id is read, stopped and undone", async () => {
   const cells = await openCells();
   const map = await mapOf(cells);
@@ -131,6 +166,9 @@ test("a schedule is made in the cell that has its id, and found there by name", 
   expect(await cells.call("DELETE", `/schedules/${id}`)).toMatchObject({ status: 200 });
   expect(await cells.call("GET", `/schedules/${id}`)).toMatchObject({ status: 200, body: { deleted: true } });
   expect((await cells.call("GET", "/schedules/never")).status).toBe(404);
+  // Made once more it is a new one, in the cell that has its range now.
+  expect(await cells.frontWith()("POST", "/schedules", made)).toMatchObject({ status: 201 });
+  expect((await cells.of("a").world.call("GET", `/schedules/${id}`)).status).toBe(200);
   // Both cells install what code defines, in this test.
   expect(await cells.call("POST", "/schedules/ping-often/pause", {})).toMatchObject({
     status: 501,

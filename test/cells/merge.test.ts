@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { figuresIn } from "../../src/api/shape/kind-figures.ts";
 import type { UpcomingReply } from "../../src/api/shape/upcoming.ts";
 import type { Said } from "../../src/cells/fold.ts";
-import { merges } from "../../src/cells/merge.ts";
+import { merges, wholeBulk } from "../../src/cells/merge.ts";
 import { type Cursors, lists, page, readCursor, writeCursor } from "../../src/cells/pages.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -86,6 +86,35 @@ test("a group of failures of two cells is one", () => {
     b: { groups: [group(3, 1, 7)], isMore: true },
   };
   expect(merged("/dead-letters", groups)).toEqual({ groups: [{ ...group(5, 1, 10) }], isMore: true });
+});
+
+test("a lane is paused until the last of its cells is: without an end in one of them, without an end", () => {
+  const lane = (paused: boolean, pausedUntil: string | null) => ({ lanes: [{ name: "mail", paused, pausedUntil }] });
+  const until = (...cells: ReturnType<typeof lane>[]) =>
+    merged("/lanes", Object.fromEntries(cells.map((cell, n) => [`c${n}`, cell])));
+  const shown = (pausedUntil: string | null, paused = true) => ({ lanes: [{ name: "mail", paused, pausedUntil }] });
+  expect(until(lane(true, at(5)), lane(true, at(9)), lane(false, null))).toMatchObject(shown(at(9)));
+  expect(until(lane(true, at(5)), lane(true, null))).toMatchObject(shown(null));
+  expect(until(lane(false, null), lane(false, null))).toMatchObject(shown(null, false));
+});
+
+test("a bulk action of several cells goes on until its last part has ended, and stopped where one was", () => {
+  const part = (state: string, finishedAt: string | null, canary: object | null = null) => ({
+    value: { id: "1", state, finishedAt, changed: 2, canary },
+  });
+  const whole = (...parts: ReturnType<typeof part>[]) =>
+    wholeBulk(parts.map((each, n) => ({ cell: `c${n}`, ...each })));
+  const [first, last] = [at(5), at(9)];
+  const running = { id: "1-1", state: "RUNNING", finishedAt: null, changed: 4 };
+  expect(whole(part("DONE", first), part("RUNNING", null))).toMatchObject(running);
+  expect(whole(part("RUNNING", null), part("STOPPED", first))).toMatchObject(running);
+  expect(whole(part("DONE", last), part("STOPPED", first))).toMatchObject({ state: "STOPPED", finishedAt: last });
+  expect(whole(part("DONE", first), part("DONE", last))).toMatchObject({ state: "DONE", finishedAt: last });
+  const sent = (state: string) => part("RUNNING", null, { state, jobs: [state] });
+  expect(whole(sent("passed"), sent("failed"), sent("out"))).toMatchObject({
+    canary: { state: "failed", jobs: ["passed", "failed", "out"] },
+  });
+  expect(whole(sent("passed"), sent("out"))).toMatchObject({ canary: { state: "out" } });
 });
 
 test("what is no cursor of a front is not read", () => {

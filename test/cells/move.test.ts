@@ -141,6 +141,21 @@ test("while ranges move to and fro under concurrent clients, no key is made twic
   expect(all.toSorted()).toEqual(keys.toSorted());
 }, 120_000);
 
+test("a move that another one overtook goes on from its map, and neither is lost", async () => {
+  const { store } = of("a");
+  const quarter = { from: "40000000", to: "7fffffff" };
+  const overtaken: typeof store.alone = async (work) => {
+    await moveRange(stores, { ...quarter, cell: "b" });
+    return await store.alone(work);
+  };
+  const own = new Map([...stores, ["a", { ...store, alone: overtaken }]]);
+  expect((await moveRange(own, { ...half, cell: "b" })).version).toBe(3);
+  for (const each of stores.values()) {
+    const map = await each.map();
+    expect([map?.version, new Set(map?.ranges.map(({ cell }) => cell))]).toEqual([3, new Set(["b"])]);
+  }
+});
+
 test("a move waits for a write under way in the old cell, and ends later ones under the old map", async () => {
   const key = await keyIn("a");
   const held = await of("a").database.pool.connect();

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import fc from "fast-check";
 import { cellOf, rangeOf } from "../../src/cells/route.ts";
+import { enqueueRouted, routingOver } from "../../src/cells/routing.ts";
+import { defineJob, definitionOf } from "../../src/core/define/define-job.ts";
+import type { JobId } from "../../src/core/job/job.ts";
 import { type CellMap, cellOfId, checked, evenMap, forgotten, moved } from "../../src/core/ports/cell-map.ts";
 
 const place = (number: number) => ({ number, stage: `s${number}`, api: `http://127.0.0.1:${4400 + number}` });
@@ -85,4 +88,29 @@ test("a range of two cells, of the same cell or of none is not moved", () => {
   expect(move("00000000", "00000001", "c0")).toThrow("must be of one other cell");
   expect(move("00000002", "00000001", "c1")).toThrow("8 hexadecimal digits");
   expect(move("00000000", "00000001", "x")).toThrow("must be one of c0, c1");
+});
+
+test("whether an older cell has a key is asked of the cell that had its text, which need not be the key", async () => {
+  const text = (wanted: string) => keys.find((key) => cellOf(evenMap(cellsOf(2)), key) === wanted) ?? "";
+  const map = moved(evenMap(cellsOf(2)), { from: "00000000", to: "7fffffff", cell: "c1" });
+  const job = defineJob({ id: "work", run: () => {} });
+  const asked: string[] = [];
+  const store = (name: string) => ({
+    map: async () => map,
+    find: async (jobs: readonly unknown[]) => {
+      asked.push(name);
+      return jobs.map(() => ({ id: "7" as JobId, created: false, conflict: null }));
+    },
+  });
+  const stores = new Map(["c0", "c1"].map((name) => [name, store(name)]));
+  const key = text("c1");
+  const into = async (routeBy: string) =>
+    await enqueueRouted(
+      routingOver(stores, () => routeBy),
+      { definition: definitionOf(job), items: [{ payload: undefined, key }] },
+      async (cell) => [{ id: cell as JobId, created: true }],
+    );
+  expect(await into(text("c0"))).toEqual([{ id: "7", created: false }]);
+  expect(asked).toEqual(["c0"]);
+  expect(await into(key)).toEqual([{ id: "c1", created: true }]);
 });

@@ -51,6 +51,20 @@ test("a payload that was narrowed is refused by the job that has the old one", a
   expect(only).toMatch(/kinds\.mail\.payload .* must take what waits: job 7 has "to" that .*; widen the schema/);
 });
 
+test("each member that is refused is a problem of its own, counted by itself", async () => {
+  const jobs = [{}, { from: 1 }, { from: "bob" }, { to: "ada" }].map((payload, n) => ({
+    id: `${n}`,
+    kind: "mail",
+    payload,
+  }));
+  const strict = defineJob({ id: "mail", payload: z.object({ from: z.string(), to: z.string() }), run: () => {} });
+  const found = await against([strict], { jobs, runs: [] });
+  expect(found).toEqual([
+    expect.stringMatching(/job 0 has "from" that .* \(and 2 more\)/),
+    expect.stringMatching(/job 2 has "to" that [^(]*;/),
+  ]);
+});
+
 test("an open run keeps its graph, its input and its version", async () => {
   const run = { id: "3", kind: "night", version: 2, shape: null, input: null };
   expect(await against([graph(2)], { jobs: [], runs: [run] })).toEqual([]);
@@ -94,6 +108,34 @@ test("a graph that comes as data is compared for the input of the open run, unle
     throw new Error("the file is not here");
   });
   expect(await against([away], { jobs: [], runs: [run] })).toEqual([]);
+});
+
+test("a graph that comes as data is computed from its input with the defaults, as when the run started", async () => {
+  const night = defineDataGraph({
+    id: "night",
+    version: 2,
+    input: z.object({ n: z.number().default(2) }),
+    graph: ({ n }) => Array.from({ length: n }, (_, k) => ({ name: `a${k}` })),
+    run: () => {},
+  });
+  const run = { ...(await startedBy(night, {})), input: {} };
+  expect(await against([night], { jobs: [], runs: [run] })).toEqual([]);
+  expect(await against([night], { jobs: [], runs: [{ ...run, input: { n: 3 } }] })).toHaveLength(1);
+});
+
+test("the order in which tasks and their predecessors are written is no change of a graph", async () => {
+  const joined = (names: readonly string[]) =>
+    defineGraph({
+      id: "night",
+      version: 2,
+      tasks: (task) => {
+        const after = Object.fromEntries(names.map((name) => [name, task(name, { run: () => null })]));
+        task("last", { after, run: () => null });
+      },
+    });
+  const run = await startedBy(joined(["a", "b"]));
+  expect(await against([joined(["b", "a"])], { jobs: [], runs: [run] })).toEqual([]);
+  expect(await against([joined(["a", "c"])], { jobs: [], runs: [run] })).toHaveLength(1);
 });
 
 test("check --against reads what waits through the API, and refuses by name", async () => {

@@ -55,6 +55,16 @@ test("a FAILED run is shown with the task that failed first, and what repeats it
   });
 });
 
+test("what has left for the archive is shown by part, with what keeps the rest", async () => {
+  const served = await serveApi();
+  expect((await served.belfry("archive")).out).toBe("nothing has left for an archive\n");
+  await served.pool.query(
+    `insert into belfry.archive (part, objects, rows, bytes, failing_since, failure)
+     values ('jobs', 2, 30, 400, belfry.now(), 'no bucket')`,
+  );
+  expect((await served.belfry("archive")).out).toMatch(/^jobs\t\t30\t2\t400\tsince \S+: no bucket$/m);
+});
+
 test("who may only look is told so with 4", async () => {
   const served = await serveApi({ caller: { name: "bob", role: "read" } });
   const refused = await served.belfry("lanes", "pause", "default");

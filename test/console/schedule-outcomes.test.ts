@@ -130,6 +130,8 @@ test("what comes up is listed over all schedules, with what is paused and what h
     ["08:50", false],
     ["09:00", false],
   ]);
+  const { lanes } = (await opened.call("GET", "/upcoming?hours=1")).body as unknown as UpcomingReply;
+  expect(lanes).toMatchObject([{ lane: "default", times: 4, unknown: 4 }]);
   expect((await opened.call("GET", "/upcoming?hours=25")).status).toBe(400);
 });
 

@@ -1,9 +1,10 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { BatchResult, Context } from "../../src/core/define/context.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import type { Claimed, Store, Tx } from "../../src/core/ports/ports.ts";
+import type { Claimed, LockStore, Store, Tx } from "../../src/core/ports/ports.ts";
 import { runHandler } from "../../src/core/work/handler.ts";
 import { claimRig } from "./claim-rig.ts";
 import { aClaimed, aTaskOf } from "./rows.ts";
@@ -14,7 +15,12 @@ const child = defineJob({ id: "child", payload: z.object({ n: z.number() }), run
 /** What a handler's work gives or throws, as text; its heartbeats, its children and the inserts of its time. */
 async function inside(
   work: (ctx: Context) => unknown,
-  { claimed = {}, secret, passMs = 0 }: { claimed?: Partial<Claimed>; secret?: string; passMs?: number } = {},
+  {
+    claimed = {},
+    secret,
+    passMs = 0,
+    released,
+  }: { claimed?: Partial<Claimed>; secret?: string; passMs?: number; released?: () => Promise<void> } = {},
 ) {
   const beats: (number | undefined)[] = [];
   const inserts: (Tx | undefined)[] = [];
@@ -29,7 +35,12 @@ async function inside(
     },
   };
   const rig = claimRig({ store });
-  const ports = { ...rig.ports, ...(secret === undefined ? {} : { secret: () => secret }) };
+  const release: LockStore["release"] = async (...held) => {
+    await released?.();
+    return await rig.ports.locks.release(...held);
+  };
+  const locks = { ...rig.ports.locks, release };
+  const ports = { ...rig.ports, locks, ...(secret === undefined ? {} : { secret: () => secret }) };
   let value: unknown;
   const job = defineJob({
     id: "job",
@@ -178,4 +189,14 @@ test("work under a lock is stopped with its handler, also while the lock is held
     { passMs: 30_000 },
   );
   expect(value).toEqual({ acquired: true, value: "timeout" });
+});
+
+test("ctx.withLock answers when its lock is free again: a function may be frozen right after its handler", async () => {
+  const seen: string[] = [];
+  const work = async (ctx: Context): Promise<void> => {
+    await ctx.withLock("ledger", { ttl: "30s" }, async () => void seen.push("worked"));
+    seen.push("answered");
+  };
+  await inside(work, { released: async () => setImmediate().then(() => void seen.push("free")) });
+  expect(seen).toEqual(["worked", "free", "answered"]);
 });

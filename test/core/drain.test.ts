@@ -60,6 +60,17 @@ describe("a message in the dead-letter queue", () => {
     expect(ports.store.tables.quarantine.rows).toMatchObject([{ lane, body: "\u{1F4A9}" }]);
   });
 
+  test("that cannot be read is given back with the others when it could not be kept", async () => {
+    const ports = world((base) => ({
+      store: Object.assign({}, base.store, { quarantine: () => Promise.reject(new Error("down")) }),
+    }));
+    const { registry } = await shop([hello], ports);
+    const records = [encodeMessage({ jobId: "7" as never, generation: 1, trace: "" }), "{"].map((body, n) => {
+      return { messageId: `m${n}`, body };
+    });
+    expect(await drain(ports, registry, records, { lane })).toEqual({ failed: ["m0", "m1"] });
+  });
+
   test("is given back when the store is away", async () => {
     const ports = world((base) => ({
       store: Object.assign({}, base.store, { returnUndelivered: () => Promise.reject(new Error("down")) }),

@@ -32,6 +32,14 @@ describe("enqueue", () => {
     );
   });
 
+  test("makes the key of the payload with its defaults", async () => {
+    const payload = z.object({ n: z.number().default(7), to: z.string().toLowerCase() });
+    const keyed = defineJob({ id: "keyed", payload, key: ({ n, to }) => `${to}:${n}`, run() {} });
+    const { client, world: ports } = await shop([keyed]);
+    await client.enqueue(definitionOf(keyed), [{ payload: { to: "Ada" } }]);
+    expect(await ports.store.jobs({ limit: 10 })).toMatchObject([{ key: "ada:7", payload: { to: "Ada" } }]);
+  });
+
   test("makes the slots of its kind at the next call, when they could not be made at the first", async () => {
     let calls = 0;
     const ports = world((base) => ({

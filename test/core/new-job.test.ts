@@ -12,6 +12,12 @@ describe("the canonical text of an input", () => {
     );
   });
 
+  test("has the same order of keys on every machine, whatever its language", () => {
+    expect(canonical({ ä: 1, z: 2, b: 3, B: 4, a10: 5, a9: 6, _: 7 })).toBe(
+      '{"B":4,"_":7,"a10":5,"a9":6,"b":3,"z":2,"ä":1}',
+    );
+  });
+
   test("is JSON that says the same", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: "grapheme" }), (value) => {

@@ -162,6 +162,27 @@ test("handler, key and onSettled get the payload", async () => {
   expect(seen).toEqual([3, "success"]);
 });
 
+test("key and onSettled may ask what stands beside them", async () => {
+  const seen: unknown[] = [];
+  const job = defineJob({
+    id: "a",
+    lane: "mail",
+    payload: z.object({ x: z.number() }),
+    key(p) {
+      return `${this.lane}:${p.x}`;
+    },
+    run: () => {},
+    async onSettled(p) {
+      seen.push(this.lane, p.x);
+    },
+  });
+  const definition = definitionOf(job);
+  expect(definition.key?.({ x: 1 })).toBe("mail:1");
+  const settled = { jobId: "1" as JobId, outcome: "success", attempt: 1, final: true } as const;
+  await definition.onSettled?.({ x: 2 }, settled, { query: async () => ({ rows: [], rowCount: 0 }) });
+  expect(seen).toEqual(["mail", 2]);
+});
+
 function handlerOf(job: Parameters<typeof definitionOf>[0]): HandlerBody["run"] {
   const { body } = definitionOf(job);
   if (body.is !== "handler") throw new Error(`"${job.id}" has no handler`);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTcpServer, type AddressInfo, type Server } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { httpClient } from "../../src/adapters/http/client.ts";
 import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/define/errors.ts";
@@ -51,6 +51,21 @@ test("a write carries its JSON, its headers and its idempotency key", async () =
     common: "1",
     body: '{"b":1}',
   });
+});
+
+test("a header of one request stands in place of the client's own of that name", async () => {
+  const seen: unknown[] = [];
+  const baseUrl = await serve(({ headers }, response) => {
+    seen.push([headers["authorization"], headers["x-common"]]);
+    response.end();
+  });
+  const client = httpClient({ baseUrl, headers: { authorization: "all", "x-common": "1" } });
+  await client.send({ path: "/", headers: { Authorization: "one" }, signal: never });
+  await client.send({ path: "/", signal: never });
+  expect(seen).toEqual([
+    ["one", "1"],
+    ["all", "1"],
+  ]);
 });
 
 test.each([
@@ -111,6 +126,29 @@ test("a longer answer than allowed is refused while it is read", async () => {
   const baseUrl = await serve((_, response) => response.end("x".repeat(5_000)));
   const sending = httpClient({ baseUrl, answerBytesMax: 1_000 }).send({ path: "/", signal: never });
   await expect(sending).rejects.toMatchObject({ code: "HTTP_ANSWER_TOO_LONG" });
+});
+
+test("no request leaves a timer behind, however it ends: a process would wait for it", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const controller = new AbortController();
+  const baseUrl = await serve(({ url }, response) => {
+    if (url === "/stop") controller.abort(new Error("stop"));
+    else if (url === "/gone") response.destroy();
+    else response.writeHead(url === "/no" ? 500 : 200).end("x".repeat(50));
+  });
+  const client = httpClient({ baseUrl, answerBytesMax: 100 });
+  const short = httpClient({ baseUrl, answerBytesMax: 10 });
+  await client.send({ path: "/", signal: never });
+  const { signal } = controller;
+  for (const [path, error] of [
+    ["/no", "HTTP 500"],
+    ["/gone", "ECONNRESET"],
+    ["/stop", "stop"],
+  ] as const)
+    await expect(client.send({ path, signal })).rejects.toThrow(error);
+  await expect(short.send({ path: "/", signal: never })).rejects.toThrow("longer than 10 bytes");
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("a handler that is told to stop gets its own reason back, not an outcome of the call", async () => {

@@ -57,6 +57,18 @@ test("events go to the bus ten a call, signed, with what a rule matches by", asy
   });
 });
 
+test("a page that is given up in the middle sends nothing more: another publisher may have its lease", async () => {
+  const given = new AbortController();
+  const { url, received } = await receiver(() => {
+    given.abort(new Error("not accepted in time"));
+    return accepted(10);
+  });
+  const sink = eventBridgeSink({ bus: "ours", region: "eu-west-1", endpoint: url, source: "belfry/test" });
+  const page = Array.from({ length: 12 }, (_, n) => event(n));
+  await expect(sink.send(page, given.signal)).rejects.toThrow("not accepted in time");
+  expect(received).toHaveLength(1);
+});
+
 // The answers as the service's reference documents them.
 test.each([
   [

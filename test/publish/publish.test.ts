@@ -48,6 +48,17 @@ test("while its secret is exchanged, what is sent has a signature under the new 
   expect(() => eventSink(settings, options)).toThrow(/was not read/);
 });
 
+test("each call is signed by the time at which it is sent: a receiver refuses what is old", async () => {
+  const { url, received } = await receiver(() => ok);
+  let now = 1_000;
+  const sink = webhookSink({ url, secrets: [secret], source: "belfry/test", nowSeconds: () => now });
+  now = 2_000;
+  await sink.send([], new AbortController().signal);
+  const { headers, body } = received[0] ?? { headers: {}, body: "" };
+  const hash = createHmac("sha256", secret).update(`2000.${body}`).digest("hex");
+  expect(headers["belfry-signature"]).toBe(`t=2000,v1=${hash}`);
+});
+
 test("each event goes to the webhook once, signed, in order, and is marked", async () => {
   const { publish, marked } = await begun();
   const { url, received } = await receiver(() => ok);

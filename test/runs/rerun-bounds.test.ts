@@ -83,6 +83,11 @@ describe("the next run", () => {
     expect(calls).toEqual([...tries, ["relay", "started"]]);
   });
 
+  test("of a key that has such a number inside keeps it", async () => {
+    const { calls } = await rerun({ kind: "graph", key: "team#7/daily#2", taken: (key) => key === "team#7/daily#2" });
+    expect(calls.map(([, key]) => key)).toEqual(["team#7/daily#2", "team#7/daily#3", "started"]);
+  });
+
   test("of a fan-out is begun by a job that is due now, and both are relayed", async () => {
     const { id, calls, jobs } = await rerun();
     expect(id).toBe("5");

@@ -171,6 +171,17 @@ describe("a trigger", () => {
     expect(sum(ports.measured, "aftermath.failed")).toBe(0);
   });
 
+  test("makes no job whose slots could not be made: it would wait for ever", async () => {
+    let isAway = false;
+    const { ports, inserted } = control((store) => ({
+      installSlots: (groups) => (isAway ? Promise.reject(new Error("away")) : store.installSlots(groups)),
+    }));
+    await createSchedule(ports, definitions, input, stage);
+    isAway = true;
+    await expect(triggerSchedule(ports, definitions, "made", stage)).rejects.toThrow("away");
+    expect(inserted).toEqual([]);
+  });
+
   test("under a key is made once; of a fan-out it has the moment", async () => {
     const { ports, inserted } = control();
     await createSchedule(ports, definitions, { id: "made", kind: "spread", every: "1h" }, stage);

@@ -5,7 +5,7 @@ import { defineSchedule } from "../../src/core/define/define-schedule.ts";
 import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
 import { belfry } from "../cli/harness.ts";
 import { freshDatabase } from "../support/database.ts";
-import { stage, work } from "./stage.ts";
+import { appOf, capped, stage, work } from "./stage.ts";
 import { aPause } from "../support/pause.ts";
 
 const schedule = (id: string, every: `${number}m`) => defineSchedule({ id, every, run: work });
@@ -61,4 +61,14 @@ test("check compares with the database it knows, and says when that does not ans
   expect(seen.code).toBe(0);
   const away = await check("postgresql://nobody@127.0.0.1:1/none");
   expect(away).toMatchObject({ code: 0, out: expect.stringContaining("was not compared") });
+});
+
+test("no schedule is written before the slots that its jobs name", async () => {
+  const at = await stage([]);
+  const definitions = registry([appOf(defineSchedule({ id: "nightly", every: "1h", run: capped, overlap: "skip" }))]);
+  const away = { ...at.store, installSlots: () => Promise.reject(new Error("away")) };
+  await expect(installDefinitions({ store: away }, definitions, { stage: "test" })).rejects.toThrow("away");
+  expect(await at.store.schedules()).toEqual([]);
+  await installDefinitions({ store: at.store }, definitions, { stage: "test" });
+  expect(await at.store.schedules()).toMatchObject([{ id: "nightly" }]);
 });

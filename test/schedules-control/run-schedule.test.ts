@@ -116,16 +116,31 @@ test("while another task has the lock, a wake ends, and the tick records the tim
   expect(await at.outcomes()).toEqual([[5, "PLANNED"]]);
 });
 
-test("a task that dies between its commit and its claim leaves the job to the lane", async () => {
+test.each(["tick.afterCommit", "received"])(
+  "a task that dies at %s, before its claim, leaves the job to the lane",
+  async (point) => {
+    const at = await woken();
+    await at.advance(5 * minute);
+    at.crash(point);
+    await expect(at.wake()).rejects.toThrow("crashed");
+    at.crash(null);
+    await at.advance(deliveryLimits.outboxOpenMs + 1_000);
+    const reopened = await at.store.reopen({ olderThanMs: deliveryLimits.outboxOpenMs, limit: 10 });
+    expect(reopened.flatMap((handoff) => handoff.messages)).toHaveLength(1);
+    expect(await at.wake()).toMatchObject({ outcome: "nothing-due" });
+  },
+);
+
+test("a task whose claim fails leaves the job to the lane", async () => {
   const at = await woken();
   await at.advance(5 * minute);
-  at.crash("tick.afterCommit");
-  await expect(at.wake()).rejects.toThrow("crashed");
-  at.crash(null);
-  await at.advance(deliveryLimits.outboxOpenMs + 1_000);
-  const reopened = await at.store.reopen({ olderThanMs: deliveryLimits.outboxOpenMs, limit: 10 });
-  expect(reopened.flatMap((handoff) => handoff.messages)).toHaveLength(1);
-  expect(await at.wake()).toMatchObject({ outcome: "nothing-due" });
+  const store = { ...at.store, claim: () => Promise.reject(new Error("canceled by the lock timeout")) };
+  const options = { id: "s", owner: "task", stage: "test", onLockOutage: "postgres" } as const;
+  const { signal } = new AbortController();
+  const report = await runSchedule({ ...at.ports, store }, at.definitions, { ...options, signal });
+  expect(report).toMatchObject({ outcome: "done", jobs: [{ state: "QUEUED" }] });
+  const [reopened] = await at.store.reopen({ olderThanMs: 0, limit: 10 });
+  expect(reopened?.messages.map(({ jobId }) => jobId)).toEqual(report.jobs.map(({ id }) => id));
 });
 
 test("after an outage the misfire policy decides, and the paced ones are left to the lane", async () => {

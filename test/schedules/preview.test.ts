@@ -35,6 +35,14 @@ test.each([
   expect(shown(cron, after, 1).map(([, fires, note]) => [fires, note])).toEqual([expected]);
 });
 
+test("a jump is news to the first time after it alone", () => {
+  expect(shown("0 3-23 * * *", "2026-03-08T05:30Z", 3).map(([time, , note]) => [time.slice(6), note])).toEqual([
+    ["03:00", jump],
+    ["04:00", null],
+    ["05:00", null],
+  ]);
+});
+
 test("each rule of a gap has its sentence", () => {
   const around = (gap: Dst["gap"]) => shown("0,30 2 * * *", "2026-03-08T05:00Z", 2, { gap });
   expect(around("first-valid")).toEqual([

@@ -175,7 +175,9 @@ function whenConnected(call: ClientRequest, event: "connect" | "secureConnect", 
 }
 
 function headersOf(request: HttpRequest, common: HttpClientOptions["headers"], body: string | undefined): Headers {
-  const headers = new Headers({ ...common, ...request.headers });
+  const headers = new Headers(common);
+  // One by one: members of an object that differ in case alone would be joined.
+  for (const [name, value] of Object.entries(request.headers ?? {})) headers.set(name, value);
   if (request.idempotencyKey !== undefined) headers.set("idempotency-key", request.idempotencyKey);
   if (body === undefined) return headers;
   headers.set("content-type", "application/json");

@@ -50,7 +50,7 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
           schemaVersion?.() ?? null,
           ports.store.now(),
           operations.lastPass(schedulerLock),
-          within === undefined ? operations.archived() : [],
+          within === null ? operations.archived() : [],
         ]);
         const lastPass = lastPassJson(pass);
         const body = {

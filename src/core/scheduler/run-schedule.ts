@@ -153,19 +153,22 @@ async function work(
       lane: batch.lane,
       stage: options.stage,
     });
-    await handle(worker, batch, options.signal);
-    await ports.store.confirm([{ id: batch.id, failed: [] }]);
+    const failed = await handle(worker, batch, options.signal);
+    // A job that could not be claimed keeps its message: the next pass sends it to the lane.
+    await ports.store.confirm([{ id: batch.id, failed }]);
   }
   const ids = outbox.flatMap((batch) => batch.messages.map((message) => message.jobId));
   return (await ports.store.peek(ids)).map(({ jobId, state }) => ({ id: jobId, state }));
 }
 
-async function handle(worker: Worker, { messages }: OutboxBatch, signal: AbortSignal): Promise<void> {
+/** @returns the jobs that it gave back. */
+async function handle(worker: Worker, { messages }: OutboxBatch, signal: AbortSignal): Promise<readonly JobId[]> {
   const stop = (): void => void worker.stop(workerLimits.shutdownMs);
   signal.addEventListener("abort", stop);
   try {
     const records = messages.map((message) => ({ messageId: message.jobId, body: encodeMessage(message) }));
-    await worker.handle(records, { remainingMs: () => contractLimits.fargateTimeoutMsMax });
+    const { failed } = await worker.handle(records, { remainingMs: () => contractLimits.fargateTimeoutMsMax });
+    return messages.flatMap(({ jobId }) => (failed.includes(jobId) ? [jobId] : []));
   } finally {
     signal.removeEventListener("abort", stop);
   }

@@ -1,0 +1,106 @@
+import { describe, expect, test } from "vitest";
+import { type Coming, cappedOf, loadOf, overlappingOf, typicalRunMs } from "../../src/api/expected-load.ts";
+import { registry } from "../../src/core/define/definition.ts";
+import { defineApp, defineJob } from "../../src/core/index.ts";
+import { type KindFigures, type KindHours, percentilesOf } from "../../src/core/ports/kind-figures.ts";
+import type { Operations } from "../../src/core/ports/operations.ts";
+import { operationsLimits } from "../../src/core/ports/operations-limits.ts";
+import { aRow, aSpec, hour, midnight, minute } from "../schedules/spec.ts";
+
+const rowOf = (id: string, kind: string, lane: string) =>
+  aRow({ id, spec: aSpec({ id, job: { ...aSpec().job, kind, lane } }) });
+const coming = (minutes: readonly number[], row = rowOf("s", "work", "default")): readonly Coming[] =>
+  minutes.map((each) => ({ at: midnight + each * minute, row }));
+const atMinutes = (found: ReadonlySet<Coming>) => [...found].map(({ at }) => (at - midnight) / minute);
+
+describe("how long a kind typically runs", () => {
+  const hours = async (rows: readonly Partial<KindHours>[], now = midnight) => {
+    const asked: Parameters<KindFigures["kindHours"]>[0][] = [];
+    const kindHours: KindFigures["kindHours"] = async (options) => {
+      asked.push(options);
+      return rows as readonly KindHours[];
+    };
+    return { typical: await typicalRunMs({ operations: { kindHours } as Operations }, now), asked };
+  };
+
+  test("is the middle of its attempts of all lanes: a few long ones do not count", async () => {
+    const { typical } = await hours([
+      { kind: "work", lane: "a", bucket: 4, ran: 20 },
+      { kind: "work", lane: "b", bucket: 4, ran: 60 },
+      { kind: "work", lane: "b", bucket: 30, ran: 20 },
+      { kind: "idle", lane: "b", bucket: 30, ran: 0 },
+    ]);
+    const of = percentilesOf(
+      new Map([
+        [4, 80],
+        [30, 20],
+      ]),
+    );
+    expect(of?.p95).toBeGreaterThan(100 * (of?.p50 ?? 0));
+    expect([...typical]).toEqual([["work", of?.p50]]);
+  });
+
+  test("is looked up in the last week, with the hour that has begun", async () => {
+    const { asked } = await hours([], midnight + 59 * minute);
+    const to = midnight + hour;
+    const now = { from: to - operationsLimits.typicalHours * hour, to };
+    expect(asked).toEqual([{ now, before: { from: to, to }, kind: null, lane: null }]);
+  });
+});
+
+describe("the load of a lane", () => {
+  const lanes = [{ name: "default", concurrency: 2, batchSize: 5, functionTimeoutSeconds: 60 }];
+  const span = { from: midnight, to: midnight + hour };
+  const typical = new Map([["work", 30 * minute]]);
+
+  test("is its work beside what it can do, with the part that has the most", () => {
+    const found = loadOf(coming([0, 20, 22, 25, 59]), typical, { lanes, span, parts: 6 });
+    const busiest = { at: midnight + 20 * minute, share: (3 * 30) / (10 * 10) };
+    expect(found).toEqual([
+      { lane: "default", times: 5, unknown: 0, expectedMs: 150 * minute, capacityMs: 10 * hour, busiest },
+    ]);
+  });
+
+  test("is counted by lane, by name; of a kind that has not run only its times are, and of a lane without settings no share", () => {
+    const times = [
+      ...coming([1], rowOf("n", "new", "default")),
+      ...coming([2, 3], rowOf("o", "work", "old")),
+      ...coming([60], rowOf("a", "work", "another")),
+    ];
+    const none = { capacityMs: null, busiest: null };
+    expect(loadOf(times, typical, { lanes, span, parts: 6 })).toEqual([
+      { lane: "another", times: 1, unknown: 0, expectedMs: 30 * minute, ...none },
+      { lane: "default", times: 1, unknown: 1, expectedMs: 0, capacityMs: 10 * hour, busiest: null },
+      { lane: "old", times: 2, unknown: 0, expectedMs: 60 * minute, ...none },
+    ]);
+  });
+});
+
+describe("a cap", () => {
+  const one = defineJob({ id: "one", concurrency: 1, run: () => {} });
+  const two = defineJob({ id: "two", concurrency: 2, run: () => {} });
+  const locked = defineJob({ id: "locked", lock: {}, run: () => {} });
+  const known = registry([defineApp({ name: "a", jobs: [one, two, locked] })]);
+  const typical = new Map(["one", "two", "locked"].map((kind) => [kind, 10 * minute]));
+  const capped = (kind: string, minutes: readonly number[], sizes = new Map<string, number>()) =>
+    atMinutes(cappedOf(coming(minutes, rowOf("s", kind, "default")), typical, { registry: known, sizes }));
+
+  test("is full for the times that come before enough of those before have ended", () => {
+    expect(capped("one", [0, 5, 10, 20, 30])).toEqual([5, 10, 20, 30]);
+    expect(capped("one", [0, 10, 20])).toEqual([]);
+    expect(capped("two", [0, 1, 2, 11, 12])).toEqual([2, 12]);
+    expect(capped("locked", [0, 1, 2])).toEqual([]);
+  });
+
+  test("has the size that was set last, not that of the code", () => {
+    expect(capped("one", [0, 1, 2], new Map([["cap:one", 2]]))).toEqual([2]);
+  });
+});
+
+test("a time overlaps the one before it of its own schedule, as far as its kind is known to run", () => {
+  const typical = new Map([["work", 10 * minute]]);
+  const other = rowOf("other", "work", "default");
+  const times = [...coming([0]), ...coming([5], other), ...coming([9, 19]), ...coming([20], other)];
+  expect(atMinutes(overlappingOf(times, typical))).toEqual([9]);
+  expect(overlappingOf(coming([0, 1]), new Map())).toEqual(new Set());
+});
