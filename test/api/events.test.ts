@@ -259,9 +259,9 @@ test("a stream begins with the save that cannot be used, and says when it change
   saves.reject(rejected);
   const client = await listen(await openApi(undefined, { saves }));
   const said = () => client.frames.filter(({ event }) => event === "save").map(({ data }) => data as unknown);
-  await vi.waitFor(() => expect(said()).toEqual([rejected]));
+  await expect.poll(said).toEqual([rejected]);
   saves.reject(null);
-  await vi.waitFor(() => expect(said()).toEqual([rejected, null]));
+  await expect.poll(said).toEqual([rejected, null]);
   const unwatched = await listen(await openApi());
   await unwatched.begun();
   expect(unwatched.frames[0]?.event).toBe("snapshot");

@@ -9,9 +9,9 @@ const everyMs = 50;
 type Failing = Awaited<ReturnType<typeof openFailingStore>>;
 
 /** What was asked for while the store failed, 20 requests a second: reads and creates in turn. */
-async function underLoad(store: Failing, work: () => Promise<void>) {
+async function underLoad(store: Failing, work: (load: { readonly acknowledged: number }) => Promise<void>) {
   const asked: Promise<{ key: string | null; status: number; code: string | null; retryAfter: string | null }>[] = [];
-  const load = { on: true };
+  const load = { on: true, acknowledged: 0 };
   const sending = (async () => {
     for (let n = 0; load.on; n += 1) {
       const key = n % 2 === 0 ? `k${performance.now()}` : null;
@@ -20,13 +20,14 @@ async function underLoad(store: Failing, work: () => Promise<void>) {
         key === null ? store.call(method, path) : store.call("POST", "/jobs", { kind: "ping", key, delay: "1h" });
       asked.push(
         answer.then(({ status, body, headers }) => {
+          if (key !== null && status === 201) load.acknowledged += 1;
           return { key, status, code: body.code ?? null, retryAfter: headers.get("retry-after") };
         }),
       );
       await letPass(everyMs);
     }
   })();
-  await work();
+  await work(load);
   load.on = false;
   await sending;
   return await Promise.all(asked);
@@ -34,7 +35,7 @@ async function underLoad(store: Failing, work: () => Promise<void>) {
 
 test("a Postgres that is killed or frozen under load is 503 and never 500, and no job is lost or made twice", async () => {
   const store = await openFailingStore();
-  const answers = await underLoad(store, async () => {
+  const answers = await underLoad(store, async (load) => {
     for (let round = 0; round < rounds; round += 1) {
       await letPass(300);
       await store.kill();
@@ -47,6 +48,8 @@ test("a Postgres that is killed or frozen under load is 503 and never 500, and n
       goOn();
     }
     await letPass(1_000);
+    // On a busy machine it takes longer until it serves again.
+    while (load.acknowledged <= 5) await letPass(everyMs);
   });
   const statuses = Map.groupBy(answers, ({ status }) => status);
   expect([...statuses.keys()].filter((status) => ![200, 201, 503].includes(status))).toEqual([]);
@@ -82,17 +85,14 @@ test("a key that an open transaction holds is refused by name, and only that req
        select kind, 'held', payload, payload_hash, lane, 'PENDING', 0, due_at + interval '1 day', lease_ms, max_attempts,
          retention_ms, slot_keys, trace, created_at from belfry.job limit 1`,
     );
-    const began = performance.now();
     const held = store.call("POST", "/jobs", { kind: "ping", key: "held" });
     const others = Array.from({ length: 20 }, (_, n) => store.call("POST", "/jobs", { kind: "ping", key: `o${n}` }));
     const written = await Promise.all(others);
-    const othersMs = performance.now() - began;
+    expect(await Promise.race([held, Promise.resolve("it waits")])).toBe("it waits");
     expect(written.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 201));
     const refused = await held;
     expect(refused).toMatchObject({ status: 409, body: { code: "key-held", key: "held" } });
     expect(refused.headers.get("retry-after")).not.toBeNull();
-    const heldMs = performance.now() - began;
-    expect(othersMs).toBeLessThan(heldMs - 1_000);
   } finally {
     await holder.query("rollback");
     holder.release();

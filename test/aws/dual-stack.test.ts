@@ -10,6 +10,7 @@ import { databasePassword } from "../../src/adapters/aws/database-password.ts";
 import { readConfig } from "../../src/config.ts";
 import { openSecrets } from "../../src/secrets.ts";
 
+vi.stubEnv("AWS_PROFILE", undefined);
 vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
 vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
 

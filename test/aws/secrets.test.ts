@@ -38,6 +38,7 @@ beforeEach(() => {
     "secretsmanager.GetSecretValue": { status: 200, body: { SecretString: value } },
     "AmazonSSM.GetParameter": { status: 200, body: { Parameter: { Value: "from-the-parameter" } } },
   };
+  vi.stubEnv("AWS_PROFILE", undefined);
   vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "example");
 });

@@ -161,7 +161,7 @@ test("an abort ends a call under way, and one that waits to be repeated", async 
   const later = new AbortController();
   const throttled = await client([refusal(400, "ThrottlingException")]);
   const waiting = throttled.send(later.signal);
-  await vi.waitUntil(() => throttled.calls.length === 1);
+  await expect.poll(() => throttled.calls.length).toBe(1);
   setImmediate(() => later.abort());
   await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
 });
@@ -234,7 +234,7 @@ test("a container's credentials are fetched again before they end, and at once w
     credentials,
   });
   await send();
-  await vi.waitUntil(async () => (await credentials()).accessKeyId === "SECOND");
+  await expect.poll(async () => (await credentials()).accessKeyId).toBe("SECOND");
   await send();
   await send();
   expect(calls.map(({ headers }) => /Credential=(\w+)/.exec(String(headers.authorization))?.[1])).toEqual([

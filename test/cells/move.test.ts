@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { createCellStore } from "../../src/adapters/postgres/cell-store.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
@@ -165,12 +165,9 @@ test("a move waits for a write under way in the old cell, and ends later ones un
     expect(first?.created).toBe(true);
     let isMoved = false;
     const moving = moveRange(stores, { ...half, cell: "b" }).then(() => (isMoved = true));
-    await vi.waitFor(async () => {
-      const waiting = await of("a").database.pool.query(
-        "select 1 from pg_locks where locktype = 'advisory' and not granted",
-      );
-      expect(waiting.rowCount).toBe(1);
-    });
+    const waiting = `select from pg_locks join pg_database d on d.oid = database
+      where locktype = 'advisory' and not granted and datname = current_database()`;
+    await expect.poll(async () => (await of("a").database.pool.query(waiting)).rowCount).toBe(1);
     expect(isMoved).toBe(false);
     await held.query("commit");
     await moving;

@@ -98,6 +98,7 @@ export function shapeOf(value: unknown): unknown {
 
 /** Credentials that sign; nobody checks them. */
 export function signIn(): void {
+  vi.stubEnv("AWS_PROFILE", undefined);
   for (const [name, value] of Object.entries({ AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: "secret" })) {
     vi.stubEnv(name, value);
   }

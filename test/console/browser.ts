@@ -11,11 +11,14 @@ export interface TestBrowser {
 
 const launchArguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"];
 
-/** A real Chromium, or the reason why this machine cannot run one. */
-export async function openBrowser(): Promise<TestBrowser | string> {
+type Environment = Readonly<Record<string, string>>;
+
+/** A real Chromium, or the reason why this machine cannot run one. `env` is beside what this process has. */
+export async function openBrowser(env: Environment = {}): Promise<TestBrowser | string> {
   try {
     const executablePath = process.env["CHROMIUM_PATH"] ?? (await unpacked());
-    const browser = await playwright.launch({ executablePath, headless: true, args: launchArguments });
+    const settings = { executablePath, headless: true, args: launchArguments };
+    const browser = await playwright.launch({ ...settings, env: { ...process.env, ...env } });
     return { browser, close: () => browser.close() };
   } catch (error) {
     return error instanceof Error ? (error.message.split("\n")[0] ?? error.message) : String(error);
@@ -53,16 +56,19 @@ async function chromiumIn(folder: string): Promise<string> {
   }
 }
 
+interface PageOptions {
+  readonly colorScheme?: "light" | "dark";
+  readonly timezoneId?: string;
+  /** null for the browser's own. */
+  readonly locale?: string | null;
+}
+
 /** A page that notes what must not happen: errors on the console, and requests to anywhere else. */
-export async function openPage(
-  browser: Browser,
-  url: string,
-  options: { readonly colorScheme?: "light" | "dark"; readonly timezoneId?: string; readonly locale?: string } = {},
-) {
+export async function openPage(browser: Browser, url: string, { locale = "en-US", ...options }: PageOptions = {}) {
   const context: BrowserContext = await browser.newContext({
     viewport: { width: 1360, height: 860 },
     timezoneId: "Asia/Seoul",
-    locale: "en-US",
+    ...(locale === null ? {} : { locale }),
     ...options,
   });
   const page = await context.newPage();

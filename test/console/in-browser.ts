@@ -22,8 +22,12 @@ export interface ConsoleInBrowser {
 }
 
 /** Tests that need a browser; on a machine that cannot run one they are skipped, and the reason is told. */
-export async function describeInBrowser(name: string, tests: (its: ConsoleInBrowser) => void): Promise<void> {
-  const opened = await openBrowser();
+export async function describeInBrowser(
+  name: string,
+  tests: (its: ConsoleInBrowser) => void,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const opened = await openBrowser(env);
   if (typeof opened === "string") console.warn(`skipped, no browser runs here: ${opened}`);
   describe.skipIf(typeof opened === "string")(`in a browser: ${name}`, () => {
     const { browser, close } = opened as TestBrowser;

@@ -26,3 +26,16 @@ await describeInBrowser("the page in two languages", (its) => {
     await page.getByText("Last error").waitFor();
   });
 });
+
+await describeInBrowser(
+  "a browser in the C locale",
+  (its) => {
+    test("which names a language that is none, draws the chart and writes English", async () => {
+      const { page, problems } = await its.visit("/", "Throughput", { locale: null });
+      await page.locator(".chart canvas").waitFor();
+      expect(await page.locator("html").getAttribute("lang")).toBe("en");
+      expect(problems).toEqual([]);
+    });
+  },
+  { LC_ALL: "C" },
+);

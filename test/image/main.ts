@@ -30,7 +30,7 @@ const image = "localhost/belfry-image-check";
 const stopMsMax = topology([], stages.emulator).schedulerTask.stopTimeoutSeconds * 1_000;
 const passMs = 5_000;
 const longPassMs = 55_000;
-const startMsMax = 30_000;
+const startMsMax = 120_000;
 
 /** What somebody who got into the container would try. */
 const intruder = `

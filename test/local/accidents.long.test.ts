@@ -79,11 +79,9 @@ describe("the local system after an accident", () => {
       const begun = await until("a job to run", () => attemptOf(store, "RUNNING"), slowMs);
       const pid = Number(begun.worker?.split(":").at(-2));
       process.kill(pid, "SIGKILL");
-      const killedMs = performance.now();
+      // Its lease would hold it longer than that.
       const again = await until("its next try", () => attemptOf(store, "SUCCESS"), slowMs);
       expect(again).toMatchObject({ id: begun.id, attempt: 2 });
-      // Its lease has 20 s; a pass looks each second.
-      expect(performance.now() - killedMs).toBeLessThan(10_000);
     },
     4 * slowMs,
   );
@@ -99,7 +97,7 @@ function appThatHangs(): { home: string; app: URL } {
   writeFileSync(
     file,
     `import { defineApp, defineJob, defineSchedule } from ${JSON.stringify(new URL("../../src/core/index.ts", import.meta.url).href)};
-const hang = defineJob({ id: "hang", timeout: "10m", run: (_, ctx) => (ctx.attempt === 1 ? new Promise(() => {}) : null) });
+const hang = defineJob({ id: "hang", timeout: "10m", lease: "10m", run: (_, ctx) => (ctx.attempt === 1 ? new Promise(() => {}) : null) });
 const once = defineSchedule({ id: "hang-hourly", every: "2s", run: hang, overlap: "skip" });
 export default [defineApp({ name: "hanging", schedules: [once] })];
 `,

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { startDynamodb } from "../../src/local/services/dynamodb.ts";
 import { freshFolder } from "./folder.ts";
 
@@ -53,14 +53,32 @@ async function started() {
   return server;
 }
 
+/** Clients of whom one has its answer. */
+async function writing(port: number): Promise<readonly Socket[]> {
+  const clients = await Promise.all(Array.from({ length: 30 }, () => client(port)));
+  for (const one of clients) one.write(callOf("PutItem", item));
+  const [first] = clients;
+  if (first !== undefined) await once(first, "data");
+  return clients;
+}
+
 test("a stop waits for the requests of clients that were killed", async () => {
   const server = await started();
-  const clients = await Promise.all(Array.from({ length: 30 }, () => client(server.port)));
-  for (const one of clients) one.write(callOf("PutItem", item));
-  const [last] = clients;
-  if (last !== undefined) await once(last, "data");
+  const clients = await writing(server.port);
   for (const one of clients) one.destroy();
   await server.stop();
+  for (let turns = 0; turns < 100; turns += 1) await turn();
+  await expect(fetch(server.url)).rejects.toThrow("fetch failed");
+});
+
+test("on a busy machine it waits for them also after it has closed their connections", async () => {
+  const server = await started();
+  await writing(server.port);
+  // The time for answers is over at once.
+  const timer = vi.spyOn(globalThis, "setTimeout").mockImplementationOnce((late) => setImmediate(late) as never);
+  const stopped = server.stop();
+  timer.mockRestore();
+  await stopped;
   for (let turns = 0; turns < 100; turns += 1) await turn();
   await expect(fetch(server.url)).rejects.toThrow("fetch failed");
 });

@@ -172,11 +172,12 @@ it("comes back on its address when it crashes, and stays away after a stop", asy
 it("is stopped also in the middle of its return", async () => {
   const folder = join(freshFolder(), "postgres");
   const postgres = await keepPostgres({ folder, port: 0 }, () => {});
+  const { pid: killed } = postgres;
   postgres.kill();
   await until("the return of the server process", () => {
     const file = join(postgres.dataFolder, "postmaster.pid");
     const pid = existsSync(file) ? Number(readFileSync(file, "utf8").split("\n")[0]) : 0;
-    return pid > 0 && pid !== postgres.pid && identityOf(pid) !== null;
+    return pid > 0 && pid !== killed && identityOf(pid) !== null;
   });
   await postgres.stop();
   expect(identityOf(postgres.pid)).toBeNull();

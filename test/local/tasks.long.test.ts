@@ -11,7 +11,7 @@ import { type LocalSystem, startLocal } from "../../src/local/system.ts";
 import { freshFolder } from "./folder.ts";
 import { until } from "./until.ts";
 
-const slowMs = 60_000;
+const slowMs = 120_000;
 const core = new URL("../../src/core/index.ts", import.meta.url).href;
 
 /** One job on Fargate, whose first try waits for a signal and whose later tries end at once. */
@@ -24,7 +24,7 @@ import { defineApp, defineJob } from ${JSON.stringify(core)};
 const long = defineJob({ id: "long", runOn: "fargate", timeout: "2h", lease: "2s", retry: { maxAttempts: 3, base: "1ms" },
   async run(_, ctx) {
     await ctx.heartbeat(0.5);
-    if (ctx.attempt === 1) await once(ctx.signal, "abort", { signal: AbortSignal.timeout(60_000) }).catch(() => {});
+    if (ctx.attempt === 1) await once(ctx.signal, "abort", { signal: AbortSignal.timeout(600_000) }).catch(() => {});
     ctx.signal.throwIfAborted();
     return { pid: process.pid };
   } });

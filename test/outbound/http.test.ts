@@ -117,7 +117,7 @@ const broken: readonly [string, RequestListener][] = [
 
 test.each(broken)("a server that %s leaves a write ambiguous and a read worth another try", async (_, listener) => {
   const baseUrl = await serve(listener);
-  const client = httpClient({ baseUrl, headersMs: 200, totalMs: 300 });
+  const client = httpClient({ baseUrl, headersMs: 1_000, totalMs: 1_500 });
   await expect(client.send({ method: "POST", path: "/", signal: never })).rejects.toBeInstanceOf(AmbiguousError);
   await expect(client.send({ path: "/", signal: never })).rejects.toBeInstanceOf(RetryLater);
 });
@@ -192,8 +192,8 @@ test("an answer of a byte now and then is cut off when its time is over", async 
     const timer = setInterval(() => response.write("x"), 50);
     response.once("close", () => clearInterval(timer));
   });
-  const client = httpClient({ baseUrl, silenceMs: 10_000, totalMs: 400 });
-  await expect(client.send({ path: "/", signal: never })).rejects.toThrow("no complete answer within 400 ms");
+  const client = httpClient({ baseUrl, silenceMs: 10_000, totalMs: 1_500 });
+  await expect(client.send({ path: "/", signal: never })).rejects.toThrow("no complete answer within 1500 ms");
 });
 
 test("an address is read from the environment at each request, and a missing one is named", async () => {

@@ -28,6 +28,7 @@ const accepted = (count: number) => ({
 });
 
 beforeEach(() => {
+  vi.stubEnv("AWS_PROFILE", undefined);
   vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
   return () => vi.unstubAllEnvs();

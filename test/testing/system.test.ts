@@ -11,7 +11,7 @@ import {
 import { databasePool } from "belfry/connect";
 import { createTestSystem, runJob, timesOf } from "belfry/testing";
 import type { JobId } from "../../src/core/job/job.ts";
-import { expect, inject, test } from "vitest";
+import { expect, inject, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 
 const databaseUrl = (): string => inject("postgresUrl");
@@ -130,6 +130,8 @@ test("a handler's transaction, a graph and a fan-out run on the real tables", as
 });
 
 test("a handler's own pool leads to the database of the system that is open, and to no other", async () => {
+  vi.stubEnv("DATABASE_URL", undefined);
+  onTestFinished(() => void vi.unstubAllEnvs());
   const pool = databasePool({ poolSize: 1 });
   const count = defineJob({ id: "count", run: async () => (await pool().query("select n from number")).rows });
   const app = defineApp({ name: "numbers", jobs: [count] });

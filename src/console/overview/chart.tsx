@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type uPlot from "uplot";
 import { currentTime } from "../clock.ts";
+import { repairBrowserLanguage } from "../language/browser-language.ts";
 import type { ShownMinute } from "../shape.ts";
 import { theme } from "../theme.ts";
 import { inZone, myZone, timeMode } from "../time.ts";
@@ -35,6 +36,7 @@ export function Chart({ minutes, span }: ChartProps) {
       observer = new ResizeObserver(() => made.setSize({ width: widthOf(element), height }));
       observer.observe(element);
     };
+    repairBrowserLanguage();
     // Without the chart its numbers still stand above it.
     import("uplot")
       .then((loaded) => draw(loaded.default))

@@ -4,21 +4,26 @@ import { dynalite } from "./local-packages.ts";
 import { onlyPrograms } from "./only-programs.ts";
 import { listenOnLoopback, type LocalServer } from "./server.ts";
 
-/** How long `stop` waits for requests that are under way. */
+/** How long `stop` waits for the answers to clients that are there. */
 const answersMs = 1_000;
+/** How long it then waits for requests without a client: a busy machine works on them for seconds. */
+const workMs = 30_000;
 
 /** The DynamoDB API on loopback. Its tables lie in `folder` and survive kill -9; null keeps them in memory. */
 export async function startDynamodb(options: { folder: string | null; port?: number }): Promise<LocalServer> {
   if (options.folder !== null) mkdirSync(options.folder, { recursive: true });
   const server = dynalite({ createTableMs: 0, ...(options.folder === null ? {} : { path: options.folder }) });
   onlyPrograms(server);
-  const answered = watchRequests(server);
+  const idle = watchRequests(server);
   const port = await listenOnLoopback(server, options.port ?? 0, "the DynamoDB API");
   return {
     url: `http://127.0.0.1:${port}`,
     port,
     async stop() {
-      await answered();
+      await idle(answersMs);
+      // A body that is not whole ends here, and no longer counts as work.
+      server.closeAllConnections();
+      await idle(workMs);
       await new Promise<void>((resolve, reject) => {
         server.closeAllConnections();
         server.close((error) => (error ? reject(error) : resolve()));
@@ -29,9 +34,9 @@ export async function startDynamodb(options: { folder: string | null; port?: num
 
 /**
  * dynalite throws out of a callback, which ends the process, when its tables are closed under a request or a body breaks off: both
- * happen when a client is killed. @returns a function that resolves once no request is under way, or after `answersMs`.
+ * happen when a client is killed. @returns a function that resolves once no request is under way, or after the time it is given.
  */
-function watchRequests(server: Server): () => Promise<void> {
+function watchRequests(server: Server): (withinMs: number) => Promise<void> {
   const open = new Set<ServerResponse>();
   let onIdle = (): void => {};
   server.on("request", (request, response) => {
@@ -52,10 +57,10 @@ function watchRequests(server: Server): () => Promise<void> {
       if (!request.complete) done();
     });
   });
-  return async () => {
+  return async (withinMs) => {
     if (open.size === 0) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, answersMs);
+      const timer = setTimeout(resolve, withinMs);
       onIdle = () => {
         clearTimeout(timer);
         resolve();
