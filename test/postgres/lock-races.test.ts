@@ -1,5 +1,7 @@
 /** Races that stress runs on plain Postgres found, by their number there. These are fast versions: none may come back. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { endIdleHolders } from "../../src/adapters/postgres/sql/fence.ts";
+import { execute } from "../../src/adapters/postgres/statement.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import { aJob, insertMany, insertOne, minute, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
@@ -66,6 +68,19 @@ describe("finding 8: the fence", () => {
     expect((await worked).command).toBe("COMMIT");
     expect((await other.query("commit")).command).toBe("COMMIT");
     for (const client of [busy, other]) client.release();
+  });
+
+  test("a holder that was busy just now is left alone, however long ago its transaction began", async () => {
+    const { pool } = db;
+    const holder = await pool.connect();
+    await holder.query("begin");
+    await holder.query(
+      "select pg_advisory_xact_lock_shared(hashtextextended('belfry.fence:' || 'pass', 0)), pg_sleep(2)",
+    );
+    // Longer than the look takes on a busy machine, shorter than the transaction.
+    expect(await execute(pool, endIdleHolders, ["pass", 1_900])).toEqual([]);
+    expect((await holder.query("commit")).command).toBe("COMMIT");
+    holder.release();
   });
 
   test("a check that waited for an installer sees what it installed", async () => {
