@@ -74,11 +74,11 @@ describe("finding 8: the fence", () => {
     const { pool } = db;
     const holder = await pool.connect();
     await holder.query("begin");
-    await holder.query(
-      "select pg_advisory_xact_lock_shared(hashtextextended('belfry.fence:' || 'pass', 0)), pg_sleep(2)",
-    );
-    // Longer than the look takes on a busy machine, shorter than the transaction.
-    expect(await execute(pool, endIdleHolders, ["pass", 1_900])).toEqual([]);
+    const began = performance.now();
+    await holder.query("select pg_advisory_xact_lock_shared(hashtextextended('belfry.fence:' || 'pass', 0))");
+    await holder.query("select pg_sleep(2)");
+    // The transaction is older than this, and idle for two seconds less.
+    expect(await execute(pool, endIdleHolders, ["pass", performance.now() - began])).toEqual([]);
     expect((await holder.query("commit")).command).toBe("COMMIT");
     holder.release();
   });
