@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { operationsLimits } from "../../src/core/ports/operations-limits.ts";
-import { openApi } from "./harness.ts";
+import { openApi, startOfTime } from "./harness.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
@@ -40,6 +40,59 @@ test("a list by due time says when more is out than it looks at, on each page", 
   expect(cut.body).toMatchObject({ complete: false });
   const waiting = await opened.call("GET", "/jobs?state=PENDING,RETRY_WAIT&sort=due&limit=2");
   expect(waiting.body).toMatchObject({ jobs: [], nextCursor: null, complete: true });
+});
+
+test("a list by due time whose page is full with the first row of a look goes on with that row", async () => {
+  const opened = await openApi();
+  // A search looks no longer than its time: here it takes none.
+  const watch = vi.spyOn(performance, "now").mockReturnValue(0);
+  onTestFinished(() => watch.mockRestore());
+  const at = new Date(startOfTime + 3_600_000).toISOString();
+  const wait = (kind: string, jobs: number): Promise<unknown> =>
+    opened.pool.query(
+      `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, max_attempts, lease_ms, retention_ms, trace, created_at, due_at)
+       select $1, 'null', '\\x00', 'default', 'PENDING', 0, 4, 20000, 2592000000, 't', belfry.now(), $3::timestamptz
+       from generate_series(1, $2::int)`,
+      [kind, jobs, at],
+    );
+  await wait("greet", 1);
+  await wait("ping", operationsLimits.searchRowsMax);
+  await wait("greet", 2);
+  const read = async (cursor: unknown): Promise<readonly string[]> => {
+    const { body } = await opened.call("GET", `/jobs?kind=greet&sort=due&limit=1&cursor=${String(cursor)}`);
+    const { jobs, nextCursor } = body as unknown as { jobs: { id: string }[]; nextCursor: string | null };
+    return [...jobs.map(({ id }) => id), ...(nextCursor === null ? [] : await read(nextCursor))];
+  };
+  const { body } = await opened.call("GET", "/jobs?kind=greet&sort=due&limit=1");
+  const { jobs, nextCursor } = body as unknown as { jobs: { id: string }[]; nextCursor: string };
+  expect([...jobs.map(({ id }) => id), ...(await read(nextCursor))]).toHaveLength(3);
+});
+
+test("a list of failures that looked at the newest, or shows the largest groups, says that there may be more", async () => {
+  const opened = await openApi();
+  const { failureRowsMax, failureGroupsMax } = operationsLimits;
+  const fail = (kind: string, jobs: number, groups = 1): Promise<unknown> =>
+    opened.pool.query(
+      `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, max_attempts, lease_ms, retention_ms, trace, created_at,
+         due_at, finished_at, error_code)
+       select $1, 'null', '\\x00', 'default', 'FAILED', 0, 4, 20000, 2592000000, 't', at, at, at, 'E' || n % $3::int
+       from generate_series(1, $2::int) n cross join lateral (select belfry.now()) as now (at)`,
+      [kind, jobs, groups],
+    );
+  const failures = async (kind: string) => {
+    const { body } = await opened.call("GET", `/dead-letters?kind=${kind}`);
+    const { groups, isMore } = body as unknown as { groups: readonly unknown[]; isMore: boolean };
+    return [groups.length, isMore];
+  };
+  expect(await failures("greet")).toEqual([0, false]);
+  await fail("greet", failureGroupsMax, failureGroupsMax);
+  expect(await failures("greet")).toEqual([failureGroupsMax, false]);
+  await fail("greet", failureGroupsMax + 1, failureGroupsMax + 1);
+  expect(await failures("greet")).toEqual([failureGroupsMax, true]);
+  expect(await failures("ping")).toEqual([0, false]);
+  // The newest are all of another kind.
+  await fail("ping", failureRowsMax);
+  expect(await failures("greet")).toEqual([0, true]);
 });
 
 test("an explanation counts what is before a job and what runs in its lane up to a bound, and says so", async () => {

@@ -59,6 +59,22 @@ describe("what is past its retention leaves for the archive", () => {
     expect(await source.next("jobs")).toBeNull();
   });
 
+  test("a job that was tried again hours later takes the history of each of its attempts along", async () => {
+    const held = await running(db.store, { retentionMs: 7 * day });
+    await settleOne(db.store, held, { ...failure, delayMs: day / 4 });
+    await db.clock.advance(day / 4);
+    const [again] = (await db.store.relay({ limit: 1 }))[0]?.messages ?? [];
+    if (again === undefined) throw new Error("the job was not dispatched again");
+    const { claimed } = await db.store.claim([again], { worker: "worker-1", alone: false });
+    for (const each of claimed) await settleOne(db.store, each, { ...failure, to: "FAILED" });
+    await pastRetention();
+    const history = [
+      { to_state: "RETRY_WAIT", attempt: 1 },
+      { to_state: "FAILED", attempt: 2 },
+    ];
+    expect(parsed(await batch("jobs"))).toMatchObject([{ id: held.jobId, history }]);
+  });
+
   test("few jobs wait for more, at most as long as the limit says", async () => {
     await done();
     await db.clock.advance(7 * day + 60_000);
@@ -141,6 +157,17 @@ describe("what is past its retention leaves for the archive", () => {
     expect([await ids("event"), await ids("history")]).toEqual([[], []]);
   });
 
+  test("of several days past their retention the oldest goes first", async () => {
+    const first = await done();
+    await db.clock.advance(2 * day);
+    await done();
+    await db.clock.advance(contractLimits.historyMs + 2 * day);
+    // A day without rows is dropped as it is met.
+    let found = await batch("events");
+    for (; found.rows.length === 0; found = await batch("events")) await source.leave(found, written);
+    expect(parsed(found).map((event) => event["job_ids"])).toEqual([[first], [first], [first]]);
+  });
+
   test("rows that had no day leave too", async () => {
     await db.clock.advance(40 * day);
     await insertOne(db.store);
@@ -190,11 +217,13 @@ describe("what is past its retention leaves for the archive", () => {
     await done();
     await pastRetention();
     await source.failed("jobs", "NoSuchBucket");
+    const read = async () => (await createOperations(db.connections).archived()).map(({ failing }) => failing);
+    const [begun] = await read();
+    expect(begun).toMatchObject({ error: "NoSuchBucket" });
+    await db.clock.advance(60_000);
     await source.failed("jobs", "AccessDenied");
-    const read = async () =>
-      (await db.pool.query("select failing_since is not null as fails, failure from belfry.archive")).rows;
-    expect(await read()).toEqual([{ fails: true, failure: "AccessDenied" }]);
+    expect(await read()).toEqual([{ since: begun?.since, error: "AccessDenied" }]);
     await source.leave(await batch("jobs"), written);
-    expect(await read()).toEqual([{ fails: false, failure: null }]);
+    expect(await read()).toEqual([null]);
   });
 });

@@ -11,6 +11,7 @@ import { defineJob, definitionOf } from "../../src/core/define/define-job.ts";
 import { createClient } from "../../src/core/delivery/enqueue.ts";
 import { cellOfId } from "../../src/core/ports/cell-map.ts";
 import { CellMapChanged } from "../../src/core/ports/ports.ts";
+import { untilWaiting } from "../postgres/race.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
 const job = defineJob({ id: "work", payload: z.object({ n: z.number() }), run: () => {} });
@@ -176,6 +177,22 @@ test("a move waits for a write under way in the old cell, and ends later ones un
   }
   await expect(of("a").client.enqueue(definition, [item("later")], { mapVersion: 1 })).rejects.toThrow(CellMapChanged);
   expect((await keysOf("a")).length).toBe(1);
+});
+
+test("a write that waited for a move is judged by the map that the move installed", async () => {
+  const { database, client } = of("a");
+  const move = await database.pool.connect();
+  try {
+    await move.query("begin; select pg_advisory_xact_lock(hashtextextended('belfry.fence:cell-map', 0))");
+    const writing = client.enqueue(definition, [item(await keyIn("a"))], { mapVersion: 1 });
+    const late = writing.catch((error: unknown) => error);
+    await untilWaiting(database);
+    await move.query("update belfry.cell_map set version = 2; commit");
+    expect(await late).toBeInstanceOf(CellMapChanged);
+  } finally {
+    move.release();
+  }
+  expect(await keysOf("a")).toEqual([]);
 });
 
 test("tx needs the cell it is of, and a key of another cell is refused there", async () => {

@@ -19,6 +19,8 @@ const refused = [
   "insert into belfry.migration (set, number, name, checksum) values ('belfry', 99, 'x', 'x')",
   "select belfry.drop_partition('job', '20200101')",
   "select belfry.drop_partition('event', 'rest')",
+  "select belfry.make_partition('event', '20200101_mine')",
+  "select belfry.drop_partition('event', 'my_20200101')",
   "create table belfry.mine (n int)",
   "drop table shop.sale",
   "update belfry.audit set caller = 'eve'",

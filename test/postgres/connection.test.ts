@@ -35,6 +35,7 @@ describe("a DATABASE_URL that is", () => {
     "postgresql://u:a@hunter2@h:99999/db",
     "u:hunter2@h/db",
     "mysql://h/db?password=hunter2",
+    "jdbc:postgresql://h:5432/db?password=hunter2",
   ])("%j is refused at once, with how to write it and without its password", async (url) => {
     const refused = "write postgresql://user:password@host:port/database";
     expect(() => openConnections({ url, applicationName: "t" })).toThrow(refused);
@@ -109,6 +110,16 @@ describe("a connection that breaks", () => {
     expect((await show(db.store, row?.id ?? raise())).job.state).toBe("QUEUED");
   });
 
+  test("and cannot be opened again at first: the commit is asked about until the server answers", async () => {
+    const store = storeAt(proxy.url);
+    const jobs = store.transaction(async (tx) => {
+      proxy.cutNext("after-commit", { refuses: 3 });
+      return await store.insert([aJob()], { tx });
+    });
+    const [row] = (await jobs).results;
+    expect((await show(db.store, row?.id ?? raise())).job.state).toBe("QUEUED");
+  });
+
   test("before the COMMIT got through: says that nothing happened", async () => {
     const store = storeAt(proxy.url);
     const jobs = store.transaction(async (tx) => {
@@ -122,7 +133,7 @@ describe("a connection that breaks", () => {
   test("and stays broken, so that nobody can say: UnknownOutcome", async () => {
     const store = storeAt(proxy.url);
     const jobs = store.transaction(async (tx) => {
-      proxy.cutNext("after-commit", { forGood: true });
+      proxy.cutNext("after-commit", { refuses: Infinity });
       return await store.insert([aJob()], { tx });
     });
     await expect(jobs).rejects.toThrow(UnknownOutcome);

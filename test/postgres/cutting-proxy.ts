@@ -7,8 +7,8 @@ export type Cut = "before-commit" | "after-commit" | "never";
 export interface CuttingProxy {
   /** The database's address, through this proxy. */
   readonly url: string;
-  /** Applies to the next COMMIT only. `forGood`: no connection is let through afterwards. */
-  cutNext(cut: Cut, options?: { forGood: boolean }): void;
+  /** Applies to the next COMMIT only. `refuses`: so many connections are not let through afterwards. */
+  cutNext(cut: Cut, options?: { refuses: number }): void;
   close(): Promise<void>;
 }
 
@@ -17,10 +17,13 @@ export async function cuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
   const target = new URL(databaseUrl);
   const open = new Set<Socket>();
   let next: Cut = "never";
-  let isForGood = false;
-  let isDead = false;
+  let refusesThen = 0;
+  let refuses = 0;
   const server = createServer((client) => {
-    if (isDead) return void client.destroy();
+    if (refuses > 0) {
+      refuses -= 1;
+      return void client.destroy();
+    }
     const upstream = connect(Number(target.port), target.hostname);
     for (const socket of [client, upstream]) {
       open.add(socket);
@@ -33,7 +36,7 @@ export async function cuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
       if (cut === "never") return void upstream.write(chunk);
       next = "never";
       isCut = true;
-      isDead = isForGood;
+      refuses = refusesThen;
       if (cut === "before-commit") return void upstream.destroy();
       upstream.write(chunk);
     });
@@ -54,7 +57,7 @@ export async function cuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
     url: url.href,
     cutNext(cut, options) {
       next = cut;
-      isForGood = options?.forGood === true;
+      refusesThen = options?.refuses ?? 0;
     },
     async close() {
       for (const socket of open) socket.destroy();

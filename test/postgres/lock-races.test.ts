@@ -1,5 +1,7 @@
 /** Races that stress runs on plain Postgres found, by their number there. These are fast versions: none may come back. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { endIdleHolders } from "../../src/adapters/postgres/sql/fence.ts";
+import { execute } from "../../src/adapters/postgres/statement.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import { aJob, insertMany, insertOne, minute, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
@@ -67,6 +69,19 @@ describe("finding 8: the fence", () => {
     expect(await worked).toMatchObject([{ command: "SELECT" }, { command: "COMMIT" }]);
     expect((await other.query("commit")).command).toBe("COMMIT");
     for (const client of [busy, other]) client.release();
+  });
+
+  test("a holder that was busy just now is left alone, however long ago its transaction began", async () => {
+    const { pool } = db;
+    const holder = await pool.connect();
+    await holder.query("begin");
+    const began = performance.now();
+    await holder.query("select pg_advisory_xact_lock_shared(hashtextextended('belfry.fence:' || 'pass', 0))");
+    await holder.query("select pg_sleep(2)");
+    // The transaction is older than this, and idle for two seconds less.
+    expect(await execute(pool, endIdleHolders, ["pass", performance.now() - began])).toEqual([]);
+    expect((await holder.query("commit")).command).toBe("COMMIT");
+    holder.release();
   });
 
   test("a check that waited for an installer sees what it installed", async () => {

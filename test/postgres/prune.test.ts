@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import { postgresLimits } from "../../src/adapters/postgres/postgres-limits.ts";
+import { turnPartitions } from "../../src/adapters/postgres/prune-store.ts";
+import { createSession } from "../../src/adapters/postgres/session.ts";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { FenceLost } from "../../src/core/ports/ports.ts";
 import { insertOne, running, settleOne } from "../contract/store/fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -45,6 +48,21 @@ describe("prune on Postgres", () => {
     expect(after).not.toContain(before[0]);
     const { rows } = await db.pool.query("select count(*)::int as events from belfry.event");
     expect(rows).toEqual([{ events: 0 }]);
+  });
+
+  test("drops no day once another scheduler has the lock", async () => {
+    const { store, connections, clock } = db;
+    await clock.advance(contractLimits.historyMs + 2 * day);
+    await store.prune({ limit: 10 });
+    await clock.advance(day);
+    const before = await partitions();
+    await store.installFence({ name: "pass", token: 2 });
+    const session = createSession(connections.main, connections.where);
+    const fence = { name: "pass", token: 1 };
+    // The days to come are there, so that the first step is a drop.
+    await turnPartitions(session, new Set(), { drops: false });
+    await expect(turnPartitions(session, new Set(), { fence, drops: true })).rejects.toThrow(FenceLost);
+    expect(await partitions()).toEqual(expect.arrayContaining([...before]));
   });
 
   test("deletes the audit's rows past their 400 days, and keeps each younger one", async () => {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { createOperations } from "../../src/adapters/postgres/operations.ts";
+import type { StreamPage } from "../../src/core/ports/event-stream.ts";
 import type { Operations } from "../../src/core/ports/operations.ts";
 import { freshDatabase } from "../support/database.ts";
 import { readOn } from "./read-on.ts";
@@ -18,6 +19,8 @@ const script = fc.array(
     },
     { weight: 2, arbitrary: fc.record({ does: fc.constantFrom("commit" as const, "rollback" as const), client }) },
     { weight: 1, arbitrary: fc.record({ does: fc.constant("look" as const), limit: fc.integer({ min: 1, max: 5 }) }) },
+    // One page of a look, which goes on later.
+    { weight: 1, arbitrary: fc.record({ does: fc.constant("page" as const), limit: fc.integer({ min: 1, max: 5 }) }) },
   ),
   { minLength: 20, maxLength: 60 },
 );
@@ -31,6 +34,16 @@ const beyondTheSnapshot: readonly Step[] = [
   { does: "move", client: 0, job: 2 },
   { does: "commit", client: 0 },
   { does: "look", limit: 1 },
+];
+
+/** A transaction ends between two pages of a look, with an event in front of the first page's last one. */
+const betweenPages: readonly Step[] = [
+  { does: "begin", client: 0 },
+  { does: "move", client: 0, job: 1 },
+  { does: "move", client: 1, job: 2 },
+  { does: "move", client: 1, job: 3 },
+  { does: "page", limit: 1 },
+  { does: "commit", client: 0 },
 ];
 
 /** Draws the number of a move and writes it, as each statement does that moves a job whose row it has locked. */
@@ -49,8 +62,7 @@ async function played(connected: readonly Client[], operations: Operations, step
   const seen: Move[] = [];
   const open = new Map<number, Move[]>();
   let { cursor } = await operations.stream(null, 1);
-  const look = async (limit: number): Promise<void> => {
-    const read = await readOn(operations, cursor, limit);
+  const note = (read: Pick<StreamPage, "events" | "cursor">): void => {
     ({ cursor } = read);
     seen.push(...read.events.map(({ id, jobId }) => ({ id: Number(id.split(".")[2]), job: Number(jobId) })));
   };
@@ -62,7 +74,8 @@ async function played(connected: readonly Client[], operations: Operations, step
   const isLocked = ({ client: at, job }: { client: number; job: number }): boolean =>
     [...open].some(([other, moves]) => other !== at && moves.some((one) => one.job === job));
   for (const step of steps) {
-    if (step.does === "look") await look(step.limit);
+    if (step.does === "look") note(await readOn(operations, cursor, step.limit));
+    else if (step.does === "page") note(await operations.stream(cursor, step.limit));
     else if (step.does === "begin" && !open.has(step.client)) {
       await connected[step.client]?.query("begin; select pg_current_xact_id()");
       open.set(step.client, []);
@@ -74,7 +87,8 @@ async function played(connected: readonly Client[], operations: Operations, step
     }
   }
   for (const at of open.keys()) await end(at, "commit");
-  await look(2);
+  // The rest of a look that stopped at a page, and all that came after it.
+  for (const limit of [2, 2]) note(await readOn(operations, cursor, limit));
   return { committed, seen };
 }
 
@@ -97,7 +111,7 @@ test(
         expect(seen.toSorted(byId)).toEqual(committed.toSorted(byId));
         for (const moves of Map.groupBy(seen, ({ job }) => job).values()) expect(moves).toEqual(moves.toSorted(byId));
       }),
-      { numRuns: 40, examples: [[[...beyondTheSnapshot]]] },
+      { numRuns: 40, examples: [[[...beyondTheSnapshot]], [[...betweenPages]]] },
     );
   },
 );

@@ -62,6 +62,19 @@ test("a ctx.tx that swallows the error of a statement fails with that error and 
   expect(rows[0]?.errorMessage).toContain("savepoint");
 });
 
+test("and with the first of several errors: those after it only say that the transaction is broken", async () => {
+  const twice = async (tx: Tx): Promise<void> => {
+    await swallow(tx);
+    await tx.query("select 1").catch(() => {});
+  };
+  const { rows } = await ranOnce(
+    defineJob({ id: "in-tx", run: (_, ctx) => ctx.tx(twice) }),
+    defineJob({ id: "in-hook", run() {}, onSettled: (_, __, tx) => twice(tx) }),
+  );
+  const told = { state: "QUEUED", errorMessage: expect.stringMatching(why) as string };
+  expect(rows).toMatchObject([told, told]);
+});
+
 test("an error that was dealt with in a savepoint is nobody's business", async () => {
   const { rows } = await ranOnce(
     defineJob({ id: "in-tx", run: (_, ctx) => ctx.tx(dealWith) }),

@@ -3,6 +3,7 @@ import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import { type EventSink, publishPage } from "../../src/core/admin/publish.ts";
 import type { Operations } from "../../src/core/ports/operations.ts";
 import { world } from "../core/world.ts";
+import type { Settlement } from "../../src/core/ports/ports.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import { insertMany, running, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { until } from "../local/until.ts";
@@ -96,6 +97,44 @@ test("the roll-up counts each move once, whatever the page", async () => {
     return events === 0 && minutes.length > 0 ? minutes.reduce((sum, minute) => sum + minute.created, 0) : null;
   });
   expect(created).toBe(many);
+});
+
+test("the totals of a kind count each attempt that failed, also one that is tried again, and its time", async () => {
+  await operations.rollUp(1);
+  const again = { to: "RETRY_WAIT", failures: 1, errorCode: "E1", errorMessage: "later" } as const;
+  const held = [await running(db.store), await running(db.store), await running(db.store)];
+  const [retried, failed, done] = held.map((job) => settlementOf(job));
+  const group = [{ ...retried, ...again }, { ...failed, ...again, to: "FAILED" }, { ...done }] as Settlement[];
+  await db.store.settle(group, settleOptions);
+  const totals = await until("the roll-up of all ends", async () => {
+    await operations.rollUp(100);
+    const [kind] = await operations.kindTotals();
+    return kind?.attempts.count === 3 ? kind : null;
+  });
+  expect(totals).toMatchObject({ retried: 1, failed: 1, succeeded: 1, failedAttempts: { count: 2 } });
+  expect(totals.failedAttempts.buckets.reduce((sum, count) => sum + count, 0)).toBe(2);
+});
+
+test("a settle of many outcomes names the reason and the code of each, by the stream and by the table of events", async () => {
+  const outcomes = [
+    { reason: "timeout", errorCode: "E1" },
+    { reason: "stopped", errorCode: "E1" },
+    { reason: "timeout", errorCode: "E2" },
+    { reason: "timeout", errorCode: "E1" },
+  ];
+  const held = [];
+  for (const _ of outcomes) held.push(await running(db.store));
+  const { cursor } = await operations.stream(null, 1);
+  const failed = { to: "FAILED", failures: 1, errorMessage: "it broke" } as const;
+  const settlements = held.map((job, n) => settlementOf(job, { ...failed, ...outcomes[n] }));
+  expect((await db.store.settle(settlements, settleOptions)).settled).toHaveLength(4);
+  const { events } = await readOn(operations, cursor, 100);
+  const reasons = new Map(events.map(({ jobId, reason }) => [jobId, reason]));
+  expect(held.map(({ jobId }) => reasons.get(jobId))).toEqual(outcomes.map(({ reason }) => reason));
+  const { rows } = await db.pool.query<{ reason: string; errorCode: string }>(
+    `select reason, error_code as "errorCode" from belfry.move where to_state = 'FAILED' order by job_id`,
+  );
+  expect(rows).toEqual(outcomes);
 });
 
 test("a rescue names the worker that each job was lost with, by the stream and by the table of events", async () => {

@@ -79,6 +79,17 @@ test("each event goes to the webhook once, signed, in order, and is marked", asy
   });
 });
 
+test("events are marked in whichever order their statements began", async () => {
+  const { publish, marked, call, advance } = await begun(0);
+  const hour = 3_600_000;
+  for (const [key, ms] of Object.entries({ last: 48 * hour, first: -48 * hour, between: 24 * hour })) {
+    await advance(ms);
+    await call("POST", "/jobs", { kind: "ping", key });
+  }
+  expect(await publish(nowhere)).toBe(3);
+  expect(await marked()).toEqual([true, true, true]);
+});
+
 test("a sink that refuses gets the same events under the same ids, later each time, and nothing is marked meanwhile", async () => {
   const { publish, marked, advance, logged } = await begun();
   const { url, received } = await receiver((n) => ({ status: n <= 2 ? 500 : 200 }));

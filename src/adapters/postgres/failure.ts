@@ -59,7 +59,7 @@ export function converted(error: unknown, doing: string): Error {
       cause: error,
     });
   }
-  if (isSqlState(code) && !isBroken(code)) {
+  if (isOfServer(error, code) && !isBroken(code)) {
     const more = advice[code];
     const constraint = constraintOf(error);
     return new DatabaseError(`${doing} failed with ${code}: ${text}${more === undefined ? "" : `; ${more}`}`, {
@@ -109,7 +109,9 @@ const isOurs = (error: unknown): error is Error =>
   error instanceof UnknownOutcome ||
   error instanceof FenceLost;
 
-const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code);
+/** `EPIPE`, of a socket whose other end is gone, looks like a SQLSTATE: errors of sockets name their call. */
+const isOfServer = (error: unknown, code: string): boolean =>
+  /^[0-9A-Z]{5}$/.test(code) && !(error instanceof Error && "syscall" in error);
 
 /** Class 08 and the shutdown codes end the session: whether a commit got through is not known. */
 const isBroken = (code: string): boolean => code.startsWith("08") || /^57P0[1245]$/.test(code);

@@ -216,15 +216,12 @@ async function workers(session: Session, since: number): ReturnType<OverviewStor
 }
 
 async function failureGroups(session: Session, kind: string | null): ReturnType<OverviewStore["failureGroups"]> {
-  const rows = await session.run(readFailureGroups, [
-    operationsLimits.failureRowsMax,
-    kind,
-    operationsLimits.failureGroupsMax,
-    operationsLimits.failureSamplesShown,
-  ]);
+  const { failureRowsMax, failureGroupsMax, failureSamplesShown } = operationsLimits;
+  const found = await session.run(readFailureGroups, [failureRowsMax, kind, failureGroupsMax + 1, failureSamplesShown]);
+  const rows = found.flatMap((row) => (row.fingerprint === null ? [] : [row]));
   return {
-    isMore: (rows[0]?.looked ?? 0) >= operationsLimits.failureRowsMax,
-    groups: rows.map((row) => ({
+    isMore: (found[0]?.looked ?? 0) >= failureRowsMax || rows.length > failureGroupsMax,
+    groups: rows.slice(0, failureGroupsMax).map((row) => ({
       fingerprint: row.fingerprint,
       kind: row.kind,
       errorCode: row.error_code,

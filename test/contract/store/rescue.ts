@@ -132,8 +132,12 @@ function rescueBounds(open: OpenStore): void {
     const { jobId } = await running(store);
     await advance(minute);
     await store.installFence({ name: "pass", token: 2 });
-    await expect(store.rescue({ ...options, fence: { name: "pass", token: 1 } })).rejects.toThrow(FenceLost);
-    expect((await show(store, jobId)).job.state).toBe("RUNNING");
+    const stale = { ...options, fence: { name: "pass", token: 1 } };
+    await expect(store.rescue(stale)).rejects.toThrow(FenceLost);
+    const seen: string[] = [];
+    const inSameTransaction = async (): Promise<void> => void seen.push("hook");
+    await expect(store.rescue({ ...stale, inSameTransaction })).rejects.toThrow(FenceLost);
+    expect([seen, (await show(store, jobId)).job.state]).toEqual([[], "RUNNING"]);
   });
 }
 

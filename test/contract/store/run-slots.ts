@@ -56,6 +56,19 @@ export function runSlotsContract(open: OpenStore): void {
       expect(await next(store)).toBe("runs");
     });
 
+    test("is no matter of the run's tasks: each has the slots of its own, also of two of one kind", async () => {
+      const { store } = at();
+      const ofSlots = (keys: readonly string[]) => ({ job: aJob({ kind: "settlement.task", slotKeys: keys }) });
+      const tasks = [aTask("a", [], ofSlots([])), aTask("b", [], ofSlots(slotKeys)), aTask("c", [], ofSlots([]))];
+      await store.installSlots([overlap]);
+      const { runId } = await store.startRun(aRun({ tasks }));
+      await claimed(store);
+      const states = [];
+      for (const { jobId } of await store.tasks(runId, { limit: 10 }))
+        states.push((await claimOne(store, jobId)).state);
+      expect(states).toEqual(["RUNNING", "SKIPPED", "RUNNING"]);
+    });
+
     test("passes to a run of pages with its seal, and stays the job's before that", async () => {
       const { store } = at();
       await store.installSlots([overlap]);

@@ -164,6 +164,8 @@ function stopping(open: OpenStore): void {
     const { aftermath } = await planned(store, [...past, occurrenceAt(now + minute)]);
     expect(await store.deleteSchedule("every-minute")).toEqual({ refused: "waiting" });
     expect((await ledger(store)).map((row) => row.outcome)).toEqual(Array.from({ length: 10 }, () => "PLANNED"));
+    // The time to come, which a deletion withdraws first, is there still.
+    expect((await ledger(store))[0]?.nominalAt).toBeGreaterThan(now);
     expect(only(await store.schedules())).toMatchObject({ version: 1 });
     const [one] = aftermath.outbox.flatMap(({ messages }) => messages);
     if (one === undefined) throw new Error("a past time was planned");

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Claimed } from "../../../src/core/ports/ports.ts";
 import { aJob, claimOne, eachTest, outboxIds } from "./fixture.ts";
 import { insertMany, insertOne, minute, only, running, settlementOf } from "./fixture.ts";
 import { settleOne, settleOptions, show } from "./fixture.ts";
@@ -45,6 +46,16 @@ function children(open: OpenStore): void {
     expect(inserted.map((job) => job.state).toSorted()).toEqual(["PENDING", "QUEUED"]);
     expect(only(outbox)).toMatchObject({ lane: "mail" });
     expect(outboxIds(outbox)).toEqual(inserted.filter((job) => job.state === "QUEUED").map((job) => job.id));
+  });
+
+  test("of jobs that are settled together each one's children are inserted, whichever of them has none", async () => {
+    const { store } = at();
+    const [none, one, two] = [await running(store), await running(store), await running(store)];
+    const childOf = (job: Claimed) => aJob({ kind: "child", key: `of ${job.jobId}` });
+    const group = [none, one, two].map((job) => settlementOf(job, { children: job === none ? [] : [childOf(job)] }));
+    expect((await store.settle(group, settleOptions)).settled).toHaveLength(3);
+    const inserted = await store.jobs({ kind: "child", limit: 10 });
+    expect(inserted.map(({ key }) => key).toSorted()).toEqual([one, two].map((job) => `of ${job.jobId}`).toSorted());
   });
 
   test("a child whose key exists already is not inserted twice", async () => {

@@ -247,6 +247,21 @@ function waking(open: OpenStore): void {
     expect(await claimOne(store, id)).toMatchObject({ state: "RUNNING", attempt: 1, generation: 3 });
   });
 
+  test("a claim that SKIPs the row a slot was kept for names that slot as freed, so that the next one is woken", async () => {
+    const { store, advance } = at();
+    await store.installSlots([cap(1)]);
+    const holder = await running(store, capped);
+    const expiring = { ...capped, expiresAt: (await store.now()) + minute };
+    const ids = await insertMany(store, [expiring, capped]);
+    await claimAll(store, ids);
+    await settleOne(store, holder);
+    const message = only(only(await store.wake({ slotKeys: ["cap:x"], limit: 10 })).messages);
+    await advance(2 * minute);
+    const { claimed, aftermath } = await store.claim([message], { worker: "worker-1", alone: false });
+    expect(only(claimed)).toMatchObject({ jobId: ids[0], state: "SKIPPED", reason: "expired" });
+    expect(outboxIds(await store.wake({ slotKeys: aftermath.freed, limit: 10 }))).toEqual([ids[1]]);
+  });
+
   test("a slot that a canceled job left behind is free for wake once its lease would have ended", async () => {
     const { store, advance } = at();
     const { holder, ids } = await fullWithHeld(store, 1);

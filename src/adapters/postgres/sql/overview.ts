@@ -177,11 +177,13 @@ export interface FailureGroupRow {
   readonly first_at: number;
   readonly last_at: number;
   readonly samples: { jobId: string; at: number; message: string | null }[];
-  readonly looked: number;
 }
 
-/** Failures that look alike, among the newest $1 of all kinds. $2 kind or null $3 groups and $4 samples of each at most. Locks nothing. */
-export const readFailureGroups = statement<FailureGroupRow>(
+/**
+ * Failures that look alike, among the newest $1 of all kinds, with how many those were. $2 kind or null $3 groups and $4 samples of each
+ * at most. Locks nothing.
+ */
+export const readFailureGroups = statement<{ looked: number } & (FailureGroupRow | { fingerprint: null })>(
   "failure-groups",
   `
 with newest as materialized (
@@ -191,11 +193,13 @@ with newest as materialized (
     count(*)::int as jobs, belfry.ms(min(finished_at)) as first_at, belfry.ms(max(finished_at)) as last_at
   from newest where $2::text is null or kind = $2::text group by 1, kind, error_code
 )
-select g.*, s.samples, (select count(*)::int from newest) as looked
-from (select * from grouped order by jobs desc, ids[1] desc limit $3) g cross join lateral (
+select g.*, s.samples, n.looked
+from (select count(*)::int as looked from newest) n
+left join (select * from grouped order by jobs desc, ids[1] desc limit $3) g on true
+left join lateral (
   select jsonb_agg(jsonb_build_object('jobId', id::text, 'at', belfry.ms(finished_at), 'message', error_message) order by id desc) as samples
   from belfry.job where id = any(g.ids)
-) s
+) s on true
 order by g.jobs desc, g.ids[1] desc`,
 );
 

@@ -1,0 +1,37 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { converted } from "../../src/adapters/postgres/failure.ts";
+import { UnknownOutcome } from "../../src/core/ports/ports.ts";
+
+/** What a write gets on a connection whose other end has gone: on a Unix socket it is never another error. */
+async function brokenPipe(): Promise<Error> {
+  const folder = mkdtempSync(join(tmpdir(), "belfry-pipe-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const server = createServer({ allowHalfOpen: true }, (socket) => socket.destroy());
+  server.listen(join(folder, "s"));
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const client = connect({ path: join(folder, "s"), allowHalfOpen: true });
+  const gone = once(client, "end");
+  client.resume();
+  await gone;
+  const failed = once(client, "error");
+  client.write("select 1");
+  const [error] = (await failed) as [Error];
+  return error;
+}
+
+test("a statement that is written to a connection whose other end has gone has no known outcome", async () => {
+  const error = await brokenPipe();
+  expect(error).toMatchObject({ code: "EPIPE" });
+  expect(converted(error, "statement settle")).toBeInstanceOf(UnknownOutcome);
+});
+
+test("a refusal of the server keeps its SQLSTATE, also one that an app made up of letters", () => {
+  const raised = Object.assign(new Error("no seats"), { severity: "ERROR", code: "SEATS" });
+  expect(converted(raised, "statement settle")).toMatchObject({ name: "DatabaseError", code: "SEATS" });
+});
