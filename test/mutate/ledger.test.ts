@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { functionHit, instrumented } from "./instrument.ts";
 import { accepted } from "./kept.ts";
 import { addToLedger, type Judged, openOnes, published, readLedger } from "./ledger.ts";
-import { mutatedFiles } from "./places.ts";
+import { filesOf, mutatedFiles } from "./places.ts";
 import { statementTexts } from "./statements.ts";
 
 const killed: Judged = { is: "killed", commit: "01234567" };
@@ -57,6 +57,13 @@ test("a coverage run sees which statement is sent and which function is entered"
   expect(instrumented(sends, readFileSync(sends, "utf8"), false)).toContain("add(`sql:${name}`)");
   const [first = ""] = mutatedFiles().filter((name) => name.endsWith("job/decide.ts"));
   expect(instrumented(first, readFileSync(first, "utf8"), true)).toContain(functionHit(first, "decide"));
+});
+
+test("a pattern that finds no file is refused: what it stood for would be left out unseen", () => {
+  expect(() => filesOf("src/api/roles*.ts")).toThrow("no file is src/api/roles*.ts");
+  expect(mutatedFiles()).toEqual(
+    expect.arrayContaining(["src/api/caller.ts", "src/api/scope.ts", "src/core/job/decide.ts"]),
+  );
 });
 
 test("the texts of all statements are known", async () => {
