@@ -135,7 +135,9 @@ function changes(its: OperatorWorld, job: Job): void {
   job("pause a lane until 6:00", 3, async (at) => {
     await at.link("Lanes & workers");
     await at.button("Pause lane slow");
-    await at.page.getByLabel("Until").fill("6:00");
+    // Not the hour that begins for the reader in Seoul while it is looked at.
+    const hour = new Date().getUTCHours() === 20 ? 18 : 6;
+    await at.page.getByLabel("Until").fill(`${hour}:00`);
     await at.button("Pause the lane");
     const lanes = () => its.call<{ lanes: { name: string; pausedUntil: string | null }[] }>("GET", "/lanes");
     const end = await until(
@@ -143,7 +145,7 @@ function changes(its: OperatorWorld, job: Job): void {
       async () => (await lanes()).lanes.find(({ name }) => name === "slow")?.pausedUntil,
     );
     // By the clock of the person at the page.
-    expect(await at.page.evaluate((iso) => new Date(iso).getHours(), end)).toBe(6);
+    expect(await at.page.evaluate((iso) => new Date(iso).getHours(), end)).toBe(hour);
     expect(Date.parse(end)).toBeGreaterThan(Date.now());
     await its.call("POST", "/lanes/slow/resume");
   });

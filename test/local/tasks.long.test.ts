@@ -21,7 +21,7 @@ function appIn(folder: string): URL {
     file,
     `import { once } from "node:events";
 import { defineApp, defineJob } from ${JSON.stringify(core)};
-const long = defineJob({ id: "long", runOn: "fargate", timeout: "2h", lease: "2s", retry: { maxAttempts: 3, base: "1ms" },
+const long = defineJob({ id: "long", runOn: "fargate", timeout: "2h", lease: "1m", retry: { maxAttempts: 3, base: "1ms" },
   async run(_, ctx) {
     await ctx.heartbeat(0.5);
     if (ctx.attempt === 1) await once(ctx.signal, "abort", { signal: AbortSignal.timeout(600_000) }).catch(() => {});
