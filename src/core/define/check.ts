@@ -3,7 +3,7 @@ import { contractLimits } from "../job/contract-limits.ts";
 import { type Problem, ProblemList } from "./problem.ts";
 import { ruleProblem } from "../calendar/rule.ts";
 import { checkId, readCount } from "./setting.ts";
-import { type PerStage, valueFor } from "./stage.ts";
+import { type ByStage, type PerStage, valueFor } from "./stage.ts";
 
 /**
  * All problems of the definitions of a stage, in the order of the apps; empty when they can run. `stages` are the known
@@ -110,18 +110,19 @@ function checkNumber(
     readonly stages: readonly string[] | undefined;
   },
 ): void {
-  if (typeof setting === "object") checkStages(problems, field, setting, stages);
+  checkStages(problems, field, setting, stages);
   readCount(problems, field, valueFor(stage, setting), { min, max, fallback: null });
 }
 
 function checkStages(
   problems: ProblemList,
   field: string,
-  setting: Readonly<Record<string, unknown>> | undefined,
+  setting: PerStage<number> | ByStage<unknown> | undefined,
   stages: readonly string[] | undefined,
 ): void {
   if (setting === undefined || stages === undefined) return;
-  for (const [name, value] of Object.entries(setting)) {
+  // A number, which is the same in all stages, has no entries.
+  for (const [name, value] of Object.entries(setting) as [string, unknown][]) {
     if (name === "default" || stages.includes(name)) continue;
     problems.add(
       `${field}.${name}`,

@@ -108,15 +108,16 @@ export function readGraph(id: string, tasks: unknown): readonly GraphTask[] {
   throw new PermanentError(shown, { code: "INVALID_GRAPH" });
 }
 
+/** With a problem found, what it returns is used no further. */
 function readTask(problems: ProblemList, task: unknown, place: number): GraphTask {
-  const given: Readonly<Record<string, unknown>> = typeof task === "object" && task !== null ? { ...task } : {};
-  const { name, after = [], join } = given;
+  // What is no object has none of these fields.
+  const { name, after = [], join }: Readonly<Record<string, unknown>> = { ...(task as object) };
   if (typeof name !== "string") problems.add(`tasks.${place}.name`, name, "must be text", "name the task");
   const isList = Array.isArray(after) && after.every((one) => typeof one === "string");
   if (!isList) problems.add(`tasks.${place}.after`, after, "must be a list of task names", "name the predecessors");
   return {
     name: String(name),
-    after: isList ? after : [],
+    after: after as readonly string[],
     join: readChoice(problems, `tasks.${place}.join`, join, { choices: joinRules, fallback: "all" }),
   };
 }

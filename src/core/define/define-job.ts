@@ -200,8 +200,8 @@ function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems
     lane: options.lane ?? "default",
     runOn,
     size: sizeFrom(options.size, runOn, problems),
-    ...(options.environment === undefined ? {} : { environment: options.environment }),
-    ...(options.secrets === undefined ? {} : { secrets: options.secrets }),
+    environment: options.environment,
+    secrets: options.secrets,
     timeoutMs: timeoutFrom(options.timeout, runOn, problems),
     leaseMs: readDuration(problems, "lease", options.lease, {
       ...leaseBounds,

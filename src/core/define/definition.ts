@@ -26,8 +26,8 @@ export interface JobDefinition {
   readonly lane: string;
   readonly runOn: "lambda" | "fargate";
   /** Names of variables and of secrets that its handler reads: the stage has to give them to its lane. */
-  readonly environment?: readonly string[];
-  readonly secrets?: readonly string[];
+  readonly environment?: readonly string[] | undefined;
+  readonly secrets?: readonly string[] | undefined;
   /** Of its task; null is that of the task definition. */
   readonly size: TaskSize | null;
   readonly timeoutMs: number;

@@ -101,34 +101,34 @@ function checkAfter(
 
 /** @returns the names along one cycle, the first repeated at the end; null when there is none. */
 export function findCycle(tasks: readonly GraphTask[]): readonly string[] | null {
-  const open = new Map(tasks.map((task) => [task.name, task.after.length]));
-  const successors = Map.groupBy(
-    tasks.flatMap((task) => task.after.map((before) => ({ before, name: task.name }))),
-    (edge) => edge.before,
-  );
-  const free = tasks.filter((task) => task.after.length === 0).map((task) => task.name);
-  for (let name = free.pop(); name !== undefined; name = free.pop()) {
-    open.delete(name);
-    for (const edge of successors.get(name) ?? []) {
-      const left = (open.get(edge.name) ?? 0) - 1;
-      open.set(edge.name, left);
-      if (left === 0) free.push(edge.name);
+  const stuck = neverFree(tasks);
+  const names = new Set(stuck.map(({ name }) => name));
+  // Each of them waits for another one of them, so a walk back comes to a task that it has passed.
+  const back = new Map(stuck.map(({ name, after }) => [name, after.find((before) => names.has(before))]));
+  const passed = new Set<string>();
+  for (let name = stuck[0]?.name; name !== undefined; name = back.get(name)) {
+    if (passed.has(name)) {
+      const path = [...passed];
+      return [name, ...path.slice(path.indexOf(name)).toReversed()];
     }
+    passed.add(name);
   }
-  const [first] = open.keys();
-  return first === undefined ? null : walkBack(tasks, open, first);
+  return null;
 }
 
-/** Every remaining task waits for another remaining one, so a walk back must find a cycle. */
-function walkBack(tasks: readonly GraphTask[], open: ReadonlyMap<string, number>, first: string): readonly string[] {
-  const byName = new Map(tasks.map((task) => [task.name, task]));
-  const path: string[] = [];
-  const places = new Map<string, number>();
-  let name = first;
-  while (!places.has(name)) {
-    places.set(name, path.length);
-    path.push(name);
-    name = byName.get(name)?.after.find((before) => open.has(before)) ?? first;
+/** The tasks that still wait when each one that waits for nothing has been taken away, and so on. */
+function neverFree(tasks: readonly GraphTask[]): readonly GraphTask[] {
+  const open = tasks.map((task) => ({ ...task, left: task.after.length }));
+  const successors = Map.groupBy(
+    open.flatMap((task) => task.after.map((before) => ({ before, task }))),
+    (edge) => edge.before,
+  );
+  const free = open.filter(({ left }) => left === 0);
+  for (let taken = free.pop(); taken !== undefined; taken = free.pop()) {
+    for (const { task } of successors.get(taken.name) ?? []) {
+      task.left -= 1;
+      if (task.left === 0) free.push(task);
+    }
   }
-  return [name, ...path.slice(places.get(name) ?? 0).toReversed()];
+  return open.filter(({ left }) => left > 0);
 }

@@ -12,10 +12,10 @@ export function readMisfire(misfire: SchedulePolicies["misfire"], problems: Prob
 }
 
 function readCatchUp({ maxAge, maxCount, pace }: CatchUp, problems: ProblemList): Omit<Misfire, "rule"> {
-  const age = { min: 1, max: contractLimits.misfireAgeMsMax, fallback: 0 };
+  const age = { min: 1, max: contractLimits.misfireAgeMsMax, fallback: null };
   const paces = { min: 1, max: contractLimits.misfireAgeMsMax, fallback: contractLimits.catchUpPaceMsDefault };
   return {
-    maxAgeMs: maxAge === undefined ? null : readDuration(problems, "misfire.all.maxAge", maxAge, age),
+    maxAgeMs: readDuration(problems, "misfire.all.maxAge", maxAge, age),
     maxCount: readCount(problems, "misfire.all.maxCount", maxCount, {
       min: 1,
       max: contractLimits.misfireCountMax,

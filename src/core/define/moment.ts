@@ -17,7 +17,7 @@ export const momentPayload = ({ scheduledFor, day, timezone, isCatchUp, missedCo
 
 /** @returns null for a payload that names none. */
 export const momentInPayload = (payload: Json): Moment | null =>
-  typeof payload === "object" && payload !== null && "moment" in payload ? readMoment(payload["moment"] ?? null) : null;
+  readMoment((payload as { readonly moment?: Json } | null)?.moment);
 
 /** Whether a fan-out or sweep accepts this payload: none, or the moment of a continuation or a trigger. */
 export const isMomentPayload = (payload: unknown): boolean =>
@@ -27,9 +27,11 @@ export const isMomentPayload = (payload: unknown): boolean =>
 export const momentJson = (moment: Moment): Json => ({ ...moment, scheduledFor: moment.scheduledFor.toISOString() });
 
 /** @returns null for what is no stored moment. */
-export function readMoment(stored: Json): Moment | null {
-  if (typeof stored !== "object" || stored === null) return null;
-  const { scheduledFor, day, timezone, isCatchUp, missedCount } = stored as Readonly<Record<string, Json>>;
+export function readMoment(stored: Json | undefined): Moment | null {
+  // What is no object has none of these fields.
+  const { scheduledFor, day, timezone, isCatchUp, missedCount }: Readonly<Record<string, unknown>> = {
+    ...(stored as object),
+  };
   const at = new Date(typeof scheduledFor === "string" ? Date.parse(scheduledFor) : Number.NaN);
   if (Number.isNaN(at.getTime()) || typeof day !== "string" || typeof timezone !== "string") return null;
   return {

@@ -78,7 +78,6 @@ function write(value: unknown, at: Writing): string {
   if (value === null || typeof value === "boolean") return JSON.stringify(value);
   if (typeof value === "string") return writeText(value, at);
   if (typeof value === "number") return writeNumber(value, at);
-  if (Array.isArray(value)) return writeList(value, at);
   if (typeof value === "object") return writeObject(value, at);
   throw new TypeError(
     `${place(at)} holds a ${typeof value}, which JSON cannot say: pass strings, numbers, booleans, arrays or objects`,
@@ -116,15 +115,16 @@ const writeList = (list: readonly unknown[], at: Writing): string =>
   `[${Array.from(list, (item, index) => writeAt(index, item ?? null, at)).join(",")}]`;
 
 function writeObject(value: object, at: Writing): string {
-  const plain = "toJSON" in value && typeof value.toJSON === "function" ? (value.toJSON() as unknown) : value;
+  const { toJSON } = value as { readonly toJSON?: unknown };
+  const plain: unknown = typeof toJSON === "function" ? Reflect.apply(toJSON, value, []) : value;
   if (typeof plain !== "object" || plain === null) return write(plain, at);
   if (Array.isArray(plain)) return writeList(plain, at);
-  const entries = Object.entries(plain).filter(([, item]) => item !== undefined);
-  at.keysLeft -= entries.length;
+  const fields = new Map(Object.entries(plain).filter(([, item]) => item !== undefined));
+  at.keysLeft -= fields.size;
   if (at.keysLeft < 0)
     throw new RangeError(`payload has more than ${contractLimits.payloadKeysMax} keys: pass a reference instead`);
-  entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  return `{${entries.map(([name, item]) => `${writeText(name, at)}:${writeAt(name, item, at)}`).join(",")}}`;
+  const names = [...fields.keys()].toSorted();
+  return `{${names.map((name) => `${writeText(name, at)}:${writeAt(name, fields.get(name), at)}`).join(",")}}`;
 }
 
 function writeAt(name: string | number, value: unknown, at: Writing): string {
@@ -167,21 +167,11 @@ export function checkedInput(
   bytesMax: number = contractLimits.payloadBytesMax,
 ): Pick<NewJob, "payload" | "canonicalInput"> {
   const text = canonical(payload);
-  // A unit of a string is at most three bytes, so most payloads need no count.
-  if (text.length * 3 > bytesMax && utf8Bytes(text) > bytesMax) {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > bytesMax) {
     throw new RangeError(
-      `payload of "${kind}" is ${utf8Bytes(text)} bytes; the limit is ${bytesMax}: store it elsewhere and pass a reference`,
+      `payload of "${kind}" is ${bytes} bytes; the limit is ${bytesMax}: store it elsewhere and pass a reference`,
     );
   }
   return { payload: JSON.parse(text) as Json, canonicalInput: text };
-}
-
-/** Length in UTF-8 without allocating the bytes. */
-function utf8Bytes(text: string): number {
-  let bytes = 0;
-  for (const character of text) {
-    const point = character.codePointAt(0) ?? 0;
-    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-  }
-  return bytes;
 }

@@ -34,7 +34,7 @@ export interface SpecMaker {
 export function specMaker(options: PlainOptions, job: JobDefinition, payload: Json, problems: ProblemList): SpecMaker {
   const notes: string[] = [];
   const expression = readExpression(options, problems, notes);
-  const launch = mapStages<Launch, Launch>(options.launch ?? "tick", (value) =>
+  const launch = mapStages<Launch | undefined, Launch>(options.launch, (value) =>
     readChoice(problems, "launch", value, { choices: ["tick", "rule"], fallback: "tick" }),
   );
   const fromCode = {
@@ -79,7 +79,8 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
   return { specFor, notes };
 }
 
-const noExpression = () => ({ form: "at", at: 0 }) as const;
+/** Stands where none could be read: `specFor` is not called then. */
+const noExpression = () => ({ form: "at", at: Number.NaN }) as const;
 
 function readExpression(options: PlainOptions, problems: ProblemList, notes: string[]): (stage: string) => Expression {
   const given = [options.cron, options.every, options.at].filter((each) => each !== undefined);
@@ -89,15 +90,18 @@ function readExpression(options: PlainOptions, problems: ProblemList, notes: str
   }
   if (options.cron !== undefined) return readCron(options.cron, problems, notes);
   if (options.every !== undefined) return readEvery(options.every, problems);
-  return readAt(options.at ?? "", problems);
+  return readAt(String(options.at), problems);
 }
 
 function readAt(text: string, problems: ProblemList): (stage: string) => Expression {
   const aws = text.startsWith("at(") ? parseAt(text) : null;
   if (aws?.ok === true) return () => aws.expression;
-  const at = aws === null ? readInstant("at", text, problems) : null;
-  if (aws !== null) problems.add("at", text, withoutSubject(aws.problem), "");
-  return () => ({ form: "at", at: at ?? 0 });
+  if (aws !== null) {
+    problems.add("at", text, withoutSubject(aws.problem), "");
+    return noExpression;
+  }
+  const at = readInstant("at", text, problems);
+  return at === null ? noExpression : () => ({ form: "at", at });
 }
 
 function readCron(text: string, problems: ProblemList, notes: string[]): (stage: string) => Expression {
@@ -107,16 +111,19 @@ function readCron(text: string, problems: ProblemList, notes: string[]): (stage:
   return () => ({ form: "cron", cron: text });
 }
 
+/** Of a schedule that has no value for any stage, and so is off in all. */
+const everyMsUnset = 60_000;
+
 /** A stage in which it is off needs no value; it then has the first one listed. */
 function readEvery(every: PerStage<string>, problems: ProblemList): (stage: string) => Expression {
   const byStage = mapStages(every, (value, stage) =>
     readPeriodOf(stage === null ? "every" : `every.${stage}`, value, problems),
   );
-  return (stage) => ({ form: "every", everyMs: valueFor(stage, byStage) ?? Object.values(byStage)[0] ?? 60_000 });
+  return (stage) => ({ form: "every", everyMs: valueFor(stage, byStage) ?? Object.values(byStage)[0] ?? everyMsUnset });
 }
 
 function readPeriodOf(field: string, value: string, problems: ProblemList): number {
-  const bounds = { min: contractLimits.everyMsMin, max: contractLimits.everyMsMax, fallback: 60_000 };
+  const bounds = { min: contractLimits.everyMsMin, max: contractLimits.everyMsMax, fallback: everyMsUnset };
   if (typeof value !== "string" || !value.startsWith("rate(")) return readDuration(problems, field, value, bounds);
   const rate = parseRate(value);
   if (rate.ok) return rate.expression.everyMs;

@@ -6,10 +6,10 @@ import { formatDuration, parseDuration } from "../calendar/duration.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import type { ProblemList } from "./problem.ts";
 
-interface DurationBounds {
+interface DurationBounds<T> {
   readonly min: number;
   readonly max: number;
-  readonly fallback: number;
+  readonly fallback: T;
   /** Added to the rule: why the bound is there. */
   readonly because?: string;
   /** What to do when it is too long, if that is more than choosing a shorter one. */
@@ -17,7 +17,12 @@ interface DurationBounds {
 }
 
 /** @returns milliseconds. */
-export function readDuration(problems: ProblemList, field: string, value: unknown, bounds: DurationBounds): number {
+export function readDuration<T>(
+  problems: ProblemList,
+  field: string,
+  value: unknown,
+  bounds: DurationBounds<T>,
+): number | T {
   if (value === undefined) return bounds.fallback;
   const ms = parseDuration(value);
   if (ms === null) {

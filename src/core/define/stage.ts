@@ -14,11 +14,11 @@ export function valueFor<T extends string | number | boolean>(
 ): T | undefined {
   if (typeof setting !== "object") return setting;
   if (Object.hasOwn(setting, stage)) return setting[stage];
-  return Object.hasOwn(setting, "default") ? setting["default"] : undefined;
+  return setting["default"];
 }
 
 /** Changes every value of a setting, whether it differs by stage or not; `default` covers a plain value. */
-export function mapStages<T extends string | number | boolean, U>(
+export function mapStages<T extends string | number | boolean | undefined, U>(
   setting: PerStage<T>,
   change: (value: T, stage: string | null) => U,
 ): ByStage<U> {

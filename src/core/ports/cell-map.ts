@@ -26,7 +26,7 @@ export interface CellMap {
   readonly cells: Readonly<Record<string, CellPlace>>;
   readonly ranges: readonly CellRange[];
   /** The stage that was there before it became a cell: ids below `cellLimits.firstId` are its. */
-  readonly first?: string;
+  readonly first?: string | undefined;
 }
 
 /** A job by its key, with what its payload is compared by. */
@@ -56,9 +56,9 @@ const hashes = 2 ** 32;
 const hex = (value: number): string => value.toString(16).padStart(8, "0");
 const of = (digits: string): number => Number.parseInt(digits, 16);
 
-/** The range that has a hash, 0 to 2^32 - 1: its cell, and the cells that had it before. */
+/** The range of a checked map that has a hash, 0 to 2^32 - 1: its cell, and the cells that had it before. */
 export function rangeAt({ ranges }: Pick<CellMap, "ranges">, at: number): CellRange {
-  const found = ranges.find(({ from, to }) => of(from) <= at && at <= of(to));
+  const found = ranges.find(({ to }) => at <= of(to));
   if (found === undefined) throw new Error(`no range of the cell map has ${hex(at)}: it was not checked`);
   return found;
 }
@@ -76,7 +76,7 @@ export function evenMap(cells: CellMap["cells"], first?: string): CellMap {
   const names = Object.keys(cells);
   const bound = (index: number): number => Math.round((hashes * index) / names.length);
   const ranges = names.map((cell, index) => ({ from: hex(bound(index)), to: hex(bound(index + 1) - 1), cell }));
-  return checked({ version: 1, cells, ranges, ...(first === undefined ? {} : { first }) });
+  return checked({ version: 1, cells, ranges, first });
 }
 
 /**

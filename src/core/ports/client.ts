@@ -47,8 +47,8 @@ export function bindClient(client: EnqueueClient | null): void {
 
 /** @throws Error when this process never connected. */
 export function boundClient(): EnqueueClient {
-  const client = place[bound] ?? null;
-  if (client === null) {
+  const client = place[bound];
+  if (!client) {
     throw new Error(
       "Belfry is not connected in this process: call `await connect()` before enqueueing, enqueue inside a handler, or in a test after `await createTestSystem(...)`",
     );

@@ -42,7 +42,7 @@ export interface Percentiles {
 
 /** Null when nothing was counted. Exact to a bucket, in which durations count as evenly spread. */
 export function percentilesOf(buckets: ReadonlyMap<number, number>): Percentiles | null {
-  const counts = [...buckets].filter(([, count]) => count > 0).toSorted(([a], [b]) => a - b);
+  const counts = [...buckets].toSorted(([a], [b]) => a - b);
   const total = counts.reduce((sum, [, count]) => sum + count, 0);
   if (total === 0) return null;
   const at = (share: number): number => durationAt(counts, total * share);
@@ -53,11 +53,11 @@ function durationAt(counts: readonly (readonly [number, number])[], rank: number
   let below = 0;
   for (const [bucket, count] of counts) {
     if (below + count >= rank) {
-      const low = bucket === 0 ? 0 : (hourBuckets[bucket - 1] ?? 0);
+      const low = hourBuckets[bucket - 1] ?? 0;
       const high = hourBuckets[bucket] ?? low;
       return Math.round((low + ((high - low) * (rank - below)) / count) * 1_000);
     }
     below += count;
   }
-  return 0;
+  throw new RangeError(`rank is ${rank}; it must be at most ${below}, the count of all`);
 }

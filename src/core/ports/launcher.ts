@@ -43,4 +43,4 @@ export interface Launcher {
 export const taskWorker = (task: string, suffix: string): string => `task/${task}:${suffix}`;
 
 /** The task of this worker name, or null for another worker. Lane names contain no slash, so only tasks match. */
-export const taskOf = (worker: string | null): string | null => /^task\/([^:]+):/.exec(worker ?? "")?.[1] ?? null;
+export const taskOf = (worker: string | null): string | null => /^task\/([^:]+):/.exec(String(worker))?.[1] ?? null;
