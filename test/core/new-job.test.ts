@@ -18,6 +18,12 @@ describe("the canonical text of an input", () => {
     );
   });
 
+  test("has the keys in the order of their UTF-16 units", () => {
+    expect(canonical({ b: 1, "10": 2, a: 3, B: 4, "9": 5, ab: 6, "\u{1F600}": 7, "\uFF5E": 8, "": 9 })).toBe(
+      '{"":9,"10":2,"9":5,"B":4,"a":3,"ab":6,"b":1,"\u{1F600}":7,"\uFF5E":8}',
+    );
+  });
+
   test("is JSON that says the same", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: "grapheme" }), (value) => {
@@ -46,6 +52,12 @@ describe("the canonical text of an input", () => {
   test("asks toJSON, also when it answers with a list", () => {
     expect(canonical({ at: new Date(0) })).toBe('{"at":"1970-01-01T00:00:00.000Z"}');
     expect(canonical({ set: { toJSON: () => [2, 1] } })).toBe('{"set":[2,1]}');
+    expect(canonical({ list: Object.assign([1], { toJSON: () => "[1]" }) })).toBe('{"list":"[1]"}');
+    expect(canonical({ at: new Date(Number.NaN), none: { toJSON: () => null } })).toBe('{"at":null,"none":null}');
+  });
+
+  test("takes a toJSON that is no function as the data it is", () => {
+    expect(canonical({ toJSON: "yes" })).toBe('{"toJSON":"yes"}');
   });
 
   test("keeps a key called __proto__ as the data it is", () => {
@@ -120,7 +132,7 @@ describe("the size of a payload", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 40 }), (text) => {
         fc.pre(!text.includes("\u0000"));
-        const bytes = Buffer.byteLength(canonical(text));
+        const bytes = new TextEncoder().encode(canonical(text)).length;
         expect(checkedJson("k", text, bytes)).toBe(text);
         expect(() => checkedJson("k", text, bytes - 1)).toThrow(`is ${bytes} bytes`);
       }),
@@ -160,6 +172,12 @@ describe("a new job", () => {
     ["with half a surrogate pair", "a\uD83D"],
   ])("refuses a key that is %s, and names the kind", (_what, key) => {
     expect(() => newJob(mail, "dev", { ...input, key })).toThrow(/key of "mail"/);
+  });
+
+  test("takes the canonical text that came with its payload, and writes one where none came", () => {
+    const { canonicalInput: _, ...bare } = input;
+    expect(newJob(mail, "dev", { ...bare, key: null }).canonicalInput).toBe('{"to":"ada"}');
+    expect(newJob(mail, "dev", { ...input, key: null, canonicalInput: "{}" }).canonicalInput).toBe("{}");
   });
 
   test("takes a key of the greatest length", () => {

@@ -104,15 +104,15 @@ describe("a schedule in a stage", () => {
 });
 
 describe("the scopes of a stage", () => {
-  const apps = [
+  const apps = () => [
     defineApp({ name: "shop", jobs: [job("mail", { lane: "post" })], lanes: { bulk: {} } }),
     defineApp({ name: "bank", jobs: [job("pay")] }),
   ];
   const found = (...scopes: readonly Omit<CallerScope, "callers">[]): readonly string[] =>
-    checkScopes({ name: "dev", scopes: scopes.map((scope) => ({ callers: ["local"], ...scope })) }, apps).map(line);
+    checkScopes({ name: "dev", scopes: scopes.map((scope) => ({ callers: ["local"], ...scope })) }, apps()).map(line);
 
   test("name apps and lanes there are", () => {
-    expect(checkScopes({ name: "dev" }, apps)).toEqual([]);
+    expect(checkScopes({ name: "dev" }, apps())).toEqual([]);
     expect(found({})).toEqual([]);
     expect(found({ apps: ["shop", "bank"], lanes: ["default", "bulk", "post"] })).toEqual([]);
   });

@@ -110,12 +110,12 @@ describe("the size of a task", () => {
 });
 
 describe("enqueue", () => {
-  const job = defineJob({ id: "a", run: () => {} });
+  const job = () => defineJob({ id: "a", run: () => {} });
 
   test("refuses a client that does not answer for the job", async () => {
     bindClient({ enqueue: async () => [] });
-    await expect(job.enqueue()).rejects.toThrow('enqueue of "a" got no answer for its one job');
-    expect(await job.enqueueAll([])).toEqual([]);
+    await expect(job().enqueue()).rejects.toThrow('enqueue of "a" got no answer for its one job');
+    expect(await job().enqueueAll([])).toEqual([]);
   });
 
   test("says what to do in a process that never connected", () => {
@@ -129,14 +129,14 @@ describe("enqueue", () => {
 
 describe("an error of a handler", () => {
   test.each([
-    [new PermanentError("no"), "PERMANENT"],
-    [new PermanentError("no", { code: "GONE" }), "GONE"],
-    [new RetryLater("no"), "RETRY_LATER"],
-    [new RetryLater("no", { code: "BUSY" }), "BUSY"],
-    [new AmbiguousError("no"), "AMBIGUOUS"],
-    [new AmbiguousError("no", { code: "SENT" }), "SENT"],
-  ])("%o has the code %s", (error, code) => {
-    expect(error.code).toBe(code);
+    [() => new PermanentError("no"), "PERMANENT"],
+    [() => new PermanentError("no", { code: "GONE" }), "GONE"],
+    [() => new RetryLater("no"), "RETRY_LATER"],
+    [() => new RetryLater("no", { code: "BUSY" }), "BUSY"],
+    [() => new AmbiguousError("no"), "AMBIGUOUS"],
+    [() => new AmbiguousError("no", { code: "SENT" }), "SENT"],
+  ])("%s has the code %s", (made, code) => {
+    expect(made().code).toBe(code);
   });
 
   test("of an HTTP answer without headers is left to the backoff", () => {

@@ -4,8 +4,9 @@ import { defineJob } from "../../src/core/define/define-job.ts";
 import { defineSchedule, type ScheduleOptions } from "../../src/core/define/define-schedule.ts";
 import { describe as line } from "../../src/core/define/problem.ts";
 
-const job = defineJob({ id: "job", run: () => {} });
-const schedule = (options: object) => defineSchedule({ id: "s", run: job, ...options } as ScheduleOptions<void>);
+// Defined in each test: what runs while a file is loaded is no part of a test, and `mutate` leaves it out.
+const job = () => defineJob({ id: "job", run: () => {} });
+const schedule = (options: object) => defineSchedule({ id: "s", run: job(), ...options } as ScheduleOptions<void>);
 const problemsOf = (options: object): readonly string[] => (schedule(options).problems ?? []).map(line);
 const specOf = (options: object, stage = "dev") => schedule(options).spec(stage, "app");
 const cron = { cron: "0 8 * * *", timezone: "Asia/Seoul" };
@@ -130,13 +131,14 @@ describe("what goes with what", () => {
 });
 
 describe("a fixed payload", () => {
-  const keyed = defineJob({
-    id: "keyed",
-    payload: z.object({ name: z.string() }),
-    key: ({ name }) => name,
-    run: () => {},
-  });
-  const named = (length: number) => problemsOf({ every: "1m", run: keyed, payload: { name: "n".repeat(length) } });
+  const keyed = () =>
+    defineJob({
+      id: "keyed",
+      payload: z.object({ name: z.string() }),
+      key: ({ name }) => name,
+      run: () => {},
+    });
+  const named = (length: number) => problemsOf({ every: "1m", run: keyed(), payload: { name: "n".repeat(length) } });
 
   test.each([1, 512])("may have a key of %i characters", (length) => {
     expect(named(length)).toEqual([]);
