@@ -101,7 +101,7 @@ function readAt(text: string, problems: ProblemList): (stage: string) => Express
     return noExpression;
   }
   const at = readInstant("at", text, problems);
-  return at === null ? noExpression : () => ({ form: "at", at });
+  return () => ({ form: "at", at: Number(at) });
 }
 
 function readCron(text: string, problems: ProblemList, notes: string[]): (stage: string) => Expression {
