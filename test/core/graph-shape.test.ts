@@ -109,7 +109,11 @@ describe("a cycle", () => {
       [task("a", ["c"]), task("b", ["a"]), task("c", ["b"])],
       ["a", "b", "c", "a"],
     ],
-    ["is found beside a chain", [task("r"), task("s", ["r"]), task("a", ["b"]), task("b", ["a"])], ["a", "b", "a"]],
+    [
+      "is found beside a chain",
+      [task("r"), task("s", ["r"]), task("t", ["s"]), task("a", ["b"]), task("b", ["a"])],
+      ["a", "b", "a"],
+    ],
     ["leaves out what only comes after it", [task("t", ["a"]), task("a", ["b"]), task("b", ["a"])], ["a", "b", "a"]],
     ["leaves out what comes before it", [task("r"), task("a", ["r", "b"]), task("b", ["a"])], ["a", "b", "a"]],
   ])("%s", (_, tasks, expected) => {
