@@ -5,7 +5,7 @@ import { checkMoment, defineFanOut, type FanOutOptions } from "../../src/core/de
 import { defineGraph, type GraphOptions } from "../../src/core/define/define-graph.ts";
 import { defineJob, definitionOf } from "../../src/core/define/define-job.ts";
 import { defineSweep, type SweepOptions } from "../../src/core/define/define-sweep.ts";
-import type { TaskDefinition } from "../../src/core/define/definition.ts";
+import { graphVersionOf, type TaskDefinition } from "../../src/core/define/definition.ts";
 import { PermanentError } from "../../src/core/define/errors.ts";
 import { describe as line } from "../../src/core/define/problem.ts";
 import { sql } from "../../src/core/define/query.ts";
@@ -169,6 +169,11 @@ describe("a graph", () => {
     for (const input of [{}, { size: "big" }]) await task?.onSettled?.(input, {} as never, {} as never);
     expect(seen).toEqual([{ size: 3 }, { size: "big" }]);
   });
+});
+
+test("graphs have a version of their shape, other jobs have none", () => {
+  const made = [graph(() => {}), dataGraph(), fanOut(), sweep(), each()];
+  expect(made.map((job) => graphVersionOf(definitionOf(job)))).toEqual([3, 3, null, null, null]);
 });
 
 describe("a graph as data", () => {

@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineJob, definitionOf, type JobOptions } from "../../src/core/define/define-job.ts";
-import { AmbiguousError, httpError, PermanentError, RetryLater } from "../../src/core/define/errors.ts";
+import {
+  AmbiguousError,
+  httpError,
+  InvalidPayload,
+  KeyConflict,
+  PermanentError,
+  RetryLater,
+} from "../../src/core/define/errors.ts";
 import { describe as line } from "../../src/core/define/problem.ts";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { bindClient, boundClient } from "../../src/core/ports/client.ts";
@@ -137,6 +144,18 @@ describe("an error of a handler", () => {
     [() => new AmbiguousError("no", { code: "SENT" }), "SENT"],
   ])("%s has the code %s", (made, code) => {
     expect(made().code).toBe(code);
+  });
+
+  test.each([
+    ["PermanentError", PermanentError],
+    ["RetryLater", RetryLater],
+    ["AmbiguousError", AmbiguousError],
+    ["InvalidPayload", InvalidPayload],
+    ["KeyConflict", KeyConflict],
+  ])("of another copy of Belfry is a %s by its mark", (name, known) => {
+    const ofCopy = Object.defineProperty(new Error("no"), Symbol.for("belfry.error@1"), { value: name });
+    expect(ofCopy instanceof known).toBe(true);
+    expect(new Error("no") instanceof known).toBe(false);
   });
 
   test("of an HTTP answer without headers is left to the backoff", () => {
