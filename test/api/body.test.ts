@@ -10,7 +10,7 @@ const request = (body: Sent | undefined, headers: Record<string, string> = json)
     method: "POST",
     headers,
     ...(body === undefined ? {} : { body, duplex: "half" }),
-  } as RequestInit);
+  });
 const read = (body: Sent | undefined, headers?: Record<string, string>): Promise<unknown> =>
   readJson(request(body, headers));
 const announced = (bytes: number) => ({ ...json, "content-length": String(bytes) });
