@@ -10,41 +10,43 @@ import { type Log, UnknownOutcome } from "../../src/core/ports/ports.ts";
 
 const fails = { error: null as Error | null };
 const fail = (): Promise<never> => Promise.reject(fails.error ?? new Error("no error was planted"));
-const shop = defineApp({
-  name: "shop",
-  jobs: [defineJob({ id: "pay", run() {} })],
-  schedules: [],
-  routes: { fetch: fail },
-});
+const shop = () =>
+  defineApp({
+    name: "shop",
+    jobs: [defineJob({ id: "pay", run() {} })],
+    schedules: [],
+    routes: { fetch: fail },
+  });
 const logged: { readonly level: string; readonly message: string; readonly fields: unknown }[] = [];
 const level = (name: string) => (message: string, fields?: unknown) =>
   void logged.push({ level: name, message, fields });
 const log: Log = { debug() {}, info() {}, warn: level("warn"), error: level("error"), child: () => log };
 
 /** Nothing of it answers: what a test asks must be refused, or served, before the store. */
-const options = {
-  ports: { store: { job: fail }, log, random: { next: () => 0, id: () => "id-1" } },
-  operations: { note: () => Promise.resolve() },
-  registry: registry([shop]),
-  lanes: [],
-  locks: { read: fail },
-  client: {},
-  version: "1.2.3",
-} as unknown as ApiOptions;
+const options = () =>
+  ({
+    ports: { store: { job: fail }, log, random: { next: () => 0, id: () => "id-1" } },
+    operations: { note: () => Promise.resolve() },
+    registry: registry([shop()]),
+    lanes: [],
+    locks: { read: fail },
+    client: {},
+    version: "1.2.3",
+  }) as unknown as ApiOptions;
 const page = { bytes: new TextEncoder().encode("<html>"), gzip: new Uint8Array(), type: "text/html" };
 const consoleFiles = () => Promise.resolve(new Map([["index.html", page]]));
 
 const worlds = {
-  plain: createApi(options),
-  signed: createApi({ ...options, access: "signed" }),
-  unknown: createApi({ ...options, identify: () => null }),
-  reader: createApi({ ...options, identify: () => ({ name: "bob", role: "read" }) }),
-  console: createApi({ ...options, console: consoleFiles }),
+  plain: () => createApi(options()),
+  signed: () => createApi({ ...options(), access: "signed" }),
+  unknown: () => createApi({ ...options(), identify: () => null }),
+  reader: () => createApi({ ...options(), identify: () => ({ name: "bob", role: "read" }) }),
+  console: () => createApi({ ...options(), console: consoleFiles }),
 };
 
 async function ask(world: keyof typeof worlds, at: string, headers: Record<string, string> = {}) {
   const [method = "", url = ""] = at.split(" ");
-  const answer = await worlds[world].request(new URL(url, "http://127.0.0.1/"), {
+  const answer = await worlds[world]().request(new URL(url, "http://127.0.0.1/"), {
     method,
     headers: { host: "127.0.0.1", ...headers },
   });
@@ -54,7 +56,7 @@ async function ask(world: keyof typeof worlds, at: string, headers: Record<strin
 }
 
 test("each documented operation has one endpoint, under its own method and path", () => {
-  const endpoints = endpointsOf(options);
+  const endpoints = endpointsOf(options());
   expect(endpoints.map(({ name }) => name).toSorted()).toEqual(Object.keys(operations).toSorted());
   expect(new Set(endpoints.map(({ method, path }) => `${method} ${path}`)).size).toBe(endpoints.length);
 });

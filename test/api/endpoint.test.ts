@@ -168,18 +168,19 @@ describe("what is sensitive", () => {
     expect(shownTo(bob, filtered, none)).toEqual(filtered);
   });
 
-  const list = endpoint("GET /jobs", {
-    ...spec,
-    query: z.looseObject({}),
-    handle: ({ shown }) => ok([job, shown(job)]),
-  });
-  const find = endpoint("POST /bulk", { ...spec, body: z.looseObject({}), handle: () => ok(job) });
+  const list = () =>
+    endpoint("GET /jobs", {
+      ...spec,
+      query: z.looseObject({}),
+      handle: ({ shown }) => ok([job, shown(job)]),
+    });
+  const find = () => endpoint("POST /bulk", { ...spec, body: z.looseObject({}), handle: () => ok(job) });
 
   test("is hidden in each answer, and by `shown` for what streams", async () => {
-    const { call } = serve([list, find], { caller: bob, sensitive: marked });
+    const { call } = serve([list(), find()], { caller: bob, sensitive: marked });
     expect(await call("GET /jobs")).toMatchObject({ body: [hidden, hidden] });
     expect(await call("POST /bulk", {})).toMatchObject({ body: hidden });
-    expect(await serve([list], { sensitive: marked }).call("GET /jobs")).toMatchObject({ body: [job, job] });
+    expect(await serve([list()], { sensitive: marked }).call("GET /jobs")).toMatchObject({ body: [job, job] });
   });
 
   test.each<[string, string, unknown]>([
@@ -189,17 +190,17 @@ describe("what is sensitive", () => {
     ["text", "POST /bulk", { filter: { kind: "pay", text: "1234" } }],
     ["payload", "POST /bulk", { filter: { payload: { card: "1234" } } }],
   ])("is not found by %s in %s either", async (name, at, body) => {
-    expect(await serve([list, find], { caller: bob, sensitive: marked }).call(at, body)).toMatchObject({
+    expect(await serve([list(), find()], { caller: bob, sensitive: marked }).call(at, body)).toMatchObject({
       status: 403,
       body: { code: "needs-reveal", detail: `bob does not see what is sensitive, so ${name} is no filter for it` },
     });
     for (const world of [{ sensitive: marked }, { caller: bob, sensitive: none }]) {
-      expect(await serve([list, find], world).call(at, body)).toMatchObject({ status: 200 });
+      expect(await serve([list(), find()], world).call(at, body)).toMatchObject({ status: 200 });
     }
   });
 
   test("leaves other filters", async () => {
-    const { call } = serve([list, find], { caller: bob, sensitive: marked });
+    const { call } = serve([list(), find()], { caller: bob, sensitive: marked });
     for (const at of ["GET /jobs?kind=pay", "GET /jobs?payloads=1", "GET /jobs?context=1"]) {
       expect(await call(at)).toMatchObject({ status: 200 });
     }
@@ -224,17 +225,19 @@ test.each<[Caller["scope"], ScopeRule<unknown>, number]>([
   expect(answer.body?.["isAll"]).toBe(status === 403 ? undefined : scope === undefined);
 });
 
-const bare = endpoint("POST /bare", {
-  ...spec,
-  handle: ({ body }) => ok({ body: body === undefined ? "none" : "some" }),
-});
-const keyed = endpoint("POST /keyed", {
-  ...spec,
-  takesKey: true,
-  hasVersion: true,
-  body: z.strictObject({ key: z.string().optional(), a: z.number().optional() }),
-  handle: ({ body }) => ok(body),
-});
+const bare = () =>
+  endpoint("POST /bare", {
+    ...spec,
+    handle: ({ body }) => ok({ body: body === undefined ? "none" : "some" }),
+  });
+const keyed = () =>
+  endpoint("POST /keyed", {
+    ...spec,
+    takesKey: true,
+    hasVersion: true,
+    body: z.strictObject({ key: z.string().optional(), a: z.number().optional() }),
+    handle: ({ body }) => ok(body),
+  });
 const notKnown = "(root): is not known here: this request has no body";
 const twice = "header idempotency-key: must be the key of the body, or one of the two be left out";
 const k = { "idempotency-key": "k" };
@@ -261,7 +264,7 @@ test.each<[string, unknown, Record<string, string>, unknown]>([
   ["POST /keyed", null, k, "(root): must be an object"],
   ["POST /keyed", "text", k, '(root): must be an object, not "text"'],
 ])("%s with the body %j and the headers %j", async (at, body, headers, answer) => {
-  const given = await serve([bare, keyed]).call(at, body, headers);
+  const given = await serve([bare(), keyed()]).call(at, body, headers);
   expect(given.status === 200 ? given.body : given.body?.["detail"]).toEqual(answer);
   expect([200, 400]).toContain(given.status);
 });
