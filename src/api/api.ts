@@ -81,8 +81,7 @@ function problemOf(error: Error, c: Context, log: Log): HttpProblem {
     if (error.status === 401 || error.status === 403) log.warn("request refused", { ...about, code: error.code });
     return error;
   }
-  const isWrite = c.req.method !== "GET" && c.req.method !== "HEAD";
-  const known = error instanceof HttpProblem ? error : problemOfStore(error, { isWrite });
+  const known = error instanceof HttpProblem ? error : problemOfStore(error, { isWrite: c.req.method !== "GET" });
   log.error("request failed", { ...about, error: error instanceof HttpProblem ? error.cause : error });
   return known ?? new HttpProblem("internal", "the request failed; the log has a line with this request id");
 }

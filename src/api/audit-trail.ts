@@ -52,10 +52,10 @@ export function createAuditTrail(options: {
 function withoutPayloads(body: unknown): unknown {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
   return Object.fromEntries(
-    Object.entries(body).map(([name, value]: [string, unknown]) => {
-      if (name === "payload") return [name, { sha256: hashOf(value) }];
-      return [name, name === "filter" ? withoutPayloads(value) : value];
-    }),
+    Object.entries(body).map(([name, value]: [string, unknown]) => [
+      name,
+      name === "payload" ? { sha256: hashOf(value) } : withoutPayloads(value),
+    ]),
   );
 }
 

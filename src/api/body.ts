@@ -51,9 +51,11 @@ async function readBytes(request: Request): Promise<Uint8Array> {
       `the body is larger than ${bodyBytesMax} bytes: store it elsewhere and pass a reference`,
     );
   const announced = request.headers.get("content-length");
-  if (Number(announced ?? 0) > bodyBytesMax) throw tooLarge();
   // HTTP bounds a body by its declared length, and a whole read costs less than a stream.
-  if (announced !== null) return new Uint8Array(await request.arrayBuffer());
+  if (announced !== null) {
+    if (Number(announced) > bodyBytesMax) throw tooLarge();
+    return new Uint8Array(await request.arrayBuffer());
+  }
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of request.body ?? []) {
@@ -128,17 +130,14 @@ function parse(text: string): unknown {
   }
 }
 
-/** Postgres stores neither NUL nor half a surrogate pair, and JSON cannot say a number beyond 1.8e308. */
+/** Of each text and number in it, however deep. */
 function refuseUnstorable(value: unknown, path: string): void {
   if (typeof value === "string") refuseText(value, path);
-  else if (typeof value === "number" && !Number.isFinite(value)) {
-    throw unstorable(path, "is a number too large to be stored: send it as a string");
-  } else if (typeof value === "number" && isInexact(value)) {
-    throw unstorable(path, "is an integer beyond 2^53, which JSON does not carry exactly: send it as a string");
-  } else if (Array.isArray(value)) {
+  else if (typeof value === "number") refuseNumber(value, path);
+  else if (Array.isArray(value)) {
     value.forEach((item, index) => refuseUnstorable(item, `${path}[${index}]`));
-  } else if (typeof value === "object" && value !== null) {
-    for (const [name, item] of Object.entries(value)) {
+  } else {
+    for (const [name, item] of Object.entries(value ?? {})) {
       const field = path === "" ? name : `${path}.${name}`;
       refuseText(name, field);
       refuseUnstorable(item, field);
@@ -146,6 +145,15 @@ function refuseUnstorable(value: unknown, path: string): void {
   }
 }
 
+/** JSON cannot say a number beyond 1.8e308, and carries integers exactly up to 2^53. */
+function refuseNumber(value: number, path: string): void {
+  if (!Number.isFinite(value)) throw unstorable(path, "is a number too large to be stored: send it as a string");
+  if (isInexact(value)) {
+    throw unstorable(path, "is an integer beyond 2^53, which JSON does not carry exactly: send it as a string");
+  }
+}
+
+/** Postgres stores neither NUL nor half a surrogate pair. */
 function refuseText(text: string, path: string): void {
   if (text.includes("\0")) throw unstorable(path, "holds a NUL character: remove it");
   if (!text.isWellFormed()) throw unstorable(path, "holds half a surrogate pair, which is not text: remove it");

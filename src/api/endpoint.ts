@@ -101,11 +101,11 @@ async function run(each: Endpoint, c: Context, options: MountOptions): Promise<R
   if (each.method === "GET") return await answered(await each.handle(await read(each, c, caller, options)));
   const trace = requestIdOf(c.req.raw);
   const change = { caller: caller.name, action: `${each.method} ${each.path}`, target: c.req.path, trace };
-  let body: unknown = null;
+  let body: unknown;
   let answer: Answer;
   try {
     const asked = await read(each, c, caller, options);
-    body = asked.body ?? null;
+    body = asked.body;
     answer = await each.handle(asked);
   } catch (error) {
     const refusal = error instanceof HttpProblem ? error : problemOfStore(error, { isWrite: true });
@@ -114,8 +114,7 @@ async function run(each: Endpoint, c: Context, options: MountOptions): Promise<R
     if (!storeDoesNotAnswer(error)) await noted;
     throw refusal ?? error;
   }
-  const unless = !(answer instanceof Response) && answer.unchanged === true;
-  const noted = audit.note({ ...change, status: answer.status, body }, { unless });
+  const noted = audit.note({ ...change, status: answer.status, body }, { unless: answer.unchanged === true });
   const [response] = await Promise.all([answered(answer), noted]);
   return response;
 }
@@ -185,7 +184,7 @@ async function readContent(each: Endpoint, request: Request, key: string | undef
   }
   const body = sent === undefined ? {} : sent;
   if (key === undefined || typeof body !== "object" || body === null) return readBody(body, each.body);
-  const own = "key" in body ? body.key : undefined;
+  const { key: own } = body as { readonly key?: unknown };
   if (own !== undefined && own !== key) {
     throw invalidField("header idempotency-key", "must be the key of the body, or one of the two be left out");
   }

@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
 /** What a handler answers: JSON with a status, or a response of its own (streams and text). */
-export type Answer = JsonAnswer | Response;
+export type Answer = JsonAnswer | (Response & { readonly unchanged?: never });
 
 export interface JsonAnswer {
   readonly status: ContentfulStatusCode;
@@ -20,7 +20,7 @@ const zipped = promisify(gzip);
 /** Below it the headers of a packet weigh more than what is saved. */
 const zippedBytesMin = 4_096;
 /** `q=0` is a refusal. */
-const takesGzip = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/;
+const takesGzip = (accepted = ""): boolean => /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(accepted);
 
 /** Large answers are compressed for clients that take it; a page with a cursor says in `Link` where the next one is. */
 export async function jsonAnswer(c: Context, answer: JsonAnswer): Promise<Response> {
@@ -32,7 +32,7 @@ export async function jsonAnswer(c: Context, answer: JsonAnswer): Promise<Respon
     ...linkOf(c, body),
   };
   const text = JSON.stringify(body);
-  const isZipped = text.length >= zippedBytesMin && takesGzip.test(c.req.header("accept-encoding") ?? "");
+  const isZipped = text.length >= zippedBytesMin && takesGzip(c.req.header("accept-encoding"));
   if (!isZipped) return c.body(text, answer.status, headers);
   const bytes = new Uint8Array(await zipped(text));
   return c.body(bytes, answer.status, { ...headers, "content-encoding": "gzip", vary: "accept-encoding" });
@@ -40,7 +40,7 @@ export async function jsonAnswer(c: Context, answer: JsonAnswer): Promise<Respon
 
 /** RFC 8288, relative to the request. */
 function linkOf(c: Context, body: unknown): { readonly link?: string } {
-  const next = typeof body === "object" && body !== null && "nextCursor" in body ? body.nextCursor : null;
+  const next = (body as { readonly nextCursor?: unknown } | null)?.nextCursor;
   if (typeof next !== "string") return {};
   const query = new URL(c.req.url).searchParams;
   query.set("cursor", next);

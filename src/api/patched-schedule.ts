@@ -6,22 +6,18 @@ type Settings = Readonly<Record<string, unknown>>;
 /** A stored schedule with some settings changed, as the whole that a replacement would send. */
 export function patched(spec: ScheduleSpec, settings: Settings): ScheduleInput {
   const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-  const whole = { ...inputOf(spec), ...given };
-  // One of the three says when it fires: the one given replaces the one it has.
-  if (!["cron", "every", "at"].some((name) => name in given)) return whole as unknown as ScheduleInput;
-  const { cron: _cron, every: _every, at: _at, ...others } = whole;
-  const when = Object.fromEntries(
-    ["cron", "every", "at"].flatMap((name) => (name in given ? [[name, given[name]]] : [])),
-  );
-  const { timezone: _zone, dst: _dst, ...zoneless } = others;
-  return { ...("cron" in given ? others : { ...zoneless, ...zoneGiven(given) }), ...when } as unknown as ScheduleInput;
+  return { ...kept(inputOf(spec), given), ...given } as unknown as ScheduleInput;
 }
 
-/** Elapsed time and instants know no zone, so only one that was asked for is held against them. */
-const zoneGiven = ({ timezone, dst }: Settings): Settings => ({
-  ...(timezone === undefined ? {} : { timezone }),
-  ...(dst === undefined ? {} : { dst }),
-});
+/** One of three settings says when it fires: the one given replaces the one it has. */
+function kept(own: Settings, given: Settings): Settings {
+  if (!["cron", "every", "at"].some((name) => name in given)) return own;
+  const { cron: _cron, every: _every, at: _at, ...others } = own;
+  if ("cron" in given) return others;
+  // Elapsed time and instants know no zone, so only one that was asked for is held against them.
+  const { timezone: _zone, dst: _dst, ...zoneless } = others;
+  return zoneless;
+}
 
 function inputOf(spec: ScheduleSpec): Settings {
   const { expression, startDeadlineMs, startAt, endAt, payload } = spec;

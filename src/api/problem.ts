@@ -25,13 +25,17 @@ export class HttpProblem extends Error {
   readonly issues: readonly Issue[];
   readonly extra: Readonly<Record<string, Json>>;
   readonly headers: Readonly<Record<string, string>>;
-  constructor(code: ProblemCode, detail: string, more: ProblemOptions = {}) {
-    super(detail, { cause: more.cause });
+  constructor(
+    code: ProblemCode,
+    detail: string,
+    { issues = [], extra = {}, headers = {}, cause }: ProblemOptions = {},
+  ) {
+    super(detail, { cause });
     this.status = statusOf(code);
     this.code = code;
-    this.issues = more.issues ?? [];
-    this.extra = more.extra ?? {};
-    this.headers = more.headers ?? {};
+    this.issues = issues;
+    this.extra = extra;
+    this.headers = headers;
   }
 }
 

@@ -34,10 +34,12 @@ export const id = z
   .transform((value) => value as JobId)
   .meta({ description: "Its number.", as: { type: "string", pattern: idPattern.source } });
 
-export const text = (max: number, description?: string) => {
-  const schema = z.string("must be a text").min(1, "must not be empty").max(max, `must have at most ${max} characters`);
-  return description === undefined ? schema : schema.describe(description);
-};
+export const text = (max: number, description?: string) =>
+  z
+    .string("must be a text")
+    .min(1, "must not be empty")
+    .max(max, `must have at most ${max} characters`)
+    .meta({ description });
 
 export const instant = z.iso
   .datetime({ offset: true, error: "must be a time with its offset: 2026-11-21T08:00:00Z" })
@@ -51,10 +53,16 @@ const durationPattern = String.raw`^(\d{1,12}(\.\d{1,6})?(ms|s)|\d{1,8}(\.\d{1,6
 export const durationUpTo = (maxMs: number, description: string) =>
   z
     .string("must be a text")
-    .transform(parseDuration)
-    .refine((ms) => ms !== null, 'must be a number and a unit: "500ms", "30s", "10m", "2h" or "1d"')
-    .refine((ms) => (ms ?? 0) <= maxMs, `must be at most ${formatDuration(maxMs)}`)
-    .transform((ms) => ms ?? 0)
+    .transform((value, context) => {
+      const ms = parseDuration(value);
+      if (ms !== null && ms <= maxMs) return ms;
+      context.addIssue(
+        ms === null
+          ? 'must be a number and a unit: "500ms", "30s", "10m", "2h" or "1d"'
+          : `must be at most ${formatDuration(maxMs)}`,
+      );
+      return z.NEVER;
+    })
     .meta({ description, as: { type: "string", pattern: durationPattern } });
 
 /** Yes or no: in a query as a text, in a body also as JSON has it. */

@@ -21,11 +21,11 @@ export const pageBefore = "The `nextCursor` of the page before.";
 
 const placePattern = /^(\d{1,15})~([-\dT:]{1,32})~([01])~([\w/+-]{1,64})$/;
 /** `nominalAt~localTime~fold~timezone`, as the page before gave it. */
-const place = text(200)
-  .transform((value) => placePattern.exec(value))
-  .refine((parts) => parts !== null, "must be the nextCursor of the page before")
-  .transform((parts): OccurrencePlace => {
-    const [, nominalAt, localTime = "", fold, timezone = ""] = parts ?? [];
+const place = z
+  .string("must be a text")
+  .regex(placePattern, "must be the nextCursor of the page before")
+  .transform((value): OccurrencePlace => {
+    const [nominalAt, localTime = "", fold, timezone = ""] = value.split("~");
     return { nominalAt: Number(nominalAt), localTime, fold: Number(fold), timezone };
   })
   .meta({ description: pageBefore, as: { type: "string", pattern: placePattern.source } });
@@ -68,22 +68,26 @@ export function readPath<T>(c: Context, schema: z.ZodType<T>): T {
  * commas, and some clients repeat the name instead.
  */
 export function readQuery<T>(c: Context, schema: z.ZodType<T>): T {
-  const names = [...new URL(c.req.url).searchParams.keys()];
-  // An object would swallow a parameter of this name.
-  if (names.includes("__proto__")) throw invalidField("?__proto__", "is not known here");
+  const { searchParams } = new URL(c.req.url);
+  const names = [...searchParams.keys()];
   const repeated = names.filter((name, index) => names.indexOf(name) !== index);
   const twice = repeated.find((name) => !isList(schema, name))?.slice(0, 100);
   if (twice !== undefined) throw invalidField(`?${twice}`, "comes twice and takes one value");
-  const lists = Object.fromEntries(repeated.map((name) => [name, (c.req.queries(name) ?? []).join(",")]));
+  const lists = Object.fromEntries(repeated.map((name) => [name, searchParams.getAll(name).join(",")]));
   return readWith(schema, storable({ ...c.req.query(), ...lists }, "?"), (path) => `?${path.replace(/\.\d+$/, "")}`);
 }
 
 function isList(schema: z.ZodType, name: string): boolean {
-  let field: unknown =
-    schema instanceof z.ZodObject && Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
-  while (field instanceof z.ZodOptional || field instanceof z.ZodDefault) field = field.unwrap();
+  const field = schema instanceof z.ZodObject ? required(schema.shape[name]) : undefined;
   const as = field instanceof z.ZodType ? (field.meta()?.["as"] as { type?: unknown } | undefined) : undefined;
   return as?.type === "array";
+}
+
+/** A field without what makes it optional. */
+function required(schema: unknown): unknown {
+  let field = schema;
+  while (field instanceof z.ZodOptional || field instanceof z.ZodDefault) field = field.unwrap();
+  return field;
 }
 
 /** Postgres stores no NUL, so nothing that has one can be found there. */
@@ -117,13 +121,12 @@ function readWith<T>(schema: z.ZodType<T>, value: unknown, named: (path: string)
 
 /** The members that an object of the schema may have. */
 function namesIn(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
-  let field = schema;
+  let field = required(schema);
   for (const name of [...path, null]) {
-    while (field instanceof z.ZodOptional || field instanceof z.ZodDefault) field = field.unwrap();
     if (!(field instanceof z.ZodObject)) return [];
     const shape: Readonly<Record<PropertyKey, unknown>> = field.shape;
     if (name === null) return Object.keys(shape);
-    field = shape[name];
+    field = required(shape[name]);
   }
   return [];
 }
@@ -153,9 +156,11 @@ function messageOf(issue: z.core.$ZodIssue): string {
   const { input } = issue;
   if (input === undefined && (issue.code === "invalid_type" || issue.code === "invalid_value")) return "is missing";
   const rule = issue.code === "invalid_value" ? `must be one of ${issue.values.join(", ")}` : issue.message;
-  const isShown = rule.startsWith("must ") && (typeof input === "string" || typeof input === "number");
-  return isShown ? `${rule}, not ${JSON.stringify(shortened(input))}` : rule;
+  const shown = rule.startsWith("must ") ? shownOf(input) : null;
+  return shown === null ? rule : `${rule}, not ${shown}`;
 }
 
-const shortened = (value: string | number): string | number =>
-  typeof value === "string" && value.length > 60 ? `${value.slice(0, 60)}...` : value;
+function shownOf(input: unknown): string | null {
+  if (typeof input === "string") return JSON.stringify(input.length > 60 ? `${input.slice(0, 60)}...` : input);
+  return typeof input === "number" ? JSON.stringify(input) : null;
+}

@@ -1,4 +1,10 @@
-import { DatabaseError, DatabaseUnavailable, isLockTimeout, isRetryable } from "../adapters/postgres/failure.ts";
+import {
+  codeOf,
+  DatabaseError,
+  DatabaseUnavailable,
+  isLockTimeout,
+  isRetryable,
+} from "../adapters/postgres/failure.ts";
 import { UnknownOutcome } from "../core/ports/ports.ts";
 import { HttpProblem } from "./problem.ts";
 
@@ -19,7 +25,7 @@ export function problemOfStore(error: unknown, request: { readonly isWrite: bool
       "the connection to the database broke during the write, so it may have happened: send it again with the same key, or look first";
     return new HttpProblem("outcome-unknown", detail, { ...retryAfter, cause: error });
   }
-  if (error instanceof DatabaseUnavailable && error.code === "53100") {
+  if (codeOf(error) === "53100") {
     const detail = "the database's disk is full: nothing was changed; send it again when there is space";
     return new HttpProblem("store-full", detail, { ...retryAfter, cause: error });
   }

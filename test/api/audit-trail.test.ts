@@ -1,40 +1,84 @@
+import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { createAuditTrail } from "../../src/api/audit-trail.ts";
 import type { AuditRow } from "../../src/core/ports/audit.ts";
-import { type LogLine, recordingLog } from "../../src/testing/recording.ts";
+import type { Log } from "../../src/core/ports/ports.ts";
 
-const change = {
-  caller: "ada",
-  action: "POST /jobs",
-  target: "/jobs",
-  status: 201,
-  body: { kind: "pay", payload: { card: "4111-secret" } },
-  trace: "t",
-};
+const change = { caller: "ada", action: "POST /jobs", target: "/jobs", status: 201, trace: "t" };
 
-test("a change whose row cannot be written is logged without what its payload was", async () => {
-  const lines: LogLine[] = [];
-  const away = new Error("away");
-  const trail = createAuditTrail({ write: () => Promise.reject(away), log: recordingLog(lines) });
-  await trail.note(change);
-  const { body: _, ...fields } = change;
-  expect(lines).toEqual([
-    { level: "error", message: "a change could not be noted", fields: { ...fields, error: away } },
-  ]);
-  expect(JSON.stringify(lines)).not.toContain("secret");
+/** A trail whose rows and errors a test reads; with `failure` no row can be written. */
+function trail(failure?: Error) {
+  const rows: AuditRow[] = [];
+  const errors: unknown[] = [];
+  const silent = (): void => undefined;
+  const error = (message: string, fields?: object): void => void errors.push({ message, ...fields });
+  const log: Log = { debug: silent, info: silent, warn: silent, error, child: () => log };
+  const write = (some: readonly AuditRow[]): Promise<void> =>
+    failure === undefined ? Promise.resolve(void rows.push(...some)) : Promise.reject(failure);
+  return { rows, errors, audit: createAuditTrail({ write, log }) };
+}
+
+async function noted(body: unknown): Promise<string | null | undefined> {
+  const { rows, errors, audit } = trail();
+  await audit.note({ ...change, body });
+  expect(errors).toEqual([]);
+  return rows[0]?.detail;
+}
+
+const hash = (text: string) => ({ sha256: createHash("sha256").update(text).digest("hex") });
+
+test.each<[unknown, unknown]>([
+  [undefined, null],
+  [null, null],
+  ["text", "text"],
+  [5, 5],
+  [
+    [1, { payload: 2 }],
+    [1, { payload: 2 }],
+  ],
+  [{}, {}],
+  [
+    { kind: "a", delay: "1h", key: null },
+    { kind: "a", delay: "1h", key: null },
+  ],
+  [
+    { kind: "a", payload: { card: "1234" } },
+    { kind: "a", payload: hash('{"card":"1234"}') },
+  ],
+  [{ payload: undefined }, { payload: hash("null") }],
+  [{ payload: null }, { payload: hash("null") }],
+  [{ filter: { kind: "a", payload: { a: 1 } } }, { filter: { kind: "a", payload: hash('{"a":1}') } }],
+  [{ set: { payload: [1], pace: "1s" } }, { set: { payload: hash("[1]"), pace: "1s" } }],
+])("the body %j is kept as %j", async (body, detail) => {
+  expect(JSON.parse((await noted(body)) ?? "")).toEqual(detail);
 });
 
-test("a row has the hash of its payload, the beginning of a long request, and what was refused unseen has none", async () => {
-  const rows: AuditRow[] = [];
-  const trail = createAuditTrail({ write: async (some) => void rows.push(...some), log: recordingLog([]) });
-  await trail.note({ ...change, target: `/jobs/${"9".repeat(600)}` });
-  await trail.note({ ...change, body: { kind: "x".repeat(3_000) } });
-  await trail.note(change, { unless: true });
-  expect(rows).toHaveLength(2);
-  expect(rows[0]?.target).toHaveLength(500);
-  expect(JSON.parse(rows[0]?.detail ?? "")).toEqual({
-    kind: "pay",
-    payload: { sha256: expect.stringMatching(/^[\da-f]{64}$/) },
-  });
-  expect(JSON.parse(rows[1]?.detail ?? "")).toEqual({ shortened: expect.stringMatching(/^\{"kind":"x{1991}$/) });
+test("a row keeps what was asked, and the first 500 characters of its path", async () => {
+  const { rows, audit } = trail();
+  const target = `/${"t".repeat(499)}`;
+  await audit.note({ ...change, target, body: { a: 1 } });
+  await audit.note({ ...change, target: `${target}t`, body: null }, { unless: false });
+  expect(rows).toEqual([
+    { ...change, target, detail: '{"a":1}' },
+    { ...change, target, detail: "null" },
+  ]);
+});
+
+test("a body is kept whole up to 2000 characters of JSON, and else its beginning", async () => {
+  const text = "a".repeat(1_998);
+  expect(await noted(text)).toBe(`"${text}"`);
+  expect(JSON.parse((await noted(`${text}a`)) ?? "")).toEqual({ shortened: `"${text}a` });
+});
+
+test("what changed nothing has no row", async () => {
+  const { rows, audit } = trail();
+  await audit.note({ ...change, body: null }, { unless: true });
+  expect(rows).toEqual([]);
+});
+
+test("a row that cannot be written is logged without the body", async () => {
+  const failure = new Error("away");
+  const { errors, audit } = trail(failure);
+  await audit.note({ ...change, body: { card: "1234" } });
+  expect(errors).toEqual([{ message: "a change could not be noted", ...change, error: failure }]);
 });

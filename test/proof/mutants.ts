@@ -207,7 +207,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     { file: "/src/core/scheduler/overlap.ts", from: "[catchUpKey(spec.id), ...overlap]", to: "[catchUpKey(spec.id)]" },
   ],
   /** A full disk is any other error. */
-  "full-code": [{ file: "/src/api/store-failure.ts", from: 'error.code === "53100"', to: 'error.code === "0"' }],
+  "full-code": [{ file: "/src/api/store-failure.ts", from: 'codeOf(error) === "53100"', to: 'codeOf(error) === "0"' }],
   /** A log that cannot be written is an error that no listener takes. */
   "log-error": [{ file: "/src/local/process/log-file.ts", from: 'stream.on("error"', to: 'stream.on("never"' }],
   /** Each page of a sweep begins at the first row again. */
