@@ -10,20 +10,19 @@ import type { WorkerView } from "../../src/core/ports/overview.ts";
 const now = Date.parse("2026-11-23T12:00:00Z");
 const lane: Bounds = { kinds: new Set(["mail"]), hasLane: (name) => name === "slow" };
 
-const worker = (of: Partial<WorkerView>): WorkerView =>
-  ({
-    id: "w",
-    lane: "slow",
-    version: "1",
-    startedAt: now,
-    seenAt: now,
-    ended: 0,
-    failed: 0,
-    lost: 0,
-    lostAt: null,
-    running: [],
-    ...of,
-  }) as WorkerView;
+const worker = (of: Partial<WorkerView>): WorkerView => ({
+  id: "w",
+  lane: "slow",
+  version: "1",
+  startedAt: now,
+  seenAt: now,
+  ended: 0,
+  failed: 0,
+  lost: 0,
+  lostAt: null,
+  running: [],
+  ...of,
+});
 
 const running = (leaseUntil: number) =>
   [{ jobId: "1", startedAt: now, beatAt: now, leaseUntil }] as unknown as WorkerView["running"];

@@ -14,7 +14,7 @@ async function cellWith(...places: string[]) {
     response.writeHead(200, accept).write(`id: ${place}\nevent: job\ndata: {}\n\n`);
     response.end();
   });
-  return await serve(...answers, (_, response) => void response.writeHead(200, accept).flushHeaders());
+  return await serve(...answers, (_, response) => response.writeHead(200, accept).flushHeaders());
 }
 
 test("a cell's stream that ended is opened again where it was, and each message has the places of all", async () => {

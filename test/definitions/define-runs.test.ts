@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineDataGraph, readGraph } from "../../src/core/define/define-data-graph.ts";
-import { checkMoment, defineFanOut, type FanOutOptions } from "../../src/core/define/define-fan-out.ts";
+import { checkMoment, defineFanOut } from "../../src/core/define/define-fan-out.ts";
 import { defineGraph, type GraphOptions } from "../../src/core/define/define-graph.ts";
 import { defineJob, definitionOf } from "../../src/core/define/define-job.ts";
-import { defineSweep, type SweepOptions } from "../../src/core/define/define-sweep.ts";
+import { defineSweep } from "../../src/core/define/define-sweep.ts";
 import { graphVersionOf, type TaskDefinition } from "../../src/core/define/definition.ts";
 import { PermanentError } from "../../src/core/define/errors.ts";
 import { describe as line } from "../../src/core/define/problem.ts";
@@ -17,15 +17,11 @@ const problemsOf = (job: Defined): readonly string[] => definitionOf(job).proble
 // Defined in each test: what runs while a file is loaded is no part of a test, and `mutate` leaves it out.
 const each = () => defineJob({ id: "each", payload: z.object({ id: z.string() }), run: () => {} });
 const rows = () => ({ each: each(), key: () => "k", payload: () => ({ id: "1" }) });
-const fanOut = (more: object = {}) =>
-  defineFanOut({ id: "f", from: () => sql`select 1`, ...rows(), ...more } as FanOutOptions<unknown, { id: string }>);
+const fanOut = (more: object = {}) => defineFanOut({ id: "f", from: () => sql`select 1`, ...rows(), ...more });
 const sweep = (more: object = {}) =>
-  defineSweep({ id: "w", due: () => sql`select 1`, maxLateness: "1m", ...rows(), ...more } as SweepOptions<
-    unknown,
-    { id: string }
-  >);
+  defineSweep({ id: "w", due: () => sql`select 1`, maxLateness: "1m", ...rows(), ...more });
 const graph = (tasks: GraphOptions<never, "stop">["tasks"], more: object = {}) =>
-  defineGraph({ id: "g", version: 3, ...more, tasks } as GraphOptions<never, "stop">);
+  defineGraph({ id: "g", version: 3, ...more, tasks });
 const dataGraph = (more: object = {}) =>
   defineDataGraph({ id: "d", version: 3, graph: () => [], run: (given) => given.task, ...more });
 const none = { run: () => null };

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineJob, definitionOf, type JobOptions } from "../../src/core/define/define-job.ts";
+import { defineJob, definitionOf } from "../../src/core/define/define-job.ts";
 import {
   AmbiguousError,
   httpError,
@@ -14,8 +14,7 @@ import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { bindClient, boundClient } from "../../src/core/ports/client.ts";
 import { taskOf } from "../../src/core/ports/ports.ts";
 
-const definitionWith = (more: object) =>
-  definitionOf(defineJob({ id: "a", run: () => {}, ...more } as JobOptions<never>));
+const definitionWith = (more: object) => definitionOf(defineJob({ id: "a", run: () => {}, ...more }));
 const problemsOf = (more: object): readonly string[] => definitionWith(more).problems.map(line);
 
 afterEach(() => bindClient(null));

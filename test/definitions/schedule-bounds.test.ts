@@ -94,8 +94,8 @@ describe("what goes with what", () => {
     [{ at, dst: { gap: "skip" } }, [`dst {"gap":"skip"} ${why}; leave it out`]],
     [{}, ["cron, every, at [] exactly one of them says when it fires; keep one of the three"]],
     [{ every: 5 }, ['every 5 is not a duration; write a number and a unit, like "500ms", "30s", "5m", "2h" or "1d"']],
-    [{ every: "rate(0 minutes)" }, [expect.stringContaining('every "rate(0 minutes)"') as unknown as string]],
-    [{ at: "at(soon)" }, [expect.stringContaining('at "at(soon)"') as unknown as string]],
+    [{ every: "rate(0 minutes)" }, [expect.stringContaining('every "rate(0 minutes)"')]],
+    [{ at: "at(soon)" }, [expect.stringContaining('at "at(soon)"')]],
     [
       { at: 5 },
       ['at "5" is not an instant; write date, time and offset, like "2026-12-31T09:00:00+09:00" or with "Z"'],

@@ -55,7 +55,7 @@ function children(open: OpenStore): void {
     const group = [none, one, two].map((job) => settlementOf(job, { children: job === none ? [] : [childOf(job)] }));
     expect((await store.settle(group, settleOptions)).settled).toHaveLength(3);
     const inserted = await store.jobs({ kind: "child", limit: 10 });
-    expect(inserted.map(({ key }) => key).toSorted()).toEqual([one, two].map((job) => `of ${job.jobId}`).toSorted());
+    expect(new Set(inserted.map(({ key }) => key))).toEqual(new Set([one, two].map((job) => `of ${job.jobId}`)));
   });
 
   test("a child whose key exists already is not inserted twice", async () => {
