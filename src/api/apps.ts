@@ -46,24 +46,27 @@ function watched(
   };
 }
 
-/** With its jobs as their caller may see them; the history of those it cancels names the caller. */
+/** With jobs as their caller may see them, and none outside of its scope; the history of those it cancels names the caller. */
 function routeContextOf(
   { ports, registry, stage = "dev" }: ApiOptions,
   app: string,
   caller: Caller,
   { sensitive }: MountOptions,
 ): RouteContext {
+  const within = caller.scope === undefined ? null : boundsOf(registry, caller.scope);
+  const isOutside = (kind: string): boolean => within?.kinds.has(kind) === false;
   const seen = <T extends { readonly kind: string }>(job: T) => shownTo(caller, job, sensitive) as T;
   return {
     stage,
     log: ports.log.child({ app }),
     async find({ id: kind }, key) {
+      if (isOutside(kind)) return null;
       const [job] = await ports.store.jobs({ kind, key, limit: 1 });
       return job === undefined ? null : seen(job);
     },
     async get(id) {
       const found = await ports.store.job(id);
-      if (found === null) return null;
+      if (found === null || isOutside(found.job.kind)) return null;
       const { job, attempts } = seen({
         kind: found.job.kind,
         job: found.job,
@@ -72,6 +75,8 @@ function routeContextOf(
       return { job, attempts };
     },
     async cancel(id) {
+      const found = within === null ? null : await ports.store.job(id);
+      if (found !== null && isOutside(found.job.kind)) return false;
       const canceled = await cancelJobs(ports, registry, [id], { caller: caller.name });
       return canceled.includes(id);
     },

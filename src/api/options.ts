@@ -28,7 +28,6 @@ export interface ApiOptions {
   readonly client: Client;
   /** Of the running code; `/health` shows it. */
   readonly version: string;
-  /** As of the worker: a retried job that is due within it is dispatched at once. */
   /** Of this deployment; settings that differ by stage are read for it. Default `dev`. */
   readonly stage?: string;
   /** The number of the newest migration of the database; `/health` shows it. */

@@ -10,7 +10,7 @@ export interface Routes {
   fetch(request: Request, inside: RouteContext): Response | Promise<Response>;
 }
 
-/** What routes may call, besides `job.enqueue`. */
+/** What routes may call, besides `job.enqueue`. For a caller with a scope there are no jobs but those within it. */
 export interface RouteContext {
   readonly stage: string;
   readonly log: Log;

@@ -1,0 +1,147 @@
+import { Hono } from "hono";
+import { expect, test } from "vitest";
+import { mountApps } from "../../src/api/apps.ts";
+import type { Caller } from "../../src/api/caller.ts";
+import { answerProblem, HttpProblem } from "../../src/api/problem.ts";
+import type { ApiOptions } from "../../src/api/options.ts";
+import { sensitiveKinds } from "../../src/api/sensitive.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { registry } from "../../src/core/define/definition.ts";
+import type { RouteContext } from "../../src/core/define/routes.ts";
+import type { JobId } from "../../src/core/job/job.ts";
+import type { AuditedChange } from "../../src/api/audit-trail.ts";
+import { recordingLog } from "../../src/testing/recording.ts";
+
+const json = { "content-type": "application/json" };
+
+/** An app whose routes do what the path says, beside another app and a job of each. */
+function world(caller: Caller) {
+  const made = (id: string, lane: string) => defineJob({ id, lane, run() {} });
+  const fetch = async (request: Request, inside: RouteContext): Promise<Response> => {
+    const [, verb = "", about = ""] = new URL(request.url).pathname.split("/");
+    const id = about as JobId;
+    if (verb === "find") return Response.json(await inside.find({ id: about }, "k"));
+    if (verb === "get") return Response.json(await inside.get(id));
+    if (verb === "cancel") return Response.json(await inside.cancel(id));
+    return Response.json({ stage: inside.stage, method: request.method });
+  };
+  const apps = [
+    defineApp({ name: "shop", jobs: [made("pay", "money"), made("mail", "slow")], routes: { fetch } }),
+    defineApp({ name: "ops", jobs: [made("sweep", "slow")], routes: { fetch } }),
+    defineApp({ name: "bare", jobs: [made("quiet", "slow")] }),
+  ];
+  const kinds = new Map([
+    ["1", "pay"],
+    ["2", "mail"],
+    ["3", "sweep"],
+  ]);
+  const canceled: unknown[] = [];
+  const aftermath = { outbox: [], runs: [], freed: [], leftToRelay: [] };
+  const store = {
+    job: (id: string) => {
+      const kind = kinds.get(id);
+      return Promise.resolve(kind === undefined ? null : { job: { id, kind, state: "QUEUED" }, history: [] });
+    },
+    jobs: ({ kind, limit }: { kind: string; limit: number }) =>
+      Promise.resolve(
+        [...kinds]
+          .filter(([, each]) => each === kind)
+          .slice(0, limit)
+          .map(([id]) => ({ id, kind })),
+      ),
+    cancel: (ids: string[], by: { caller: string }) => {
+      canceled.push([ids, by.caller]);
+      return Promise.resolve({ rows: ids.filter((id) => kinds.has(id)).map((jobId) => ({ jobId })), aftermath });
+    },
+    peek: () => Promise.resolve([]),
+  };
+  const all = registry(apps);
+  const notes: AuditedChange[] = [];
+  const options = { ports: { store, log: recordingLog([]) }, registry: all, stage: "prod" } as unknown as ApiOptions;
+  const audit = { note: (note: AuditedChange) => Promise.resolve(void notes.push(note)) };
+  const api = new Hono();
+  api.onError((error, c) => (error instanceof HttpProblem ? answerProblem(c, error) : c.text(String(error), 500)));
+  mountApps(api, options, {
+    identify: () => caller,
+    audit,
+    sensitive: sensitiveKinds(all.jobs.values()),
+    registry: all,
+  });
+  const call = async (path: string, init: RequestInit = {}) => {
+    const answer = await api.request(path, init);
+    const text = await answer.text();
+    return { status: answer.status, body: (text === "" ? null : JSON.parse(text)) as unknown };
+  };
+  return { call, notes, canceled };
+}
+
+const root: Caller = { name: "root", role: "operate" };
+const ofShop: Caller = { ...root, name: "ada", scope: { apps: ["shop"] } };
+
+test("an app without routes has none, and the others have their own", async () => {
+  const { call } = world(root);
+  expect(await call("/apps/shop/hello")).toEqual({ status: 200, body: { stage: "prod", method: "GET" } });
+  expect((await call("/apps/ops/hello")).status).toBe(200);
+  expect((await call("/apps/bare/hello", {}).catch(() => ({ status: 404 }))).status).toBe(404);
+});
+
+test("a caller with a scope comes to the apps all of whose kinds it has", async () => {
+  const status = async (scope: Caller["scope"], path: string) =>
+    (await world({ ...root, ...(scope === undefined ? {} : { scope }) }).call(path)).status;
+  expect(await status({ apps: ["shop"] }, "/apps/shop/x")).toBe(200);
+  expect(await status({ apps: ["shop"] }, "/apps/ops/x")).toBe(403);
+  expect(await status({ lanes: ["money"] }, "/apps/shop/x")).toBe(403);
+  expect(await status({ lanes: ["slow"] }, "/apps/ops/x")).toBe(200);
+  expect(await status({}, "/apps/shop/x")).toBe(403);
+  expect(await status(undefined, "/apps/ops/x")).toBe(200);
+});
+
+test("routes find, read and cancel no job outside of their caller's scope", async () => {
+  const own = world(ofShop);
+  expect((await own.call("/apps/shop/find/pay")).body).toEqual({ id: "1", kind: "pay" });
+  expect((await own.call("/apps/shop/find/sweep")).body).toBeNull();
+  expect((await own.call("/apps/shop/get/2")).body).toMatchObject({ job: { kind: "mail" } });
+  expect((await own.call("/apps/shop/get/3")).body).toBeNull();
+  expect((await own.call("/apps/shop/cancel/1")).body).toBe(true);
+  expect((await own.call("/apps/shop/cancel/3")).body).toBe(false);
+  expect((await own.call("/apps/shop/cancel/4")).body).toBe(false);
+  expect(own.canceled).toEqual([
+    [["1"], "ada"],
+    [["4"], "ada"],
+  ]);
+});
+
+test("without a scope routes reach each job, and what is not there is null", async () => {
+  const { call, canceled } = world(root);
+  expect((await call("/apps/shop/get/3")).body).toMatchObject({ job: { kind: "sweep" } });
+  expect((await call("/apps/shop/find/sweep")).body).toEqual({ id: "3", kind: "sweep" });
+  expect((await call("/apps/shop/cancel/3")).body).toBe(true);
+  expect(canceled).toEqual([[["3"], "root"]]);
+  expect((await call("/apps/shop/get/4")).body).toBeNull();
+  expect((await call("/apps/shop/find/quiet")).body).toBeNull();
+});
+
+test("who only reads may look, and each change is noted without its body", async () => {
+  const reader = world({ name: "eve", role: "read" });
+  expect((await reader.call("/apps/shop/x")).status).toBe(200);
+  expect((await reader.call("/apps/shop/x", { method: "HEAD" })).status).toBe(200);
+  expect((await reader.call("/apps/shop/x", { method: "POST" })).status).toBe(403);
+  expect(reader.notes).toEqual([]);
+  const { call, notes } = world(root);
+  await call("/apps/shop/x");
+  await call("/apps/shop/x", { method: "POST", headers: json, body: '{"card":"4111"}' });
+  expect(notes).toMatchObject([
+    { caller: "root", action: "POST /apps/shop", target: "/apps/shop/x", status: 200, body: null },
+  ]);
+});
+
+test("a body that a form could send is refused, for a look it is not asked about", async () => {
+  const { call } = world(root);
+  const status = async (init: RequestInit) => (await call("/apps/shop/x", init)).status;
+  expect(await status({ method: "POST", headers: { "content-type": "text/plain" }, body: "a" })).toBe(415);
+  expect(await status({ method: "POST", headers: { ...json, "content-encoding": "gzip" }, body: "a" })).toBe(415);
+  expect(await status({ method: "POST", headers: json, body: "{}" })).toBe(200);
+  expect(await status({ method: "POST" })).toBe(200);
+  expect(await status({ headers: { "content-type": "text/plain" } })).toBe(200);
+});
