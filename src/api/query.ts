@@ -70,6 +70,8 @@ export function readPath<T>(c: Context, schema: z.ZodType<T>): T {
 export function readQuery<T>(c: Context, schema: z.ZodType<T>): T {
   const { searchParams } = new URL(c.req.url);
   const names = [...searchParams.keys()];
+  // An object would swallow a parameter of this name.
+  if (names.includes("__proto__")) throw invalidField("?__proto__", "is not known here");
   const repeated = names.filter((name, index) => names.indexOf(name) !== index);
   const twice = repeated.find((name) => !isList(schema, name))?.slice(0, 100);
   if (twice !== undefined) throw invalidField(`?${twice}`, "comes twice and takes one value");

@@ -140,7 +140,7 @@ test.each<[string, unknown]>([
   ["toString=1&toString=2", "?toString: comes twice and takes one value"],
   ["__proto__=1", "?__proto__: is not known here"],
   ["__%70roto__=1", "?__proto__: is not known here"],
-  ["__proto__=1&__proto__=2", "?__proto__: comes twice and takes one value"],
+  ["__proto__=1&__proto__=2", "?__proto__: is not known here"],
   [`${"n".repeat(100)}o=1&${"n".repeat(100)}o=2`, `?${"n".repeat(100)}: comes twice and takes one value`],
   ["one=%00", `?one: ${nul}`],
   ["one=a%00b", `?one: ${nul}`],
