@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { signedCaller } from "../../src/api/caller.ts";
+import { localCaller, signedCaller } from "../../src/api/caller.ts";
 
 const ops = "arn:aws:sts::111122223333:assumed-role/Operators/ada";
 const guest = "arn:aws:sts::111122223333:assumed-role/Guests/Operators";
@@ -7,7 +7,24 @@ const guest = "arn:aws:sts::111122223333:assumed-role/Guests/Operators";
 describe("who signed a request", () => {
   test("operates when the stage names nobody, under the name of the signature", () => {
     expect(signedCaller(ops)).toEqual({ name: ops, role: "operate" });
-    expect(signedCaller(undefined)).toBeNull();
+    expect([signedCaller(undefined), signedCaller("")]).toEqual([null, null]);
+  });
+
+  test("is kept to all that the scopes that name it have, and to nothing by those that name others", () => {
+    const scopes = [
+      { callers: ["arn:aws:sts::*:assumed-role/Operators/*"], apps: ["shop"] },
+      { callers: ["arn:aws:iam::*:user/bob", ops], lanes: ["mail"] },
+      { callers: ["arn:aws:sts::*:assumed-role/Guests/*"], apps: ["ops"], lanes: ["slow"] },
+    ];
+    expect(signedCaller(ops, { scopes })?.scope).toEqual({ apps: ["shop"], lanes: ["mail"] });
+    expect(signedCaller(guest, { scopes })?.scope).toEqual({ apps: ["ops"], lanes: ["slow"] });
+    expect(signedCaller(ops.replace("Operators", "Others"), { scopes })).not.toHaveProperty("scope");
+    expect(signedCaller(ops, { scopes: [] })).not.toHaveProperty("scope");
+    expect(localCaller({ scopes })).not.toHaveProperty("scope");
+    expect(localCaller({ scopes: [{ callers: ["local"], apps: ["shop"] }] }).scope).toEqual({
+      apps: ["shop"],
+      lanes: [],
+    });
   });
 
   test.each([
