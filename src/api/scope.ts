@@ -60,12 +60,11 @@ interface Confined {
 }
 
 /** A filter for a kind that the caller may not see is refused: an empty answer would look like one that is true. */
-function kindAsked({ query, body }: Confined): About | null {
+function kindAsked({ query, body }: Confined): About {
   const filters = [query, (body as { filter?: unknown } | undefined)?.filter] as readonly (
     { kind?: unknown } | undefined
   )[];
-  const kinds = filters.flatMap((each) => (typeof each?.kind === "string" ? [each.kind] : []));
-  return kinds.length === 0 ? null : { kinds };
+  return { kinds: filters.flatMap((each) => (typeof each?.kind === "string" ? [each.kind] : [])) };
 }
 
 export const outside = (why: string): HttpProblem =>
@@ -109,7 +108,7 @@ export const ofSchedule =
   ({ ports }: ApiOptions) =>
   async ({ params, body }: Named & { readonly body?: unknown }): Promise<About | null> => {
     const facts = await ports.store.scheduleFacts(params.id);
-    const spec = facts?.row?.spec ?? facts?.versions.findLast((each) => each.spec !== null)?.spec ?? null;
+    const spec = facts?.row?.spec ?? facts?.versions.findLast((each) => each.spec !== null)?.spec;
     const next = (body as { kind?: unknown } | undefined)?.kind;
     const kinds = [spec?.job.kind, next].filter((kind) => typeof kind === "string");
     return kinds.length === 0 ? null : { kinds };

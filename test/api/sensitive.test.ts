@@ -151,7 +151,8 @@ test("schemas that name each other end", () => {
   expect(schema.hide({ pin: "S", other: "o" })).toEqual({ pin: hidden, other: "o" });
 });
 
-const pay = kindsOf(z.object({ a: secret }));
+// Made in each test: what runs while a file is loaded is no part of a test, and `mutate` leaves it out.
+const pay = () => kindsOf(z.object({ a: secret }));
 
 test.each<[string, unknown, unknown]>([
   [
@@ -224,5 +225,5 @@ test.each<[string, unknown, unknown]>([
   ["nothing of what has no kind", { job: null, result: "r", error: "e" }, { job: null, result: "r", error: "e" }],
   ["nothing of a job whose kind is no text", { job: { kind: 5 }, result: "r" }, { job: { kind: 5 }, result: "r" }],
 ])("an answer hides %s", (_, answer, seen) => {
-  expect(redacted(answer, pay)).toEqual(seen);
+  expect(redacted(answer, pay())).toEqual(seen);
 });

@@ -8,11 +8,14 @@ import { defineJob } from "../../src/core/define/define-job.ts";
 import type { ArchivedRow } from "../../src/core/ports/archive.ts";
 
 const payload = z.object({ card: z.string().meta({ sensitive: true }), cents: z.number() });
-const app = defineApp({ name: "shop", jobs: [defineJob({ id: "pay", payload, run: () => {} })] });
-const kinds = sensitiveKinds(registry([app]).jobs.values());
+// Made in each test: what runs while a file is loaded is no part of a test, and `mutate` leaves it out.
+function kinds() {
+  const app = defineApp({ name: "shop", jobs: [defineJob({ id: "pay", payload, run: () => {} })] });
+  return sensitiveKinds(registry([app]).jobs.values());
+}
 const secret = "4111-1111";
 const row = (table: ArchivedRow["table"], kind: string | null, of: object): string =>
-  redactedLine({ table, kind, number: "1", at: 0, line: JSON.stringify(of) }, kinds);
+  redactedLine({ table, kind, number: "1", at: 0, line: JSON.stringify(of) }, kinds());
 
 test("a job of a sensitive kind is archived without what is marked, its hash, and texts that may quote it", () => {
   const text = row("job", "pay", {
@@ -52,4 +55,21 @@ test("what is of another kind, or of a stage without such kinds, is archived as 
   expect(row("job", "mail", { payload: { card: secret } })).toContain(secret);
   const line = `{"error_message":"${secret}"}`;
   expect(redactedLine({ table: "history", kind: null, number: "1", at: 0, line }, new Map())).toBe(line);
+});
+
+test("tables that quote no payload are left as they are, an audit is redacted by what it holds, and null stays null", () => {
+  for (const table of ["occurrence", "event"] as const)
+    expect(row(table, "pay", { error_message: "late" })).toBe('{"error_message":"late"}');
+  expect(row("audit", null, { kind: "pay", payload: { sha256: "f00" }, detail: { lane: "a" } })).toBe(
+    '{"kind":"pay","payload":"[hidden]","detail":{"lane":"a"}}',
+  );
+  expect(JSON.parse(row("job", "pay", { result: null, error_code: "X", payload: null }))).toEqual({
+    kind: "pay",
+    result: null,
+    error_code: "X",
+    payload: null,
+  });
+  expect(JSON.parse(row("job", "mail", { history: [{ error_message: "away" }] }))).toEqual({
+    history: [{ error_message: "away" }],
+  });
 });
