@@ -27,8 +27,7 @@ export function redacted(value: unknown, kinds: SensitiveKinds, kind: string | n
 }
 
 /** Of a payload in the audit: who guesses a secret of few values could compare. */
-const isHash = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && Object.keys(value).join() === "sha256";
+const isHash = (value: unknown): boolean => Object.keys(value ?? {}).join() === "sha256";
 
 /** What a change of many jobs looked for may be the very value that is hidden, of whichever kind. */
 function withoutSearched(filter: unknown): unknown {
@@ -54,5 +53,6 @@ const textless = (value: unknown): unknown =>
 /** Of a job, a run or a group of failures; a schedule names it inside of `job`. */
 function kindOf({ kind, job }: Members): string | null {
   if (typeof kind === "string") return kind;
-  return typeof job === "object" && job !== null && "kind" in job && typeof job.kind === "string" ? job.kind : null;
+  const inside = (job as { readonly kind?: unknown } | null | undefined)?.kind;
+  return typeof inside === "string" ? inside : null;
 }

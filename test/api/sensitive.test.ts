@@ -224,6 +224,42 @@ test.each<[string, unknown, unknown]>([
   ],
   ["nothing of what has no kind", { job: null, result: "r", error: "e" }, { job: null, result: "r", error: "e" }],
   ["nothing of a job whose kind is no text", { job: { kind: 5 }, result: "r" }, { job: { kind: 5 }, result: "r" }],
+  ["no hash of anything else", { detail: { sha256: "f00" } }, { detail: { sha256: "f00" } }],
+  ["no filter that is a text", { filter: "a" }, { filter: "a" }],
+  ["an error without a code", { kind: "pay", error: { message: "S" } }, { kind: "pay", error: hidden }],
+  [
+    "what is inside of a job, by its kind where none is named",
+    { kind: "pay", last: { job: { kind: 5 }, result: "S" } },
+    { kind: "pay", last: { job: { kind: 5 }, result: hidden } },
+  ],
 ])("an answer hides %s", (_, answer, seen) => {
   expect(redacted(answer, pay())).toEqual(seen);
+});
+
+const mark = { sensitive: true };
+
+test.each<[string, ConstructorParameters<typeof SensitiveSchema>[0], unknown, unknown]>([
+  [
+    "a value that one of its forms marks as a whole",
+    { anyOf: [mark, { properties: { b: mark } }] },
+    { b: "S", c: "c" },
+    hidden,
+  ],
+  ["a tuple without a rest, and what is behind it", { prefixItems: [mark] }, ["S", "b"], [hidden, "b"]],
+  ["an array that may be an object too", { anyOf: [{ items: mark }, { properties: { b: mark } }] }, ["S"], [hidden]],
+  [
+    "an object that may be an array too",
+    { anyOf: [{ items: mark }, { properties: { b: mark } }] },
+    { b: "S", c: "c" },
+    { b: hidden, c: "c" },
+  ],
+  [
+    "each of several that hold together",
+    { allOf: [{ properties: { a: mark } }, { properties: { b: mark } }] },
+    { a: "S", b: "S", c: "c" },
+    { a: hidden, b: hidden, c: "c" },
+  ],
+  ["nothing of what is not there", { properties: { b: mark } }, undefined, undefined],
+])("a schema hides %s", (_, schema, value, seen) => {
+  expect(new SensitiveSchema(schema).hide(value)).toEqual(seen);
 });
