@@ -65,6 +65,12 @@ test("each member that is refused is a problem of its own, counted by itself", a
   ]);
 });
 
+test("the input of an open run that was narrowed is refused as an input", async () => {
+  const run = { id: "3", kind: "mail", version: 1, shape: null, input: { to: "ada" } };
+  const [only] = await against([mail(z.object({ to: z.email() }))], { jobs: [], runs: [run] });
+  expect(only).toMatch(/kinds\.mail\.input .* must take what waits: run 3 has "to" that /);
+});
+
 test("an open run keeps its graph, its input and its version", async () => {
   const run = { id: "3", kind: "night", version: 2, shape: null, input: null };
   expect(await against([graph(2)], { jobs: [], runs: [run] })).toEqual([]);
