@@ -118,7 +118,8 @@ function serve(options: LiveStreamOptions, writer: Writer): () => void {
     writer.close();
   };
   writer.write(`retry: ${streamLimits.streamRetryMs}\n\n`);
-  const showSave = (): void => writer.write(`event: save\ndata: ${JSON.stringify(saves?.rejected() ?? null)}\n\n`);
+  const showSave = (): void =>
+    writer.write(`event: save\ndata: ${JSON.stringify(saves?.running()?.refused ?? null)}\n\n`);
   const endSaves = saves?.onChange(showSave);
   if (saves !== undefined) showSave();
 

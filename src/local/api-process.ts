@@ -2,16 +2,18 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { RejectedSave } from "../api/saves.ts";
+import type { RunningCode } from "../api/saves.ts";
 import { type Door, openDoor } from "./door.ts";
 import { type Children, hasEnded } from "./process/children.ts";
+import { startReady } from "./process/ready-child.ts";
+import type { Successor } from "./successor.ts";
 
 export interface ApiProcess {
   readonly url: string;
-  /** The code that was saved cannot be used: the open pages show why, until one can. */
-  reject(save: RejectedSave): void;
-  /** The code changed: the same address, the new code. @throws Error when it does not come up; the old one then serves on. */
-  refresh(): Promise<void>;
+  /** What `/health` and the open pages show of the code, also after a restart. */
+  tell(code: RunningCode): void;
+  /** The same address, the new code. @throws Error when it does not come up; the old one serves on. */
+  prepare(code: string): Promise<Successor>;
   stop(): Promise<void>;
 }
 
@@ -39,7 +41,16 @@ export async function startApi(options: {
   let current: ChildProcess | null = null;
   let retiring: Promise<unknown> = Promise.resolve();
 
-  const begin = (): Promise<ChildProcess> => started({ children, env, onLine });
+  let told: RunningCode | null = null;
+
+  const begin = (code?: string): Promise<ChildProcess> =>
+    startReady(children, "the API", {
+      name: "api",
+      args: [file],
+      env,
+      ...(code === undefined ? {} : { code }),
+      ...(onLine === undefined ? {} : { onLine }),
+    });
   const again = (): void => {
     void wait(restartMs).then(() => (stopped || current !== null ? undefined : begin().then(serve, failed)));
   };
@@ -51,6 +62,7 @@ export async function startApi(options: {
     if (stopped) return void children.stop(child, stopMs);
     const before = current;
     current = child;
+    if (told !== null) child.send({ told }, () => {});
     door.leadTo(child);
     if (!isDebugged(env)) watch(child, options.onHung);
     const ended = (): void => {
@@ -72,9 +84,17 @@ export async function startApi(options: {
   }
   return {
     url: `http://127.0.0.1:${door.port}`,
-    reject: (rejected) => void current?.send({ rejected }, () => {}),
-    async refresh() {
-      serve(await begin());
+    tell(code) {
+      told = code;
+      current?.send({ told }, () => {});
+    },
+    async prepare(code) {
+      const child = await begin(code);
+      return {
+        isAlive: () => !hasEnded(child),
+        takeOver: () => serve(child),
+        end: () => children.stop(child, stopMs),
+      };
     },
     async stop() {
       stopped = true;
@@ -92,43 +112,6 @@ async function openFirst([port = 0, ...others]: readonly number[]): Promise<Door
     if (others.length === 0) throw error;
     return await openFirst(others);
   }
-}
-
-/** A process that is ready to serve; its lines are shown from then on. @throws Error with its last lines when it ended before. */
-async function started({
-  children,
-  env,
-  onLine,
-}: {
-  children: Children;
-  env: Readonly<Record<string, string>>;
-  onLine: ((line: string, stream: "stdout" | "stderr") => void) | undefined;
-}): Promise<ChildProcess> {
-  const early: { line: string; stream: "stdout" | "stderr" }[] = [];
-  let show: typeof onLine;
-  const child = children.start({
-    name: "api",
-    args: [file],
-    env,
-    ipc: true,
-    onLine(line, stream) {
-      if (show !== undefined) return show(line, stream);
-      early.push({ line, stream });
-      if (early.length > 20) early.shift();
-    },
-  });
-  const ready = Promise.withResolvers<void>();
-  child.once("message", () => ready.resolve());
-  child.once("error", (error) => ready.reject(error));
-  child.once("close", (code, signal) =>
-    ready.reject(
-      new Error(`the API ended with ${signal ?? `code ${code}`}:\n${early.map(({ line }) => line).join("\n")}`),
-    ),
-  );
-  await ready.promise;
-  show = onLine;
-  for (const { line, stream } of early) onLine?.(line, stream);
-  return child;
 }
 
 /** It answers what it has begun; the message comes after every connection that it was handed. */

@@ -7,7 +7,7 @@ import { schemaVersion } from "../adapters/postgres/migrate.ts";
 import { createApi } from "../api/api.ts";
 import { localCaller } from "../api/caller.ts";
 import type { PageFiles } from "../api/console.ts";
-import { keptSaves, type RejectedSave } from "../api/saves.ts";
+import { keptSaves, type RunningCode } from "../api/saves.ts";
 import { consoleFiles } from "../console-files.ts";
 import { upkeep } from "../core/admin/upkeep.ts";
 import { readConfig } from "../config.ts";
@@ -51,8 +51,8 @@ const upkept = upkeep(runtime.ports, runtime.registry, runtime.operations, {
   signal: ending.signal,
 });
 process.send?.({ say: "ready" });
-process.on("message", (said: string | { readonly rejected: RejectedSave }, socket?: Socket) => {
-  if (typeof said === "object") saves.reject(said.rejected);
+process.on("message", (said: string | { readonly told: RunningCode }, socket?: Socket) => {
+  if (typeof said === "object") saves.tell(said.told);
   else if (said === "connection") serve(socket);
   else if (said === "end") void stop(answersMs);
   // The parent asks every few seconds whether this process hangs.

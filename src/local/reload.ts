@@ -1,9 +1,13 @@
-import { dirname, relative, sep } from "node:path";
+import { statSync } from "node:fs";
+import { basename, dirname, sep } from "node:path";
 import type { ApiProcess } from "./api-process.ts";
+import { type CodeVersion, dropCode } from "./code.ts";
 import type { Lanes } from "./lambda/lanes.ts";
 import type { Children } from "./process/children.ts";
 import { runSetup, SetupFailed } from "./setup/run-setup.ts";
 import type { LoadedCode } from "./setup/setup-report.ts";
+import { type Standing, standing, standingText } from "./standing.ts";
+import { allReady } from "./successor.ts";
 import type { RuleClock } from "./tasks/rule-clock.ts";
 import type { Tasks } from "./tasks/tasks.ts";
 import type { WakeClock } from "./tasks/wake-clock.ts";
@@ -24,25 +28,25 @@ export interface ReloadOptions extends Reloadable {
   readonly root: string;
   readonly home: string;
   readonly loaded: LoadedCode;
+  /** What runs at first, and when setup began to read it, in milliseconds since 1970. */
+  readonly code: CodeVersion;
+  readonly readAtMs: number;
   readonly onReloaded: (file: string) => void;
-  readonly onRejected: (file: string, error: unknown) => void;
+  /** @param what says what runs on. */
+  readonly onRejected: (file: string, what: string, error: unknown) => void;
 }
 
 export interface Reloads {
-  /** Whether a save is being looked at, or was refused: a process that starts now may meet code that cannot be loaded. */
-  areBroken(): boolean;
-  /** Why the last save was refused; empty when it was not. */
-  refusal(): string;
   stop(): Promise<void>;
 }
 
 /**
- * After an edit of a file that was loaded: the definitions are installed again, and every process that runs them is
- * replaced. Code that cannot be used is reported once, and what runs stays.
+ * After an edit of a file that was loaded: setup reads the code and installs its definitions, a process of each part is
+ * started with what setup has read, and once all are ready they take over. What cannot be used is reported once, and what runs stays.
  */
 export function reloadOnSave(options: ReloadOptions): Reloads {
-  const { children, env, root, home, api, lanes, wakes, rules, tasks } = options;
-  let { loaded } = options;
+  const { root, home, api } = options;
+  let { loaded, readAtMs } = options;
   let current: Promise<void> = Promise.resolve();
   /** The last file of the saves that the next look will find; they are looked at together. */
   let next: string | null = null;
@@ -51,55 +55,94 @@ export function reloadOnSave(options: ReloadOptions): Reloads {
     next = null;
     return file;
   };
-  let isOver = false;
-  let isBroken = false;
-  let refusal = "";
+  const over = new AbortController();
+  const stands = standing(options.code.hash, partsOf(options));
+  const tell = (): void => api?.tell(stands.now());
+  const exchange = exchanger(options, stands, over.signal, (found) => (loaded = found));
   const reload = async (file: string): Promise<void> => {
-    isBroken = true;
     try {
-      const setup = await runSetup({ children, env, flags: [] });
-      loaded = setup.loaded;
-      lanes?.apply(setup.queues, setup.topology);
-      lanes?.refresh();
-      tasks.refresh();
-      wakes?.again();
-      rules?.apply(setup.topology.scheduleWakes);
-      await api?.refresh();
-      isBroken = false;
-      refusal = "";
+      readAtMs = Date.now();
+      await exchange();
       options.onReloaded(file);
     } catch (error) {
       // What failed to load is watched too: it is where the next edit will be.
       if (error instanceof SetupFailed && error.loaded !== null) loaded = both(loaded, error.loaded);
-      // Ctrl-C ends what just starts with the new code.
-      if (isOver) return;
       // A further save is already waiting: what failed may be half of it, and the next look says what is wrong.
-      if (next !== null) return;
-      refusal = error instanceof Error ? error.message : String(error);
-      options.onRejected(file, error);
-      api?.reject({ file: relative(root, file), problem: refusal });
+      if (over.signal.aborted || next !== null) return;
+      stands.refuse({ file: basename(file), problem: error instanceof Error ? error.message : String(error) });
+      options.onRejected(file, `cannot be used, so ${standingText(stands.now())}`, error);
+    } finally {
+      if (!over.signal.aborted) begin();
     }
-    if (!isOver) watch.follow(foldersOf(loaded, root));
+  };
+  /** A file may have been saved after it was read and before its folder was watched. */
+  const begin = (): void => {
+    tell();
+    watch.follow(foldersOf(loaded, root));
+    const missed = loaded.files.find((file) => (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > readAtMs);
+    if (missed !== undefined) changed(basename(missed));
+  };
+  const changed = (file: string): void => {
+    const isAwaited = next !== null;
+    next = file;
+    if (!isAwaited) current = current.then(() => (over.signal.aborted ? undefined : reload(taken())));
   };
   const wanted: Wanted = {
     file: (path) => isLoaded(path, loaded, root),
     folder: (path) => path !== home && holdsLoaded(path, loaded, root),
   };
-  const watch = watchSources(foldersOf(loaded, root), wanted, (file) => {
-    const isAwaited = next !== null;
-    next = file;
-    if (!isAwaited) current = current.then(() => (isOver ? undefined : reload(taken())));
-  });
+  const watch = watchSources(foldersOf(loaded, root), wanted, changed);
+  begin();
   return {
-    areBroken: () => isBroken,
-    refusal: () => refusal,
     async stop() {
-      isOver = true;
+      over.abort();
       watch.stop();
       await current;
     },
   };
 }
+
+/**
+ * Installs what the files hold now and exchanges the processes, all or none. @returns what does so.
+ * @throws SetupFailed, or what a process of the new code failed with: the old ones run on then.
+ */
+function exchanger(
+  options: ReloadOptions,
+  stands: Standing,
+  over: AbortSignal,
+  onLoaded: (loaded: LoadedCode) => void,
+): () => Promise<void> {
+  const { children, env, home, api, lanes, wakes, rules, tasks } = options;
+  const isOver = new Promise<never>((_, reject) =>
+    over.addEventListener("abort", () => reject(new Error("the system stops"))),
+  );
+  isOver.catch(() => {});
+  let before = options.code;
+  return async () => {
+    const { code, queues, topology, loaded } = await runSetup({ children, env, flags: [], signal: over });
+    over.throwIfAborted();
+    onLoaded(loaded);
+    stands.installed(code.hash);
+    const starting = [wakes, api, tasks].flatMap((part) => (part === null ? [] : [part.prepare(code.file)]));
+    const ready = allReady([...starting, ...(lanes?.prepare(code.file, queues) ?? [])]);
+    ready.catch(() => {});
+    const successors = await Promise.race([ready, isOver]);
+    children.useCode(code.file);
+    for (const one of successors) one.takeOver();
+    lanes?.apply(queues, topology);
+    rules?.apply(topology.scheduleWakes);
+    stands.runs(code.hash, partsOf(options));
+    // A process that was just started with the old code may still have to read it.
+    dropCode(home, [before.file, code.file]);
+    before = code;
+  };
+}
+
+const partsOf = ({ api, lanes, wakes, rules }: Reloadable): readonly string[] => [
+  ...(wakes === null && rules === null ? [] : ["scheduler"]),
+  ...(api === null ? [] : ["API"]),
+  ...(lanes?.names().map((lane) => `lane ${lane}`) ?? []),
+];
 
 const both = (a: LoadedCode, b: LoadedCode): LoadedCode => ({
   files: [...new Set([...a.files, ...b.files])],

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { sqsClient } from "../adapters/aws/sqs-client.ts";
 import { configFileOf, openProject, type Project, stageNamed } from "../project.ts";
 import { type ApiProcess, startApi } from "./api-process.ts";
+import { dropCode } from "./code.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { Children, withLastWords } from "./process/children.ts";
 import { claimHome, type Home } from "./home.ts";
@@ -10,7 +11,7 @@ import { createLanes, type Lanes } from "./lambda/lanes.ts";
 import { type Parts, startParts } from "./services/parts.ts";
 import { setUp, type SetupFlag } from "./setup/run-setup.ts";
 import type { SetupReport } from "./setup/setup-report.ts";
-import { type Reloadable, type Reloads, reloadOnSave } from "./reload.ts";
+import { type Reloadable, reloadOnSave } from "./reload.ts";
 import { type RuleClock, startRuleClock } from "./tasks/rule-clock.ts";
 import { type Fakes, startFakes } from "./fakes.ts";
 import { stopInOrder } from "./process/stop-in-order.ts";
@@ -118,15 +119,18 @@ async function startAll(options: LocalOptions, { project, stage, home, stops }: 
     () => children.stopAll(stopMs),
   );
   const env = childEnvironment(options, { project, stage, home, parts, environment });
+  const readAtMs = Date.now();
   const setup = await setUp({ children, env, flags: setupFlags(parts) }, parts.postgres);
+  children.useCode(setup.code.file);
+  dropCode(home.folder, [setup.code.file]);
   const began: Started = {
-    saves: { areBroken: () => false, refusal: () => "" },
     options,
     project,
     children,
     parts,
     env,
     setup,
+    readAtMs,
     stops,
     report,
   };
@@ -169,13 +173,13 @@ const setupFlags = (parts: Parts): readonly SetupFlag[] => [
 ];
 
 interface Started {
-  readonly saves: Pick<Reloads, "areBroken" | "refusal">;
   readonly project: Project;
   readonly options: LocalOptions;
   readonly children: Children;
   readonly parts: Parts;
   readonly env: Readonly<Record<string, string>>;
   readonly setup: SetupReport;
+  readonly readAtMs: number;
   readonly stops: (() => Promise<void> | void)[];
   readonly report: (event: LocalEvent) => void;
 }
@@ -183,12 +187,10 @@ interface Started {
 const isWanted = (part: NonNullable<LocalOptions["without"]>[number], { options }: Started): boolean =>
   options.without?.includes(part) !== true;
 
-/** What was said when the save was refused is not said again by each process that meets it. */
 const linesOf =
-  (from: string, { report, saves }: Started) =>
-  (line: string, stream: "stdout" | "stderr"): void => {
-    if (line === "" || !saves.refusal().includes(line)) report({ is: "line", from, stream, line });
-  };
+  (from: string, { report }: Started) =>
+  (line: string, stream: "stdout" | "stderr"): void =>
+    report({ is: "line", from, stream, line });
 
 async function beginFakes(started: Started, home: Home): Promise<Fakes | null> {
   if (!isWanted("fakes", started) || started.setup.fakes.length === 0) return null;
@@ -243,9 +245,7 @@ function beginLanes(started: Started, env: Readonly<Record<string, string>>): La
     timeScale: options.timeScale ?? 1,
     onLine: linesOf("worker", started),
     onWorkerEnded: (lane, pid) => deadWorkers.ended(lane, pid),
-    onProblem(from, what, error) {
-      if (!started.saves.areBroken()) report({ is: "problem", from, what, error });
-    },
+    onProblem: (from, what, error) => report({ is: "problem", from, what, error }),
   });
   lanes.apply(setup.queues, setup.topology);
   stops.push(async () => {
@@ -283,7 +283,7 @@ function beginRules(started: Started, env: Readonly<Record<string, string>>): Ru
 
 function beginWatch(started: Started, parts: Reloadable): void {
   if (!isWanted("watch", started)) return;
-  const { children, env, setup, report, stops, project } = started;
+  const { children, env, setup, readAtMs, report, stops, project } = started;
   const reloads = reloadOnSave({
     ...parts,
     children,
@@ -291,10 +291,10 @@ function beginWatch(started: Started, parts: Reloadable): void {
     root: project.root,
     home: env["BELFRY_HOME"] ?? "",
     loaded: setup.loaded,
+    code: setup.code,
+    readAtMs,
     onReloaded: (file) => report({ is: "reloaded", file }),
-    onRejected: (file, error) =>
-      report({ is: "problem", from: file, what: "cannot be used, so the old code runs on", error }),
+    onRejected: (file, what, error) => report({ is: "problem", from: file, what, error }),
   });
-  Object.assign(started.saves, reloads);
   stops.push(() => reloads.stop());
 }

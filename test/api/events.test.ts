@@ -255,12 +255,14 @@ async function ended({ api }: Opened, lastId: string | null) {
 
 test("a stream begins with the save that cannot be used, and says when it changes; without a watch it says nothing", async () => {
   const saves = keptSaves();
-  const rejected = { file: "jobs/hello.ts", problem: "jobs/hello.ts:9  no such zone" };
-  saves.reject(rejected);
+  const rejected = { file: "jobs/hello.ts", problem: "jobs/hello.ts:9  no such zone", at: "2026-10-25T04:01:22.000Z" };
+  const installed = { version: "2f6a0c91d3be", since: "2026-10-25T03:50:00.000Z" };
+  const running = { ...installed, parts: ["scheduler", "API"], definitions: installed };
+  saves.tell({ ...running, refused: rejected });
   const client = await listen(await openApi(undefined, { saves }));
   const said = () => client.frames.filter(({ event }) => event === "save").map(({ data }) => data as unknown);
   await expect.poll(said).toEqual([rejected]);
-  saves.reject(null);
+  saves.tell({ ...running, refused: null });
   await expect.poll(said).toEqual([rejected, null]);
   const unwatched = await listen(await openApi());
   await unwatched.begun();

@@ -114,7 +114,7 @@ describe("the stream of one client", () => {
     const made = feedOf();
     const listening = new Set<() => void>();
     const saves: Saves = {
-      rejected: () => null,
+      running: () => null,
       onChange: (listen) => (listening.add(listen), () => void listening.delete(listen)),
     };
     const client = clientOf(made, { saves });

@@ -1,15 +1,14 @@
 import { get } from "node:http";
 import { setImmediate as turn } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { startApi } from "../../src/local/api-process.ts";
-import { Children } from "../../src/local/process/children.ts";
+import { Children, withLastWords } from "../../src/local/process/children.ts";
 import { freshDatabase } from "../support/database.ts";
 import { freshFolder } from "./folder.ts";
 import { slowMs } from "./greeting-system.ts";
 import { writeGreetingApp } from "./greeting-app.ts";
 import { until } from "./until.ts";
-import { writeFileSync } from "node:fs";
+import { keepCode } from "../../src/local/code.ts";
 
 async function begin() {
   const { url: database, pool, close } = await freshDatabase({ own: true });
@@ -18,7 +17,7 @@ async function begin() {
     `do $$ begin execute format('alter database %I set synchronous_commit = on', current_database()); end $$`,
   );
   const folder = freshFolder();
-  const children = new Children(freshFolder());
+  const children = new Children(freshFolder(), withLastWords);
   const app = writeGreetingApp(folder, "hello");
   const env = {
     PATH: process.env["PATH"] ?? "",
@@ -28,7 +27,12 @@ async function begin() {
   };
   const api = await startApi({ children, env, ports: [0] });
   onTestFinished(() => api.stop());
-  return { api, children, app: fileURLToPath(app) };
+  /** The API's next code: the app's module holds this, whatever its file does. */
+  const exchange = async (source: string): Promise<void> => {
+    const modules = { [app.href]: { format: "module-typescript", source } };
+    (await api.prepare(keepCode(folder, { modules, imports: {} }).file)).takeOver();
+  };
+  return { api, children, exchange };
 }
 
 /** One request on a connection of its own, as curl makes it. */
@@ -56,15 +60,14 @@ async function askDuring(url: string, work: Promise<unknown>): Promise<ReadonlyS
 test(
   "an exchange of its code never takes the API off its port, and code that cannot start leaves the old one serving",
   async () => {
-    const { api, children, app } = await begin();
+    const { api, children, exchange } = await begin();
     const pids = () => children.running().map(({ pid }) => pid);
     const before = pids();
-    expect(await askDuring(api.url, api.refresh())).toEqual(new Set([200]));
+    expect(await askDuring(api.url, exchange("export default [];"))).toEqual(new Set([200]));
     const after = await until("the old process's end", () => (pids().length === 1 ? pids() : null), slowMs);
     expect(after).not.toEqual(before);
 
-    writeFileSync(app, "export default [");
-    const refused = api.refresh().then(
+    const refused = exchange("export default [").then(
       () => "it came up",
       (error: Error) => error.message,
     );

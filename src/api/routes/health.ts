@@ -20,7 +20,7 @@ const archivedJson = ({ until, failing, ...part }: Archived) => ({
 
 /** GET /health answers only when the database does; GET /livez asks nothing of it, and GET /readyz only whether it can write. */
 export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
-  const { ports, operations, registry, version, schemaVersion } = options;
+  const { ports, operations, registry, version, schemaVersion, saves } = options;
   return [
     endpoint("GET /livez", {
       name: "getLive",
@@ -63,6 +63,7 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
           schedules: [...registry.schedules.values()].filter(({ job }) => within?.kinds.has(job.id) ?? true).length,
           counts,
           archive: archived.map(archivedJson),
+          code: within === null ? (saves?.running() ?? null) : null,
         };
         return { status: 200, body };
       },

@@ -151,6 +151,17 @@ export const health = z
         failing: z.object({ since: time, error: z.string() }).nullable(),
       }),
     ),
+    /** Of a local system: which of the project's code runs, in which parts, and the newest save while it cannot be used. */
+    code: z
+      .object({
+        version: z.string(),
+        since: time,
+        parts: z.array(z.string()),
+        /** Whose schedules, limits and tables are installed. */
+        definitions: z.object({ version: z.string(), since: time }),
+        refused: z.object({ file: z.string(), problem: z.string(), at: time }).nullable(),
+      })
+      .nullable(),
   })
   .meta({ id: "Health" });
 

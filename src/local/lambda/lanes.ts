@@ -7,6 +7,7 @@ import type { LaneQueues } from "../setup/resources.ts";
 import { createSandbox } from "./sandbox.ts";
 import { SandboxPool } from "./sandbox-pool.ts";
 import { createSourceQueue } from "./source-queue.ts";
+import type { Successor } from "../successor.ts";
 
 export interface LanesOptions {
   readonly children: Children;
@@ -24,12 +25,15 @@ export interface LanesOptions {
 export interface Lanes {
   /** Starts new lanes. A lane that the code no longer has runs until the next start. */
   apply(queues: readonly LaneQueues[], topology: Topology): void;
-  /** The code changed: new invocations run the new one. */
-  refresh(): void;
+  /** Processes of new code, one for each lane that runs and that these still have. */
+  prepare(code: string, queues: readonly LaneQueues[]): readonly Promise<Successor>[];
+  /** Of the lanes. */
+  names(): readonly string[];
   stop(): Promise<void>;
 }
 
 interface Function {
+  readonly lane: string;
   readonly pool: SandboxPool;
   readonly source: EventSource;
 }
@@ -70,9 +74,11 @@ export function createLanes(options: LanesOptions): Lanes {
         });
       }
     },
-    refresh() {
-      for (const { pool } of functions.values()) pool.refresh();
+    prepare(code, queues) {
+      const kept = new Set(queues.map(({ lane }) => lane.name));
+      return [...functions.values()].filter(({ lane }) => kept.has(lane)).map(({ pool }) => pool.prepare(code));
     },
+    names: () => [...new Set([...functions.values()].map(({ lane }) => lane))],
     async stop() {
       // SIGTERM at once: a batch ends only when its worker releases it, and the source waits for that.
       await Promise.all([...functions.values()].flatMap(({ pool, source }) => [source.stop(), pool.stop(stopMs)]));
@@ -96,13 +102,14 @@ function startFunction(name: string, about: FunctionAbout, options: LanesOptions
   const pool = new SandboxPool({
     max: about.concurrency,
     onBroken: (error) => onProblem(name, "could not start", error),
-    create() {
+    create(code) {
       const sandbox = createSandbox({
         children,
         name,
         file: about.file,
         env: { BELFRY_POOL_SIZE: String(about.poolSize), ...options.env, BELFRY_LANE: about.lane },
         timeoutMs: Math.max(1_000, (about.timeoutSeconds * 1_000) / timeScale),
+        code,
         ...(onLine === undefined ? {} : { onLine }),
       });
       if (about.file === worker) void sandbox.ended.then(() => onWorkerEnded(about.lane, sandbox.pid));
@@ -117,5 +124,5 @@ function startFunction(name: string, about: FunctionAbout, options: LanesOptions
     windowMs: (about.windowSeconds * 1_000) / timeScale,
     onProblem: (what, error) => onProblem(name, what, error),
   });
-  return { pool, source };
+  return { lane: about.lane, pool, source };
 }

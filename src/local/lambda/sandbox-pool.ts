@@ -1,8 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { Successor } from "../successor.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 export interface SandboxPoolOptions {
-  readonly create: () => Sandbox;
+  /** @param code of `ChildOptions`. */
+  readonly create: (code?: string) => Sandbox;
   readonly max: number;
   /** A sandbox could not be started, usually because a file of the jobs cannot be imported. */
   readonly onBroken: (error: Error) => void;
@@ -59,11 +61,28 @@ export class SandboxPool {
     return this.#stale.has(sandbox);
   }
 
-  /** The code changed: idle sandboxes end now, busy ones after their invocation. */
-  refresh(): void {
+  /** Starts a sandbox of new code beside those that run. Where none runs, none is needed before the next is wanted. */
+  async prepare(code: string): Promise<Successor> {
+    if (this.#all.size === 0) return { isAlive: () => true, takeOver: () => this.refresh(), end: async () => {} };
+    const sandbox = this.#options.create(code);
+    await sandbox.ready;
+    return {
+      isAlive: () => !sandbox.hasEnded,
+      takeOver: () => this.refresh(sandbox),
+      end: () => sandbox.stop(retireMs),
+    };
+  }
+
+  /** The code changed: idle sandboxes end now, busy ones after their invocation. @param next is ready and has the new code. */
+  refresh(next?: Sandbox): void {
     this.#restMs = 0;
     for (const sandbox of this.#all) this.#stale.add(sandbox);
-    for (const { sandbox } of this.#idle.splice(0)) void this.#retire(sandbox);
+    const before = this.#idle.splice(0);
+    if (next !== undefined) {
+      this.#add(next);
+      this.release(next);
+    }
+    for (const { sandbox } of before) void this.#retire(sandbox);
     this.#notify();
   }
 
@@ -83,11 +102,7 @@ export class SandboxPool {
     if (this.#isStarting || performance.now() < this.#restMs) return;
     this.#isStarting = true;
     const sandbox = this.#options.create();
-    this.#all.add(sandbox);
-    void sandbox.ended.then(() => {
-      this.#all.delete(sandbox);
-      this.#notify();
-    });
+    this.#add(sandbox);
     try {
       await sandbox.ready;
       this.release(sandbox);
@@ -98,6 +113,14 @@ export class SandboxPool {
     } finally {
       this.#isStarting = false;
     }
+  }
+
+  #add(sandbox: Sandbox): void {
+    this.#all.add(sandbox);
+    void sandbox.ended.then(() => {
+      this.#all.delete(sandbox);
+      this.#notify();
+    });
   }
 
   /** A retired sandbox no longer counts: its successor may start beside it. */

@@ -13,6 +13,8 @@ export interface SandboxOptions {
   readonly env: Readonly<Record<string, string>>;
   /** An invocation that takes longer is ended with its process. */
   readonly timeoutMs: number;
+  /** As of `ChildOptions`. */
+  readonly code?: string | undefined;
   readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
 }
 
@@ -44,6 +46,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     args: [runner, file, name],
     env,
     ipc: true,
+    ...(options.code === undefined ? {} : { code: options.code }),
     ...(options.onLine === undefined ? {} : { onLine: options.onLine }),
   });
   const ended = new Promise<void>((resolve) => {

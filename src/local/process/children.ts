@@ -12,6 +12,8 @@ export interface ChildOptions {
   readonly name: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** The file of the project's code that it runs, as `keepCode` wrote it. Default: the one of `useCode`; null: what the files hold. */
+  readonly code?: string | null;
   /** Opens a channel for messages. */
   readonly ipc?: boolean;
   /** Called with every line it writes; all lines also go to its log file. */
@@ -47,6 +49,7 @@ export class Children {
 
   readonly #nodeArgs: readonly string[];
   readonly #onProblem: (problem: string) => void;
+  #code: string | null = null;
 
   /** @param onProblem gets what could not be written, once until it can be again. */
   constructor(home: string, nodeArgs: readonly string[] = [], onProblem: (problem: string) => void = () => {}) {
@@ -58,9 +61,16 @@ export class Children {
     mkdirSync(this.#logFolder, { recursive: true });
   }
 
+  /** What is started from now on runs this version of the project's code. */
+  useCode(file: string): void {
+    this.#code = file;
+  }
+
   start(options: ChildOptions): ChildProcess {
     const stdio: StdioOptions = options.ipc === true ? ["ignore", "pipe", "pipe", "ipc"] : ["ignore", "pipe", "pipe"];
-    const child = spawn(process.execPath, [...this.#nodeArgs, ...options.args], { env: options.env, stdio });
+    const { code = this.#code } = options;
+    const env = code === null ? options.env : { ...options.env, BELFRY_CODE: code };
+    const child = spawn(process.execPath, [...this.#nodeArgs, ...options.args], { env, stdio });
     this.#follow(child, options);
     if (child.pid !== undefined) this.#record(child.pid, options.name, child);
     return child;

@@ -1,8 +1,11 @@
 /** Loaded before a process of the local system: what ends it is a line for the project's own code, not a stack. */
-import { recordLoaded } from "../../loaded-files.ts";
+import { recordLoaded, runKept } from "../../loaded-files.ts";
+import { readCode } from "../code.ts";
 import { rejection } from "../setup/rejected.ts";
 
-recordLoaded();
+const file = process.env["BELFRY_CODE"];
+if (file === undefined) recordLoaded();
+else runKept(readCode(file));
 
 process.setUncaughtExceptionCaptureCallback((error) => {
   console.error(rejection(error, process.cwd()));

@@ -12,6 +12,8 @@ export interface SetupOptions {
   readonly children: Children;
   readonly env: Readonly<Record<string, string>>;
   readonly flags: readonly SetupFlag[];
+  /** Ends the process. */
+  readonly signal?: AbortSignal;
 }
 
 const setupTriesMax = 5;
@@ -37,12 +39,16 @@ export async function runSetup(options: SetupOptions): Promise<SetupReport> {
     name: "setup",
     args: [file, ...options.flags],
     env: options.env,
+    code: null,
     onLine: (line, stream) => void (stream === "stdout" ? stdout : stderr).push(line),
   });
+  const end = (): void => void child.kill("SIGKILL");
+  options.signal?.addEventListener("abort", end);
   const code = await new Promise<number | null>((resolve) => {
     child.once("close", resolve);
     child.once("error", () => resolve(null));
   });
+  options.signal?.removeEventListener("abort", end);
   const last = stdout.at(-1);
   if (code !== 0 || last === undefined) {
     const loaded = last?.startsWith('{"loaded"') === true ? (stdout.pop(), JSON.parse(last) as Loaded) : null;

@@ -1,4 +1,5 @@
 import type { Topology } from "../../topology.ts";
+import type { CodeVersion } from "../code.ts";
 import type { LaneQueues } from "./resources.ts";
 
 /** The project's own code as a process has just loaded it: what a later edit is looked for in. */
@@ -21,6 +22,8 @@ export interface SetupReport {
   /** By how much an earlier run in compressed time has left the database's clock ahead. */
   readonly clockAheadMs: number;
   readonly loaded: LoadedCode;
+  /** What was loaded, for the processes that run it. */
+  readonly code: CodeVersion;
   /** A file of the first app, from the project's folder: what a newcomer may change. */
   readonly edit: string;
   readonly fakes: readonly {

@@ -15,7 +15,8 @@ import { ProblemsFound } from "../../core/define/problem.ts";
 import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
 import { ownProject } from "../../project.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
-import { recordLoaded } from "../../loaded-files.ts";
+import { loadedModules, recordLoaded } from "../../loaded-files.ts";
+import { keepCode } from "../code.ts";
 import { rejection } from "./rejected.ts";
 import { compressTime } from "./compressed-time.ts";
 import { releaseLocks } from "./release-locks.ts";
@@ -36,6 +37,8 @@ async function setUp(): Promise<SetupReport> {
   const runtime = await openRuntime(config, { role: "setup" });
   const clients = { sqs: sqsClient(config.aws), dynamodb: dynamodbClient(config.aws) };
   try {
+    // Last of the project's code, so that nothing is installed of code that cannot be loaded.
+    const fakes = await fakesOf(config);
     await migrateAll(config, runtime);
     const clockAheadMs = await compressTime(config.databaseUrl, {
       scale: config.timeScale,
@@ -65,7 +68,8 @@ async function setUp(): Promise<SetupReport> {
         files: loadedFiles(),
         migrations: runtime.apps.flatMap(({ migrations }) => (migrations === null ? [] : [fileURLToPath(migrations)])),
       },
-      fakes: await fakesOf(config),
+      code: keepCode(process.env["BELFRY_HOME"] ?? "", loadedModules()),
+      fakes,
     };
   } finally {
     await runtime.close();

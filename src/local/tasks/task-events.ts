@@ -4,6 +4,7 @@ import type { Children } from "../process/children.ts";
 import type { TaskEvent } from "./ecs-task.ts";
 import { createSandbox } from "../lambda/sandbox.ts";
 import { SandboxPool } from "../lambda/sandbox-pool.ts";
+import type { Successor } from "../successor.ts";
 
 export interface TaskEventsOptions {
   readonly children: Children;
@@ -17,8 +18,8 @@ export interface TaskEvents {
   /** Starts the function before the first event, where one is expected: an event should not wait for it. */
   warm(): void;
   deliver(event: TaskEvent): void;
-  /** The code changed: later events run the new one. */
-  refresh(): void;
+  /** For later events. */
+  prepare(code: string): Promise<Successor>;
   stop(): Promise<void>;
 }
 
@@ -37,8 +38,8 @@ export function createTaskEvents(options: TaskEventsOptions): TaskEvents {
   const pool = new SandboxPool({
     max: 1,
     onBroken: (error) => onProblem("could not start", error),
-    create: () =>
-      createSandbox({ children, name, file: entry, env, timeoutMs, ...(onLine === undefined ? {} : { onLine }) }),
+    create: (code) =>
+      createSandbox({ children, name, file: entry, env, timeoutMs, code, ...(onLine === undefined ? {} : { onLine }) }),
   });
   const invoke = async (event: TaskEvent): Promise<void> => {
     const sandbox = await pool.acquire(over.signal);
@@ -64,7 +65,7 @@ export function createTaskEvents(options: TaskEventsOptions): TaskEvents {
     warm: () =>
       void pool.acquire(over.signal).then((sandbox) => (sandbox === null ? undefined : pool.release(sandbox))),
     deliver: (event) => void (event.detail.lastStatus === "STOPPED" ? deliver(event) : undefined),
-    refresh: () => pool.refresh(),
+    prepare: (code) => pool.prepare(code),
     async stop() {
       over.abort();
       await pool.stop(stopMs);

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { Children } from "../process/children.ts";
 import { startEcs } from "./ecs.ts";
+import type { Successor } from "../successor.ts";
 import { createTaskEvents } from "./task-events.ts";
 
 type OnLine = (line: string, stream: "stdout" | "stderr") => void;
@@ -21,8 +22,8 @@ export interface TasksOptions {
 export interface Tasks {
   /** What a process needs in its environment to launch tasks here. */
   readonly settings: Readonly<Record<string, string>>;
-  /** The code changed: later events run the new one, as later tasks do. */
-  refresh(): void;
+  /** For later events; later tasks run the code of their time. */
+  prepare(code: string): Promise<Successor>;
   stop(): Promise<void>;
 }
 
@@ -43,7 +44,7 @@ export async function startTasks(options: TasksOptions): Promise<Tasks> {
   if (options.isExpected) events.warm();
   return {
     settings: taskSettings(ecs.url),
-    refresh: () => events.refresh(),
+    prepare: (code) => events.prepare(code),
     async stop() {
       await ecs.stop();
       await events.stop();

@@ -1,0 +1,37 @@
+/** Versions of the project's own code, as a setup process has read them: every other process runs one of these. */
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { LoadedModules } from "../loaded-files.ts";
+
+export interface CodeVersion {
+  /** Of its modules: a save that changes nothing makes no other. */
+  readonly hash: string;
+  readonly file: string;
+}
+
+const folderOf = (home: string): string => join(home, "code");
+
+/** Writes the modules to a file of their own in the state folder. */
+export function keepCode(home: string, modules: LoadedModules): CodeVersion {
+  // Modules are loaded in any order, which says nothing about them.
+  const text = JSON.stringify({ modules: sorted(modules.modules), imports: sorted(modules.imports) });
+  const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
+  const file = join(folderOf(home), `${hash}.json`);
+  mkdirSync(folderOf(home), { recursive: true });
+  writeFileSync(file, text, { mode: 0o600 });
+  return { hash, file };
+}
+
+const sorted = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>
+  Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
+export const readCode = (file: string): LoadedModules => JSON.parse(readFileSync(file, "utf8")) as LoadedModules;
+
+/** Removes all versions but these. A process that runs has read its own. */
+export function dropCode(home: string, except: readonly string[]): void {
+  for (const name of readdirSync(folderOf(home))) {
+    const file = join(folderOf(home), name);
+    if (!except.includes(file)) rmSync(file, { force: true });
+  }
+}
