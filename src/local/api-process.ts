@@ -7,6 +7,7 @@ import { type Door, openDoor } from "./door.ts";
 import { type Children, hasEnded } from "./process/children.ts";
 import { startReady } from "./process/ready-child.ts";
 import type { Successor } from "./successor.ts";
+import { watchProcess } from "./watchdog.ts";
 
 export interface ApiProcess {
   readonly url: string;
@@ -22,9 +23,8 @@ const stopMs = 3_000;
 const restartMs = 1_000;
 /** For what a replaced process still answers. */
 const retireMs = 5_000;
-/** A process that leaves this many in a row unanswered hangs: in an endless loop, or stopped. */
-const pingMs = 2_000;
-const pingsUnansweredMax = 5;
+/** Each that hangs is given twice the time of the one before: what is slow may need it. */
+const patienceMax = 16;
 
 /** The HTTP API as a child process, started again when it dies. @throws Error when it does not come up the first time. */
 export async function startApi(options: {
@@ -41,6 +41,7 @@ export async function startApi(options: {
   let current: ChildProcess | null = null;
   let retiring: Promise<unknown> = Promise.resolve();
 
+  let patience = 1;
   let told: RunningCode | null = null;
 
   const begin = (code?: string): Promise<ChildProcess> =>
@@ -54,6 +55,10 @@ export async function startApi(options: {
   const again = (): void => {
     void wait(restartMs).then(() => (stopped || current !== null ? undefined : begin().then(serve, failed)));
   };
+  const hung = (why: string): void => {
+    patience = Math.min(patience * 2, patienceMax);
+    options.onHung?.(why);
+  };
   const failed = (error: Error): void => {
     onLine?.(error.message, "stderr");
     again();
@@ -64,7 +69,7 @@ export async function startApi(options: {
     current = child;
     if (told !== null) child.send({ told }, () => {});
     door.leadTo(child);
-    if (!isDebugged(env)) watch(child, options.onHung);
+    if (!isDebugged(env)) watchProcess(child, patience, hung);
     const ended = (): void => {
       if (current !== child) return;
       current = null;
@@ -92,7 +97,10 @@ export async function startApi(options: {
       const child = await begin(code);
       return {
         isAlive: () => !hasEnded(child),
-        takeOver: () => serve(child),
+        takeOver() {
+          patience = 1;
+          serve(child);
+        },
         end: () => children.stop(child, stopMs),
       };
     },
@@ -126,21 +134,3 @@ async function retire(children: Children, child: ChildProcess): Promise<void> {
 /** At a breakpoint it answers nothing, and must not be ended. */
 const isDebugged = (env: Readonly<Record<string, string>>): boolean =>
   env["VSCODE_INSPECTOR_OPTIONS"] !== undefined || /--inspect/.test(env["NODE_OPTIONS"] ?? "");
-
-/** Ends a process that hangs, so that it is started again. Pings are counted, not time: a laptop that slept answers later. */
-function watch(child: ChildProcess, onHung: ((what: string) => void) | undefined): void {
-  let unanswered = 0;
-  child.on("message", () => (unanswered = 0));
-  const timer = setInterval(() => {
-    if (!child.connected) return clearInterval(timer);
-    if (unanswered >= pingsUnansweredMax) {
-      clearInterval(timer);
-      onHung?.(`did not answer for ${(unanswered * pingMs) / 1_000} s`);
-      child.kill("SIGKILL");
-      return;
-    }
-    unanswered += 1;
-    child.send("ping", () => {});
-  }, pingMs);
-  child.once("exit", () => clearInterval(timer));
-}

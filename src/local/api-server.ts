@@ -39,6 +39,7 @@ const api = createApi({
 });
 const answersMs = 2_000;
 const lookMs = 50;
+const turnedMs = 1_000;
 const open = new Set<Socket>();
 const server = createAdaptorServer({ fetch: api.fetch }) as Server;
 // The parent process listens and hands over each connection; this begins the server's own timeouts, as `listen` would.
@@ -55,9 +56,9 @@ process.on("message", (said: string | { readonly told: RunningCode }, socket?: S
   if (typeof said === "object") saves.tell(said.told);
   else if (said === "connection") serve(socket);
   else if (said === "end") void stop(answersMs);
-  // The parent asks every few seconds whether this process hangs.
-  else process.send?.({ say: "alive" });
 });
+// Nothing stands before it on its way: what the parent sends waits behind the connections that it hands over.
+setInterval(() => process.send?.({ say: "turned" }), turnedMs);
 
 /** Undefined: its caller has left already. */
 function serve(socket: Socket | undefined): void {

@@ -1,4 +1,5 @@
 import type { ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { listenOnLoopback } from "./services/server.ts";
 
@@ -12,41 +13,53 @@ export interface Door {
 
 /** Connections that wait for a process; further ones are ended. */
 const waitingMax = 1_000;
+/** On their way to the process, which takes one after the other. The others wait here, where those who leave are noticed. */
+const handedMax = 8;
+const lookMs = 250;
 
 /** @throws Error that names the port when it is taken. */
 export async function openDoor(port: number, what: string): Promise<Door> {
   let behind: ChildProcess | null = null;
+  let lookedMs = performance.now();
   const waiting = new Set<Socket>();
-  const handed = new Set<Socket>();
-  const hand = (socket: Socket): void => {
-    if (behind?.connected === true) {
-      handed.add(socket);
+  /** Of the process behind: another one has its own, since one that died does not say what it had not taken. */
+  let handed = new Set<Socket>();
+  const hand = (): void => {
+    dropClosed();
+    for (const socket of waiting) {
+      if (behind?.connected !== true || handed.size >= handedMax) return;
+      waiting.delete(socket);
+      const mine = handed.add(socket);
       behind.send("connection", socket, (error) => {
-        handed.delete(socket);
+        mine.delete(socket);
         if (error !== null) socket.destroy();
+        hand();
       });
-    } else if (waiting.size < waitingMax) waiting.add(socket);
-    else socket.destroy();
+    }
+  };
+  /** A socket that nobody reads does not say that its caller has left. */
+  const dropClosed = (): void => {
+    if (waiting.size === 0 || performance.now() - lookedMs < lookMs) return;
+    lookedMs = performance.now();
+    const open = openPeers(own);
+    for (const socket of waiting) if (open?.has(socket.remotePort ?? 0) === false) socket.destroy();
   };
   const server = createServer({ pauseOnConnect: true }, (socket) => {
+    if (waiting.size >= waitingMax) return void socket.destroy();
     // A caller that leaves while it waits is no failure.
     socket.on("error", () => socket.destroy());
     socket.once("close", () => waiting.delete(socket));
-    hand(socket);
+    waiting.add(socket);
+    hand();
   });
   const own = await listenOnLoopback(server, port, what);
   return {
     port: own,
     leadTo(child) {
       behind = child;
-      if (child === null) {
-        // The process that died had not taken these.
-        for (const socket of handed) socket.destroy();
-        return;
-      }
-      const left = [...waiting];
-      waiting.clear();
-      for (const socket of left) hand(socket);
+      if (child === null) for (const socket of handed) socket.destroy();
+      handed = new Set();
+      hand();
     },
     close() {
       // Its end is not waited for: that comes when the last connection of the process behind it has ended.
@@ -54,4 +67,16 @@ export async function openDoor(port: number, what: string): Promise<Door> {
       for (const socket of waiting) socket.destroy();
     },
   };
+}
+
+/** The ports at the other end of this port's open connections; null where the system does not list them. */
+function openPeers(port: number): ReadonlySet<number> | null {
+  try {
+    const rows = readFileSync("/proc/net/tcp", "utf8").matchAll(/: \w{8}:(\w{4}) \w{8}:(\w{4}) 01 /g);
+    return new Set(
+      [...rows].flatMap(([, local = "", peer = ""]) => (parseInt(local, 16) === port ? [parseInt(peer, 16)] : [])),
+    );
+  } catch {
+    return null;
+  }
 }

@@ -13,6 +13,8 @@ export interface SystemRecord extends ProcessIdentity {
 export interface Home {
   readonly folder: string;
   announce(about: { stage: string; api: string }): void;
+  /** Whether the folder still is the one that was claimed. */
+  isThere(): boolean;
   release(): void;
 }
 
@@ -51,6 +53,7 @@ export function claimHome(folder: string, stage: string): Home {
       write(aside, api);
       renameSync(aside, file);
     },
+    isThere: () => readSystem(file)?.pid === process.pid,
     release: () => rmSync(file, { force: true }),
   };
 }

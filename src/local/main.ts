@@ -6,6 +6,7 @@ import { recordLoaded } from "../loaded-files.ts";
 import { configFileOf } from "../project.ts";
 import { startCells } from "./cells.ts";
 import { AlreadyRunning } from "./home.ts";
+import { FolderGone } from "./process/folder-gone.ts";
 import { isPortTaken } from "./process/free-port.ts";
 import { freeSpaceOf, isDiskFull } from "./process/free-space.ts";
 import { SetupFailed } from "./setup/run-setup.ts";
@@ -26,7 +27,10 @@ The state lies in .belfry beside belfry.config.ts (BELFRY_HOME overrides) and su
 const portFreedMs = 5_000;
 const defaultPort = 4_400;
 const statusMs = 1_000;
-const exitCodes = { stopped: 0, failed: 1, usage: 2 } as const;
+const stopMsMax = 19_000;
+/** A program between may pass on the Ctrl-C that the terminal has sent already. */
+const sameSignalMs = 500;
+const exitCodes = { stopped: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -170,12 +174,17 @@ async function runCells({ port, stage, count }: Several, screen: Screen, stopped
     console.error("error:", error);
     void cells.kill().then(() => process.exit(exitCodes.failed));
   });
-  screen.note(`${await stopped}: stopping, running jobs may end`);
+  const signal = await Promise.race([stopped, ...[...cells.systems.values()].map(({ gone }) => gone)]);
+  if (signal instanceof FolderGone) {
+    await cells.kill();
+    throw signal;
+  }
+  screen.note(`${signal}: stopping, running jobs may end; once more ends at once`);
   await cells.stop();
   screen.close();
 }
 
-/** Shows the status each second until a signal comes, then stops the system. */
+/** Shows the status each second until a signal comes, then stops the system. @throws FolderGone */
 async function follow(system: LocalSystem, screen: Screen, stopped: Promise<string>): Promise<void> {
   const status = statusReader(system.urls.database);
   let isReading = false;
@@ -191,9 +200,13 @@ async function follow(system: LocalSystem, screen: Screen, stopped: Promise<stri
       .finally(() => (isReading = false));
   }, statusMs);
   process.once("uncaughtException", (error) => void endAfter(error, system, screen));
-  const signal = await stopped;
+  const signal = await Promise.race([stopped, system.gone]);
   clearInterval(timer);
-  screen.note(`${signal}: stopping, running jobs may end`);
+  if (signal instanceof FolderGone) {
+    await Promise.allSettled([status.close(), system.kill()]);
+    throw signal;
+  }
+  screen.note(`${signal}: stopping, running jobs may end; once more ends at once`);
   await status.close();
   await system.stop();
   screen.close();
@@ -207,11 +220,22 @@ async function endAfter(error: Error, system: LocalSystem, screen: Screen): Prom
   process.exit(exitCodes.failed);
 }
 
-/** A second signal while stopping changes nothing: everything is ending already. */
+/** What has not ended this long after the first signal is killed, as all is at once by a second one. Postgres keeps what was committed. */
 function untilSignal(screen: Screen): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => resolve(signal));
-  void promise.then(() => process.on("SIGINT", () => screen.note("still stopping")));
+  let firstMs: number | null = null;
+  const take = (signal: string): void => {
+    if (firstMs === null) {
+      firstMs = performance.now();
+      setTimeout(() => {
+        screen.note("killing what has not stopped");
+        process.exit(exitCodes.stopped);
+      }, stopMsMax).unref();
+      return resolve(signal);
+    }
+    if (performance.now() - firstMs > sameSignalMs) process.exit(exitCodes.interrupted);
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, take);
   return promise;
 }
 

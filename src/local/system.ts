@@ -12,41 +12,15 @@ import { type Parts, startParts } from "./services/parts.ts";
 import { setUp, type SetupFlag } from "./setup/run-setup.ts";
 import type { SetupReport } from "./setup/setup-report.ts";
 import { type Reloadable, reloadOnSave } from "./reload.ts";
+import type { LocalEvent, LocalOptions } from "./options.ts";
+import { FolderGone } from "./process/folder-gone.ts";
 import { type RuleClock, startRuleClock } from "./tasks/rule-clock.ts";
 import { type Fakes, startFakes } from "./fakes.ts";
 import { stopInOrder } from "./process/stop-in-order.ts";
 import { startTasks, type Tasks } from "./tasks/tasks.ts";
 import { startWakeClock, type WakeClock } from "./tasks/wake-clock.ts";
 
-export interface LocalOptions {
-  /** The state folder. What is in it survives kill -9 of everything; deleting it gives a fresh system. */
-  readonly home: string;
-  readonly stage?: string;
-  /** Its belfry.config.ts. Default: the nearest. */
-  readonly project?: string;
-  /** Modules whose default export is an array of apps, in place of the stage's own. */
-  readonly apps?: readonly URL[];
-  /** Of the API: the first that is not taken. 0 (the default) is any. A function is called once what an earlier start left has ended. */
-  readonly port?: number | ((hadLeftovers: boolean) => Promise<readonly number[]>);
-  readonly timeScale?: number;
-  /** Of the embedded Postgres, for example `{ fsync: "off" }` in a test that does not pull the plug. */
-  readonly postgresSettings?: Readonly<Record<string, string>>;
-  /** Environment to read replacements from (`DATABASE_URL`, `AWS_ENDPOINT_URL*`) and to hand on. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** More environment for one kind of process, for example a crash point. */
-  readonly workerEnv?: Readonly<Record<string, string>>;
-  readonly schedulerEnv?: Readonly<Record<string, string>>;
-  /** Parts to leave out, for a caller that plays them. */
-  readonly without?: readonly ("wakes" | "workers" | "api" | "fakes" | "watch")[];
-  readonly onEvent?: (event: LocalEvent) => void;
-}
-
-/** What happens in the system, for display. */
-export type LocalEvent =
-  | { readonly is: "line"; readonly from: string; readonly stream: "stdout" | "stderr"; readonly line: string }
-  | { readonly is: "problem"; readonly from: string; readonly what: string; readonly error: unknown }
-  | { readonly is: "reloaded"; readonly file: string }
-  | { readonly is: "leftovers"; readonly names: readonly string[] };
+export type { LocalEvent, LocalOptions } from "./options.ts";
 
 export interface LocalSystem {
   readonly home: string;
@@ -63,6 +37,8 @@ export interface LocalSystem {
   readonly postgres: Parts["postgres"];
   /** The child processes that run now; workers are named `worker LANE`, scheduler tasks `scheduler`. */
   processes(): readonly { readonly name: string; readonly pid: number }[];
+  /** Resolves when a folder with its data was deleted or moved away: `kill` it then. */
+  readonly gone: Promise<FolderGone>;
   /** One more wake, at once. */
   wake(): void;
   /** Stops everything in order: wakes, workers, API, targets, services. Leaves no process. */
@@ -72,6 +48,7 @@ export interface LocalSystem {
 }
 
 const stopMs = 5_000;
+const lookMs = 1_000;
 
 /**
  * Starts the whole system on this machine.
@@ -105,14 +82,29 @@ async function startAll(options: LocalOptions, { project, stage, home, stops }: 
   const report = options.onEvent ?? (() => {});
   const onProblem = (what: string) => report({ is: "problem", from: "log", what, error: "" });
   const children = new Children(home.folder, withLastWords, onProblem);
+  // Whatever ends this process: what it has started must not go on without it.
+  const killAll = (): void => {
+    children.killAll();
+    home.release();
+  };
+  process.once("exit", killAll);
+  stops.push(() => void process.off("exit", killAll));
   const leftovers = await children.endLeftovers();
   if (leftovers.length > 0) report({ is: "leftovers", names: leftovers });
+  const gone = Promise.withResolvers<FolderGone>();
+  const looks = setInterval(() => {
+    if (!home.isThere()) gone.resolve(new FolderGone(home.folder));
+  }, lookMs);
+  stops.push(() => clearInterval(looks));
   const ports = typeof options.port === "function" ? await options.port(leftovers.length > 0) : [options.port ?? 0];
   const parts = await startParts({
     home: home.folder,
     environment,
     postgresSettings: options.postgresSettings ?? {},
-    onDied: (error) => report({ is: "problem", from: "postgres", what: "died", error }),
+    onDied(error) {
+      if (error instanceof FolderGone) gone.resolve(error);
+      else report({ is: "problem", from: "postgres", what: "died", error });
+    },
   });
   stops.push(
     () => parts.stop(),
@@ -157,6 +149,7 @@ async function startAll(options: LocalOptions, { project, stage, home, stops }: 
     setup,
     postgres: parts.postgres,
     processes: () => children.running(),
+    gone: gone.promise,
     wake: () => wakes?.again(),
     stop: () => stopInOrder(stops),
     async kill() {

@@ -55,7 +55,7 @@ describe("the local system after an accident", () => {
         slowMs,
       );
       expect(next).not.toBe(hung);
-      expect(system.lines).toContainEqual(expect.objectContaining({ from: "api", what: "did not answer for 10 s" }));
+      expect(system.lines).toContainEqual(expect.objectContaining({ from: "api", what: "was stopped for 10 s" }));
       await until(
         "an answer",
         () =>

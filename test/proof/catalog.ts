@@ -20,6 +20,7 @@ import { pgCrash } from "./cases/pg-crash.ts";
 import { poison } from "./cases/poison.ts";
 import { month } from "./cases/month.ts";
 import { missedWakes } from "./cases/missed-wakes.ts";
+import { reloadRace } from "./cases/reload-race.ts";
 import { schedulers50 } from "./cases/schedulers-50.ts";
 import { sigterm } from "./cases/sigterm.ts";
 import { slowMail } from "./cases/slow-mail.ts";
@@ -74,6 +75,7 @@ export const proofs: readonly Proof[] = [
   heldOrder,
   overlapCatchUp,
   diskFull,
+  reloadRace,
   restore,
   move,
   ecsStop,

@@ -1,9 +1,11 @@
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
+import { killLeft, markName } from "./left-processes.ts";
 import { LogFile } from "./log-file.ts";
 import { identityOf, isRunning, type ProcessIdentity, signalProcess } from "./process-identity.ts";
 
@@ -22,10 +24,13 @@ export interface ChildOptions {
 
 interface Recorded {
   readonly name: string;
+  readonly mark: string;
   readonly identity: ProcessIdentity;
 }
 
 const leftoverMs = 3_000;
+/** For the last lines of a process that has ended. */
+const outputMs = 1_000;
 
 /** A project of CommonJS may have its jobs in TypeScript: no process warns of it. */
 const withoutWarning = "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON";
@@ -45,7 +50,7 @@ export class Children {
   readonly #folder: string;
   readonly #logFolder: string;
   readonly #logs = new Map<string, LogFile>();
-  readonly #running = new Map<number, { name: string; child: ChildProcess }>();
+  readonly #running = new Map<number, { name: string; mark: string; child: ChildProcess }>();
 
   readonly #nodeArgs: readonly string[];
   readonly #onProblem: (problem: string) => void;
@@ -69,10 +74,12 @@ export class Children {
   start(options: ChildOptions): ChildProcess {
     const stdio: StdioOptions = options.ipc === true ? ["ignore", "pipe", "pipe", "ipc"] : ["ignore", "pipe", "pipe"];
     const { code = this.#code } = options;
-    const env = code === null ? options.env : { ...options.env, BELFRY_CODE: code };
-    const child = spawn(process.execPath, [...this.#nodeArgs, ...options.args], { env, stdio });
+    const mark = randomUUID();
+    const env = { ...options.env, ...(code === null ? {} : { BELFRY_CODE: code }), [markName]: mark };
+    // A process group of its own, for what it starts; the terminal's Ctrl-C reaches only the process that decides the order.
+    const child = spawn(process.execPath, [...this.#nodeArgs, ...options.args], { env, stdio, detached: true });
     this.#follow(child, options);
-    if (child.pid !== undefined) this.#record(child.pid, options.name, child);
+    if (child.pid !== undefined) this.#record(child.pid, { name: options.name, mark }, child);
     return child;
   }
 
@@ -101,15 +108,17 @@ export class Children {
     for (const log of this.#logs.values()) log.end();
   }
 
+  /** At once, with what they have started. */
   killAll(): void {
-    for (const { child } of this.#running.values()) child.kill("SIGKILL");
+    const all = [...this.#running];
+    for (const [, { child }] of all) child.kill("SIGKILL");
+    killLeft(all.map(([pid, { mark }]) => ({ group: pid, mark })));
   }
 
   /** Ends what an earlier system left. @returns their names. */
   async endLeftovers(): Promise<readonly string[]> {
-    const left = readdirSync(this.#folder)
-      .map((file) => readRecord(join(this.#folder, file)))
-      .filter((record) => record !== null && isRunning(record.identity)) as Recorded[];
+    const records = readdirSync(this.#folder).flatMap((file) => readRecord(join(this.#folder, file)) ?? []);
+    const left = records.filter(({ identity }) => isRunning(identity));
     for (const { identity } of left) signalProcess(identity, "SIGTERM");
     const untilGone = async (): Promise<void> => {
       for (let waited = 0; waited < leftoverMs && left.some(({ identity }) => isRunning(identity)); waited += 50)
@@ -117,20 +126,24 @@ export class Children {
     };
     await untilGone();
     for (const { identity } of left) signalProcess(identity, "SIGKILL");
+    killLeft(records.map(({ mark }) => ({ group: null, mark })));
     // Until it is gone a killed process still has its port.
     await untilGone();
     for (const file of readdirSync(this.#folder)) rmSync(join(this.#folder, file), { force: true });
     return left.map(({ name }) => name);
   }
 
-  #record(pid: number, name: string, child: ChildProcess): void {
+  #record(pid: number, { name, mark }: Omit<Recorded, "identity">, child: ChildProcess): void {
     const file = join(this.#folder, `${pid}.json`);
     const identity = identityOf(pid);
-    if (identity !== null) this.#write(file, { name, identity });
-    this.#running.set(pid, { name, child });
+    if (identity !== null) this.#write(file, { name, mark, identity });
+    this.#running.set(pid, { name, mark, child });
     child.once("exit", () => {
       this.#running.delete(pid);
       rmSync(file, { force: true });
+      killLeft([{ group: pid, mark }]);
+      // What could not be killed must not hold its output open for ever.
+      setTimeout(() => [child.stdout, child.stderr].forEach((stream) => stream?.destroy()), outputMs).unref();
     });
   }
 

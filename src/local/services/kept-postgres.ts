@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { FolderGone } from "../process/folder-gone.ts";
 import { type PostgresOptions, type RunningPostgres, startPostgres, type StopMode } from "./postgres.ts";
 
 /** A server that is started again, on its port, whenever it dies without `stop`. */
@@ -34,7 +35,7 @@ export async function keepPostgres(options: PostgresOptions, onDied: (error: unk
       deaths += 1;
       restarted = Promise.withResolvers();
       onDied(new Error(`Postgres (pid ${current.pid}) ended and is started again`));
-      const next = await again({ ...options, port }, () => isOver, onDied);
+      const next = await again({ ...options, port, isKnown: true }, () => isOver, onDied);
       restarted.resolve();
       restarted = null;
       if (next === null) return;
@@ -68,7 +69,7 @@ export async function keepPostgres(options: PostgresOptions, onDied: (error: unk
 
 /**
  * The children of a killed server hold on to its memory for a moment, and a start in that moment is refused. A full disk may
- * last for hours, so there is no last try.
+ * last for hours, so there is no last try; data that is gone does not come back.
  */
 async function again(
   options: PostgresOptions,
@@ -80,7 +81,8 @@ async function again(
     try {
       return await startPostgres(options);
     } catch (error) {
-      if (tries === quietRestarts) onDied(error);
+      if (error instanceof FolderGone || tries === quietRestarts) onDied(error);
+      if (error instanceof FolderGone) return null;
     }
   }
   return null;

@@ -1,21 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { Client } from "pg";
 import { freePort } from "../process/free-port.ts";
+import { FolderGone } from "../process/folder-gone.ts";
 import {
   assertSameMajor,
   handOver,
@@ -25,7 +15,8 @@ import {
   readPostgresRecord,
   writeRecord,
 } from "./postgres-files.ts";
-import { identityOf, isRunning, type ProcessIdentity, signalProcess } from "../process/process-identity.ts";
+import { serverOf, stopLeftover, stopMsMax, untilReady } from "./postmaster.ts";
+import { identityOf, isRunning } from "../process/process-identity.ts";
 import { type User, unprivilegedUser } from "./unprivileged.ts";
 
 export interface PostgresOptions {
@@ -33,6 +24,8 @@ export interface PostgresOptions {
   readonly folder: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** The data must be there: a server that comes back does not begin without it. */
+  readonly isKnown?: boolean;
   /** Server settings, for example `{ fsync: "off" }` where losing the data is fine. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -61,8 +54,6 @@ const stopSignals = { fast: "SIGINT", immediate: "SIGQUIT", kill: "SIGKILL" } as
   StopMode,
   string
 >;
-const readyMsMax = 30_000;
-const stopMsMax = 30_000;
 /**
  * Not the name of Belfry's schema: `"$user"` leads the search path, so an app's unqualified tables would land in it.
  * Folders that were made under the old name keep it.
@@ -73,10 +64,12 @@ const superuserBefore = "belfry";
 /**
  * Starts Postgres 17 on loopback. As root it runs as `postgres` or `nobody`, because Postgres refuses root.
  * A server that a killed system left behind on the same data is stopped first.
- * @throws Error when a living system uses the folder (names its pid), or when the server does not come up (shows its log).
+ * @throws Error when a living system uses the folder (names its pid), or when the server does not come up (shows its log);
+ * FolderGone when data that must be there is not.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const user = unprivilegedUser();
+  if (options.isKnown === true) assertThere(options.folder);
   mkdirSync(options.folder, { recursive: true });
   const known = readPostgresRecord(options.folder);
   if (known?.owner && isRunning(known.owner) && serverOf(known.dataFolder) !== null) {
@@ -97,6 +90,11 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   return running(server, { url: `${url}/belfry`, port, dataFolder: record.dataFolder });
 }
 
+function assertThere(folder: string): void {
+  const { dataFolder } = readPostgresRecord(folder) ?? { dataFolder: folder };
+  if (!existsSync(join(dataFolder, "PG_VERSION"))) throw new FolderGone(dataFolder);
+}
+
 function running(server: ChildProcess, about: { url: string; port: number; dataFolder: string }): RunningPostgres {
   const pid = pidOf(server);
   const exited =
@@ -105,7 +103,10 @@ function running(server: ChildProcess, about: { url: string; port: number; dataF
     ...about,
     pid,
     exited,
-    unref: () => server.unref(),
+    unref() {
+      server.unref();
+      process.off("exit", endOf(server));
+    },
     kill: () => void server.kill("SIGKILL"),
     async stop(mode = "fast") {
       server.kill(stopSignals[mode]);
@@ -199,6 +200,8 @@ async function launch(options: Launch): Promise<ChildProcess> {
     },
   );
   closeSync(log);
+  process.once("exit", endOf(server));
+  server.once("exit", () => process.off("exit", endOf(server)));
   const failure = new Promise<string>((resolve) => {
     server.once("error", (error) => resolve(error.message));
     server.once("exit", (code, signal) => resolve(`it ended with ${signal ?? `code ${code}`}`));
@@ -210,42 +213,13 @@ async function launch(options: Launch): Promise<ChildProcess> {
   throw new Error(`Postgres did not start on port ${options.port}: ${problem}\n${tail}\nIts log: ${options.logFile}`);
 }
 
-/** The eighth line of `postmaster.pid` says when clients may connect; pg_ctl looks there too. */
-async function untilReady(dataFolder: string, server: ChildProcess): Promise<string | null> {
-  for (let waited = 0; waited < readyMsMax; waited += 20) {
-    const lines = pidFile(dataFolder);
-    if (Number(lines[0]) === server.pid && lines[7]?.trim() === "ready") return null;
-    await wait(20);
-  }
-  return `it was not ready after ${readyMsMax / 1_000} s`;
-}
+const ends = new WeakMap<ChildProcess, () => void>();
 
-/** The living server of a data folder, by its pid file and its working directory. */
-function serverOf(dataFolder: string): ProcessIdentity | null {
-  const pid = Number(pidFile(dataFolder)[0]);
-  const identity = Number.isInteger(pid) && pid > 0 ? identityOf(pid) : null;
-  if (identity === null || process.platform !== "linux") return identity;
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(dataFolder) ? identity : null;
-  } catch {
-    return null;
-  }
-}
-
-async function stopLeftover(dataFolder: string | undefined): Promise<void> {
-  if (dataFolder === undefined || !existsSync(dataFolder)) return;
-  const server = serverOf(dataFolder);
-  if (server === null) {
-    // Postgres itself refuses when another process has the pid now.
-    rmSync(join(dataFolder, "postmaster.pid"), { force: true });
-    return;
-  }
-  signalProcess(server, "SIGINT");
-  for (let waited = 0; isRunning(server); waited += 20) {
-    if (waited === stopMsMax)
-      throw new Error(`the Postgres with pid ${server.pid}, left by an earlier start, does not stop: kill it`);
-    await wait(20);
-  }
+/** In a process group of its own, a server outlives whatever ends this process unless it is told. @returns the same each time. */
+function endOf(server: ChildProcess): () => void {
+  const end = ends.get(server) ?? (() => void server.kill(stopSignals.immediate));
+  ends.set(server, end);
+  return end;
 }
 
 async function createDatabase(url: string): Promise<void> {
@@ -287,14 +261,6 @@ const ids = (user: User | null): { uid?: number; gid?: number } =>
 function pidOf(child: ChildProcess): number {
   if (child.pid === undefined) throw new Error("the process has no pid");
   return child.pid;
-}
-
-function pidFile(dataFolder: string): string[] {
-  try {
-    return readFileSync(join(dataFolder, "postmaster.pid"), "utf8").split("\n");
-  } catch {
-    return [];
-  }
 }
 
 const logLength = (path: string): number => readFileSync(path, "utf8").length;

@@ -1,14 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import nodemailer from "nodemailer";
 import { Client } from "pg";
 import { startApi } from "../../../src/local/api-process.ts";
 import { keepPostgres } from "../../../src/local/services/kept-postgres.ts";
+import { endMain, startMain, withPassword } from "../main-process.ts";
 import { Checklist, type Proof, type ProofContext } from "../proof.ts";
 import { startSystem } from "../system.ts";
 import { mountSmallDisk, type SmallDisk } from "../tmpfs.ts";
@@ -76,7 +73,7 @@ async function ofNpmStart(list: Checklist, context: ProofContext, disk: SmallDis
   const home = join(disk.folder, "home");
   // Others may enter it, so that Postgres keeps its data inside.
   mkdirSync(home, { mode: 0o755 });
-  const main = startMain(home, context.without);
+  const main = startMain(home, { without: context.without, app: new URL("../app/noted.ts", import.meta.url) });
   try {
     const started = await until("npm start", 90_000, () => {
       if (main.child.exitCode !== null) throw new Error(main.errors.join("\n"));
@@ -200,48 +197,6 @@ async function states(databaseUrl: string): Promise<ReadonlyMap<string, string>>
   } finally {
     await client.end();
   }
-}
-
-interface Main {
-  readonly child: ChildProcess;
-  readonly lines: readonly Record<string, unknown>[];
-  readonly errors: readonly string[];
-}
-
-const preload = `--import=${new URL("../preload.ts", import.meta.url).href}`;
-
-function startMain(home: string, without: string | null): Main {
-  const program = fileURLToPath(new URL("../../../src/local/main.ts", import.meta.url));
-  const { PATH = "", HOME = "", TZ = "UTC" } = process.env;
-  const apps = new URL("../app/noted.ts", import.meta.url).href;
-  const guard = without === null ? {} : { NODE_OPTIONS: preload, BELFRY_PROOF_WITHOUT: without };
-  const child = spawn(process.execPath, [program, "start", "--json"], {
-    env: { PATH, HOME, TZ, BELFRY_HOME: home, BELFRY_APPS: apps, ...guard },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const lines: Record<string, unknown>[] = [];
-  const errors: string[] = [];
-  createInterface({ input: child.stdout }).on("line", (line) => {
-    if (line.startsWith("{")) lines.push(JSON.parse(line) as Record<string, unknown>);
-  });
-  createInterface({ input: child.stderr }).on("line", (line) => errors.push(line));
-  return { child, lines, errors };
-}
-
-async function endMain(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, "exit");
-  child.kill("SIGINT");
-  await Promise.race([ended, letPass(40_000)]);
-  child.kill("SIGKILL");
-}
-
-/** What is printed hides it. */
-function withPassword(shown: string, home: string): string {
-  const { password } = JSON.parse(readFileSync(join(home, "postgres", "postgres.json"), "utf8")) as {
-    password: string;
-  };
-  return shown.replace("***", password);
 }
 
 /** @returns `taken`, or why it was not. */
