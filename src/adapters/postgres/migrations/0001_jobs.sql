@@ -201,6 +201,9 @@ create trigger job_guard after update of state, attempt, generation, event_id on
 -- Drawn by the statement that moves jobs, once for each kind of move in it, after it has locked them: a later move of a job
 -- always has the larger number.
 create sequence belfry.event_id_seq;
+-- Only a transaction that has its number draws an event id: a reader that has seen a higher id finds this one by the number.
+create function belfry.next_event() returns bigint language sql volatile
+  return case when pg_current_xact_id() is not null then nextval('belfry.event_id_seq') end;
 
 -- One row for each kind of move of a statement; the arrays have one element a job, in the same order. Append-only and
 -- partitioned by day; no foreign key to job, so that writing one never locks a job row.
@@ -289,12 +292,3 @@ create table belfry.outbox (
 );
 alter table belfry.outbox alter column job_ids set storage external, alter column generations set storage external;
 create index outbox_open on belfry.outbox (at, id);
-
--- Bodies no worker could read, kept for a person.
-create table belfry.quarantine (
-  id   bigint generated always as identity primary key,
-  at   timestamptz not null,
-  lane text not null,
-  body text not null
-);
-create index quarantine_at on belfry.quarantine (at);
