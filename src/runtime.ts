@@ -18,7 +18,7 @@ import { createPostgresStore } from "./adapters/postgres/store.ts";
 import { hidingLog } from "./adapters/telemetry/hiding-log.ts";
 import { createLog } from "./adapters/telemetry/log.ts";
 import { createMetrics } from "./adapters/telemetry/metrics.ts";
-import { sensitiveKinds } from "./api/sensitive.ts";
+import { type SensitiveKinds, sensitiveKinds } from "./api/sensitive.ts";
 import { loadApps } from "./apps.ts";
 import type { Config } from "./config.ts";
 import { checkApps } from "./core/define/check.ts";
@@ -80,10 +80,11 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   const dynamodb = dynamodbClient(config.aws);
   const ecs = ecsClient(config.aws);
   const operations = createOperations(connections, config);
+  const marked = { kinds: sensitiveKinds(registry.jobs.values()) };
   const ports: Ports = {
     tally: operations,
     secret: (name) => secrets.get(name),
-    ...portsOf(config, options, { topology, registry, connections, sqs, dynamodb }),
+    ...portsOf(config, options, { topology, registry, marked, connections, sqs, dynamodb }),
     // A task runs what it was started for: launching another one for it would never end.
     ...(config.tasks === null || options.role === "task"
       ? {}
@@ -115,6 +116,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
       await assertServer(connections.main, {});
       await assertSchema(connections.main);
       await currentEpoch(createSession(connections.main, connections.where));
+      marked.kinds = marked.kinds.with(await operations.keptMarks());
     },
     async close() {
       bindClient(null);
@@ -163,13 +165,15 @@ const withoutReferences = (lane: LaneTopology): LaneTopology => ({ ...lane, secr
 interface Opened {
   readonly topology: Topology;
   readonly registry: Registry;
+  /** Those of earlier releases come when the database was checked. */
+  readonly marked: { readonly kinds: SensitiveKinds };
   readonly connections: ReturnType<typeof openConnections>;
   readonly sqs: SqsClient;
   readonly dynamodb: ReturnType<typeof dynamodbClient>;
 }
 
 function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, opened: Opened): Ports {
-  const { topology, registry, connections, sqs, dynamodb } = opened;
+  const { topology, registry, marked, connections, sqs, dynamodb } = opened;
   const stage = config.stage.name;
   const names = Object.fromEntries(topology.lanes.map((each) => [each.name, each.queueName]));
   return {
@@ -178,7 +182,7 @@ function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, 
     locks: createDynamoLockStore({ client: dynamodb, tableName: config.lockTable ?? topology.lock.tableName }),
     clock: createClock(config.timeScale),
     random: systemRandom,
-    log: logOf(config, { role, lane }, registry),
+    log: logOf(config, { role, lane }, marked),
     metrics: createMetrics({
       stage,
       laneOf: (job) => registry.jobs.get(job)?.lane ?? lane ?? defaultLane,
@@ -190,11 +194,10 @@ function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, 
 function logOf(
   { logLevel: level, stage: { name: stage } }: Config,
   { role: service, lane }: { role: Role; lane?: string | undefined },
-  registry: Registry,
+  marked: Opened["marked"],
 ): Log {
-  const sensitive = sensitiveKinds(registry.jobs.values());
   const log = createLog({ service, level, fields: lane === undefined ? { stage } : { stage, lane } });
-  return sensitive.size === 0 ? log : hidingLog(log, (kind) => sensitive.has(kind));
+  return hidingLog(log, (kind) => marked.kinds.has(kind));
 }
 
 /** A worker keeps one connection for claim, heartbeat and settle, and the rest for its handlers' transactions. */
