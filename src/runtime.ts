@@ -68,12 +68,8 @@ export interface Runtime {
  */
 export async function openRuntime(config: Config, options: { role: Role; lane?: string }): Promise<Runtime> {
   const apps = await appsOf(config);
-  const problems = checkApps(apps, config.stage.name, stageNames(config.project));
-  if (problems.length > 0) throw new ProblemsFound(problems);
+  const topology = checkedTopology(apps, config);
   const registry = registryOf(apps);
-  const topology = topologyOf(apps, config.stage);
-  const unfit = [...checkTopology(topology), ...checkScopes(config.stage, apps)];
-  if (unfit.length > 0) throw new ProblemsFound(unfit);
   const secrets = await secretsOf(config, options, topology);
   const connections = openConnections(connectionsOf(config, options, topology));
   const sqs = sqsClient(config.aws);
@@ -127,6 +123,20 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
       await connections.close();
     },
   };
+}
+
+/** @throws ProblemsFound with those of the definitions and of what is put together of them. */
+function checkedTopology(apps: readonly AppDefinition[], { stage, project }: Config): Topology {
+  const problems = [...checkApps(apps, stage.name, stageNames(project)), ...checkScopes(stage, apps)];
+  try {
+    const topology = topologyOf(apps, stage);
+    problems.push(...checkTopology(topology));
+    if (problems.length === 0) return topology;
+  } catch (error) {
+    // Definitions that are wrong by themselves may not fit together either; their own problems say why.
+    if (problems.length === 0) throw error;
+  }
+  throw new ProblemsFound(problems);
 }
 
 /** The stage's own apps, or those of the named modules, each with an array of apps as its default export. */
