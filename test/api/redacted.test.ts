@@ -106,10 +106,13 @@ test("routes of an app are given its jobs as their caller may see them", async (
   }
 });
 
-test("the permission is the stage's: revealers, or else its operators", () => {
+test("the permission is the stage's: revealers, or else the operators that it names", () => {
   const arn = "arn:aws:sts::111122223333:assumed-role/Support/ada";
   const support = ["arn:aws:sts::*:assumed-role/Support/*"];
-  expect(signedCaller(arn)).not.toHaveProperty("hides");
+  expect(signedCaller(arn)).toMatchObject({ role: "read", hides: true });
+  expect(signedCaller(arn, { operators: ["*"] })).toMatchObject({ role: "operate", hides: true });
+  expect(signedCaller(arn, { operators: ["*", ...support] })).toEqual({ name: arn, role: "operate" });
+  expect(signedCaller(arn, { operators: ["*"], revealers: ["*"] })).toEqual({ name: arn, role: "operate" });
   expect(signedCaller(arn, { operators: [] })).toMatchObject({ role: "read", hides: true });
   expect(signedCaller(arn, { operators: [], revealers: support })).toEqual({ name: arn, role: "read" });
   expect(signedCaller(arn, { operators: support, revealers: [] })).toMatchObject({ role: "operate", hides: true });
