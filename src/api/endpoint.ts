@@ -7,13 +7,13 @@ import type { Caller, CallerRole, Identify } from "./caller.ts";
 import { checkIfMatch, readIdempotencyKey } from "./conditional.ts";
 import type { OperationName } from "./document/operations.ts";
 import { type Answer, jsonAnswer } from "./json-answer.ts";
-import { redacted } from "./redacted.ts";
-import type { SensitiveKinds } from "./sensitive.ts";
+import type { Marks } from "./marks.ts";
 import { HttpProblem, invalidField } from "./problem.ts";
 import type { ProblemCode } from "./problem-codes.ts";
 import { readBody, readPath, readQuery } from "./query.ts";
 import { requestIdOf } from "./request-id.ts";
 import { type Bounds, boundsOf, confine, type ScopeRule } from "./scope.ts";
+import { refuseProbe, shownTo } from "./shown.ts";
 import { storeDoesNotAnswer, problemOfStore } from "./store-failure.ts";
 
 export interface Asked<P, Q, B> {
@@ -23,7 +23,7 @@ export interface Asked<P, Q, B> {
   readonly caller: Caller;
   readonly request: Request;
   /** A value as the caller may see it. Answers that are JSON are shown so anyway; streams must be. */
-  shown(value: unknown): unknown;
+  shown(value: unknown): Promise<unknown>;
   /** What of the stage its caller may see and change; null: all. */
   readonly within: Bounds | null;
 }
@@ -82,7 +82,7 @@ export function endpoint<
 export interface MountOptions {
   readonly identify: Identify;
   readonly audit: AuditTrail;
-  readonly sensitive: SensitiveKinds;
+  readonly marks: Marks;
   readonly registry: Pick<Registry, "apps" | "jobs">;
 }
 
@@ -92,12 +92,12 @@ export function mount(api: Hono, endpoints: readonly Endpoint[], options: MountO
 }
 
 async function run(each: Endpoint, c: Context, options: MountOptions): Promise<Response> {
-  const { identify, audit, sensitive } = options;
+  const { identify, audit, marks } = options;
   const caller = allowed(each.role, identify(c.req.raw, c.env));
   const answered = async (answer: Answer): Promise<Response> =>
     answer instanceof Response
       ? answer
-      : await jsonAnswer(c, { ...answer, body: shownTo(caller, await answer.body, sensitive) });
+      : await jsonAnswer(c, { ...answer, body: await shownTo(caller, await answer.body, marks) });
   if (each.method === "GET") return await answered(await each.handle(await read(each, c, caller, options)));
   const trace = requestIdOf(c.req.raw);
   const change = { caller: caller.name, action: `${each.method} ${each.path}`, target: c.req.path, trace };
@@ -137,30 +137,18 @@ export function allowed(role: CallerRole, caller: Caller | null): Caller {
   return caller;
 }
 
-/** A value as its caller may see it. */
-export const shownTo = ({ hides }: Caller, value: unknown, sensitive: SensitiveKinds): unknown =>
-  hides === true && sensitive.size > 0 ? redacted(value, sensitive) : value;
-
-/** A caller that does not see a value must not find it by a filter either. @throws HttpProblem 403 */
-function refuseProbe({ hides, name }: Caller, sensitive: SensitiveKinds, asked: readonly string[]): void {
-  if (hides !== true || sensitive.size === 0) return;
-  const probe = asked.find((each) => each === "text" || each === "payload" || each.startsWith("payload."));
-  if (probe === undefined) return;
-  throw new HttpProblem("needs-reveal", `${name} does not see what is sensitive, so ${probe} is no filter for it`);
-}
-
 async function read(
   each: Endpoint,
   c: Context,
   caller: Caller,
-  { sensitive, registry }: MountOptions,
+  { marks, registry }: MountOptions,
 ): Promise<Asked<never, never, never>> {
   const isWrite = each.method !== "GET";
-  refuseProbe(caller, sensitive, Object.keys(c.req.query()));
+  await refuseProbe(caller, marks, Object.keys(c.req.query()));
   if (isWrite) checkIfMatch(each, c.req.header("if-match"));
   const key = isWrite ? readIdempotencyKey(each, c.req.header("idempotency-key")) : undefined;
   const body = isWrite ? await readContent(each, c.req.raw, key) : undefined;
-  refuseProbe(caller, sensitive, Object.keys((body as { filter?: object } | undefined)?.filter ?? {}));
+  await refuseProbe(caller, marks, Object.keys((body as { filter?: object } | undefined)?.filter ?? {}));
   const within = caller.scope === undefined ? null : boundsOf(registry, caller.scope);
   const asked: Asked<never, never, never> = {
     params: (each.params === undefined ? undefined : readPath(c, each.params)) as never,
@@ -168,7 +156,7 @@ async function read(
     body: body as never,
     caller,
     request: c.req.raw,
-    shown: (value) => shownTo(caller, value, sensitive),
+    shown: (value) => shownTo(caller, value, marks),
     within,
   };
   if (within !== null) await confine(each.scope, asked, within);

@@ -25,15 +25,15 @@ test("the same key and payload again is answered with 200 and the same job", asy
   expect(again.body).toMatchObject({ created: false, id: first.body.id });
 });
 
-test("the same key with another payload is a conflict that shows both hashes", async () => {
+test("the same key with another payload is a conflict that names the job, and says nothing that a guess of its payload could be compared with", async () => {
   const { call } = await openApi();
   const first = await call("POST", "/jobs", ada);
   const { status, type, body } = await call("POST", "/jobs", { ...ada, payload: { name: "Bob" } });
   expect(status).toBe(409);
   expect(type).toBe("application/problem+json");
   expect(body).toMatchObject({ code: "key-conflict", conflict: { jobId: first.body.id } });
-  expect(body.conflict.existingHash).toMatch(/^[0-9a-f]{64}$/);
-  expect(body.conflict.hash).not.toBe(body.conflict.existingHash);
+  const { requestId: _, ...document } = body;
+  expect(JSON.stringify(document)).not.toMatch(/[0-9a-f]{12}|hash/i);
 });
 
 test("an unknown kind is answered with the names that are close to it", async () => {

@@ -196,11 +196,11 @@ export function apiOf(
 ): Hono {
   const api = new Hono();
   const audit = { note: () => Promise.resolve() };
-  const sensitive = sensitiveKinds(options.registry.jobs.values());
+  const marks = () => Promise.resolve(sensitiveKinds(options.registry.jobs.values()));
   mount(api, endpointsOf(options).map(change), {
     identify: () => caller,
     audit,
-    sensitive,
+    marks,
     registry: options.registry,
   });
   api.onError((error, c) => {

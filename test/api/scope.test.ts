@@ -111,6 +111,7 @@ test.each<[string, ScopeRule<never>, Given, string | null]>([
 test("a search finds only what lies within", () => {
   expect([kindsIn(null), kindsIn(shop)]).toEqual([null, ["pay", "mail"]]);
   expect([searchWithin(null), searchWithin(shop)]).toEqual([{}, { kinds: ["pay", "mail"] }]);
+  expect([kindsIn(bounds({})), searchWithin(bounds({}))]).toEqual([[], { kinds: [] }]);
   expect([{}, { kind: "pay" }, { kind: "sweep" }].map((search) => isWithin(search, null))).toEqual([true, true, true]);
   const asked = [
     {},

@@ -44,6 +44,9 @@ export async function operationsTour(operations: Operations): Promise<void> {
     { caller: "a", action: "POST /jobs", target: "/jobs", status: 201, detail: "{}", trace: "t" },
   ]);
   await operations.audits({ before: null, limit: 10 });
+  await operations.keepMarks([{ kind: "pay", marks: { sensitive: true } }]);
+  await operations.keptMarks();
+  await operations.stageKey();
   await readOutcomes(operations, ids);
   await steer(operations, ids);
 }

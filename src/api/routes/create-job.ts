@@ -122,12 +122,12 @@ async function create(
 ): Promise<Answer> {
   const definition = startableKind(options.registry, body.kind);
   const job = await prepared(options, definition, body);
-  const { id, created, conflict, sent } = await write({ definition, job, mapVersion }).catch((error: unknown) => {
+  const { id, created, isConflict, sent } = await write({ definition, job, mapVersion }).catch((error: unknown) => {
     throw error instanceof CellMapChanged ? new HttpProblem("cell-map-changed", error.message) : error;
   });
-  if (conflict !== null) {
+  if (isConflict) {
     await sent;
-    throw preparedProblem(new KeyConflict(job.kind, job.key ?? "", id, conflict));
+    throw preparedProblem(new KeyConflict(job.kind, job.key ?? "", id));
   }
   const reading = readWritten(options, id, created ? readBack : null);
   const answer = Promise.all([reading, sent]).then(([written]) => {

@@ -55,8 +55,8 @@ async function runBackfill(
       ...asked,
       onPage: ({ added, again }) => advance(added + again, 0, false),
     });
-    for (const problem of failed)
-      ports.log.error("no payload for a time of a backfill", { schedule: scheduleId, problem });
+    for (const { message: problem, ...time } of failed)
+      ports.log.error("no payload for a time of a backfill", { schedule: scheduleId, ...time, problem });
     await advance(0, failed.length, true);
   } catch (error) {
     if (!(error instanceof ScheduleRefused)) throw error;

@@ -134,7 +134,7 @@ function delayOf(kind: string, delayMs: number | undefined): number {
 function refuseConflicts(jobs: readonly NewJob[], answers: readonly InsertResult[]): void {
   for (const [index, job] of jobs.entries()) {
     const answer = answers[index];
-    if (answer?.conflict != null) throw new KeyConflict(job.kind, job.key ?? "", answer.id, answer.conflict);
+    if (answer?.isConflict === true) throw new KeyConflict(job.kind, job.key ?? "", answer.id);
   }
 }
 

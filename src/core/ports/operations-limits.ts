@@ -118,6 +118,8 @@ export const operationsLimits = {
   gatheredLockWaitMs: 100,
   /** Requests that wait alone for a held key, each on its own connection; more are refused. */
   heldKeysMax: 2,
+  /** How long an API goes on with what it read of the marks of earlier releases. */
+  marksKnownMs: 10_000,
   /** Of the newest changes, when those of one object are wanted. */
   auditsSearchedMax: 20_000,
 } as const;

@@ -11,6 +11,7 @@ import type { ReaderPlace, StreamCursor, StreamEvent, StreamPage } from "./event
 import type { KindFigures } from "./kind-figures.ts";
 import type { NewPause } from "./pause.ts";
 import type { RunMaps } from "./run-map.ts";
+import type { Secrecy } from "./secrecy.ts";
 import type { ScheduleOutcomes } from "./schedule-outcome.ts";
 import type { WaitingFacts } from "./waiting.ts";
 import type {
@@ -28,7 +29,7 @@ import type {
 } from "./overview.ts";
 
 /** No call reads a whole table: what may be large is counted up to a bound, and the answer says so. */
-export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigures {
+export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigures, Secrecy {
   jobs(options: { search: JobSearch; sort: JobSort; cursor: string | null; limit: number }): Promise<JobPage>;
   /** By ids; unknown ids are left out. Large payloads are null, as in lists. */
   jobsById(

@@ -16,8 +16,8 @@ export interface InsertResult {
   /** The id of the new row, or of the row that already has this key. */
   readonly id: JobId;
   readonly created: boolean;
-  /** Set when the existing row was enqueued with another payload. */
-  readonly conflict: { readonly existingHash: string; readonly hash: string } | null;
+  /** The existing row was enqueued with another payload. */
+  readonly isConflict: boolean;
 }
 
 export interface Inserted {
