@@ -41,6 +41,7 @@ function sending(answer: Queue["send"] = async () => ({ failed: [] }), confirm?:
 let nextId = 0;
 const handoff = (id: string, lane: string, messages: number): OutboxBatch => ({
   id,
+  resent: 0,
   lane,
   messages: Array.from({ length: messages }, () => ({
     jobId: String(++nextId) as JobId,
