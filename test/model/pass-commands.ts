@@ -18,7 +18,9 @@ const relay = tuple(limit, lane).map(([rows, one]) =>
 
 const reopen = tuple(all, lane, constantFrom(0, 5_000)).map(([rows, one, olderThanMs]) =>
   passStep(`reopen ${rows} ${one} ${olderThanMs}`, (pair) =>
-    pair.both((store) => store.reopen({ olderThanMs, limit: rows, ...(one === undefined ? {} : { lane: one }) })),
+    pair.both((store) =>
+      store.reopen({ olderThanMs, limit: rows, messagesMax: 1_000, ...(one === undefined ? {} : { lane: one }) }),
+    ),
   ),
 );
 

@@ -34,6 +34,7 @@ export async function operationsTour(operations: Operations): Promise<void> {
   await operations.fences();
   await operations.health(60_000);
   await operations.archived();
+  await operations.trouble();
   await operations.archiveLags();
   await operations.failures();
   await operations.minutes({ since: Date.now() - 3_600_000, kinds: null, lane: null });

@@ -43,7 +43,7 @@ async function handOffs(store: Store, clock: TestClock, tag: string): Promise<vo
   const relayed = await store.relay({ limit: 10 });
   await store.confirm(relayed.map(({ id, messages }) => ({ id, failed: messages.slice(0, 1).map((m) => m.jobId) })));
   await clock.advance(minute);
-  await store.reopen({ olderThanMs: deliveryLimits.outboxOpenMs, limit: 20 });
+  await store.reopen({ olderThanMs: deliveryLimits.outboxOpenMs, limit: 20, messagesMax: 1_000 });
   await store.requeueLost({ lane: "default", evidence: "overtaken", olderThanMs: minute, limit: 10 });
   await store.passed({ name: "tour", token: 0 });
   await store.saveQueueObservations([{ lane: "default", emptyMs: minute }]);

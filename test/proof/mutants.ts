@@ -46,6 +46,15 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     },
     { file: "/src/core/work/worker.ts", from: "await resendOpen(ports, { lane: options.lane, rounds: 1 });", to: "" },
   ],
+  /** A sender never says that it is still at work. */
+  kept: [
+    {
+      file: "/src/core/delivery/keep-batches.ts",
+      from: "let cancel = clock.after(outboxKeptMs, () => void keep());",
+      to: "let cancel = (): void => {};",
+    },
+    { file: "/src/core/delivery/keep-batches.ts", from: "clock.elapsedMs() - keptMs < outboxOpenMs / 2", to: "true" },
+  ],
   /** A worker that is told to stop just ends. */
   release: [{ file: "/functions/worker.ts", from: 'process.once("SIGTERM"', to: 'process.once("SIGURG"' }],
   /** A settle asks only whether the job is running, not whose try runs. */

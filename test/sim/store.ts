@@ -44,6 +44,7 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     installSlots: (groups) => call("installSlots", () => base.installSlots(groups)),
     relay: (o) => fenced("relay", o.fence, () => base.relay(o)),
     confirm: (sent) => call("confirm", () => base.confirm(sent)),
+    keep: (batches) => call("keep", () => base.keep(batches)),
     reopen: (o) => fenced("reopen", o.fence, async () => (without.has("reopen") ? [] : await base.reopen(o))),
     queueObservations: (o) => call("queueObservations", () => base.queueObservations(o)),
     saveQueueObservations: (seen) => call("saveQueueObservations", () => base.saveQueueObservations(seen)),

@@ -17,6 +17,7 @@ import { decidePrematerialized } from "./reference/prematerialized.ts";
 import { cancel, prune, retry } from "./reference/control.ts";
 import {
   confirm,
+  keep,
   countNotYetDue,
   saveQueueObservations,
   relay,
@@ -78,6 +79,7 @@ export function referenceStore(
     installSlots: async (groups) => run(() => installSlots(t, groups)),
     relay: async (options) => run(() => fenced(t, options.fence, () => relay(t, options))),
     confirm: async (sent) => run(() => confirm(t, sent)),
+    keep: async (batches) => run(() => keep(t, batches)),
     reopen: async (options) => run(() => fenced(t, options.fence, () => reopen(t, options))),
     queueObservations: async ({ maxAgeMs }) => run(() => queueObservations(t, maxAgeMs)),
     saveQueueObservations: async (seen) => run(() => saveQueueObservations(t, seen)),

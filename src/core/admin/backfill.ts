@@ -60,7 +60,7 @@ export interface BackfillReport {
   readonly paceMs: number;
 }
 
-type BackfillPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint">;
+type BackfillPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
 
 /** The slot of a schedule's backfilled jobs: one at a time, apart from on-time and caught-up jobs. */
 export const backfillKey = (id: string): string => `backfill:${id}`;

@@ -9,7 +9,7 @@ import { afterCommit } from "../delivery/after-commit.ts";
 import type { Bulk } from "../ports/bulk.ts";
 import type { Operations } from "../ports/operations.ts";
 
-type BulkPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint" | "launcher" | "random">;
+type BulkPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "launcher" | "random">;
 
 /**
  * Does one page of the oldest bulk action that no other process works on.

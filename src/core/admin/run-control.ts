@@ -6,7 +6,7 @@ import { type AskedBy, mergeAftermaths, type Ports, type RunView, type StartedRu
 import { afterCommit } from "../delivery/after-commit.ts";
 import { isGraph, planRun } from "../work/run-graph.ts";
 
-type ControlPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint" | "launcher">;
+type ControlPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint" | "launcher">;
 
 /** Continues from the failures; successes are not repeated. @returns the jobs that run again. */
 export async function resumeRun(

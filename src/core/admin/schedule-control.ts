@@ -35,7 +35,7 @@ export interface ScheduleInput extends Omit<SchedulePolicies, "startAt" | "endAt
   readonly enabled?: boolean;
 }
 
-type ControlPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint">;
+type ControlPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
 
 /** @throws ScheduleRefused when something is wrong with it, all problems together, or the id is taken. */
 export async function createSchedule(

@@ -82,6 +82,9 @@ export const operationsLimits = {
   deadRowsMin: 10_000,
   oldTransactionMs: 1_000,
   clockBehindMs: 1_000,
+  /** A lane with more messages that are sent again and again is not well. */
+  resentMessagesMax: 100,
+  resentBatchesReadMax: 10_000,
   /** A wake, a task's start and a dead holder's lease take less; once this old, the last pass is one that is missing. */
   passAgeMsMax: 180_000,
   failureGroupsMax: 200,

@@ -25,6 +25,7 @@ import type {
   Minute,
   SlotHolders,
   SlotUse,
+  Trouble,
   WorkerView,
 } from "./overview.ts";
 
@@ -67,6 +68,7 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
   probeDisk(): Promise<void>;
   /** @param overdueMs occurrences PLANNED for longer ago are counted, up to a bound. */
   health(overdueMs: number): Promise<Health>;
+  trouble(): Promise<Trouble>;
   failures(): Promise<Failures>;
   /** Each part of which something has left or should have; none in a stage without an archive. */
   archived(): Promise<readonly Archived[]>;

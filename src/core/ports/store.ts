@@ -157,8 +157,18 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   relay(round: Round): Promise<readonly OutboxBatch[]>;
   /** Deletes fully confirmed outbox batches; keeps the failed ids of the others. */
   confirm(sent: readonly { id: string; failed: readonly JobId[] }[]): Promise<void>;
-  /** Rewrites open outbox batches older than `olderThanMs` as new rows, for jobs that still wait under that generation. */
-  reopen(options: Round & { olderThanMs: number }): Promise<readonly OutboxBatch[]>;
+  /**
+   * Takes what was sent out of batches that are being sent, and keeps the rest from `reopen` for its `olderThanMs` more.
+   * @returns the ids of the batches that are still the caller's; another process took the others, or has sent them.
+   */
+  keep(
+    batches: readonly { readonly id: string; readonly resent: number; readonly unsent: readonly JobId[] }[],
+  ): Promise<ReadonlySet<string>>;
+  /**
+   * Takes open outbox batches that nobody kept for `olderThanMs`, oldest first, with what still waits under its
+   * generation: `limit` batches and `messagesMax` messages, but at least one batch.
+   */
+  reopen(options: Round & { olderThanMs: number; messagesMax: number }): Promise<readonly OutboxBatch[]>;
   /**
    * QUEUED rows whose message is presumed lost -> PENDING under a new generation, reason `message-lost`; the relay
    * sends them again. Never by age alone. `queue-empty`: the caller saw the lane's queue empty twice, nothing was claimed

@@ -183,7 +183,7 @@ function transactions(open: OpenStore): void {
     await expect(broken).rejects.toThrow("changed its mind");
     expect(await store.jobs({ limit: 10 })).toEqual([]);
     await advance(minute);
-    expect(await store.reopen({ olderThanMs: 5_000, limit: 10 })).toEqual([]);
+    expect(await store.reopen({ olderThanMs: 5_000, limit: 10, messagesMax: 1_000 })).toEqual([]);
     expect(only((await store.insert([aJob({ key: "k" })])).results).created).toBe(true);
   });
 

@@ -56,6 +56,7 @@ export interface HandoffRow {
   readonly at: Instant;
   readonly lane: string;
   readonly members: readonly { readonly id: number; readonly generation: number }[];
+  readonly resent: number;
 }
 
 export interface GroupRow {

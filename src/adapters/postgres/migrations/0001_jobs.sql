@@ -282,13 +282,15 @@ begin
   execute format('drop table if exists belfry.%I', parent || '_' || day);
 end $$;
 
--- Messages that a committed statement decided to send. A confirmed send deletes its row; an open one is sent again.
+-- Messages that a committed statement decided to send. A confirmed send deletes its row; an open one is sent again, once its
+-- sender has not renewed `at` for a while. `resent` is the sender's fence: how often the batch was taken to be sent again.
 create table belfry.outbox (
   id          bigint generated always as identity primary key,
   at          timestamptz not null,
   lane        text not null,
   job_ids     bigint[] not null,
-  generations int[] not null
+  generations int[] not null,
+  resent      int not null default 0
 );
 alter table belfry.outbox alter column job_ids set storage external, alter column generations set storage external;
 create index outbox_open on belfry.outbox (at, id);

@@ -102,12 +102,12 @@ async function reopens(world: World): Promise<void> {
   );
   await turned(world, "outbox", "id");
   await clock.advance(3_000);
-  await store.reopen({ olderThanMs: 5_000, limit: 1, lane: "mail" });
-  await store.reopen({ olderThanMs: 5_000, limit: 1 });
-  await store.reopen({ olderThanMs: 4_000, limit: 2 });
-  await store.reopen({ olderThanMs: 3_000, limit: 10 });
+  await store.reopen({ olderThanMs: 5_000, limit: 1, messagesMax: 1_000, lane: "mail" });
+  await store.reopen({ olderThanMs: 5_000, limit: 1, messagesMax: 1_000 });
+  await store.reopen({ olderThanMs: 4_000, limit: 2, messagesMax: 1_000 });
+  await store.reopen({ olderThanMs: 3_000, limit: 10, messagesMax: 1_000 });
   await store.confirm([{ id: at(batches, 2).id, failed: [] }]);
-  await store.reopen({ olderThanMs: 0, limit: 10 });
+  await store.reopen({ olderThanMs: 0, limit: 10, messagesMax: 1_000 });
 }
 
 /** Pauses that last, that have ended, that end just now; what they hold, beside what waits for a slot or its time. */
