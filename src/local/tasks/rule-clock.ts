@@ -11,6 +11,8 @@ export interface RuleClockOptions {
   readonly wakes: readonly ScheduleWakeTopology[];
   readonly timeScale: number;
   readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
+  /** The process of a schedule is gone, for whatever reason. */
+  readonly onEnded: (schedule: string, pid: number) => void;
 }
 
 /** Plays the EventBridge rules of schedules that have their own: each wake starts a `run-schedule` process. */
@@ -34,7 +36,7 @@ interface Rule {
   startedMs: number;
 }
 
-export function startRuleClock({ children, env, timeScale, onLine, ...options }: RuleClockOptions): RuleClock {
+export function startRuleClock({ children, env, timeScale, onLine, onEnded, ...options }: RuleClockOptions): RuleClock {
   const rules = new Map<string, Rule>();
   const tasks = new Set<ChildProcess>();
   let timer: NodeJS.Timeout | undefined;
@@ -48,7 +50,10 @@ export function startRuleClock({ children, env, timeScale, onLine, ...options }:
       ...(onLine === undefined ? {} : { onLine }),
     });
     tasks.add(child);
-    child.once("exit", () => tasks.delete(child));
+    child.once("exit", () => {
+      tasks.delete(child);
+      onEnded(schedule, child.pid ?? -1);
+    });
     child.once("error", () => tasks.delete(child));
   };
   /** Starts the wakes that came since the last check. @returns milliseconds of the system until the next wake. */
