@@ -19,9 +19,13 @@ export async function endPredecessor(
   const file = join(tmpdir(), `belfry-worker-${lane}`);
   try {
     const before = await readFile(file, "utf8").catch(() => null);
-    if (before !== null) await store.endLeases(before);
+    if (before !== null) await store.endLeases(before, causeOnLambda(process.env["AWS_LAMBDA_LOG_STREAM_NAME"]));
     await writeFile(file, worker);
   } catch (error) {
     log.warn("the leases of the process before this one could not be ended; they end by themselves", { error });
   }
 }
+
+/** Lambda does not tell a process how the one before it ended; the log of their environment does. */
+const causeOnLambda = (logStream: string | undefined): string =>
+  `its process ended (out of time, out of memory or a crash): see log stream ${logStream ?? "of its function"}`;

@@ -240,6 +240,7 @@ function beginLanes(started: Started, env: Readonly<Record<string, string>>): La
     timeScale: options.timeScale ?? 1,
     onLine: linesOf("worker", started),
     onWorkerEnded: dead.ended,
+    onWorkerStill: dead.still,
     onProblem(from, what, error) {
       if (!started.saves.areBroken()) report({ is: "problem", from, what, error });
     },

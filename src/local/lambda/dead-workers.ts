@@ -8,10 +8,12 @@ import { scheduleLock } from "../../core/scheduler/run-schedule.ts";
 
 /** Gives back at once what a process held that ended: nothing need wait for the end of its leases. */
 export interface DeadWorkers {
-  /** A worker of a lane. */
-  ended(lane: string, pid: number): void;
+  /** A worker of a lane. The cause is a sentence for the attempts that ended with it. */
+  ended(lane: string, pid: number, cause: string): void;
   /** The process of a schedule's rule: also its lock. */
-  ruleEnded(schedule: string, pid: number): void;
+  ruleEnded(schedule: string, pid: number, cause: string): void;
+  /** A worker lives and stands still: its attempts have this cause if their leases lapse. */
+  still(lane: string, pid: number, cause: string): void;
   close(): Promise<void>;
 }
 
@@ -29,7 +31,6 @@ export function createDeadWorkers(
     sqsEndpoint: null,
   });
   const locks = createDynamoLockStore({ client, tableName: env["BELFRY_LOCK_TABLE"] ?? lockTable });
-  const endLeases = (lane: string, pid: number): Promise<void> => store.endLeases(workerPrefix(lane, pid));
   const releaseLock = async (name: string, owner: string): Promise<void> => {
     const item = await locks.read(name);
     if (item?.owner?.startsWith(owner) === true) await locks.release(name, item.owner, item.fence);
@@ -40,9 +41,10 @@ export function createDeadWorkers(
     calls.add(done);
   };
   return {
-    ended: (lane, pid) => follow(endLeases(lane, pid)),
-    ruleEnded(schedule, pid) {
-      follow(endLeases(`schedule:${schedule}`, pid));
+    ended: (lane, pid, cause) => follow(store.endLeases(workerPrefix(lane, pid), cause)),
+    still: (lane, pid, cause) => follow(store.noteCause(workerPrefix(lane, pid), cause)),
+    ruleEnded(schedule, pid, cause) {
+      follow(store.endLeases(workerPrefix(`schedule:${schedule}`, pid), cause));
       follow(releaseLock(scheduleLock(schedule), `${hostname()}:${pid}:`));
     },
     async close() {

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { type Timetable, timetable } from "../../core/calendar/timetable.ts";
 import type { ScheduleWakeTopology } from "../../topology.ts";
+import { exitCause } from "../lambda/end-cause.ts";
 import type { Children } from "../process/children.ts";
 
 export interface RuleClockOptions {
@@ -11,8 +12,8 @@ export interface RuleClockOptions {
   readonly wakes: readonly ScheduleWakeTopology[];
   readonly timeScale: number;
   readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
-  /** The process of a schedule is gone, for whatever reason. */
-  readonly onEnded: (schedule: string, pid: number) => void;
+  /** The process of a schedule is gone; the cause is a sentence for the attempts that ended with it. */
+  readonly onEnded: (schedule: string, pid: number, cause: string) => void;
 }
 
 /** Plays the EventBridge rules of schedules that have their own: each wake starts a `run-schedule` process. */
@@ -50,9 +51,9 @@ export function startRuleClock({ children, env, timeScale, onLine, onEnded, ...o
       ...(onLine === undefined ? {} : { onLine }),
     });
     tasks.add(child);
-    child.once("exit", () => {
+    child.once("exit", (code, signal) => {
       tasks.delete(child);
-      onEnded(schedule, child.pid ?? -1);
+      onEnded(schedule, child.pid ?? -1, exitCause(code, signal));
     });
     child.once("error", () => tasks.delete(child));
   };
