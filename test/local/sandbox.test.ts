@@ -45,6 +45,8 @@ it("is killed when an invocation takes longer than its timeout", async () => {
   await sandbox.ready;
   const cause = "the invocation took longer than its 1.5 s and its process was killed";
   await expect(sandbox.invoke({ do: "hang" })).rejects.toThrow(cause);
+  // Else a pool would give it the next messages, which then are missing for minutes.
+  expect(sandbox.hasEnded).toBe(true);
   expect([await sandbox.ended, causes]).toEqual([cause, []]);
   expect(identityOf(sandbox.pid)).toBeNull();
 });

@@ -125,9 +125,9 @@ function conversation(child: ChildProcess, known: Known, { timeoutMs, onStill }:
     ready.reject(new Error(why));
     current?.reject(new Error(why));
   };
+  // The invocation fails when the process is gone: until then the pool would hand this sandbox the next messages.
   const kill = (why: string): void => {
     known.killed = why;
-    fail(why);
     child.kill("SIGKILL");
   };
   let watch: BeatWatch | null = null;
@@ -142,7 +142,9 @@ function conversation(child: ChildProcess, known: Known, { timeoutMs, onStill }:
     if (message.say === "answer") current.resolve(message.answer);
     else current.reject(new Error(message.error));
   });
-  child.once("exit", (code, signal) => fail(exitCause(code, signal)));
+  child.once("exit", (code, signal) => {
+    fail(signal === "SIGKILL" && known.killed !== null ? known.killed : exitCause(code, signal));
+  });
   child.once("error", (error) => fail(`the process could not be started: ${error.message}`));
 
   const say = (message: ToSandbox): void => {
