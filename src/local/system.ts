@@ -5,7 +5,7 @@ import { type ApiProcess, startApi } from "./api-process.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { Children, withLastWords } from "./process/children.ts";
 import { claimHome, type Home } from "./home.ts";
-import { createDeadWorkers } from "./lambda/dead-workers.ts";
+import { createDeadWorkers, type DeadWorkers } from "./lambda/dead-workers.ts";
 import { createLanes, type Lanes } from "./lambda/lanes.ts";
 import { type Parts, startParts } from "./services/parts.ts";
 import { setUp, type SetupFlag } from "./setup/run-setup.ts";
@@ -119,16 +119,15 @@ async function startAll(options: LocalOptions, { project, stage, home, stops }: 
   );
   const env = childEnvironment(options, { project, stage, home, parts, environment });
   const setup = await setUp({ children, env, flags: setupFlags(parts) }, parts.postgres);
+  const dead = createDeadWorkers(env, setup.topology.lock.tableName, (error) =>
+    report({ is: "problem", from: "worker", what: "ended, and its jobs wait for the end of its lease", error }),
+  );
+  stops.push(() => dead.close());
   const began: Started = {
     saves: { areBroken: () => false, refusal: () => "" },
     options,
     project,
-    children,
-    parts,
-    env,
-    setup,
-    stops,
-    report,
+    ...{ children, parts, env, setup, dead, stops, report },
   };
 
   const fakes = await beginFakes(began, home);
@@ -176,6 +175,7 @@ interface Started {
   readonly parts: Parts;
   readonly env: Readonly<Record<string, string>>;
   readonly setup: SetupReport;
+  readonly dead: DeadWorkers;
   readonly stops: (() => Promise<void> | void)[];
   readonly report: (event: LocalEvent) => void;
 }
@@ -229,12 +229,9 @@ async function beginApi(
 
 function beginLanes(started: Started, env: Readonly<Record<string, string>>): Lanes | null {
   if (!isWanted("workers", started)) return null;
-  const { children, options, parts, setup, stops, report } = started;
+  const { children, options, parts, setup, dead, stops, report } = started;
   const region = parts.env["AWS_REGION"] ?? "us-east-1";
   const client = sqsClient({ region, sqsEndpoint: parts.env["AWS_ENDPOINT_URL_SQS"] ?? null, dynamodbEndpoint: null });
-  const deadWorkers = createDeadWorkers(parts.env["DATABASE_URL"] ?? "", (error) =>
-    report({ is: "problem", from: "worker", what: "ended, and its jobs wait for the end of its lease", error }),
-  );
   const lanes = createLanes({
     children,
     client,
@@ -242,7 +239,8 @@ function beginLanes(started: Started, env: Readonly<Record<string, string>>): La
     env: { ...env, ...options.workerEnv },
     timeScale: options.timeScale ?? 1,
     onLine: linesOf("worker", started),
-    onWorkerEnded: (lane, pid) => deadWorkers.ended(lane, pid),
+    onWorkerEnded: dead.ended,
+    onWorkerStill: dead.still,
     onProblem(from, what, error) {
       if (!started.saves.areBroken()) report({ is: "problem", from, what, error });
     },
@@ -250,7 +248,6 @@ function beginLanes(started: Started, env: Readonly<Record<string, string>>): La
   lanes.apply(setup.queues, setup.topology);
   stops.push(async () => {
     await lanes.stop();
-    await deadWorkers.close();
     client.destroy();
   });
   return lanes;
@@ -275,8 +272,8 @@ function beginRules(started: Started, env: Readonly<Record<string, string>>): Ru
   if (!isWanted("wakes", started)) return null;
   const { children, options, setup } = started;
   const about = { children, env: { ...env, ...options.schedulerEnv }, timeScale: options.timeScale ?? 1 };
-  const onLine = linesOf("scheduler", started);
-  const clock = startRuleClock({ ...about, wakes: setup.topology.scheduleWakes, onLine });
+  const to = { onLine: linesOf("scheduler", started), onEnded: started.dead.ruleEnded };
+  const clock = startRuleClock({ ...about, ...to, wakes: setup.topology.scheduleWakes });
   started.stops.push(() => clock.stop());
   return clock;
 }

@@ -57,7 +57,7 @@ const rescue = tuple(all, lane).map(([rows, one]) =>
 const lapsed = tuple(boolean(), constantFrom("w", "x")).map(([ends, worker]) =>
   passStep(`lapsed leases${ends ? ` after ${worker} has died` : ""}, and their rescue`, (pair) =>
     pair.both(async (store) => {
-      if (ends) await store.endLeases(worker);
+      if (ends) await store.endLeases(worker, "it was killed");
       const leases = await store.lapsedLeases({ limit: 1_000 });
       const rescued = await store.rescue({ leases: leases.map(({ id }) => id), limit: 1_000, interruptionsMax: 3 });
       // Postgres also lists a lease whose jobs were all canceled: only a rescue ends it.

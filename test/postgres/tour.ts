@@ -73,7 +73,8 @@ async function slots(store: Store, clock: TestClock, tag: string): Promise<void>
   const both = await insert(store, [aJob({ slotKeys: [cap, "overlap:tour"] })]);
   await claim(store, both);
   await clock.advance(minute);
-  await store.endLeases("worker-1");
+  await store.noteCause("worker-1", "it stands still");
+  await store.endLeases("worker-1", "it was killed");
   for (const lane of [{}, { lane: "default" }]) await store.lapsedLeases({ limit: 100, ...lane });
   await store.rescue({ limit: 100, interruptionsMax: 20, inSameTransaction: async () => {} });
   await store.cancel(ids);

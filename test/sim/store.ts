@@ -61,7 +61,8 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     returnUndelivered: (messages, o) =>
       call("undelivered", () => base.returnUndelivered(messages, withHook(process, line, o))),
     quarantine: (lane, bodies) => call("quarantine", () => base.quarantine(lane, bodies)),
-    endLeases: (worker) => call("endLeases", () => base.endLeases(worker)),
+    endLeases: (worker, cause) => call("endLeases", () => base.endLeases(worker, cause)),
+    noteCause: (worker, cause) => call("noteCause", () => base.noteCause(worker, cause)),
     lapsedLeases: (o) => call("lapsedLeases", () => base.lapsedLeases(o)),
     rescue: (o) =>
       fenced("rescue", o.fence, async () =>

@@ -80,12 +80,12 @@ async function writeAgain(
   ports: ControlPorts,
   definition: JobDefinition,
   { id, kind, version, input, onFailure }: RunView,
-  { key, trace, stage }: RerunOptions & { readonly key: string; readonly trace: string },
+  { key, trace }: RerunOptions & { readonly key: string; readonly trace: string },
 ): Promise<Started | null> {
   const { retentionMs } = definition;
   if ((await ports.store.runs({ kinds: [kind], key, limit: 1 })).length > 0) return null;
   const slotKeys = slotKeysOf(definition);
-  const job = newJob(definition, stage, { payload: null, key, dueAt: null, delayMs: 0, trace, slotKeys });
+  const job = newJob(definition, { payload: null, key, dueAt: null, delayMs: 0, trace, slotKeys });
   await ports.store.installSlots(slotGroupsOf(definition));
   return await ports.store.transaction(async (tx) => {
     const { results, aftermath } = await ports.store.insert([job], { tx });

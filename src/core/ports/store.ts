@@ -234,8 +234,13 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   /** Keeps a body that could not be read. */
   quarantine(lane: string, bodies: readonly string[]): Promise<void>;
 
-  /** Of a worker that is dead, by the beginning of its name: a rescue takes its jobs at once. One that lives renews them. */
-  endLeases(worker: string): Promise<void>;
+  /**
+   * Of a worker that is dead, by the beginning of its name: a rescue takes its jobs at once, and their attempts end with this
+   * cause, a sentence for people. One that lives renews them.
+   */
+  endLeases(worker: string, cause: string): Promise<void>;
+  /** Of a worker that stands still: the cause, if its leases lapse. Its next heartbeat forgets it. */
+  noteCause(worker: string, cause: string): Promise<void>;
   /** Expired leases, oldest first. */
   lapsedLeases(options: { limit: number; lane?: string | undefined }): Promise<readonly LapsedLease[]>;
   /**

@@ -127,7 +127,8 @@ create table belfry.lease (
   ms      int not null,
   until   timestamptz not null,
   solo    boolean not null default false,               -- its one job runs alone, so it is to blame when the worker dies
-  job_ids bigint[] not null
+  job_ids bigint[] not null,
+  cause   text                                          -- why its worker is dead or stands still, if that was seen
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500);
 alter table belfry.lease alter column job_ids set storage external;
 create index lease_until on belfry.lease (until);
