@@ -131,7 +131,7 @@ test("a page of another port of this machine is refused, and a link may open a p
   expect((await from({ "sec-fetch-site": "same-origin" })).status).toBe(200);
 });
 
-test("the audit has the request's id and the hash of a payload, and nothing of a repeat", async () => {
+test("the audit has the request's id and an HMAC of a payload, and nothing of a repeat", async () => {
   const { call } = await openApi();
   const body = { kind: "greet", payload: { name: "secret-token" }, key: "k" };
   await call("POST", "/jobs", body);
@@ -141,7 +141,7 @@ test("the audit has the request's id and the hash of a payload, and nothing of a
   expect(JSON.stringify(audits)).not.toContain("secret-token");
   expect(audits[0]).toMatchObject({
     trace: expect.stringMatching(/^trace-/),
-    detail: { payload: { sha256: expect.stringMatching(/^[\da-f]{64}$/) } },
+    detail: { payload: { hmac: expect.stringMatching(/^[\da-f]{64}$/) } },
   });
 });
 
