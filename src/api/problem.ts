@@ -47,6 +47,10 @@ export class HttpProblem extends Error {
 export const invalidField = (path: string, message: string): HttpProblem =>
   new HttpProblem("invalid-request", `${path}: ${message}`, { issues: [{ path, message }] });
 
+export const unknownJob = (id: string): HttpProblem => new HttpProblem("unknown-job", `there is no job ${id}`);
+export const unknownRun = (id: string): HttpProblem =>
+  new HttpProblem("unknown-run", `there is no run ${id}: npx belfry runs list shows them`);
+
 const titles: Readonly<Record<HttpProblem["status"], string>> = {
   400: "Bad request",
   401: "Not signed in",

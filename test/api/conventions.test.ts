@@ -24,6 +24,12 @@ test("a repeated create with another due time is told that it moved nothing", as
   const due = (hour: number) => ({ kind: "ping", key: "k", dueAt: `2026-11-22T0${hour}:00:00Z` });
   await call("POST", "/jobs", due(1));
   expect(await call("POST", "/jobs", due(1))).toMatchObject({ status: 200, body: { notes: [] } });
+  const later = { kind: "ping", key: "later", delay: "10m" };
+  await call("POST", "/jobs", later);
+  expect(await call("POST", "/jobs", later), "the same delay is the same time").toMatchObject({
+    status: 200,
+    body: { notes: [] },
+  });
   const moved = await call("POST", "/jobs", due(2));
   expect(moved.body).toMatchObject({ notes: [expect.stringContaining("dueAt was not applied")] });
 });

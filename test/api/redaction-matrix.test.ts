@@ -172,7 +172,7 @@ test.each<[string, Write, () => ReturnType<typeof release>]>([
 
 /** Lines that the log of a process would write with it: those that name their kind lose their texts (hiding-log.ts). */
 const unhidden = (logged: World["logged"]): readonly unknown[] =>
-  logged.filter((line) => JSON.stringify(line).includes(secret) && !("kind" in (line.fields ?? {})));
+  logged.filter((line) => JSON.stringify(line).includes(secret) && !Object.hasOwn(line.fields ?? {}, "kind"));
 
 const linesWith = (text: string, part: string): readonly string[] =>
   text.split("\n").flatMap((line) => {

@@ -88,7 +88,7 @@ test("a role that only reads has its scope too", async () => {
     body: { code: "needs-operate" },
   });
   expect(opened.logged.at(-1)).toMatchObject({ message: "request refused", fields: { code: "needs-operate" } });
-  expect(await opened.call("GET", `/jobs/${opened.ids.other.job}`)).toMatchObject({ body: { code: "outside-scope" } });
+  expect(await opened.call("GET", `/jobs/${opened.ids.other.job}`)).toMatchObject({ body: { code: "unknown-job" } });
 });
 
 test("filters for another's kind are refused, and those without a kind find and change only what is within", async () => {

@@ -148,9 +148,10 @@ function mapVersionOf(request: Request): number | undefined {
 }
 
 /** A repeated request does not move the job, so the answer notes a due time that differs. */
-function notesOn({ dueAt, delay }: NewJobBody, { id, dueAt: stands }: JobDetailReply): readonly string[] {
+function notesOn({ dueAt, delay }: NewJobBody, { id, dueAt: stands, createdAt }: JobDetailReply): readonly string[] {
   const asked = dueAt === undefined ? (delay === undefined ? null : "delay") : "dueAt";
-  if (asked === null || dueAt?.getTime() === Date.parse(stands)) return [];
+  const wanted = dueAt?.getTime() ?? Date.parse(createdAt) + (delay ?? 0);
+  if (asked === null || wanted === Date.parse(stands)) return [];
   return [`job ${id} exists and is due at ${stands}: ${asked} was not applied`];
 }
 

@@ -41,6 +41,7 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
     endpoint("GET /readyz", {
       name: "getReady",
       summary: "Whether the database answers too, and can write",
+      answerMsMax: operationsLimits.probeMsMax,
       scope: "nothing",
       replies: { 200: alive },
       async handle() {

@@ -119,6 +119,8 @@ export const operationsLimits = {
   gatheredBytesMax: 4 * 1024 * 1024,
   /** How long batched requests wait for a key that another transaction holds; then the request with that key waits alone. */
   gatheredLockWaitMs: 100,
+  /** What a probe waits for: load balancers and container agents give up after a few seconds. */
+  probeMsMax: 2_000,
   /** Requests that wait alone for a held key, each on its own connection; more are refused. */
   heldKeysMax: 2,
   /** How long an API goes on with what it read of the marks of earlier releases. */
