@@ -89,25 +89,71 @@ describe("taking a lock", () => {
     expect(got.value).toMatchObject({ got: "lock" });
   });
 
-  test("what a task saw that died while it waited counts for the next one", async () => {
-    const ports = world();
-    const fence = await diedHolding(ports);
-    for (const owner of ["b", "c"]) {
+  /** Tasks that each live for 3 s, and what follows after so many of them: when the last one began, if it took over. */
+  async function shortLives(ports: World, everyMs: number, between: (n: number) => void = () => {}) {
+    const startedMs = ports.clock.elapsedMs();
+    for (let n = 0; n < 12; n += 1) {
+      between(n);
       const killed = new AbortController();
-      void acquire(ports, owner, { signal: killed.signal });
-      await ports.clock.advance(leaseMs / 2.5);
+      const got = watched(acquire(ports, `task ${n}`, { signal: killed.signal }));
+      const beganMs = ports.clock.elapsedMs() - startedMs;
+      await ports.clock.advance(3_000);
+      if (got.value?.got === "lock") return beganMs;
       killed.abort();
-      await ports.clock.advance(60_000);
+      await ports.clock.advance(everyMs - 3_000);
     }
-    const got = watched(acquire(ports, "d"));
-    await ports.clock.advance((3 * leaseMs) / lockLimits.lockLooksPerLease);
-    expect(got.value).toMatchObject({ got: "lock", lock: { fence: fence + 1, owner: "d" } });
+    return null;
+  }
+
+  test("tasks that live for three seconds each take over once the holder was silent for its lease", async () => {
+    const ports = world();
+    await diedHolding(ports);
+    expect(await shortLives(ports, 10_000)).toBe(leaseMs);
   });
 
-  test("the time in which no task watched does not count, nor what was seen of an earlier heartbeat", async () => {
+  test("of the time between two tasks half a lease counts, so that one step of the database's clock is not a lease", async () => {
+    const ports = world();
+    await diedHolding(ports);
+    expect(await shortLives(ports, 60_000)).toBe(2 * 60_000);
+    let stepMs = 0;
+    const stepped = world(({ store }) => ({
+      store: Object.assign({}, store, { now: async () => (await store.now()) + stepMs }),
+    }));
+    await diedHolding(stepped);
+    expect(await shortLives(stepped, 4_000, (n) => (stepMs = n === 0 ? 0 : 3_600_000))).toBe(16_000);
+  });
+
+  test("a holder that beats is never taken over, however the database's clock steps between the looks", async () => {
+    let stepMs = 0;
+    const ports = world(({ store }) => ({
+      store: Object.assign({}, store, { now: async () => (await store.now()) + (stepMs += 7_000_000) }),
+    }));
+    const live = held(await acquire(ports, "live"));
+    expect(await shortLives(ports, 9_000)).toBeNull();
+    expect(live.lost.aborted).toBe(false);
+  });
+
+  test("a heartbeat between two tasks, a clock that went back, and a database without an answer make the sum begin again", async () => {
+    const beats = world();
+    const fence = await diedHolding(beats);
+    expect(await shortLives(beats, 10_000, (n) => void beats.locks.renew(name, "dead", fence, `r${n}`))).toBeNull();
+    let steps = 0;
+    const back = world(({ store }) => ({
+      store: Object.assign({}, store, { now: async () => (await store.now()) - ++steps * 3_600_000 }),
+    }));
+    await diedHolding(back);
+    const away = world(({ store }) => ({
+      store: Object.assign({}, store, { now: () => Promise.reject(new Error("down")) }),
+    }));
+    await diedHolding(away);
+    // What each saw on its own timer is all that counts.
+    for (const ports of [back, away]) expect(await shortLives(ports, 10_000)).toBe(90_000);
+  });
+
+  test("what was seen of an earlier heartbeat does not count", async () => {
     const ports = world();
     const fence = await diedHolding(ports);
-    await ports.locks.observe(name, { rvn: "r0", silentMs: leaseMs - 1_000 });
+    await ports.locks.observe(name, { rvn: "r0", silentMs: leaseMs - 1_000, seenAt: await ports.store.now() });
     await ports.locks.renew(name, "dead", fence, "r1");
     await ports.clock.advance(10 * leaseMs);
     const got = watched(acquire(ports, "b"));
@@ -290,7 +336,7 @@ describe("a fence behind the one in Postgres", () => {
   test("is not raised on an item that somebody else holds by now", async () => {
     const ports = world();
     const lock = held(await acquire(ports, "a"));
-    ports.locks.items.set(name, { owner: "b", rvn: "x", fence: 2, leaseMs, silentMs: 0 });
+    ports.locks.items.set(name, { owner: "b", rvn: "x", fence: 2, leaseMs, silentMs: 0, seenAt: null });
     expect(await lock.raise(41)).toBe(false);
     expect(ports.locks.items.get(name)).toMatchObject({ owner: "b", fence: 2 });
   });
