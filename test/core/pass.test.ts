@@ -242,7 +242,14 @@ describe("a lock table that was wiped or restored", () => {
   test("gives no token twice: an equal one in force is another holder's", async () => {
     const ports = world();
     await ports.store.installFence({ name: schedulerLock, token: 40 });
-    ports.locks.items.set(schedulerLock, { owner: null, rvn: "from the backup", fence: 39, leaseMs, silentMs: 0, seenAt: null });
+    ports.locks.items.set(schedulerLock, {
+      owner: null,
+      rvn: "from the backup",
+      fence: 39,
+      leaseMs,
+      silentMs: 0,
+      seenAt: null,
+    });
     expect(await run(ports)).toMatchObject({ outcome: "done" });
     expect(ports.locks.items.get(schedulerLock)).toMatchObject({ owner: null, fence: 41 });
   });

@@ -83,7 +83,7 @@ async function acquireOnce(ports: LockPorts, options: AcquireOptions, before: Si
   if (before !== null && before.rvn !== item.rvn) return { got: "held", by: item.owner };
   const { startedAt, sinceMs } = before === null ? await firstLook(ports, item) : before;
   const nowMs = ports.clock.elapsedMs();
-  // Another watcher may have seen more meanwhile.
+  // Another watcher may have seen more since.
   const seen = { startedAt, sinceMs: Math.min(sinceMs, nowMs - item.silentMs) };
   if (nowMs - seen.sinceMs >= item.leaseMs) return take(ports, options, item.rvn);
   const isLogged = before?.isLogged === true;
