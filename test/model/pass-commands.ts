@@ -46,6 +46,18 @@ const confirm = tuple(nat(40), boolean()).map(([pick, partly]) =>
   }),
 );
 
+const keep = tuple(nat(40), boolean(), nat(2)).map(([pick, partly, resent]) =>
+  step(`keep ${pick}${partly ? " partly" : ""}, resent ${resent}`, async (pair) => {
+    const twin = pair.outbox[pick % Math.max(1, pair.outbox.length)];
+    if (twin === undefined) return;
+    const left = pair.jobs.find((job) => job.oracle === twin.oracle.messages[0]?.jobId);
+    await pair.both(async (store, id, side) => {
+      const unsent = partly && left !== undefined ? [id(left)] : [];
+      return (await store.keep([{ id: twin[side].id, resent, unsent }])).size;
+    });
+  }),
+);
+
 const rescue = tuple(all, lane).map(([rows, one]) =>
   passStep(`rescue ${rows} ${one}`, (pair) =>
     pair.both(async (store) =>
@@ -145,6 +157,7 @@ export const passSteps: readonly Arbitrary<Step>[] = [
   requeue,
   wake,
   confirm,
+  keep,
   rescue,
   lapsed,
   takeOver,

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { JobId } from "../../src/core/job/job.ts";
 import { resendOpen } from "../../src/core/delivery/relay.ts";
 import { sendOutbox } from "../../src/core/delivery/send.ts";
-import type { Queue, Store } from "../../src/core/ports/ports.ts";
+import type { Queue } from "../../src/core/ports/ports.ts";
 import { aJob } from "../contract/store/fixture.ts";
 import { settableClock, type SettableClock } from "../core/settable-clock.ts";
 import { world } from "../core/world.ts";
@@ -27,17 +27,17 @@ async function stage() {
   const db = await freshDatabase();
   onTestFinished(() => db.close());
   await db.clock.set(0);
-  let calls = 0;
+  const under = { calls: 0 };
   const store = new Proxy(db.store, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== "function") return member;
       return async (...given: unknown[]): Promise<unknown> => {
-        calls += 1;
+        under.calls += 1;
         try {
           return await Reflect.apply(member, target, given);
         } finally {
-          calls -= 1;
+          under.calls -= 1;
         }
       };
     },
@@ -52,7 +52,7 @@ async function stage() {
       return await answer(lane, messages);
     };
     const ports = world((base) => ({
-      store: store as unknown as typeof base.store,
+      store,
       clock,
       queue: { ...base.queue, send },
     }));
@@ -62,9 +62,9 @@ async function stage() {
   /** Every call of the store that these processes began has ended, with what followed from it. */
   const quiet = async (clock: SettableClock): Promise<void> => {
     do {
-      await expect.poll(() => calls, { interval: 1, timeout: 60_000 }).toBe(0);
+      await expect.poll(() => under.calls, { interval: 1, timeout: 60_000 }).toBe(0);
       await clock.settle();
-    } while (calls > 0);
+    } while (under.calls > 0);
   };
   /** Time of the database, and of the processes that are not stopped. */
   const pass = async (ms: number, ...running: readonly Sender[]): Promise<void> => {
@@ -83,7 +83,7 @@ async function stage() {
     );
     return rows.map(({ n }) => n);
   };
-  return { store: store as Store, sender, pass, quiet, insert, open };
+  return { sender, pass, quiet, insert, open };
 }
 
 describe("a batch that takes longer to send than it may stay open", () => {

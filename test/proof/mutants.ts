@@ -201,7 +201,10 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     { file: "/src/adapters/postgres/sql/epoch.ts", from: "server = belfry.server() as is_here", to: "true as is_here" },
   ],
   /** A scheduler that waits for a silent holder begins to count at its own start. */
-  "kept-sight": [{ file: "/src/core/lock/lock.ts", from: "nowMs - item.silentMs", to: "nowMs" }],
+  "kept-sight": [
+    { file: "/src/core/lock/lock.ts", from: "nowMs - item.silentMs", to: "nowMs" },
+    { file: "/src/core/lock/lock.ts", from: "nowMs - silentMs - countedMs", to: "nowMs" },
+  ],
   /** A newcomer takes a free slot although another job is held for it, also the one that a wake has freed. */
   "first-held": [
     { file: "/src/adapters/postgres/sql/claim.ts", from: "and (h.id is null or", to: "and (true or" },

@@ -19,7 +19,7 @@ interface OutgoingCall {
 
 /**
  * Sends committed outbox batches, ten messages a call, and confirms what the queue accepted; sending that takes longer than
- * a second keeps its batches from other senders meanwhile.
+ * a second keeps its batches from other senders.
  * Never throws: what is not confirmed stays open, and the next worker or pass sends it again. After a few calls without an
  * answer a lane is not called again.
  * @returns how many messages the queue accepted.

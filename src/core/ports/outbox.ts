@@ -24,3 +24,10 @@ export interface OutboxBatch {
   readonly lane: string;
   readonly messages: readonly OutMessage[];
 }
+
+/** A batch that is being sent, with the messages that the queue has not accepted yet. */
+export interface KeptBatch {
+  readonly id: string;
+  readonly resent: number;
+  readonly unsent: readonly JobId[];
+}

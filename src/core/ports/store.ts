@@ -2,7 +2,7 @@
 import type { Fence, InsertSettings } from "./fence.ts";
 import type { Aftermath } from "./aftermath.ts";
 import type { Decision } from "../job/decide.ts";
-import type { Message, OutboxBatch } from "./outbox.ts";
+import type { KeptBatch, Message, OutboxBatch } from "./outbox.ts";
 import type { HistoryRow, Instant, JobId, JobView, Json, NewJob, SlotGroup } from "../job/job.ts";
 import type { InRun, RunStore } from "./run.ts";
 import type { OccurrencePlace, OccurrenceView, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedule.ts";
@@ -157,17 +157,9 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   relay(round: Round): Promise<readonly OutboxBatch[]>;
   /** Deletes fully confirmed outbox batches; keeps the failed ids of the others. */
   confirm(sent: readonly { id: string; failed: readonly JobId[] }[]): Promise<void>;
-  /**
-   * Takes what was sent out of batches that are being sent, and keeps the rest from `reopen` for its `olderThanMs` more.
-   * @returns the ids of the batches that are still the caller's; another process took the others, or has sent them.
-   */
-  keep(
-    batches: readonly { readonly id: string; readonly resent: number; readonly unsent: readonly JobId[] }[],
-  ): Promise<ReadonlySet<string>>;
-  /**
-   * Takes open outbox batches that nobody kept for `olderThanMs`, oldest first, with what still waits under its
-   * generation: `limit` batches and `messagesMax` messages, but at least one batch.
-   */
+  /** Takes what was sent out of batches, and keeps the rest from `reopen`. @returns those that are still the caller's. */
+  keep(batches: readonly KeptBatch[]): Promise<ReadonlySet<string>>;
+  /** Open batches that no sender kept for `olderThanMs`, oldest first, with what still waits: `messagesMax`, but one batch at least. */
   reopen(options: Round & { olderThanMs: number; messagesMax: number }): Promise<readonly OutboxBatch[]>;
   /**
    * QUEUED rows whose message is presumed lost -> PENDING under a new generation, reason `message-lost`; the relay

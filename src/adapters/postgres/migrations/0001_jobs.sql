@@ -260,8 +260,7 @@ begin
   end if;
 end $$;
 
--- Attached, not created in place: attaching does not stop inserts into other days.
--- False when rows of that day lie in the default partition already; they stay there.
+-- Attached, not created in place, which would stop inserts into other days. False when rows of that day lie in the default one.
 create function belfry.make_partition(parent text, day text) returns boolean language plpgsql
   security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms' as $$
 declare
@@ -283,15 +282,14 @@ begin
   execute format('drop table if exists belfry.%I', parent || '_' || day);
 end $$;
 
--- Messages that a committed statement decided to send. A confirmed send deletes its row; an open one is sent again, once its
--- sender has not renewed `at` for a while. `resent` is the sender's fence: how often the batch was taken to be sent again.
+-- Messages that a committed statement decided to send. A confirmed send deletes its row; one whose `at` is old is sent again.
 create table belfry.outbox (
   id          bigint generated always as identity primary key,
   at          timestamptz not null,
   lane        text not null,
   job_ids     bigint[] not null,
   generations int[] not null,
-  resent      int not null default 0
+  resent      int not null default 0 -- how often it was sent again; the fence of its sender
 );
 alter table belfry.outbox alter column job_ids set storage external, alter column generations set storage external;
 create index outbox_open on belfry.outbox (at, id);
