@@ -123,12 +123,8 @@ async function startAll(options: LocalOptions, { project, stage, home, stops }: 
     report({ is: "problem", from: "worker", what: "ended, and its jobs wait for the end of its lease", error }),
   );
   stops.push(() => dead.close());
-  const began: Started = {
-    saves: { areBroken: () => false, refusal: () => "" },
-    options,
-    project,
-    ...{ children, parts, env, setup, dead, stops, report },
-  };
+  const saves = { areBroken: () => false, refusal: () => "" };
+  const began: Started = { saves, options, project, children, parts, env, setup, dead, stops, report };
 
   const fakes = await beginFakes(began, home);
   const workEnv: Record<string, string> = { ...env, ...fakes?.env };

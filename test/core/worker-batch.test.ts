@@ -242,28 +242,20 @@ describe("a handler that meets a process without file descriptors", () => {
   const noFiles = new Error("fetch failed", { cause: Object.assign(new Error("connect EMFILE"), { code: "EMFILE" }) });
 
   test.each([
-    [["1"], noFiles, [["1", "RETRY_WAIT", 1]], true],
-    [["1", "2"], noFiles, [["2", "SUCCESS", 0]], true],
-    [
-      ["1", "2"],
-      new Error("something else"),
-      [
-        ["1", "RETRY_WAIT", 1],
-        ["2", "SUCCESS", 0],
-      ],
-      false,
-    ],
+    [["1"], noFiles, { 1: ["RETRY_WAIT", 1] }, true],
+    [["1", "2"], noFiles, { 2: ["SUCCESS", 0] }, true],
+    [["1", "2"], new Error("something else"), { 1: ["RETRY_WAIT", 1], 2: ["SUCCESS", 0] }, false],
   ])(
     "is charged if it ran alone, else its lease ends with the process: %j, %s",
     async (ids, error, outcomes, isSpent) => {
-      const settled: unknown[] = [];
+      const settled = new Map<string, unknown>();
       const { worker, ports } = await workerRig({
         run: (id) => {
           if (id === "1") throw error;
         },
         store: {
           async settle(settlements) {
-            settled.push(...settlements.map(({ jobId, to, failures }) => [jobId, to, failures]));
+            for (const { jobId, to, failures } of settlements) settled.set(jobId, [to, failures]);
             return { settled: settlements.map(({ jobId }) => jobId), conflicts: 0, aftermath: noAftermath };
           },
         },
@@ -274,7 +266,7 @@ describe("a handler that meets a process without file descriptors", () => {
       }));
       expect(await worker.handle(records, { remainingMs: plenty })).toEqual({ failed: [] });
       expect(worker.isSpent).toBe(isSpent);
-      expect(settled.toSorted()).toEqual(outcomes);
+      expect(Object.fromEntries(settled)).toEqual(outcomes);
       expect(ports.clock.pending()).toBe(0);
     },
   );

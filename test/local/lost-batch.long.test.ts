@@ -22,7 +22,7 @@ test("the mates of a handler that blocks are sent again at once, and its attempt
   const [first, last] = block[0]?.history.filter(({ from }) => from === "RUNNING") ?? [];
   expect(first).toMatchObject({ errorCode: "WORKER_LOST", errorMessage: expect.stringMatching(inBatch) });
   expect(last).toMatchObject({ errorCode: "WORKER_LOST", errorMessage: expect.stringMatching(alone) });
-  for (const { history, job } of mates) {
+  for (const { history } of mates) {
     const [lost] = history.filter(({ from }) => from === "RUNNING");
     expect(lost).toMatchObject({ to: "QUEUED", errorMessage: expect.stringMatching(inBatch) });
     expect(history.map(({ reason }) => reason)).not.toContain(reasons.messageLost);

@@ -54,7 +54,7 @@ it("is killed when an invocation takes longer than its timeout", async () => {
 it("says while its event loop is blocked, and when it was killed for it", async () => {
   const { sandbox, causes } = begin({ timeoutMs: 7_000 });
   await sandbox.ready;
-  await expect(sandbox.invoke({ do: "spin" })).rejects.toThrow();
+  await expect(sandbox.invoke({ do: "spin" })).rejects.toThrow("the handler blocked the event loop");
   expect(causes[0]).toBe("the handler blocked the event loop for 3 s");
   expect(await sandbox.ended).toMatch(/^the handler blocked the event loop for \d s and its process was killed$/);
 });

@@ -1,6 +1,6 @@
 /**
  * Whether an error, or what caused it, says that this process has no file descriptor left. Such a process fails every job
- * that opens one, whoever used them up.
+ * that opens one, also those that did not use them up.
  */
 export function saysNoFiles(error: unknown): boolean {
   const seen = new Set<unknown>();

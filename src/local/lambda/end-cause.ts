@@ -13,7 +13,7 @@ export const stillCause = (pid: number, seconds: number): string =>
     ? `its process was stopped (SIGSTOP) for ${seconds} s`
     : `the handler blocked the event loop for ${seconds} s`;
 
-/** Told by Linux only. */
+/** Known on Linux only. */
 function isStopped(pid: number): boolean {
   try {
     return /\) T /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));

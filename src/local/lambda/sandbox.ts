@@ -100,6 +100,11 @@ async function causeOf(
   return exitCause(code, signal);
 }
 
+function overTime(pid: number, timeoutMs: number, { stillSeconds }: BeatWatch): string {
+  const slow = `the invocation took longer than its ${timeoutMs / 1_000} s`;
+  return `${stillSeconds > 0 ? stillCause(pid, stillSeconds) : slow} and its process was killed`;
+}
+
 interface Conversation {
   readonly ready: Promise<void>;
   invoke(event: unknown): Promise<unknown>;
@@ -161,14 +166,7 @@ function conversation(child: ChildProcess, known: Known, { timeoutMs, onStill }:
       const pid = child.pid ?? -1;
       const beats = watchBeats((seconds) => onStill?.(stillCause(pid, seconds)));
       watch = beats;
-      const timer = setTimeout(() => {
-        const { stillSeconds } = beats;
-        const why =
-          stillSeconds > 0
-            ? stillCause(pid, stillSeconds)
-            : `the invocation took longer than its ${timeoutMs / 1_000} s`;
-        kill(`${why} and its process was killed`);
-      }, timeoutMs);
+      const timer = setTimeout(() => kill(overTime(pid, timeoutMs, beats)), timeoutMs);
       say({ say: "invoke", id, event, timeoutMs });
       try {
         return await answer.promise;

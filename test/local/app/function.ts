@@ -18,7 +18,7 @@ export async function handler(
       process.kill(process.pid, "SIGKILL");
       return new Promise(() => {});
     case "fill":
-      for (const all: object[] = []; ;) all.push({ all: [...all.slice(-1_000)] });
+      for (const all: object[] = []; ;) all.push({ all: all.slice(-1_000) });
     default:
       return null;
   }

@@ -118,8 +118,7 @@ create index job_failed on belfry.job (id) include (schedule_id) where finished_
 -- As a number: `finished_at is null` beside a run would also fit job_live, and a planner that knows no statistics takes that.
 create index job_run on belfry.job (run_id, ((finished_at is not null)::int), id) where run_id is not null;
 
--- The jobs of one claim of one worker, of one lane and lease length. A heartbeat renews this row and no job. It is ended by
--- the worker's settle of its last job, or by rescue once it has expired and none of its jobs names it.
+-- The jobs of one claim: one worker, lane and lease length. A heartbeat renews it alone. Its last settle ends it, else rescue.
 create table belfry.lease (
   id      bigint generated always as identity primary key,
   worker  text not null,
