@@ -31,7 +31,7 @@ export function boundsOf({ apps, jobs }: Pick<Registry, "apps" | "jobs">, scope:
 
 /**
  * What one request is about: these kinds, a lane, or the whole stage. `missing`: the answer where there is no such thing, given
- * for one of others too, so that nobody counts the numbers of other jobs.
+ * for one of others too, so that no caller counts the numbers of other jobs.
  */
 export type About =
   { readonly kinds: readonly string[]; readonly missing?: HttpProblem } | { readonly lane: string } | "everything";

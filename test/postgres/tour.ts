@@ -42,7 +42,7 @@ async function handOffs(store: Store, clock: TestClock, tag: string): Promise<vo
   await clock.advance(2 * minute);
   const relayed = await store.relay({ limit: 10 });
   await store.keep(relayed.map((batch) => ({ ...batch, unsent: batch.messages.slice(1).map((m) => m.jobId) })));
-  await store.confirm(relayed.map(({ id, messages }) => ({ id, failed: messages.slice(0, 1).map((m) => m.jobId) })));
+  await store.confirm(relayed.map(({ id, messages }) => ({ id, failed: messages.slice(1, 2).map((m) => m.jobId) })));
   await clock.advance(minute);
   await store.reopen({ olderThanMs: deliveryLimits.outboxOpenMs, limit: 20, messagesMax: 1_000 });
   await store.requeueLost({ lane: "default", evidence: "overtaken", olderThanMs: minute, limit: 10 });

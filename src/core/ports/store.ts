@@ -226,10 +226,7 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   /** Keeps a body that could not be read. */
   quarantine(lane: string, bodies: readonly string[]): Promise<void>;
 
-  /**
-   * Of a worker that is dead, by the beginning of its name: a rescue takes its jobs at once, and their attempts end with this
-   * cause, a sentence for people. One that lives renews them.
-   */
+  /** Of a dead worker, by the beginning of its name: a rescue takes its jobs at once, and ends their attempts with this sentence. */
   endLeases(worker: string, cause: string): Promise<void>;
   /** Of a worker that stands still: the cause, if its leases lapse. Its next heartbeat forgets it. */
   noteCause(worker: string, cause: string): Promise<void>;
