@@ -1,6 +1,9 @@
 import { defineConfig } from "belfry/config";
 
 /** What this repository runs where. A team's own project has such a file too, without the stages that only try Belfry out. */
+/** Every caller that IAM lets in may change things. A stage that people rely on names roles in its place: docs/deploy.md. */
+const everybody = { operators: ["*"] };
+
 const config = defineConfig({
   apps: {
     jobs: "./jobs/index.ts",
@@ -9,22 +12,29 @@ const config = defineConfig({
     examples: "./examples/index.ts",
   },
   stages: {
-    dev: { apps: ["jobs"], database: { maxConnections: 100, poolPerWorker: 2 } },
+    dev: { ...everybody, apps: ["jobs"], database: { maxConnections: 100, poolPerWorker: 2 } },
     /** `npm start -- --examples`. */
     examples: { apps: ["jobs", "examples"], deployed: false, database: { maxConnections: 100, poolPerWorker: 2 } },
     demo: { apps: ["jobs", "examples"], deployed: false, database: { maxConnections: 200, poolPerWorker: 2 } },
     /** What `npm run deploy:emulator` deploys. */
-    emulator: { apps: ["jobs", "drill"], deployed: false, database: { maxConnections: 100, poolPerWorker: 2 } },
+    emulator: {
+      ...everybody,
+      apps: ["jobs", "drill"],
+      deployed: false,
+      database: { maxConnections: 100, poolPerWorker: 2 },
+    },
     /** What `npm run smoke:aws` deploys, and destroys: a stage of its own. */
     smoke: {
+      ...everybody,
       apps: ["jobs", "drill", "examples"],
       database: { maxConnections: 120, poolPerWorker: 2 },
       logRetentionDays: 7,
     },
     /** The cheapest that runs a team's own jobs. */
     // A new account has 10 concurrent executions: what this stage may use fits in.
-    small: { apps: ["jobs"], apiConcurrency: 6 },
+    small: { ...everybody, apps: ["jobs"], apiConcurrency: 6 },
     prod: {
+      ...everybody,
       apps: ["jobs"],
       laneConcurrency: 10,
       apiConcurrency: 20,

@@ -14,6 +14,7 @@ import { migrate, type Migrated } from "../src/adapters/postgres/migrate.ts";
 import { createLog } from "../src/adapters/telemetry/log.ts";
 import { type Config, readConfig } from "../src/config.ts";
 import { installDefinitions } from "../src/core/scheduler/install-schedules.ts";
+import { marksToKeep } from "../src/api/sensitive.ts";
 import { ownProject } from "../src/project.ts";
 import { openRuntime } from "../src/runtime.ts";
 
@@ -65,6 +66,7 @@ export async function handler(event: ReleaseEvent): Promise<ReleaseAnswer> {
       report(name, await migrate({ ...target, app: name, folder: fileURLToPath(migrations) }));
     }
     if (hasRoles) await grantOwnRows(target, applicationRole);
+    await runtime.operations.keepMarks(marksToKeep(runtime.registry.jobs.values()));
     const { schedules, differences } = await installDefinitions(runtime.ports, runtime.registry, {
       stage: config.stage.name,
     });

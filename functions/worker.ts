@@ -6,7 +6,7 @@ import { workerLimits } from "../src/core/work/worker-limits.ts";
 import manifest from "../package.json" with { type: "json" };
 import { ownProject } from "../src/project.ts";
 import { openRuntime } from "../src/runtime.ts";
-import { endPredecessor, workerPrefix } from "../src/adapters/worker-process.ts";
+import { endPredecessor, endSpent, hasFiles, workerPrefix } from "../src/adapters/worker-process.ts";
 
 // One runtime a process: what is opened here serves every later invocation of the same sandbox.
 const config = readConfig(process.env, await ownProject());
@@ -48,6 +48,7 @@ export async function handler(
   const stale = await runtime.secrets.refresh();
   if (stale !== null) runtime.ports.log.warn("secrets were not read again; the last ones are used", { error: stale });
   const { failed } = await worker.handle(event.Records, { remainingMs });
+  if (worker.isSpent || !hasFiles()) await endSpent(runtime.ports, id);
   return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { loadApps } from "../src/apps.ts";
 import { consoleFiles } from "../src/console-files.ts";
 import { checkApps } from "../src/core/define/check.ts";
-import { checkScopes } from "../src/core/define/scope.ts";
+import { checkOperators, checkScopes } from "../src/core/define/scope.ts";
 import { ProblemsFound } from "../src/core/define/problem.ts";
 import { checkSettings } from "../src/lane-settings.ts";
 import { type Project, stageNames } from "../src/project.ts";
@@ -33,6 +33,8 @@ export async function checkedTopology(project: Project, stage: Stage): Promise<T
   const problems = [
     ...checkApps(apps, stage.name, stageNames(project)),
     ...checkScopes(stage, apps),
+    // What is bundled is deployed, whatever the stage says of itself.
+    ...checkOperators({ ...stage, deployed: true }),
     ...checkTopology(all),
     ...checkSettings(stage, all.lanes),
   ];

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { openArchive } from "../src/adapters/archive/open.ts";
 import { writeBatch } from "../src/adapters/archive/write-batch.ts";
 import { eventSink } from "../src/adapters/events/sink.ts";
-import { sensitiveKinds } from "../src/api/sensitive.ts";
+import { createMarks } from "../src/api/marks.ts";
 import { redactedLine } from "../src/api/redacted-rows.ts";
 import { type Config, readConfig } from "../src/config.ts";
 import { webhookSecret } from "../src/settings.ts";
@@ -69,7 +69,7 @@ async function passWithUpkeep(
 /** @throws ProblemsFound where the stage archives and the process does not know where: nothing would ever leave. */
 async function archiveOf(
   { archive: place, archives, stage: { name: stage } }: Config,
-  { registry, archiveSource }: Runtime,
+  { registry, archiveSource, operations, ports: { clock } }: Runtime,
 ): Promise<Archiving | null> {
   if (!archives) return null;
   if (place === null) {
@@ -78,9 +78,15 @@ async function archiveOf(
     throw new ProblemsFound([{ thing: "setting", field: "BELFRY_ARCHIVE", value: "(missing)", rule, fix }]);
   }
   const store = await openArchive(place);
-  const kinds = sensitiveKinds(registry.jobs.values());
-  const shown = (row: ArchivedRow): string => redactedLine(row, kinds);
-  return { source: archiveSource, write: (batch) => writeBatch(store, batch, { stage, shown }) };
+  const marks = createMarks(registry.jobs.values(), { secrecy: operations, clock });
+  return {
+    source: archiveSource,
+    async write(batch) {
+      const kinds = await marks();
+      const shown = (row: ArchivedRow): string => redactedLine(row, kinds);
+      return await writeBatch(store, batch, { stage, shown });
+    },
+  };
 }
 
 function sinkOf(

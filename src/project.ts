@@ -117,6 +117,8 @@ const operator =
 const operatorRule =
   "must be the ARN of a signer like arn:aws:sts::*:assumed-role/Operators/*, where * stands for an account or a session";
 
+const callers = z.union([z.literal("*"), z.string().regex(operator)], rule(`${operatorRule}, or "*"`));
+
 const scope = z
   .strictObject({
     callers: z
@@ -157,8 +159,8 @@ const stage = z.strictObject({
   dispatchWindowMs: count(0, 900_000).optional(),
   onLockOutage: z.enum(["postgres", "skip"], rule('must be "postgres" or "skip"')).optional(),
   logRetentionDays: z.literal([7, 30, 90], rule("must be 7, 30 or 90")).optional(),
-  operators: z.array(z.string().regex(operator, rule(operatorRule))).optional(),
-  revealers: z.array(z.string().regex(operator, rule(operatorRule))).optional(),
+  operators: z.array(callers).optional(),
+  revealers: z.array(callers).optional(),
   scopes: z.array(scope).optional(),
   eventBus: z.string().optional(),
   eventWebhook: z
@@ -177,7 +179,7 @@ const shape = z.strictObject({
     error: 'must be paths of modules by name, for example { jobs: "./jobs/index.ts" }',
   }),
   stages: z.record(z.string().regex(name, rule(nameRule)), stage, {
-    error: "must be stages by name, for example { dev: { deployed: false }, prod: {} }",
+    error: 'must be stages by name, for example { dev: { deployed: false }, prod: { operators: ["*"] } }',
   }),
   /** Of this repository's examples alone: the outside targets that run beside them. */
   fakes: z.string().optional(),

@@ -18,7 +18,7 @@ import { createPostgresStore } from "./adapters/postgres/store.ts";
 import { hidingLog } from "./adapters/telemetry/hiding-log.ts";
 import { createLog } from "./adapters/telemetry/log.ts";
 import { createMetrics } from "./adapters/telemetry/metrics.ts";
-import { sensitiveKinds } from "./api/sensitive.ts";
+import { type SensitiveKinds, sensitiveKinds } from "./api/sensitive.ts";
 import { loadApps } from "./apps.ts";
 import type { Config } from "./config.ts";
 import { checkApps } from "./core/define/check.ts";
@@ -68,22 +68,19 @@ export interface Runtime {
  */
 export async function openRuntime(config: Config, options: { role: Role; lane?: string }): Promise<Runtime> {
   const apps = await appsOf(config);
-  const problems = checkApps(apps, config.stage.name, stageNames(config.project));
-  if (problems.length > 0) throw new ProblemsFound(problems);
+  const topology = checkedTopology(apps, config);
   const registry = registryOf(apps);
-  const topology = topologyOf(apps, config.stage);
-  const unfit = [...checkTopology(topology), ...checkScopes(config.stage, apps)];
-  if (unfit.length > 0) throw new ProblemsFound(unfit);
   const secrets = await secretsOf(config, options, topology);
   const connections = openConnections(connectionsOf(config, options, topology));
   const sqs = sqsClient(config.aws);
   const dynamodb = dynamodbClient(config.aws);
   const ecs = ecsClient(config.aws);
   const operations = createOperations(connections, config);
+  const marked = { kinds: sensitiveKinds(registry.jobs.values()) };
   const ports: Ports = {
     tally: operations,
     secret: (name) => secrets.get(name),
-    ...portsOf(config, options, { topology, registry, connections, sqs, dynamodb }),
+    ...portsOf(config, options, { topology, registry, marked, connections, sqs, dynamodb }),
     // A task runs what it was started for: launching another one for it would never end.
     ...(config.tasks === null || options.role === "task"
       ? {}
@@ -115,6 +112,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
       await assertServer(connections.main, {});
       await assertSchema(connections.main);
       await currentEpoch(createSession(connections.main, connections.where));
+      marked.kinds = marked.kinds.with(await operations.keptMarks());
     },
     async close() {
       bindClient(null);
@@ -125,6 +123,20 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
       await connections.close();
     },
   };
+}
+
+/** @throws ProblemsFound with those of the definitions and of what is put together of them. */
+function checkedTopology(apps: readonly AppDefinition[], { stage, project }: Config): Topology {
+  const problems = [...checkApps(apps, stage.name, stageNames(project)), ...checkScopes(stage, apps)];
+  try {
+    const topology = topologyOf(apps, stage);
+    problems.push(...checkTopology(topology));
+    if (problems.length === 0) return topology;
+  } catch (error) {
+    // Definitions that are wrong by themselves may not fit together either; their own problems say why.
+    if (problems.length === 0) throw error;
+  }
+  throw new ProblemsFound(problems);
 }
 
 /** The stage's own apps, or those of the named modules, each with an array of apps as its default export. */
@@ -163,13 +175,15 @@ const withoutReferences = (lane: LaneTopology): LaneTopology => ({ ...lane, secr
 interface Opened {
   readonly topology: Topology;
   readonly registry: Registry;
+  /** Those of earlier releases come when the database was checked. */
+  readonly marked: { readonly kinds: SensitiveKinds };
   readonly connections: ReturnType<typeof openConnections>;
   readonly sqs: SqsClient;
   readonly dynamodb: ReturnType<typeof dynamodbClient>;
 }
 
 function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, opened: Opened): Ports {
-  const { topology, registry, connections, sqs, dynamodb } = opened;
+  const { topology, registry, marked, connections, sqs, dynamodb } = opened;
   const stage = config.stage.name;
   const names = Object.fromEntries(topology.lanes.map((each) => [each.name, each.queueName]));
   return {
@@ -178,7 +192,7 @@ function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, 
     locks: createDynamoLockStore({ client: dynamodb, tableName: config.lockTable ?? topology.lock.tableName }),
     clock: createClock(config.timeScale),
     random: systemRandom,
-    log: logOf(config, { role, lane }, registry),
+    log: logOf(config, { role, lane }, marked),
     metrics: createMetrics({
       stage,
       laneOf: (job) => registry.jobs.get(job)?.lane ?? lane ?? defaultLane,
@@ -190,11 +204,10 @@ function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, 
 function logOf(
   { logLevel: level, stage: { name: stage } }: Config,
   { role: service, lane }: { role: Role; lane?: string | undefined },
-  registry: Registry,
+  marked: Opened["marked"],
 ): Log {
-  const sensitive = sensitiveKinds(registry.jobs.values());
   const log = createLog({ service, level, fields: lane === undefined ? { stage } : { stage, lane } });
-  return sensitive.size === 0 ? log : hidingLog(log, (kind) => sensitive.has(kind));
+  return hidingLog(log, (kind) => marked.kinds.has(kind));
 }
 
 /** A worker keeps one connection for claim, heartbeat and settle, and the rest for its handlers' transactions. */

@@ -28,11 +28,11 @@ export interface Stage {
   readonly logRetentionDays: 7 | 30 | 90;
   /**
    * Who may change things through the API, as ARNs of signers with `*` for an account or a session, like
-   * `arn:aws:sts::*:assumed-role/Operators/*`. Others who may call it only look. Left out: all callers; a stage with
-   * termination protection has to say.
+   * `arn:aws:sts::*:assumed-role/Operators/*`. Others who may call it only look. `["*"]`: every caller that IAM lets in. A
+   * deployed stage has to say; `[]`: none.
    */
   readonly operators?: readonly string[];
-  /** Who sees what definitions mark as sensitive, likewise. Left out: `operators`. */
+  /** Who sees what definitions mark as sensitive, likewise. Left out: the `operators` that are named by ARN; of `["*"]` none. */
   readonly revealers?: readonly string[];
   /** Bounds of some callers, in either role; the parts of several that name one caller add up. Left out: none has any. */
   readonly scopes?: readonly CallerScope[];

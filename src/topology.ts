@@ -30,7 +30,6 @@ export interface Topology extends Pick<Stage, "eventBus" | "eventWebhook" | "arc
   readonly onLockOutage: "postgres" | "skip";
   readonly logRetentionDays: Stage["logRetentionDays"];
   readonly api: { readonly concurrency: number; readonly isReserved: boolean };
-  readonly namesOperators: boolean;
   /** The number of the stage among several cells. */
   readonly cell?: number;
   readonly publishes: boolean;
@@ -143,7 +142,6 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     onLockOutage: stage.onLockOutage,
     logRetentionDays: stage.logRetentionDays,
     api: { concurrency: stage.apiConcurrency, isReserved: stage.apiIsReserved ?? false },
-    namesOperators: stage.operators !== undefined,
     publishes: stage.eventBus !== undefined || stage.eventWebhook !== undefined,
     ...(stage.cell === undefined ? {} : { cell: stage.cell.number }),
     ...(stage.archive === undefined ? {} : { archive: stage.archive }),

@@ -97,7 +97,7 @@ function startLoad({ pool }: Database, { lateMs }: { lateMs: number }): Load {
   const late: Promise<void>[] = [];
   const over = new AbortController();
   const text = `insert into belfry.event (id, at, to_state, job_ids, attempts, generations)
-    values (nextval('belfry.event_id_seq'), belfry.now(), 'QUEUED', '{1}', '{0}', '{1}') returning xid || '.' || id || '.1' as id`;
+    values (belfry.next_event(), belfry.now(), 'QUEUED', '{1}', '{0}', '{1}') returning xid || '.' || id || '.1' as id`;
   const lateOne = async (): Promise<void> => {
     const client = await pool.connect();
     await client.query("begin");

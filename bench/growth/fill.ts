@@ -98,7 +98,7 @@ const kept: readonly Kept[] = [
   {
     thing: "events",
     text: `insert into belfry.event (id, xid, at, from_state, to_state, worker, job_ids, attempts, generations, started_at)
-    select nextval('belfry.event_id_seq'), (3 + n * 400::bigint / $1)::text::xid8, belfry.now() - ($1 - n)::float8 / $1 * interval '${keptDays} days',
+    select belfry.next_event(), (3 + n * 400::bigint / $1)::text::xid8, belfry.now() - ($1 - n)::float8 / $1 * interval '${keptDays} days',
       'RUNNING', 'SUCCESS', 'w', array[n, n + 1], array[1, 1], array[1, 1], array[belfry.now(), belfry.now()]
     from generate_series(1, $1) n`,
   },

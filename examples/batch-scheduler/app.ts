@@ -14,7 +14,7 @@ export const policy = { maxAttempts: 3, backoffMs: 5_000 };
 export const outboxRetry = defineJob({
   id: "outbox-retry",
   timeout: "10m",
-  lock: { name: "scheduler:outbox-retry", ttl: "5m" },
+  lock: { name: "scheduler:outbox-retry" },
   run(_, { scheduledFor: startedAt, signal, batches }) {
     const { execute } = retryUseCase(outbox, { startedAt, policy, signal });
     return batches({ size: 100, maxIterations: { default: 10, demo: 5 } }, execute);
@@ -24,7 +24,7 @@ export const outboxRetry = defineJob({
 export const externalDownloadRetry = defineJob({
   id: "external-download-retry",
   timeout: "10m",
-  lock: { name: "scheduler:external-download-retry", ttl: "5m" },
+  lock: { name: "scheduler:external-download-retry" },
   run(_, { scheduledFor: startedAt, signal, batches }) {
     const { execute } = retryUseCase(downloads, { startedAt, policy, signal });
     return batches({ size: { default: 100, demo: 10 }, maxIterations: 5 }, execute);

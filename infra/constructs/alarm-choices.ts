@@ -69,6 +69,8 @@ export interface AlarmChoices {
   readonly nearTimeoutPercent: Choice;
   /** Answers of the API in 5 minutes with a status of 500 and above. Warn. */
   readonly apiErrors: Choice;
+  /** Messages of a lane in 5 minutes that were sent again although they had been sent again before. Warn. */
+  readonly resentMessages: Choice;
   /** Messages in 5 minutes that Belfry did not write. Warn. */
   readonly unreadableMessages: Choice;
   /** Jobs in 5 minutes whose message died before a worker claimed it. Warn. */
@@ -137,6 +139,7 @@ export const usualAlarms: AlarmChoices = {
   functionErrors: 0,
   nearTimeoutPercent: 95,
   apiErrors: 5,
+  resentMessages: 100,
   unreadableMessages: 0,
   undeliveredJobs: 0,
   failedLaunches: 0,

@@ -49,6 +49,11 @@ function addQueueAlarms(maker: AlarmMaker, choices: AlarmChoices, lane: Lane, lo
     what: `Messages of lane ${lane.name} wait for a worker (seconds)`,
     section: "oldest-message",
   });
+  maker.add(`Resent-${lane.name}`, choices.resentMessages, {
+    metric: maker.own("messages.resent", "Sum", { lane: lane.name }),
+    what: `Messages of lane ${lane.name} are sent again and again`,
+    section: "resent",
+  });
 }
 
 /** The rules of single schedules have no alarm of their own: what they could not start is in the queue of lost wakes. */

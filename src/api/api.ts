@@ -8,10 +8,11 @@ import { type Endpoint, mount } from "./endpoint.ts";
 import { localOnly, sameOriginOnly } from "./guard.ts";
 import { jsonAnswer } from "./json-answer.ts";
 import { openApi } from "./document/openapi.ts";
+import { createMarks } from "./marks.ts";
 import type { ApiOptions } from "./options.ts";
 import { apiVersion, plainHeaders } from "./plain-headers.ts";
 import { answerProblem, HttpProblem } from "./problem.ts";
-import { sensitiveKinds } from "./sensitive.ts";
+import { shownProblem } from "./shown.ts";
 import { numbered, requestIdOf } from "./request-id.ts";
 import { problemOfStore } from "./store-failure.ts";
 import { unknownRoute } from "./unknown-route.ts";
@@ -51,12 +52,20 @@ export function createApi(options: ApiOptions): Hono {
   api.use(numbered(random), plainHeaders);
   if (options.access !== "signed") api.use(localOnly);
   api.use(sameOriginOnly, apiVersion);
-  const audit = createAuditTrail({ write: (rows) => options.operations.note(rows), log });
+  const audit = createAuditTrail({
+    write: (rows) => options.operations.note(rows),
+    key: () => options.operations.stageKey(),
+    log,
+  });
   const endpoints = endpointsOf(options);
   const document = openApi(endpoints, options.version);
   api.get("/openapi.json", (c) => jsonAnswer(c, { status: 200, body: document }));
-  const sensitive = sensitiveKinds(options.registry.jobs.values());
-  const shared = { identify: options.identify ?? (() => localCaller()), audit, sensitive, registry: options.registry };
+  const marks = createMarks(options.registry.jobs.values(), {
+    secrecy: options.operations,
+    clock: options.ports.clock,
+  });
+  const identify = options.identify ?? (() => localCaller());
+  const shared = { identify, audit, marks, registry: options.registry };
   mount(api, endpoints, shared);
   mountApps(api, options, shared);
   if (options.console !== undefined) {
@@ -71,7 +80,12 @@ export function createApi(options: ApiOptions): Hono {
       ? c.body(null, 204, problem.headers)
       : answerProblem(c, problem);
   });
-  api.onError((error, c) => answerProblem(c, problemOf(error, c, log)));
+  api.onError((error, c) => {
+    const problem = problemOf(error, c, log);
+    const shown = (document: Readonly<Record<string, unknown>>) =>
+      shownProblem(identify(c.req.raw, c.env), document, { quotes: problem.quotes, marks });
+    return answerProblem(c, problem, shown);
+  });
   return api;
 }
 

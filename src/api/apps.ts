@@ -2,11 +2,12 @@ import type { Hono, MiddlewareHandler } from "hono";
 import { cancelJobs } from "../core/admin/control.ts";
 import { attemptsOf } from "../core/job/history.ts";
 import type { RouteContext } from "../core/define/routes.ts";
-import { allowed, type MountOptions, shownTo } from "./endpoint.ts";
+import { allowed, type MountOptions } from "./endpoint.ts";
 import { refuseType } from "./body.ts";
 import type { Caller } from "./caller.ts";
 import { boundsOf, outside } from "./scope.ts";
 import type { ApiOptions } from "./options.ts";
+import { shownTo } from "./shown.ts";
 import { requestIdOf } from "./request-id.ts";
 
 /**
@@ -51,23 +52,23 @@ function routeContextOf(
   { ports, registry, stage = "dev" }: ApiOptions,
   app: string,
   caller: Caller,
-  { sensitive }: MountOptions,
+  { marks }: MountOptions,
 ): RouteContext {
   const within = caller.scope === undefined ? null : boundsOf(registry, caller.scope);
   const isOutside = (kind: string): boolean => within?.kinds.has(kind) === false;
-  const seen = <T extends { readonly kind: string }>(job: T) => shownTo(caller, job, sensitive) as T;
+  const seen = async <T extends { readonly kind: string }>(job: T) => (await shownTo(caller, job, marks)) as T;
   return {
     stage,
     log: ports.log.child({ app }),
     async find({ id: kind }, key) {
       if (isOutside(kind)) return null;
       const [job] = await ports.store.jobs({ kind, key, limit: 1 });
-      return job === undefined ? null : seen(job);
+      return job === undefined ? null : await seen(job);
     },
     async get(id) {
       const found = await ports.store.job(id);
       if (found === null || isOutside(found.job.kind)) return null;
-      const { job, attempts } = seen({
+      const { job, attempts } = await seen({
         kind: found.job.kind,
         job: found.job,
         attempts: attemptsOf(found.job, found.history),

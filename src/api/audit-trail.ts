@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHmac } from "node:crypto";
 import type { AuditRow } from "../core/ports/audit.ts";
 import type { Log } from "../core/ports/ports.ts";
 import { gathered } from "./gathered.ts";
@@ -29,9 +29,12 @@ const detailCharactersMax = 2_000;
 
 export function createAuditTrail(options: {
   write: (rows: readonly AuditRow[]) => Promise<void>;
+  /** Asked for once; again after it failed. */
+  key: () => Promise<Uint8Array>;
   log: Log;
 }): AuditTrail {
   const { write, log } = options;
+  let kept: Uint8Array | undefined;
   const put = gathered<AuditRow, void>(async (rows) => {
     await write(rows);
     return rows.map(() => undefined);
@@ -40,7 +43,9 @@ export function createAuditTrail(options: {
     async note({ body, ...change }, { unless } = { unless: false }) {
       if (unless) return;
       try {
-        await put({ ...change, target: change.target.slice(0, 500), detail: shortened(withoutPayloads(body)) });
+        kept ??= await options.key();
+        const detail = shortened(withoutPayloads(body, kept));
+        await put({ ...change, target: change.target.slice(0, 500), detail });
       } catch (error) {
         log.error("a change could not be noted", { ...change, error });
       }
@@ -48,19 +53,19 @@ export function createAuditTrail(options: {
   };
 }
 
-/** Only the hash: a payload is deleted with its job, and this row outlives both. */
-function withoutPayloads(body: unknown): unknown {
+/** Only an HMAC: a payload is deleted with its job, and this row outlives both. Equal ones are of equal payloads. */
+function withoutPayloads(body: unknown, key: Uint8Array): unknown {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
   return Object.fromEntries(
     Object.entries(body).map(([name, value]: [string, unknown]) => [
       name,
-      name === "payload" ? { sha256: hashOf(value) } : withoutPayloads(value),
+      name === "payload" ? { hmac: hmacOf(value, key) } : withoutPayloads(value, key),
     ]),
   );
 }
 
-const hashOf = (value: unknown): string =>
-  createHash("sha256")
+const hmacOf = (value: unknown, key: Uint8Array): string =>
+  createHmac("sha256", key)
     .update(JSON.stringify(value ?? null))
     .digest("hex");
 

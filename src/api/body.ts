@@ -1,6 +1,6 @@
 import { contractLimits } from "../core/job/contract-limits.ts";
 import { isInexact } from "../core/define/new-job.ts";
-import { HttpProblem } from "./problem.ts";
+import { HttpProblem, invalidField } from "./problem.ts";
 
 /** Bytes a request body may have: the largest payload and room for the fields around it. */
 export const bodyBytesMax = contractLimits.payloadBytesMax + 16 * 1024;
@@ -74,29 +74,34 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Counts braces and colons outside of strings. Wrong JSON may pass: parsing refuses it afterwards. */
+/** Counts braces and names outside of strings. Wrong JSON may pass: parsing refuses it afterwards. */
 function scan(text: string): void {
-  let depth = 0;
+  const open: Set<string>[] = [];
+  let name = "";
   let keys = 0;
   for (let at = 0; at < text.length; at += 1) {
     switch (text.charCodeAt(at)) {
-      case quote:
+      case quote: {
+        const start = at;
         at = endOfString(text, at);
+        name = text.slice(start, at + 1);
         break;
+      }
       case openBrace:
       case openBracket:
-        depth += 1;
+        open.push(new Set());
         break;
       case closeBrace:
       case closeBracket:
-        depth -= 1;
+        open.pop();
         break;
       case colon:
         keys += 1;
+        refuseRepeated(name, open.at(-1));
         break;
     }
     // One level and a few keys more than a payload may have, for the object around it.
-    if (depth > contractLimits.payloadDepthMax + 1) {
+    if (open.length > contractLimits.payloadDepthMax + 1) {
       throw new HttpProblem(
         "too-deep",
         `the body is nested deeper than ${contractLimits.payloadDepthMax} levels: flatten it`,
@@ -109,6 +114,13 @@ function scan(text: string): void {
       );
     }
   }
+}
+
+/** Parsers differ in which of two equal names counts, so what checks a request before us may have read another one. */
+function refuseRepeated(text: string, names: Set<string> | undefined): void {
+  const name = parse(text) as string;
+  if (names?.has(name) === true) throw invalidField(shorten(name), "stands twice in one object");
+  names?.add(name);
 }
 
 const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket, colon] = [34, 92, 123, 125, 91, 93, 58];

@@ -1,4 +1,4 @@
-import type { CallerScope, Scope } from "../core/define/scope.ts";
+import { type CallerScope, everyCaller, type Scope } from "../core/define/scope.ts";
 
 /** `read` reads; `operate` also changes. */
 export type CallerRole = "read" | "operate";
@@ -26,19 +26,20 @@ export type Identify = (request: Request, env: unknown) => Caller | null;
 /**
  * The caller whose signature IAM has checked: `arn:aws:sts::ACCOUNT:assumed-role/ROLE/SESSION` or a user's ARN. A request
  * without one has no identity, and so no rights: nothing is open because something in front of it is misconfigured.
- * The stage's `operators` may change things; left out: every caller that IAM lets in. Its `revealers` see what definitions
- * mark as sensitive; left out: who may change things.
+ * The stage's `operators` may change things; left out: no caller. Its `revealers` see what definitions mark as sensitive; left
+ * out: the operators that are named by ARN, not everybody who may change things.
  */
 export function signedCaller(
   arn: string | undefined,
-  { operators, revealers = operators, scopes }: Rights = {},
+  { operators = [], revealers, scopes }: Rights = {},
 ): Caller | null {
   if (arn === undefined || arn === "") return null;
-  const isAmong = (patterns?: readonly string[]): boolean => patterns?.some((each) => matches(each, arn)) ?? true;
+  const isAmong = (patterns: readonly string[]): boolean => patterns.some((each) => matches(each, arn));
+  const reveals = revealers ?? operators.filter((each) => each !== everyCaller);
   return {
     name: arn,
     role: isAmong(operators) ? "operate" : "read",
-    ...(isAmong(revealers) ? {} : { hides: true }),
+    ...(isAmong(reveals) ? {} : { hides: true }),
     ...scopeOf(arn, scopes),
   };
 }
@@ -57,4 +58,5 @@ function scopeOf(name: string, scopes: readonly CallerScope[] = []): Pick<Caller
 }
 
 const matches = (pattern: string, text: string): boolean =>
+  pattern === everyCaller ||
   new RegExp(`^${pattern.replaceAll(/[^\w*]/g, String.raw`\$&`).replaceAll("*", "[^:/]*")}$`).test(text);

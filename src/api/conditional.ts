@@ -16,14 +16,21 @@ export function readIdempotencyKey(
   }
   // The draft of the standard quotes it; most clients do not.
   const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
+  // HTTP gives its bytes as Latin-1, which would make another key of the same text in the body.
+  if (!/^[ -~]*$/.test(key)) throw invalidField(path, 'must be ASCII: send this key as "key" of the body');
   if (key.length >= 1 && key.length <= contractLimits.keyCharactersMax) return key;
   throw invalidField(path, `must have 1 to ${contractLimits.keyCharactersMax} characters`);
 }
 
-/** @throws HttpProblem 400 where nothing would heed it. */
-export function checkIfMatch({ hasVersion }: { readonly hasVersion?: true }, header: string | undefined): void {
-  if (header === undefined || hasVersion === true) return;
-  throw invalidField("header if-match", "is not taken here: only schedules have versions");
+/** Conditions of a write that nothing would heed. @throws HttpProblem 400 */
+export function checkConditions({ hasVersion }: { readonly hasVersion?: true }, request: Request): void {
+  if (request.headers.has("if-match") && hasVersion !== true)
+    throw invalidField("header if-match", "is not taken here: only schedules have versions");
+  if (request.headers.has("if-none-match"))
+    throw invalidField(
+      "header if-none-match",
+      "is not taken here: a schedule is made by POST /schedules, which refuses an id that is taken",
+    );
 }
 
 /** One tag or more, each with its quotes (RFC 9110, in ASCII alone), or any version. */

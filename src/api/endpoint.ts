@@ -4,16 +4,17 @@ import type { Registry } from "../core/define/definition.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { readJson } from "./body.ts";
 import type { Caller, CallerRole, Identify } from "./caller.ts";
-import { checkIfMatch, readIdempotencyKey } from "./conditional.ts";
+import { checkConditions, readIdempotencyKey } from "./conditional.ts";
 import type { OperationName } from "./document/operations.ts";
+import { inTime } from "./in-time.ts";
 import { type Answer, jsonAnswer } from "./json-answer.ts";
-import { redacted } from "./redacted.ts";
-import type { SensitiveKinds } from "./sensitive.ts";
+import type { Marks } from "./marks.ts";
 import { HttpProblem, invalidField } from "./problem.ts";
 import type { ProblemCode } from "./problem-codes.ts";
 import { readBody, readPath, readQuery } from "./query.ts";
 import { requestIdOf } from "./request-id.ts";
 import { type Bounds, boundsOf, confine, type ScopeRule } from "./scope.ts";
+import { refuseProbe, shownTo } from "./shown.ts";
 import { storeDoesNotAnswer, problemOfStore } from "./store-failure.ts";
 
 export interface Asked<P, Q, B> {
@@ -23,7 +24,7 @@ export interface Asked<P, Q, B> {
   readonly caller: Caller;
   readonly request: Request;
   /** A value as the caller may see it. Answers that are JSON are shown so anyway; streams must be. */
-  shown(value: unknown): unknown;
+  shown(value: unknown): Promise<unknown>;
   /** What of the stage its caller may see and change; null: all. */
   readonly within: Bounds | null;
 }
@@ -51,6 +52,8 @@ export interface Endpoint {
   readonly replies: Readonly<Record<number, z.ZodType>>;
   /** What it refuses, besides what is wrong with the request as such. */
   readonly refuses?: readonly ProblemCode[];
+  /** Default 5 s: then the answer is that the database gave none. */
+  readonly answerMsMax?: number;
   /** A content type that it answers with as well; instead of JSON when it has no replies. */
   readonly streams?: string;
   handle(asked: Asked<never, never, never>): Promise<Answer> | Answer;
@@ -82,7 +85,7 @@ export function endpoint<
 export interface MountOptions {
   readonly identify: Identify;
   readonly audit: AuditTrail;
-  readonly sensitive: SensitiveKinds;
+  readonly marks: Marks;
   readonly registry: Pick<Registry, "apps" | "jobs">;
 }
 
@@ -92,31 +95,52 @@ export function mount(api: Hono, endpoints: readonly Endpoint[], options: MountO
 }
 
 async function run(each: Endpoint, c: Context, options: MountOptions): Promise<Response> {
-  const { identify, audit, sensitive } = options;
-  const caller = allowed(each.role, identify(c.req.raw, c.env));
-  const answered = async (answer: Answer): Promise<Response> =>
-    answer instanceof Response
-      ? answer
-      : await jsonAnswer(c, { ...answer, body: shownTo(caller, await answer.body, sensitive) });
-  if (each.method === "GET") return await answered(await each.handle(await read(each, c, caller, options)));
-  const trace = requestIdOf(c.req.raw);
-  const change = { caller: caller.name, action: `${each.method} ${each.path}`, target: c.req.path, trace };
-  let body: unknown;
+  const caller = allowed(each.role, options.identify(c.req.raw, c.env));
+  const isWrite = each.method !== "GET";
+  const request: Received = { caller, body: isWrite ? await receive(each, c) : undefined };
+  const work = isWrite ? change(each, c, request, options) : look(each, c, request, options);
+  return await inTime(work, { ms: each.answerMsMax, isWrite });
+}
+
+/** A request whose body has arrived. */
+interface Received {
+  readonly caller: Caller;
+  readonly body: unknown;
+}
+
+async function look(each: Endpoint, c: Context, request: Received, options: MountOptions): Promise<Response> {
+  return await answered(await each.handle(await read(each, c, request, options)), c, request.caller, options);
+}
+
+async function change(each: Endpoint, c: Context, request: Received, options: MountOptions): Promise<Response> {
+  const { caller, body } = request;
+  const { audit } = options;
+  const row = {
+    caller: caller.name,
+    action: `${each.method} ${each.path}`,
+    target: c.req.path,
+    trace: requestIdOf(c.req.raw),
+    body,
+  };
   let answer: Answer;
   try {
-    const asked = await read(each, c, caller, options);
-    body = asked.body;
-    answer = await each.handle(asked);
+    answer = await each.handle(await read(each, c, request, options));
   } catch (error) {
     const refusal = error instanceof HttpProblem ? error : problemOfStore(error, { isWrite: true });
-    const noted = audit.note({ ...change, status: refusal?.status ?? 500, body }, { unless: isRefusedUnseen(refusal) });
+    const noted = audit.note({ ...row, status: refusal?.status ?? 500 }, { unless: isRefusedUnseen(refusal) });
     // A store that is away takes no note either: the caller must not wait for a second failure.
     if (!storeDoesNotAnswer(error)) await noted;
     throw refusal ?? error;
   }
-  const noted = audit.note({ ...change, status: answer.status, body }, { unless: answer.unchanged === true });
-  const [response] = await Promise.all([answered(answer), noted]);
+  const noted = audit.note({ ...row, status: answer.status }, { unless: answer.unchanged === true });
+  const [response] = await Promise.all([answered(answer, c, caller, options), noted]);
   return response;
+}
+
+async function answered(answer: Answer, c: Context, caller: Caller, { marks }: MountOptions): Promise<Response> {
+  return answer instanceof Response
+    ? answer
+    : await jsonAnswer(c, { ...answer, body: await shownTo(caller, await answer.body, marks) });
 }
 
 /** What was refused before anything was looked at changed nothing and may come in floods. */
@@ -137,30 +161,20 @@ export function allowed(role: CallerRole, caller: Caller | null): Caller {
   return caller;
 }
 
-/** A value as its caller may see it. */
-export const shownTo = ({ hides }: Caller, value: unknown, sensitive: SensitiveKinds): unknown =>
-  hides === true && sensitive.size > 0 ? redacted(value, sensitive) : value;
-
-/** A caller that does not see a value must not find it by a filter either. @throws HttpProblem 403 */
-function refuseProbe({ hides, name }: Caller, sensitive: SensitiveKinds, asked: readonly string[]): void {
-  if (hides !== true || sensitive.size === 0) return;
-  const probe = asked.find((each) => each === "text" || each === "payload" || each.startsWith("payload."));
-  if (probe === undefined) return;
-  throw new HttpProblem("needs-reveal", `${name} does not see what is sensitive, so ${probe} is no filter for it`);
+/** What the request itself says is wrong comes before any look at the store, and the time that its body takes is the client's. */
+async function receive(each: Endpoint, c: Context): Promise<unknown> {
+  checkConditions(each, c.req.raw);
+  return await readContent(each, c.req.raw, readIdempotencyKey(each, c.req.header("idempotency-key")));
 }
 
 async function read(
   each: Endpoint,
   c: Context,
-  caller: Caller,
-  { sensitive, registry }: MountOptions,
+  { caller, body }: Received,
+  { marks, registry }: MountOptions,
 ): Promise<Asked<never, never, never>> {
-  const isWrite = each.method !== "GET";
-  refuseProbe(caller, sensitive, Object.keys(c.req.query()));
-  if (isWrite) checkIfMatch(each, c.req.header("if-match"));
-  const key = isWrite ? readIdempotencyKey(each, c.req.header("idempotency-key")) : undefined;
-  const body = isWrite ? await readContent(each, c.req.raw, key) : undefined;
-  refuseProbe(caller, sensitive, Object.keys((body as { filter?: object } | undefined)?.filter ?? {}));
+  const filter = Object.keys((body as { filter?: object } | undefined)?.filter ?? {});
+  await refuseProbe(caller, marks, [...Object.keys(c.req.query()), ...filter]);
   const within = caller.scope === undefined ? null : boundsOf(registry, caller.scope);
   const asked: Asked<never, never, never> = {
     params: (each.params === undefined ? undefined : readPath(c, each.params)) as never,
@@ -168,7 +182,7 @@ async function read(
     body: body as never,
     caller,
     request: c.req.raw,
-    shown: (value) => shownTo(caller, value, sensitive),
+    shown: (value) => shownTo(caller, value, marks),
     within,
   };
   if (within !== null) await confine(each.scope, asked, within);

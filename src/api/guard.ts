@@ -7,7 +7,8 @@ export const isLocalHost = (header: string | undefined): boolean => localHosts.h
 
 /** Only requests that name this machine are answered: a web page whose name was pointed at it sends its own in `Host`. */
 export const localOnly: MiddlewareHandler = async (c, next) => {
-  if (!isLocalHost(c.req.header("host"))) {
+  // A request line may name a whole URL, which HTTP puts above the header.
+  if (!isLocalHost(c.req.header("host")) || !isLocalHost(new URL(c.req.url).host)) {
     throw new HttpProblem("foreign-host", "this API answers only requests to 127.0.0.1 or localhost", {
       issues: [{ path: "header host", message: "names another machine" }],
     });

@@ -12,7 +12,7 @@ export interface JsonAnswer {
   readonly body: unknown;
   readonly location?: string;
   readonly etag?: string;
-  /** Nothing was changed, so nothing is noted: a create whose key existed, or a dry run. */
+  /** An earlier request had the key, so nothing was changed or is noted; the header `Idempotency-Replayed` says so. */
   readonly unchanged?: true;
 }
 
@@ -29,6 +29,7 @@ export async function jsonAnswer(c: Context, answer: JsonAnswer): Promise<Respon
     "content-type": "application/json",
     ...(answer.location === undefined ? {} : { location: answer.location }),
     ...(answer.etag === undefined ? {} : { etag: answer.etag }),
+    ...(answer.unchanged === true ? { "idempotency-replayed": "true" } : {}),
     ...linkOf(c, body),
   };
   const text = JSON.stringify(body);

@@ -1,12 +1,23 @@
 import type { ScheduleInput } from "../core/admin/schedule-control.ts";
+import { HttpProblem } from "./problem.ts";
 import type { Misfire, ScheduleSpec } from "../core/ports/schedule.ts";
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** A stored schedule with some settings changed, as the whole that a replacement would send. */
+/**
+ * A stored schedule with some settings changed, as the whole that a replacement would send.
+ * @throws HttpProblem 422 for another kind without a payload: what a kind marks as sensitive stays with that kind.
+ */
 export function patched(spec: ScheduleSpec, settings: Settings): ScheduleInput {
+  const { kind = spec.job.kind, payload } = settings;
+  if (kind !== spec.job.kind && payload === undefined && spec.payload !== null) throw needsPayload(spec.job.kind);
   const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
   return { ...kept(inputOf(spec), given), ...given } as unknown as ScheduleInput;
+}
+
+function needsPayload(kind: string): HttpProblem {
+  const message = `must be given together with another kind: the stored one was written for "${kind}" and does not go along`;
+  return new HttpProblem("invalid-schedule", `payload ${message}`, { issues: [{ path: "payload", message }] });
 }
 
 /** One of three settings says when it fires: the one given replaces the one it has. */

@@ -31,7 +31,7 @@ export const problemCodes = {
     409,
     "This cell has a newer cell map than the one that routed the job here. Nothing was written.",
   ],
-  "key-conflict": [409, "The key exists with another payload; `conflict` has both hashes."],
+  "key-conflict": [409, "The key exists with another payload; `conflict` has the id of its job."],
   "key-held": [409, "Another transaction that is still open is inserting the same key."],
   "not-rerunnable": [409, "No definition of this release can run it again."],
   "not-retryable": [409, "Only a FAILED, CANCELED or SKIPPED job can be retried."],

@@ -14,6 +14,8 @@ interface ProblemOptions {
   /** Further members of the document. */
   readonly extra?: Readonly<Record<string, Json>>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The kind whose stored payload its texts may quote. Left out: they quote at most what the caller sent. */
+  readonly quotes?: string | null;
   readonly cause?: unknown;
 }
 
@@ -25,10 +27,11 @@ export class HttpProblem extends Error {
   readonly issues: readonly Issue[];
   readonly extra: Readonly<Record<string, Json>>;
   readonly headers: Readonly<Record<string, string>>;
+  readonly quotes: string | null;
   constructor(
     code: ProblemCode,
     detail: string,
-    { issues = [], extra = {}, headers = {}, cause }: ProblemOptions = {},
+    { issues = [], extra = {}, headers = {}, quotes = null, cause }: ProblemOptions = {},
   ) {
     super(detail, { cause });
     this.status = statusOf(code);
@@ -36,12 +39,17 @@ export class HttpProblem extends Error {
     this.issues = issues;
     this.extra = extra;
     this.headers = headers;
+    this.quotes = quotes;
   }
 }
 
 /** A request that one field makes unusable. */
 export const invalidField = (path: string, message: string): HttpProblem =>
   new HttpProblem("invalid-request", `${path}: ${message}`, { issues: [{ path, message }] });
+
+export const unknownJob = (id: string): HttpProblem => new HttpProblem("unknown-job", `there is no job ${id}`);
+export const unknownRun = (id: string): HttpProblem =>
+  new HttpProblem("unknown-run", `there is no run ${id}: npx belfry runs list shows them`);
 
 const titles: Readonly<Record<HttpProblem["status"], string>> = {
   400: "Bad request",
@@ -59,8 +67,14 @@ const titles: Readonly<Record<HttpProblem["status"], string>> = {
   503: "Not available",
 };
 
-/** Writes the document. Only what the problem itself says leaves the process: no stack, no SQL, no cause. */
-export function answerProblem(c: Context, problem: HttpProblem): Response {
+type Document = Readonly<Record<string, unknown>>;
+
+/** Writes the document. Only what the problem itself says leaves the process, as its caller may see it: no stack, no SQL, no cause. */
+export async function answerProblem(
+  c: Context,
+  problem: HttpProblem,
+  shown: (document: Document) => unknown = (document) => document,
+): Promise<Response> {
   const body = {
     type: `urn:belfry:problem:${problem.code}`,
     title: titles[problem.status],
@@ -71,7 +85,7 @@ export function answerProblem(c: Context, problem: HttpProblem): Response {
     ...(problem.issues.length > 0 ? { errors: problem.issues } : {}),
     ...problem.extra,
   };
-  return c.body(JSON.stringify(body), problem.status, {
+  return c.body(JSON.stringify(await shown(body)), problem.status, {
     ...problem.headers,
     "content-type": "application/problem+json",
   });

@@ -6,14 +6,14 @@ import type { SensitiveKinds } from "./sensitive.ts";
 const quoting = ["result", "error", "error_message", "payload_hash", "condition_row", "cursor", "detail"];
 
 /**
- * A row's line for the archive, whose readers need not be those who may see what its kind marks as sensitive. Of a move whose kind is
- * not known any more nothing that may quote is left.
+ * A row's line for the archive, whose readers need not be those who may see what its kind marks as sensitive. Of a kind that is not
+ * known nothing that may quote is left, and of a move that names none.
  */
 export function redactedLine({ table, kind, line }: ArchivedRow, kinds: SensitiveKinds): string {
-  if (kinds.size === 0 || table === "occurrence" || table === "event") return line;
+  if (kinds.isNone || table === "occurrence" || table === "event") return line;
   const row = JSON.parse(line) as Readonly<Record<string, unknown>>;
   if (table === "audit") return JSON.stringify(redacted(row, kinds));
-  if (kind !== null && !kinds.has(kind)) return line;
+  if (kind !== null && kinds.of(kind) === null) return line;
   const { history, ...rest } = redacted({ ...row, kind }, kinds) as Readonly<Record<string, unknown>>;
   const moves = Array.isArray(history) ? { history: history.map(quoteless) } : {};
   return JSON.stringify({ ...quoteless(rest), ...moves });

@@ -6,18 +6,19 @@ type Members = Readonly<Record<string, unknown>>;
  * An answer without what its kinds mark as sensitive: those members of payloads and inputs, and with them every result and
  * error text of such a kind, which may quote them. It looks at the answer itself, so that no endpoint can forget it.
  */
-export function redacted(value: unknown, kinds: SensitiveKinds, kind: string | null = null): unknown {
+export function redacted(value: unknown, kinds: Pick<SensitiveKinds, "of">, kind: string | null = null): unknown {
   if (Array.isArray(value)) return value.map((each) => redacted(each, kinds, kind));
   if (typeof value !== "object" || value === null) return value;
   const members = value as Members;
   const own = kindOf(members) ?? kind;
-  const schema = own === null ? undefined : kinds.get(own);
+  const hiding = own === null ? null : kinds.of(own);
   return Object.fromEntries(
     Object.entries(members).map(([name, each]) => {
       if (name === "filter") return [name, withoutSearched(each)];
-      if (name === "payload" && isHash(each)) return [name, hidden];
-      if (schema === undefined) return [name, redacted(each, kinds, own)];
-      if (name === "payload" || name === "input") return [name, schema.hide(each)];
+      // The beginning of a request that was too long for the audit is no JSON any more.
+      if (name === "shortened" || (name === "payload" && isHash(each))) return [name, hidden];
+      if (hiding === null) return [name, redacted(each, kinds, own)];
+      if (name === "payload" || name === "input") return [name, hiding.hide(each)];
       // Its stack, response and log lines may quote them as well.
       if (name === "failure") return [name, null];
       if (texts.has(name) && each !== null) return [name, textless(each)];
@@ -26,8 +27,8 @@ export function redacted(value: unknown, kinds: SensitiveKinds, kind: string | n
   );
 }
 
-/** Of a payload in the audit: who guesses a secret of few values could compare. */
-const isHash = (value: unknown): boolean => Object.keys(value ?? {}).join() === "sha256";
+/** Of a payload in the audit: who may write jobs could compare it with those of own guesses. */
+const isHash = (value: unknown): boolean => Object.keys(value ?? {}).join() === "hmac";
 
 /** What a change of many jobs looked for may be the very value that is hidden, of whichever kind. */
 function withoutSearched(filter: unknown): unknown {

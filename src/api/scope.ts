@@ -3,7 +3,7 @@ import type { Scope } from "../core/define/scope.ts";
 import type { JobId, RunId } from "../core/job/job.ts";
 import type { JobSearch } from "../core/ports/job-search.ts";
 import type { ApiOptions } from "./options.ts";
-import { HttpProblem } from "./problem.ts";
+import { HttpProblem, unknownJob, unknownRun } from "./problem.ts";
 
 /** What a caller with a scope may see and change, by the definitions of this release. */
 export interface Bounds {
@@ -29,8 +29,12 @@ export function boundsOf({ apps, jobs }: Pick<Registry, "apps" | "jobs">, scope:
   };
 }
 
-/** What one request is about: these kinds, a lane, or the whole stage. */
-export type About = { readonly kinds: readonly string[] } | { readonly lane: string } | "everything";
+/**
+ * What one request is about: these kinds, a lane, or the whole stage. `missing`: the answer where there is no such thing, given
+ * for one of others too, so that no caller counts the numbers of other jobs.
+ */
+export type About =
+  { readonly kinds: readonly string[]; readonly missing?: HttpProblem } | { readonly lane: string } | "everything";
 
 /**
  * How an operation keeps to the scope of its caller.
@@ -40,7 +44,7 @@ export type About = { readonly kinds: readonly string[] } | { readonly lane: str
  */
 export type ScopeRule<A> = "nothing" | "everything" | "list" | ((asked: A) => About | null | Promise<About | null>);
 
-/** @throws HttpProblem 403 */
+/** @throws HttpProblem 403, or 404 */
 export async function confine<A extends Confined>(rule: ScopeRule<A>, asked: A, within: Bounds): Promise<void> {
   if (rule === "nothing") return;
   const about = typeof rule === "function" ? await rule(asked) : rule === "list" ? kindAsked(asked) : rule;
@@ -51,7 +55,8 @@ export async function confine<A extends Confined>(rule: ScopeRule<A>, asked: A, 
     return;
   }
   const other = about.kinds.find((kind) => !within.kinds.has(kind));
-  if (other !== undefined) throw outside(`the kind ${JSON.stringify(other.slice(0, 100))} is not among them`);
+  if (other !== undefined)
+    throw about.missing ?? outside(`the kind ${JSON.stringify(other.slice(0, 100))} is not among them`);
 }
 
 interface Confined {
@@ -93,14 +98,14 @@ export const ofJob =
   ({ operations }: ApiOptions) =>
   async ({ params: { id } }: Named<JobId>): Promise<About | null> => {
     const found = (await operations.jobsById([id])).get(id);
-    return found === undefined ? null : { kinds: [found.job.kind] };
+    return found === undefined ? null : { kinds: [found.job.kind], missing: unknownJob(id) };
   };
 
 export const ofRun =
   ({ ports }: ApiOptions) =>
   async ({ params: { id } }: Named<JobId>): Promise<About | null> => {
     const found = await ports.store.run(id as string as RunId);
-    return found === null ? null : { kinds: [found.kind] };
+    return found === null ? null : { kinds: [found.kind], missing: unknownRun(id) };
   };
 
 /** The kind that it runs now, or ran last, and the one that a change of it names. */

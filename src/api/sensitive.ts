@@ -1,8 +1,13 @@
 import { z } from "zod";
 import type { JobDefinition } from "../core/define/definition.ts";
+import { isGraph } from "../core/work/run-graph.ts";
+import type { Json } from "../core/job/job.ts";
+import type { KeptMarks } from "../core/ports/secrecy.ts";
 
-/** Of each kind that marks anything: its payload's schema. */
-export type SensitiveKinds = ReadonlyMap<string, SensitiveSchema>;
+/** What hides parts of the payloads of one kind. */
+export interface Hiding {
+  hide(payload: unknown): unknown;
+}
 
 /** JSON Schema, as far as it says which members are marked. */
 interface Marked {
@@ -21,16 +26,77 @@ interface Marked {
 
 export const hidden = "[hidden]";
 
-/** The kinds whose zod schema marks a member: `z.string().meta({ sensitive: true })`. */
-export function sensitiveKinds(definitions: Iterable<JobDefinition>): SensitiveKinds {
-  const kinds = new Map<string, SensitiveSchema>();
-  for (const { id, schema } of definitions) {
-    if (!(schema instanceof z.core.$ZodType)) continue;
-    const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "inline" });
-    const marks = new SensitiveSchema(json as Marked);
-    if (marks.isAny) kinds.set(id, marks);
+interface OfKind {
+  readonly kind: string;
+  readonly schema: SensitiveSchema;
+}
+
+/** What is hidden of which kind. */
+export class SensitiveKinds {
+  readonly #all: readonly OfKind[];
+  /** Of each kind that is known the schemas that mark something. */
+  readonly #kinds: ReadonlyMap<string, readonly SensitiveSchema[]>;
+  /** No kind marks anything: nothing is hidden. */
+  readonly isNone: boolean;
+
+  constructor(all: readonly OfKind[]) {
+    this.#all = all;
+    const marking = ([kind, of]: [string, readonly OfKind[]]) =>
+      [kind, of.flatMap(({ schema }) => (schema.isAny ? [schema] : []))] as const;
+    this.#kinds = new Map([...Map.groupBy(all, ({ kind }) => kind)].map(marking));
+    this.isNone = [...this.#kinds.keys()].every((kind) => !this.has(kind));
   }
-  return kinds;
+
+  /** And by what earlier releases marked. */
+  with(kept: readonly KeptMarks[]): SensitiveKinds {
+    return new SensitiveKinds([
+      ...this.#all,
+      ...kept.map(({ kind, marks }) => ({ kind, schema: new SensitiveSchema(marks as Marked) })),
+    ]);
+  }
+
+  /** Marks something. */
+  has(kind: string): boolean {
+    return (this.#kinds.get(kind)?.length ?? 0) > 0;
+  }
+
+  /** Null: nothing of it is hidden. Of a kind that is not known everything is: what it marked is not known either. */
+  of(kind: string): Hiding | null {
+    if (this.isNone) return null;
+    const schemas = this.#kinds.get(kind);
+    if (schemas === undefined) return hidingAll;
+    if (schemas.length === 0) return null;
+    return { hide: (payload) => schemas.reduce((value, schema) => schema.hide(value), payload) };
+  }
+}
+
+/** Where the marks are not known. */
+export const everyKindHidden: Pick<SensitiveKinds, "of"> = { of: () => hidingAll };
+
+const hidingAll: Hiding = { hide: (payload) => (payload === null || payload === undefined ? payload : hidden) };
+
+/** By the zod schemas of these definitions: `z.string().meta({ sensitive: true })`. Other libraries cannot mark. */
+export const sensitiveKinds = (definitions: Iterable<JobDefinition>): SensitiveKinds =>
+  new SensitiveKinds(Array.from(definitions).flatMap(ofDefinition));
+
+/** What is kept when a release with these definitions is installed. */
+export const marksToKeep = (definitions: Iterable<JobDefinition>): readonly KeptMarks[] =>
+  Array.from(definitions)
+    .flatMap(ofDefinition)
+    .map(({ kind, schema }) => ({ kind, marks: schema.kept() }));
+
+/** The tasks of a graph are given its input, so their results and errors may quote it. */
+function ofDefinition(definition: JobDefinition): readonly OfKind[] {
+  const schema = marksOf(definition);
+  const tasks = schema.isAny && isGraph(definition) ? (definition.makes ?? []) : [];
+  const whole = new SensitiveSchema({ sensitive: true });
+  return [{ kind: definition.id, schema }, ...tasks.map(({ id }) => ({ kind: id, schema: whole }))];
+}
+
+function marksOf({ schema }: JobDefinition): SensitiveSchema {
+  if (!(schema instanceof z.core.$ZodType)) return new SensitiveSchema({});
+  const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "inline" });
+  return new SensitiveSchema(json as Marked);
 }
 
 /** A payload's schema that hides what it marks. */
@@ -46,6 +112,33 @@ export class SensitiveSchema {
 
   get isAny(): boolean {
     return this.#leading.has(this.#root);
+  }
+
+  /** Only what leads to marks, so that releases which differ in other things keep the same. */
+  kept(): Json {
+    return this.isAny ? (this.#kept(this.#root) as Json) : {};
+  }
+
+  #kept(node: Marked): unknown {
+    if (this.#isMarked(node)) return { sensitive: true };
+    const part = (each: Marked | boolean | undefined) =>
+      typeof each === "object" && this.#leading.has(each) ? this.#kept(each) : undefined;
+    const list = (all: readonly Marked[] | undefined) => all?.flatMap((each) => part(each) ?? []);
+    const others = part(node.additionalProperties);
+    const named = (all: Readonly<Record<string, Marked>> = {}, plain?: object) =>
+      Object.fromEntries(Object.entries(all).map(([name, each]) => [name, part(each) ?? plain]));
+    return {
+      $ref: node.$ref,
+      $defs: node.$defs && named(node.$defs),
+      // A member that is named is not one of the others.
+      properties: node.properties && named(node.properties, others === undefined ? undefined : {}),
+      additionalProperties: others,
+      items: part(node.items),
+      prefixItems: node.prefixItems?.map((each) => part(each) ?? {}),
+      anyOf: list(node.anyOf),
+      oneOf: list(node.oneOf),
+      allOf: list(node.allOf),
+    };
   }
 
   /** A payload, or a part of it, without what is marked; a value of another form than the schema's is hidden as a whole. */

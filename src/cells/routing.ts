@@ -204,8 +204,10 @@ async function writePage(
   const items = fresh.map(({ item, job }) => ({ ...item, key: job.key ?? undefined }));
   const written = fresh.length === 0 ? [] : await write(cell, items, { tx, trace, mapVersion: map.version });
   fresh.forEach(({ at }, index) => (answers[at] = written[index] ?? null));
-  const conflict = page.find(({ at }) => found.get(at)?.conflict);
-  if (conflict !== undefined) throw conflictOf(conflict.job, found.get(conflict.at));
+  const conflict = page.find(({ at }) => found.get(at)?.isConflict === true);
+  if (conflict === undefined) return;
+  const { kind, key } = conflict.job;
+  throw new KeyConflict(kind, key ?? "", found.get(conflict.at)?.id ?? "");
 }
 
 /** @returns the jobs that cells which had the range before keep under these keys: their rows are final under this map. */
@@ -263,9 +265,6 @@ function named(cell: string, owner: string | null, { kind, key }: NewJob, cells:
     `cell of "${kind}" is "${cell}", and key "${key}" belongs to "${owner}": leave the cell out, or name that one`,
   );
 }
-
-const conflictOf = ({ kind, key }: NewJob, found: InsertResult | undefined): KeyConflict =>
-  new KeyConflict(kind, key ?? "", found?.id ?? "", found?.conflict ?? { existingHash: "", hash: "" });
 
 /** A conflict of keys alone is what one stage would throw too. */
 function failureOf(failed: readonly CellFailure[], answers: readonly (Enqueued | null)[]): unknown {

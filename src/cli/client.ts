@@ -173,7 +173,6 @@ function refused(status: number, url: string, answer: unknown): CliError {
     detail?: string;
     errors?: readonly { path: string; message: string }[];
     requestId?: string;
-    conflict?: { jobId?: string; existingHash?: string; hash?: string };
   };
   // A server that is no Belfry, or an older one, misses more than the thing that was asked for.
   const isOther = problem.code === undefined || problem.code === "no-such-route";

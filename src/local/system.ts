@@ -6,7 +6,7 @@ import { dropCode } from "./code.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { Children, withLastWords } from "./process/children.ts";
 import { claimHome, type Home } from "./home.ts";
-import { createDeadWorkers } from "./lambda/dead-workers.ts";
+import { createDeadWorkers, type DeadWorkers } from "./lambda/dead-workers.ts";
 import { createLanes, type Lanes } from "./lambda/lanes.ts";
 import { type Parts, startParts } from "./services/parts.ts";
 import { setUp, type SetupFlag } from "./setup/run-setup.ts";
@@ -113,6 +113,10 @@ async function startAll(options: LocalOptions, { project, stage, home, stops }: 
   const env = childEnvironment(options, { project, stage, home, parts, environment });
   const readAtMs = Date.now();
   const setup = await setUp({ children, env, flags: setupFlags(parts) }, parts.postgres);
+  const dead = createDeadWorkers(env, setup.topology.lock.tableName, (error) =>
+    report({ is: "problem", from: "worker", what: "ended, and its jobs wait for the end of its lease", error }),
+  );
+  stops.push(() => dead.close());
   children.useCode(setup.code.file);
   dropCode(home.folder, [setup.code.file]);
   const began: Started = {
@@ -122,6 +126,7 @@ async function startAll(options: LocalOptions, { project, stage, home, stops }: 
     parts,
     env,
     setup,
+    dead,
     readAtMs,
     stops,
     report,
@@ -173,6 +178,7 @@ interface Started {
   readonly env: Readonly<Record<string, string>>;
   readonly setup: SetupReport;
   readonly readAtMs: number;
+  readonly dead: DeadWorkers;
   readonly stops: (() => Promise<void> | void)[];
   readonly report: (event: LocalEvent) => void;
 }
@@ -224,12 +230,9 @@ async function beginApi(
 
 function beginLanes(started: Started, env: Readonly<Record<string, string>>): Lanes | null {
   if (!isWanted("workers", started)) return null;
-  const { children, options, parts, setup, stops, report } = started;
+  const { children, options, parts, setup, dead, stops, report } = started;
   const region = parts.env["AWS_REGION"] ?? "us-east-1";
   const client = sqsClient({ region, sqsEndpoint: parts.env["AWS_ENDPOINT_URL_SQS"] ?? null, dynamodbEndpoint: null });
-  const deadWorkers = createDeadWorkers(parts.env["DATABASE_URL"] ?? "", (error) =>
-    report({ is: "problem", from: "worker", what: "ended, and its jobs wait for the end of its lease", error }),
-  );
   const lanes = createLanes({
     children,
     client,
@@ -237,13 +240,13 @@ function beginLanes(started: Started, env: Readonly<Record<string, string>>): La
     env: { ...env, ...options.workerEnv },
     timeScale: options.timeScale ?? 1,
     onLine: linesOf("worker", started),
-    onWorkerEnded: (lane, pid) => deadWorkers.ended(lane, pid),
+    onWorkerEnded: dead.ended,
+    onWorkerStill: dead.still,
     onProblem: (from, what, error) => report({ is: "problem", from, what, error }),
   });
   lanes.apply(setup.queues, setup.topology);
   stops.push(async () => {
     await lanes.stop();
-    await deadWorkers.close();
     client.destroy();
   });
   return lanes;
@@ -268,8 +271,8 @@ function beginRules(started: Started, env: Readonly<Record<string, string>>): Ru
   if (!isWanted("wakes", started)) return null;
   const { children, options, setup } = started;
   const about = { children, env: { ...env, ...options.schedulerEnv }, timeScale: options.timeScale ?? 1 };
-  const onLine = linesOf("scheduler", started);
-  const clock = startRuleClock({ ...about, wakes: setup.topology.scheduleWakes, onLine });
+  const to = { onLine: linesOf("scheduler", started), onEnded: started.dead.ruleEnded };
+  const clock = startRuleClock({ ...about, ...to, wakes: setup.topology.scheduleWakes });
   started.stops.push(() => clock.stop());
   return clock;
 }

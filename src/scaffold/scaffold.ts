@@ -81,7 +81,8 @@ export default defineConfig({
   apps: { jobs: "./jobs/index.ts" },
   stages: {
     dev: { deployed: false },
-    prod: {},
+    // Who may change things: every caller that IAM lets in. Name your roles in its place.
+    prod: { operators: ["*"] },
   },
 });
 `;

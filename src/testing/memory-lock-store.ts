@@ -30,10 +30,11 @@ export function createMemoryLockStore(): MemoryLockStore {
       const free = item === undefined || item.owner === null || (overRvn !== null && item.rvn === overRvn);
       if (!free) return null;
       const fence = (item?.fence ?? 0) + 1;
-      items.set(name, { owner, rvn, fence, leaseMs, silentMs: 0 });
+      items.set(name, { owner, rvn, fence, leaseMs, silentMs: 0, seenAt: null });
       return fence;
     },
-    renew: async (name, owner, fence, rvn) => change(name, owner, fence, (item) => ({ ...item, rvn, silentMs: 0 })),
+    renew: async (name, owner, fence, rvn) =>
+      change(name, owner, fence, (item) => ({ ...item, rvn, silentMs: 0, seenAt: null })),
     async release(name, owner, fence) {
       const item = items.get(name);
       const released = item?.owner === null && item.fence === fence;
@@ -41,9 +42,9 @@ export function createMemoryLockStore(): MemoryLockStore {
     },
     raise: async (name, owner, to) =>
       change(name, owner, null, (item) => (item.fence <= to ? { ...item, fence: to } : null)),
-    async observe(name, { rvn, silentMs }) {
+    async observe(name, { rvn, silentMs, seenAt }) {
       const item = items.get(name);
-      if (item?.rvn === rvn && item.silentMs < silentMs) items.set(name, { ...item, silentMs });
+      if (item?.rvn === rvn && item.silentMs <= silentMs) items.set(name, { ...item, silentMs, seenAt });
     },
   };
 }

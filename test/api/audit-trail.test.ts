@@ -1,9 +1,10 @@
-import { createHash } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 import { createAuditTrail } from "../../src/api/audit-trail.ts";
 import type { AuditRow } from "../../src/core/ports/audit.ts";
 import type { Log } from "../../src/core/ports/ports.ts";
 
+const key = new Uint8Array(32).fill(7);
 const change = { caller: "ada", action: "POST /jobs", target: "/jobs", status: 201, trace: "t" };
 
 /** A trail whose rows and errors a test reads; with `failure` no row can be written. */
@@ -15,7 +16,7 @@ function trail(failure?: Error) {
   const log: Log = { debug: silent, info: silent, warn: silent, error, child: () => log };
   const write = (some: readonly AuditRow[]): Promise<void> =>
     failure === undefined ? Promise.resolve(void rows.push(...some)) : Promise.reject(failure);
-  return { rows, errors, audit: createAuditTrail({ write, log }) };
+  return { rows, errors, audit: createAuditTrail({ write, key: () => Promise.resolve(key), log }) };
 }
 
 async function noted(body: unknown): Promise<string | null | undefined> {
@@ -25,7 +26,7 @@ async function noted(body: unknown): Promise<string | null | undefined> {
   return rows[0]?.detail;
 }
 
-const hash = (text: string) => ({ sha256: createHash("sha256").update(text).digest("hex") });
+const hash = (text: string) => ({ hmac: createHmac("sha256", key).update(text).digest("hex") });
 
 test.each<[unknown, unknown]>([
   [undefined, null],

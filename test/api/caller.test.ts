@@ -5,8 +5,8 @@ const ops = "arn:aws:sts::111122223333:assumed-role/Operators/ada";
 const guest = "arn:aws:sts::111122223333:assumed-role/Guests/Operators";
 
 describe("who signed a request", () => {
-  test("operates when the stage names nobody, under the name of the signature", () => {
-    expect(signedCaller(ops)).toEqual({ name: ops, role: "operate" });
+  test("only looks where the stage does not say who operates, under the name of the signature", () => {
+    expect(signedCaller(ops)).toEqual({ name: ops, role: "read", hides: true });
     expect([signedCaller(undefined), signedCaller("")]).toEqual([null, null]);
   });
 
@@ -36,6 +36,9 @@ describe("who signed a request", () => {
     [`${guest}/ada`, ["arn:aws:sts::*:assumed-role/Guests/*"], "read"],
     ["arnXawsXsts", ["arn.aws.sts"], "read"],
     [ops, [], "read"],
+    [ops, undefined, "read"],
+    [ops, ["*"], "operate"],
+    [undefined, undefined, null],
     [undefined, ["*"], null],
   ] as const)("%s among %j may %s", (arn, operators, role) => {
     expect(signedCaller(arn, operators === undefined ? {} : { operators })?.role ?? null).toBe(role);

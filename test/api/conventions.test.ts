@@ -24,6 +24,12 @@ test("a repeated create with another due time is told that it moved nothing", as
   const due = (hour: number) => ({ kind: "ping", key: "k", dueAt: `2026-11-22T0${hour}:00:00Z` });
   await call("POST", "/jobs", due(1));
   expect(await call("POST", "/jobs", due(1))).toMatchObject({ status: 200, body: { notes: [] } });
+  const later = { kind: "ping", key: "later", delay: "10m" };
+  await call("POST", "/jobs", later);
+  expect(await call("POST", "/jobs", later), "the same delay is the same time").toMatchObject({
+    status: 200,
+    body: { notes: [] },
+  });
   const moved = await call("POST", "/jobs", due(2));
   expect(moved.body).toMatchObject({ notes: [expect.stringContaining("dueAt was not applied")] });
 });
@@ -131,7 +137,7 @@ test("a page of another port of this machine is refused, and a link may open a p
   expect((await from({ "sec-fetch-site": "same-origin" })).status).toBe(200);
 });
 
-test("the audit has the request's id and the hash of a payload, and nothing of a repeat", async () => {
+test("the audit has the request's id and an HMAC of a payload, and nothing of a repeat", async () => {
   const { call } = await openApi();
   const body = { kind: "greet", payload: { name: "secret-token" }, key: "k" };
   await call("POST", "/jobs", body);
@@ -141,7 +147,7 @@ test("the audit has the request's id and the hash of a payload, and nothing of a
   expect(JSON.stringify(audits)).not.toContain("secret-token");
   expect(audits[0]).toMatchObject({
     trace: expect.stringMatching(/^trace-/),
-    detail: { payload: { sha256: expect.stringMatching(/^[\da-f]{64}$/) } },
+    detail: { payload: { hmac: expect.stringMatching(/^[\da-f]{64}$/) } },
   });
 });
 

@@ -26,7 +26,7 @@ const log: Log = { debug() {}, info() {}, warn: level("warn"), error: level("err
 const options = () =>
   ({
     ports: { store: { job: fail }, log, random: { next: () => 0, id: () => "id-1" } },
-    operations: { note: () => Promise.resolve() },
+    operations: { note: () => Promise.resolve(), stageKey: () => Promise.resolve(new Uint8Array(32)) },
     registry: registry([shop()]),
     lanes: [],
     locks: { read: fail },

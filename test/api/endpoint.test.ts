@@ -3,10 +3,11 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { AuditedChange, AuditTrail } from "../../src/api/audit-trail.ts";
 import type { Caller } from "../../src/api/caller.ts";
-import { allowed, endpoint, type Endpoint, type MountOptions, mount, shownTo } from "../../src/api/endpoint.ts";
+import { allowed, endpoint, type Endpoint, type MountOptions, mount } from "../../src/api/endpoint.ts";
 import { answerProblem, HttpProblem } from "../../src/api/problem.ts";
 import type { ScopeRule } from "../../src/api/scope.ts";
 import { sensitiveKinds } from "../../src/api/sensitive.ts";
+import { shownTo } from "../../src/api/shown.ts";
 import { DatabaseError, DatabaseUnavailable } from "../../src/adapters/postgres/failure.ts";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
@@ -15,8 +16,8 @@ import { UnknownOutcome } from "../../src/core/ports/ports.ts";
 
 const pay = defineJob({ id: "pay", payload: z.object({ card: z.string().meta({ sensitive: true }) }), run() {} });
 const known = registry([defineApp({ name: "shop", jobs: [pay], schedules: [] })]);
-const marked = sensitiveKinds(known.jobs.values());
-const none = sensitiveKinds([]);
+const marked = () => Promise.resolve(sensitiveKinds(known.jobs.values()));
+const none = () => Promise.resolve(sensitiveKinds([]));
 const ada: Caller = { name: "ada", role: "operate" };
 const spec = { name: "createJob", summary: "", scope: "nothing", replies: {} } as const;
 const ok = (body: unknown = null) => ({ status: 200, body }) as const;
@@ -30,7 +31,7 @@ function serve(endpoints: readonly Endpoint[], { caller = ada, ...more }: World 
   const noted: (AuditedChange & { readonly unless?: boolean })[] = [];
   const audit: AuditTrail = { note: (change, options) => Promise.resolve(void noted.push({ ...change, ...options })) };
   const api = new Hono();
-  mount(api, endpoints, { identify: () => caller, audit, sensitive: none, registry: known, ...more });
+  mount(api, endpoints, { identify: () => caller, audit, marks: none, registry: known, ...more });
   api.onError((error, c) =>
     answerProblem(c, error instanceof HttpProblem ? error : new HttpProblem("internal", error.message)),
   );
@@ -162,25 +163,25 @@ describe("what is sensitive", () => {
   const bob: Caller = { ...ada, name: "bob", hides: true };
   const filtered = { filter: { text: "1234" } };
 
-  test("is hidden from a caller that hides, where a kind marks anything", () => {
-    expect(shownTo(bob, job, marked)).toEqual(hidden);
-    expect(shownTo(ada, job, marked)).toEqual(job);
-    expect(shownTo(bob, filtered, none)).toEqual(filtered);
+  test("is hidden from a caller that hides, where a kind marks anything", async () => {
+    expect(await shownTo(bob, job, marked)).toEqual(hidden);
+    expect(await shownTo(ada, job, marked)).toEqual(job);
+    expect(await shownTo(bob, filtered, none)).toEqual(filtered);
   });
 
   const list = () =>
     endpoint("GET /jobs", {
       ...spec,
       query: z.looseObject({}),
-      handle: ({ shown }) => ok([job, shown(job)]),
+      handle: async ({ shown }) => ok([job, await shown(job)]),
     });
   const find = () => endpoint("POST /bulk", { ...spec, body: z.looseObject({}), handle: () => ok(job) });
 
   test("is hidden in each answer, and by `shown` for what streams", async () => {
-    const { call } = serve([list(), find()], { caller: bob, sensitive: marked });
+    const { call } = serve([list(), find()], { caller: bob, marks: marked });
     expect(await call("GET /jobs")).toMatchObject({ body: [hidden, hidden] });
     expect(await call("POST /bulk", {})).toMatchObject({ body: hidden });
-    expect(await serve([list()], { sensitive: marked }).call("GET /jobs")).toMatchObject({ body: [job, job] });
+    expect(await serve([list()], { marks: marked }).call("GET /jobs")).toMatchObject({ body: [job, job] });
   });
 
   test.each<[string, string, unknown]>([
@@ -190,17 +191,17 @@ describe("what is sensitive", () => {
     ["text", "POST /bulk", { filter: { kind: "pay", text: "1234" } }],
     ["payload", "POST /bulk", { filter: { payload: { card: "1234" } } }],
   ])("is not found by %s in %s either", async (name, at, body) => {
-    expect(await serve([list(), find()], { caller: bob, sensitive: marked }).call(at, body)).toMatchObject({
+    expect(await serve([list(), find()], { caller: bob, marks: marked }).call(at, body)).toMatchObject({
       status: 403,
       body: { code: "needs-reveal", detail: `bob does not see what is sensitive, so ${name} is no filter for it` },
     });
-    for (const world of [{ sensitive: marked }, { caller: bob, sensitive: none }]) {
+    for (const world of [{ marks: marked }, { caller: bob, marks: none }]) {
       expect(await serve([list(), find()], world).call(at, body)).toMatchObject({ status: 200 });
     }
   });
 
   test("leaves other filters", async () => {
-    const { call } = serve([list(), find()], { caller: bob, sensitive: marked });
+    const { call } = serve([list(), find()], { caller: bob, marks: marked });
     for (const at of ["GET /jobs?kind=pay", "GET /jobs?payloads=1", "GET /jobs?context=1"]) {
       expect(await call(at)).toMatchObject({ status: 200 });
     }

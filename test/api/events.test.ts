@@ -66,7 +66,7 @@ async function create(opened: Opened, body: object = { kind: "ping" }): Promise<
 
 /** An event as a transaction of somebody else would write it. */
 const writeEvent =
-  "insert into belfry.event (id, at, to_state, job_ids, attempts, generations) values (nextval('belfry.event_id_seq'), now(), 'QUEUED', array[$1::bigint], array[0], array[1])";
+  "insert into belfry.event (id, at, to_state, job_ids, attempts, generations) values (belfry.next_event(), now(), 'QUEUED', array[$1::bigint], array[0], array[1])";
 
 test("a client is sent the newest jobs, then each change as it becomes visible", async () => {
   const opened = await openApi();
@@ -186,7 +186,7 @@ test("a burst larger than one look comes in pages, each event once and in order"
   const opened = await openApi();
   const { cursor } = await opened.operations.stream(null, 10);
   await opened.pool.query(
-    "insert into belfry.event (id, at, to_state, job_ids, attempts, generations) select nextval('belfry.event_id_seq'), now(), 'QUEUED', array[2 * n - 1, 2 * n], array[0, 0], array[1, 1] from generate_series(1, 13) n",
+    "insert into belfry.event (id, at, to_state, job_ids, attempts, generations) select belfry.next_event(), now(), 'QUEUED', array[2 * n - 1, 2 * n], array[0, 0], array[1, 1] from generate_series(1, 13) n",
   );
   const seen: string[] = [];
   for (let at = cursor, more = true; more;) {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { createApi } from "../../src/api/api.ts";
 import type { ApiOptions } from "../../src/api/options.ts";
+import { marksToKeep } from "../../src/api/sensitive.ts";
 import type { Saves } from "../../src/api/saves.ts";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
@@ -58,6 +59,7 @@ export async function openApi(
   };
   await store.installSchedules([pingSchedule.spec(stage, "tests")]);
   const operations = createOperations(database.connections);
+  await operations.keepMarks(marksToKeep(registry(apps).jobs.values()));
   const client = createClient(ports, { stage });
   const apiOptions: ApiOptions = {
     ...(options.saves === undefined ? {} : { saves: options.saves }),
@@ -106,7 +108,6 @@ export interface AnswerBody {
   readonly detail: string;
   readonly events: readonly { readonly to: string }[];
   readonly errors: readonly { readonly path: string }[];
-  readonly conflict: { readonly existingHash: string; readonly hash: string };
   readonly jobs: readonly { readonly key: string }[];
   readonly schedules: readonly unknown[];
   readonly nextCursor: string | null;

@@ -73,3 +73,19 @@ test.each<[string, ScheduleSpec, Readonly<Record<string, unknown>>, object]>([
 ])("%s", (_what, stored, settings, sent) => {
   expect(patched(stored, settings)).toStrictEqual(sent);
 });
+
+test("another kind needs a payload of its own, where there is one: it would be shown by marks that it was not written under", () => {
+  const paid = spec({ payload: { card: "1234" } });
+  for (const settings of [{ kind: "loose" }, { kind: "loose", payload: undefined, enabled: false }]) {
+    expect(() => patched(paid, settings)).toThrow(
+      expect.objectContaining({
+        status: 422,
+        code: "invalid-schedule",
+        issues: [{ path: "payload", message: expect.stringContaining('the stored one was written for "report"') }],
+      }),
+    );
+  }
+  expect(patched(paid, { kind: "loose", payload: null })).toMatchObject({ kind: "loose", payload: null });
+  expect(patched(paid, { kind: "report" })).toMatchObject({ payload: { card: "1234" } });
+  expect(patched(nightly, { kind: "loose" })).not.toHaveProperty("payload");
+});

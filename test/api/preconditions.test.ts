@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkIfMatch, etagOf, readIdempotencyKey, wantedVersions } from "../../src/api/conditional.ts";
+import { checkConditions, etagOf, readIdempotencyKey, wantedVersions } from "../../src/api/conditional.ts";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
 
 const most = "k".repeat(contractLimits.keyCharactersMax);
@@ -24,6 +24,13 @@ test.each(["", '""', `${most}k`, `"${most}k"`])("the header Idempotency-Key %j i
   );
 });
 
+test("a key in the header that is not ASCII is refused: HTTP would make another text of it", () => {
+  const latin1 = Buffer.from("ключ").toString("latin1");
+  expect(() => readIdempotencyKey({ takesKey: true }, latin1)).toThrow(
+    'header idempotency-key: must be ASCII: send this key as "key" of the body',
+  );
+});
+
 test("a key is refused where an operation takes none, and no key is not", () => {
   expect(readIdempotencyKey({}, undefined)).toBeUndefined();
   expect(() => readIdempotencyKey({}, "a")).toThrow(
@@ -32,10 +39,15 @@ test("a key is refused where an operation takes none, and no key is not", () => 
 });
 
 test("a version is refused where nothing has versions, and no version is not", () => {
-  expect(() => checkIfMatch({ hasVersion: true }, '"3"')).not.toThrow();
-  expect(() => checkIfMatch({ hasVersion: true }, undefined)).not.toThrow();
-  expect(() => checkIfMatch({}, undefined)).not.toThrow();
-  expect(() => checkIfMatch({}, '"3"')).toThrow("header if-match: is not taken here: only schedules have versions");
+  const request = (headers: Record<string, string>) => new Request("http://127.0.0.1/", { headers });
+  expect(() => checkConditions({ hasVersion: true }, request({ "if-match": '"3"' }))).not.toThrow();
+  expect(() => checkConditions({}, request({}))).not.toThrow();
+  expect(() => checkConditions({}, request({ "if-match": '"3"' }))).toThrow(
+    "header if-match: is not taken here: only schedules have versions",
+  );
+  expect(() => checkConditions({ hasVersion: true }, request({ "if-none-match": "*" }))).toThrow(
+    "header if-none-match: is not taken here",
+  );
 });
 
 const wanted = (header?: string) =>

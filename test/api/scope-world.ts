@@ -147,6 +147,9 @@ export const requests: Readonly<Record<OperationName, (whose: Whose, ids: Ids) =
 type Opened = Awaited<ReturnType<typeof planted>>;
 type Ask = (request: Request) => Response | Promise<Response>;
 
+/** Another's job or run is answered as one that does not exist. */
+const refusals = new Set(["outside-scope", "unknown-job", "unknown-run"]);
+
 /** What each operation answers to a request about the own or the other app. */
 export async function answers(
   { options, ids }: Opened,
@@ -163,7 +166,7 @@ export async function answers(
     const headers = { host: "127.0.0.1", ...(body === undefined ? {} : { "content-type": "application/json" }) };
     const answer = await ask(new Request(address, { method, ...content, headers }));
     const text = await answer.text();
-    const isRefused = answer.status === 403 && (JSON.parse(text) as { code: string }).code === "outside-scope";
+    const isRefused = [403, 404].includes(answer.status) && refusals.has((JSON.parse(text) as { code: string }).code);
     found.push({ name, status: answer.status, text, isRefused });
   }
   return found;
@@ -196,11 +199,11 @@ export function apiOf(
 ): Hono {
   const api = new Hono();
   const audit = { note: () => Promise.resolve() };
-  const sensitive = sensitiveKinds(options.registry.jobs.values());
+  const marks = () => Promise.resolve(sensitiveKinds(options.registry.jobs.values()));
   mount(api, endpointsOf(options).map(change), {
     identify: () => caller,
     audit,
-    sensitive,
+    marks,
     registry: options.registry,
   });
   api.onError((error, c) => {

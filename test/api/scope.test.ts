@@ -111,6 +111,7 @@ test.each<[string, ScopeRule<never>, Given, string | null]>([
 test("a search finds only what lies within", () => {
   expect([kindsIn(null), kindsIn(shop)]).toEqual([null, ["pay", "mail"]]);
   expect([searchWithin(null), searchWithin(shop)]).toEqual([{}, { kinds: ["pay", "mail"] }]);
+  expect([kindsIn(bounds({})), searchWithin(bounds({}))]).toEqual([[], { kinds: [] }]);
   expect([{}, { kind: "pay" }, { kind: "sweep" }].map((search) => isWithin(search, null))).toEqual([true, true, true]);
   const asked = [
     {},
@@ -144,8 +145,15 @@ test("a request is about the kind of its job, its run, or its schedule: the one 
     },
   } as unknown as ApiOptions;
   const named = (id: string) => ({ params: { id: id as JobId } });
-  expect([await ofJob(options)(named("1")), await ofJob(options)(named("2"))]).toEqual([{ kinds: ["pay"] }, null]);
-  expect([await ofRun(options)(named("1")), await ofRun(options)(named("2"))]).toEqual([{ kinds: ["mail"] }, null]);
+  const missing = (code: string) => expect.objectContaining({ code, status: 404 }) as unknown;
+  expect([await ofJob(options)(named("1")), await ofJob(options)(named("2"))]).toEqual([
+    { kinds: ["pay"], missing: missing("unknown-job") },
+    null,
+  ]);
+  expect([await ofRun(options)(named("1")), await ofRun(options)(named("2"))]).toEqual([
+    { kinds: ["mail"], missing: missing("unknown-run") },
+    null,
+  ]);
   const of = async (id: string, body?: unknown) => await ofSchedule(options)({ params: { id }, body });
   expect(await of("now")).toEqual({ kinds: ["pay"] });
   expect(await of("now", { kind: "sweep" })).toEqual({ kinds: ["pay", "sweep"] });

@@ -68,6 +68,19 @@ test("a live stream shows a caller with a scope its jobs alone, in the snapshot 
   }
 });
 
+test("a scope that names nothing sees nothing, in a list, a count or the stream", async () => {
+  const opened = await planted({ ...everybody, scope: { apps: [], lanes: [] } });
+  for (const whose of ["own", "other"] as const) {
+    const seen = await answers(opened, whose, (request) => opened.api.fetch(request));
+    expect(seen.filter(({ text, isRefused }) => !isRefused && /own-|other-/.test(text))).toEqual([]);
+  }
+  expect((await opened.call("GET", "/jobs")).body).toMatchObject({ jobs: [], complete: true });
+  expect((await opened.call("GET", "/jobs/counts")).body).toMatchObject({
+    PENDING: { count: 0 },
+    FAILED: { count: 0 },
+  });
+});
+
 test("a role that only reads has its scope too", async () => {
   const opened = await planted({ ...bounded, role: "read" });
   expect(await opened.call("GET", `/jobs/${opened.ids.own.job}`)).toMatchObject({ status: 200 });
@@ -75,7 +88,7 @@ test("a role that only reads has its scope too", async () => {
     body: { code: "needs-operate" },
   });
   expect(opened.logged.at(-1)).toMatchObject({ message: "request refused", fields: { code: "needs-operate" } });
-  expect(await opened.call("GET", `/jobs/${opened.ids.other.job}`)).toMatchObject({ body: { code: "outside-scope" } });
+  expect(await opened.call("GET", `/jobs/${opened.ids.other.job}`)).toMatchObject({ body: { code: "unknown-job" } });
 });
 
 test("filters for another's kind are refused, and those without a kind find and change only what is within", async () => {
@@ -144,7 +157,7 @@ test("the stage says who has which scope, in the local system too, and a name th
   const ada = "arn:aws:sts::111122223333:assumed-role/Shop/ada";
   const shop = { callers: ["arn:aws:sts::*:assumed-role/Shop/*"], apps: ["shop"] };
   const both = [shop, { callers: [ada, "local"], lanes: ["mail"] }];
-  expect(signedCaller(ada, { scopes: [shop] })).toMatchObject({
+  expect(signedCaller(ada, { operators: ["*"], scopes: [shop] })).toMatchObject({
     role: "operate",
     scope: { apps: ["shop"], lanes: [] },
   });

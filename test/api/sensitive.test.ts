@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import * as mini from "zod/mini";
 import { redacted } from "../../src/api/redacted.ts";
-import { SensitiveSchema, sensitiveKinds } from "../../src/api/sensitive.ts";
+import { marksToKeep, SensitiveSchema, sensitiveKinds } from "../../src/api/sensitive.ts";
 import type { JobDefinition } from "../../src/core/define/definition.ts";
 
 const secret = z.string().meta({ sensitive: true });
@@ -17,9 +17,17 @@ const tree = z.object({
 
 const quoting = ["result", "error", "errorMessage", "message", "output", "stack", "cause", "log", "sentence"];
 
-const kindsOf = (schema: unknown) => sensitiveKinds([{ id: "pay", schema } as unknown as JobDefinition]);
-const shown = (schema: unknown, payload: unknown): unknown =>
-  (redacted({ kind: "pay", payload }, kindsOf(schema)) as { payload: unknown }).payload;
+const definition = (schema: unknown) => ({ id: "pay", schema, body: { is: "handler" } }) as unknown as JobDefinition;
+const kindsOf = (schema: unknown) => sensitiveKinds([definition(schema)]);
+/** By today's schema, and the same by what is kept of it once the kind is gone. */
+function shown(schema: unknown, payload: unknown): unknown {
+  const kept = JSON.parse(JSON.stringify(marksToKeep([definition(schema)]))) as ReturnType<typeof marksToKeep>;
+  const [now, later] = [kindsOf(schema), sensitiveKinds([]).with(kept)].map(
+    (kinds) => (redacted({ kind: "pay", payload }, kinds) as { payload: unknown }).payload,
+  );
+  expect(later).toEqual(now);
+  return now;
+}
 
 test.each<[string, z.ZodType, unknown, unknown]>([
   ["a member", z.object({ a: secret, b: z.string() }), { a: "S", b: "b" }, { a: hidden, b: "b" }],
@@ -152,7 +160,7 @@ test("schemas that name each other end", () => {
 });
 
 // Made in each test: what runs while a file is loaded is no part of a test, and `mutate` leaves it out.
-const pay = () => kindsOf(z.object({ a: secret }));
+const pay = () => kindsOf(z.object({ a: secret })).with([{ kind: "mail", marks: {} }]);
 
 test.each<[string, unknown, unknown]>([
   [
@@ -211,11 +219,11 @@ test.each<[string, unknown, unknown]>([
   ],
   ["a filter without a text", { filter: { lane: "a" } }, { filter: { lane: "a" } }],
   ["no filter", { filter: null }, { filter: null }],
-  ["the hash of a payload, of whichever kind", { payload: { sha256: "f00" } }, { payload: hidden }],
+  ["the hash of a payload, of whichever kind", { payload: { hmac: "f00" } }, { payload: hidden }],
   [
     "and no payload that has a member of that name",
-    { payload: { sha256: "f00", b: 1 } },
-    { payload: { sha256: "f00", b: 1 } },
+    { payload: { hmac: "f00", b: 1 } },
+    { payload: { hmac: "f00", b: 1 } },
   ],
   [
     "a job whose kind is no text",
@@ -224,7 +232,7 @@ test.each<[string, unknown, unknown]>([
   ],
   ["nothing of what has no kind", { job: null, result: "r", error: "e" }, { job: null, result: "r", error: "e" }],
   ["nothing of a job whose kind is no text", { job: { kind: 5 }, result: "r" }, { job: { kind: 5 }, result: "r" }],
-  ["no hash of anything else", { detail: { sha256: "f00" } }, { detail: { sha256: "f00" } }],
+  ["no hash of anything else", { detail: { hmac: "f00" } }, { detail: { hmac: "f00" } }],
   ["no filter that is a text", { filter: "a" }, { filter: "a" }],
   ["an error without a code", { kind: "pay", error: { message: "S" } }, { kind: "pay", error: hidden }],
   [
@@ -261,5 +269,32 @@ test.each<[string, ConstructorParameters<typeof SensitiveSchema>[0], unknown, un
   ],
   ["nothing of what is not there", { properties: { b: mark } }, undefined, undefined],
 ])("a schema hides %s", (_, schema, value, seen) => {
-  expect(new SensitiveSchema(schema).hide(value)).toEqual(seen);
+  const own = new SensitiveSchema(schema);
+  const kept = new SensitiveSchema(JSON.parse(JSON.stringify(own.kept())) as typeof schema);
+  expect([own.hide(value), kept.hide(value)]).toEqual([seen, seen]);
+});
+
+test("what is kept of a schema says its marks and no more, so that other changes keep nothing new", () => {
+  const kept = (schema: z.ZodType): unknown => JSON.parse(JSON.stringify(marksToKeep([definition(schema)])));
+  const first = kept(z.object({ a: secret, b: z.string() }));
+  expect(first).toEqual([{ kind: "pay", marks: { properties: { a: { sensitive: true } } } }]);
+  expect(kept(z.object({ c: z.array(z.number()).optional(), a: secret.describe("a card") }))).toEqual(first);
+  expect(kept(z.object({ b: z.string() }))).toEqual([{ kind: "pay", marks: {} }]);
+  expect(kept(z.object({ b: z.string() }).catchall(secret))).toEqual([
+    { kind: "pay", marks: { properties: { b: {} }, additionalProperties: { sensitive: true } } },
+  ]);
+});
+
+test("a kind is hidden by all marks that it has or had, one that never had any by none, and an unknown one as a whole", () => {
+  const kinds = kindsOf(z.object({ pan: secret, card: z.string() })).with([
+    { kind: "pay", marks: { properties: { card: { sensitive: true } } } },
+    { kind: "mail", marks: {} },
+    { kind: "gone", marks: { properties: { pin: { sensitive: true } } } },
+  ]);
+  const seen = (kind: string) =>
+    redacted({ kind, payload: { pan: "S", card: "S", pin: "S", to: "t" }, result: "S" }, kinds);
+  expect(seen("pay")).toMatchObject({ payload: { pan: hidden, card: hidden, to: "t" }, result: hidden });
+  expect(seen("gone")).toMatchObject({ payload: { pin: hidden, to: "t" }, result: hidden });
+  expect(seen("mail")).toMatchObject({ payload: { pin: "S" }, result: "S" });
+  expect(seen("never")).toMatchObject({ payload: hidden, result: hidden });
 });

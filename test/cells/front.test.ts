@@ -47,7 +47,7 @@ test("a key is written once before, during and after its range moves", async () 
   await cells.of("a").world.call("POST", "/jobs", { kind: "greet", key: held, payload: { name: "x" } });
   expect(await cells.call("POST", "/jobs", { kind: "greet", key: held, payload: { name: "y" } })).toMatchObject({
     status: 409,
-    body: { code: "key-conflict", conflict: { existingHash: expect.any(String) } },
+    body: { code: "key-conflict", conflict: { jobId: expect.any(String) } },
   });
 }, 60_000);
 

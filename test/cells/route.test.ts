@@ -99,7 +99,7 @@ test("whether an older cell has a key is asked of the cell that had its text, wh
     map: async () => map,
     find: async (jobs: readonly unknown[]) => {
       asked.push(name);
-      return jobs.map(() => ({ id: "7" as JobId, created: false, conflict: null }));
+      return jobs.map(() => ({ id: "7" as JobId, created: false, isConflict: false }));
     },
   });
   const stores = new Map(["c0", "c1"].map((name) => [name, store(name)]));

@@ -55,7 +55,7 @@ export default defineApp({ name: "rates", jobs: [defineJob({ id: "rate", environ
   );
   writeFileSync(
     join(folder, "belfry.config.ts"),
-    'export default { apps: { jobs: "./jobs.ts" }, stages: { dev: { deployed: false }, prod: {} } };',
+    'export default { apps: { jobs: "./jobs.ts" }, stages: { dev: { deployed: false }, prod: { operators: ["*"] } } };',
   );
   const told = await belfry(["check", "--stage", "prod"], { folder, env: { BELFRY_PROJECT: "" } });
   expect(told).toMatchObject({ code: 0 });
@@ -63,6 +63,35 @@ export default defineApp({ name: "rates", jobs: [defineJob({ id: "rate", environ
   const local = await belfry(["check", "--stage", "dev"], { folder, env: { BELFRY_PROJECT: "" } });
   expect(local).toMatchObject({ code: 1 });
   expect(local.out).toContain("locally, put RATES_URL into .env");
+});
+
+test("a deployed stage that does not say who may change things is refused by check, and whatever is bundled for a deployment", async () => {
+  const folder = emptyFolder();
+  const core = new URL("../../src/core/", import.meta.url).href;
+  writeFileSync(
+    join(folder, "jobs.ts"),
+    `import { defineApp } from "${core}define/define-app.ts";\nexport default defineApp({ name: "rates", jobs: [] });`,
+  );
+  const config = (stages: object): void =>
+    writeFileSync(
+      join(folder, "belfry.config.ts"),
+      `export default ${JSON.stringify({ apps: { jobs: "./jobs.ts" }, stages })};`,
+    );
+  config({ dev: { deployed: false }, prod: {} });
+  const env = { BELFRY_PROJECT: "" };
+  const told = await belfry(["check"], { folder, env });
+  expect(told.code).toBe(1);
+  expect(told.out).toContain("dev: ok");
+  expect(told.out).toContain(
+    'stage "prod": operators (missing) must say who may change things through the API of a deployed stage; name roles, ["arn:',
+  );
+  for (const stage of ["prod", "dev"]) {
+    const bundled = await belfry(["bundle", "--stage", stage, "--out", join(folder, "out")], { folder, env });
+    expect([bundled.code, bundled.err]).toEqual([
+      1,
+      expect.stringContaining(`stage "${stage}": operators (missing) must say`),
+    ]);
+  }
 });
 
 test("without a project in reach, check says how to get one", async () => {

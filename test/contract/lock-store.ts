@@ -36,14 +36,28 @@ function taking(open: Open): void {
   it("gives a free lock to the first who asks, with fence 1", async () => {
     const { store, name } = current;
     expect(await store.take(name, ada)).toBe(1);
-    expect(await store.read(name)).toEqual({ owner: "ada", rvn: "a1", fence: 1, leaseMs: 30_000, silentMs: 0 });
+    expect(await store.read(name)).toEqual({
+      owner: "ada",
+      rvn: "a1",
+      fence: 1,
+      leaseMs: 30_000,
+      silentMs: 0,
+      seenAt: null,
+    });
   });
 
   it("refuses a held lock to a second who asks, and changes nothing", async () => {
     const { store, name } = current;
     await store.take(name, ada);
     expect(await store.take(name, bob)).toBeNull();
-    expect(await store.read(name)).toEqual({ owner: "ada", rvn: "a1", fence: 1, leaseMs: 30_000, silentMs: 0 });
+    expect(await store.read(name)).toEqual({
+      owner: "ada",
+      rvn: "a1",
+      fence: 1,
+      leaseMs: 30_000,
+      silentMs: 0,
+      seenAt: null,
+    });
   });
 
   it("gives a held lock to one who watched it stand still, with a larger fence", async () => {
@@ -119,23 +133,31 @@ function holding(open: Open): void {
     expect(await store.renew(name, "ada", 9, "a2")).toBe(true);
   });
 
-  it("keeps how long a holder was seen silent, until its next heartbeat", async () => {
+  it("keeps how long a holder was seen silent, and when, until its next heartbeat", async () => {
     const { store, name } = current;
-    const silentMs = async () => (await store.read(name))?.silentMs;
+    const seen = async () => {
+      const item = await store.read(name);
+      return [item?.silentMs, item?.seenAt];
+    };
     await store.take(name, ada);
-    await store.observe(name, { rvn: "a1", silentMs: 4_000 });
-    await store.observe(name, { rvn: "a1", silentMs: 3_000 });
-    expect(await silentMs()).toBe(4_000);
+    await store.observe(name, { rvn: "a1", silentMs: 0, seenAt: 1_000 });
+    expect(await seen()).toEqual([0, 1_000]);
+    await store.observe(name, { rvn: "a1", silentMs: 4_000, seenAt: 5_000 });
+    await store.observe(name, { rvn: "a1", silentMs: 3_000, seenAt: 6_000 });
+    expect(await seen()).toEqual([4_000, 5_000]);
+    await store.observe(name, { rvn: "a1", silentMs: 4_500, seenAt: null });
+    expect(await seen()).toEqual([4_500, null]);
+    await store.observe(name, { rvn: "a1", silentMs: 5_000, seenAt: 9_000 });
     await store.renew(name, "ada", 1, "a2");
-    await store.observe(name, { rvn: "a1", silentMs: 9_000 });
-    expect(await silentMs()).toBe(0);
+    await store.observe(name, { rvn: "a1", silentMs: 9_000, seenAt: 10_000 });
+    expect(await seen()).toEqual([0, null]);
     await store.take(name, { ...bob, overRvn: "a2" });
-    expect(await silentMs()).toBe(0);
+    expect(await seen()).toEqual([0, null]);
   });
 
   it("knows no silence of a lock that was never taken", async () => {
     const { store, name } = current;
-    await store.observe(name, { rvn: "a1", silentMs: 4_000 });
+    await store.observe(name, { rvn: "a1", silentMs: 4_000, seenAt: null });
     expect(await store.read(name)).toBeNull();
   });
 

@@ -9,6 +9,7 @@ import { claimContract } from "./store/claim.ts";
 import { controlContract } from "./store/control.ts";
 import type { OpenStore } from "./store/fixture.ts";
 import { outboxContract } from "./store/outbox.ts";
+import { requeueContract } from "./store/requeue.ts";
 import { historyContract } from "./store/history.ts";
 import { insertContract } from "./store/insert.ts";
 import { launchContract } from "./store/launch.ts";
@@ -36,6 +37,7 @@ export function storeContract(name: string, open: OpenStore): void {
   describe(`store: ${name}`, () => {
     insertContract(open);
     outboxContract(open);
+    requeueContract(open);
     claimContract(open);
     launchContract(open);
     slotsContract(open);

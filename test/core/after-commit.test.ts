@@ -133,7 +133,7 @@ describe("what fails after a commit", () => {
         relay: () => note("relay", []),
       });
       await afterCommit(ports, {
-        outbox: messages ? [{ id: "1", lane, messages: [] }] : [],
+        outbox: messages ? [{ id: "1", resent: 0, lane, messages: [] }] : [],
         runs: runs ? ["1" as never] : [],
         freed: freed ? ["cap:x"] : [],
         leftToRelay: lanes ? [lane] : [],

@@ -67,6 +67,7 @@ export function claimRig({ claim = () => [], peek = () => [], refused = () => []
     settler: createSettler(ports, registry, options),
     launches: { acquire: () => Promise.resolve(true) },
     stopping: stop.signal,
+    spend() {},
   };
   return { ports, scope, stop, claims, sends };
 }

@@ -163,7 +163,7 @@ describe("time", () => {
       if (claimed === undefined) throw new Error("nothing was claimed");
       leases.hold(claimed);
       const hold = leases.holdOf(claimed);
-      await runHandler({ ...scope, stopping: new AbortController().signal }, claimed, () => minutes(10));
+      await runHandler({ ...scope, stopping: new AbortController().signal, spend() {} }, claimed, () => minutes(10));
       expect(hold.leave).toBeNull();
       leases.drop(claimed);
       expect(leases.holdOf(claimed).interruption?.why).toBe("lost");

@@ -26,7 +26,7 @@ async function lookedAt(leaseMs: number, silentMs = 0) {
     observe: async (of, seen) => (observed.push(seen.silentMs), locks.observe(of, seen)),
   }));
   await ports.locks.take(name, { owner: "dead", rvn: "r0", leaseMs, overRvn: null });
-  ports.locks.items.set(name, { owner: "dead", rvn: "r0", fence: 1, leaseMs, silentMs });
+  ports.locks.items.set(name, { owner: "dead", rvn: "r0", fence: 1, leaseMs, silentMs, seenAt: null });
   const taken = take(ports).then(() => ports.clock.elapsedMs());
   await ports.clock.advance(2 * leaseMs);
   return { tookMs: await taken, observed };
@@ -34,8 +34,8 @@ async function lookedAt(leaseMs: number, silentMs = 0) {
 
 describe("looks at a silent holder", () => {
   test.each([
-    [10, 0, 10, [1, 2, 3, 4, 5, 6, 7, 8, 9]],
-    [5, 0, 5, [1, 2, 3, 4]],
+    [10, 0, 10, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]],
+    [5, 0, 5, [0, 1, 2, 3, 4]],
     [100, 85, 15, [85, 95]],
     [100, 1, 99, [1, 11, 21, 31, 41, 51, 61, 71, 81, 91]],
     [100, 100, 0, []],

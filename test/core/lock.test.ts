@@ -89,32 +89,6 @@ describe("taking a lock", () => {
     expect(got.value).toMatchObject({ got: "lock" });
   });
 
-  test("what a task saw that died while it waited counts for the next one", async () => {
-    const ports = world();
-    const fence = await diedHolding(ports);
-    for (const owner of ["b", "c"]) {
-      const killed = new AbortController();
-      void acquire(ports, owner, { signal: killed.signal });
-      await ports.clock.advance(leaseMs / 2.5);
-      killed.abort();
-      await ports.clock.advance(60_000);
-    }
-    const got = watched(acquire(ports, "d"));
-    await ports.clock.advance((3 * leaseMs) / lockLimits.lockLooksPerLease);
-    expect(got.value).toMatchObject({ got: "lock", lock: { fence: fence + 1, owner: "d" } });
-  });
-
-  test("the time in which no task watched does not count, nor what was seen of an earlier heartbeat", async () => {
-    const ports = world();
-    const fence = await diedHolding(ports);
-    await ports.locks.observe(name, { rvn: "r0", silentMs: leaseMs - 1_000 });
-    await ports.locks.renew(name, "dead", fence, "r1");
-    await ports.clock.advance(10 * leaseMs);
-    const got = watched(acquire(ports, "b"));
-    await ports.clock.advance(leaseMs - 1);
-    expect(got.value).toBeNull();
-  });
-
   test("a task that waits says once whom it waits for, and for how long that was silent", async () => {
     const ports = world();
     await diedHolding(ports);
@@ -290,7 +264,7 @@ describe("a fence behind the one in Postgres", () => {
   test("is not raised on an item that somebody else holds by now", async () => {
     const ports = world();
     const lock = held(await acquire(ports, "a"));
-    ports.locks.items.set(name, { owner: "b", rvn: "x", fence: 2, leaseMs, silentMs: 0 });
+    ports.locks.items.set(name, { owner: "b", rvn: "x", fence: 2, leaseMs, silentMs: 0, seenAt: null });
     expect(await lock.raise(41)).toBe(false);
     expect(ports.locks.items.get(name)).toMatchObject({ owner: "b", fence: 2 });
   });

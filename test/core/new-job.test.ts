@@ -154,7 +154,7 @@ describe("a new job", () => {
   );
 
   test("carries the policy of its definition, so that the store can apply it", () => {
-    expect(newJob(mail, "dev", { ...input, key: "k" })).toMatchObject({
+    expect(newJob(mail, { ...input, key: "k" })).toMatchObject({
       kind: "mail",
       key: "k",
       lane: "post",
@@ -171,28 +171,26 @@ describe("a new job", () => {
     ["with a NUL", "a\u0000b"],
     ["with half a surrogate pair", "a\uD83D"],
   ])("refuses a key that is %s, and names the kind", (_what, key) => {
-    expect(() => newJob(mail, "dev", { ...input, key })).toThrow(/key of "mail"/);
+    expect(() => newJob(mail, { ...input, key })).toThrow(/key of "mail"/);
   });
 
   test("takes the canonical text that came with its payload, and writes one where none came", () => {
     const { canonicalInput: _, ...bare } = input;
-    expect(newJob(mail, "dev", { ...bare, key: null }).canonicalInput).toBe('{"to":"ada"}');
-    expect(newJob(mail, "dev", { ...input, key: null, canonicalInput: "{}" }).canonicalInput).toBe("{}");
+    expect(newJob(mail, { ...bare, key: null }).canonicalInput).toBe('{"to":"ada"}');
+    expect(newJob(mail, { ...input, key: null, canonicalInput: "{}" }).canonicalInput).toBe("{}");
   });
 
   test("takes a key of the greatest length", () => {
     const key = "k".repeat(contractLimits.keyCharactersMax);
-    expect(newJob(mail, "dev", { ...input, key }).key).toBe(key);
+    expect(newJob(mail, { ...input, key }).key).toBe(key);
   });
 
-  test("a lock's ttl is the lease, by stage", () => {
-    const locked = definitionOf(
-      defineJob({ id: "retry", lease: "7s", lock: { ttl: { default: "5m", prod: "2m" } }, run: () => {} }),
-    );
-    const leaseIn = (stage: string) => newJob(locked, stage, { ...input, payload: null, key: null }).leaseMs;
-    expect([leaseIn("prod"), leaseIn("dev")]).toEqual([120_000, 300_000]);
-    const plain = definitionOf(defineJob({ id: "plain", lease: "7s", lock: {}, run: () => {} }));
-    expect(newJob(plain, "dev", { ...input, key: null }).leaseMs).toBe(7_000);
+  test.each([
+    [{}, 20_000],
+    [{ lease: "7s" } as const, 7_000],
+  ])("the lease of a job with a lock is its own: %j", (more, leaseMs) => {
+    const locked = definitionOf(defineJob({ id: "retry", ...more, lock: { name: "l" }, run: () => {} }));
+    expect(newJob(locked, { ...input, payload: null, key: null }).leaseMs).toBe(leaseMs);
   });
 
   test("a cap is a group that holds, a lock a group of one that skips", () => {

@@ -213,7 +213,7 @@ describe("the steps of a pass", () => {
     const running = runPasses(ports, registry, options());
     await ports.clock.advance(2_000);
     await ports.store.installFence({ name: schedulerLock, token: 77 });
-    ports.locks.items.set(schedulerLock, { owner: "newer", rvn: "r", fence: 77, leaseMs, silentMs: 0 });
+    ports.locks.items.set(schedulerLock, { owner: "newer", rvn: "r", fence: 77, leaseMs, silentMs: 0, seenAt: null });
     await ports.clock.advance(2_000);
     expect(await running).toMatchObject({ outcome: "fence-lost" });
     expect(ports.locks.items.get(schedulerLock)).toMatchObject({ owner: "newer", fence: 77 });
@@ -223,7 +223,7 @@ describe("the steps of a pass", () => {
     const ports = world();
     const running = runPasses(ports, registry, options());
     await ports.clock.advance(2_000);
-    ports.locks.items.set(schedulerLock, { owner: "newer", rvn: "r", fence: 2, leaseMs, silentMs: 0 });
+    ports.locks.items.set(schedulerLock, { owner: "newer", rvn: "r", fence: 2, leaseMs, silentMs: 0, seenAt: null });
     await ports.clock.advance(thirdMs);
     expect(await running).toMatchObject({ outcome: "fence-lost" });
   });
@@ -242,7 +242,14 @@ describe("a lock table that was wiped or restored", () => {
   test("gives no token twice: an equal one in force is another holder's", async () => {
     const ports = world();
     await ports.store.installFence({ name: schedulerLock, token: 40 });
-    ports.locks.items.set(schedulerLock, { owner: null, rvn: "from the backup", fence: 39, leaseMs, silentMs: 0 });
+    ports.locks.items.set(schedulerLock, {
+      owner: null,
+      rvn: "from the backup",
+      fence: 39,
+      leaseMs,
+      silentMs: 0,
+      seenAt: null,
+    });
     expect(await run(ports)).toMatchObject({ outcome: "done" });
     expect(ports.locks.items.get(schedulerLock)).toMatchObject({ owner: null, fence: 41 });
   });

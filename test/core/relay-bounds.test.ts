@@ -15,7 +15,7 @@ function batchOf(rows: number): readonly OutboxBatch[] {
   const messages = Array.from({ length: rows }, (_, index) => {
     return { jobId: `${id}.${index}` as JobId, generation: 1, trace: "t", delayMs: 0 };
   });
-  return rows === 0 ? [] : [{ id, lane, messages }];
+  return rows === 0 ? [] : [{ id, resent: 0, lane, messages }];
 }
 
 /** A store that always has this many rows, a queue that refuses the first `refused` of a call, and how often it was read. */

@@ -9,13 +9,16 @@ interface Sent {
   readonly ports: World;
   readonly calls: { readonly lane: string; readonly messages: readonly OutMessage[] }[];
   readonly confirmed: { readonly id: string; readonly failed: readonly JobId[] }[];
+  /** What it asked to keep, in order. */
+  readonly kept: Parameters<Store["keep"]>[0][];
   /** The most calls that were under way at once. */
   busiest(): number;
 }
 
-function sending(answer: Queue["send"] = async () => ({ failed: [] }), confirm?: Store["confirm"]): Sent {
+function sending(answer: Queue["send"] = async () => ({ failed: [] }), over: Partial<Store> = {}): Sent {
   const calls: { lane: string; messages: readonly OutMessage[] }[] = [];
   const confirmed: { id: string; failed: readonly JobId[] }[] = [];
+  const kept: Parameters<Store["keep"]>[0][] = [];
   let under = 0;
   let busiest = 0;
   const ports = world((base) => ({
@@ -32,15 +35,18 @@ function sending(answer: Queue["send"] = async () => ({ failed: [] }), confirm?:
       }) satisfies Queue["send"],
     }),
     store: Object.assign({}, base.store, {
-      confirm: confirm ?? (async (sent) => void confirmed.push(...sent)),
+      confirm: async (sent) => void confirmed.push(...sent),
+      keep: async (batches) => (kept.push(batches), new Set(batches.map(({ id }) => id))),
+      ...over,
     } satisfies Partial<Store>),
   }));
-  return { ports, calls, confirmed, busiest: () => busiest };
+  return { ports, calls, confirmed, kept, busiest: () => busiest };
 }
 
 let nextId = 0;
 const handoff = (id: string, lane: string, messages: number): OutboxBatch => ({
   id,
+  resent: 0,
   lane,
   messages: Array.from({ length: messages }, () => ({
     jobId: String(++nextId) as JobId,
@@ -146,7 +152,7 @@ describe("sending outbox batches", () => {
   });
 
   test("does not throw when the confirmation fails: that costs a duplicate", async () => {
-    const { ports } = sending(undefined, () => Promise.reject(new Error("down")));
+    const { ports } = sending(undefined, { confirm: () => Promise.reject(new Error("down")) });
     expect(await sendOutbox(ports, [handoff("h1", "a", 1)])).toBe(1);
     expect(ports.lines.map((line) => line.message)).toEqual(["confirm failed; the messages will be sent twice"]);
   });
@@ -160,5 +166,74 @@ describe("sending outbox batches", () => {
     };
     await sendOutbox(crashing, [handoff("h1", "a", 1)]);
     expect(seen).toEqual(["relay.sent 1 0", "relay.confirmed 1 1"]);
+  });
+});
+
+describe("sending that takes long", () => {
+  const slow = (ms: number): Queue["send"] => {
+    return async () => {
+      await slowly.ports?.clock.sleep(ms);
+      return { failed: [] };
+    };
+  };
+  const slowly: { ports: World | null } = { ports: null };
+  const begin = (sent: Sent): Sent => {
+    slowly.ports = sent.ports;
+    return sent;
+  };
+
+  test.each([
+    [deliveryLimits.outboxKeptMs - 1, 0],
+    [deliveryLimits.outboxKeptMs + 1, 1],
+    [20 * deliveryLimits.outboxKeptMs + 1, 20],
+  ])("of one call of %d ms keeps its batch %d times", async (ms, times) => {
+    const { ports, kept, confirmed } = begin(sending(slow(ms)));
+    const given = handoff("h1", "a", 2);
+    const accepted = sendOutbox(ports, [given]);
+    await ports.clock.advance(ms);
+    expect(await accepted).toBe(2);
+    const unsent = given.messages.map(({ jobId }) => jobId);
+    expect(kept).toEqual(Array.from({ length: times }, () => [{ id: "h1", resent: 0, unsent }]));
+    expect([confirmed, ports.clock.pending()]).toEqual([[{ id: "h1", failed: [] }], 0]);
+  });
+
+  test("says on the way what the queue accepted, and confirms at the end what that left", async () => {
+    const { ports, kept, confirmed } = begin(sending(slow(600)));
+    const given = [handoff("h1", "a", 40), handoff("h2", "a", 40)];
+    const accepted = sendOutbox(ports, given);
+    await ports.clock.advance(1_200);
+    expect(await accepted).toBe(80);
+    expect(kept.map((batches) => batches.map(({ id, unsent }) => [id, unsent.length]))).toEqual([
+      [
+        ["h1", 0],
+        ["h2", 40],
+      ],
+    ]);
+    expect(confirmed).toEqual([{ id: "h2", failed: [] }]);
+  });
+
+  test("sends no more of a batch that another process has taken", async () => {
+    const { ports, calls, confirmed } = begin(sending(slow(600), { keep: async () => new Set(["h2"]) }));
+    const [first, second] = [handoff("h1", "a", 200), handoff("h2", "b", 200)];
+    const accepted = sendOutbox(ports, [first, second]);
+    await ports.clock.advance(60_000);
+    const sentOf = (lane: string) => calls.filter((call) => call.lane === lane).length;
+    expect([sentOf("a"), sentOf("b")]).toEqual([8, 20]);
+    expect(await accepted).toBe(280);
+    expect(confirmed.map(({ id, failed }) => [id, failed.length])).toEqual([
+      ["h1", 120],
+      ["h2", 0],
+    ]);
+  });
+
+  test("ends when its batches cannot be kept, so that it sends none that another may have taken", async () => {
+    const { ports, calls, confirmed } = begin(
+      sending(slow(1_000), { keep: () => Promise.reject(new Error("no database")) }),
+    );
+    const accepted = sendOutbox(ports, [handoff("h1", "a", 500)]);
+    await ports.clock.advance(60_000);
+    expect([calls.length, await accepted]).toEqual([12, 120]);
+    expect(confirmed[0]?.failed).toHaveLength(380);
+    expect(ports.clock.pending()).toBe(0);
   });
 });

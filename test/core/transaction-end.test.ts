@@ -146,7 +146,7 @@ test("the messages of a child in a transaction of the caller's own are not sent 
   const ports = withStore((store) => ({
     insert: async (jobs, options) =>
       options?.tx === own
-        ? { results: [], aftermath: { ...noAftermath, outbox: [{ id: "99", lane, messages }] } }
+        ? { results: [], aftermath: { ...noAftermath, outbox: [{ id: "99", resent: 0, lane, messages }] } }
         : store.insert(jobs, options),
   }));
   const { row } = await runOne(async (ctx) => {

@@ -126,7 +126,7 @@ describe("a batch", () => {
   });
 
   test("runs a job alone that became due while it was waited for", async () => {
-    const { handle, claims, ran } = await workerRig({
+    const { handle, claims, ran, sent } = await workerRig({
       claim: ({ ids }, call) => (call < 3 ? [] : ids),
       peek: (ids, call) => ids.map((id) => waitingRow(id, call === 1 ? { dueInMs: 50 } : { alone: true })),
     });
@@ -135,19 +135,49 @@ describe("a batch", () => {
       { ids: ["1", "2"], alone: false },
       { ids: ["1", "2"], alone: false },
       { ids: ["1"], alone: true },
-      { ids: ["2"], alone: true },
     ]);
-    expect(ran).toEqual(["1", "2"]);
+    expect([ran, sent]).toEqual([["1"], [{ id: "2", delayMs: 0 }]]);
+  });
+
+  test("runs one job alone, and has sent the messages of the others again before it starts", async () => {
+    let sentThen: unknown;
+    const { handle, ran, sent } = await workerRig({
+      claim: ({ ids }, call) => (call === 1 ? [] : ids),
+      peek: (ids) => ids.map((id) => waitingRow(id, { alone: true })),
+      run: () => void (sentThen = [...sent]),
+    });
+    expect(await handle(["1", "2", "3"])).toEqual([]);
+    expect([ran, sentThen]).toEqual([["1"], ["2", "3"].map((id) => ({ id, delayMs: 0 }))]);
+  });
+
+  test("keeps one job to run alone in all, when another is a moment early", async () => {
+    const { handle, ran, sent } = await workerRig({
+      claim: ({ ids }, call) => (call < 3 ? [] : ids),
+      peek: (ids, call) =>
+        ids.map((id) => waitingRow(id, id === "2" && call === 1 ? { dueInMs: 50 } : { alone: true })),
+    });
+    expect(await handle(["1", "2"], { passMs: 100 })).toEqual([]);
+    expect([ran, sent]).toEqual([["1"], [{ id: "2", delayMs: 0 }]]);
+  });
+
+  test("gives back the messages of jobs to run alone that the queue did not take", async () => {
+    const { handle, ran } = await workerRig({
+      claim: ({ ids }, call) => (call === 1 ? [] : ids),
+      peek: (ids) => ids.map((id) => waitingRow(id, { alone: true })),
+      refuses: true,
+    });
+    expect(await handle(["1", "2", "3"])).toEqual(["m2", "m3"]);
+    expect(ran).toEqual(["1"]);
   });
 
   test("waits alone, too, for a job that runs alone and is a moment early", async () => {
     const { handle, claims, ran } = await workerRig({
-      claim: ({ ids }, call) => (call === 1 || call === 3 ? [] : ids),
+      claim: ({ ids }, call) => (call < 3 ? [] : ids),
       peek: (ids, call) => ids.map((id) => waitingRow(id, call === 1 ? { alone: true } : { dueInMs: 50, alone: true })),
     });
     await handle(["1", "2"], { passMs: 100 });
-    expect(claims.map(({ alone }) => alone)).toEqual([false, true, true, true]);
-    expect(ran).toEqual(["1", "2"]);
+    expect(claims.map(({ alone }) => alone)).toEqual([false, true, true]);
+    expect(ran).toEqual(["1"]);
   });
 
   test.each<[string, Answers]>([
@@ -162,14 +192,14 @@ describe("a batch", () => {
     [
       "alone",
       {
-        claim: ({ ids }, call) => (call === 1 ? [] : ids),
+        claim: ({ ids }, call) => (call === 1 ? ids.slice(0, 1) : ids),
         peek: (ids) => ids.map((id) => waitingRow(id, { alone: true })),
       },
     ],
     [
       "alone, after a moment",
       {
-        claim: ({ ids }, call) => (call === 1 || call === 2 || call === 4 ? [] : ids),
+        claim: ({ ids }, call) => (call === 1 ? ids.slice(0, 1) : call === 2 ? [] : ids),
         peek: (ids, call) => ids.map((id) => waitingRow(id, call === 1 ? { alone: true } : { dueInMs: 50 })),
       },
     ],
@@ -182,7 +212,7 @@ describe("a batch", () => {
 
   test.each<[string, (ids: readonly string[], call: number) => readonly JobPeek[]]>([
     ["for a moment", (ids) => ids.map((id) => waitingRow(id, { dueInMs: 50 }))],
-    ["to run alone", (ids) => ids.map((id) => waitingRow(id, { alone: true }))],
+    ["to run alone", (ids) => ids.map((id, n) => waitingRow(id, n === 0 ? { alone: true } : { dueInMs: 50 }))],
   ])("gives back messages that waited %s when their own claim fails", async (_, peek) => {
     const { handle, ran } = await workerRig({
       claim: (__, call) => {
@@ -191,19 +221,53 @@ describe("a batch", () => {
       },
       peek,
     });
-    expect(await handle(["1", "2"], { passMs: 1_000 })).toEqual(["m1", "m2"]);
+    expect((await handle(["1", "2"], { passMs: 1_000 })).toSorted()).toEqual(["m1", "m2"]);
     expect(ran).toEqual([]);
   });
 
-  test("gives back the jobs to run alone that are left when the worker stops, without a claim", async () => {
+  test("gives back the job to run alone that waits when the worker stops, without a claim", async () => {
     let stop = (): void => {};
-    const { handle, claims, worker, ran } = await workerRig({
-      claim: ({ ids }, call) => (call === 1 ? [] : ids),
+    const { handle, claims, worker, ran, sent } = await workerRig({
+      claim: ({ ids }) => ids.slice(0, 1),
       peek: (ids) => ids.map((id) => waitingRow(id, { alone: true })),
       run: () => stop(),
     });
     stop = () => void worker.stop(1_000);
-    expect(await handle(["1", "2", "3"], { passMs: 2_000 })).toEqual(["m2", "m3"]);
-    expect([ran, claims.length]).toEqual([["1"], 2]);
+    expect(await handle(["1", "2", "3"], { passMs: 2_000 })).toEqual(["m2"]);
+    expect([ran, claims.length, sent]).toEqual([["1"], 1, [{ id: "3", delayMs: 0 }]]);
   });
+});
+
+describe("a handler that meets a process without file descriptors", () => {
+  const noFiles = new Error("fetch failed", { cause: Object.assign(new Error("connect EMFILE"), { code: "EMFILE" }) });
+
+  test.each([
+    [["1"], noFiles, { 1: ["RETRY_WAIT", 1] }, true],
+    [["1", "2"], noFiles, { 2: ["SUCCESS", 0] }, true],
+    [["1", "2"], new Error("something else"), { 1: ["RETRY_WAIT", 1], 2: ["SUCCESS", 0] }, false],
+  ])(
+    "is charged if it ran alone, else its lease ends with the process: %j, %s",
+    async (ids, error, outcomes, isSpent) => {
+      const settled = new Map<string, unknown>();
+      const { worker, ports } = await workerRig({
+        run: (id) => {
+          if (id === "1") throw error;
+        },
+        store: {
+          async settle(settlements) {
+            for (const { jobId, to, failures } of settlements) settled.set(jobId, [to, failures]);
+            return { settled: settlements.map(({ jobId }) => jobId), conflicts: 0, aftermath: noAftermath };
+          },
+        },
+      });
+      const records = ids.map((id) => ({
+        messageId: `m${id}`,
+        body: encodeMessage({ jobId: id as JobId, generation: 1, trace: "t" }),
+      }));
+      expect(await worker.handle(records, { remainingMs: plenty })).toEqual({ failed: [] });
+      expect(worker.isSpent).toBe(isSpent);
+      expect(Object.fromEntries(settled)).toEqual(outcomes);
+      expect(ports.clock.pending()).toBe(0);
+    },
+  );
 });

@@ -24,6 +24,8 @@ export interface Answers {
   readonly run?: (id: string) => void;
   readonly claimed?: Partial<Claimed>;
   readonly startMs?: number;
+  /** The queue takes no message. */
+  readonly refuses?: boolean;
 }
 
 /** A worker over a store that answers as the test says. Its jobs are of one kind; those in `lost` cannot be settled. */
@@ -33,12 +35,14 @@ export async function workerRig({
   store = {},
   gate,
   run = () => {},
+  refuses = false,
   ...more
 }: Answers = {}) {
   const claims: Asked[] = [];
   const ran: string[] = [];
   const calls: string[] = [];
   const lost = new Set<string>();
+  const sent: { readonly id: string; readonly delayMs: number }[] = [];
   let looks = 0;
   const noting = (name: keyof Store, answer: unknown) => async () => {
     calls.push(name);
@@ -65,7 +69,11 @@ export async function workerRig({
       } as Partial<Store>),
       ...store,
     };
-    return { store: Object.assign({}, base.store, faked) };
+    const send: World["queue"]["send"] = async (to, messages) => {
+      sent.push(...messages.map(({ jobId, delayMs }) => ({ id: jobId, delayMs })));
+      return refuses ? { failed: messages.map((_, n) => n) } : base.queue.send(to, messages);
+    };
+    return { store: Object.assign({}, base.store, faked), queue: Object.assign({}, base.queue, { send }) };
   });
   await ports.clock.advance(more.startMs ?? 0);
   const job = defineJob({
@@ -84,6 +92,7 @@ export async function workerRig({
     ran,
     calls,
     lost,
+    sent,
     /** Handles a message for each of these ids; a text that is no number is a body that cannot be read. */
     async handle(ids: readonly string[], { remainingMs = plenty, passMs = 0 } = {}) {
       const records = ids.map((id) => ({

@@ -182,7 +182,7 @@ describe("what nobody can run", () => {
 });
 
 describe("jobs that lost a worker before", () => {
-  test("run after their batch mates, one at a time, each claimed alone", async () => {
+  test("run after their batch mates, one in each batch, each claimed alone", async () => {
     const order: string[] = [];
     const mail = defineJob({
       id: "mail",
@@ -206,7 +206,9 @@ describe("jobs that lost a worker before", () => {
     await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1 });
     await enqueue(mail, { to: "fresh" });
     expect(await work()).toEqual([]);
-    expect(order).toEqual(["start fresh 1", "end fresh", "start x 2", "end x", "start y 2", "end y"]);
+    expect(order).toEqual(["start fresh 1", "end fresh", "start x 2", "end x"]);
+    expect(await work()).toEqual([]);
+    expect(order.slice(4)).toEqual(["start y 2", "end y"]);
   });
 });
 

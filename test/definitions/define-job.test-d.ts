@@ -9,7 +9,7 @@ const report = defineJob({
   payload: z.object({ reportId: z.uuid(), format: z.enum(["csv", "xlsx"]).default("csv") }),
   key: (p) => `report:${p.reportId}:${p.format}`,
   retry: { maxAttempts: 5, base: "2s", cap: "5m", jitter: true },
-  lock: { name: "scheduler:report", ttl: { default: "5m", prod: "1m" } },
+  lock: { name: "scheduler:report" },
   async run(p, ctx) {
     // The handler sees the schema's output: the default has been applied.
     const format: "csv" | "xlsx" = p.format;
@@ -75,8 +75,8 @@ defineJob({ id: "a", run: (p) => p.to });
 defineJob({ id: "a", run: async () => () => {} });
 // @ts-expect-error an unknown field of the context
 defineJob({ id: "a", run: (_, ctx) => ctx.database });
-// @ts-expect-error the ttl of a lock is a duration
-defineJob({ id: "a", lock: { ttl: { prod: 60 } }, run: () => {} });
+// @ts-expect-error a lock has no time of its own
+defineJob({ id: "a", lock: { ttl: "5m" }, run: () => {} });
 
 // @ts-expect-error a payload is required
 void report.enqueue();

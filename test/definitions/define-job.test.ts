@@ -31,19 +31,9 @@ test("a job that says nothing more than its id and handler gets the documented d
   });
 });
 
-test("durations become milliseconds, and the ttl of a lock may differ by stage", () => {
-  const job = defineJob({ id: "a", timeout: "14m", lock: { ttl: { default: "5m", prod: "1m" } }, run: () => {} });
-  expect(definitionOf(job)).toMatchObject({
-    timeoutMs: 840_000,
-    lock: { name: "a", ttlMs: { default: 300_000, prod: 60_000 } },
-  });
-});
-
-test("a lock without a ttl leaves the lease of the job alone", () => {
-  expect(definitionOf(defineJob({ id: "a", lock: { name: "shared" }, run: () => {} })).lock).toEqual({
-    name: "shared",
-    ttlMs: {},
-  });
+test("durations become milliseconds, and a lock without a name has the job's", () => {
+  const job = defineJob({ id: "a", timeout: "14m", lock: {}, run: () => {} });
+  expect(definitionOf(job)).toMatchObject({ timeoutMs: 840_000, leaseMs: 20_000, lock: { name: "a" } });
 });
 
 test.each<[string, Record<string, unknown>, string]>([
@@ -67,11 +57,6 @@ test.each<[string, Record<string, unknown>, string]>([
     "a lease without room for heartbeats",
     { lease: "500ms" },
     'lease "500ms" must be at least 1s (3 heartbeats have to fit into it)',
-  ],
-  [
-    "a ttl without room for heartbeats",
-    { lock: { ttl: { prod: "10ms" } } },
-    'lock.ttl.prod "10ms" must be at least 1s',
   ],
   ["no tries at all", { retry: { maxAttempts: 0 } }, "retry.maxAttempts 0 must be a whole number from 1 to 1000"],
   ["half a try", { retry: { maxAttempts: 1.5 } }, "retry.maxAttempts 1.5 must be a whole number"],

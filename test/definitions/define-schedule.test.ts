@@ -5,7 +5,7 @@ import { defineSchedule, type ScheduleOptions } from "../../src/core/define/defi
 import type { Occurrence } from "../../src/core/define/definition.ts";
 import { describe as line } from "../../src/core/define/problem.ts";
 
-const job = defineJob({ id: "job", lock: { ttl: { default: "5m", prod: "1m" } }, concurrency: 3, run: () => {} });
+const job = defineJob({ id: "job", lock: {}, concurrency: 3, run: () => {} });
 const greet = defineJob({ id: "greet", payload: z.object({ name: z.string() }), key: (p) => p.name, run: () => {} });
 
 const at = defineJob({ id: "at", payload: z.object({ at: z.date() }), run: () => {} });
@@ -31,7 +31,7 @@ test("a cron schedule becomes a spec with the documented defaults", () => {
     job: {
       kind: "job",
       lane: "default",
-      leaseMs: 300_000,
+      leaseMs: 20_000,
       maxAttempts: 4,
       retentionMs: 2_592_000_000,
       slotKeys: ["cap:job", "lock:job"],
@@ -41,7 +41,7 @@ test("a cron schedule becomes a spec with the documented defaults", () => {
   });
 });
 
-test("rate, lock ttl and enabled differ by stage, and a stage not named in enabled is off", () => {
+test("rate and enabled differ by stage, and a stage not named in enabled is off", () => {
   const { spec } = defineSchedule({
     id: "s",
     every: { default: "5m", prod: "1m" },
@@ -49,11 +49,11 @@ test("rate, lock ttl and enabled differ by stage, and a stage not named in enabl
     run: job,
   });
   const of = (stage: string) => {
-    const { expression, enabled, job: scheduled } = spec(stage, "app");
-    return { expression, enabled, leaseMs: scheduled.leaseMs };
+    const { expression, enabled } = spec(stage, "app");
+    return { expression, enabled };
   };
-  expect(of("prod")).toEqual({ expression: { form: "every", everyMs: 60_000 }, enabled: true, leaseMs: 60_000 });
-  expect(of("dev")).toEqual({ expression: { form: "every", everyMs: 300_000 }, enabled: false, leaseMs: 300_000 });
+  expect(of("prod")).toEqual({ expression: { form: "every", everyMs: 60_000 }, enabled: true });
+  expect(of("dev")).toEqual({ expression: { form: "every", everyMs: 300_000 }, enabled: false });
   expect(of("demo").enabled).toBe(false);
 });
 

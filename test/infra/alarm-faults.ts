@@ -1,7 +1,9 @@
 /** What can go wrong, each through the entry point that would meet it. Which alarms ring is written in docs/runbook.md. */
 import { vi } from "vitest";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
 import { scheduleLimits } from "../../src/core/ports/schedule-limits.ts";
+import { aRow } from "../core/rows.ts";
 import type { Act } from "./alarm-app.ts";
 import { type AlarmWorld, outside } from "./alarm-world.ts";
 
@@ -169,6 +171,18 @@ export const faults: Readonly<Record<string, Fault>> = {
     await world.database.clock.advance(-60_000);
     await world.pass();
     await world.database.clock.advance(60_000);
+  },
+  "messages are sent again and again": async (world) => {
+    await world.begin();
+    const { clock, store } = world.database;
+    for (const lane of ["default", "mail"]) {
+      await store.insert(Array.from({ length: 101 }, () => ({ ...aRow, lane })));
+    }
+    await clock.advance(deliveryLimits.outboxOpenMs);
+    // A first sender that dies; the pass is the second that sends again.
+    await store.reopen({ olderThanMs: deliveryLimits.outboxOpenMs, limit: 10, messagesMax: 1_000 });
+    await clock.advance(deliveryLimits.outboxOpenMs);
+    await world.pass();
   },
   "workers go silent": async (world) => {
     await world.begin();

@@ -43,7 +43,7 @@ function scriptedQueue() {
 type Invoke = (event: { Records: SourceRecord[] }) => Promise<unknown>;
 
 function fakeSandbox(invoke: Invoke): Sandbox & { stopped: boolean; acks: number } {
-  const ended = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<string>();
   const sandbox = {
     pid: 1,
     ready: Promise.resolve(),
@@ -54,9 +54,9 @@ function fakeSandbox(invoke: Invoke): Sandbox & { stopped: boolean; acks: number
     stopped: false,
     async stop() {
       sandbox.stopped = true;
-      ended.resolve();
+      ended.resolve("it was stopped");
     },
-    kill: () => ended.resolve(),
+    kill: () => ended.resolve("it was killed"),
     get hasEnded() {
       return sandbox.stopped;
     },

@@ -1,6 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openConnections } from "../../src/adapters/postgres/connect.ts";
+import { dynamodbClient } from "../../src/adapters/aws/endpoint.ts";
+import { createDynamoLockStore } from "../../src/adapters/aws/lock-store.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
+import type { LockStore } from "../../src/core/ports/ports.ts";
+import { scheduleLock } from "../../src/core/scheduler/run-schedule.ts";
 import { startLocal } from "../../src/local/system.ts";
 import { freshFolder } from "./folder.ts";
 import { until } from "./until.ts";
@@ -47,3 +51,55 @@ test("a rule of its own, for real: its process takes the lock, runs the job and 
   expect(fired.length).toBeGreaterThanOrEqual(done.length);
   expect(new Set(fired.map((row) => row.jobId)).size).toBe(fired.length);
 }, 150_000);
+
+test("kill -9 of a rule's process in its run: the second attempt begins at once, the next time is not skipped", async () => {
+  const system = await startLocal({
+    home: freshFolder(),
+    apps: [new URL("./ruled-lock-app.ts", import.meta.url)],
+    environment: { PATH: process.env["PATH"] },
+    postgresSettings: { fsync: "off" },
+    timeScale: 5,
+    without: ["watch", "fakes", "api"],
+  });
+  onTestFinished(() => system.stop());
+  const connections = openConnections({ url: system.urls.database, applicationName: "test" });
+  onTestFinished(() => connections.close());
+  const store = createPostgresStore(connections);
+  const begun = await until(
+    "the first run",
+    async () => (await store.jobs({ states: ["RUNNING"], kind: "locked", limit: 1 }))[0],
+    120_000,
+  );
+  const rule = system.processes().find(({ name }) => name === "schedule locked-often");
+  expect(begun.worker).toContain(`:${rule?.pid}`);
+  const locks = locksOf(system.urls.dynamodb);
+  const held = await locks.read(scheduleLock("locked-often"));
+  process.kill(rule?.pid ?? fail(), "SIGKILL");
+  // Before another process takes it, which would raise the fence.
+  const free = await until("the schedule's lock", async () => {
+    const item = await locks.read(scheduleLock("locked-often"));
+    return item?.owner === held?.owner ? null : item;
+  });
+  expect(free).toMatchObject({ owner: null, fence: held?.fence });
+  // By its lease it would take hours.
+  await until("the second attempt", async () => (await store.job(begun.id))?.job.state === "SUCCESS", 120_000);
+  const next = await until(
+    "the next time",
+    async () => {
+      const rows = await store.occurrences("locked-often", 10);
+      return rows.find((row) => row.nominalAt > (begun.scheduledFor ?? 0) && row.outcome !== "PLANNED");
+    },
+    120_000,
+  );
+  expect(next.outcome).toBe("FIRED");
+}, 400_000);
+
+const fail = (): never => {
+  throw new Error("no process runs for the schedule");
+};
+
+function locksOf(endpoint: string): LockStore {
+  const client = dynamodbClient({ region: "us-east-1", sqsEndpoint: null, dynamodbEndpoint: endpoint });
+  onTestFinished(() => client.destroy());
+  return createDynamoLockStore({ client, tableName: "belfry-dev-lock" });
+}

@@ -58,7 +58,7 @@ export async function openPair(
 /** Everything that can be read, on both sides. */
 export async function expectEqualTables(pair: Pair): Promise<void> {
   await expectEqualRows(pair);
-  await pair.both((store) => store.reopen({ olderThanMs: 0, limit: 100 }));
+  await pair.both((store) => store.reopen({ olderThanMs: 0, limit: 100, messagesMax: 1_000 }));
   await pair.both((store) => store.wake({ slotKeys: "all", limit: 100 }));
 }
 

@@ -18,7 +18,9 @@ const relay = tuple(limit, lane).map(([rows, one]) =>
 
 const reopen = tuple(all, lane, constantFrom(0, 5_000)).map(([rows, one, olderThanMs]) =>
   passStep(`reopen ${rows} ${one} ${olderThanMs}`, (pair) =>
-    pair.both((store) => store.reopen({ olderThanMs, limit: rows, ...(one === undefined ? {} : { lane: one }) })),
+    pair.both((store) =>
+      store.reopen({ olderThanMs, limit: rows, messagesMax: 1_000, ...(one === undefined ? {} : { lane: one }) }),
+    ),
   ),
 );
 
@@ -44,6 +46,18 @@ const confirm = tuple(nat(40), boolean()).map(([pick, partly]) =>
   }),
 );
 
+const keep = tuple(nat(40), boolean(), nat(2)).map(([pick, partly, resent]) =>
+  step(`keep ${pick}${partly ? " partly" : ""}, resent ${resent}`, async (pair) => {
+    const twin = pair.outbox[pick % Math.max(1, pair.outbox.length)];
+    if (twin === undefined) return;
+    const left = pair.jobs.find((job) => job.oracle === twin.oracle.messages[0]?.jobId);
+    await pair.both(async (store, id, side) => {
+      const unsent = partly && left !== undefined ? [id(left)] : [];
+      return (await store.keep([{ id: twin[side].id, resent, unsent }])).size;
+    });
+  }),
+);
+
 const rescue = tuple(all, lane).map(([rows, one]) =>
   passStep(`rescue ${rows} ${one}`, (pair) =>
     pair.both(async (store) =>
@@ -55,7 +69,7 @@ const rescue = tuple(all, lane).map(([rows, one]) =>
 const lapsed = tuple(boolean(), constantFrom("w", "x")).map(([ends, worker]) =>
   passStep(`lapsed leases${ends ? ` after ${worker} has died` : ""}, and their rescue`, (pair) =>
     pair.both(async (store) => {
-      if (ends) await store.endLeases(worker);
+      if (ends) await store.endLeases(worker, "it was killed");
       const leases = await store.lapsedLeases({ limit: 1_000 });
       const rescued = await store.rescue({ leases: leases.map(({ id }) => id), limit: 1_000, interruptionsMax: 3 });
       // Postgres also lists a lease whose jobs were all canceled: only a rescue ends it.
@@ -143,6 +157,7 @@ export const passSteps: readonly Arbitrary<Step>[] = [
   requeue,
   wake,
   confirm,
+  keep,
   rescue,
   lapsed,
   takeOver,

@@ -3,6 +3,8 @@ import { functionHit } from "./instrument.ts";
 import type { Coverage } from "./kept.ts";
 import type { Mutant } from "./mutant.ts";
 
+const tours = /^postgres\/(effects\/effects|locks)\.test\.ts$/;
+
 /** Tests of one file; null is all of them. */
 export interface Chosen {
   readonly file: string;
@@ -33,12 +35,12 @@ export function wavesFor(reaching: Reaching, mutant: Mutant, { coverage, found, 
     const all = Object.values(of.tests).reduce((sum, testMs) => sum + testMs, 0);
     const setUpMs = Math.max(0, of.file - all);
     // Minutes long, and blind to all but locks.
-    if (file.endsWith("/locks.long.test.ts") && !/lock/i.test(mutant.operator)) return [];
+    if (file.endsWith("/locks.test.ts") && !/lock/i.test(mutant.operator)) return [];
     return (tests ?? Object.keys(of.tests)).map((test) => {
       const testMs = (of.tests[test] ?? 1_000) + setUpMs / 4;
       const name = `${file} > ${test}`;
-      // What reaches everything looks at little of it, but for the long tests that are there for it.
-      const wide = file.includes(".long.") ? 0.3 : (breadth[name] ?? 100);
+      // What reaches everything looks at little of it, but for the tours, which are there for it.
+      const wide = tours.test(file) ? 0.3 : (breadth[name] ?? 100);
       const cost = ((testMs + 50) * wide) / (1 + 20 * found.of(mutant, name));
       return { file, test, testMs, cost };
     });

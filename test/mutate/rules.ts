@@ -10,7 +10,7 @@ export const rules = {
   "one row less in a page of a pass, or in a bounded look":
     "A pass repeats its steps until nothing is left, and a look at the overview stops at some row and says so. Pages that a caller turns are changed.",
   "a lock clause, or SKIP LOCKED":
-    "test/postgres/locks.long.test.ts leaves each out of its statement, and names those that it cannot see: nothing else notices one.",
+    "test/postgres/locks.test.ts leaves each out of its statement, and names those that it cannot see: nothing else notices one.",
 } as const;
 export type Rule = keyof typeof rules;
 

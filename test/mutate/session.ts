@@ -34,10 +34,7 @@ export interface Measured {
   readonly failed: boolean;
 }
 
-const projects = ["pure", "patching", "postgres", "long"];
-
-/** Of the long tests those that see what a statement does. */
-const longOnes = /^postgres\/(effects|locks)\.long\.test\.ts$/;
+const projects = ["pure", "patching", "postgres"];
 
 let vitest: Vitest | null = null;
 /** By path. */
@@ -61,7 +58,7 @@ async function cover(files: readonly string[] | null): Promise<Answer> {
   const asked = files === null ? null : new Set(files.map((file) => resolve(file)));
   const isHere = (path: string): boolean => {
     const name = relative(resolve("test"), path);
-    return !elsewhere.test(name) && (!name.includes(".long.") || longOnes.test(name)) && (asked?.has(path) ?? true);
+    return !elsewhere.test(name) && (asked?.has(path) ?? true);
   };
   const { testModules } = await run.runTestSpecifications(all.filter(({ moduleId }) => isHere(moduleId)));
   const measured = testModules.map((module) => ({

@@ -42,7 +42,7 @@ describe("finding 12: the same keys from many clients", () => {
       throw Object.assign(new Error("undone"), { second });
     });
     const { second } = await undone.catch((error: Error & { second: ReturnType<typeof store.insert> }) => error);
-    expect((await second).results).toMatchObject([{ created: true, conflict: null }]);
+    expect((await second).results).toMatchObject([{ created: true, isConflict: false }]);
   });
 
   test("an open transaction with the same key delays an enqueue no longer than its lock timeout", async () => {

@@ -78,7 +78,7 @@ test("claim, settle and heartbeat keep their plans", async () => {
 test("a job whose statement names an event that is not there is refused by the event check", async () => {
   const { jobId } = await running(db.store);
   const move = `update belfry.job set state = 'CANCELED', lease_id = null, finished_at = belfry.now(),
-    event_id = nextval('belfry.event_id_seq') where id = $1`;
+    event_id = belfry.next_event() where id = $1`;
   await expect(db.pool.query(move, [jobId])).rejects.toThrow("no event row says so");
 });
 

@@ -34,6 +34,7 @@ export async function operationsTour(operations: Operations): Promise<void> {
   await operations.fences();
   await operations.health(60_000);
   await operations.archived();
+  await operations.trouble();
   await operations.archiveLags();
   await operations.failures();
   await operations.minutes({ since: Date.now() - 3_600_000, kinds: null, lane: null });
@@ -44,6 +45,9 @@ export async function operationsTour(operations: Operations): Promise<void> {
     { caller: "a", action: "POST /jobs", target: "/jobs", status: 201, detail: "{}", trace: "t" },
   ]);
   await operations.audits({ before: null, limit: 10 });
+  await operations.keepMarks([{ kind: "pay", marks: { sensitive: true } }]);
+  await operations.keptMarks();
+  await operations.stageKey();
   await readOutcomes(operations, ids);
   await steer(operations, ids);
 }

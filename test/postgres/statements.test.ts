@@ -115,9 +115,11 @@ async function burst(pool: Pool): Promise<void> {
       returning id, job_ids
     )
     update belfry.job j set lease_id = l.id from leases l where j.id = any(l.job_ids);
+    alter table belfry.event disable trigger event_drawn;
     insert into belfry.event (id, at, from_state, to_state, job_ids, attempts, generations)
-      select nextval('belfry.event_id_seq'), belfry.now(), null, 'QUEUED', array[id], array[0], array[1]
+      select belfry.next_event(), belfry.now(), null, 'QUEUED', array[id], array[0], array[1]
       from belfry.job where kind = 'burst';
+    alter table belfry.event enable trigger event_drawn;
     insert into belfry.history (job_id, at, from_state, to_state, attempt, generation, worker, started_at)
       select id, belfry.now(), 'RUNNING', 'RETRY_WAIT', 1, 1, 'w', belfry.now() from belfry.job where kind = 'burst';
     insert into belfry.outbox (at, lane, job_ids, generations)

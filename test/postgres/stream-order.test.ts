@@ -5,17 +5,27 @@ import { expect, onTestFinished, test } from "vitest";
 import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import type { StreamPage } from "../../src/core/ports/event-stream.ts";
 import type { Operations } from "../../src/core/ports/operations.ts";
+import { aJob, insertOne } from "../contract/store/fixture.ts";
 import { freshDatabase } from "../support/database.ts";
+import { untilWaiting } from "./race.ts";
 import { readOn } from "./read-on.ts";
 
 const clients = 5;
 const client = fc.nat(clients - 1);
 const script = fc.array(
   fc.oneof(
-    { weight: 2, arbitrary: fc.record({ does: fc.constant("begin" as const), client }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ does: fc.constant("begin" as const), client, isNumbered: fc.boolean() }),
+    },
     {
       weight: 5,
-      arbitrary: fc.record({ does: fc.constant("move" as const), client, job: fc.integer({ min: 1, max: 4 }) }),
+      // What is only drawn is written at the end of its transaction.
+      arbitrary: fc.record({
+        does: fc.constantFrom("move" as const, "move" as const, "draw" as const),
+        client,
+        job: fc.integer({ min: 1, max: 4 }),
+      }),
     },
     { weight: 2, arbitrary: fc.record({ does: fc.constantFrom("commit" as const, "rollback" as const), client }) },
     { weight: 1, arbitrary: fc.record({ does: fc.constant("look" as const), limit: fc.integer({ min: 1, max: 5 }) }) },
@@ -28,8 +38,8 @@ type Step = typeof script extends fc.Arbitrary<readonly (infer One)[]> ? One : n
 
 /** The second transaction draws its number first and ends last: the look's snapshot ends before it, and its last event is behind it. */
 const beyondTheSnapshot: readonly Step[] = [
-  { does: "begin", client: 0 },
-  { does: "begin", client: 1 },
+  { does: "begin", client: 0, isNumbered: true },
+  { does: "begin", client: 1, isNumbered: true },
   { does: "move", client: 1, job: 1 },
   { does: "move", client: 0, job: 2 },
   { does: "commit", client: 0 },
@@ -38,7 +48,7 @@ const beyondTheSnapshot: readonly Step[] = [
 
 /** A transaction ends between two pages of a look, with an event in front of the first page's last one. */
 const betweenPages: readonly Step[] = [
-  { does: "begin", client: 0 },
+  { does: "begin", client: 0, isNumbered: true },
   { does: "move", client: 0, job: 1 },
   { does: "move", client: 1, job: 2 },
   { does: "move", client: 1, job: 3 },
@@ -46,10 +56,19 @@ const betweenPages: readonly Step[] = [
   { does: "commit", client: 0 },
 ];
 
-/** Draws the number of a move and writes it, as each statement does that moves a job whose row it has locked. */
+/** An insert draws its event's id, sorts its rows and writes the first: a look in between sees what others wrote behind it. */
+const betweenDrawAndWrite: readonly Step[] = [
+  { does: "begin", client: 0, isNumbered: false },
+  { does: "draw", client: 0, job: 1 },
+  { does: "move", client: 1, job: 2 },
+  { does: "look", limit: 1 },
+  { does: "commit", client: 0 },
+];
+
+/** Draws the id of a move and writes it, as each statement does that moves a job whose row it has locked. */
 const move = `
   insert into belfry.event (id, at, to_state, job_ids, attempts, generations)
-  select nextval('belfry.event_id_seq'), now(), 'QUEUED', array[$1::bigint], array[0], array[1] returning id`;
+  select coalesce($2, belfry.next_event()), now(), 'QUEUED', array[$1::bigint], array[0], array[1] returning id`;
 
 interface Move {
   readonly id: number;
@@ -61,26 +80,32 @@ async function played(connected: readonly Client[], operations: Operations, step
   const committed: Move[] = [];
   const seen: Move[] = [];
   const open = new Map<number, Move[]>();
+  const drawn = new Map<number, Move[]>();
   let { cursor } = await operations.stream(null, 1);
   const note = (read: Pick<StreamPage, "events" | "cursor">): void => {
     ({ cursor } = read);
     seen.push(...read.events.map(({ id, jobId }) => ({ id: Number(id.split(".")[2]), job: Number(jobId) })));
   };
   const end = async (at: number, how: "commit" | "rollback"): Promise<void> => {
+    for (const { id, job } of drawn.get(at) ?? []) await connected[at]?.query(move, [job, id]);
     await connected[at]?.query(how);
-    if (how === "commit") committed.push(...(open.get(at) ?? []));
-    open.delete(at);
+    if (how === "commit") committed.push(...(open.get(at) ?? []), ...(drawn.get(at) ?? []));
+    for (const ended of [open, drawn]) ended.delete(at);
   };
   const isLocked = ({ client: at, job }: { client: number; job: number }): boolean =>
-    [...open].some(([other, moves]) => other !== at && moves.some((one) => one.job === job));
+    [...open, ...drawn].some(([other, moves]) => other !== at && moves.some((one) => one.job === job));
   for (const step of steps) {
     if (step.does === "look") note(await readOn(operations, cursor, step.limit));
     else if (step.does === "page") note(await operations.stream(cursor, step.limit));
     else if (step.does === "begin" && !open.has(step.client)) {
-      await connected[step.client]?.query("begin; select pg_current_xact_id()");
+      await connected[step.client]?.query(step.isNumbered ? "begin; select pg_current_xact_id()" : "begin");
       open.set(step.client, []);
+      drawn.set(step.client, []);
+    } else if (step.does === "draw" && open.has(step.client) && !isLocked(step)) {
+      const next = await connected[step.client]?.query<{ id: string }>("select belfry.next_event() as id");
+      drawn.get(step.client)?.push({ id: Number(next?.rows[0]?.id), job: step.job });
     } else if (step.does === "move" && !isLocked(step)) {
-      const moved = await connected[step.client]?.query<{ id: string }>(move, [step.job]);
+      const moved = await connected[step.client]?.query<{ id: string }>(move, [step.job, null]);
       (open.get(step.client) ?? committed).push({ id: Number(moved?.rows[0]?.id), job: step.job });
     } else if ((step.does === "commit" || step.does === "rollback") && open.has(step.client)) {
       await end(step.client, step.does);
@@ -111,7 +136,45 @@ test(
         expect(seen.toSorted(byId)).toEqual(committed.toSorted(byId));
         for (const moves of Map.groupBy(seen, ({ job }) => job).values()) expect(moves).toEqual(moves.toSorted(byId));
       }),
-      { numRuns: 40, examples: [[[...beyondTheSnapshot]], [[...betweenPages]]] },
+      { numRuns: 40, examples: [beyondTheSnapshot, betweenPages, betweenDrawAndWrite].map((steps) => [[...steps]]) },
     );
   },
 );
+
+test("an insert that waits between its draw and its write gives its event to a reader that looked meanwhile", async () => {
+  const db = await freshDatabase({ connections: 4 });
+  const other = await db.pool.connect();
+  onTestFinished(async () => {
+    other.release(true);
+    await db.close();
+  });
+  const operations = createOperations(db.connections);
+  // The first draws of a sequence write to the log, which would give a number by chance.
+  await insertOne(db.store);
+  const { cursor } = await operations.stream(null, 1);
+  const key = { kind: "mail", key: "one" };
+  await other.query("begin");
+  await db.store.insert([aJob(key)], { tx: other });
+  const waits = insertOne(db.store, key);
+  await untilWaiting(db);
+  const after = await insertOne(db.store);
+  const look = await readOn(operations, cursor, 10);
+  expect(look.events.map(({ jobId }) => jobId)).toEqual([after]);
+  await other.query("rollback");
+  const waited = await waits;
+  const next = await readOn(operations, look.cursor, 10);
+  expect(next.events.map(({ jobId }) => jobId)).toEqual([waited]);
+});
+
+test("an event whose id was drawn without the transaction's number is refused by the event check", async () => {
+  const db = await freshDatabase({ own: true });
+  onTestFinished(() => db.close());
+  const write = "insert into belfry.event (id, at, to_state, job_ids, attempts, generations)";
+  const drawn = `${write} select ID, belfry.now(), 'QUEUED', '{1}', '{0}', '{1}'`;
+  const byHand = drawn.replace("ID", "nextval((select oid from pg_class where relname = 'event_id_seq'))");
+  await expect(db.pool.query(byHand)).rejects.toThrow("did not draw it with belfry.next_event()");
+  await db.pool.query(drawn.replace("ID", "belfry.next_event()"));
+  await db.pool.query(`create or replace function belfry.draw_event() returns bigint language sql volatile
+    return nextval((select oid from pg_class where relname = 'event_id_seq'))`);
+  await expect(db.pool.query("select belfry.next_event()")).rejects.toThrow("a transaction without a number");
+});

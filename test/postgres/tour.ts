@@ -41,9 +41,10 @@ async function handOffs(store: Store, clock: TestClock, tag: string): Promise<vo
   await store.insert(ten({ delayMs: dispatchWindowMs + minute }));
   await clock.advance(2 * minute);
   const relayed = await store.relay({ limit: 10 });
-  await store.confirm(relayed.map(({ id, messages }) => ({ id, failed: messages.slice(0, 1).map((m) => m.jobId) })));
+  await store.keep(relayed.map((batch) => ({ ...batch, unsent: batch.messages.slice(1).map((m) => m.jobId) })));
+  await store.confirm(relayed.map(({ id, messages }) => ({ id, failed: messages.slice(1, 2).map((m) => m.jobId) })));
   await clock.advance(minute);
-  await store.reopen({ olderThanMs: deliveryLimits.outboxOpenMs, limit: 20 });
+  await store.reopen({ olderThanMs: deliveryLimits.outboxOpenMs, limit: 20, messagesMax: 1_000 });
   await store.requeueLost({ lane: "default", evidence: "overtaken", olderThanMs: minute, limit: 10 });
   await store.passed({ name: "tour", token: 0 });
   await store.saveQueueObservations([{ lane: "default", emptyMs: minute }]);
@@ -73,7 +74,8 @@ async function slots(store: Store, clock: TestClock, tag: string): Promise<void>
   const both = await insert(store, [aJob({ slotKeys: [cap, "overlap:tour"] })]);
   await claim(store, both);
   await clock.advance(minute);
-  await store.endLeases("worker-1");
+  await store.noteCause("worker-1", "it stands still");
+  await store.endLeases("worker-1", "it was killed");
   for (const lane of [{}, { lane: "default" }]) await store.lapsedLeases({ limit: 100, ...lane });
   await store.rescue({ limit: 100, interruptionsMax: 20, inSameTransaction: async () => {} });
   await store.cancel(ids);

@@ -14,6 +14,7 @@ import { fanoutKill } from "./cases/fanout-kill.ts";
 import { graphs } from "./cases/graphs.ts";
 import { lockDown } from "./cases/lock-down.ts";
 import { move, restore } from "./cases/restore.ts";
+import { messageStorm } from "./cases/message-storm.ts";
 import { net } from "./cases/net.ts";
 import { orphanRun } from "./cases/orphan-run.ts";
 import { pgCrash } from "./cases/pg-crash.ts";
@@ -50,6 +51,7 @@ export const proofs: readonly Proof[] = [
   poison,
   cap,
   backlog,
+  messageStorm,
   missedWakes,
   month,
   clockSkew,

@@ -46,6 +46,15 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     },
     { file: "/src/core/work/worker.ts", from: "await resendOpen(ports, { lane: options.lane, rounds: 1 });", to: "" },
   ],
+  /** A sender never says that it is still at work. */
+  kept: [
+    {
+      file: "/src/core/delivery/keep-batches.ts",
+      from: "let cancel = clock.after(outboxKeptMs, () => void keep());",
+      to: "let cancel = (): void => {};",
+    },
+    { file: "/src/core/delivery/keep-batches.ts", from: "clock.elapsedMs() - keptMs < outboxOpenMs / 2", to: "true" },
+  ],
   /** A worker that is told to stop just ends. */
   release: [{ file: "/functions/worker.ts", from: 'process.once("SIGTERM"', to: 'process.once("SIGURG"' }],
   /** A settle asks only whether the job is running, not whose try runs. */
@@ -192,7 +201,10 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     { file: "/src/adapters/postgres/sql/epoch.ts", from: "server = belfry.server() as is_here", to: "true as is_here" },
   ],
   /** A scheduler that waits for a silent holder begins to count at its own start. */
-  "kept-sight": [{ file: "/src/core/lock/lock.ts", from: "nowMs - item.silentMs", to: "nowMs" }],
+  "kept-sight": [
+    { file: "/src/core/lock/lock.ts", from: "nowMs - item.silentMs", to: "nowMs" },
+    { file: "/src/core/lock/lock.ts", from: "nowMs - silentMs - countedMs", to: "nowMs" },
+  ],
   /** A newcomer takes a free slot although another job is held for it, also the one that a wake has freed. */
   "first-held": [
     { file: "/src/adapters/postgres/sql/claim.ts", from: "and (h.id is null or", to: "and (true or" },

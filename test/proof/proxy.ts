@@ -1,5 +1,6 @@
 import { Agent, createServer, request as forward, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { listenOnLoopback } from "../../src/local/services/server.ts";
+import { letPass } from "./until.ts";
 
 /** One call of an AWS SDK client on its way to a service. */
 export interface ProxiedCall {
@@ -10,7 +11,7 @@ export interface ProxiedCall {
 
 /** What the proxy does with a call. */
 export type Verdict =
-  | { readonly do: "pass" }
+  | { readonly do: "pass"; readonly afterMs?: number }
   /** Answered by the proxy; the service never hears of it. */
   | { readonly do: "refuse"; readonly status: number; readonly body: object }
   /** The service does it, and the caller is told that it failed. */
@@ -48,6 +49,7 @@ export async function startProxy(target: string): Promise<Proxy> {
       async (body) => {
         const verdict = judge({ operation: operationOf(incoming.headers), body });
         if (verdict.do === "hang") return;
+        if (verdict.do === "pass" && verdict.afterMs !== undefined) await letPass(verdict.afterMs);
         const answer = verdict.do === "refuse" ? null : await passOn(target, agent, incoming, body);
         if (verdict.do === "pass") {
           outgoing.writeHead(answer?.status ?? 502, answer?.headers).end(answer?.body);

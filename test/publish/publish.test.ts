@@ -150,7 +150,7 @@ test("a late commit is published after what overtook it, and an open transaction
   const late = await pool.connect();
   await late.query("begin");
   await late.query(
-    "insert into belfry.event (id, at, to_state, job_ids, attempts, generations) values (nextval('belfry.event_id_seq'), belfry.now(), 'QUEUED', array[1::bigint], array[0], array[1])",
+    "insert into belfry.event (id, at, to_state, job_ids, attempts, generations) values (belfry.next_event(), belfry.now(), 'QUEUED', array[1::bigint], array[0], array[1])",
   );
   await call("POST", "/jobs", { kind: "ping" });
   expect(await publish(hook(url))).toBe(1);

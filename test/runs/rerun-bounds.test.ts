@@ -43,7 +43,7 @@ async function rerun({ kind = "fan-out", key = "d1", taken = () => false, by }: 
     insert: async (all: readonly NewJob[]) => {
       jobs.push(...all);
       const created = !(by === "job" && taken(all[0]?.key ?? ""));
-      return { results: [{ id: "9" as JobId, created, conflict: null }], aftermath: left("inserted") };
+      return { results: [{ id: "9" as JobId, created, isConflict: false }], aftermath: left("inserted") };
     },
     startRun: async (planned: { key: string; parentId: string; starterId: string | null }) => {
       calls.push(["startRun", planned.key, planned.parentId, planned.starterId]);

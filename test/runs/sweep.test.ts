@@ -61,7 +61,7 @@ async function swept({ rows, batchSize, maxIterations, payload = null, known = [
         inserted.push([jobs.map(({ key }) => key), isOwnPage]);
         next.push(...jobs.filter(({ kind }) => kind === "open-due"));
         const isNew = ({ key }: NewJob): boolean => key === null || !known.includes(key);
-        const results = jobs.map((job) => ({ id: "1" as never, created: isNew(job), conflict: null }));
+        const results = jobs.map((job) => ({ id: "1" as never, created: isNew(job), isConflict: false }));
         return { results, aftermath: noAftermath };
       },
     },

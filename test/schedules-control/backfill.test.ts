@@ -205,7 +205,7 @@ describe("backfill", () => {
     await at.advance(35 * minute);
     await at.tick();
     const report = await at.backfill("s", { from: midnight + minute, to: midnight + 30 * minute });
-    expect(report.failed).toEqual(["2026-11-21T00:20: no such day"]);
+    expect(report.failed).toEqual([{ localTime: "2026-11-21T00:20", kind: "work", message: "no such day" }]);
     expect(report.added + report.again).toBe(2);
   });
 });

@@ -46,7 +46,7 @@ test("a wake writes the occurrence and the job a tick would have written, and do
   expect(job).toMatchObject({ scheduleId: "s", scheduledFor: midnight + 5 * minute, state: "SUCCESS" });
   expect(job).toMatchObject({ attempt: 1, worker: expect.stringContaining("schedule:s@task") });
   expect(at.sent).toEqual([]);
-  expect(await at.store.reopen({ olderThanMs: 0, limit: 10 })).toEqual([]);
+  expect(await at.store.reopen({ olderThanMs: 0, limit: 10, messagesMax: 1_000 })).toEqual([]);
 });
 
 test("the tick leaves it to its task, and makes up for a wake that was lost after the grace, once", async () => {
@@ -125,7 +125,7 @@ test.each(["tick.afterCommit", "received"])(
     await expect(at.wake()).rejects.toThrow("crashed");
     at.crash(null);
     await at.advance(deliveryLimits.outboxOpenMs + 1_000);
-    const reopened = await at.store.reopen({ olderThanMs: deliveryLimits.outboxOpenMs, limit: 10 });
+    const reopened = await at.store.reopen({ olderThanMs: deliveryLimits.outboxOpenMs, limit: 10, messagesMax: 1_000 });
     expect(reopened.flatMap((handoff) => handoff.messages)).toHaveLength(1);
     expect(await at.wake()).toMatchObject({ outcome: "nothing-due" });
   },
@@ -139,7 +139,7 @@ test("a task whose claim fails leaves the job to the lane", async () => {
   const { signal } = new AbortController();
   const report = await runSchedule({ ...at.ports, store }, at.definitions, { ...options, signal });
   expect(report).toMatchObject({ outcome: "done", jobs: [{ state: "QUEUED" }] });
-  const [reopened] = await at.store.reopen({ olderThanMs: 0, limit: 10 });
+  const [reopened] = await at.store.reopen({ olderThanMs: 0, limit: 10, messagesMax: 1_000 });
   expect(reopened?.messages.map(({ jobId }) => jobId)).toEqual(report.jobs.map(({ id }) => id));
 });
 

@@ -5,7 +5,6 @@ import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineFanOut } from "../../src/core/define/define-fan-out.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { aws, defineSchedule } from "../../src/core/define/define-schedule.ts";
-import { leaseMsOf } from "../../src/core/define/new-job.ts";
 import { describe as line } from "../../src/core/define/problem.ts";
 import { stages } from "../support/own-project.ts";
 import { topology } from "../../src/topology.ts";
@@ -29,13 +28,6 @@ test("a schedule is on or off, fast or slow, and launched by stage", () => {
     [false, { form: "every", everyMs: 5 * minute }, "tick"],
     [true, { form: "every", everyMs: minute }, "rule"],
   ]);
-});
-
-test("a lock's ttl differs by stage, and so does what the job's row pins", () => {
-  const job = defineJob({ id: "j", lock: { name: "l", ttl: { default: "5m", dev: "20s" } }, run: () => {} });
-  const { definition } = { definition: defineApp({ name: "b", jobs: [job] }).jobs[0] };
-  if (definition === undefined) throw new Error("the app has a job");
-  expect([leaseMsOf(definition, "dev"), leaseMsOf(definition, "prod")]).toEqual([20_000, 300_000]);
 });
 
 test.each([

@@ -10,6 +10,7 @@ import { passLimits } from "../../src/core/scheduler/pass-limits.ts";
 import { tick } from "../../src/core/scheduler/tick.ts";
 import { type LogLine, recordingLog, recordingMetrics } from "../../src/testing/recording.ts";
 import { referenceStore } from "../support/reference-store.ts";
+import { virtualTime } from "../support/virtual-clock.ts";
 import { aRow, aSpec, hour, midnight, minute } from "./spec.ts";
 
 const work = defineJob({ id: "work", run: () => {} });
@@ -41,6 +42,7 @@ async function ticked({ due, occurrences = 0, facts = async () => null }: Given)
   const ports = {
     store,
     queue: { send: async () => ({ failed: [] }), depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }) },
+    clock: virtualTime().clock,
     random: { next: () => 0.5, id: () => "id" },
     log: recordingLog(lines),
     metrics: recordingMetrics([]),

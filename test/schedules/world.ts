@@ -1,6 +1,7 @@
 import { type AppDefinition, registry } from "../../src/core/define/definition.ts";
 import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
 import type { JobId } from "../../src/core/job/job.ts";
+import { virtualTime } from "../support/virtual-clock.ts";
 import type { Claimed, Fence, Message, OutMessage, Ports, Store } from "../../src/core/ports/ports.ts";
 import { sendOutbox } from "../../src/core/delivery/send.ts";
 import { tick } from "../../src/core/scheduler/tick.ts";
@@ -37,7 +38,7 @@ export function world<S extends Store>(apps: readonly AppDefinition[], ground: G
   let inbox: { readonly message: Message; readonly visibleAt: number }[] = [];
   let ids = 0;
   let crashAt: string | null = null;
-  const ports: Omit<Ports, "locks" | "clock"> = {
+  const ports: Omit<Ports, "locks"> = {
     store,
     queue: {
       send: async (_lane, messages) => {
@@ -47,6 +48,7 @@ export function world<S extends Store>(apps: readonly AppDefinition[], ground: G
       },
       depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),
     },
+    clock: virtualTime().clock,
     random: { next: () => 0.5, id: () => `id-${++ids}` },
     log: recordingLog(lines),
     metrics: recordingMetrics(metrics),

@@ -146,7 +146,7 @@ function slotted(world: Surroundings): Job<Payload>[] {
   const run = work(world);
   return [
     defineJob({ id: "capped", ...quick, concurrency: 2, run }),
-    defineJob({ id: "locked", ...quick, lock: { name: "one", ttl: { default: "2s" } }, run }),
+    defineJob({ id: "locked", ...quick, lock: { name: "one" }, run }),
     defineJob({
       id: "guarded",
       ...quick,

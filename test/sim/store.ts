@@ -44,6 +44,7 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     installSlots: (groups) => call("installSlots", () => base.installSlots(groups)),
     relay: (o) => fenced("relay", o.fence, () => base.relay(o)),
     confirm: (sent) => call("confirm", () => base.confirm(sent)),
+    keep: (batches) => call("keep", () => base.keep(batches)),
     reopen: (o) => fenced("reopen", o.fence, async () => (without.has("reopen") ? [] : await base.reopen(o))),
     queueObservations: (o) => call("queueObservations", () => base.queueObservations(o)),
     saveQueueObservations: (seen) => call("saveQueueObservations", () => base.saveQueueObservations(seen)),
@@ -60,7 +61,8 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     returnUndelivered: (messages, o) =>
       call("undelivered", () => base.returnUndelivered(messages, withHook(process, line, o))),
     quarantine: (lane, bodies) => call("quarantine", () => base.quarantine(lane, bodies)),
-    endLeases: (worker) => call("endLeases", () => base.endLeases(worker)),
+    endLeases: (worker, cause) => call("endLeases", () => base.endLeases(worker, cause)),
+    noteCause: (worker, cause) => call("noteCause", () => base.noteCause(worker, cause)),
     lapsedLeases: (o) => call("lapsedLeases", () => base.lapsedLeases(o)),
     rescue: (o) =>
       fenced("rescue", o.fence, async () =>

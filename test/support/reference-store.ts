@@ -17,6 +17,7 @@ import { decidePrematerialized } from "./reference/prematerialized.ts";
 import { cancel, prune, retry } from "./reference/control.ts";
 import {
   confirm,
+  keep,
   countNotYetDue,
   saveQueueObservations,
   relay,
@@ -28,7 +29,7 @@ import {
 import { insert } from "./reference/insert.ts";
 import { acquire, renew, installFence, release } from "./reference/locks.ts";
 import { counts, job, jobs, occurrences } from "./reference/read.ts";
-import { endLeases, lapsedLeases, rescue, undelivered } from "./reference/rescue.ts";
+import { endLeases, lapsedLeases, noteCause, rescue, undelivered } from "./reference/rescue.ts";
 import { resolve } from "./reference/resolve.ts";
 import { resumeRun } from "./reference/resume.ts";
 import {
@@ -78,6 +79,7 @@ export function referenceStore(
     installSlots: async (groups) => run(() => installSlots(t, groups)),
     relay: async (options) => run(() => fenced(t, options.fence, () => relay(t, options))),
     confirm: async (sent) => run(() => confirm(t, sent)),
+    keep: async (batches) => run(() => keep(t, batches)),
     reopen: async (options) => run(() => fenced(t, options.fence, () => reopen(t, options))),
     queueObservations: async ({ maxAgeMs }) => run(() => queueObservations(t, maxAgeMs)),
     saveQueueObservations: async (seen) => run(() => saveQueueObservations(t, seen)),
@@ -103,7 +105,8 @@ export function referenceStore(
       run(() => bodies.forEach((body) => t.quarantine.append({ at: now(), lane, body }))),
     rescue: async (options) =>
       await moving(() => fenced(t, options.fence, () => rescue(t, options)), options.inSameTransaction),
-    endLeases: async (worker) => run(() => endLeases(t, worker)),
+    endLeases: async (worker, cause) => run(() => endLeases(t, worker, cause)),
+    noteCause: async (worker, cause) => run(() => noteCause(t, worker, cause)),
     lapsedLeases: async (options) => run(() => lapsedLeases(t, options)),
     cancel: async (ids, { caller, inSameTransaction } = {}) =>
       await moving(() => cancel(t, ids, { reason: "canceled", caller }), inSameTransaction),

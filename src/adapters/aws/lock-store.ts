@@ -21,6 +21,7 @@ const names = {
   "#leaseMs": "leaseMs",
   "#silentRvn": "silentRvn",
   "#silentMs": "silentMs",
+  "#seenAt": "seenAt",
 };
 
 /**
@@ -64,11 +65,15 @@ export function createDynamoLockStore(options: DynamoLockStoreOptions): LockStor
         (await update(name, change)) ?? (await readIf(read, name, (item) => item.owner === owner && item.fence === to));
       return raised !== null;
     },
-    async observe(name, { rvn, silentMs }) {
+    async observe(name, { rvn, silentMs, seenAt }) {
       await update(name, {
-        update: "SET #silentRvn = :rvn, #silentMs = :ms",
-        condition: "#rvn = :rvn AND (attribute_not_exists(#silentRvn) OR #silentRvn <> :rvn OR #silentMs < :ms)",
-        values: { ":rvn": { S: rvn }, ":ms": { N: String(Math.floor(silentMs)) } },
+        update: "SET #silentRvn = :rvn, #silentMs = :ms, #seenAt = :at",
+        condition: "#rvn = :rvn AND (attribute_not_exists(#silentRvn) OR #silentRvn <> :rvn OR #silentMs <= :ms)",
+        values: {
+          ":rvn": { S: rvn },
+          ":ms": { N: String(Math.floor(silentMs)) },
+          ":at": seenAt === null ? { NULL: true } : { N: String(Math.ceil(seenAt)) },
+        },
       });
     },
   };
@@ -154,8 +159,15 @@ function itemOf(attributes: Record<string, AttributeValue>): LockItem {
     rvn,
     fence: Number(attributes["fence"]?.N ?? 0),
     leaseMs: Number(attributes["leaseMs"]?.N ?? 0),
-    silentMs: attributes["silentRvn"]?.S === rvn ? Number(attributes["silentMs"]?.N ?? 0) : 0,
+    ...seenOf(attributes, rvn),
   };
+}
+
+/** What was seen of an earlier `rvn` says nothing of this one. */
+function seenOf(attributes: Record<string, AttributeValue>, rvn: string): Pick<LockItem, "silentMs" | "seenAt"> {
+  if (attributes["silentRvn"]?.S !== rvn) return { silentMs: 0, seenAt: null };
+  const at = attributes["seenAt"]?.N;
+  return { silentMs: Number(attributes["silentMs"]?.N ?? 0), seenAt: at === undefined ? null : Number(at) };
 }
 
 async function named<T>(tableName: string, call: Promise<T>): Promise<T> {

@@ -35,11 +35,10 @@ export function createCellStore(session: Pick<Session, "run" | "transaction">): 
         ({ kind }) => kind,
         ({ key }) => key,
       );
-      for (const { ord, id, hash: existingHash } of await session.run(findKeys, given)) {
+      for (const { ord, id, hash: existing } of await session.run(findKeys, given)) {
         const at = Number(ord) - 1;
         const own = hash("sha256", jobs[at]?.canonicalInput ?? "", "hex");
-        const conflict = existingHash === own ? null : { existingHash, hash: own };
-        answers[at] = { id: id as JobId, created: false, conflict };
+        answers[at] = { id: id as JobId, created: false, isConflict: existing !== own };
       }
       return answers;
     },

@@ -117,8 +117,7 @@ async function insertPage(
     for (const row of found) {
       const arrived = open[Number(row.ord) - 1];
       if (arrived === undefined) continue;
-      const conflict = row.hash === arrived.hash ? null : { existingHash: row.hash, hash: arrived.hash };
-      results[arrived.ord] = { id: row.id as JobId, created: false, conflict };
+      results[arrived.ord] = { id: row.id as JobId, created: false, isConflict: row.hash !== arrived.hash };
     }
     open = open.filter((arrived) => results[arrived.ord] === undefined);
     if (open.length === 0) return;
@@ -142,7 +141,7 @@ function takeInserted(
     const arrived = open[at];
     if (arrived === undefined) continue;
     const { lane, trace } = arrived.job;
-    results[arrived.ord] = { id: id as JobId, created: true, conflict: null };
+    results[arrived.ord] = { id: id as JobId, created: true, isConflict: false };
     const generation = Number(generations?.[index]);
     dispatched[at] = { id, generation, delay_ms: Number(delays?.[index]), batch: outbox?.[index] || null, lane, trace };
   }

@@ -97,6 +97,13 @@ export function unavailable(error: unknown, where: string): Error {
 export const isRetryable = (error: unknown): boolean =>
   error instanceof DatabaseError && (error.code === "40001" || error.code === "40P01");
 
+/**
+ * The next statement needs another connection: this one broke or its session was ended, or its server is in recovery and another
+ * one, or the same after its promotion, takes the writes.
+ */
+export const endsConnection = (error: unknown): boolean =>
+  error instanceof UnknownOutcome || /^(08...|57P0.|25006)$/.test(codeOf(error));
+
 /** The data itself was refused: a value out of range, text Postgres cannot store, a constraint. */
 export const isDataError = (error: unknown): boolean =>
   error instanceof DatabaseError && (error.code.startsWith("22") || error.code.startsWith("23"));

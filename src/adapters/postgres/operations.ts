@@ -6,6 +6,7 @@ import { readerStore } from "./reader-store.ts";
 import { rollUpStore } from "./rollup-store.ts";
 import { runMapStore } from "./run-map-store.ts";
 import { scheduleOutcomeStore } from "./schedule-outcome-store.ts";
+import { secrecyStore } from "./secrecy-store.ts";
 import { searchStore } from "./search-store.ts";
 import { createSession, type SessionOptions } from "./session.ts";
 import { steerStore } from "./steer-store.ts";
@@ -24,5 +25,6 @@ export function createOperations(connections: Connections, options?: SessionOpti
     ...steerStore(session),
     ...scheduleOutcomeStore(session),
     ...runMapStore(session),
+    ...secrecyStore(session),
   };
 }

@@ -4,12 +4,12 @@ import type { DispatchedRow } from "./sql/dispatch.ts";
 
 /** The batches of a statement's rows, in the order of the rows. Rows without one are left out. */
 export function outboxOf(rows: readonly DispatchedRow[]): readonly OutboxBatch[] {
-  const byId = new Map<string, { id: string; lane: string; messages: OutMessage[] }>();
+  const byId = new Map<string, OutboxBatch & { messages: OutMessage[] }>();
   for (const row of rows) {
     if (row.batch === null) continue;
     let batch = byId.get(row.batch);
     if (batch === undefined) {
-      batch = { id: row.batch, lane: row.lane, messages: [] };
+      batch = { id: row.batch, resent: row.resent ?? 0, lane: row.lane, messages: [] };
       byId.set(row.batch, batch);
     }
     batch.messages.push({

@@ -19,7 +19,7 @@ import {
   type SlotRow,
 } from "./sql/overview.ts";
 import { writeWorker } from "./sql/worker.ts";
-import { keepSortsSmall, readFailures, readHealth, readWorstKinds, spill } from "./sql/health.ts";
+import { keepSortsSmall, readFailures, readHealth, readTrouble, readWorstKinds, spill } from "./sql/health.ts";
 import { archiveLag, readArchive } from "./sql/archive-day.ts";
 import { readPassed } from "./sql/fence.ts";
 import { readWaiting, type WaitingRow } from "./sql/waiting.ts";
@@ -37,6 +37,7 @@ type OverviewStore = Pick<
   | "failureGroups"
   | "fences"
   | "lastPass"
+  | "trouble"
   | "probeDisk"
   | "waiting"
   | "health"
@@ -75,6 +76,12 @@ export function overviewStore(session: Session): OverviewStore {
         oldestTransactionMs: row.oldest_ms,
         clockBehindMs: row.behind_ms,
       };
+    },
+    async trouble() {
+      const [row] = await session.run(readTrouble, [operationsLimits.resentBatchesReadMax]);
+      if (row === undefined) throw new Error("the statement of troubles gave no row");
+      const resent = row.lanes.map((lane, n) => ({ lane, messages: row.messages[n] ?? 0 }));
+      return { clockBehindMs: row.behind_ms, resent };
     },
     failures: () => failures(session),
     workers: (since) => workers(session, since),

@@ -1,8 +1,9 @@
+import type { JobId } from "../../core/job/job.ts";
 import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
 import type { Fence, OutboxBatch, Store } from "../../core/ports/ports.ts";
 import { outboxOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
-import { confirmPart, confirmWhole, relayDue, reopenOutbox } from "./sql/relay.ts";
+import { confirmWhole, keepBatches, relayDue, reopenOutbox } from "./sql/relay.ts";
 import {
   countNotYetDue,
   readObservations,
@@ -13,12 +14,13 @@ import {
 import { writePlace } from "./sql/pass-place.ts";
 import { heldKeys, wakeKeys } from "./sql/wake.ts";
 
-const { overtakenSampleMax, overtakenMs, overtakenEventsMax } = deliveryLimits;
-const overtakenValues = [overtakenSampleMax, overtakenMs, overtakenEventsMax];
+const { overtakenSampleMax, overtakenMs, overtakenEventsMax, batchesReadMax } = deliveryLimits;
+const overtakenValues = [overtakenSampleMax, overtakenMs, overtakenEventsMax, batchesReadMax];
 
 type RelayPart =
   | "relay"
   | "confirm"
+  | "keep"
   | "reopen"
   | "requeueLost"
   | "queueObservations"
@@ -27,6 +29,18 @@ type RelayPart =
   | "wake";
 
 export function relayStore(session: Session): Pick<Store, RelayPart> {
+  /** `resent` null: only takes out what was sent. */
+  const keep = async (
+    batches: readonly { id: string; resent: number | null; unsent: readonly JobId[] }[],
+  ): Promise<string[]> => {
+    if (batches.length === 0) return [];
+    const rows = await session.run(keepBatches, [
+      batches.map(({ id }) => id),
+      batches.map(({ resent }) => resent),
+      batches.map(({ unsent }) => `{${unsent.join(",")}}`),
+    ]);
+    return rows.map(({ id }) => id);
+  };
   return {
     async relay({ limit, lane, fence }) {
       return outboxOf(await session.fenced(fence, relayDue, [session.dispatchWindowMs, limit, lane ?? null]));
@@ -34,18 +48,20 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
     async confirm(sent) {
       const whole = sent.filter((each) => each.failed.length === 0).map((each) => each.id);
       if (whole.length > 0) await session.run(confirmWhole, [whole]);
-      for (const { id, failed } of sent) {
-        if (failed.length > 0) await session.run(confirmPart, [id, failed]);
-      }
+      const partly = sent.filter((each) => each.failed.length > 0);
+      await keep(partly.map(({ id, failed }) => ({ id, resent: null, unsent: failed })));
     },
-    async reopen({ olderThanMs, limit, lane, fence }) {
-      return outboxOf(await session.fenced(fence, reopenOutbox, [olderThanMs, limit, lane ?? null]));
+    async keep(batches) {
+      return new Set(await keep(batches));
+    },
+    async reopen({ olderThanMs, limit, messagesMax, lane, fence }) {
+      return outboxOf(await session.fenced(fence, reopenOutbox, [olderThanMs, limit, lane ?? null, messagesMax]));
     },
     async requeueLost({ lane, evidence, olderThanMs, limit, fence }) {
       const values = [lane, olderThanMs, limit];
       const rows =
         evidence === "queue-empty"
-          ? await session.fenced(fence, requeueUnqueued, values)
+          ? await session.fenced(fence, requeueUnqueued, [...values, batchesReadMax])
           : await session.fenced(fence, requeueOvertaken, [...values, ...overtakenValues]);
       return rows.length;
     },

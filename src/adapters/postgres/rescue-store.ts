@@ -4,15 +4,18 @@ import type { Store } from "../../core/ports/ports.ts";
 import { moveRows } from "./moved.ts";
 import { newestColumns } from "./newest.ts";
 import type { Session } from "./session.ts";
-import { endLeases } from "./sql/lease.ts";
+import { endLeases, noteCause } from "./sql/lease.ts";
 import { findLapsed, keepBodies, rescueLost, returnUndelivered } from "./sql/rescue.ts";
 
 export function rescueStore(
   session: Session,
-): Pick<Store, "endLeases" | "lapsedLeases" | "rescue" | "returnUndelivered" | "quarantine"> {
+): Pick<Store, "endLeases" | "noteCause" | "lapsedLeases" | "rescue" | "returnUndelivered" | "quarantine"> {
   return {
-    async endLeases(worker) {
-      await session.run(endLeases, [worker]);
+    async endLeases(worker, cause) {
+      await session.run(endLeases, [worker, cause]);
+    },
+    async noteCause(worker, cause) {
+      await session.run(noteCause, [worker, cause]);
     },
     lapsedLeases: ({ limit, lane }) => session.run(findLapsed, [limit, lane ?? null]),
     rescue: ({ limit, interruptionsMax, lane, leases, ...options }) =>

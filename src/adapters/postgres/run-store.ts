@@ -105,7 +105,7 @@ async function addPage(
   const { results, aftermath } = await insertPage(tx, page.targets, { runId, dispatchWindowMs });
   const created = results.filter((result) => result.created).length;
   await execute(tx, sql.writePage, [runId, JSON.stringify(page.cursor), created]);
-  const conflicts = results.filter((result) => result.conflict !== null).length;
+  const conflicts = results.filter(({ isConflict }) => isConflict).length;
   return { written: true, created, conflicts, aftermath };
 }
 

@@ -4,7 +4,7 @@ import { contractLimits } from "../../core/job/contract-limits.ts";
 import { postgresLimits } from "./postgres-limits.ts";
 import type { Fence, StoreTx, Tx } from "../../core/ports/ports.ts";
 import { FenceLost, UnknownOutcome } from "../../core/ports/ports.ts";
-import { converted, DatabaseError, DatabaseUnavailable, isRetryable, unavailable } from "./failure.ts";
+import { converted, DatabaseError, DatabaseUnavailable, endsConnection, isRetryable, unavailable } from "./failure.ts";
 import { checkFence, lockFenceShared } from "./sql/fence.ts";
 import { type Begun, beginTransaction, transactionStatus } from "./sql/transaction.ts";
 import { execute, type Statement } from "./statement.ts";
@@ -52,14 +52,15 @@ export async function transaction<T>(
 ): Promise<T> {
   const end = await withClient(pool, where, async (client) => {
     endWhen(abandoned, client);
-    const begun = await begin(client);
     const failures = new WeakSet<object>();
     try {
+      const begun = await begin(client);
       if (fence !== undefined) await holdFence(client, fence);
       const value = await work(storeTx(client, failures));
       return { value, begun, unclear: await commit(client) };
     } catch (error) {
-      await rollback(client);
+      // A connection that fails to roll back is still in its transaction, so it is dropped.
+      await client.query("rollback").catch(() => {});
       throw notOfWork(error, failures, where) ?? error;
     }
   });
@@ -125,18 +126,6 @@ async function assertCommitted(pool: Pool, where: string, begun: Begun, cause: U
   throw cause;
 }
 
-/**
- * Ends a connection that fails to roll back: back in the pool, its next user would write into a transaction that is never
- * committed.
- */
-async function rollback(client: PoolClient & Partial<Pick<Client, "end">>): Promise<void> {
-  try {
-    await client.query("rollback");
-  } catch {
-    void client.end?.().catch(() => {});
-  }
-}
-
 /** `failures` keeps the driver's errors, even if the work catches or wraps them. */
 function storeTx(client: PoolClient, failures: WeakSet<object>): StoreTx {
   let brokenBy: Error | null = null;
@@ -192,18 +181,22 @@ const brokenOff = (where: string, cause: unknown): DatabaseUnavailable =>
     cause,
   });
 
+/**
+ * A connection goes back to the pool only outside a transaction and on a server that takes writes: another user's statement
+ * would fail in it, or be written and never committed.
+ */
 async function withClient<T>(pool: Pool, where: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect().catch((error: unknown) => {
     throw unavailable(error, where);
   });
-  let broken = false;
+  let isOver = false;
   try {
     return await work(client);
   } catch (error) {
-    broken = error instanceof UnknownOutcome;
+    isOver = endsConnection(error);
     throw error;
   } finally {
-    client.release(broken);
+    client.release(isOver || client.getTransactionStatus() !== "I");
   }
 }
 

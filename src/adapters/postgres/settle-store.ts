@@ -79,7 +79,7 @@ async function settleIn(
   if (options.inSameTransaction !== undefined && storeTx !== undefined && written.size > 0) {
     await options.inSameTransaction(storeTx, await movedOf(tx, [...written]));
   }
-  const conflicts = inserted?.results.filter((result) => result.conflict !== null).length ?? 0;
+  const conflicts = inserted?.results.filter(({ isConflict }) => isConflict).length ?? 0;
   return { ...settled(rows, inserted?.aftermath), conflicts };
 }
 

@@ -2,7 +2,7 @@
 export interface MetricShape {
   /** `busy`: while jobs run; `fault`: only when something is wrong. */
   readonly when: "busy" | "fault";
-  /** One for each lane, by the lane of its job; without it, one for the stage. */
+  /** One for each lane, named or that of its job; without it, one for the stage. */
   readonly by?: "lane";
 }
 
@@ -41,6 +41,7 @@ export const catalog: Readonly<Record<string, MetricShape>> = {
   "database.oldest_transaction": fault,
   "database.clock_behind": fault,
   "rescue.messages.lost": fault,
+  "messages.resent": faultByLane,
   "archive.failed": fault,
   "archive.lag": fault,
   "events.published": busy,
@@ -90,6 +91,6 @@ type Dimensions = Readonly<Record<string, string>>;
 export function kept(name: string, dimensions: Dimensions, laneOf: (job: string) => string): Dimensions {
   const shape = catalog[name];
   if (shape === undefined) return dimensions;
-  const { job } = dimensions;
-  return shape.by === "lane" && job !== undefined ? { lane: laneOf(job) } : {};
+  const { job, lane = job === undefined ? undefined : laneOf(job) } = dimensions;
+  return shape.by === "lane" && lane !== undefined ? { lane } : {};
 }

@@ -31,7 +31,7 @@ export const operations = {
   createJob: {
     tag: "jobs",
     description:
-      "Answers 201 for a new job and 200 for the one that has the key already. The key may also come as the header `Idempotency-Key`. The same key with another payload is refused with both hashes; another due time does not move a job that exists, and `notes` says so.",
+      "Answers 201 for a new job and 200 for the one that has the key already. The key may also come as the header `Idempotency-Key`. The same key with another payload is refused; another due time does not move a job that exists, and `notes` says so.",
     example: { body: { kind: "hello", key: "first-hello", delay: "10m" } },
   },
   countJobs: {
@@ -188,7 +188,7 @@ export const operations = {
   listAudits: {
     tag: "events",
     description:
-      "Who changed what through this API. Payloads appear as their hash alone; `trace` is the request id of the answer. `role` and `session` are those of a signed caller, who chooses the name of the session.",
+      "Who changed what through this API. Of a payload the row has an HMAC under a key of the stage; `trace` is the request id of the answer. `role` and `session` are those of a signed caller, who chooses the name of the session.",
     example: { query: { limit: "20" } },
   },
   listEvents: {

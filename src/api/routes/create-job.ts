@@ -122,12 +122,12 @@ async function create(
 ): Promise<Answer> {
   const definition = startableKind(options.registry, body.kind);
   const job = await prepared(options, definition, body);
-  const { id, created, conflict, sent } = await write({ definition, job, mapVersion }).catch((error: unknown) => {
+  const { id, created, isConflict, sent } = await write({ definition, job, mapVersion }).catch((error: unknown) => {
     throw error instanceof CellMapChanged ? new HttpProblem("cell-map-changed", error.message) : error;
   });
-  if (conflict !== null) {
+  if (isConflict) {
     await sent;
-    throw preparedProblem(new KeyConflict(job.kind, job.key ?? "", id, conflict));
+    throw preparedProblem(new KeyConflict(job.kind, job.key ?? "", id));
   }
   const reading = readWritten(options, id, created ? readBack : null);
   const answer = Promise.all([reading, sent]).then(([written]) => {
@@ -148,9 +148,10 @@ function mapVersionOf(request: Request): number | undefined {
 }
 
 /** A repeated request does not move the job, so the answer notes a due time that differs. */
-function notesOn({ dueAt, delay }: NewJobBody, { id, dueAt: stands }: JobDetailReply): readonly string[] {
+function notesOn({ dueAt, delay }: NewJobBody, { id, dueAt: stands, createdAt }: JobDetailReply): readonly string[] {
   const asked = dueAt === undefined ? (delay === undefined ? null : "delay") : "dueAt";
-  if (asked === null || dueAt?.getTime() === Date.parse(stands)) return [];
+  const wanted = dueAt?.getTime() ?? Date.parse(createdAt) + (delay ?? 0);
+  if (asked === null || wanted === Date.parse(stands)) return [];
   return [`job ${id} exists and is due at ${stands}: ${asked} was not applied`];
 }
 

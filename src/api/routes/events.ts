@@ -53,7 +53,8 @@ export function eventEndpoints(options: ApiOptions): readonly Endpoint[] {
         if (request.method !== "GET" || !(request.headers.get("accept") ?? "").includes("text/event-stream")) {
           return { status: 200, body: await page(options, filter, last) };
         }
-        const snapshot = async (): Promise<string> => JSON.stringify(shown({ jobs: await newest(options, filter) }));
+        const snapshot = async (): Promise<string> =>
+          JSON.stringify(await shown({ jobs: await newest(options, filter) }));
         if (options.endsStreams === true) return endedSource({ operations, filter, cursor: last, snapshot });
         const { saves } = options;
         return eventSource({ operations, clock: ports.clock, feed, saves, filter, cursor: last, snapshot });

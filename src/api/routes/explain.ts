@@ -2,7 +2,7 @@ import { type Endpoint, endpoint } from "../endpoint.ts";
 import { explained } from "../explained.ts";
 import { ofJob } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
-import { HttpProblem } from "../problem.ts";
+import { unknownJob } from "../problem.ts";
 import { jobExplanation } from "../shape/explanation.ts";
 import { jobPath } from "./jobs.ts";
 
@@ -18,7 +18,7 @@ export function explainEndpoint(options: ApiOptions): Endpoint {
     async handle({ params: { id }, within }) {
       const found = await options.ports.store.job(id);
       const body = found === null ? null : await explained(options, found, within);
-      if (body === null) throw new HttpProblem("unknown-job", `there is no job ${id}`);
+      if (body === null) throw unknownJob(id);
       return { status: 200, body };
     },
   });

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import type { Archived } from "../../core/ports/archive.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
+import type { Trouble } from "../../core/ports/overview.ts";
 import { schedulerLock } from "../../core/scheduler/pass.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { searchWithin } from "../scope.ts";
@@ -18,6 +20,13 @@ const archivedJson = ({ until, failing, ...part }: Archived) => ({
   failing: failing === null ? null : { ...failing, since: iso(failing.since) },
 });
 
+function statusOf({ isLate, clockBehindMs, resent }: Trouble & { readonly isLate: boolean }) {
+  if (clockBehindMs > operationsLimits.clockBehindMs) return "clock-behind" as const;
+  if (isLate) return "scheduler-silent" as const;
+  const isResent = resent.some(({ messages }) => messages > operationsLimits.resentMessagesMax);
+  return isResent ? ("messages-resent" as const) : ("ok" as const);
+}
+
 /** GET /health answers only when the database does; GET /livez asks nothing of it, and GET /readyz only whether it can write. */
 export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
   const { ports, operations, registry, version, schemaVersion, saves } = options;
@@ -32,6 +41,7 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
     endpoint("GET /readyz", {
       name: "getReady",
       summary: "Whether the database answers too, and can write",
+      answerMsMax: operationsLimits.probeMsMax,
       scope: "nothing",
       replies: { 200: alive },
       async handle() {
@@ -45,17 +55,21 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
       scope: "list",
       replies: { 200: health },
       async handle({ within }) {
-        const [counts, schema, now, pass, archived] = await Promise.all([
+        const [counts, schema, now, pass, archived, { clockBehindMs, ...trouble }] = await Promise.all([
           countAll(operations, searchWithin(within)),
           schemaVersion?.() ?? null,
           ports.store.now(),
           operations.lastPass(schedulerLock),
           within === null ? operations.archived() : [],
+          operations.trouble(),
         ]);
         const lastPass = lastPassJson(pass);
+        const resent = trouble.resent.filter(({ lane }) => within?.hasLane(lane) ?? true);
         const body = {
-          status: lastPass?.isLate === true ? ("scheduler-silent" as const) : ("ok" as const),
+          status: statusOf({ isLate: lastPass?.isLate === true, clockBehindMs, resent }),
           lastPass,
+          clockBehindMs: Math.round(clockBehindMs),
+          resent,
           version,
           schemaVersion: schema,
           databaseTime: iso(now),

@@ -15,7 +15,7 @@ import { isFinal, type State, states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { explained } from "../explained.ts";
 import type { ApiOptions } from "../options.ts";
-import { HttpProblem } from "../problem.ts";
+import { HttpProblem, unknownJob } from "../problem.ts";
 import { pageBefore } from "../query.ts";
 import { commaTextsOf, id, instant, isTrue, limit, someOf, text } from "../query-fields.ts";
 import { type Bounds, ofJob, searchWithin } from "../scope.ts";
@@ -205,7 +205,7 @@ async function list({ operations, ports }: ApiOptions, query: z.infer<typeof job
 /** @throws HttpProblem 404 */
 async function readJob({ ports }: ApiOptions, jobId: JobId): Promise<FoundJob> {
   const found = await ports.store.job(jobId);
-  if (found === null) throw new HttpProblem("unknown-job", `there is no job ${jobId}`);
+  if (found === null) throw unknownJob(jobId);
   return found;
 }
 

@@ -4,7 +4,7 @@ import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { ofRun } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
-import { HttpProblem } from "../problem.ts";
+import { unknownRun } from "../problem.ts";
 import { id } from "../query-fields.ts";
 import { runMap, runMapJson } from "../shape/run-map.ts";
 
@@ -21,7 +21,7 @@ export const runMapEndpoint = (options: ApiOptions): Endpoint =>
       const run = params.id as string as RunId;
       const { store } = options.ports;
       const [view, map] = await Promise.all([store.run(run), options.operations.runMap(run)]);
-      if (view === null) throw new HttpProblem("unknown-run", `there is no run ${run}`);
+      if (view === null) throw unknownRun(run);
       const only = { states: ["FAILED"], limit: operationsLimits.mappedFailuresMax } as const;
       const failed = view.failed === 0 ? [] : await store.tasks(run, only);
       return { status: 200, body: runMapJson({ ...map, run: view, failed }) };

@@ -12,7 +12,7 @@ import { type Endpoint, endpoint } from "../endpoint.ts";
 import { inBackground } from "../in-background.ts";
 import type { Answer } from "../json-answer.ts";
 import type { ApiOptions } from "../options.ts";
-import { HttpProblem } from "../problem.ts";
+import { HttpProblem, unknownRun } from "../problem.ts";
 import { pageOf } from "../query.ts";
 import { id, limit, text, someOf } from "../query-fields.ts";
 import { type Bounds, ofRun, searchWithin } from "../scope.ts";
@@ -138,8 +138,7 @@ const runId = (value: JobId): RunId => value as string as RunId;
 
 async function readRun({ ports: { store } }: ApiOptions, wanted: JobId): Promise<RunView> {
   const found = await store.run(runId(wanted));
-  if (found === null)
-    throw new HttpProblem("unknown-run", `there is no run ${wanted}: npx belfry runs list shows them`);
+  if (found === null) throw unknownRun(wanted);
   return found;
 }
 

@@ -124,11 +124,20 @@ function patches(options: ApiOptions): readonly Endpoint[] {
       handle: async ({ params, body, request }) =>
         await versioned(
           options,
-          await answered(patchSchedule(options, params.id, body, wantedVersions(request).ifVersions)),
+          await answered(
+            patchSchedule(options, params.id, body, wantedVersions(request).ifVersions),
+            body.payload === undefined ? kindOf(options, params.id) : undefined,
+          ),
         ),
     }),
   ];
 }
+
+/** What it runs now: a refusal of a change that gives no payload may quote the stored one. */
+const kindOf =
+  ({ ports }: ApiOptions, id: string) =>
+  async (): Promise<string | null> =>
+    (await ports.store.scheduleFacts(id))?.row?.spec.job.kind ?? null;
 
 async function versioned({ ports }: ApiOptions, row: ScheduleRow) {
   return { status: 200, body: scheduleJson(row, await ports.store.now()), etag: etagOf(row.version) } as const;
@@ -200,7 +209,8 @@ function runs(options: ApiOptions): readonly Endpoint[] {
       takesKey: true,
       replies: { 200: triggered, 201: triggered },
       async handle({ params, body: { key } }) {
-        const made = await answered(triggerSchedule(ports, registry, params.id, { ...optionsOf(options), key }));
+        const making = triggerSchedule(ports, registry, params.id, { ...optionsOf(options), key });
+        const made = await answered(making, kindOf(options, params.id));
         const unchanged = made.created ? {} : ({ unchanged: true } as const);
         return { status: made.created ? 201 : 200, body: made, location: `/jobs/${made.id}`, ...unchanged };
       },
@@ -212,7 +222,7 @@ function runs(options: ApiOptions): readonly Endpoint[] {
       summary: "Run times of the past that never ran; a dry run only lists them",
       body: backfillBody,
       replies: { 200: backfillPreview, 202: bulk },
-      handle: ({ params: { id }, body, caller }) => begin(id, { ...body, caller: caller.name }),
+      handle: ({ params: { id }, body, caller, shown }) => begin(id, { ...body, caller: caller.name, shown }),
     }),
   ];
 }
@@ -221,15 +231,19 @@ function runs(options: ApiOptions): readonly Endpoint[] {
 function backfiller(options: ApiOptions) {
   const { ports, registry } = options;
   const begin = bulkBeginner(options);
-  type Asked = z.infer<typeof backfillBody> & { readonly caller: string };
-  return async (id: string, { caller, pace, ...asked }: Asked): Promise<Answer> => {
+  type Asked = z.infer<typeof backfillBody> & { readonly caller: string; shown(value: unknown): Promise<unknown> };
+  return async (id: string, { caller, shown, pace, ...asked }: Asked): Promise<Answer> => {
     const how = { ...asked, dryRun: true, paceMs: pace ?? null, ...optionsOf(options) };
     const { times, failed, paceMs } = await answered(backfill(ports, registry, id, how));
-    if (asked.dryRun) return { status: 200, body: { dryRun: true, times: times.map(timeJson), failed, paceMs } };
-    const kind = (await ports.store.scheduleFacts(id))?.row?.spec.job.kind;
+    if (asked.dryRun) {
+      const seen = (await shown(failed)) as typeof failed;
+      const texts = seen.map(({ localTime, message }) => `${localTime}: ${message}`);
+      return { status: 200, body: { dryRun: true, times: times.map(timeJson), failed: texts, paceMs } };
+    }
+    const kind = await kindOf(options, id)();
     return await begin({
       action: "backfill",
-      search: { scheduleId: id, ...(kind === undefined ? {} : { kind }), ...spanOf(times, asked.to) },
+      search: { scheduleId: id, ...(kind === null ? {} : { kind }), ...spanOf(times, asked.to) },
       caller,
       matched: { count: times.filter(({ runs: isWanted }) => isWanted).length, isMore: false },
       paceMs,

@@ -130,9 +130,17 @@ export const deleted = z.object({ canceled: count }).meta({ id: "DeletedSchedule
 
 export const health = z
   .object({
-    /** `scheduler-silent`: the last pass is older than three minutes; what is due soon runs, later times wait. */
-    status: z.enum(["ok", "scheduler-silent"]),
+    /**
+     * The first that holds. `clock-behind`: the database's clock stepped back, so the age of the last pass says nothing and schedules
+     * wait. `scheduler-silent`: the last pass is older than three minutes; what is due soon runs, later times wait.
+     * `messages-resent`: a lane's messages are sent again and again.
+     */
+    status: z.enum(["ok", "clock-behind", "scheduler-silent", "messages-resent"]),
     lastPass,
+    clockBehindMs: z.number().min(0).describe("How far the database's clock stands behind the newest decision."),
+    resent: z
+      .array(z.object({ lane: z.string(), messages: count }))
+      .describe("By lane: messages that were sent again more than once and are still not confirmed."),
     version: z.string(),
     schemaVersion: z.union([z.string(), z.number()]).nullable(),
     databaseTime: time,

@@ -3,7 +3,7 @@ import { checkMigrations } from "../../adapters/postgres/migration-files.ts";
 import { loadApps } from "../../apps.ts";
 import { configProblems } from "../../config.ts";
 import { checkApps, notesOf } from "../../core/define/check.ts";
-import { checkScopes } from "../../core/define/scope.ts";
+import { checkOperators, checkScopes } from "../../core/define/scope.ts";
 import { describe, type Problem } from "../../core/define/problem.ts";
 import { checkSettings, missingSettings } from "../../lane-settings.ts";
 import { type Project, stageNames } from "../../project.ts";
@@ -108,6 +108,7 @@ async function reportOf(
   const problems = [
     ...checkApps(apps, name, stageNames(project)),
     ...checkScopes(stage, apps),
+    ...checkOperators(stage),
     ...checkMigrations(apps),
   ];
   const all = [...problems, ...builtProblems(() => topology(apps, stage), { stage, env }, problems.length === 0)];

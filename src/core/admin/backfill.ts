@@ -41,6 +41,14 @@ export interface BackfillEntry {
   readonly runs: boolean;
 }
 
+/** A time for which no payload could be made. */
+export interface FailedTime {
+  readonly localTime: string;
+  /** Of the version in force then: the message may quote its payload. */
+  readonly kind: string;
+  readonly message: string;
+}
+
 export interface BackfillReport {
   readonly dryRun: boolean;
   readonly times: readonly BackfillEntry[];
@@ -48,12 +56,11 @@ export interface BackfillReport {
   readonly added: number;
   /** Rows that were SKIPPED or COALESCED and are PLANNED again. */
   readonly again: number;
-  /** Times for which no payload could be made. */
-  readonly failed: readonly string[];
+  readonly failed: readonly FailedTime[];
   readonly paceMs: number;
 }
 
-type BackfillPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint">;
+type BackfillPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
 
 /** The slot of a schedule's backfilled jobs: one at a time, apart from on-time and caught-up jobs. */
 export const backfillKey = (id: string): string => `backfill:${id}`;
@@ -150,17 +157,18 @@ async function withJobs(
   registry: Registry,
   todo: readonly Wanted[],
   { row, stage }: { readonly row: ScheduleRow; readonly stage: string },
-): Promise<{ made: readonly BackfillTime[]; failed: readonly string[] }> {
+): Promise<{ made: readonly BackfillTime[]; failed: readonly FailedTime[] }> {
   const trace = ports.random.id();
   const made: BackfillTime[] = [];
-  const failed: string[] = [];
+  const failed: FailedTime[] = [];
   for (const { interval, time } of todo) {
     const then: ScheduleRow = { ...row, version: interval.version, spec: interval.spec };
     const definition = definitionOfKind(registry, interval.spec.job.kind);
     const decision = { time, outcome: "PLANNED", reason: null, isCatchUp: true, missedCount: 0, dueAt: null } as const;
     const { occurrence, failure } = await plannedRow(then, decision, definition, { registry, stage, trace });
     if (occurrence.job === null) {
-      failed.push(`${time.localTime}: ${failure?.message ?? "no payload"}`);
+      const { localTime } = time;
+      failed.push({ localTime, kind: definition.id, message: failure?.message ?? "no payload" });
       continue;
     }
     const slotKeys = occurrence.job.slotKeys.map((key) => (key === `catchup:${row.id}` ? backfillKey(row.id) : key));

@@ -5,7 +5,7 @@ import { afterCommit } from "../delivery/after-commit.ts";
 import { movedHook } from "../delivery/settled-hook.ts";
 import { canceledTasks } from "../work/stop-tasks.ts";
 
-type ControlPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint" | "launcher">;
+type ControlPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "launcher">;
 
 /**
  * Cancels jobs that are not final. A running handler is aborted at its worker's next heartbeat, and a task is stopped; the

@@ -83,6 +83,9 @@ function running(job: JobView, now: Instant): JobExplanation {
   return say("running", `it runs since ${iso(job.startedAt ?? now)} on ${where}`);
 }
 
+/** Its message is the cause of its worker's end. */
+const lostCode = "WORKER_LOST";
+
 function ended(job: JobView, { lastReason, failedFirst }: WaitingFacts, slot: SlotHolders | null): JobExplanation {
   if (job.state === "SKIPPED" && lastReason === reasons.lockHeld) {
     const holders = slot?.holders.map(({ jobId }) => jobId) ?? [];
@@ -90,7 +93,8 @@ function ended(job: JobView, { lastReason, failedFirst }: WaitingFacts, slot: Sl
     return say("lock", sentence, { waitsFor: holders, advice: `run it again: belfry jobs retry ${job.id}` });
   }
   // A job that was ended after a failed try has that try's error, and the reason that counts is the later one.
-  const why = job.state === "FAILED" ? (job.errorCode ?? lastReason) : (lastReason ?? job.errorCode);
+  const error = job.errorCode === lostCode ? `${lostCode}: ${job.errorMessage}` : job.errorCode;
+  const why = job.state === "FAILED" ? (error ?? lastReason) : (lastReason ?? error);
   const at = job.finishedAt === null ? "" : ` at ${iso(job.finishedAt)}`;
   const isUpstream = job.state === "SKIPPED" && lastReason === reasons.upstream;
   if (failedFirst !== null && (isUpstream || job.state === "SUCCESS")) {

@@ -9,7 +9,7 @@ import { afterCommit } from "../delivery/after-commit.ts";
 import type { Bulk } from "../ports/bulk.ts";
 import type { Operations } from "../ports/operations.ts";
 
-type BulkPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint" | "launcher" | "random">;
+type BulkPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "launcher" | "random">;
 
 /**
  * Does one page of the oldest bulk action that no other process works on.
@@ -55,8 +55,8 @@ async function runBackfill(
       ...asked,
       onPage: ({ added, again }) => advance(added + again, 0, false),
     });
-    for (const problem of failed)
-      ports.log.error("no payload for a time of a backfill", { schedule: scheduleId, problem });
+    for (const { message: problem, ...time } of failed)
+      ports.log.error("no payload for a time of a backfill", { schedule: scheduleId, ...time, problem });
     await advance(0, failed.length, true);
   } catch (error) {
     if (!(error instanceof ScheduleRefused)) throw error;

@@ -6,7 +6,7 @@ import { type AskedBy, mergeAftermaths, type Ports, type RunView, type StartedRu
 import { afterCommit } from "../delivery/after-commit.ts";
 import { isGraph, planRun } from "../work/run-graph.ts";
 
-type ControlPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint" | "launcher">;
+type ControlPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint" | "launcher">;
 
 /** Continues from the failures; successes are not repeated. @returns the jobs that run again. */
 export async function resumeRun(
@@ -80,12 +80,12 @@ async function writeAgain(
   ports: ControlPorts,
   definition: JobDefinition,
   { id, kind, version, input, onFailure }: RunView,
-  { key, trace, stage }: RerunOptions & { readonly key: string; readonly trace: string },
+  { key, trace }: RerunOptions & { readonly key: string; readonly trace: string },
 ): Promise<Started | null> {
   const { retentionMs } = definition;
   if ((await ports.store.runs({ kinds: [kind], key, limit: 1 })).length > 0) return null;
   const slotKeys = slotKeysOf(definition);
-  const job = newJob(definition, stage, { payload: null, key, dueAt: null, delayMs: 0, trace, slotKeys });
+  const job = newJob(definition, { payload: null, key, dueAt: null, delayMs: 0, trace, slotKeys });
   await ports.store.installSlots(slotGroupsOf(definition));
   return await ports.store.transaction(async (tx) => {
     const { results, aftermath } = await ports.store.insert([job], { tx });

@@ -10,7 +10,7 @@ import { slotGroupsOfSchedule } from "../scheduler/overlap.ts";
 import { operationsLimits } from "../ports/operations-limits.ts";
 import type { NewPause } from "../ports/pause.ts";
 import type { Ports } from "../ports/ports.ts";
-import { describe, ProblemList } from "../define/problem.ts";
+import { describe, type Problem, ProblemList } from "../define/problem.ts";
 import { secondText } from "../calendar/wall-time.ts";
 import type { GapRule, OverlapReadings, ScheduleRow, ScheduleSpec } from "../ports/schedule.ts";
 import type { ScheduleChangeOptions, ScheduleRefusal } from "../ports/schedule-store.ts";
@@ -35,7 +35,7 @@ export interface ScheduleInput extends Omit<SchedulePolicies, "startAt" | "endAt
   readonly enabled?: boolean;
 }
 
-type ControlPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint">;
+type ControlPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
 
 /** @throws ScheduleRefused when something is wrong with it, all problems together, or the id is taken. */
 export async function createSchedule(
@@ -121,11 +121,16 @@ function specOfInput(registry: Registry, input: ScheduleInput, stage: string): S
   const payload = fixedPayload(input.payload, definition, problems);
   const { specFor } = specMaker(input as PlainOptions, definition, payload, problems);
   if (problems.found.length > 0) {
-    throw new ScheduleRefused("invalid-schedule", problems.found.map(describe).join("\n"), problems.found);
+    const found = problems.found.map(withoutPayload);
+    throw new ScheduleRefused("invalid-schedule", found.map(describe).join("\n"), found);
   }
   const app = registry.apps.find((each) => each.jobs.includes(definition));
   return specFor(stage, app?.name ?? "api");
 }
+
+/** It may be the stored one, which who asks for a change of something else may not see. */
+const withoutPayload = (problem: Problem): Problem =>
+  /^(payload|key)\b/.test(problem.field) ? { ...problem, value: "(value)" } : problem;
 
 /** Before its jobs, which may name only existing groups. */
 async function installSlots(ports: ControlPorts, registry: Registry, spec: ScheduleSpec): Promise<void> {

@@ -16,7 +16,7 @@ export function checkApps(
 ): readonly Problem[] {
   const own = apps.flatMap((app) => [
     ...(app.problems ?? []),
-    ...app.jobs.flatMap((job) => [...job.problems, ...checkJob(job, app, stages)]),
+    ...app.jobs.flatMap((job) => [...job.problems, ...checkJob(job, app)]),
     ...app.schedules.flatMap((schedule) => [
       ...(schedule.problems ?? []),
       ...checkSchedule(schedule, stage, stages),
@@ -33,13 +33,12 @@ export function checkApps(
   ];
 }
 
-function checkJob(job: JobDefinition, app: AppDefinition, stages: readonly string[] | undefined): readonly Problem[] {
+function checkJob(job: JobDefinition, app: AppDefinition): readonly Problem[] {
   const problems = new ProblemList(`job "${job.id}"`);
   if (job.lane !== "default" && !Object.hasOwn(app.lanes, job.lane)) {
     const fix = `add lanes: { "${job.lane}": {} } to the app, or use one of ${["default", ...Object.keys(app.lanes)].join(", ")}`;
     problems.add("lane", job.lane, `is not a lane of app "${app.name}"`, fix);
   }
-  checkStages(problems, "lock.ttl", job.lock?.ttlMs, stages);
   return problems.found;
 }
 

@@ -11,7 +11,7 @@ export interface Job<I> {
    * Writes the job and, after the commit, sends its message.
    * A second call with the same key returns the existing job with `created: false`.
    * @throws InvalidPayload when the payload does not fit the schema, with the path of each issue.
-   * @throws KeyConflict when the key exists with another payload; shows both hashes.
+   * @throws KeyConflict when the key exists with another payload.
    */
   enqueue(payload: I, options?: EnqueueOptions): Promise<Enqueued>;
   /** Like `enqueue` for many, 1,000 rows a statement; answers in the order of the input. */

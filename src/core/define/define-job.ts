@@ -13,7 +13,6 @@ import { ProblemList } from "./problem.ts";
 import { checkPayload } from "./schema.ts";
 import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
 import { sizeFrom } from "./task-size.ts";
-import { type PerStage, mapStages } from "./stage.ts";
 
 export interface RetryOptions {
   /** Attempts that may fail, 1 to 1,000; 1 means no retry. */
@@ -55,8 +54,11 @@ export interface JobLimits<P> {
   readonly retention?: Duration;
   /** After this time without a heartbeat the job counts as lost and is run again. Default 20s. */
   readonly lease?: Duration;
-  /** Only one job with this lock runs at a time; another becomes SKIPPED `lock-held`. `ttl` takes the place of `lease`. */
-  readonly lock?: { readonly name?: string; readonly ttl?: PerStage<Duration> };
+  /**
+   * Only one job with this lock runs at a time; another becomes SKIPPED `lock-held`. The lock has no time of its own: it ends
+   * with the attempt that holds it, and a lost attempt hands it on to the next one of its job. Default name: the job's id.
+   */
+  readonly lock?: { readonly name?: string };
   /** SQL only: runs in the transaction that writes the outcome, also of a rescue or a cancel. Not for a try that a stopping worker gives back. */
   onSettled?(payload: P, settled: SettledJob, tx: Tx): Promise<void>;
 }
@@ -204,7 +206,9 @@ function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems
     secrets: options.secrets,
     timeoutMs: timeoutFrom(options.timeout, runOn, problems),
     leaseMs: readDuration(problems, "lease", options.lease, {
-      ...leaseBounds,
+      min: contractLimits.leaseMsMin,
+      max: contractLimits.leaseMsMax,
+      because: `${contractLimits.heartbeatsPerLease} heartbeats have to fit into it`,
       fallback: contractLimits.leaseMsDefault,
     }),
     retentionMs: readDuration(problems, "retention", options.retention, retention),
@@ -220,12 +224,6 @@ function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems
     lock: lockFrom(options, problems),
   };
 }
-
-const leaseBounds = {
-  min: contractLimits.leaseMsMin,
-  max: contractLimits.leaseMsMax,
-  because: `${contractLimits.heartbeatsPerLease} heartbeats have to fit into it`,
-};
 
 function timeoutFrom(timeout: Duration | undefined, runOn: "lambda" | "fargate", problems: ProblemList): number {
   const bounds =
@@ -246,13 +244,7 @@ function lockFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: 
       "choose a shorter name",
     );
   }
-  const ttlMs = mapStages(options.lock.ttl ?? {}, (ttl, stage) =>
-    readDuration(problems, stage === null ? "lock.ttl" : `lock.ttl.${stage}`, ttl, {
-      ...leaseBounds,
-      fallback: contractLimits.leaseMsDefault,
-    }),
-  );
-  return { name, ttlMs };
+  return { name };
 }
 
 function retryFrom(retry: RetryOptions | undefined, problems: ProblemList): RetryPolicy {

@@ -37,7 +37,7 @@ export interface JobDefinition {
   readonly onAmbiguous: "retry" | "park";
   /** Jobs of this kind at once, exact; null is no cap. */
   readonly concurrency: number | null;
-  readonly lock: { readonly name: string; readonly ttlMs: ByStage<number> } | null;
+  readonly lock: { readonly name: string } | null;
   /** Applies the schema: the value a handler gets has its defaults. */
   readonly check: (payload: unknown) => PayloadCheck | Promise<PayloadCheck>;
   readonly key: ((payload: unknown) => string) | null;

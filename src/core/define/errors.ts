@@ -76,7 +76,7 @@ export class InvalidPayload extends Error {
   }
 }
 
-/** The key exists with another payload. */
+/** The key exists with another payload. It says nothing of either payload: who may not see one could compare guesses. */
 export class KeyConflict extends Error {
   override readonly name = "KeyConflict";
   /** @internal */
@@ -84,18 +84,12 @@ export class KeyConflict extends Error {
     return isOf(this === KeyConflict, "KeyConflict", this, value);
   }
   readonly detail: Json;
-  constructor(
-    kind: string,
-    key: string,
-    jobId: string,
-    { existingHash, hash }: { existingHash: string; hash: string },
-  ) {
+  constructor(kind: string, key: string, jobId: string) {
     super(
-      `key "${key}" of "${kind}" already belongs to job ${jobId} with another payload ` +
-        `(its hash ${existingHash.slice(0, 12)}, yours ${hash.slice(0, 12)}): use another key, or enqueue the same payload`,
+      `key "${key}" of "${kind}" already belongs to job ${jobId} with another payload: use another key, or enqueue the same payload`,
     );
     Object.defineProperty(this, errorBrand, { value: "KeyConflict" });
-    this.detail = { jobId, existingHash, hash };
+    this.detail = { jobId };
   }
 }
 

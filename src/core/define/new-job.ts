@@ -2,7 +2,6 @@ import { reasons } from "../job/reasons.ts";
 import type { JobDefinition } from "./definition.ts";
 import type { Instant, Json, NewJob, SlotGroup } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
-import { valueFor } from "./stage.ts";
 
 export interface JobInput {
   /** What the caller passed, as `checkedInput` gave it back. The schema's defaults are applied when the handler runs. */
@@ -17,8 +16,8 @@ export interface JobInput {
   readonly slotKeys: readonly string[];
 }
 
-/** The row of a definition and an input. A job's lease is its lock's ttl when it has a lock. */
-export function newJob(definition: JobDefinition, stage: string, input: JobInput): NewJob {
+/** The row of a definition and an input. */
+export function newJob(definition: JobDefinition, input: JobInput): NewJob {
   return {
     kind: definition.id,
     key: checkedKey(definition.id, input.key),
@@ -28,7 +27,7 @@ export function newJob(definition: JobDefinition, stage: string, input: JobInput
     dueAt: input.dueAt,
     delayMs: input.delayMs,
     expiresAt: input.expiresAt ?? null,
-    leaseMs: leaseMsOf(definition, stage),
+    leaseMs: definition.leaseMs,
     maxAttempts: definition.retry.maxAttempts,
     retentionMs: definition.retentionMs,
     slotKeys: input.slotKeys,
@@ -50,10 +49,6 @@ export function slotGroupsOf(definition: JobDefinition): readonly SlotGroup[] {
 
 export const slotKeysOf = (definition: JobDefinition): readonly string[] =>
   slotGroupsOf(definition).map((group) => group.key);
-
-export function leaseMsOf(definition: JobDefinition, stage: string): number {
-  return valueFor(stage, definition.lock?.ttlMs) ?? definition.leaseMs;
-}
 
 /**
  * JSON with sorted keys, so that equal inputs have equal text. `undefined` (a void payload) is `null`.

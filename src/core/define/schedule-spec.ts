@@ -6,7 +6,7 @@ import type { JobDefinition } from "./definition.ts";
 import type { Json } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { readMisfire } from "./misfire.ts";
-import { leaseMsOf, slotKeysOf } from "./new-job.ts";
+import { slotKeysOf } from "./new-job.ts";
 import type { ProblemList } from "./problem.ts";
 import type { Expression, GapRule, Launch, OverlapReadings, ScheduleSpec } from "../ports/schedule.ts";
 import { readChoice, readDuration } from "./setting.ts";
@@ -70,7 +70,7 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
     job: {
       kind: job.id,
       lane: job.lane,
-      leaseMs: leaseMsOf(job, stage),
+      leaseMs: job.leaseMs,
       maxAttempts: job.retry.maxAttempts,
       retentionMs: job.retentionMs,
       slotKeys: slotKeysOf(job),

@@ -12,7 +12,7 @@ import { movedHook } from "./settled-hook.ts";
  * @returns the messages to give back, because their outcome is unknown.
  */
 export async function drain(
-  ports: Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">,
+  ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint">,
   registry: Registry,
   records: readonly QueueRecord[],
   { lane }: { readonly lane: string },
@@ -42,7 +42,7 @@ export async function drain(
 }
 
 async function settleUndelivered(
-  ports: Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">,
+  ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint">,
   registry: Registry,
   messages: readonly Message[],
 ): Promise<void> {

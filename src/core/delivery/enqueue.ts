@@ -86,7 +86,7 @@ const noCells = (kind: string, cell: string): string =>
 /** Validates everything before the first write, so that a bad item leaves nothing half-written. */
 export async function prepare(
   definition: JobDefinition,
-  { stage, trace }: { readonly stage: string; readonly trace: string },
+  { trace }: { readonly stage: string; readonly trace: string },
   items: readonly EnqueueItem[],
 ): Promise<readonly NewJob[]> {
   const jobs: NewJob[] = [];
@@ -97,7 +97,7 @@ export async function prepare(
     const checked = checking instanceof Promise ? await checking : checking;
     if (!checked.ok) throw new InvalidPayload(definition.id, checked.issues);
     jobs.push(
-      newJob(definition, stage, {
+      newJob(definition, {
         ...input,
         key: item.key ?? definition.key?.(checked.value) ?? null,
         dueAt: dueAtOf(definition.id, item.dueAt),
@@ -134,7 +134,7 @@ function delayOf(kind: string, delayMs: number | undefined): number {
 function refuseConflicts(jobs: readonly NewJob[], answers: readonly InsertResult[]): void {
   for (const [index, job] of jobs.entries()) {
     const answer = answers[index];
-    if (answer?.conflict != null) throw new KeyConflict(job.kind, job.key ?? "", answer.id, answer.conflict);
+    if (answer?.isConflict === true) throw new KeyConflict(job.kind, job.key ?? "", answer.id);
   }
 }
 

@@ -2,7 +2,7 @@ import { deliveryLimits } from "../ports/delivery-limits.ts";
 import type { Fence, OutboxBatch, Ports } from "../ports/ports.ts";
 import { sendOutbox } from "./send.ts";
 
-type RelayPorts = Pick<Ports, "store" | "queue" | "log" | "crashPoint">;
+type RelayPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint">;
 
 interface RelayOptions {
   readonly lane?: string | undefined;
@@ -12,36 +12,26 @@ interface RelayOptions {
 
 /**
  * Dispatches the waiting rows that are due within the dispatch window: rows of the future, and rows that were missed.
- * The next batch is read while two are sent, because the queue is slower than the database.
+ * Two batches are sent at once, because the queue is slower than the database; each is sent as soon as it is claimed, since
+ * a claimed batch that waits would be taken for one whose sender died.
  */
 export async function relay(ports: RelayPorts, options: RelayOptions = {}): Promise<Record<string, number>> {
   let rows = 0;
   let sending: Promise<unknown> = Promise.resolve();
-  let next: Promise<readonly OutboxBatch[]> | null = claimDue(ports, options);
   try {
-    for (let round = 1; next !== null; round += 1) {
-      const outbox: readonly OutboxBatch[] = await next;
-      const moved = count(outbox);
-      const goesOn =
-        moved >= deliveryLimits.relayRowsMax &&
-        round < deliveryLimits.relayRoundsMax &&
-        options.signal?.aborted !== true;
-      next = goesOn ? thrownWhenAwaited(claimDue(ports, options)) : null;
+    for (let round = 0; round < deliveryLimits.relayRoundsMax; round += 1) {
+      const outbox = await claimDue(ports, options);
       const before = sending;
-      sending = thrownWhenAwaited(sendOutbox(ports, outbox));
+      sending = sendOutbox(ports, outbox);
       await before;
+      const moved = count(outbox);
       rows += moved;
+      if (moved < deliveryLimits.relayRowsMax || options.signal?.aborted === true) break;
     }
   } finally {
     await sending;
   }
   return { relayed: rows };
-}
-
-/** Keeps a failure from being an unhandled rejection until the promise is awaited. */
-function thrownWhenAwaited<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {});
-  return promise;
 }
 
 async function claimDue(ports: RelayPorts, options: RelayOptions): Promise<readonly OutboxBatch[]> {
@@ -56,7 +46,8 @@ async function claimDue(ports: RelayPorts, options: RelayOptions): Promise<reado
 
 /**
  * Sends open outbox batches again, page by page, until none is left or a queue refuses some. An hour of failed sends can be
- * many pages, because each enqueue has its own batch.
+ * many pages, because each enqueue has its own batch. What was sent again before is counted by lane: a first time is usual,
+ * as after an enqueue in a transaction of the caller's; a second one means that sending fails.
  */
 export async function resendOpen(
   ports: RelayPorts,
@@ -67,9 +58,13 @@ export async function resendOpen(
     const outbox = await ports.store.reopen({
       olderThanMs: deliveryLimits.outboxOpenMs,
       limit: deliveryLimits.batchesResentMax,
+      messagesMax: deliveryLimits.messagesResentMax,
       lane: options.lane,
       fence: options.fence,
     });
+    for (const { lane, messages, resent: times } of outbox) {
+      if (times > 1) ports.metrics.add("messages.resent", messages.length, "Count", { lane });
+    }
     const open = count(outbox);
     resent += open;
     if ((await sendOutbox(ports, outbox)) < open || open === 0) break;

@@ -8,7 +8,7 @@ import { resolveOnce } from "./resolve.ts";
  * remains, because a concurrent writer may have appended after a round read.
  */
 export async function resolveRuns(
-  ports: Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">,
+  ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint">,
   options: {
     readonly runs: readonly RunId[] | "all";
     readonly rounds: number;

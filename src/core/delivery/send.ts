@@ -2,8 +2,9 @@ import type { JobId } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { deliveryLimits } from "../ports/delivery-limits.ts";
 import type { OutboxBatch, OutMessage, Ports } from "../ports/ports.ts";
+import { type Keeping, keeping } from "./keep-batches.ts";
 
-type SendPorts = Pick<Ports, "store" | "queue" | "log" | "crashPoint">;
+type SendPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "crashPoint">;
 
 interface Outgoing {
   readonly outboxId: string;
@@ -17,29 +18,33 @@ interface OutgoingCall {
 }
 
 /**
- * Sends committed outbox batches, ten messages a call, and confirms what the queue accepted.
- * Never throws: an unconfirmed batch stays open, and the next worker or pass sends it again. After a few calls without an
+ * Sends committed outbox batches, ten messages a call, and confirms what the queue accepted; sending that takes longer than
+ * a second keeps its batches from other senders.
+ * Never throws: what is not confirmed stays open, and the next worker or pass sends it again. After a few calls without an
  * answer a lane is not called again.
  * @returns how many messages the queue accepted.
  */
 export async function sendOutbox(ports: SendPorts, outbox: readonly OutboxBatch[]): Promise<number> {
   if (outbox.length === 0) return 0;
-  const unsent = new Map<string, JobId[]>(outbox.map((batch) => [batch.id, []]));
+  const kept = keeping(ports, outbox);
   const calls = inCalls(outbox);
   const unanswered = new Map<string, number>();
+  let accepted = 0;
   let next = 0;
   const sender = async (): Promise<void> => {
     for (let call = calls[next++]; call !== undefined; call = calls[next++]) {
-      const left = isAway(unanswered, call.lane) ? call.items : await sendCall(ports, call, unanswered);
-      for (const refused of left) unsent.get(refused.outboxId)?.push(refused.message.jobId);
+      if (isAway(unanswered, call.lane)) continue;
+      for (const { outboxId, message } of await sendCall(ports, call, { kept, unanswered })) {
+        kept.accepted(outboxId, message.jobId);
+        accepted += 1;
+      }
     }
   };
   await Promise.all(Array.from({ length: Math.min(deliveryLimits.sendConcurrencyMax, calls.length) }, sender));
   await ports.crashPoint("relay.sent");
-  await confirm(ports, unsent);
+  await confirm(ports, await kept.end());
   await ports.crashPoint("relay.confirmed");
-  const offered = calls.reduce((sum, { items }) => sum + items.length, 0);
-  return offered - [...unsent.values()].reduce((sum, ids) => sum + ids.length, 0);
+  return accepted;
 }
 
 function inCalls(outbox: readonly OutboxBatch[]): OutgoingCall[] {
@@ -65,33 +70,34 @@ const isAway = (unanswered: ReadonlyMap<string, number>, lane: string): boolean 
 
 const callsWithout = (unanswered: ReadonlyMap<string, number>, lane: string): number => unanswered.get(lane) ?? 0;
 
-/** @returns what must stay open: refused by the queue, or unknown because the call failed. */
+/** @returns what the queue accepted. What it refused must stay open, as what is unknown because the call failed. */
 async function sendCall(
   ports: SendPorts,
-  call: OutgoingCall,
-  unanswered: Map<string, number>,
+  { lane, items }: OutgoingCall,
+  { kept, unanswered }: { readonly kept: Keeping; readonly unanswered: Map<string, number> },
 ): Promise<readonly Outgoing[]> {
+  const own = await kept.ownOf(items);
+  if (own.length === 0) return [];
   try {
     const { failed } = await ports.queue.send(
-      call.lane,
-      call.items.map((item) => item.message),
+      lane,
+      own.map((item) => item.message),
     );
-    return failed.flatMap((index) => call.items[index] ?? []);
+    return own.filter((_, index) => !failed.includes(index));
   } catch (error) {
-    unanswered.set(call.lane, callsWithout(unanswered, call.lane) + 1);
-    ports.log.warn("send failed; the outbox batch stays open", {
-      lane: call.lane,
-      messages: call.items.length,
-      error,
-    });
-    return call.items;
+    unanswered.set(lane, callsWithout(unanswered, lane) + 1);
+    ports.log.warn("send failed; the outbox batch stays open", { lane, messages: own.length, error });
+    return [];
   }
 }
 
-async function confirm(ports: SendPorts, unsent: ReadonlyMap<string, readonly JobId[]>): Promise<void> {
+async function confirm(
+  ports: SendPorts,
+  unsent: readonly { readonly id: string; readonly failed: readonly JobId[] }[],
+): Promise<void> {
   try {
-    await ports.store.confirm([...unsent].map(([id, ids]) => ({ id, failed: ids })));
+    await ports.store.confirm(unsent);
   } catch (error) {
-    ports.log.warn("confirm failed; the messages will be sent twice", { outbox: unsent.size, error });
+    ports.log.warn("confirm failed; the messages will be sent twice", { outbox: unsent.length, error });
   }
 }

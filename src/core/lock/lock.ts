@@ -1,5 +1,6 @@
 import { contractLimits } from "../job/contract-limits.ts";
 import { secondMs } from "../job/units.ts";
+import type { Instant } from "../job/job.ts";
 import { lockLimits } from "./lock-limits.ts";
 import type { LockItem, Ports } from "../ports/ports.ts";
 
@@ -27,7 +28,7 @@ export type Acquired =
   | { readonly got: "held"; readonly by: string }
   | { readonly got: "outage"; readonly error: unknown };
 
-type LockPorts = Pick<Ports, "locks" | "clock" | "random" | "log">;
+type LockPorts = Pick<Ports, "locks" | "clock" | "random" | "log"> & { readonly store: Pick<Ports["store"], "now"> };
 
 export interface AcquireOptions {
   readonly name: string;
@@ -41,13 +42,16 @@ export interface AcquireOptions {
 interface Silence {
   readonly rvn: string;
   readonly sinceMs: number;
+  /** The database's clock when this process's timer stood at 0; null when the database did not answer. */
+  readonly startedAt: Instant | null;
   readonly isLogged: boolean;
 }
 
 /**
  * Waits at most one lease of a silent holder; answers `held` as soon as the holder shows a sign of life.
- * What it saw is kept in the item, so that the next task goes on from there when this one dies while it waits. Each adds
- * only its own elapsed time to what it found: no two clocks are compared.
+ * What it saw is kept in the item, so that the next task goes on from there when this one dies while it waits. Each adds its own
+ * elapsed time to what it found, and the time since that was written by the database's clock, up to half a lease: no clocks of
+ * two hosts are compared.
  */
 export async function acquireLock(ports: LockPorts, options: AcquireOptions): Promise<Acquired> {
   const { lockOutageMs: outageMs, lockErrorRetriesMax } = lockLimits;
@@ -77,23 +81,38 @@ async function acquireOnce(ports: LockPorts, options: AcquireOptions, before: Si
   if (item?.owner === options.owner) return hold(ports, options, item.fence);
   if (item === null || item.owner === null) return take(ports, options, null);
   if (before !== null && before.rvn !== item.rvn) return { got: "held", by: item.owner };
+  const { startedAt, sinceMs } = before === null ? await firstLook(ports, item) : before;
   const nowMs = ports.clock.elapsedMs();
-  const sinceMs = Math.min(before?.sinceMs ?? nowMs, nowMs - item.silentMs);
-  if (nowMs - sinceMs >= item.leaseMs) return take(ports, options, item.rvn);
-  return watch(
-    ports,
-    { ...item, owner: item.owner, name: options.name },
-    { sinceMs, isLogged: before?.isLogged === true },
-  );
+  // Another watcher may have seen more since.
+  const seen = { startedAt, sinceMs: Math.min(sinceMs, nowMs - item.silentMs) };
+  if (nowMs - seen.sinceMs >= item.leaseMs) return take(ports, options, item.rvn);
+  const isLogged = before?.isLogged === true;
+  return watch(ports, { ...item, owner: item.owner, name: options.name }, { ...seen, isLogged });
+}
+
+/** What earlier tasks saw, and the time since then: its `rvn` is the same, so the holder was silent in between too. */
+async function firstLook(
+  { store, clock, log }: LockPorts,
+  { silentMs, seenAt, leaseMs }: LockItem,
+): Promise<Pick<Silence, "sinceMs" | "startedAt">> {
+  const now = await store.now().catch((error: unknown) => {
+    log.warn("the time since the last look at the lock is not known; it does not count", { error });
+    return null;
+  });
+  const nowMs = clock.elapsedMs();
+  const gapMs = now === null || seenAt === null ? 0 : Math.max(0, now - seenAt);
+  const countedMs = Math.min(gapMs, leaseMs * lockLimits.lockGapShareMax);
+  return { sinceMs: nowMs - silentMs - countedMs, startedAt: now === null ? null : now - nowMs };
 }
 
 async function watch(
   ports: LockPorts,
   { name, owner, rvn, leaseMs }: LockItem & { readonly name: string; readonly owner: string },
-  { sinceMs, isLogged }: Omit<Silence, "rvn">,
+  { sinceMs, startedAt, isLogged }: Omit<Silence, "rvn">,
 ): Promise<Step> {
-  const silentMs = ports.clock.elapsedMs() - sinceMs;
-  if (silentMs > 0) await ports.locks.observe(name, { rvn, silentMs });
+  const nowMs = ports.clock.elapsedMs();
+  const silentMs = nowMs - sinceMs;
+  await ports.locks.observe(name, { rvn, silentMs, seenAt: startedAt === null ? null : startedAt + nowMs });
   const isSilent = silentMs >= leaseMs / lockLimits.lockLooksPerLease;
   if (isSilent && !isLogged) {
     const text = `waiting for ${owner}, silent for ${Math.floor(silentMs / secondMs)} s`;
@@ -102,7 +121,7 @@ async function watch(
   const leftMs = leaseMs - (ports.clock.elapsedMs() - sinceMs);
   return {
     got: "watch",
-    silence: { rvn, sinceMs, isLogged: isSilent },
+    silence: { rvn, sinceMs, startedAt, isLogged: isSilent },
     waitMs: Math.max(1, Math.min(leftMs, leaseMs / lockLimits.lockLooksPerLease)),
   };
 }

@@ -13,8 +13,15 @@ export const deliveryLimits = {
   earlyMessageWaitMsMax: 2_000,
   earlyClaimRoundsMax: 3,
   stuckMessageDelayMs: 1_000,
+  /** A batch that its sender did not keep for so long is sent again by another process. */
   outboxOpenMs: 5_000,
-  batchesResentMax: 20,
+  /** How often a sender keeps its batches; what is sent within the first such interval is only confirmed. */
+  outboxKeptMs: 1_000,
+  /** Of one page: some four seconds of calls that take 300 ms each. */
+  batchesResentMax: 200,
+  messagesResentMax: 500,
+  /** A lane with more open batches is not searched for lost messages, as most of its jobs were never sent. */
+  batchesReadMax: 1_000,
   wakeRowsMax: 100,
   /** Keys with held jobs that one pass looks at; the next pass goes on behind them. */
   wakeKeysMax: 200,

@@ -82,6 +82,9 @@ export const operationsLimits = {
   deadRowsMin: 10_000,
   oldTransactionMs: 1_000,
   clockBehindMs: 1_000,
+  /** A lane with more messages that are sent again and again is not well. */
+  resentMessagesMax: 100,
+  resentBatchesReadMax: 10_000,
   /** A wake, a task's start and a dead holder's lease take less; once this old, the last pass is one that is missing. */
   passAgeMsMax: 180_000,
   failureGroupsMax: 200,
@@ -116,8 +119,12 @@ export const operationsLimits = {
   gatheredBytesMax: 4 * 1024 * 1024,
   /** How long batched requests wait for a key that another transaction holds; then the request with that key waits alone. */
   gatheredLockWaitMs: 100,
+  /** What a probe waits for: load balancers and container agents give up after a few seconds. */
+  probeMsMax: 2_000,
   /** Requests that wait alone for a held key, each on its own connection; more are refused. */
   heldKeysMax: 2,
+  /** How long an API goes on with what it read of the marks of earlier releases. */
+  marksKnownMs: 10_000,
   /** Of the newest changes, when those of one object are wanted. */
   auditsSearchedMax: 20_000,
 } as const;

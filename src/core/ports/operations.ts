@@ -11,6 +11,7 @@ import type { ReaderPlace, StreamCursor, StreamEvent, StreamPage } from "./event
 import type { KindFigures } from "./kind-figures.ts";
 import type { NewPause } from "./pause.ts";
 import type { RunMaps } from "./run-map.ts";
+import type { Secrecy } from "./secrecy.ts";
 import type { ScheduleOutcomes } from "./schedule-outcome.ts";
 import type { WaitingFacts } from "./waiting.ts";
 import type {
@@ -24,11 +25,12 @@ import type {
   Minute,
   SlotHolders,
   SlotUse,
+  Trouble,
   WorkerView,
 } from "./overview.ts";
 
 /** No call reads a whole table: what may be large is counted up to a bound, and the answer says so. */
-export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigures {
+export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigures, Secrecy {
   jobs(options: { search: JobSearch; sort: JobSort; cursor: string | null; limit: number }): Promise<JobPage>;
   /** By ids; unknown ids are left out. Large payloads are null, as in lists. */
   jobsById(
@@ -66,6 +68,7 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
   probeDisk(): Promise<void>;
   /** @param overdueMs occurrences PLANNED for longer ago are counted, up to a bound. */
   health(overdueMs: number): Promise<Health>;
+  trouble(): Promise<Trouble>;
   failures(): Promise<Failures>;
   /** Each part of which something has left or should have; none in a stage without an archive. */
   archived(): Promise<readonly Archived[]>;

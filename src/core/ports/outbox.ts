@@ -13,9 +13,21 @@ export interface OutMessage extends Message {
   readonly delayMs: number;
 }
 
-/** Messages that one committed statement decided to send. An unconfirmed batch is sent again by the next process that finds it. */
+/**
+ * Messages that one committed statement decided to send. The next process that finds it sends it again, when its sender has
+ * neither confirmed nor kept it for `deliveryLimits.outboxOpenMs`.
+ */
 export interface OutboxBatch {
   readonly id: string;
+  /** How often it was taken to be sent again; the fence of its sender. */
+  readonly resent: number;
   readonly lane: string;
   readonly messages: readonly OutMessage[];
+}
+
+/** A batch that is being sent, with the messages that the queue has not accepted yet. */
+export interface KeptBatch {
+  readonly id: string;
+  readonly resent: number;
+  readonly unsent: readonly JobId[];
 }

@@ -84,6 +84,14 @@ export interface LastPass {
   readonly ageMs: number;
 }
 
+/** What makes a stage unwell although passes go on. */
+export interface Trouble {
+  /** How far the database's clock stands behind the newest decision or the last pass: 0 when it did not step back. */
+  readonly clockBehindMs: number;
+  /** Messages that were sent again more than once and are still not confirmed, by lane; none are left out. */
+  readonly resent: readonly { readonly lane: string; readonly messages: number }[];
+}
+
 /** Early signs of trouble. */
 export interface Health {
   readonly now: Instant;

@@ -79,8 +79,10 @@ export interface LockItem {
   readonly rvn: string;
   readonly fence: number;
   readonly leaseMs: number;
-  /** How long watchers saw the present `rvn` unchanged, by their own timers; 0 when none wrote it down. */
+  /** How long watchers found the present `rvn` unchanged; 0 when none wrote it down. */
   readonly silentMs: number;
+  /** When that was written, by the database's clock; null when it was not known, or none wrote it. */
+  readonly seenAt: Instant | null;
 }
 
 /** Conditional writes on named lock items. Any method may throw when the outcome is unknown: read back, then decide. */
@@ -101,8 +103,8 @@ export interface LockStore {
   release(name: string, owner: string, fence: number): Promise<boolean>;
   /** Sets the fence of the owner's item to `to` when it is smaller. */
   raise(name: string, owner: string, to: number): Promise<boolean>;
-  /** Keeps how long a watcher saw this `rvn` unchanged, if it still is the item's and less was known. */
-  observe(name: string, seen: { rvn: string; silentMs: number }): Promise<void>;
+  /** Keeps how long, and when, a watcher found this `rvn` unchanged, if it still is the item's and less was known. */
+  observe(name: string, seen: { rvn: string; silentMs: number; seenAt: Instant | null }): Promise<void>;
 }
 
 /** The world as the verbs see it. */

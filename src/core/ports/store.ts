@@ -2,7 +2,7 @@
 import type { Fence, InsertSettings } from "./fence.ts";
 import type { Aftermath } from "./aftermath.ts";
 import type { Decision } from "../job/decide.ts";
-import type { Message, OutboxBatch } from "./outbox.ts";
+import type { KeptBatch, Message, OutboxBatch } from "./outbox.ts";
 import type { HistoryRow, Instant, JobId, JobView, Json, NewJob, SlotGroup } from "../job/job.ts";
 import type { InRun, RunStore } from "./run.ts";
 import type { OccurrencePlace, OccurrenceView, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedule.ts";
@@ -16,8 +16,8 @@ export interface InsertResult {
   /** The id of the new row, or of the row that already has this key. */
   readonly id: JobId;
   readonly created: boolean;
-  /** Set when the existing row was enqueued with another payload. */
-  readonly conflict: { readonly existingHash: string; readonly hash: string } | null;
+  /** The existing row was enqueued with another payload. */
+  readonly isConflict: boolean;
 }
 
 export interface Inserted {
@@ -157,8 +157,10 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   relay(round: Round): Promise<readonly OutboxBatch[]>;
   /** Deletes fully confirmed outbox batches; keeps the failed ids of the others. */
   confirm(sent: readonly { id: string; failed: readonly JobId[] }[]): Promise<void>;
-  /** Rewrites open outbox batches older than `olderThanMs` as new rows, for jobs that still wait under that generation. */
-  reopen(options: Round & { olderThanMs: number }): Promise<readonly OutboxBatch[]>;
+  /** Takes what was sent out of batches, and keeps the rest from `reopen`. @returns those that are still the caller's. */
+  keep(batches: readonly KeptBatch[]): Promise<ReadonlySet<string>>;
+  /** Open batches that no sender kept for `olderThanMs`, oldest first, with what still waits: `messagesMax`, but one batch at least. */
+  reopen(options: Round & { olderThanMs: number; messagesMax: number }): Promise<readonly OutboxBatch[]>;
   /**
    * QUEUED rows whose message is presumed lost -> PENDING under a new generation, reason `message-lost`; the relay
    * sends them again. Never by age alone. `queue-empty`: the caller saw the lane's queue empty twice, nothing was claimed
@@ -224,8 +226,10 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   /** Keeps a body that could not be read. */
   quarantine(lane: string, bodies: readonly string[]): Promise<void>;
 
-  /** Of a worker that is dead, by the beginning of its name: a rescue takes its jobs at once. One that lives renews them. */
-  endLeases(worker: string): Promise<void>;
+  /** Of a dead worker, by the beginning of its name: a rescue takes its jobs at once, and ends their attempts with this sentence. */
+  endLeases(worker: string, cause: string): Promise<void>;
+  /** Of a worker that stands still: the cause, if its leases lapse. Its next heartbeat forgets it. */
+  noteCause(worker: string, cause: string): Promise<void>;
   /** Expired leases, oldest first. */
   lapsedLeases(options: { limit: number; lane?: string | undefined }): Promise<readonly LapsedLease[]>;
   /**

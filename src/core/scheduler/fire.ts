@@ -106,7 +106,7 @@ async function jobOf(
   row: ScheduleRow,
   decision: TimeDecision,
   definition: JobDefinition,
-  { registry, stage, trace }: FireOptions,
+  { registry, trace }: FireOptions,
 ): Promise<NewJob> {
   const given = row.spec.payload ?? registry.schedules.get(row.id)?.payload(occurrenceShown(row, decision));
   const input = checkedInput(definition.id, given);
@@ -116,7 +116,7 @@ async function jobOf(
       checked.issues.map((issue) => `${issue.path === "" ? "payload" : issue.path}: ${issue.message}`).join("; "),
     );
   }
-  return newJob(definition, stage, {
+  return newJob(definition, {
     ...input,
     key: null,
     dueAt: decision.dueAt,

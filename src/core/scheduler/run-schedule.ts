@@ -147,9 +147,10 @@ async function work(
   outbox: readonly OutboxBatch[],
   options: RunScheduleOptions,
 ): Promise<RunScheduleReport["jobs"]> {
+  const own = `schedule:${options.id}@${options.owner}:${ports.random.id().slice(0, 8)}`;
   for (const batch of outbox) {
     const worker = createWorker(ports, registry, {
-      worker: `schedule:${options.id}@${options.owner}`,
+      worker: own,
       lane: batch.lane,
       stage: options.stage,
     });

@@ -6,7 +6,7 @@ import { runLimits } from "../ports/run-limits.ts";
 import { type Aftermath, type AskedBy, mergeAftermaths, noAftermath, type Ports } from "../ports/ports.ts";
 import { canceledTasks } from "./stop-tasks.ts";
 
-type CancelPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint" | "launcher">;
+type CancelPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "launcher">;
 
 /**
  * Cancels a run and its open jobs: first the run, so that nothing is added or claimed any more, then its jobs in pages. It is

@@ -168,8 +168,11 @@ async function sort(
   return { alone, asking, early, giveBack: await sendAgain(scope, later), isStoreAway: false };
 }
 
-/** The same message again, later. @returns the ids to give back, because the queue did not take them. */
-async function sendAgain(scope: WorkerScope, items: readonly { item: Arrived; delayMs: number }[]): Promise<string[]> {
+/** The same message again, after its delay. @returns the ids to give back, because the queue did not take them. */
+export async function sendAgain(
+  scope: WorkerScope,
+  items: readonly { item: Arrived; delayMs: number }[],
+): Promise<string[]> {
   const giveBack: string[] = [];
   for (let from = 0; from < items.length; from += contractLimits.sendBatchMax) {
     const page = items.slice(from, from + contractLimits.sendBatchMax);

@@ -154,8 +154,8 @@ async function insertNow(scope: InvocationScope, child: NewJob, tx: Tx): Promise
   const { ports } = scope.worker;
   const inserted = await ports.store.insert([child], { tx });
   scope.left.push(inserted.aftermath);
-  for (const { id, conflict } of inserted.results) {
-    if (conflict !== null) throw new KeyConflict(child.kind, child.key ?? "", id, conflict);
+  for (const { id, isConflict } of inserted.results) {
+    if (isConflict) throw new KeyConflict(child.kind, child.key ?? "", id);
   }
 }
 

@@ -13,12 +13,18 @@ import { failureDetail } from "../job/failure-detail.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { checkedJson } from "../define/new-job.ts";
 import { type Claimed, isStoreAway } from "../ports/ports.ts";
+import { saysNoFiles } from "./no-files.ts";
 import { unknownKind } from "./unknown-kind.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 export type HandlerEnd =
-  /** To be written by the settler. */
-  | { readonly is: "outcome"; readonly outcome: Outcome; readonly children: readonly NewJob[] }
+  /** To be written by the settler. `hadNoFiles`: it failed because its process had no file descriptor left. */
+  | {
+      readonly is: "outcome";
+      readonly outcome: Outcome;
+      readonly children: readonly NewJob[];
+      readonly hadNoFiles?: boolean;
+    }
   /** Written already by the handler's own transaction, or left to a task to write. */
   | { readonly is: "written-elsewhere" }
   /** The worker lost the job: nothing may be written. */
@@ -112,6 +118,7 @@ function finish(scope: InvocationScope, end: End): HandlerEnd {
     is: "outcome",
     outcome: withDetail(outcomeOf(end.error, interruption), end.error, scope.keptLog),
     children: [],
+    hadNoFiles: saysNoFiles(end.error),
   };
 }
 

@@ -87,8 +87,8 @@ function rowsOf(tasks: readonly GraphTaskDefinition[], options: RowOptions): rea
 }
 
 /** The row of one task. Its input is the run's, so its own payload is empty. */
-const rowOf = (definition: JobDefinition, { stage, trace }: RowOptions): NewTask["job"] =>
-  newJob(definition, stage, {
+const rowOf = (definition: JobDefinition, { trace }: RowOptions): NewTask["job"] =>
+  newJob(definition, {
     payload: null,
     key: null,
     dueAt: null,

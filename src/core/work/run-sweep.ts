@@ -82,8 +82,8 @@ class Sweep {
   }
 
   async #continue(tx: Tx, after: Json, moment: Moment): Promise<void> {
-    const { worker, job, definition } = this.#scope;
-    const next = newJob(definition, worker.options.stage, {
+    const { job, definition } = this.#scope;
+    const next = newJob(definition, {
       payload: { after, moment: momentJson(moment) },
       key: `${job.jobId}:next`,
       dueAt: null,

@@ -16,4 +16,6 @@ export interface WorkerScope {
   readonly launches: RateLimiter;
   /** Aborts when the worker stops. */
   readonly stopping: AbortSignal;
+  /** The process has no file descriptors left: it should end after its batch. */
+  readonly spend: () => void;
 }

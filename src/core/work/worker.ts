@@ -1,5 +1,5 @@
 import type { Registry } from "../define/definition.ts";
-import { claimBatch, claimEarly, type ClaimedBatch, type Early } from "./claim.ts";
+import { claimBatch, claimEarly, type ClaimedBatch, type Early, sendAgain } from "./claim.ts";
 import { runHandler, type HandlerEnd } from "./handler.ts";
 import { Interruption } from "./interruption.ts";
 import { createLeaseKeeper } from "./lease-keeper.ts";
@@ -18,13 +18,16 @@ import type { WorkerScope } from "./worker-scope.ts";
 
 export interface Worker {
   /**
-   * Claims and runs one batch. Handlers run side by side, each with its timeout; jobs that lost a worker before run
-   * after the others, one at a time. @returns the messages to give back, because the result of their claim or hold is unknown.
+   * Claims and runs one batch. Handlers run side by side, each with its timeout. Of the jobs that lost a worker before one runs
+   * after the others; the messages of the rest are sent again. @returns the messages to give back, because the result of
+   * their claim or hold is unknown.
    */
   handle(
     records: readonly QueueRecord[],
     options: { remainingMs: () => number },
   ): Promise<{ failed: readonly string[] }>;
+  /** A handler met a process without file descriptors: end it after this batch, and its leases with it. */
+  readonly isSpent: boolean;
   /** Runs a job that this worker took over. @returns false when it is unknown whether its outcome was written. */
   run(job: Claimed, options: { remainingMs: () => number }): Promise<boolean>;
   /** On SIGTERM: aborts the handlers, waits `graceMs`, releases the jobs that still run. Holds none when it resolves. */
@@ -44,7 +47,9 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
       waitingMax: workerLimits.launchesWaitingMax,
     }),
     stopping: stopping.signal,
+    spend: () => void (isSpent = true),
   };
+  let isSpent = false;
   let rescuedAtMs = ports.clock.elapsedMs();
   let failuresInARow = 0;
   const lapsed = createLapsedLeases();
@@ -62,10 +67,13 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
       }
       return { failed };
     },
+    get isSpent() {
+      return isSpent;
+    },
     async run(job, { remainingMs }) {
       scope.leases.hold(job);
       scope.settler.expect(1);
-      const running = runOne(scope, job, remainingMs);
+      const running = runOne(scope, job, { alone: true, remainingMs });
       batches.add(running);
       return (await running.finally(() => batches.delete(running))).known;
     },
@@ -90,17 +98,20 @@ async function runBatch(
   const alone = arrived.messages.length === 1;
   const first = await claimBatch(scope, arrived.messages, alone);
   await ports.crashPoint("claimed");
+  const [own, unsent] = await keepOne(scope, first.alone);
   // Due jobs start now, without waiting for those that are a moment early.
   const [ended, early] = await Promise.all([
-    runAll(scope, first.running, remainingMs),
+    runAll(scope, first.running, { alone, remainingMs }),
     runEarly(scope, first.early, { alone, remainingMs }),
   ]);
-  const last = await runAlone(scope, [...first.alone, ...early.alone], remainingMs);
+  const [kept, unsentLater] = await keepOne(scope, own === undefined ? early.alone : [own, ...early.alone]);
+  const last = await runAlone(scope, kept, remainingMs);
   await ports.crashPoint("settled");
   const unknown = new Set(
     [...ended, ...early.ended, ...last.ended].filter((end) => !end.known).map((end) => end.jobId),
   );
-  const failed = new Set([...arrived.unread, ...first.giveBack, ...early.giveBack, ...last.giveBack]);
+  const giveBack = [first, early, last].flatMap((batch) => batch.giveBack);
+  const failed = new Set([...arrived.unread, ...unsent, ...unsentLater, ...giveBack]);
   for (const { messageId, message } of arrived.messages) if (unknown.has(message.jobId)) failed.add(messageId);
   ports.metrics.flush();
   return { failed: [...failed], isStoreAway: first.isStoreAway };
@@ -133,21 +144,27 @@ interface Ended {
   readonly known: boolean;
 }
 
-function runAll(scope: WorkerScope, jobs: readonly Claimed[], remainingMs: () => number): Promise<readonly Ended[]> {
+interface RunOptions {
+  /** No other job runs beside it in this process. */
+  readonly alone: boolean;
+  readonly remainingMs: () => number;
+}
+
+function runAll(scope: WorkerScope, jobs: readonly Claimed[], options: RunOptions): Promise<readonly Ended[]> {
   scope.settler.expect(jobs.length);
-  return Promise.all(jobs.map((job) => runOne(scope, job, remainingMs)));
+  return Promise.all(jobs.map((job) => runOne(scope, job, options)));
 }
 
 async function runEarly(
   scope: WorkerScope,
   early: readonly Early[],
-  options: { alone: boolean; remainingMs: () => number },
+  options: RunOptions,
 ): Promise<Pick<ClaimedBatch, "alone" | "giveBack"> & { ended: readonly Ended[] }> {
   const batches: ClaimedBatch[] = [];
   const running: Promise<readonly Ended[]>[] = [];
   for await (const batch of claimEarly(scope, early, options)) {
     batches.push(batch);
-    running.push(runAll(scope, batch.running, options.remainingMs));
+    running.push(runAll(scope, batch.running, options));
   }
   return {
     alone: batches.flatMap((batch) => batch.alone),
@@ -156,26 +173,31 @@ async function runEarly(
   };
 }
 
-/** One at a time, after the others: if one crashes the worker again, no other job is lost with it. */
+/**
+ * The first job to run alone. The messages of the others are sent again now: if this one stops the process, a message that it
+ * kept would be missing for minutes. @returns also the messages to give back, because the queue did not take them.
+ */
+async function keepOne(
+  scope: WorkerScope,
+  [first, ...others]: readonly Arrived[],
+): Promise<[Arrived | undefined, readonly string[]]> {
+  const again = others.map((item) => ({ item, delayMs: 0 }));
+  return [first, await sendAgain(scope, again)];
+}
+
+/** After the others: if it crashes the worker again, no other job is lost with it. */
 async function runAlone(
   scope: WorkerScope,
-  alone: readonly Arrived[],
+  item: Arrived | undefined,
   remainingMs: () => number,
 ): Promise<{ ended: readonly Ended[]; giveBack: readonly string[] }> {
-  const ended: Ended[] = [];
-  const giveBack: string[] = [];
-  for (const item of alone) {
-    if (scope.stopping.aborted) {
-      giveBack.push(item.messageId);
-      continue;
-    }
-    const batch = await claimBatch(scope, [item], true);
-    ended.push(...(await runAll(scope, batch.running, remainingMs)));
-    const early = await runEarly(scope, batch.early, { alone: true, remainingMs });
-    ended.push(...early.ended);
-    giveBack.push(...batch.giveBack, ...early.giveBack);
-  }
-  return { ended, giveBack };
+  if (item === undefined) return { ended: [], giveBack: [] };
+  if (scope.stopping.aborted) return { ended: [], giveBack: [item.messageId] };
+  const options = { alone: true, remainingMs };
+  const batch = await claimBatch(scope, [item], true);
+  const ended = await runAll(scope, batch.running, options);
+  const early = await runEarly(scope, batch.early, options);
+  return { ended: [...ended, ...early.ended], giveBack: [...batch.giveBack, ...early.giveBack] };
 }
 
 async function readRecords(
@@ -204,11 +226,16 @@ async function readRecords(
 }
 
 /** Runs and settles one claimed job. A bug in Belfry leaves the job to its lease and must not fail the batch. */
-async function runOne(scope: WorkerScope, job: Claimed, remainingMs: () => number): Promise<Ended> {
+async function runOne(scope: WorkerScope, job: Claimed, { alone, remainingMs }: RunOptions): Promise<Ended> {
   try {
     const launcher = launcherFor(scope, job);
     const finished =
       launcher === null ? await runHandler(scope, job, remainingMs) : await launched(scope, launcher, job);
+    if (finished.is === "outcome" && finished.hadNoFiles === true) {
+      scope.spend();
+      // Another job of the batch may have used them up: as a job that lost its process, it then runs alone.
+      if (!alone) return { jobId: job.jobId, known: await scope.settler.withdraw() };
+    }
     if (finished.is === "outcome") await scope.leases.flush(job);
     return { jobId: job.jobId, known: await write(scope, job, finished, remainingMs) };
   } catch (error) {

@@ -17,8 +17,10 @@ export interface LanesOptions {
   readonly timeScale: number;
   readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
   readonly onProblem: (where: string, what: string, error: unknown) => void;
-  /** The process of a worker is gone, for whatever reason. */
-  readonly onWorkerEnded: (lane: string, pid: number) => void;
+  /** The process of a worker is gone; the cause is a sentence for the attempts that ended with it. */
+  readonly onWorkerEnded: (lane: string, pid: number, cause: string) => void;
+  /** The event loop of a worker does not turn. */
+  readonly onWorkerStill: (lane: string, pid: number, cause: string) => void;
 }
 
 /** The workers of all lanes and the consumers of their dead-letter queues. */
@@ -98,7 +100,8 @@ interface FunctionAbout {
 }
 
 function startFunction(name: string, about: FunctionAbout, options: LanesOptions): Function {
-  const { children, timeScale, onLine, onProblem, onWorkerEnded } = options;
+  const { children, timeScale, onLine, onProblem, onWorkerEnded, onWorkerStill } = options;
+  const { lane } = about;
   const pool = new SandboxPool({
     max: about.concurrency,
     onBroken: (error) => onProblem(name, "could not start", error),
@@ -107,12 +110,15 @@ function startFunction(name: string, about: FunctionAbout, options: LanesOptions
         children,
         name,
         file: about.file,
-        env: { BELFRY_POOL_SIZE: String(about.poolSize), ...options.env, BELFRY_LANE: about.lane },
+        env: { BELFRY_POOL_SIZE: String(about.poolSize), ...options.env, BELFRY_LANE: lane },
         timeoutMs: Math.max(1_000, (about.timeoutSeconds * 1_000) / timeScale),
         code,
         ...(onLine === undefined ? {} : { onLine }),
+        onStill(cause) {
+          if (about.file === worker) onWorkerStill(lane, sandbox.pid, cause);
+        },
       });
-      if (about.file === worker) void sandbox.ended.then(() => onWorkerEnded(about.lane, sandbox.pid));
+      if (about.file === worker) void sandbox.ended.then((cause) => onWorkerEnded(lane, sandbox.pid, cause));
       return sandbox;
     },
   });

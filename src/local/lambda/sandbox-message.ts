@@ -7,7 +7,9 @@ export type ToSandbox =
 
 export type FromSandbox =
   /** The function's file was imported; it may be invoked. */
-  | { readonly say: "ready" }
+  | { readonly say: "ready"; readonly heapLimitMb: number }
+  /** Once a second of an invocation, if its event loop turns. */
+  | { readonly say: "beat" }
   | { readonly say: "answer"; readonly id: number; readonly answer: unknown }
   | { readonly say: "threw"; readonly id: number; readonly error: string };
 

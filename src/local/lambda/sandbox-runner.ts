@@ -5,22 +5,25 @@
 import { performance } from "node:perf_hooks";
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
+import { getHeapStatistics } from "node:v8";
 import type { FromSandbox, FunctionModule, ToSandbox } from "./sandbox-message.ts";
 
 // Ctrl-C in a terminal reaches every process of the group; the parent process decides the order in which they end.
 process.on("SIGINT", () => {});
 process.on("disconnect", () => process.exit(0));
 
+const beatMs = 1_000;
 const [file, functionName = "function"] = process.argv.slice(2);
 if (file === undefined) throw new Error("usage: sandbox-runner FILE [NAME]");
 const loaded = (await import(pathToFileURL(file).href)) as FunctionModule;
 process.on("message", (message: ToSandbox) => void receive(message));
-say({ say: "ready" });
+say({ say: "ready", heapLimitMb: Math.round(getHeapStatistics().heap_size_limit / 2 ** 20) });
 
 async function receive(message: ToSandbox): Promise<void> {
   if (message.say === "acknowledged") return loaded.acknowledged?.();
   const { id, event, timeoutMs } = message;
   const startedAt = performance.now();
+  const beats = setInterval(() => say({ say: "beat" }), beatMs);
   try {
     const answer = await loaded.handler(event, {
       awsRequestId: `${process.pid}-${id}`,
@@ -30,6 +33,8 @@ async function receive(message: ToSandbox): Promise<void> {
     say({ say: "answer", id, answer: answer ?? null });
   } catch (error) {
     say({ say: "threw", id, error: inspect(error) });
+  } finally {
+    clearInterval(beats);
   }
 }
 

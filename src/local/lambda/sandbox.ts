@@ -1,7 +1,10 @@
 import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Children } from "../process/children.ts";
 import { hasEnded } from "../process/children.ts";
+import { type BeatWatch, exitCause, saysOutOfMemory, stillCause, watchBeats } from "./end-cause.ts";
 import type { FromSandbox, ToSandbox } from "./sandbox-message.ts";
 
 export interface SandboxOptions {
@@ -16,6 +19,8 @@ export interface SandboxOptions {
   /** As of `ChildOptions`. */
   readonly code?: string | undefined;
   readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
+  /** Its event loop does not turn in an invocation: called every few seconds with the cause so far. */
+  readonly onStill?: (cause: string) => void;
 }
 
 /** Where one invocation at a time runs: a process that lives on between invocations. */
@@ -23,8 +28,8 @@ export interface Sandbox {
   readonly pid: number;
   /** Rejects when the function's file cannot be imported. */
   readonly ready: Promise<void>;
-  /** Resolves when the process is gone. */
-  readonly ended: Promise<void>;
+  /** Resolves when the process is gone, with the cause: a sentence for the attempts that ended with it. */
+  readonly ended: Promise<string>;
   /** @throws Error when the function threw, ran out of time, or its process ended. */
   invoke(event: unknown): Promise<unknown>;
   /** Notifies the function that the messages of the last invocation were deleted. */
@@ -47,20 +52,27 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     env,
     ipc: true,
     ...(options.code === undefined ? {} : { code: options.code }),
-    ...(options.onLine === undefined ? {} : { onLine: options.onLine }),
+    onLine(line, stream) {
+      if (stream === "stderr" && saysOutOfMemory(line)) known.isOutOfMemory = true;
+      options.onLine?.(line, stream);
+    },
   });
-  const ended = new Promise<void>((resolve) => {
-    child.once("exit", () => resolve());
-    child.once("error", () => resolve());
+  const known: Known = { isOutOfMemory: false, heapLimitMb: 0, killed: null };
+  const ended = new Promise<string>((resolve) => {
+    child.once("exit", (code, signal) => void causeOf(child, known, { code, signal }).then(resolve));
+    child.once("error", (error) => resolve(`its process could not be started: ${error.message}`));
   });
-  const talk = conversation(child);
+  const talk = conversation(child, known, options);
   return {
     pid: child.pid ?? -1,
     ready: talk.ready,
     ended,
-    invoke: (event) => talk.invoke(event, options.timeoutMs),
+    invoke: talk.invoke,
     acknowledged: () => talk.say({ say: "acknowledged" }),
-    stop: (graceMs) => children.stop(child, graceMs),
+    stop(graceMs) {
+      known.killed ??= `its process was stopped by the local system, and killed after ${graceMs / 1_000} s`;
+      return children.stop(child, graceMs);
+    },
     kill: () => void child.kill("SIGKILL"),
     get hasEnded() {
       return hasEnded(child);
@@ -68,13 +80,41 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   };
 }
 
+/** What is known of a process before its end. */
+interface Known {
+  isOutOfMemory: boolean;
+  heapLimitMb: number;
+  /** Why this process would kill it. */
+  killed: string | null;
+}
+
+const lastLinesMs = 1_000;
+
+async function causeOf(
+  child: ChildProcess,
+  known: Known,
+  { code, signal }: { code: number | null; signal: NodeJS.Signals | null },
+): Promise<string> {
+  if (signal === "SIGKILL" && known.killed !== null) return known.killed;
+  // V8 writes why before it aborts, and the line may still be on its way. A child of the handler may keep the pipe open.
+  if (signal === "SIGABRT" && child.stderr !== null && !child.stderr.closed)
+    await Promise.race([once(child.stderr, "close"), wait(lastLinesMs)]);
+  if (known.isOutOfMemory) return `its process ran out of memory (heap limit ${known.heapLimitMb} MB)`;
+  return exitCause(code, signal);
+}
+
+function overTime(pid: number, timeoutMs: number, { stillSeconds }: BeatWatch): string {
+  const slow = `the invocation took longer than its ${timeoutMs / 1_000} s`;
+  return `${stillSeconds > 0 ? stillCause(pid, stillSeconds) : slow} and its process was killed`;
+}
+
 interface Conversation {
   readonly ready: Promise<void>;
-  invoke(event: unknown, timeoutMs: number): Promise<unknown>;
+  invoke(event: unknown): Promise<unknown>;
   say(message: ToSandbox): void;
 }
 
-function conversation(child: ChildProcess): Conversation {
+function conversation(child: ChildProcess, known: Known, { timeoutMs, onStill }: SandboxOptions): Conversation {
   let id = 0;
   const ready = Promise.withResolvers<void>();
   // Callers that await `ready` see the failure; without this line Node would end on it when none does.
@@ -83,8 +123,7 @@ function conversation(child: ChildProcess): Conversation {
 
   // Lambda gives a function ten seconds to be imported; a busy machine is slower.
   const tooLong = setTimeout(() => {
-    fail(`its file was not imported within ${importMsMax / 1_000} s`);
-    child.kill("SIGKILL");
+    kill(`its file was not imported within ${importMsMax / 1_000} s`);
   }, importMsMax);
   void ready.promise.then(
     () => clearTimeout(tooLong),
@@ -94,13 +133,26 @@ function conversation(child: ChildProcess): Conversation {
     ready.reject(new Error(why));
     current?.reject(new Error(why));
   };
+  // The invocation fails when the process is gone: until then the pool would hand this sandbox the next messages.
+  const kill = (why: string): void => {
+    known.killed = why;
+    child.kill("SIGKILL");
+  };
+  let watch: BeatWatch | null = null;
   child.on("message", (message: FromSandbox) => {
-    if (message.say === "ready") return ready.resolve();
+    watch?.beat();
+    if (message.say === "beat") return;
+    if (message.say === "ready") {
+      known.heapLimitMb = message.heapLimitMb;
+      return ready.resolve();
+    }
     if (message.id !== current?.id) return;
     if (message.say === "answer") current.resolve(message.answer);
     else current.reject(new Error(message.error));
   });
-  child.once("exit", (code, signal) => fail(`the process ended with ${signal ?? `code ${code}`}`));
+  child.once("exit", (code, signal) => {
+    fail(signal === "SIGKILL" && known.killed !== null ? known.killed : exitCause(code, signal));
+  });
   child.once("error", (error) => fail(`the process could not be started: ${error.message}`));
 
   const say = (message: ToSandbox): void => {
@@ -110,19 +162,20 @@ function conversation(child: ChildProcess): Conversation {
   return {
     ready: ready.promise,
     say,
-    async invoke(event, timeoutMs) {
+    async invoke(event) {
       if (hasEnded(child)) throw new Error("the process ended before the invocation");
       const answer = Promise.withResolvers<unknown>();
       current = { id: ++id, resolve: answer.resolve, reject: answer.reject };
-      const timer = setTimeout(() => {
-        fail(`the invocation took longer than ${timeoutMs} ms`);
-        child.kill("SIGKILL");
-      }, timeoutMs);
+      const pid = child.pid ?? -1;
+      const beats = watchBeats((seconds) => onStill?.(stillCause(pid, seconds)));
+      watch = beats;
+      const timer = setTimeout(() => kill(overTime(pid, timeoutMs, beats)), timeoutMs);
       say({ say: "invoke", id, event, timeoutMs });
       try {
         return await answer.promise;
       } finally {
         clearTimeout(timer);
+        beats.end();
         current = null;
       }
     },

@@ -9,6 +9,7 @@ import { sqsClient } from "../../adapters/aws/sqs-client.ts";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import { checkMigrations } from "../../adapters/postgres/migration-files.ts";
 import { loadFakes } from "../../apps.ts";
+import { marksToKeep } from "../../api/sensitive.ts";
 import { type Config, readConfig } from "../../config.ts";
 import { installDefinitions } from "../../core/scheduler/install-schedules.ts";
 import { ProblemsFound } from "../../core/define/problem.ts";
@@ -45,6 +46,7 @@ async function setUp(): Promise<SetupReport> {
       startsAt: config.timeStart,
     });
     const queues = await createResources(clients, runtime.topology, { timeScale: config.timeScale });
+    await runtime.operations.keepMarks(marksToKeep(runtime.registry.jobs.values()));
     const installed = await installDefinitions(runtime.ports, runtime.registry, {
       stage: config.stage.name,
       // What another stage of this machine left behind must not stay undecided.

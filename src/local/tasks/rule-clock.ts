@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { type Timetable, timetable } from "../../core/calendar/timetable.ts";
 import type { ScheduleWakeTopology } from "../../topology.ts";
+import { exitCause } from "../lambda/end-cause.ts";
 import type { Children } from "../process/children.ts";
 
 export interface RuleClockOptions {
@@ -11,6 +12,8 @@ export interface RuleClockOptions {
   readonly wakes: readonly ScheduleWakeTopology[];
   readonly timeScale: number;
   readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
+  /** The process of a schedule is gone; the cause is a sentence for the attempts that ended with it. */
+  readonly onEnded: (schedule: string, pid: number, cause: string) => void;
 }
 
 /** Plays the EventBridge rules of schedules that have their own: each wake starts a `run-schedule` process. */
@@ -34,7 +37,7 @@ interface Rule {
   startedMs: number;
 }
 
-export function startRuleClock({ children, env, timeScale, onLine, ...options }: RuleClockOptions): RuleClock {
+export function startRuleClock({ children, env, timeScale, onLine, onEnded, ...options }: RuleClockOptions): RuleClock {
   const rules = new Map<string, Rule>();
   const tasks = new Set<ChildProcess>();
   let timer: NodeJS.Timeout | undefined;
@@ -48,7 +51,10 @@ export function startRuleClock({ children, env, timeScale, onLine, ...options }:
       ...(onLine === undefined ? {} : { onLine }),
     });
     tasks.add(child);
-    child.once("exit", () => tasks.delete(child));
+    child.once("exit", (code, signal) => {
+      tasks.delete(child);
+      onEnded(schedule, child.pid ?? -1, exitCause(code, signal));
+    });
     child.once("error", () => tasks.delete(child));
   };
   /** Starts the wakes that came since the last check. @returns milliseconds of the system until the next wake. */

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import { FenceLost } from "../../../src/core/ports/ports.ts";
@@ -20,8 +19,6 @@ export function insertContract(open: OpenStore): void {
   });
 }
 
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
-
 function dueTimes(open: OpenStore): void {
   const at = eachTest(open);
 
@@ -31,8 +28,8 @@ function dueTimes(open: OpenStore): void {
       results,
       aftermath: { outbox },
     } = await store.insert([aJob()]);
-    const { id, created, conflict } = only(results);
-    expect({ created, conflict }).toEqual({ created: true, conflict: null });
+    const { id, created, isConflict } = only(results);
+    expect({ created, isConflict }).toEqual({ created: true, isConflict: false });
     const handoff = only(outbox);
     expect(handoff.lane).toBe("default");
     expect(handoff.messages).toEqual([{ jobId: id, generation: 1, trace: "trace-1", delayMs: 0 }]);
@@ -129,15 +126,14 @@ function keys(open: OpenStore): void {
     const { store } = at();
     const id = await insertOne(store, { key: "k" });
     const again = await store.insert([aJob({ key: "k" })]);
-    expect(again).toEqual({ results: [{ id, created: false, conflict: null }], aftermath: noAftermath });
+    expect(again).toEqual({ results: [{ id, created: false, isConflict: false }], aftermath: noAftermath });
   });
 
-  test("the same key with another payload is a conflict that shows both hashes, and the first payload stays", async () => {
+  test("the same key with another payload is a conflict, and the first payload stays", async () => {
     const { store } = at();
     const id = await insertOne(store, { key: "k", payload: { n: 1 }, canonicalInput: '{"n":1}' });
     const again = await store.insert([aJob({ key: "k", payload: { n: 2 }, canonicalInput: '{"n":2}' })]);
-    const conflict = { existingHash: sha256('{"n":1}'), hash: sha256('{"n":2}') };
-    expect(again.results).toEqual([{ id, created: false, conflict }]);
+    expect(again.results).toEqual([{ id, created: false, isConflict: true }]);
     expect((await show(store, id)).job.payload).toEqual({ n: 1 });
   });
 
@@ -145,7 +141,7 @@ function keys(open: OpenStore): void {
     const { store } = at();
     await insertOne(store, { key: "k", payload: { n: 1, added: "default" }, canonicalInput: '{"n":1}' });
     const again = await store.insert([aJob({ key: "k", payload: { n: 1 }, canonicalInput: '{"n":1}' })]);
-    expect(only(again.results)).toMatchObject({ created: false, conflict: null });
+    expect(only(again.results)).toMatchObject({ created: false, isConflict: false });
   });
 
   test("a key belongs to its kind", async () => {
@@ -163,7 +159,7 @@ function keys(open: OpenStore): void {
     } = await store.insert(jobs);
     expect(new Set(results.map((result) => result.id)).size).toBe(1);
     expect(results.map((result) => result.created)).toEqual([true, false, false]);
-    expect(results.map((result) => result.conflict !== null)).toEqual([false, false, true]);
+    expect(results.map(({ isConflict }) => isConflict)).toEqual([false, false, true]);
     expect(outboxIds(outbox)).toHaveLength(1);
   });
 
@@ -187,7 +183,7 @@ function transactions(open: OpenStore): void {
     await expect(broken).rejects.toThrow("changed its mind");
     expect(await store.jobs({ limit: 10 })).toEqual([]);
     await advance(minute);
-    expect(await store.reopen({ olderThanMs: 5_000, limit: 10 })).toEqual([]);
+    expect(await store.reopen({ olderThanMs: 5_000, limit: 10, messagesMax: 1_000 })).toEqual([]);
     expect(only((await store.insert([aJob({ key: "k" })])).results).created).toBe(true);
   });
 

@@ -55,12 +55,60 @@ export function leasesContract(open: OpenStore): void {
       const [first] = await pair(store);
       const messages = await Promise.all((await insertMany(store, [{ leaseMs }])).map((id) => messageFor(store, id)));
       await store.claim(messages, { worker: "other-1", alone: false });
-      await store.endLeases("worker-");
+      await store.endLeases("worker-", "it was killed");
       expect(await store.lapsedLeases({ limit: 10 })).toEqual([{ id: expect.any(String), until: 0, ms: leaseMs }]);
       expect(await store.heartbeat([first], "worker-1")).toHaveLength(1);
       expect(await rescued(store)).toEqual([]);
-      await store.endLeases("worker-1");
+      await store.endLeases("worker-1", "it was killed");
       expect(await rescued(store)).toHaveLength(2);
+    });
+
+    const blocked = "the handler blocked the event loop for 30 s";
+    const killed = "its process was killed by SIGKILL";
+    test.each<[string, (store: Store) => Promise<unknown>, string | null]>([
+      ["of one that is dead", (store) => store.endLeases("worker-1", killed), killed],
+      ["of one that stands still", (store) => store.noteCause("worker-1", blocked), blocked],
+      [
+        "that changed",
+        (store) => store.noteCause("worker-1", blocked).then(() => store.noteCause("worker-1", killed)),
+        killed,
+      ],
+      [
+        "that was said first of its end",
+        (store) => store.endLeases("worker-1", killed).then(() => store.endLeases("worker-1", blocked)),
+        killed,
+      ],
+      [
+        "of its end, after it stood still",
+        (store) => store.noteCause("worker-1", blocked).then(() => store.endLeases("worker-1", killed)),
+        killed,
+      ],
+      ["of no other worker", (store) => store.endLeases("worker-2", killed), null],
+    ])("a lost attempt has the cause %s, and a lost batch does not tell whose", async (_, happens, cause) => {
+      const { store, advance } = at();
+      const [first, second] = await pair(store);
+      const [alone] = await insertMany(store, [{ leaseMs }]);
+      await store.claim([await messageFor(store, alone ?? first.jobId)], { worker: "worker-1", alone: true });
+      await happens(store);
+      await advance(40_000);
+      await store.rescue(rescueAll);
+      const errorOf = async (id: JobId) => (await store.job(id))?.history[0];
+      const batch = cause === null ? null : `it or another job of its batch: ${cause}`;
+      const neutral = "its lease ended without an outcome";
+      for (const { jobId } of [first, second])
+        expect(await errorOf(jobId)).toMatchObject({ errorCode: "WORKER_LOST", errorMessage: batch ?? neutral });
+      expect(await errorOf(alone ?? first.jobId)).toMatchObject({ to: "RETRY_WAIT", errorMessage: cause ?? neutral });
+    });
+
+    test("a heartbeat forgets why its worker stood still", async () => {
+      const { store, advance } = at();
+      const [first] = await pair(store);
+      await store.noteCause("worker-1", blocked);
+      await store.heartbeat([first], "worker-1");
+      await advance(40_000);
+      await store.rescue(rescueAll);
+      const [move] = (await store.job(first.jobId))?.history ?? [];
+      expect(move?.errorMessage).toBe("its lease ended without an outcome");
     });
 
     test("jobs of one claim with other lease lengths or lanes hold leases of their own", async () => {

@@ -54,7 +54,7 @@ function fence(open: OpenStore): void {
     const calls = [
       store.insert([], { ...stale }),
       store.relay({ limit: 1, ...stale }),
-      store.reopen({ olderThanMs: 0, limit: 1, ...stale }),
+      store.reopen({ olderThanMs: 0, limit: 1, messagesMax: 1_000, ...stale }),
       store.wake({ slotKeys: "all", limit: 1, ...stale }),
       store.rescue({ limit: 1, interruptionsMax: 20, ...stale }),
       store.prune({ limit: 1, ...stale }),

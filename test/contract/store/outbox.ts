@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { FenceLost } from "../../../src/core/ports/ports.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
+import { FenceLost, type OutboxBatch, type Store } from "../../../src/core/ports/ports.ts";
 import { aJob, claimOne, eachTest, failure, outboxIds, insertMany, insertOne, dispatchWindowMs } from "./fixture.ts";
 import { minute, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
@@ -8,11 +9,11 @@ export function outboxContract(open: OpenStore): void {
   describe("relay", () => {
     relay(open);
   });
-  describe("requeueLost", () => {
-    requeue(open);
-  });
   describe("confirm and reopen", () => {
     reopen(open);
+  });
+  describe("keep", () => {
+    keep(open);
   });
   describe("reopen: which ones", () => {
     reopenSome(open);
@@ -91,113 +92,11 @@ function relay(open: OpenStore): void {
   });
 }
 
-function requeue(open: OpenStore): void {
-  const at = eachTest(open);
-  const empty = { lane: "default", evidence: "queue-empty", olderThanMs: 5_000, limit: 10 } as const;
-
-  test("a message that an empty queue does not have is lost: its row waits again under a new generation", async () => {
-    const { store, advance } = at();
-    const id = await insertOne(store);
-    expect(await store.requeueLost({ ...empty, olderThanMs: minute })).toBe(0);
-    await advance(2 * minute);
-    expect(await store.requeueLost({ ...empty, olderThanMs: minute })).toBe(1);
-    const { job, events } = await show(store, id);
-    expect(job).toMatchObject({ state: "PENDING", generation: 2, hold: "none" });
-    expect(events.at(-1)).toMatchObject({ from: "QUEUED", to: "PENDING", reason: "message-lost" });
-    expect(outboxIds(await store.relay({ limit: 10 }))).toEqual([id]);
-  });
-
-  test("a message that was sent ahead is not lost before it was due for that long", async () => {
-    const { store, advance } = at();
-    await insertOne(store, { delayMs: 4 * minute });
-    await advance(4 * minute);
-    expect(await store.requeueLost({ ...empty, olderThanMs: minute })).toBe(0);
-    await advance(2 * minute);
-    expect(await store.requeueLost({ ...empty, olderThanMs: minute })).toBe(1);
-  });
-
-  test("other lanes and rows that are not QUEUED are left alone, and the limit is kept", async () => {
-    const { store, advance } = at();
-    await running(store);
-    await insertMany(store, [{ lane: "mail" }, {}, {}, { delayMs: later }]);
-    await advance(minute);
-    expect(await store.requeueLost({ ...empty, limit: 1 })).toBe(1);
-    expect(await store.requeueLost(empty)).toBe(1);
-    expect(await store.requeueLost(empty)).toBe(0);
-    expect(await store.requeueLost({ ...empty, lane: "mail" })).toBe(1);
-  });
-
-  test("what a scheduler task saw of the queues is there for the next, unless that comes late", async () => {
-    const { store, advance } = at();
-    expect(await store.queueObservations({ maxAgeMs: 15_000 })).toEqual([]);
-    await store.saveQueueObservations([]);
-    await store.saveQueueObservations([{ lane: "default", emptyMs: 20_000 }]);
-    await store.saveQueueObservations([
-      { lane: "mail", emptyMs: 0 },
-      { lane: "default", emptyMs: 30_000 },
-    ]);
-    await advance(5_000);
-    const seen = (await store.queueObservations({ maxAgeMs: 15_000 })).toSorted((a, b) => a.lane.localeCompare(b.lane));
-    expect(seen.map(({ lane, emptyMs }) => [lane, Math.round(emptyMs / 1_000)])).toEqual([
-      ["default", 35],
-      ["mail", 5],
-    ]);
-    await advance(10_000);
-    expect(await store.queueObservations({ maxAgeMs: 15_000 })).toEqual([]);
-  });
-
-  test("what is ahead is counted by lane, with what became due a moment ago, up to a limit", async () => {
-    const { store, advance } = at();
-    await insertMany(store, [{}, { delayMs: minute }, { delayMs: minute }, { lane: "mail", delayMs: minute }]);
-    await running(store);
-    const ahead = { lane: "default", sinceMs: 2_000, limit: 10 };
-    await advance(2_001);
-    expect(await store.countNotYetDue(ahead)).toBe(2);
-    await advance(minute - 1_000);
-    expect(await store.countNotYetDue(ahead)).toBe(2);
-    expect(await store.countNotYetDue({ ...ahead, sinceMs: 0 })).toBe(0);
-    expect(await store.countNotYetDue({ ...ahead, limit: 1 })).toBe(1);
-  });
-
-  test("age alone is no evidence: a row is overtaken only when its lane runs what was dispatched long after it", async () => {
-    const { store, advance } = at();
-    const overtaken = { ...empty, evidence: "overtaken" } as const;
-    const lost = await insertOne(store);
-    await advance(60 * minute);
-    expect(await store.requeueLost(overtaken)).toBe(0);
-    await running(store, { lane: "mail" });
-    expect(await store.requeueLost(overtaken)).toBe(0);
-    const waiting = await insertOne(store);
-    await running(store);
-    expect(await store.requeueLost(overtaken)).toBe(1);
-    expect((await show(store, lost)).job.state).toBe("PENDING");
-    expect((await show(store, waiting)).job.state).toBe("QUEUED");
-  });
-
-  test("a row is overtaken by what its lane has claimed, also when that has ended again", async () => {
-    const { store, advance } = at();
-    const overtaken = { ...empty, evidence: "overtaken" } as const;
-    const lost = await insertOne(store);
-    await advance(60 * minute);
-    await settleOne(store, await running(store, { lane: "mail" }));
-    expect(await store.requeueLost(overtaken)).toBe(0);
-    await settleOne(store, await running(store));
-    expect(await store.requeueLost(overtaken)).toBe(1);
-    expect((await show(store, lost)).job.state).toBe("PENDING");
-  });
-
-  test("under an older fence throws FenceLost", async () => {
-    const { store } = at();
-    await store.installFence({ name: "pass", token: 2 });
-    await expect(store.requeueLost({ ...empty, fence: { name: "pass", token: 1 } })).rejects.toThrow(FenceLost);
-  });
-}
-
 function reopen(open: OpenStore): void {
   const at = eachTest(open);
-  const old = { olderThanMs: 5_000, limit: 10 };
+  const old = { olderThanMs: 5_000, limit: 10, messagesMax: 1_000 };
 
-  test("an unconfirmed outbox batch is sent again when it is old enough, under a new row and the same generation", async () => {
+  test("an unconfirmed outbox batch is sent again when it is old enough, in its own row and under the same generation", async () => {
     const { store, advance } = at();
     const {
       aftermath: { outbox },
@@ -205,8 +104,7 @@ function reopen(open: OpenStore): void {
     expect(await store.reopen({ ...old, olderThanMs: minute })).toEqual([]);
     await advance(2 * minute);
     const again = only(await store.reopen({ ...old, olderThanMs: minute }));
-    expect(again.messages).toEqual(only(outbox).messages);
-    expect(again.id).not.toBe(only(outbox).id);
+    expect(again).toEqual({ ...only(outbox), resent: 1 });
     expect(await store.reopen({ ...old, olderThanMs: minute })).toEqual([]);
   });
 
@@ -234,9 +132,73 @@ function reopen(open: OpenStore): void {
   });
 }
 
+function keep(open: OpenStore): void {
+  const at = eachTest(open);
+  const old = { olderThanMs: 5_000, limit: 10, messagesMax: 1_000 };
+  /** An open batch of so many jobs. */
+  const batch = async (store: Store, jobs: number): Promise<OutboxBatch> =>
+    only((await store.insert(Array.from({ length: jobs }, () => aJob()))).aftermath.outbox);
+  const idsOf = ({ messages }: OutboxBatch): readonly JobId[] => messages.map(({ jobId }) => jobId);
+
+  test("a batch that its sender keeps is not taken by another, and only what is unsent stays in it", async () => {
+    const { store, advance } = at();
+    const [first, second] = [await batch(store, 3), await batch(store, 2)];
+    await advance(4_000);
+    const asked = [
+      { ...first, unsent: idsOf(first).slice(1) },
+      { ...second, unsent: [] },
+    ];
+    expect(await store.keep(asked)).toEqual(new Set([first.id, second.id]));
+    await advance(4_000);
+    expect(await store.reopen(old)).toEqual([]);
+    await advance(2_000);
+    expect(outboxIds(await store.reopen(old))).toEqual(idsOf(first).slice(1));
+  });
+
+  test("a batch that another has taken is not its first sender's any more, but what that one sent counts", async () => {
+    const { store, advance } = at();
+    const first = await batch(store, 3);
+    await advance(6_000);
+    const taken = only(await store.reopen(old));
+    expect(await store.keep([{ ...first, unsent: idsOf(first).slice(1) }])).toEqual(new Set());
+    await advance(4_000);
+    expect(await store.keep([{ ...taken, unsent: idsOf(first).slice(0, 2) }])).toEqual(new Set([taken.id]));
+    await advance(4_000);
+    expect(await store.reopen(old)).toEqual([]);
+    await advance(2_000);
+    expect(only(await store.reopen(old))).toMatchObject({ resent: 2, messages: [{ jobId: idsOf(first)[1] }] });
+  });
+
+  test("the late confirmation of a first sender ends a batch that another has taken", async () => {
+    const { store, advance } = at();
+    const first = await batch(store, 2);
+    await advance(6_000);
+    const taken = only(await store.reopen(old));
+    await store.confirm([{ id: first.id, failed: [] }]);
+    expect(await store.keep([{ ...taken, unsent: idsOf(first) }])).toEqual(new Set());
+    await advance(6_000);
+    expect(await store.reopen(old)).toEqual([]);
+  });
+
+  test("two senders that each sent a part leave nothing open", async () => {
+    const { store, advance } = at();
+    const first = await batch(store, 2);
+    await advance(6_000);
+    await store.reopen(old);
+    await store.confirm([{ id: first.id, failed: idsOf(first).slice(0, 1) }]);
+    await store.confirm([{ id: first.id, failed: idsOf(first).slice(1) }]);
+    await advance(6_000);
+    expect(await store.reopen(old)).toEqual([]);
+  });
+
+  test("keeping nothing is not an error", async () => {
+    expect(await at().store.keep([])).toEqual(new Set());
+  });
+}
+
 function reopenSome(open: OpenStore): void {
   const at = eachTest(open);
-  const old = { olderThanMs: 5_000, limit: 10 };
+  const old = { olderThanMs: 5_000, limit: 10, messagesMax: 1_000 };
 
   test("only rows that still wait under that generation are sent again", async () => {
     const { store, advance } = at();
@@ -269,6 +231,22 @@ function reopenSome(open: OpenStore): void {
     expect(outboxIds(await store.reopen({ ...old, limit: 1 }))).toEqual([first]);
     expect(outboxIds(await store.reopen({ ...old, lane: "mail" }))).toEqual([mail]);
     expect(outboxIds(await store.reopen(old))).toEqual([second]);
+  });
+
+  test("batches are never merged, and are taken up to so many messages, but one in any case", async () => {
+    const { store, advance } = at();
+    for (const jobs of [3, 2, 1, 1])
+      await insertMany(
+        store,
+        Array.from({ length: jobs }, () => ({})),
+      );
+    await advance(minute);
+    const pages: number[][] = [];
+    for (const messagesMax of [1, 3, 3]) {
+      const page = await store.reopen({ ...old, messagesMax });
+      pages.push(page.map(({ messages }) => messages.length));
+    }
+    expect(pages).toEqual([[3], [2, 1], [1]]);
   });
 
   test("confirming an outbox batch that is gone is not an error", async () => {

@@ -12,6 +12,13 @@ export async function handler(
       return process.exit(7);
     case "spin":
       for (;;);
+    case "hang":
+      return new Promise(() => {});
+    case "kill":
+      process.kill(process.pid, "SIGKILL");
+      return new Promise(() => {});
+    case "fill":
+      for (const all: object[] = []; ;) all.push({ all: all.slice(-1_000) });
     default:
       return null;
   }

@@ -14,7 +14,7 @@ const answerShape = z.record(
 );
 
 /** A session of tests that fails when a tour is not what its file says. */
-const testFile = "postgres/effects/effects.long.test.ts";
+const testFile = "postgres/effects/effects.test.ts";
 
 /**
  * Tries mutants of statements in the tours of `test/postgres/effects`, all in one walk.

@@ -218,7 +218,7 @@ async function events(url: string, count: number): Promise<void> {
     url,
     `do $$ begin for n in 1..${count} loop
       insert into belfry.event (id, at, to_state, job_ids, attempts, generations)
-        values (nextval('belfry.event_id_seq'), now(), 'QUEUED', array[n], array[0], array[1]);
+        values (belfry.next_event(), now(), 'QUEUED', array[n], array[0], array[1]);
       commit;
     end loop; end $$`,
   );

@@ -65,7 +65,7 @@ interface NewLease {
 
 function newLease(t: Tables, { lane }: JobRow, { worker, alone, leaseMs }: NewLease): number {
   const id = t.draw("lease");
-  t.leases.set(id, { id, lane, worker, alone, leaseMs, until: t.now() + leaseMs });
+  t.leases.set(id, { id, lane, worker, alone, leaseMs, until: t.now() + leaseMs, cause: null });
   return id;
 }
 
@@ -201,7 +201,7 @@ export function heartbeat(t: Tables, held: readonly AttemptProgress[], worker: s
     const row = t.jobs.get(Number(jobId));
     if (row?.state !== "RUNNING" || row.attempt !== attempt || row.worker !== worker || row.leaseId === null) return [];
     const lease = t.leases.row(row.leaseId);
-    t.leases.set(lease.id, { ...lease, until: t.now() + lease.leaseMs });
+    t.leases.set(lease.id, { ...lease, until: t.now() + lease.leaseMs, cause: null });
     t.change(row, { progress: progress ?? row.progress });
     return [{ jobId, attempt }];
   });

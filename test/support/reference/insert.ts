@@ -30,14 +30,11 @@ export function insertOne(
 ): InsertResult {
   const hash = createHash("sha256").update(job.canonicalInput).digest("hex");
   const known = job.key === null ? undefined : t.withKey(job.kind, job.key);
-  if (known !== undefined) {
-    const conflict = known.payloadHash === hash ? null : { existingHash: known.payloadHash, hash };
-    return { id: idOf(known), created: false, conflict };
-  }
+  if (known !== undefined) return { id: idOf(known), created: false, isConflict: known.payloadHash !== hash };
   const row = newRow(t, job, hash, { ...fromNoSchedule, ...from, until: t.now() + dispatchWindowMs });
   t.add(row, reason);
   if (row.state === "QUEUED") queued.push(row);
-  return { id: idOf(row), created: true, conflict: null };
+  return { id: idOf(row), created: true, isConflict: false };
 }
 
 /** What a run adds to the jobs it makes. */

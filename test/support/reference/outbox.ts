@@ -45,24 +45,48 @@ export function confirm(t: Tables, sent: readonly { id: string; failed: readonly
   }
 }
 
-/** Open outbox batches that are old enough, oldest first, under new rows for what still waits under that generation. */
+/** Batches that are still the caller's stay open for longer; of all only what is unsent is kept. */
+export function keep(
+  t: Tables,
+  batches: readonly { id: string; resent: number; unsent: readonly JobId[] }[],
+): ReadonlySet<string> {
+  const own = batches.filter(({ id, resent }) => t.outbox.get(Number(id))?.resent === resent).map(({ id }) => id);
+  confirm(
+    t,
+    batches.map(({ id, unsent }) => ({ id, failed: unsent })),
+  );
+  for (const id of own) {
+    const handoff = t.outbox.get(Number(id));
+    if (handoff !== undefined) t.outbox.set(handoff.id, { ...handoff, at: t.now() });
+  }
+  return new Set(own);
+}
+
+/** Open outbox batches that are old enough, oldest first, with what still waits under that generation. */
 export function reopen(
   t: Tables,
-  options: { olderThanMs: number; limit: number; lane?: string | undefined },
+  options: { olderThanMs: number; limit: number; messagesMax: number; lane?: string | undefined },
 ): OutboxBatch[] {
   const before = t.now() - options.olderThanMs;
-  const open = [...t.outbox.values()]
+  const oldest = [...t.outbox.values()]
     .filter((handoff) => handoff.at <= before && inLane(handoff, options.lane))
     .toSorted((a, b) => a.at - b.at || a.id - b.id)
     .slice(0, options.limit);
-  const waiting = open.flatMap((handoff) => {
-    t.outbox.delete(handoff.id);
-    return handoff.members.flatMap(({ id, generation }) => {
+  let messages = 0;
+  const taken = oldest.flatMap((handoff) => {
+    if (messages >= options.messagesMax) return [];
+    messages += handoff.members.length;
+    const waiting = handoff.members.flatMap(({ id, generation }) => {
       const row = t.jobs.get(id);
       return row !== undefined && row.state === "QUEUED" && row.generation === generation ? [row] : [];
     });
+    const next = { ...handoff, at: t.now(), resent: handoff.resent + 1 };
+    if (waiting.length === 0) t.outbox.delete(handoff.id);
+    else t.outbox.set(handoff.id, next);
+    const byId = waiting.toSorted((a, b) => a.id - b.id);
+    return waiting.length === 0 ? [] : [t.batchOf(next, byId)];
   });
-  return t.handOff([...new Set(waiting)]);
+  return taken.toSorted((a, b) => Number(a.id) - Number(b.id));
 }
 
 /** QUEUED rows whose message is presumed lost wait again; the relay sends them under the new generation. */
@@ -71,10 +95,14 @@ export function requeueLost(
   options: { lane: string; evidence: "queue-empty" | "overtaken"; olderThanMs: number; limit: number },
 ): number {
   const old = t.now() - options.olderThanMs;
+  const open = [...t.outbox.values()].filter(({ lane }) => lane === options.lane);
+  if (open.length > deliveryLimits.batchesReadMax) return 0;
+  const unsent = new Set(open.flatMap(({ members }) => members.map(({ id, generation }) => `${id}/${generation}`)));
   const before = options.evidence === "queue-empty" ? old : Math.min(old, overtakenBefore(t, options.lane));
   const lost = t
     .inStates("QUEUED")
     .filter((row) => row.lane === options.lane && outSince(row) <= before)
+    .filter(({ id, generation }) => !unsent.has(`${id}/${generation}`))
     .toSorted((a, b) => (a.handedAt ?? 0) - (b.handedAt ?? 0) || a.id - b.id)
     .slice(0, options.limit);
   for (const row of lost) {

@@ -9,17 +9,29 @@ import { isFinal } from "../../../src/core/job/state.ts";
 import { membersOf } from "./claim.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { freeLeftBehind, freeSlotsOf, keepSlotsOf } from "./slots.ts";
-import type { JobRow } from "./rows.ts";
+import type { JobRow, LeaseRow } from "./rows.ts";
 import { runsOf } from "./runs.ts";
 import { movedOf } from "./tables.ts";
 import type { Tables } from "./tables.ts";
 
-const lost = { code: "WORKER_LOST", message: "its lease ended without an outcome" } as const;
+const lostBy = ({ cause, alone }: LeaseRow) => ({
+  errorCode: "WORKER_LOST",
+  errorMessage:
+    cause === null
+      ? "its lease ended without an outcome"
+      : `${alone ? "" : "it or another job of its batch: "}${cause}`,
+});
 
-export function endLeases(t: Tables, worker: string): void {
-  const mine = [...t.leases.values()].filter((lease) => lease.worker.startsWith(worker));
-  for (const lease of mine) t.leases.set(lease.id, { ...lease, until: 0 });
+export function endLeases(t: Tables, worker: string, cause: string): void {
+  for (const lease of heldBy(t, worker)) t.leases.set(lease.id, { ...lease, until: 0, cause });
 }
+
+export function noteCause(t: Tables, worker: string, cause: string): void {
+  for (const lease of heldBy(t, worker)) t.leases.set(lease.id, { ...lease, cause });
+}
+
+const heldBy = (t: Tables, worker: string) =>
+  [...t.leases.values()].filter((lease) => lease.worker.startsWith(worker) && lease.until > 0);
 
 export function lapsedLeases(t: Tables, options: { limit: number; lane?: string | undefined }): readonly LapsedLease[] {
   return expiredOf(t, options.lane)
@@ -40,7 +52,7 @@ export function rescue(t: Tables, options: Omit<Parameters<Store["rescue"]>[0], 
     .slice(0, options.limit);
   const freed: string[] = [];
   const moved = expired.map(({ held, lease }) => {
-    const row = lease.alone ? rescueAlone(t, held) : rescueFromBatch(t, held, options.interruptionsMax);
+    const row = lease.alone ? rescueAlone(t, held, lease) : rescueFromBatch(t, held, lease, options.interruptionsMax);
     if (row.state === "QUEUED") keepSlotsOf(t, held, row);
     else freed.push(...freeSlotsOf(t, held));
     return row;
@@ -50,9 +62,9 @@ export function rescue(t: Tables, options: Omit<Parameters<Store["rescue"]>[0], 
 }
 
 /** It ran alone, so it is to blame: a failure, and another try at once while tries are left. */
-function rescueAlone(t: Tables, held: JobRow): JobRow {
+function rescueAlone(t: Tables, held: JobRow, lease: LeaseRow): JobRow {
   const failures = held.failures + 1;
-  const columns = { failures, errorCode: lost.code, errorMessage: lost.message };
+  const columns = { failures, ...lostBy(lease) };
   const isLast = failures >= held.maxAttempts;
   const why = { reason: "lost", worker: held.worker };
   if (isLast) return t.move(held, { ...columns, state: "FAILED" }, why);
@@ -61,9 +73,9 @@ function rescueAlone(t: Tables, held: JobRow): JobRow {
 }
 
 /** A neighbour may be to blame: no failure, but it runs alone next time. */
-function rescueFromBatch(t: Tables, held: JobRow, interruptionsMax: number): JobRow {
+function rescueFromBatch(t: Tables, held: JobRow, lease: LeaseRow, interruptionsMax: number): JobRow {
   const interruptions = held.interruptions + 1;
-  const columns = { interruptions, alone: true, errorCode: lost.code, errorMessage: lost.message };
+  const columns = { interruptions, alone: true, ...lostBy(lease) };
   const isLast = interruptions >= interruptionsMax;
   if (isLast) return t.move(held, { ...columns, state: "FAILED" }, { reason: "interrupted", worker: held.worker });
   return t.queue(held, { ...columns, dueAt: t.now() }, { reason: "lost", worker: held.worker });

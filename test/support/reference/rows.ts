@@ -40,6 +40,8 @@ export interface LeaseRow {
   readonly until: Instant;
   /** Its job was claimed alone, so it is to blame when its worker is lost. */
   readonly alone: boolean;
+  /** Why its worker is dead or stands still, if that was seen. */
+  readonly cause: string | null;
 }
 
 export interface KeptMove extends HistoryRow {
@@ -56,6 +58,7 @@ export interface HandoffRow {
   readonly at: Instant;
   readonly lane: string;
   readonly members: readonly { readonly id: number; readonly generation: number }[];
+  readonly resent: number;
 }
 
 export interface GroupRow {

@@ -121,7 +121,7 @@ export function addPage(
   const created = results.filter((result) => result.created).length;
   addDelta(t, run.id, { total: created });
   t.runs.set(run.id, { ...run, cursor: page.cursor });
-  const conflicts = results.filter((result) => result.conflict !== null).length;
+  const conflicts = results.filter(({ isConflict }) => isConflict).length;
   return { written: true, created, conflicts, aftermath: { ...noAftermath, outbox: t.handOff(queued) } };
 }
 

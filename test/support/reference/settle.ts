@@ -40,7 +40,7 @@ export function settle(
   const written = new Set(rows.map(idOf));
   const children = settlements.flatMap((one) => (written.has(one.jobId) ? one.children : []));
   const inserted = children.map((child) => insertOne(t, child, queued));
-  const conflicts = inserted.filter((each) => each.conflict !== null).length;
+  const conflicts = inserted.filter(({ isConflict }) => isConflict).length;
   return {
     settled: rows.map(idOf),
     conflicts,

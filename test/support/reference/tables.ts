@@ -138,18 +138,23 @@ export class Tables {
     const byLane = Map.groupBy(queued, (row) => row.lane);
     return [...byLane].map(([lane, members]) => {
       const id = this.draw("handoff");
-      const now = this.now();
-      this.outbox.set(id, { id, at: now, lane, members: members.map((row) => pick(row)) });
-      const messages = members.map((row) => {
-        return {
-          jobId: idOf(row),
-          generation: row.generation,
-          trace: row.trace,
-          delayMs: Math.max(0, row.dueAt - now),
-        };
-      });
-      return { id: String(id), lane, messages };
+      const handoff = { id, at: this.now(), lane, members: members.map((row) => pick(row)), resent: 0 };
+      this.outbox.set(id, handoff);
+      return this.batchOf(handoff, members);
     });
+  }
+
+  /** The messages of these rows, as a sender gets them. */
+  batchOf({ id, resent, lane }: rows.HandoffRow, members: readonly JobRow[]): OutboxBatch {
+    const messages = members.map((row) => {
+      return {
+        jobId: idOf(row),
+        generation: row.generation,
+        trace: row.trace,
+        delayMs: Math.max(0, row.dueAt - this.now()),
+      };
+    });
+    return { id: String(id), resent, lane, messages };
   }
 
   /** The event of a move and, if the move is kept, its history. `changed` is what the move wrote. */

@@ -118,8 +118,7 @@ create index job_failed on belfry.job (id) include (schedule_id) where finished_
 -- As a number: `finished_at is null` beside a run would also fit job_live, and a planner that knows no statistics takes that.
 create index job_run on belfry.job (run_id, ((finished_at is not null)::int), id) where run_id is not null;
 
--- The jobs of one claim of one worker, of one lane and lease length. A heartbeat renews this row and no job. It is ended by
--- the worker's settle of its last job, or by rescue once it has expired and none of its jobs names it.
+-- The jobs of one claim: one worker, lane and lease length. A heartbeat renews it alone. Its last settle ends it, else rescue.
 create table belfry.lease (
   id      bigint generated always as identity primary key,
   worker  text not null,
@@ -127,7 +126,8 @@ create table belfry.lease (
   ms      int not null,
   until   timestamptz not null,
   solo    boolean not null default false,               -- its one job runs alone, so it is to blame when the worker dies
-  job_ids bigint[] not null
+  job_ids bigint[] not null,
+  cause   text                                          -- why its worker is dead or stands still, if that was seen
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500);
 alter table belfry.lease alter column job_ids set storage external;
 create index lease_until on belfry.lease (until);
@@ -201,6 +201,9 @@ create trigger job_guard after update of state, attempt, generation, event_id on
 -- Drawn by the statement that moves jobs, once for each kind of move in it, after it has locked them: a later move of a job
 -- always has the larger number.
 create sequence belfry.event_id_seq;
+-- Only a transaction that has its number draws an event id: a reader that has seen a higher id finds this one by the number.
+create function belfry.next_event() returns bigint language sql volatile
+  return case when pg_current_xact_id() is not null then nextval('belfry.event_id_seq') end;
 
 -- One row for each kind of move of a statement; the arrays have one element a job, in the same order. Append-only and
 -- partitioned by day; no foreign key to job, so that writing one never locks a job row.
@@ -256,8 +259,7 @@ begin
   end if;
 end $$;
 
--- Attached, not created in place: attaching does not stop inserts into other days.
--- False when rows of that day lie in the default partition already; they stay there.
+-- Attached, not created in place, which would stop inserts into other days. False when rows of that day lie in the default one.
 create function belfry.make_partition(parent text, day text) returns boolean language plpgsql
   security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms' as $$
 declare
@@ -279,22 +281,14 @@ begin
   execute format('drop table if exists belfry.%I', parent || '_' || day);
 end $$;
 
--- Messages that a committed statement decided to send. A confirmed send deletes its row; an open one is sent again.
+-- Messages that a committed statement decided to send. A confirmed send deletes its row; one whose `at` is old is sent again.
 create table belfry.outbox (
   id          bigint generated always as identity primary key,
   at          timestamptz not null,
   lane        text not null,
   job_ids     bigint[] not null,
-  generations int[] not null
+  generations int[] not null,
+  resent      int not null default 0 -- how often it was sent again; the fence of its sender
 );
 alter table belfry.outbox alter column job_ids set storage external, alter column generations set storage external;
 create index outbox_open on belfry.outbox (at, id);
-
--- Bodies no worker could read, kept for a person.
-create table belfry.quarantine (
-  id   bigint generated always as identity primary key,
-  at   timestamptz not null,
-  lane text not null,
-  body text not null
-);
-create index quarantine_at on belfry.quarantine (at);

@@ -46,3 +46,12 @@ create table belfry.fallback_lock (
   fence       bigint not null,
   lease_until timestamptz not null
 );
+
+-- Bodies no worker could read, kept for a person.
+create table belfry.quarantine (
+  id   bigint generated always as identity primary key,
+  at   timestamptz not null,
+  lane text not null,
+  body text not null
+);
+create index quarantine_at on belfry.quarantine (at);

@@ -163,6 +163,21 @@ create table belfry.audit (
   trace  text not null
 );
 
+-- What each kind marked as sensitive, release by release, as JSON Schema: what was written under a mark stays hidden when a later
+-- release drops it, or the whole kind. '{}': a release had the kind and marked nothing.
+create table belfry.sensitive (
+  kind  text not null,
+  marks jsonb not null
+);
+create unique index sensitive_once on belfry.sensitive (kind, md5(marks::text));
+
+-- Under it the audit keeps an HMAC of each payload, which no other process can compare with guesses. One row, made here.
+create table belfry.stage_key (
+  one boolean primary key default true check (one),
+  key bytea not null
+);
+insert into belfry.stage_key (key) values (decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
+
 create function belfry.audit_retention() returns interval language sql immutable parallel safe return interval '400 days';
 
 -- What has left for the archive: one row for each part of it.

@@ -8,6 +8,8 @@ export interface DispatchedRow {
   readonly trace: string;
   readonly delay_ms: number;
   readonly batch: string | null;
+  /** Of a batch that is sent again; a new one was not. */
+  readonly resent?: number;
 }
 
 /**

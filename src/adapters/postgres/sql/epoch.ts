@@ -43,7 +43,7 @@ with newest as materialized (
 ), begun as (
   insert into belfry.epoch (number, name, server, first_event_id, began_at)
   select number + 1, left(md5(gen_random_uuid()::text), 8), belfry.server(),
-    case when is_moved then nextval('belfry.event_id_seq') else first_event_id end, belfry.now()
+    case when is_moved then belfry.next_event() else first_event_id end, belfry.now()
   from newest on conflict do nothing
   returning *
 )

@@ -36,6 +36,25 @@ select belfry.ms(belfry.now()) as now,
   ), 0)::float8 as oldest_ms`,
 );
 
+/**
+ * How far the clock stands behind the newest decision or the last pass, and by lane the messages of open batches that were sent
+ * again more than once: of $1 such batches at most. Locks nothing.
+ */
+export const readTrouble = statement<{ behind_ms: number; lanes: string[]; messages: number[] }>(
+  "trouble",
+  `
+select greatest(
+    (select belfry.ms_until(max(decided_at)) from belfry.occurrence where decided_at is not null),
+    (select extract(epoch from max(passed_at) - belfry.clock()) * 1000 from belfry.lock_fence), 0
+  )::float8 as behind_ms,
+  coalesce(array_agg(lane order by lane), '{}') as lanes, coalesce(array_agg(messages order by lane), '{}') as messages
+from (
+  select lane, sum(cardinality(job_ids))::float8 as messages
+  from (select lane, job_ids from belfry.outbox where resent > 1 order by at, id limit $1) resent
+  group by lane
+) by_lane`,
+);
+
 export interface WorstRow {
   readonly what: WorstIn;
   readonly kind: string;

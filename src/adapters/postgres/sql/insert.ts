@@ -35,7 +35,7 @@ with given as materialized (
     as v (payload, hash, key, due, expires, slot_keys, kind, lane, lease_ms, max_attempts, retention_ms, trace, delay,
       condition_row, ord)
 ), drawn as materialized (
-  select nextval('belfry.event_id_seq') as pending, nextval('belfry.event_id_seq') as queued
+  select belfry.next_event() as pending, belfry.next_event() as queued
 ), inserted as (
   insert into belfry.job (id, kind, key, payload, payload_hash, lane, state, event_id, due_at, expires_at, generation,
     dispatched_at, lease_ms, max_attempts, retention_ms, slot_keys, trace, created_at, run_id, condition_row, has_condition)

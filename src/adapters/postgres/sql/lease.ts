@@ -32,14 +32,27 @@ returning j.id, state, null as reason, kind, key, payload, generation, attempt, 
   belfry.ms_since(coalesce(scheduled_for, due_at)) as lateness_ms, catch_up, missed, run_id`,
 );
 
-/** The leases of the worker whose name begins with $1 end, at a time that says so. Locks: its leases in id order, waiting. */
+/**
+ * The leases of the worker whose name begins with $1 end, at a time that says so, by the cause $2. Who sees it first says why.
+ * Locks: its leases in id order, waiting.
+ */
 export const endLeases = statement<never>(
   "lease-end",
   `
 with mine as materialized (
-  select id from belfry.lease where starts_with(worker, $1) order by id for no key update
+  select id from belfry.lease where starts_with(worker, $1) and until > 'epoch' order by id for no key update
 )
-update belfry.lease l set until = 'epoch' from mine m where l.id = m.id`,
+update belfry.lease l set until = 'epoch', cause = $2 from mine m where l.id = m.id`,
+);
+
+/** The same worker stands still, by the cause $2; a heartbeat forgets it. Locks: its leases in id order, waiting. */
+export const noteCause = statement<never>(
+  "lease-note",
+  `
+with mine as materialized (
+  select id from belfry.lease where starts_with(worker, $1) and until > 'epoch' order by id for no key update
+)
+update belfry.lease l set cause = $2 from mine m where l.id = m.id`,
 );
 
 /**
@@ -60,7 +73,7 @@ with held as materialized (
   order by id
   for no key update
 ), renewed as (
-  update belfry.lease l set until = ${leaseEnd("m.ms")} from mine m where l.id = m.id
+  update belfry.lease l set until = ${leaseEnd("m.ms")}, cause = null from mine m where l.id = m.id
 ), reported as materialized (
   select j.id, h.progress from held h join belfry.job j on j.id = h.id
   where j.id = any(array(select id from held where progress is not null)) and h.progress is not null

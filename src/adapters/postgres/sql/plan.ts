@@ -44,7 +44,7 @@ with plans as materialized (
   on conflict do nothing
   returning schedule_id, job_id
 ), drawn as materialized (
-  select nextval('belfry.event_id_seq') as pending, nextval('belfry.event_id_seq') as queued
+  select belfry.next_event() as pending, belfry.next_event() as queued
 ), made as (
   insert into belfry.job (id, kind, payload, payload_hash, lane, state, event_id, due_at, expires_at, generation, dispatched_at, lease_ms,
     max_attempts, retention_ms, slot_keys, schedule_id, scheduled_for, catch_up, missed, trace, created_at)

@@ -7,16 +7,17 @@
 
 /**
  * An event id for each kind of move, drawn after the locks: a statement that drew first and then waited for a row would have a
- * smaller id than the move it waited for, which the trigger `job_guard` refuses.
+ * smaller id than the move it waited for, which the trigger `job_guard` refuses. `next_event` gives the transaction its number
+ * first: a reader finds ids below those it has seen by the number, and would never find one that was drawn before it.
  */
 export const drawnFrom = (kinds: string): string => `drawn as materialized (
-  select array_agg(nextval('belfry.event_id_seq')) as ids from generate_series(1, (select max(kind) from ${kinds})::int)
+  select array_agg(belfry.next_event()) as ids from generate_series(1, (select max(kind) from ${kinds})::int)
 )`;
 export const drawn = drawnFrom("mine");
 
 /** The same where all moves of the statement are of one kind: `drawn.id`. */
 export const drawnOnce = `drawn as materialized (
-  select nextval('belfry.event_id_seq') as id from mine having count(*) > 0
+  select belfry.next_event() as id from mine having count(*) > 0
 )`;
 
 /** Columns of `moves` that are null in most statements. */

@@ -70,38 +70,69 @@ with quick as materialized (
 delete from belfry.outbox where id = any($1::bigint[]) and (select setting from quick) = 'off'`,
 );
 
-/** Keeps the failed ids of one partly confirmed batch. Locks that row. */
-export const confirmPart = statement<never>(
-  "confirm-part",
+/**
+ * Takes what the queue accepted out of open batches: of each only its unsent ids stay, and a batch without any is deleted.
+ * Batches that are still the caller's, by `resent`, get `at` now, so that no other process takes them; null claims none.
+ * Answers the batches that are the caller's. $1 batches $2 resent $3 unsent ids of each, as array texts.
+ * Locks: outbox rows in id order, waiting; a deadlock with a `confirm` of the same batches is retried.
+ */
+export const keepBatches = statement<{ id: string }>(
+  "keep",
   `
-update belfry.outbox set (job_ids, generations) = (
-  select array_agg(m.id order by m.ord), array_agg(m.generation order by m.ord)
-  from unnest(job_ids, generations) with ordinality as m (id, generation, ord) where m.id = any($2::bigint[])
+with given as materialized (
+  select id, resent, unsent::bigint[] as unsent from unnest($1::bigint[], $2::int[], $3::text[]) as g (id, resent, unsent) order by id
+), open as materialized (
+  select o.id, o.resent is not distinct from g.resent as is_kept, u.ids, u.generations
+  from given g cross join lateral (
+    select id, resent, job_ids, generations from belfry.outbox where id = g.id for no key update
+  ) o cross join lateral (
+    select array_agg(m.id order by m.ord) as ids, array_agg(m.generation order by m.ord) as generations
+    from unnest(o.job_ids, o.generations) with ordinality as m (id, generation, ord)
+    where m.id in (select unnest(g.unsent))
+  ) u
+), gone as (
+  delete from belfry.outbox where id = any(array(select id from open where ids is null))
+), kept as (
+  update belfry.outbox o set at = case when k.is_kept then belfry.now() else o.at end, job_ids = k.ids, generations = k.generations
+  from open k where o.id = k.id and k.ids is not null
 )
-where id = $1::bigint and job_ids && $2::bigint[]`,
+select id from open where is_kept`,
 );
 
 /**
- * Open batches -> new ones with what still waits under its generation. Locks: outbox rows, oldest first, SKIP LOCKED; no job:
- * a row that moves at the same time only makes a message stale.
+ * Open batches that no sender kept for $1 ms are taken to be sent again: in place, so that a late confirmation of their first
+ * sender still counts, and never merged. Oldest first, at most $2 batches and $4 messages, but one batch in any case. Answers what
+ * still waits under its generation; batches of which nothing does are deleted. Locks: outbox rows, oldest first, SKIP LOCKED, and
+ * `at` is read again under the lock; no job: a row that moves at the same time only makes a message stale. Each job is
+ * looked up by its id (`limit 1` keeps it so).
  */
 export const reopenOutbox = statement<DispatchedRow>(
   "reopen",
   `
-with open as materialized (
+with sized as materialized (
+  select id, sum(messages) over (order by at, id) - messages as before from (
+    select id, at, cardinality(job_ids) as messages from belfry.outbox
+    where at <= belfry.now() - belfry.span($1::float8) and ($3::text is null or lane = $3)
+    order by at, id limit $2
+  ) oldest
+), open as materialized (
   select id, job_ids, generations from belfry.outbox
-  where at <= belfry.now() - belfry.span($1::float8) and ($3::text is null or lane = $3)
-  order by at, id limit $2
+  where id = any(array(select id from sized where before < $4::int)) and at <= belfry.now() - belfry.span($1::float8)
+  order by at, id
   for update skip locked
+), waiting as materialized (
+  select o.id as batch, j.id, j.generation, j.lane, j.trace, j.due_at
+  from open o cross join lateral unnest(o.job_ids, o.generations) as m (id, generation) cross join lateral (
+    select id, generation, lane, trace, due_at from belfry.job
+    where id = m.id and generation = m.generation and state = 'QUEUED' limit 1
+  ) j
 ), gone as (
-  delete from belfry.outbox where id = any(array(select id from open))
-), moves as materialized (
-  select j.id, j.generation, j.lane, j.trace, j.due_at, j.state as to_state
-  from open cross join lateral unnest(open.job_ids, open.generations) as m (id, generation)
-  join belfry.job j on j.id = m.id and j.generation = m.generation
-  where j.id = any(array(select unnest(job_ids) from open)) and j.state = 'QUEUED'
-), ${outbox}
-select m.id, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms, o.id as batch
-from moves m join posted o on o.lane = m.lane
-order by m.id`,
+  delete from belfry.outbox where id = any(array(select id from open except select batch from waiting))
+), taken as (
+  update belfry.outbox set at = belfry.now(), resent = resent + 1 where id = any(array(select batch from waiting))
+  returning id, resent
+)
+select w.id, w.generation, w.lane, w.trace, belfry.ms_until(w.due_at) as delay_ms, w.batch, t.resent
+from waiting w join taken t on t.id = w.batch
+order by w.batch, w.id`,
 );

@@ -37,7 +37,7 @@ export const releaseWith = ({
   ) v
   where not c.wide and l.state = 'PENDING' and l.blocked
 ), release_ids as materialized (
-  select array_agg(nextval('belfry.event_id_seq')) as ids from generate_series(1, (select max(kind) from judged)::int)
+  select array_agg(belfry.next_event()) as ids from generate_series(1, (select max(kind) from judged)::int)
 ), released as (
   update belfry.job t set
     preds_open = t.preds_open - j.n, preds_ok = t.preds_ok + j.ok, preds_bad = t.preds_bad + j.bad,

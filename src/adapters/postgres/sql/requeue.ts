@@ -2,16 +2,31 @@ import { statement } from "../statement.ts";
 import { putBack } from "./put-back.ts";
 
 /**
- * The queue was seen empty twice: rows that were dispatched and due all that time have no message. $1 lane $2 age in ms $3 limit.
+ * Jobs whose message lies in an open batch of lane $1 were never sent, so they cannot be lost: rows of (id, generation). It reads
+ * at most `batches` of them. Null when there are more, and then nothing counts as lost: sending them comes first.
+ */
+const unsent = (batches: string): string => `open as materialized (
+  select job_ids, generations from belfry.outbox where lane = $1 order by at, id limit ${batches}::int + 1
+), unsent as materialized (
+  select m.id, m.generation from open cross join lateral unnest(job_ids, generations) as m (id, generation)
+  where (select count(*) from open) <= ${batches}::int
+)`;
+const isSent = (batches: string): string => `(select count(*) from open) <= ${batches}::int
+    and (id, generation) not in (select id, generation from unsent)`;
+
+/**
+ * The queue was seen empty twice: rows that were dispatched and due all that time have no message. $1 lane $2 age in ms $3 limit
+ * $4 batches read.
  * Locks: jobs in (dispatched_at) order, SKIP LOCKED. The relay dispatches them again under the new generation.
  */
 export const requeueUnqueued = statement<{ id: string }>(
   "requeue-empty",
   `
-with mine as materialized (
+with ${unsent("$4")}, mine as materialized (
   select id, 'none'::belfry.job_hold as hold, '' as held_on, 'message-lost' as reason from belfry.job
   where state = 'QUEUED' and dispatched_at is not null and finished_at is null and lane = $1
     and dispatched_at < belfry.now() - belfry.span($2::float8) and due_at < belfry.now() - belfry.span($2::float8)
+    and ${isSent("$4")}
   order by dispatched_at limit $3
   for no key update skip locked
 ), ${putBack}`,
@@ -54,7 +69,8 @@ select count(*)::int as n from (
 /**
  * Messages sent much later were claimed already: those sent before them are lost. The mark is $5 before the 5th
  * percentile of what the lane runs and of its newest claims, since short jobs seldom run at the moment of the look. The row
- * must also be older than $2. It looks at $4 jobs of each and $6 events at most, and only when a row is old enough. Locks as `requeue-empty`.
+ * must also be older than $2. It looks at $4 jobs of each and $6 events at most,
+ * and only when a row is old enough. $7 batches read. Locks as `requeue-empty`.
  */
 export const requeueOvertaken = statement<{ id: string }>(
   "requeue-overtaken",
@@ -74,12 +90,12 @@ with mark as materialized (
     select from belfry.job where state = 'QUEUED' and dispatched_at is not null and finished_at is null and lane = $1
       and dispatched_at < belfry.now() - belfry.span($2::float8)
   )
-), mine as materialized (
+), ${unsent("$7")}, mine as materialized (
   select id, 'none'::belfry.job_hold as hold, '' as held_on, 'message-lost' as reason from belfry.job
   where state = 'QUEUED' and dispatched_at is not null and finished_at is null and lane = $1
     and dispatched_at < least((select at from mark), belfry.now() - belfry.span($2::float8))
     and due_at < least((select at from mark), belfry.now() - belfry.span($2::float8))
-    and (select at from mark) is not null
+    and (select at from mark) is not null and ${isSent("$7")}
   order by dispatched_at limit $3
   for no key update skip locked
 ), ${putBack}`,

@@ -30,7 +30,7 @@ order by until, id limit $1`,
 
 /**
  * RUNNING past its lease. If it ran solo: a failure, due now. Else another job of the batch may be the cause: an interruption,
- * and it runs solo next time. $1 limit $2 interruption cap $3 lane $4 leases, or null for all (folded away by the planner).
+ * and it runs solo next time, and its error blames no one. $1 limit $2 interruption cap $3 lane $4 leases, or null for all (folded away by the planner).
  * Locks: expired leases, SKIP LOCKED; then their jobs in id order, SKIP LOCKED; then the slots of these attempts, which no
  * other statement waits for. A lease with jobs left stays; one that no job names any more is deleted. Five kinds of move for
  * each worker: an event names one.
@@ -39,12 +39,12 @@ export const rescueLost = statement<MovedRow>(
   "rescue",
   `
 with expired as materialized (
-  select id, solo, job_ids from belfry.lease
+  select id, solo, job_ids, cause from belfry.lease
   where until < belfry.now() and ($3::text is null or lane = $3) and ($4::bigint[] is null or id = any($4::bigint[]))
   order by until, id limit $1
   for update skip locked
 ), lost as materialized (
-  select j.id, j.worker, e.solo, case when e.solo then j.failures + 1 >= j.max_attempts else j.interruptions + 1 >= $2::int end as gives_up
+  select j.id, j.worker, e.solo, e.cause, case when e.solo then j.failures + 1 >= j.max_attempts else j.interruptions + 1 >= $2::int end as gives_up
   from expired e cross join lateral unnest(e.job_ids) as u (id) join belfry.job j on j.id = u.id
   where j.id = any(array(select unnest(job_ids) from expired)) and j.lease_id = e.id and j.state = 'RUNNING'
   order by j.id limit $1
@@ -63,7 +63,8 @@ with expired as materialized (
     dispatched_at = case when m.gives_up then j.dispatched_at else belfry.now() end,
     finished_at = case when m.gives_up then belfry.now() end,
     lease_id = null,
-    error_code = 'WORKER_LOST', error_message = 'its lease ended without an outcome'
+    error_code = 'WORKER_LOST', error_message = case when m.cause is null then 'its lease ended without an outcome'
+      when m.solo then m.cause else 'it or another job of its batch: ' || m.cause end
   from mine m cross join drawn d where j.id = m.id
   returning j.*, m.gives_up, m.solo, case when m.kind % 5 = 4 then d.ids[m.kind - 1] else j.event_id end as end_event,
     case when m.gives_up then 'FAILED' when m.solo then 'RETRY_WAIT' else 'QUEUED' end::belfry.job_state as outcome

@@ -84,7 +84,7 @@ with how as materialized (
   from unnest($7::text[], $8::text[], $9::int[], $10::int[], $11::bigint[], $12::text[]) with ordinality
     as h (kind, lane, lease_ms, max_attempts, retention_ms, slots, nr)
 ), drawn as materialized (
-  select nextval('belfry.event_id_seq') as pending, nextval('belfry.event_id_seq') as queued
+  select belfry.next_event() as pending, belfry.next_event() as queued
 ), inserted as (
   insert into belfry.job (id, kind, payload, payload_hash, lane, state, event_id, due_at, generation, dispatched_at, lease_ms,
     max_attempts, retention_ms, slot_keys, trace, created_at, run_id, task, preds_open, join_rule, blocked, wide, has_condition)

@@ -7,9 +7,39 @@ const unsent = `left join (
       where n.state = 'QUEUED' and sent.id is null`;
 
 /**
+ * An event is refused whose id its transaction did not draw with `next_event`. The wrapper notes the ids in a setting of the
+ * transaction, and asks the product's own function to have given the number.
+ */
+const drawCheck = `
+  if to_regprocedure('belfry.draw_event()') is null then
+    alter function belfry.next_event() rename to draw_event;
+  end if;
+  create or replace function belfry.next_event() returns bigint language plpgsql volatile as $$
+  declare
+    id bigint := belfry.draw_event();
+  begin
+    if pg_current_xact_id_if_assigned() is null then
+      raise exception 'event % was drawn by a transaction without a number', id using errcode = 'check_violation', constraint = 'event_drawn';
+    end if;
+    perform set_config('belfry.drawn', concat_ws(',', nullif(current_setting('belfry.drawn', true), ''), id), true);
+    return id;
+  end $$;
+  create or replace function belfry.verify_draw() returns trigger language plpgsql as $$
+  begin
+    if not new.id = any(string_to_array(current_setting('belfry.drawn', true), ',')::bigint[]) is true then
+      raise exception 'event %: its transaction did not draw it with belfry.next_event()', new.id
+        using errcode = 'check_violation', constraint = 'event_drawn';
+    end if;
+    return null;
+  end $$;
+  create or replace trigger event_drawn after insert on belfry.event
+    for each row when (new.xid = pg_current_xact_id()) execute function belfry.verify_draw();`;
+
+/**
  * A trigger that looks for the event row of each move, and for the message of each job that became QUEUED, after each statement.
  * In test databases only: the row guard has already refused a move that names no new event, and looking the rows up costs as
- * much as the move. A job that is inserted with event 0 was placed by a test. Locks the table while it is installed.
+ * much as the move. A job that is inserted with event 0, and an event with another transaction's number, were placed by a test.
+ * Locks both tables while it is installed.
  */
 export const createEventCheck = statement<never>(
   "verify-events",
@@ -63,5 +93,6 @@ do $do$ begin
     referencing new table as new_rows for each statement execute function belfry.verify_events();
   create trigger job_moves_verified after update on belfry.job
     referencing old table as old_rows new table as new_rows for each statement execute function belfry.verify_events();
+  ${drawCheck}
 end $do$`,
 );

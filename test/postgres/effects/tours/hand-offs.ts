@@ -102,12 +102,21 @@ async function reopens(world: World): Promise<void> {
   );
   await turned(world, "outbox", "id");
   await clock.advance(3_000);
-  await store.reopen({ olderThanMs: 5_000, limit: 1, lane: "mail" });
-  await store.reopen({ olderThanMs: 5_000, limit: 1 });
-  await store.reopen({ olderThanMs: 4_000, limit: 2 });
-  await store.reopen({ olderThanMs: 3_000, limit: 10 });
+  await store.reopen({ olderThanMs: 5_000, limit: 1, messagesMax: 1_000, lane: "mail" });
+  await store.reopen({ olderThanMs: 5_000, limit: 1, messagesMax: 1_000 });
+  await store.reopen({ olderThanMs: 4_000, limit: 2, messagesMax: 1_000 });
+  await store.reopen({ olderThanMs: 3_000, limit: 10, messagesMax: 1_000 });
   await store.confirm([{ id: at(batches, 2).id, failed: [] }]);
-  await store.reopen({ olderThanMs: 0, limit: 10 });
+  await clock.advance(1_000);
+  await store.keep([
+    { id: at(batches, 4).id, resent: 1, unsent: at(batches, 4).jobs.slice(1) },
+    { id: at(batches, 3).id, resent: 0, unsent: at(batches, 3).jobs.slice(0, 2) },
+    { id: at(batches, 1).id, resent: 1, unsent: [] },
+    { id: "0", resent: 0, unsent: [] },
+  ]);
+  await store.reopen({ olderThanMs: 500, limit: 10, messagesMax: 1_000 });
+  await store.reopen({ olderThanMs: 0, limit: 10, messagesMax: 1 });
+  await store.reopen({ olderThanMs: 0, limit: 10, messagesMax: 1_000 });
 }
 
 /** Pauses that last, that have ended, that end just now; what they hold, beside what waits for a slot or its time. */

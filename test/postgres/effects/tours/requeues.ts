@@ -8,7 +8,7 @@ import { withoutIndexes } from "../stage.ts";
 /** Messages that are lost, beside those that are not: each time of a row a millisecond before, at and after each bound. */
 export const requeues: Tour = {
   name: "requeues",
-  parts: [queueEmpty, notYetDue, overtaken, overtakenByOne, newestClaims],
+  parts: [queueEmpty, unsent, notYetDue, overtaken, overtakenByOne, newestClaims],
 };
 
 /** How long ago, in ms; a time to come is negative. */
@@ -27,11 +27,13 @@ async function ago(world: World, id: JobId, { dispatched, due, started }: Ago): 
   );
 }
 
+/** Their messages were sent. */
 async function queued(world: World, times: readonly Ago[], lane = "default"): Promise<readonly JobId[]> {
   const ids = await put(
     world,
     times.map(() => ({ lane })),
   );
+  await set(world, "delete from belfry.outbox");
   for (const [n, id] of ids.entries()) await ago(world, id, at(times, n));
   return ids;
 }
@@ -69,6 +71,34 @@ async function queueEmpty(world: World): Promise<void> {
   await store.requeueLost({ lane: "default", evidence: "queue-empty", olderThanMs: minute, limit: 2 });
   await store.requeueLost({ lane: "default", evidence: "queue-empty", olderThanMs: minute, limit: 100 });
   await store.requeueLost({ lane: "default", evidence: "queue-empty", olderThanMs: minute - 2, limit: 100 });
+}
+
+/** Jobs whose message lies in an open batch, under their generation and an earlier one; then more batches than are read. */
+async function unsent(world: World): Promise<void> {
+  const { store } = world;
+  await withoutIndexes(world);
+  const old = { dispatched: 400_000, due: 400_000 };
+  await running(world, [{ dispatched: 1, due: 1, started: 1 }]);
+  await queued(world, [old]);
+  const ids = await put(world, [{}, {}, { lane: "mail" }]);
+  for (const id of ids) await ago(world, id, old);
+  await set(world, "update belfry.job set generation = generation + 1 where id = $1", [at(ids, 1)]);
+  const requeue = async (): Promise<void> => {
+    await store.requeueLost({ lane: "default", evidence: "overtaken", olderThanMs: minute, limit: 1 });
+    await store.requeueLost({ lane: "default", evidence: "queue-empty", olderThanMs: minute, limit: 10 });
+  };
+  const open = async (batches: number): Promise<void> =>
+    await set(
+      world,
+      `delete from belfry.outbox;
+       insert into belfry.outbox (at, lane, job_ids, generations)
+       select belfry.now(), lane, '{0}', '{0}' from (values ('default'), ('mail')) v (lane), generate_series(1, ${batches})`,
+    );
+  await requeue();
+  await open(deliveryLimits.batchesReadMax + 1);
+  await requeue();
+  await open(deliveryLimits.batchesReadMax);
+  await requeue();
 }
 
 async function notYetDue(world: World): Promise<void> {

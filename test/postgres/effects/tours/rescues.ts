@@ -161,7 +161,10 @@ async function heartbeats(world: World): Promise<void> {
   await store.heartbeat([{ ...at(mine, 0), progress: 0.6 }], "worker-1");
   await set(world, "update belfry.lease set worker = 'worker-3' where lane = 'mail'");
   await store.heartbeat(other, "worker-2");
-  await store.endLeases("worker-1");
-  await store.endLeases("task");
+  await store.noteCause("worker-3", "it stands still");
+  await store.noteCause("task", "it stands still");
+  await store.endLeases("worker-1", "it was killed");
+  await store.endLeases("task", "it was killed");
+  await store.endLeases("task", "it is known to be dead");
   await store.rescue({ limit: 100, interruptionsMax: 5 });
 }

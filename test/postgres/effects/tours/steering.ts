@@ -10,6 +10,7 @@ import {
   takeBulk,
 } from "../../../../src/adapters/postgres/sql/bulk.ts";
 import { readCellMap, writeCellMap } from "../../../../src/adapters/postgres/sql/cell.ts";
+import { readMarks, writeMarks } from "../../../../src/adapters/postgres/sql/secrecy.ts";
 import { writeWorker } from "../../../../src/adapters/postgres/sql/worker.ts";
 import { heldKeys } from "../../../../src/adapters/postgres/sql/wake.ts";
 import { at, change, jobRow, put, send, withoutIndexes } from "../stage.ts";
@@ -205,6 +206,12 @@ async function smallTables(world: World): Promise<void> {
     await send(world, readCellMap);
   }
   await send(world, writeCellMap, [4, `{"v":9}`]);
+  await send(world, writeMarks, [
+    ["pay", "pay", "mail"],
+    ['{"properties":{"pin":{"sensitive":true}}}', "{}", "{}"],
+  ]);
+  await send(world, writeMarks, [["mail"], ['{"sensitive":true}']]);
+  await send(world, readMarks);
   await send(world, writeWorker, ["w", "a", "v1", "eu:one"]);
   await send(world, writeWorker, ["w", "b", "v2", "eu:two"]);
   await put(
