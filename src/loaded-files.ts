@@ -33,7 +33,7 @@ export function recordLoaded(): () => readonly string[] {
 export const loadedModules = (): LoadedModules => loaded;
 
 /**
- * From now on these modules are run under the addresses of its files, whatever these hold meanwhile. A module that is
+ * From now on these modules are run under the addresses of its files, whatever these hold by then. A module that is
  * not among them is read from its file.
  */
 export function runKept(modules: LoadedModules): void {

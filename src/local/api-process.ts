@@ -42,7 +42,7 @@ export async function startApi(options: {
   let retiring: Promise<unknown> = Promise.resolve();
 
   let patience = 1;
-  let told: RunningCode | null = null;
+  let running: RunningCode | null = null;
 
   const begin = (code?: string): Promise<ChildProcess> =>
     startReady(children, "the API", {
@@ -67,7 +67,7 @@ export async function startApi(options: {
     if (stopped) return void children.stop(child, stopMs);
     const before = current;
     current = child;
-    if (told !== null) child.send({ told }, () => {});
+    if (running !== null) child.send({ running }, () => {});
     door.leadTo(child);
     if (!isDebugged(env)) watchProcess(child, patience, hung);
     const ended = (): void => {
@@ -90,8 +90,8 @@ export async function startApi(options: {
   return {
     url: `http://127.0.0.1:${door.port}`,
     tell(code) {
-      told = code;
-      current?.send({ told }, () => {});
+      running = code;
+      current?.send({ running }, () => {});
     },
     async prepare(code) {
       const child = await begin(code);

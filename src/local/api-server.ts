@@ -52,8 +52,8 @@ const upkept = upkeep(runtime.ports, runtime.registry, runtime.operations, {
   signal: ending.signal,
 });
 process.send?.({ say: "ready" });
-process.on("message", (said: string | { readonly told: RunningCode }, socket?: Socket) => {
-  if (typeof said === "object") saves.tell(said.told);
+process.on("message", (said: string | { readonly running: RunningCode }, socket?: Socket) => {
+  if (typeof said === "object") saves.tell(said.running);
   else if (said === "connection") serve(socket);
   else if (said === "end") void stop(answersMs);
 });

@@ -37,7 +37,7 @@ export async function openDoor(port: number, what: string): Promise<Door> {
       });
     }
   };
-  /** A socket that nobody reads does not say that its caller has left. */
+  /** A socket that no process reads does not say that its caller has left. */
   const dropClosed = (): void => {
     if (waiting.size === 0 || performance.now() - lookedMs < lookMs) return;
     lookedMs = performance.now();

@@ -6,7 +6,7 @@ import type { Lanes } from "./lambda/lanes.ts";
 import type { Children } from "./process/children.ts";
 import { runSetup, SetupFailed } from "./setup/run-setup.ts";
 import type { LoadedCode } from "./setup/setup-report.ts";
-import { type Standing, standing, standingText } from "./standing.ts";
+import { type CodeInUse, standing, standingText } from "./standing.ts";
 import { allReady } from "./successor.ts";
 import type { RuleClock } from "./tasks/rule-clock.ts";
 import type { Tasks } from "./tasks/tasks.ts";
@@ -108,7 +108,7 @@ export function reloadOnSave(options: ReloadOptions): Reloads {
  */
 function exchanger(
   options: ReloadOptions,
-  stands: Standing,
+  stands: CodeInUse,
   over: AbortSignal,
   onLoaded: (loaded: LoadedCode) => void,
 ): () => Promise<void> {

@@ -1,7 +1,7 @@
 /** Which code runs in which parts, since when, and what became of the newest save. */
 import type { RejectedSave, RunningCode } from "../api/saves.ts";
 
-export interface Standing {
+export interface CodeInUse {
   /** Setup has installed its schedules, limits and tables. */
   installed(version: string): void;
   /** Every part runs it: what was refused before no longer counts. */
@@ -10,7 +10,7 @@ export interface Standing {
   now(): RunningCode;
 }
 
-export function standing(version: string, parts: readonly string[]): Standing {
+export function standing(version: string, parts: readonly string[]): CodeInUse {
   const now = (): string => new Date().toISOString();
   const begin = { version, since: now() };
   let current: RunningCode = { ...begin, parts, definitions: begin, refused: null };
@@ -30,11 +30,11 @@ export function standing(version: string, parts: readonly string[]): Standing {
   };
 }
 
-/** For example `the code of 04:01:22 runs on in scheduler, API, lane default`. */
+/** For example `the code of 04:01:22 UTC runs on in scheduler, API, lane default`. */
 export function standingText({ version, since, parts, definitions }: RunningCode): string {
   const runs = `the code of ${timeOf(since)} runs on in ${parts.join(", ")}`;
   if (definitions.version === version) return runs;
   return `${runs}, with the schedules, limits and tables that were saved at ${timeOf(definitions.since)}`;
 }
 
-const timeOf = (iso: string): string => new Date(iso).toLocaleTimeString("en-GB");
+const timeOf = (iso: string): string => `${iso.slice(11, 19)} UTC`;

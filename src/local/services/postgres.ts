@@ -215,7 +215,7 @@ async function launch(options: Launch): Promise<ChildProcess> {
 
 const ends = new WeakMap<ChildProcess, () => void>();
 
-/** In a process group of its own, a server outlives whatever ends this process unless it is told. @returns the same each time. */
+/** In a process group of its own, a server outlives whatever ends this process unless it is ended. @returns the same each time. */
 function endOf(server: ChildProcess): () => void {
   const end = ends.get(server) ?? (() => void server.kill(stopSignals.immediate));
   ends.set(server, end);

@@ -1,4 +1,4 @@
-/** The server process of a data folder, as its pid file tells of it. */
+/** The server process of a data folder, as its pid file names it. */
 import type { ChildProcess } from "node:child_process";
 import { existsSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
