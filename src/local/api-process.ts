@@ -7,7 +7,7 @@ import { type Door, openDoor } from "./door.ts";
 import { type Children, hasEnded } from "./process/children.ts";
 import { startReady } from "./process/ready-child.ts";
 import type { Successor } from "./successor.ts";
-import { watchProcess } from "./watchdog.ts";
+import { watchdog } from "./watchdog.ts";
 
 export interface ApiProcess {
   readonly url: string;
@@ -23,41 +23,28 @@ const stopMs = 3_000;
 const restartMs = 1_000;
 /** For what a replaced process still answers. */
 const retireMs = 5_000;
-/** Each that hangs is given twice the time of the one before: what is slow may need it. */
-const patienceMax = 16;
+
+interface ApiProcessOptions {
+  readonly children: Children;
+  readonly env: Readonly<Record<string, string>>;
+  /** The first that is not taken. */
+  readonly ports: readonly number[];
+  readonly onHung?: (what: string) => void;
+  readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
+}
 
 /** The HTTP API as a child process, started again when it dies. @throws Error when it does not come up the first time. */
-export async function startApi(options: {
-  children: Children;
-  env: Readonly<Record<string, string>>;
-  /** The first that is not taken. */
-  ports: readonly number[];
-  onHung?: (what: string) => void;
-  onLine?: (line: string, stream: "stdout" | "stderr") => void;
-}): Promise<ApiProcess> {
+export async function startApi(options: ApiProcessOptions): Promise<ApiProcess> {
   const { children, env, onLine } = options;
   const door = await openFirst(options.ports);
+  const dog = watchdog((why) => options.onHung?.(why));
   let stopped = false;
   let current: ChildProcess | null = null;
   let retiring: Promise<unknown> = Promise.resolve();
-
-  let patience = 1;
   let running: RunningCode | null = null;
 
-  const begin = (code?: string): Promise<ChildProcess> =>
-    startReady(children, "the API", {
-      name: "api",
-      args: [file],
-      env,
-      ...(code === undefined ? {} : { code }),
-      ...(onLine === undefined ? {} : { onLine }),
-    });
   const again = (): void => {
-    void wait(restartMs).then(() => (stopped || current !== null ? undefined : begin().then(serve, failed)));
-  };
-  const hung = (why: string): void => {
-    patience = Math.min(patience * 2, patienceMax);
-    options.onHung?.(why);
+    void wait(restartMs).then(() => (stopped || current !== null ? undefined : begin(options).then(serve, failed)));
   };
   const failed = (error: Error): void => {
     onLine?.(error.message, "stderr");
@@ -69,7 +56,7 @@ export async function startApi(options: {
     current = child;
     if (running !== null) child.send({ running }, () => {});
     door.leadTo(child);
-    if (!isDebugged(env)) watchProcess(child, patience, hung);
+    if (!isDebugged(env)) dog.watch(child);
     const ended = (): void => {
       if (current !== child) return;
       current = null;
@@ -82,7 +69,7 @@ export async function startApi(options: {
   };
 
   try {
-    serve(await begin());
+    serve(await begin(options));
   } catch (error) {
     door.close();
     throw error;
@@ -94,11 +81,11 @@ export async function startApi(options: {
       current?.send({ running }, () => {});
     },
     async prepare(code) {
-      const child = await begin(code);
+      const child = await begin(options, code);
       return {
         isAlive: () => !hasEnded(child),
         takeOver() {
-          patience = 1;
+          dog.forgive();
           serve(child);
         },
         end: () => children.stop(child, stopMs),
@@ -112,6 +99,18 @@ export async function startApi(options: {
     },
   };
 }
+
+const begin = (
+  { children, env, onLine }: Pick<ApiProcessOptions, "children" | "env" | "onLine">,
+  code?: string,
+): Promise<ChildProcess> =>
+  startReady(children, "the API", {
+    name: "api",
+    args: [file],
+    env,
+    ...(code === undefined ? {} : { code }),
+    ...(onLine === undefined ? {} : { onLine }),
+  });
 
 async function openFirst([port = 0, ...others]: readonly number[]): Promise<Door> {
   try {

@@ -1,21 +1,17 @@
 import { resolve } from "node:path";
 import { sqsClient } from "../adapters/aws/sqs-client.ts";
-import { configFileOf, openProject, type Project, stageNamed } from "../project.ts";
+import { configFileOf, openProject, stageNamed } from "../project.ts";
 import { type ApiProcess, startApi } from "./api-process.ts";
-import { dropCode } from "./code.ts";
-import { childEnvironment } from "./child-environment.ts";
-import { Children, withLastWords } from "./process/children.ts";
-import { claimHome, type Home } from "./home.ts";
-import { createDeadWorkers, type DeadWorkers } from "./lambda/dead-workers.ts";
+import { claimHome } from "./home.ts";
 import { createLanes, type Lanes } from "./lambda/lanes.ts";
-import { type Parts, startParts } from "./services/parts.ts";
-import { setUp, type SetupFlag } from "./setup/run-setup.ts";
+import type { Parts } from "./services/parts.ts";
 import type { SetupReport } from "./setup/setup-report.ts";
 import { type Reloadable, reloadOnSave } from "./reload.ts";
-import type { LocalEvent, LocalOptions } from "./options.ts";
-import { FolderGone } from "./process/folder-gone.ts";
+import type { LocalOptions } from "./options.ts";
+import type { FolderGone } from "./process/folder-gone.ts";
 import { type RuleClock, startRuleClock } from "./tasks/rule-clock.ts";
 import { type Fakes, startFakes } from "./fakes.ts";
+import { type Begun, begin, type Started } from "./started.ts";
 import { stopInOrder } from "./process/stop-in-order.ts";
 import { startTasks, type Tasks } from "./tasks/tasks.ts";
 import { startWakeClock, type WakeClock } from "./tasks/wake-clock.ts";
@@ -47,9 +43,6 @@ export interface LocalSystem {
   kill(): Promise<void>;
 }
 
-const stopMs = 5_000;
-const lookMs = 1_000;
-
 /**
  * Starts the whole system on this machine.
  * @throws AlreadyRunning when another one uses the folder; SetupFailed when the definitions cannot be used; else an
@@ -69,73 +62,14 @@ export async function startLocal(options: LocalOptions): Promise<LocalSystem> {
   }
 }
 
-interface Begun {
-  readonly project: Project;
-  readonly stage: string;
-  readonly home: Home;
-  /** Filled from the first started to the last; run from the last to the first. */
-  readonly stops: (() => Promise<void> | void)[];
-}
-
-async function startAll(options: LocalOptions, { project, stage, home, stops }: Begun): Promise<LocalSystem> {
-  const environment = options.environment ?? process.env;
-  const report = options.onEvent ?? (() => {});
-  const onProblem = (what: string) => report({ is: "problem", from: "log", what, error: "" });
-  const children = new Children(home.folder, withLastWords, onProblem);
-  // Whatever ends this process: what it has started must not go on without it.
-  const killAll = (): void => {
-    children.killAll();
-    home.release();
-  };
-  process.once("exit", killAll);
-  stops.push(() => void process.off("exit", killAll));
-  const leftovers = await children.endLeftovers();
-  if (leftovers.length > 0) report({ is: "leftovers", names: leftovers });
-  const gone = Promise.withResolvers<FolderGone>();
-  const looks = setInterval(() => {
-    if (!home.isThere()) gone.resolve(new FolderGone(home.folder));
-  }, lookMs);
-  stops.push(() => clearInterval(looks));
-  const ports = typeof options.port === "function" ? await options.port(leftovers.length > 0) : [options.port ?? 0];
-  const parts = await startParts({
-    home: home.folder,
-    environment,
-    postgresSettings: options.postgresSettings ?? {},
-    onDied(error) {
-      if (error instanceof FolderGone) gone.resolve(error);
-      else report({ is: "problem", from: "postgres", what: "died", error });
-    },
-  });
-  stops.push(
-    () => parts.stop(),
-    () => children.stopAll(stopMs),
-  );
-  const env = childEnvironment(options, { project, stage, home, parts, environment });
-  const readAtMs = Date.now();
-  const setup = await setUp({ children, env, flags: setupFlags(parts) }, parts.postgres);
-  const dead = createDeadWorkers(env, setup.topology.lock.tableName, (error) =>
-    report({ is: "problem", from: "worker", what: "ended, and its jobs wait for the end of its lease", error }),
-  );
-  stops.push(() => dead.close());
-  children.useCode(setup.code.file);
-  dropCode(home.folder, [setup.code.file]);
-  const began: Started = {
-    options,
-    project,
-    children,
-    parts,
-    env,
-    setup,
-    dead,
-    readAtMs,
-    stops,
-    report,
-  };
-
-  const fakes = await beginFakes(began, home);
+async function startAll(options: LocalOptions, begun: Begun): Promise<LocalSystem> {
+  const began = await begin(options, begun);
+  const { home, stage, stops } = begun;
+  const { children, env, parts, setup } = began;
+  const fakes = await beginFakes(began);
   const workEnv: Record<string, string> = { ...env, ...fakes?.env };
   const tasks = await beginTasks(began, workEnv);
-  const api = await beginApi(began, workEnv, ports);
+  const api = await beginApi(began, workEnv);
   const lanes = beginLanes(began, workEnv);
   const wakes = beginWakes(began, workEnv);
   const rules = beginRules(began, workEnv);
@@ -154,7 +88,7 @@ async function startAll(options: LocalOptions, { project, stage, home, stops }: 
     setup,
     postgres: parts.postgres,
     processes: () => children.running(),
-    gone: gone.promise,
+    gone: began.gone,
     wake: () => wakes?.again(),
     stop: () => stopInOrder(stops),
     async kill() {
@@ -165,24 +99,6 @@ async function startAll(options: LocalOptions, { project, stage, home, stops }: 
   };
 }
 
-const setupFlags = (parts: Parts): readonly SetupFlag[] => [
-  ...(parts.sqs === null ? [] : (["--queues-are-new"] as const)),
-  ...(parts.dynamodb === null ? [] : (["--holders-are-gone"] as const)),
-];
-
-interface Started {
-  readonly project: Project;
-  readonly options: LocalOptions;
-  readonly children: Children;
-  readonly parts: Parts;
-  readonly env: Readonly<Record<string, string>>;
-  readonly setup: SetupReport;
-  readonly readAtMs: number;
-  readonly dead: DeadWorkers;
-  readonly stops: (() => Promise<void> | void)[];
-  readonly report: (event: LocalEvent) => void;
-}
-
 const isWanted = (part: NonNullable<LocalOptions["without"]>[number], { options }: Started): boolean =>
   options.without?.includes(part) !== true;
 
@@ -191,9 +107,9 @@ const linesOf =
   (line: string, stream: "stdout" | "stderr"): void =>
     report({ is: "line", from, stream, line });
 
-async function beginFakes(started: Started, home: Home): Promise<Fakes | null> {
+async function beginFakes(started: Started): Promise<Fakes | null> {
   if (!isWanted("fakes", started) || started.setup.fakes.length === 0) return null;
-  const { children, env, setup, stops } = started;
+  const { children, env, home, setup, stops } = started;
   const fakes = await startFakes(setup.fakes, { children, home: home.folder, env });
   stops.push(() => fakes.stop());
   return fakes;
@@ -215,13 +131,9 @@ async function beginTasks(started: Started, env: Record<string, string>): Promis
   return tasks;
 }
 
-async function beginApi(
-  started: Started,
-  env: Readonly<Record<string, string>>,
-  ports: readonly number[],
-): Promise<ApiProcess | null> {
+async function beginApi(started: Started, env: Readonly<Record<string, string>>): Promise<ApiProcess | null> {
   if (!isWanted("api", started)) return null;
-  const { children, stops, report } = started;
+  const { children, ports, stops, report } = started;
   const onHung = (what: string): void => report({ is: "problem", from: "api", what, error: "it is started again" });
   const api = await startApi({ children, env, ports, onHung, onLine: linesOf("api", started) });
   stops.push(() => api.stop());

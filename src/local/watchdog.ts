@@ -39,8 +39,24 @@ export function judgeOf(patience: number): Judge {
   };
 }
 
+/** Each that hangs is given twice the time of the one before: what is slow may need it. */
+const patienceMax = 16;
+
+/** Watches one process after another. `forgive`: the next one is of other code. */
+export function watchdog(onHung: (why: string) => void): { watch(child: ChildProcess): void; forgive(): void } {
+  let patience = 1;
+  return {
+    watch: (child) =>
+      watchProcess(child, patience, (why) => {
+        patience = Math.min(patience * 2, patienceMax);
+        onHung(why);
+      }),
+    forgive: () => void (patience = 1),
+  };
+}
+
 /** Ends a process that hangs, with SIGKILL. Each message that it sends is a turn of its event loop. */
-export function watchProcess(child: ChildProcess, patience: number, onHung: (why: string) => void): void {
+function watchProcess(child: ChildProcess, patience: number, onHung: (why: string) => void): void {
   const judge = judgeOf(patience);
   child.on("message", () => judge.turned());
   const timer = setInterval(() => {
