@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Children } from "./process/children.ts";
 import { freePort } from "./process/free-port.ts";
+import { NotReady } from "./process/not-ready.ts";
+import { useOf } from "./process/process-use.ts";
 import type { SetupReport } from "./setup/setup-report.ts";
 
 type Fake = SetupReport["fakes"][number];
@@ -15,6 +17,8 @@ export interface FakesOptions {
   /** Where each listens. Default: a free port, which is part of the address it reports. */
   readonly portOf?: (name: string) => number | undefined;
   readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
+  /** How long one may do nothing before it is ready. Default 20 s. */
+  readonly idleMsMax?: number;
 }
 
 /** The outside targets of the examples, as `examples/fake.ts` describes them. */
@@ -24,7 +28,10 @@ export interface Fakes {
   stop(): Promise<void>;
 }
 
-const readyMsMax = 20_000;
+/** Looks at a fake that is not ready yet. One that works is waited for, since a busy machine needs a minute for what else takes a second. */
+const lookMs = 1_000;
+const idleMsDefault = 20_000;
+const looksMax = 240;
 const restartMs = 500;
 const stopMs = 5_000;
 
@@ -33,18 +40,17 @@ export async function startFakes(fakes: readonly Fake[], options: FakesOptions):
   const folder = join(options.home, "fakes");
   mkdirSync(folder, { recursive: true });
   const env = { ...options.env, FAKE_HOME: folder };
-  const started = await Promise.all(
-    fakes.filter(({ once }) => !once).map((each) => keepRunning(each, { ...options, env })),
-  );
-  const stop = async (): Promise<void> => void (await Promise.all(started.map((each) => each.stop())));
+  const begun = fakes.filter(({ once }) => !once).map((each) => keepRunning(each, { ...options, env }));
+  const stop = async (): Promise<void> => void (await Promise.all(begun.map((each) => each.stop())));
   try {
+    const reported = await Promise.all(begun.map((each) => each.env));
     // Once the targets serve: a system that runs already then tries no row whose target is not there.
     for (const each of fakes.filter(({ once }) => once)) await runOnce(each, { ...options, env });
+    return { env: Object.assign({}, ...reported) as Record<string, string>, stop };
   } catch (error) {
     await stop();
     throw error;
   }
-  return { env: Object.assign({}, ...started.map((each) => each.env)) as Record<string, string>, stop };
 }
 
 async function runOnce(fake: Fake, options: FakesOptions): Promise<void> {
@@ -57,32 +63,43 @@ async function runOnce(fake: Fake, options: FakesOptions): Promise<void> {
 }
 
 interface Running {
-  readonly env: Readonly<Record<string, string>>;
+  /** Once it is ready. */
+  readonly env: Promise<Readonly<Record<string, string>>>;
   stop(): Promise<void>;
 }
 
-/** One that dies is started again on its port: the workers know its address already. */
-async function keepRunning(fake: Fake, options: FakesOptions): Promise<Running> {
-  const port = String(options.portOf?.(fake.name) ?? (await freePort()));
+/** One that dies after it was ready is started again on its port: the workers know its address already. */
+function keepRunning(fake: Fake, options: FakesOptions): Running {
   let stopped = false;
-  let current = startOne(fake, options, { PORT: port });
-  const watch = (): void => {
-    current.child.once("exit", () => {
+  let child: ChildProcess | null = null;
+  const start = (port: string): Promise<Record<string, string>> => {
+    const one = startOne(fake, options, { PORT: port });
+    child = one.child;
+    return one.ready;
+  };
+  const watch = (port: string): void =>
+    void child?.once("exit", () => {
       if (stopped) return;
       void wait(restartMs).then(() => {
         if (stopped) return;
-        current = startOne(fake, options, { PORT: port });
-        watch();
+        void start(port).catch(() => {});
+        watch(port);
       });
     });
+  const begin = async (): Promise<Record<string, string>> => {
+    const port = String(options.portOf?.(fake.name) ?? (await freePort()));
+    if (stopped) throw new Error(`${fake.name} was stopped before it began`);
+    const env = await start(port);
+    watch(port);
+    return env;
   };
-  const env = await current.ready;
-  watch();
+  const env = begin();
+  env.catch(() => {});
   return {
     env,
     async stop() {
       stopped = true;
-      await options.children.stop(current.child, stopMs);
+      if (child !== null) await options.children.stop(child, stopMs);
     },
   };
 }
@@ -107,12 +124,33 @@ function startOne(
       else options.onLine?.(line, stream);
     },
   });
-  const fail = (why: string): void => ready.reject(new Error(`${fake.name} ${why}:\n${lines.join("\n")}`));
+  const textOf = (why: string): string => `${fake.name} ${why}:\n${lines.join("\n")}`;
+  const fail = (why: string): void => ready.reject(new Error(textOf(why)));
   child.once("exit", (code, signal) => fail(`ended with ${signal ?? `code ${code}`}`));
   child.once("error", (error) => fail(error.message));
-  const timer = setTimeout(() => fail(`was not ready after ${readyMsMax / 1_000} s`), readyMsMax);
-  void ready.promise.finally(() => clearTimeout(timer)).catch(() => {});
+  const looks = watchStart({ child, idleMsMax: options.idleMsMax ?? idleMsDefault }, (why) =>
+    ready.reject(new NotReady(textOf(why))),
+  );
+  void ready.promise.finally(() => clearInterval(looks)).catch(() => {});
   return { child, ready: ready.promise, lastLines: () => lines.join("\n") };
+}
+
+/** @returns the timer of its looks. */
+function watchStart(
+  { child, idleMsMax }: { child: ChildProcess; idleMsMax: number },
+  give: (why: string) => void,
+): NodeJS.Timeout {
+  let looks = 0;
+  let idle = 0;
+  let cpuMs = 0;
+  return setInterval(() => {
+    const now = useOf(child.pid ?? -1)?.cpuMs ?? cpuMs;
+    idle = now > cpuMs ? 0 : idle + 1;
+    cpuMs = now;
+    looks += 1;
+    if (idle * lookMs >= idleMsMax) give(`is not ready and did nothing for ${(idle * lookMs) / 1_000} s`);
+    else if (looks >= looksMax) give(`was not ready after ${(looks * lookMs) / 1_000} s`);
+  }, lookMs);
 }
 
 function readyEnv(line: string): Record<string, string> | null {

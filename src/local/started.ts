@@ -94,6 +94,7 @@ function watchHome({ home, stops }: Begun): { gone: Promise<FolderGone>; goneWit
 }
 
 const setupFlags = (parts: Parts): readonly SetupFlag[] => [
+  ...(parts.postgres === null ? [] : (["--database-is-ours"] as const)),
   ...(parts.sqs === null ? [] : (["--queues-are-new"] as const)),
   ...(parts.dynamodb === null ? [] : (["--holders-are-gone"] as const)),
 ];

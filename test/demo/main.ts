@@ -9,8 +9,10 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Pool } from "pg";
 import { type LocalEvent, type LocalSystem, startLocal } from "../../src/local/system.ts";
+import { NotReady } from "../../src/local/process/not-ready.ts";
 import { judgeAll } from "./judge-all.ts";
 import { demoTime } from "./judges.ts";
+import { TooSlow } from "./too-slow.ts";
 import { type Report, reportOf, reportText } from "./report.ts";
 
 const secondsMax = 900;
@@ -25,7 +27,13 @@ async function main(args: readonly string[]): Promise<number> {
   const options = readArguments(args);
   if (options === null) return exitCodes.usage;
   const interrupted = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      if (interrupted.signal.aborted) process.exit(exitCodes.interrupted);
+      interrupted.abort();
+      console.error(`${signal}: stopping; once more ends at once`);
+    });
+  }
   const home = mkdtempSync(join(tmpdir(), "belfry-demo-"));
   try {
     const report = await run(home, options.seconds, interrupted.signal);
@@ -34,7 +42,10 @@ async function main(args: readonly string[]): Promise<number> {
     return exitCodes[report.verdict];
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
-    return exitCodes.broken;
+    if (interrupted.signal.aborted) return exitCodes.interrupted;
+    if (!(error instanceof NotReady || error instanceof TooSlow)) return exitCodes.broken;
+    console.error("SLOW: this machine was too busy to show the promises, and none was seen broken");
+    return exitCodes.slow;
   } finally {
     if (options.keep) console.error(`kept: ${home}`);
     else rmSync(home, { recursive: true, force: true });

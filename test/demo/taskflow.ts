@@ -1,5 +1,6 @@
 import { create, requests, type Request } from "../../examples/taskflow/requests.ts";
 import { type Entry, readLedger } from "../../examples/fake/ledger.ts";
+import { TooSlow } from "./too-slow.ts";
 import { type Check, type Evidence, type Judge, noneOf } from "./judge.ts";
 
 /** Each request is sent this often at once, as an impatient client does. */
@@ -69,7 +70,10 @@ async function sendAll(api: string, asked: readonly Request[]): Promise<void> {
     statuses.push(...(await Promise.all(sent)).map(({ status }) => status));
   }
   const bad = statuses.filter((status) => status !== 200 && status !== 201);
-  if (bad.length > 0) throw new Error(`taskflow answered ${bad.length} of ${statuses.length} requests with an error`);
+  if (bad.length === 0) return;
+  const text = `taskflow answered ${bad.length} of ${statuses.length} requests with an error (${[...new Set(bad)].join(", ")})`;
+  // The client gave up after its ten sendings. What the service refused for a reason is no matter of time.
+  throw bad.every((status) => status >= 500 || status === 0) ? new TooSlow(text) : new Error(text);
 }
 
 function keysOff(asked: readonly Request[], rows: readonly Row[]): readonly string[] {

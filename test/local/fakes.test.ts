@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { startFakes } from "../../src/local/fakes.ts";
 import { Children } from "../../src/local/process/children.ts";
+import { NotReady } from "../../src/local/process/not-ready.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 
 const stopMs = 5_000;
@@ -46,4 +47,21 @@ test("a seed that fails is told with what it wrote, and leaves no target behind"
   await expect(started).rejects.toThrow("seed failed with code 3:\nno such table");
   expect(children.running()).toEqual([]);
   await expect(fetch(address)).rejects.toThrow("fetch failed");
+});
+
+test("a target that never gets ready ends the start, and its siblings with it", async () => {
+  const home = mkdtempSync(join(tmpdir(), "belfry-fakes-"));
+  const children = new Children(home);
+  onTestFinished(async () => {
+    await children.stopAll(stopMs);
+    rmSync(home, { recursive: true, force: true });
+  });
+  const still = join(home, "still.mjs");
+  writeFileSync(still, "setInterval(() => {}, 100_000);");
+  const fakes = [
+    { name: "still", file: still, once: false },
+    { name: "files", file: target, once: false },
+  ];
+  await expect(startFakes(fakes, { children, home, env: {}, idleMsMax: 3_000 })).rejects.toThrow(NotReady);
+  expect(children.running()).toEqual([]);
 });

@@ -5,7 +5,9 @@ import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { Client } from "pg";
 import { freePort } from "../process/free-port.ts";
+import { hasEnded } from "../process/children.ts";
 import { FolderGone } from "../process/folder-gone.ts";
+import { NotReady } from "../process/not-ready.ts";
 import {
   assertSameMajor,
   handOver,
@@ -208,9 +210,10 @@ async function launch(options: Launch): Promise<ChildProcess> {
   });
   const problem = await Promise.race([untilReady(dataFolder, server), failure]);
   if (problem === null) return server;
+  const Failure = hasEnded(server) ? Error : NotReady;
   server.kill("SIGQUIT");
   const tail = readFileSync(options.logFile, "utf8").slice(begin).trim().split("\n").slice(-8).join("\n");
-  throw new Error(`Postgres did not start on port ${options.port}: ${problem}\n${tail}\nIts log: ${options.logFile}`);
+  throw new Failure(`Postgres did not start on port ${options.port}: ${problem}\n${tail}\nIts log: ${options.logFile}`);
 }
 
 const ends = new WeakMap<ChildProcess, () => void>();

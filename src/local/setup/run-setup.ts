@@ -5,8 +5,11 @@ import type { LoadedCode, SetupReport } from "./setup-report.ts";
 
 const file = fileURLToPath(new URL("./setup.ts", import.meta.url));
 
-/** What a start knows and a reload does not: the queues came up empty, and the processes that held locks are gone. */
-export type SetupFlag = "--queues-are-new" | "--holders-are-gone";
+/**
+ * What a start knows and a reload does not: the queues came up empty, the processes that held locks are gone, and the database
+ * lies in the state folder.
+ */
+export type SetupFlag = "--queues-are-new" | "--holders-are-gone" | "--database-is-ours";
 
 export interface SetupOptions {
   readonly children: Children;

@@ -6,6 +6,7 @@ import { dirname, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { dynamodbClient } from "../../adapters/aws/endpoint.ts";
 import { sqsClient } from "../../adapters/aws/sqs-client.ts";
+import { DatabaseUnfit } from "../../adapters/postgres/failure.ts";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import { checkMigrations } from "../../adapters/postgres/migration-files.ts";
 import { loadFakes } from "../../apps.ts";
@@ -83,7 +84,11 @@ async function setUp(): Promise<SetupReport> {
 async function migrateAll(config: Config, runtime: Runtime): Promise<void> {
   const problems = checkMigrations(runtime.apps);
   if (problems.length > 0) throw new ProblemsFound(problems);
-  await migrate({ url: config.databaseUrl, cell: config.stage.cell?.number });
+  await migrate({ url: config.databaseUrl, cell: config.stage.cell?.number }).catch((error: unknown) => {
+    const home = process.env["BELFRY_HOME"];
+    const isOfHome = process.argv.includes("--database-is-ours") && home !== undefined;
+    throw error instanceof DatabaseUnfit && isOfHome ? ofAnotherBuild(error, home) : error;
+  });
   for (const { name, migrations } of runtime.apps) {
     if (migrations !== null) await migrate({ url: config.databaseUrl, app: name, folder: fileURLToPath(migrations) });
   }
@@ -114,6 +119,14 @@ function editable({ project, stage }: Config, loaded: readonly string[]): string
   const own = loaded.filter((file) => file.startsWith(dirname(first) + sep));
   return relative(project.root, own.at(-1) ?? first);
 }
+
+/** Met by users who have another version now; who works on Belfry itself may have edited the file. */
+const ofAnotherBuild = (cause: DatabaseUnfit, home: string): DatabaseUnfit =>
+  new DatabaseUnfit(
+    `the data in ${home} was made by another build of Belfry, and nothing of it was changed: start that build again, ` +
+      `or move the folder away to begin with an empty one (${cause.message})`,
+    { cause },
+  );
 
 async function fakesOf(config: Config): Promise<SetupReport["fakes"]> {
   if (config.appModules !== null) return [];
