@@ -121,12 +121,12 @@ function editable({ project, stage }: Config, loaded: readonly string[]): string
 }
 
 /** Met by users who have another version now; who works on Belfry itself may have edited the file. */
-const ofAnotherBuild = (cause: DatabaseUnfit, home: string): DatabaseUnfit =>
-  new DatabaseUnfit(
+function ofAnotherBuild(cause: DatabaseUnfit, home: string): DatabaseUnfit {
+  const text =
     `the data in ${home} was made by another build of Belfry, and nothing of it was changed: start that build again, ` +
-      `or move the folder away to begin with an empty one (${cause.message})`,
-    { cause },
-  );
+    `or move the folder away to begin with an empty one (${cause.message})`;
+  return new DatabaseUnfit(text, { cause });
+}
 
 async function fakesOf(config: Config): Promise<SetupReport["fakes"]> {
   if (config.appModules !== null) return [];
