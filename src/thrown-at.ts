@@ -1,4 +1,5 @@
 import { relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { recordLoaded } from "./loaded-files.ts";
 import { syntaxPlace } from "./syntax-place.ts";
@@ -25,5 +26,8 @@ export function thrownAt(error: unknown, root: string): string | null {
 /** A path of the project counts from its root. */
 const pathIn = (file: string, root: string): string => (file.startsWith(root + sep) ? relative(root, file) : file);
 
+/** Its hooks stand in the stack of each file that cannot be compiled. */
+const loader = fileURLToPath(new URL("./loaded-files.ts", import.meta.url));
+
 const isOfProject = (file: string, root: string): boolean =>
-  file.startsWith(root + sep) && !file.includes(`${sep}node_modules${sep}`);
+  file.startsWith(root + sep) && !file.includes(`${sep}node_modules${sep}`) && file !== loader;

@@ -54,8 +54,10 @@ const upkept = upkeep(runtime.ports, runtime.registry, runtime.operations, {
 process.send?.({ say: "ready" });
 process.on("message", (said: string | { readonly running: RunningCode }, socket?: Socket) => {
   if (typeof said === "object") saves.tell(said.running);
-  else if (said === "connection") serve(socket);
-  else if (said === "end") void stop(answersMs);
+  else if (said === "connection") {
+    serve(socket);
+    process.send?.({ say: "taken" });
+  } else if (said === "end") void stop(answersMs);
 });
 // Nothing stands before it on its way: what the parent sends waits behind the connections that it hands over.
 setInterval(() => process.send?.({ say: "turned" }), turnedMs);

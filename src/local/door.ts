@@ -22,20 +22,33 @@ export async function openDoor(port: number, what: string): Promise<Door> {
   let behind: ChildProcess | null = null;
   let lookedMs = performance.now();
   const waiting = new Set<Socket>();
-  /** Of the process behind: another one has its own, since one that died does not say what it had not taken. */
-  let handed = new Set<Socket>();
+  /** On their way to the process behind, in their order: it says of each that it has it, and what it did not take waits for the next one. */
+  let handed: Socket[] = [];
   const hand = (): void => {
     dropClosed();
     for (const socket of waiting) {
-      if (behind?.connected !== true || handed.size >= handedMax) return;
+      if (behind?.connected !== true || handed.length >= handedMax) return;
       waiting.delete(socket);
-      const mine = handed.add(socket);
-      behind.send("connection", socket, (error) => {
-        mine.delete(socket);
+      handed.push(socket);
+      behind.send("connection", socket, { keepOpen: true }, (error) => {
         if (error !== null) socket.destroy();
-        hand();
       });
     }
+  };
+  const follow = (child: ChildProcess): void => {
+    const mine: Socket[] = [];
+    handed = mine;
+    child.on("message", (message) => {
+      if ((message as { readonly say?: unknown }).say !== "taken") return;
+      // Its copy of the connection goes on.
+      mine.shift()?.destroy();
+      if (behind === child) hand();
+    });
+    child.once("exit", () => {
+      // It has read nothing of what it did not take.
+      for (const socket of mine.splice(0)) if (!socket.destroyed) waiting.add(socket);
+      hand();
+    });
   };
   /** A socket that no process reads does not say that its caller has left. */
   const dropClosed = (): void => {
@@ -57,8 +70,7 @@ export async function openDoor(port: number, what: string): Promise<Door> {
     port: own,
     leadTo(child) {
       behind = child;
-      if (child === null) for (const socket of handed) socket.destroy();
-      handed = new Set();
+      if (child !== null) follow(child);
       hand();
     },
     close() {

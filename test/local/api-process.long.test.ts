@@ -145,7 +145,6 @@ setInterval(() => { while (existsSync(trap)) continue; }, 50).unref();
     writeFileSync(join(folder, "loop"), "");
     await until("it to be ended", () => hung.length > 0, slowMs);
     expect(hung).toEqual([expect.stringMatching(/^ran for \d+ s without a turn of its event loop$/)]);
-    console.log("HUNG", hung);
     rmSync(join(folder, "loop"));
     expect(await ask(api.url)).toBe(200);
   },

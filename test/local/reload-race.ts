@@ -40,7 +40,7 @@ export async function raceReloads(system: RacingSystem): Promise<readonly string
   await stage("a worker alone cannot load it", () => app.save("half", { failsIn: "worker mail" }), {
     version: last,
     says: ["problem"],
-    why: "ended with code 1",
+    why: "its process exited with code 1",
     isInstalled: true,
   });
   await stage("good at last", () => app.save("end"), { version: "end", says: ["reloaded"], why: null });
@@ -96,7 +96,7 @@ function wordsOff(
   if (why === null) return [];
   const what = String(last?.["what"]);
   const pattern =
-    /^cannot be used, so the code of \d\d:\d\d:\d\d runs on in (.+?)(, with the schedules, .* at \d\d:\d\d:\d\d)?$/;
+    /^cannot be used, so the code of \d\d:\d\d:\d\d UTC runs on in (.+?)(, with the schedules, .* at \d\d:\d\d:\d\d UTC)?$/;
   const [, by, installed] = pattern.exec(what) ?? [];
   const isTrue = by === parts && (installed !== undefined) === isInstalled && String(last?.["error"]).includes(why);
   return isTrue ? [] : [`its words are not true: ${what}: ${String(last?.["error"])}`];
