@@ -48,6 +48,8 @@ test("a job that failed itself says its own error, whatever became of the run th
   const failedFirst = { jobId: "9" as JobId, runId: "4" as RunId, task: "load", errorCode: "DOWN" };
   const failed = { state: "FAILED", errorCode: "BROKEN", finishedAt: now } as const;
   expect(sentence(failed, { failedFirst })).toBe("it ended as FAILED at 2026-11-21T09:00:00.000Z (BROKEN)");
+  const lost = { ...failed, errorCode: "WORKER_LOST", errorMessage: "its process exited with code 7" };
+  expect(sentence(lost)).toContain("(WORKER_LOST: its process exited with code 7)");
   expect(sentence({ ...failed, state: "SUCCESS" }, { failedFirst })).toContain("run 4 that it started is FAILED");
 });
 
