@@ -109,6 +109,7 @@ async function plan(
   const rows = await session.fenced(fence, planOccurrences, values);
   return {
     occurrences: rows[0]?.occurrences ?? 0,
+    passed: rows[0]?.passed ?? [],
     aftermath: aftermathOf(rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }]))),
   };
 }

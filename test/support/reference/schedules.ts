@@ -122,13 +122,17 @@ export function plan(
   t: Tables,
   plans: readonly PlannedSchedule[],
   dispatchWindowMs = t.dispatchWindowMs,
-): { occurrences: number; aftermath: Aftermath } {
+): { occurrences: number; passed: readonly string[]; aftermath: Aftermath } {
+  const passed: string[] = [];
   const queued: JobRow[] = [];
   let occurrences = 0;
   for (const one of plans) {
     const schedule = t.schedules.get(one.scheduleId);
-    if (schedule === undefined || schedule.version !== one.version) continue;
-    if (one.decidedFrom !== undefined && schedule.decidedUntil > one.decidedFrom) continue;
+    const isNewer = one.decidedFrom !== undefined && (schedule?.decidedUntil ?? 0) > one.decidedFrom;
+    if (schedule === undefined || schedule.version !== one.version || isNewer) {
+      passed.push(one.scheduleId);
+      continue;
+    }
     for (const occurrence of one.occurrences) {
       if (planOne(t, schedule, occurrence, { queued, dispatchWindowMs })) occurrences += 1;
     }
@@ -138,7 +142,7 @@ export function plan(
     if (latest.removed === true && one.nextAt === null) t.schedules.delete(latest.id);
     else t.schedules.set(latest.id, { ...latest, decidedUntil: one.decidedUntil, nextAt: one.nextAt, carry });
   }
-  return { occurrences, aftermath: { ...noAftermath, outbox: t.handOff(queued) } };
+  return { occurrences, passed, aftermath: { ...noAftermath, outbox: t.handOff(queued) } };
 }
 
 /** @returns false when this nominal time has its row already. */
