@@ -4,7 +4,7 @@ import type { PlannedSchedule, ScheduleSpec } from "../../src/core/ports/schedul
 import { aJob, minute, dispatchWindowMs } from "../contract/store/fixture.ts";
 import { aSpec, occurrenceAt } from "../contract/store/schedule-fixture.ts";
 import type { Pair } from "./pair.ts";
-import { passStep, step } from "./step.ts";
+import { movedRows, passStep, step } from "./step.ts";
 import type { Step } from "./step.ts";
 
 /** One of code and one of people. */
@@ -100,8 +100,12 @@ const backfill = tuple(scheduleId, array(integer({ min: 1, max: 4 }), { minLengt
 );
 
 const decide = constant(
-  passStep("decide what was written ahead", (pair) =>
-    pair.both((store) => store.decidePrematerialized({ limit: 100 })),
+  passStep("decide what was written ahead, and cancel what removals left", (pair) =>
+    pair.both(async (store) => ({
+      ...(await store.decidePrematerialized({ limit: 100 })),
+      canceled: movedRows(await store.cancelRemoved({ limit: 1_000 })),
+      left: [await store.endRemovals(), await store.removedJobs(9)],
+    })),
   ),
 );
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Archived } from "../../core/ports/archive.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { schedulerLock } from "../../core/scheduler/pass.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { searchWithin } from "../scope.ts";
@@ -45,12 +46,13 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
       scope: "list",
       replies: { 200: health },
       async handle({ within }) {
-        const [counts, schema, now, pass, archived] = await Promise.all([
+        const [counts, schema, now, pass, archived, removedJobs] = await Promise.all([
           countAll(operations, searchWithin(within)),
           schemaVersion?.() ?? null,
           ports.store.now(),
           operations.lastPass(schedulerLock),
           within === null ? operations.archived() : [],
+          within === null ? ports.store.removedJobs(operationsLimits.countedRowsMax) : 0,
         ]);
         const lastPass = lastPassJson(pass);
         const body = {
@@ -61,6 +63,7 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
           databaseTime: iso(now),
           kinds: within?.kinds.size ?? registry.jobs.size,
           schedules: [...registry.schedules.values()].filter(({ job }) => within?.kinds.has(job.id) ?? true).length,
+          removedJobs,
           counts,
           archive: archived.map(archivedJson),
         };
