@@ -99,7 +99,7 @@ with open as materialized (
   select j.id, j.generation, j.lane, j.trace, j.due_at, j.state as to_state
   from open cross join lateral unnest(open.job_ids, open.generations) as m (id, generation)
   join belfry.job j on j.id = m.id and j.generation = m.generation
-  where j.id = any(array(select unnest(job_ids) from open)) and j.state = 'QUEUED'
+  where j.state = 'QUEUED'
 ), ${outbox}
 select m.id, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms, o.id as batch
 from moves m join posted o on o.lane = m.lane
