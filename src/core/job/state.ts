@@ -62,7 +62,12 @@ export const transitions: readonly Transition[] = [
   t("RUNNING", "FAILED", "work", "permanent error, attempts used up, interruption cap, or AMBIGUOUS"),
   t("QUEUED", "FAILED", "work", "undeliverable: its messages died unclaimed"),
   t("PENDING", "CANCELED", "control", "canceled, or its schedule withdrew it or was removed"),
-  t("QUEUED", "CANCELED", "control", "canceled, its schedule withdrew it or was removed, or a claim found its run canceled"),
+  t(
+    "QUEUED",
+    "CANCELED",
+    "control",
+    "canceled, its schedule withdrew it or was removed, or a claim found its run canceled",
+  ),
   t("RUNNING", "CANCELED", "control", "canceled; the worker stops at its next heartbeat"),
   t("RETRY_WAIT", "CANCELED", "control", "canceled"),
   t("FAILED", "QUEUED", "control", "an operator's retry: same id, key and history, dispatched at once"),
