@@ -39,7 +39,6 @@ export const problemCodes = {
   "nothing-to-retry": [409, "Nothing of the run failed, was canceled or was skipped."],
   "schedule-exists": [409, "A schedule with this id exists."],
   "schedule-in-code": [409, "The schedule is defined in code and changes with the next release only."],
-  "too-many-waiting": [409, "So many of its jobs wait that they must be canceled first, by a bulk action."],
   "version-changed": [412, "The schedule is no longer at the version that `If-Match` names."],
   "body-too-large": [413, "The body is larger than a payload may be."],
   "not-json": [415, "A body needs `content-type: application/json`, in UTF-8 and without content encoding."],

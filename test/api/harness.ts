@@ -99,6 +99,7 @@ export async function openApi(
 
 /** The members that tests read of an answer, whatever it is; what is not there is undefined all the same. */
 export interface AnswerBody {
+  readonly removedJobs: number;
   readonly id: JobId;
   readonly code: string;
   readonly payload: { readonly name: string };

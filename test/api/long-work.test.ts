@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { registry } from "../../src/core/define/definition.ts";
+import { finishRemovals } from "../../src/core/scheduler/finish-removals.ts";
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
 import { openApi } from "./harness.ts";
 import { mostWork } from "./most-work.ts";
@@ -174,20 +176,21 @@ test("the cancel of a job does not wait for what its run does about it", async (
     .toMatchObject({ state: "FAILED", progress: { done: 2 } });
 });
 
-test("a schedule is not deleted while thousands of its jobs wait; after the bulk action that the refusal names it is", async () => {
+test("a schedule of which thousands of jobs wait is deleted at once; passes cancel them, and the health says what is left", async () => {
   const opened = await openApi();
-  const { call, pool } = opened;
+  const { call, pool, ports } = opened;
   await call("POST", "/schedules", { id: "busy", kind: "ping", every: "10m" });
   await plant(opened, null, "none");
   await plant(opened, null, "none");
   await pool.query(`with mine as (update belfry.job set schedule_id = 'busy' returning id)
     insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, schedule_version, job_id, planned_at)
     select 'busy', id::text, 0, 'UTC', belfry.now() - id * interval '1 minute', 'PLANNED', 1, id, belfry.now() from mine`);
-  const refused = await call("DELETE", "/schedules/busy");
-  expect(refused).toMatchObject({ status: 409, body: { code: "too-many-waiting" } });
-  const [, named = ""] = refused.body.detail.match(/POST \/bulk (\{.*\}), then/) ?? [];
-  const begun = await call("POST", "/bulk", JSON.parse(named));
-  expect(begun).toMatchObject({ status: 202, body: { matched: { count: 2 * count } } });
-  await bulkDone(opened, begun.body.id);
-  expect(await call("DELETE", "/schedules/busy")).toMatchObject({ status: 200, body: { canceled: 0 } });
+  expect(await call("DELETE", "/schedules/busy")).toMatchObject({ status: 200, body: { waiting: 1_000 } });
+  const left = async () => (await call("GET", "/health")).body.removedJobs;
+  const canceled: (number | undefined)[] = [];
+  while ((await left()) > 0) {
+    const { signal } = new AbortController();
+    canceled.push((await finishRemovals(ports, registry([]), { signal }))["jobs.canceled"]);
+  }
+  expect(canceled.reduce((sum, n) => (sum ?? 0) + (n ?? 0), 0)).toBe(2 * count);
 }, 150_000);

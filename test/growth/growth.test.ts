@@ -3,8 +3,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { createArchiveSource } from "../../src/adapters/postgres/archive-source.ts";
 import { compare, costOf, type Line, quietest } from "../../bench/growth/compare.ts";
 import { write, writePastDay } from "../../bench/growth/fill.ts";
+import { cpuUs } from "../../bench/backend-cpu.ts";
 import { commands, requests, screens } from "../../bench/growth/requests.ts";
 import { openWorld } from "../../bench/growth/world.ts";
+import type { JobId } from "../../src/core/job/job.ts";
 import { endpoints } from "../api/document.ts";
 import { leaves } from "../cli/planted.ts";
 import { freshDatabase } from "../support/database.ts";
@@ -79,6 +81,23 @@ test("a page of a day that leaves for the archive costs the same, however many r
   };
   const line = compare(["statement", "archive"], await paged(2_000), await paged(20_000));
   expect(line).not.toMatchObject({ verdict: "worse" });
+});
+
+test("a cancel costs each job the same, however many it cancels, beside slots that no statistics know of", async () => {
+  const canceled = async (count: number) => {
+    const database = await freshDatabase({ own: true, connections: 1 });
+    onTestFinished(() => database.close());
+    await write(database.pool, "PENDING jobs, due later", count);
+    const { rows: ids } = await database.pool.query<{ id: string }>("select id from belfry.job");
+    const { rows } = await database.connections.main.query<{ pid: number }>("select pg_backend_pid() as pid");
+    const usedUs = () => cpuUs(rows[0]?.pid ?? 0);
+    const beforeUs = usedUs();
+    expect((await database.store.cancel(ids.map(({ id }) => id as JobId))).rows).toHaveLength(count);
+    return (usedUs() - beforeUs) / count;
+  };
+  const [few, many] = [await canceled(4_000), await canceled(40_000)];
+  // Each job against each other one would be ten times as much.
+  expect(many).toBeLessThan(3 * few);
 });
 
 test("a planted full scan is found, with the table that it reads", async () => {

@@ -4,7 +4,7 @@ import type { PlannedSchedule, ScheduleSpec } from "../../src/core/ports/schedul
 import { aJob, minute, dispatchWindowMs } from "../contract/store/fixture.ts";
 import { aSpec, occurrenceAt } from "../contract/store/schedule-fixture.ts";
 import type { Pair } from "./pair.ts";
-import { step } from "./step.ts";
+import { movedRows, passStep, step } from "./step.ts";
 import type { Step } from "./step.ts";
 
 /** One of code and one of people. */
@@ -63,7 +63,7 @@ const plan = tuple(
   constantFrom("punctual", "caught up", "caught up", "skipped", "ahead"),
   boolean(),
 ).map(([id, behind, minutes, how, isLast]) =>
-  step(`plan ${id}, ${behind} versions behind, ${minutes} minutes from now, ${how}`, async (pair) => {
+  passStep(`plan ${id}, ${behind} versions behind, ${minutes} minutes from now, ${how}`, async (pair) => {
     const now = await pair.oracle.now();
     const version = await versionOf(pair, id, behind);
     const nominalAt = Math.ceil(now / minute) * minute + minutes * minute;
@@ -100,7 +100,13 @@ const backfill = tuple(scheduleId, array(integer({ min: 1, max: 4 }), { minLengt
 );
 
 const decide = constant(
-  step("decide what was written ahead", (pair) => pair.both((store) => store.decidePrematerialized({ limit: 100 }))),
+  passStep("decide what was written ahead, and cancel what removals left", (pair) =>
+    pair.both(async (store) => ({
+      ...(await store.decidePrematerialized({ limit: 100 })),
+      canceled: movedRows(await store.cancelRemoved({ limit: 1_000 })),
+      left: [await store.endRemovals(), await store.removedJobs(9)],
+    })),
+  ),
 );
 
 const due = constant(

@@ -36,7 +36,10 @@ const buffersMax = 600;
 
 /** Counting looks at `countedRowsMax` rows of eight kinds at most, each on a page of its own if need be. */
 const ofCounting = 8 * operationsLimits.countedRowsMax;
-const mayTouch = (name: string): number => (name === "counts" ? ofCounting : buffersMax);
+/** A page of messages reaches each of its jobs by the key of that job. */
+const ofMessages = 1_000;
+const mayTouch = (name: string): number =>
+  name === "counts" ? ofCounting : name === "reopen" ? ofMessages : buffersMax;
 
 describe("every statement of the store", () => {
   test("has a name of its own", async () => {

@@ -14,7 +14,7 @@ export async function tour(store: Store, clock: TestClock, tag: string): Promise
   await endings(store, clock, tag);
   await schedules(store, clock, tag);
   await scheduleControl(store, clock, tag);
-  await prematerialized(store, tag);
+  await prematerialized(store, clock, tag);
   await runs(store, tag);
   await locks(store, tag);
   await reads(store);
@@ -160,13 +160,15 @@ async function scheduleControl(store: Store, clock: TestClock, tag: string): Pro
   await store.slotHolder(jobId, { at: nominalAt, prefix: "cap:" });
   await store.scheduleFacts(spec.id);
   await store.deleteSchedule(spec.id);
+  await store.endRemovals();
+  await store.cancelRemoved({ limit: 10 });
 }
 
 export const specOf = (id: string): ScheduleSpec =>
   aSpec({ id, app: "tour", expression: { form: "every", everyMs: minute } });
 
 /** A fan-out whose targets are withdrawn by an edit and written again under their keys. */
-async function prematerialized(store: Store, tag: string): Promise<void> {
+async function prematerialized(store: Store, clock: TestClock, tag: string): Promise<void> {
   const nominalAt = (await store.now()) + minute;
   const spec = { ...specOf(`${tag}-ahead`), materializeBeforeMs: minute };
   const write = async (version: number): Promise<void> => {
@@ -204,6 +206,7 @@ async function prematerialized(store: Store, tag: string): Promise<void> {
   await store.updateSchedule({ ...spec, payload: { again: true } });
   for (const runId of await store.cancelingRuns(10)) await store.cancelPage(runId, { limit: 10 });
   await write(2);
+  await clock.advance(2 * minute);
   await store.decidePrematerialized({ limit: 10 });
 }
 

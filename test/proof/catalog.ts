@@ -6,6 +6,7 @@ import { clockSkew } from "./cases/clock-skew.ts";
 import { clockAhead, dbOutage } from "./cases/db-outage.ts";
 import { dailyQuiz } from "./cases/daily-quiz.ts";
 import { diskFull } from "./cases/disk-full.ts";
+import { dropSchedule } from "./cases/drop-schedule.ts";
 import { ecsStop } from "./cases/ecs-stop.ts";
 import { failovers } from "./cases/failovers.ts";
 import { firstTries } from "./cases/first-tries.ts";
@@ -76,6 +77,7 @@ export const proofs: readonly Proof[] = [
   takeover,
   heldOrder,
   overlapCatchUp,
+  dropSchedule,
   diskFull,
   reloadRace,
   restore,

@@ -218,6 +218,22 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   "both-slots": [
     { file: "/src/core/scheduler/overlap.ts", from: "[catchUpKey(spec.id), ...overlap]", to: "[catchUpKey(spec.id)]" },
   ],
+  /** Nothing cancels the jobs that a removed schedule left. */
+  "removed-pages": [
+    {
+      file: "/src/core/scheduler/pass.ts",
+      from: '["removed", () => finishRemovals(ports, registry, { signal, fence })],',
+      to: "",
+    },
+  ],
+  /** A claim starts a job of a removed schedule. */
+  "removed-claim": [
+    {
+      file: "/src/adapters/postgres/sql/claim.ts",
+      from: "when m.attempt = 0 and s.canceled_below is not null",
+      to: "when false",
+    },
+  ],
   /** A full disk is any other error. */
   "full-code": [{ file: "/src/api/store-failure.ts", from: 'codeOf(error) === "53100"', to: 'codeOf(error) === "0"' }],
   /** A process reads the project's code from its files. */

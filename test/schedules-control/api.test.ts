@@ -22,7 +22,7 @@ test("a schedule is made, shown with its versions, changed and deleted", async (
     deleted: false,
     versions: [{ version: 1 }, { version: 2, spec: { expression: { cron: "0 3 * * *" }, startDeadlineMs: 600_000 } }],
   });
-  expect(await call(opened, "DELETE", "/schedules/nightly", {})).toMatchObject({ status: 200, body: { canceled: 0 } });
+  expect(await call(opened, "DELETE", "/schedules/nightly", {})).toMatchObject({ status: 200, body: { waiting: 0 } });
   expect((await call(opened, "GET", "/schedules/nightly")).body).toMatchObject({ deleted: true });
 });
 

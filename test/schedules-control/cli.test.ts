@@ -30,7 +30,7 @@ test("create, show, update, next, pause, resume, trigger, history and delete", a
   expect((await belfry("schedules", "trigger", "nightly", "--key", "k")).out).toMatch(/^job \d+\n$/);
   expect((await belfry("schedules", "trigger", "nightly", "--key", "k")).err).toContain("has this key already");
   expect((await belfry("schedules", "history", "nightly")).out).toBe("nothing decided yet\n");
-  expect((await belfry("schedules", "delete", "nightly")).out).toBe("nightly deleted, 0 waiting jobs canceled\n");
+  expect((await belfry("schedules", "delete", "nightly")).out).toBe("nightly deleted, 0 waiting jobs left to cancel\n");
 });
 
 test("exit codes: not found 3, conflict 5, usage 2", async () => {

@@ -130,11 +130,6 @@ test("the versions that must stand are given to the store only where there are s
 test.each([
   ["code", "schedule-in-code", 'schedule "made" is defined in code'],
   ["unknown", "unknown-schedule", 'there is no schedule "made"'],
-  [
-    "waiting",
-    "too-many-waiting",
-    'POST /bulk {"action":"cancel","filter":{"schedule":"made","state":["PENDING","QUEUED"]}}, then delete it',
-  ],
   ["version", "version-changed", 'schedule "made" is at version 7, not at the one'],
   ["exists", "schedule-exists", 'schedule "made" exists already'],
 ] as const)("what the store refuses as %s is %s", async (refused, code, message) => {

@@ -142,7 +142,7 @@ describe("people and code", () => {
     await at.store.installSchedules([aSpec({ id: "left", app: "gone", job: { ...aSpec().job, kind: "gone" } })]);
     await at.tick();
     expect(at.lines.at(-1)?.fields["problem"]).toContain("npx belfry schedules delete left");
-    expect(await deleteSchedule(at.ports, at.definitions, "left")).toEqual({ canceled: 0 });
+    expect(await deleteSchedule(at.ports, at.definitions, "left")).toEqual({ waiting: 0 });
     expect(await at.tick()).toMatchObject({ undecided: 0 });
   });
 

@@ -77,6 +77,6 @@ test("a time before a deletion that nobody had decided, before a pass has record
   await at.tick();
   expect(await at.why("often", "09:05")).toMatchObject({
     verdict: "skipped-deleted",
-    sentence: "2026-11-21 09:05 was skipped: the schedule was deleted before this time was decided",
+    sentence: "2026-11-21 09:05 was skipped: the schedule was deleted before its job would have started",
   });
 });

@@ -126,6 +126,7 @@ describe("an edit", () => {
       [2, "00:30", "misfire"],
       [2, "00:40", "misfire"],
     ]);
+    expect(await at.store.endRemovals()).toBe(0);
     expect(at.store.tables.schedules.get("s")).toBeUndefined();
     expect(at.ran).toEqual([]);
   });

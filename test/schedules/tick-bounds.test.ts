@@ -34,7 +34,10 @@ async function ticked({ due, occurrences = 0, facts = async () => null }: Given)
     referenceStore(() => now),
     {
       dueSchedules: async ({ limit }: { limit: number }) => (limits.push(limit), { now, schedules: due }),
-      plan: async (plans: readonly PlannedSchedule[]) => (written.push(plans), { occurrences, aftermath: noAftermath }),
+      plan: async (plans: readonly PlannedSchedule[]) => (
+        written.push(plans),
+        { occurrences, passed: [], aftermath: noAftermath }
+      ),
       scheduleFacts: facts,
     },
   );

@@ -87,6 +87,8 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     resolve: (o) => fenced("resolve", o.fence, () => base.resolve(o)),
     cancelRun: (id, o) => call("cancelRun", () => base.cancelRun(id, o)),
     cancelingRuns: (limit, only) => call("cancelingRuns", () => base.cancelingRuns(limit, only)),
+    endRemovals: (o = {}) => fenced("endRemovals", o.fence, () => base.endRemovals(o)),
+    cancelRemoved: (o) => fenced("cancelRemoved", o.fence, () => base.cancelRemoved(withHook(process, line, o))),
     decidePrematerialized: (o) => fenced("decidePrematerialized", o.fence, () => base.decidePrematerialized(o)),
     cancelPage: (id, o) => call("cancelPage", () => base.cancelPage(id, withHook(process, line, o))),
     resumeRun: (id, o) => call("resumeRun", () => base.resumeRun(id, o)),
@@ -104,13 +106,14 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
 
 type Call = <T>(name: string, serve: () => Promise<T>) => Promise<T>;
 
-function scheduleControlFor(call: Call, base: Store): ScheduleControlStore {
+function scheduleControlFor(call: Call, base: Store): Omit<ScheduleControlStore, "endRemovals" | "cancelRemoved"> {
   return {
     scheduleFacts: (id) => call("scheduleFacts", () => base.scheduleFacts(id)),
     createSchedule: (spec) => call("createSchedule", () => base.createSchedule(spec)),
     updateSchedule: (spec, options) => call("updateSchedule", () => base.updateSchedule(spec, options)),
     pauseSchedule: (id, pause) => call("pauseSchedule", () => base.pauseSchedule(id, pause)),
     deleteSchedule: (id, options) => call("deleteSchedule", () => base.deleteSchedule(id, options)),
+    removedJobs: (limit) => call("removedJobs", () => base.removedJobs(limit)),
     occurrencesAt: (id, at) => call("occurrencesAt", () => base.occurrencesAt(id, at)),
     occurrencesBetween: (id, from, until, limit) =>
       call("occurrencesBetween", () => base.occurrencesBetween(id, from, until, limit)),

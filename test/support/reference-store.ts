@@ -47,7 +47,7 @@ import {
   whyCanceled,
 } from "./reference/runs.ts";
 import { scheduleControl } from "./reference/schedule-control.ts";
-import { dueSchedules, installSchedules, plan, schedules } from "./reference/schedules.ts";
+import { cancelRemoved, dueSchedules, endRemovals, installSchedules, plan, schedules } from "./reference/schedules.ts";
 import { settle } from "./reference/settle.ts";
 import { freeLeft, installSlots } from "./reference/slots.ts";
 import { movedOf, Tables } from "./reference/tables.ts";
@@ -134,6 +134,9 @@ export function referenceStore(
       const { rows, aftermath } = await moving(page, inSameTransaction);
       return { canceled: rows.length, isEmpty: rows.length === 0, aftermath };
     },
+    endRemovals: async ({ fence } = {}) => run(() => fenced(t, fence, () => endRemovals(t))),
+    cancelRemoved: async ({ limit, fence, inSameTransaction }) =>
+      await moving(() => fenced(t, fence, () => cancelRemoved(t, limit)), inSameTransaction),
     decidePrematerialized: async ({ limit, fence }) =>
       run(() => fenced(t, fence, () => decidePrematerialized(t, limit))),
     resumeRun: async (id, options) => run(() => resumeRun(t, id, options)),

@@ -2,7 +2,7 @@ import type { JobId } from "../../core/job/job.ts";
 import type { Message } from "../../core/ports/ports.ts";
 
 /** By job, in id order: of several messages only the one with the newest generation can still change anything. */
-export function newest(messages: readonly Message[]): Map<JobId, number> {
+export function newest(messages: readonly Pick<Message, "jobId" | "generation">[]): Map<JobId, number> {
   const generations = new Map<JobId, number>();
   for (const { jobId, generation } of messages.toSorted((a, b) => byId(a.jobId, b.jobId))) {
     generations.set(jobId, Math.max(generation, generations.get(jobId) ?? 0));
@@ -11,7 +11,7 @@ export function newest(messages: readonly Message[]): Map<JobId, number> {
 }
 
 /** The same as two columns, for `unnest`. */
-export function newestColumns(messages: readonly Message[]): [JobId[], number[]] {
+export function newestColumns(messages: readonly Pick<Message, "jobId" | "generation">[]): [JobId[], number[]] {
   const generations = newest(messages);
   return [[...generations.keys()], [...generations.values()]];
 }

@@ -9,6 +9,7 @@ import { DatabaseError } from "./failure.ts";
 import type { Session } from "./session.ts";
 import { cancelOpen } from "./sql/control.ts";
 import {
+  decideBeforeChange,
   decidePrematerialized,
   findPrematerialized,
   freeWithdrawnKeys,
@@ -20,7 +21,7 @@ import { execute } from "./statement.ts";
 export function prematerializedStore(session: Session): Pick<RunStore, "decidePrematerialized"> {
   return {
     async decidePrematerialized({ limit, fence }) {
-      const [row] = await session.fenced(fence, decidePrematerialized, [null, limit, 0]);
+      const [row] = await session.fenced(fence, decidePrematerialized, [limit]);
       return { decided: row?.decided ?? 0, withdrawn: row?.withdrawn ?? 0 };
     },
   };
@@ -33,7 +34,7 @@ export function prematerializedStore(session: Session): Pick<RunStore, "decidePr
  */
 export async function changeInTime<T>(tx: Tx, ids: readonly string[], change: () => Promise<T>): Promise<T> {
   const { prematerializedRunsMax, prematerializedMarginMs, changeCommitMs } = runLimits;
-  const [decided] = await execute(tx, decidePrematerialized, [ids, prematerializedRunsMax, prematerializedMarginMs]);
+  const [decided] = await execute(tx, decideBeforeChange, [ids, prematerializedRunsMax, prematerializedMarginMs]);
   const value = await change();
   const nextAt = decided?.next_at ?? null;
   if (nextAt === null) return value;

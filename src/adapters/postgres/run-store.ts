@@ -9,6 +9,7 @@ import {
 } from "../../core/ports/ports.ts";
 import { aftermathOf } from "./outbox.ts";
 import { moveRows } from "./moved.ts";
+import { newestColumns } from "./newest.ts";
 import type { Session } from "./session.ts";
 import { cancelOpen } from "./sql/control.ts";
 import * as sql from "./sql/run.ts";
@@ -37,9 +38,7 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
     sealRun: (runId, { tx }) => inTx(tx, async (client) => (await execute(client, sql.sealRun, [runId])).length > 0),
     async skip(messages, { reason }) {
       if (messages.length === 0) return { ids: [], aftermath: noAftermath };
-      const ids = messages.map((message) => message.jobId);
-      const generations = messages.map((message) => message.generation);
-      const rows = await session.run(sql.skipJobs, [ids, generations, reason]);
+      const rows = await session.run(sql.skipJobs, [...newestColumns(messages), reason]);
       return {
         ids: rows.map((row) => row.id as JobId),
         aftermath: aftermathOf(rows.map(({ run_id }) => ({ run_id }))),

@@ -11,9 +11,11 @@ import type {
 } from "../../core/ports/schedule-store.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { scheduleLimits } from "../../core/ports/schedule-limits.ts";
-import { cancelWaiting, occurrenceView, policyOf, scheduleRow, waitingOf, withdraw } from "./schedule-store.ts";
+import { moveRows } from "./moved.ts";
+import { occurrenceView, policyOf, scheduleRow, withdraw } from "./schedule-store.ts";
 import type { Session } from "./session.ts";
 import { backfillTimes } from "./sql/backfill.ts";
+import { cancelRemoved, countRemoved, endRemovals } from "./sql/control.ts";
 import { removeSchedules, writeSchedules } from "./sql/schedule.ts";
 import {
   findHolder,
@@ -30,22 +32,19 @@ import { changeInTime } from "./prematerialized.ts";
 import type { NewPause } from "../../core/ports/pause.ts";
 import { pauseValues } from "./pause.ts";
 
-/** What takes a deletion back: those that wait are read last, so that none of them becomes due in between. */
-class TooManyWait extends Error {}
-
 export function scheduleControlStore(session: Session): ScheduleControlStore {
   return {
     scheduleFacts: (id) => session.transaction((tx) => facts(tx, id)),
     createSchedule: (spec) => session.transaction((tx) => create(tx, spec)),
     updateSchedule: (spec, options) => session.transaction((tx) => update(tx, spec, options)),
     pauseSchedule: (id, wanted) => session.transaction((tx) => pause(tx, id, wanted)),
-    async deleteSchedule(id, options) {
-      try {
-        return await session.transaction((tx) => remove(tx, id, options));
-      } catch (error) {
-        if (error instanceof TooManyWait) return { refused: "waiting" };
-        throw error;
-      }
+    deleteSchedule: (id, options) => session.transaction((tx) => remove(tx, id, options)),
+    async endRemovals({ fence } = {}) {
+      return (await session.fenced(fence, endRemovals, [operationsLimits.removalsMax]))[0]?.left ?? 0;
+    },
+    cancelRemoved: ({ limit, ...options }) => moveRows(session, cancelRemoved, [limit], options),
+    async removedJobs(limit) {
+      return (await session.run(countRemoved, [null, limit]))[0]?.jobs ?? 0;
     },
     async occurrencesAt(id, { localTimes, instants }) {
       return (await session.run(readOccurrencesAt, [id, localTimes, instants, scheduleLimits.answersMax])).map(
@@ -125,12 +124,9 @@ async function remove(
   if (!isWanted(locked.version, options)) return { refused: "version", version: locked.version };
   return changeInTime(tx, [id], async () => {
     await withdraw(tx, [id], () => null);
-    const { deletedJobsMax } = operationsLimits;
-    const waiting = await waitingOf(tx, [id], deletedJobsMax + 1);
-    if (waiting.length > deletedJobsMax) throw new TooManyWait();
-    const canceled = await cancelWaiting(tx, waiting);
     await execute(tx, removeSchedules, [[id]]);
-    return { canceled };
+    const [count] = await execute(tx, countRemoved, [id, operationsLimits.countedRowsMax]);
+    return { waiting: count?.jobs ?? 0 };
   });
 }
 
@@ -150,6 +146,7 @@ async function backfill(
 ): Promise<Backfilled | ScheduleRefusal> {
   const [locked] = await execute(tx, lockSchedule, [id, null]);
   if (locked === undefined) return { refused: "unknown" };
+  if (locked.is_canceling) return { refused: "canceling" };
   const [row] = await execute(tx, backfillTimes, [id, ...timeColumns(times), slotKey, paceMs]);
   return row ?? { added: 0, again: 0 };
 }

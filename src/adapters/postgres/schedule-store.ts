@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { JobId, NewJob } from "../../core/job/job.ts";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import type { Store, Tx } from "../../core/ports/ports.ts";
+import { runLimits } from "../../core/ports/run-limits.ts";
 import type {
   Carry,
   OccurrenceOutcome,
@@ -18,6 +19,7 @@ import { planOccurrences } from "./sql/plan.ts";
 import {
   findChanged,
   findPlanned,
+  lockChanged,
   lockInstall,
   type OccurrenceRow,
   readDue,
@@ -29,7 +31,6 @@ import {
   withdrawPlanned,
   writeSchedules,
 } from "./sql/schedule.ts";
-import { findWaiting } from "./sql/schedule-control.ts";
 import { columns, execute } from "./statement.ts";
 import { changeInTime, withdrawOutdated } from "./prematerialized.ts";
 import { pauseOf } from "./pause.ts";
@@ -57,48 +58,52 @@ export function scheduleStore(session: Session): Pick<Store, ScheduleMethods> {
   };
 }
 
+/** Locks only what it changes: no other installer is beside it, and people change only schedules that code has not. */
 async function install(tx: Tx, specs: readonly ScheduleSpec[], apps: readonly string[]): Promise<void> {
-  const ids = specs.map((spec) => spec.id);
-  const texts = specs.map((spec) => JSON.stringify(spec));
+  const all = new Map(specs.map((spec) => [spec.id, spec]));
   await execute(tx, lockInstall);
-  const changed = await execute(tx, findChanged, [ids, texts, apps]);
-  const gone = changed.filter((row) => row.gone).map((row) => row.id);
+  const found = (await execute(tx, findChanged, [...specColumns(specs), apps])).map((row) => row.id);
+  if (found.length === 0) return;
+  const wanted = found.flatMap((id) => all.get(id) ?? []);
+  const texts = found.map((id) => (all.has(id) ? JSON.stringify(all.get(id)) : null));
+  const locked = await execute(tx, lockChanged, [found, texts]);
+  const idsTo = (what: string): readonly string[] => locked.flatMap((row) => (row.what === what ? [row.id] : []));
+  const dropped = idsTo("drop");
+  const changed = [...dropped, ...idsTo("edit")];
   const write = async (): Promise<void> => {
-    if (gone.length > 0) {
-      await cancelWaiting(tx, await waitingOf(tx, gone, null));
-      await execute(tx, removeSchedules, [gone]);
-    }
-    await execute(tx, writeSchedules, [ids, texts]);
-    await execute(tx, takeOver, [ids]);
+    if (dropped.length > 0) await execute(tx, removeSchedules, [dropped]);
+    await execute(tx, writeSchedules, specColumns(wanted));
+    await execute(tx, takeOver, [wanted.map((spec) => spec.id)]);
   };
   if (changed.length === 0) return write();
-  const next = new Map(specs.map((spec) => [spec.id, spec]));
-  const changedIds = changed.map((row) => row.id);
-  await changeInTime(tx, changedIds, async () => {
-    await withdraw(tx, changedIds, (id) => next.get(id) ?? null);
+  await changeInTime(tx, changed, async () => {
+    await withdraw(tx, changed, (id) => all.get(id) ?? null);
     await write();
   });
 }
 
-/** Withdraws what the old version decided for later times. `next`: the new version, null when deleted. */
+const specColumns = (specs: readonly ScheduleSpec[]): unknown[][] =>
+  columns(
+    specs,
+    (spec) => spec.id,
+    (spec) => JSON.stringify(spec),
+  );
+
+/** Withdraws what the old version decided for later times, in pages. `next`: the new version, null when deleted. */
 export async function withdraw(
   tx: Tx,
   ids: readonly string[],
   next: (id: string) => ScheduleSpec | null,
 ): Promise<void> {
   const planned = (await execute(tx, findPlanned, [ids])).map((row) => row.id);
-  const canceled = planned.length === 0 ? [] : await execute(tx, cancelOpen, [planned, "withdrawn", true, null]);
-  await execute(tx, withdrawPlanned, [ids, canceled.map((row) => row.id)]);
+  const canceled: string[] = [];
+  for (let from = 0; from < planned.length; from += runLimits.cancelRowsMax) {
+    const page = planned.slice(from, from + runLimits.cancelRowsMax);
+    canceled.push(...(await execute(tx, cancelOpen, [page, "withdrawn", true, null])).map((row) => row.id));
+  }
+  await execute(tx, withdrawPlanned, [ids, canceled]);
   await withdrawOutdated(tx, ids, next);
 }
-
-/** Jobs of past times that wait, `limit` at most; read after later times were withdrawn, as those come nearer. */
-export const waitingOf = async (tx: Tx, ids: readonly string[], limit: number | null): Promise<readonly string[]> =>
-  (await execute(tx, findWaiting, [ids, limit])).map((row) => row.id);
-
-/** Nothing of a schedule starts after it was removed. @returns how many of these jobs were waiting. */
-export const cancelWaiting = async (tx: Tx, jobs: readonly string[]): Promise<number> =>
-  (await execute(tx, cancelOpen, [jobs, "deleted", false, null])).length;
 
 async function plan(
   session: Session,
@@ -109,6 +114,7 @@ async function plan(
   const rows = await session.fenced(fence, planOccurrences, values);
   return {
     occurrences: rows[0]?.occurrences ?? 0,
+    passed: rows[0]?.passed ?? [],
     aftermath: aftermathOf(rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }]))),
   };
 }

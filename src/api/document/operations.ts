@@ -234,7 +234,7 @@ export const operations = {
   deleteSchedule: {
     tag: "schedules",
     description:
-      "Cancels its waiting jobs. Its ledger and versions stay readable. With more than 2,000 of them it is refused: a bulk action cancels them first.",
+      "Nothing of it starts any more, and the next passes cancel its jobs that wait. Its ledger and versions stay readable.",
     example: nightly,
   },
   pauseSchedule: {

@@ -55,12 +55,13 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
       scope: "list",
       replies: { 200: health },
       async handle({ within }) {
-        const [counts, schema, now, pass, archived, { clockBehindMs, ...trouble }] = await Promise.all([
+        const [counts, schema, now, pass, archived, removedJobs, { clockBehindMs, ...trouble }] = await Promise.all([
           countAll(operations, searchWithin(within)),
           schemaVersion?.() ?? null,
           ports.store.now(),
           operations.lastPass(schedulerLock),
           within === null ? operations.archived() : [],
+          within === null ? ports.store.removedJobs(operationsLimits.countedRowsMax) : 0,
           operations.trouble(),
         ]);
         const lastPass = lastPassJson(pass);
@@ -75,6 +76,7 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
           databaseTime: iso(now),
           kinds: within?.kinds.size ?? registry.jobs.size,
           schedules: [...registry.schedules.values()].filter(({ job }) => within?.kinds.has(job.id) ?? true).length,
+          removedJobs,
           counts,
           archive: archived.map(archivedJson),
           code: within === null ? (saves?.running() ?? null) : null,

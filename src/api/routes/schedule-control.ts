@@ -96,13 +96,13 @@ function writes(options: ApiOptions): readonly Endpoint[] {
     endpoint("DELETE /schedules/:id", {
       ...change,
       name: "deleteSchedule",
-      refuses: ["unknown-schedule", "schedule-in-code", "version-changed", "too-many-waiting"],
+      refuses: ["unknown-schedule", "schedule-in-code", "version-changed"],
       summary: "Delete a schedule that no code defines; its ledger stays",
       hasVersion: true,
       replies: { 200: deleted },
       async handle({ params, request }) {
-        const canceled = deleteSchedule(ports, registry, params.id, wantedVersions(request));
-        return { status: 200, body: await answered(canceled) };
+        const removed = deleteSchedule(ports, registry, params.id, wantedVersions(request));
+        return { status: 200, body: await answered(removed) };
       },
     }),
   ];

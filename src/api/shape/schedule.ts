@@ -126,7 +126,9 @@ export const backfillPreview = z
   .meta({ id: "BackfillPreview" });
 
 export const triggered = z.object({ id: idText, created: z.boolean() }).meta({ id: "Triggered" });
-export const deleted = z.object({ canceled: count }).meta({ id: "DeletedSchedule" });
+export const deleted = z
+  .object({ waiting: count.describe("Jobs of past times that the next passes cancel, counted up to 1,000.") })
+  .meta({ id: "DeletedSchedule" });
 
 export const health = z
   .object({
@@ -146,6 +148,8 @@ export const health = z
     databaseTime: time,
     kinds: count,
     schedules: count,
+    /** Jobs of removed schedules that are still to be canceled, counted up to 1,000; of a caller with bounds 0. */
+    removedJobs: count,
     counts: jobCounts,
     /** What has left for the archive, by part; of a caller with bounds nothing. */
     archive: z.array(

@@ -115,7 +115,8 @@ function remove(world: World, out: Output): Command {
         async (id) => ({ id, ...(await steps.remove(id)) }),
         (deleted) => ({
           value: { deleted },
-          text: () => deleted.map(({ id, canceled }) => `${id} deleted, ${canceled} waiting jobs canceled`).join("\n"),
+          text: () =>
+            deleted.map(({ id, waiting }) => `${id} deleted, ${waiting} waiting jobs left to cancel`).join("\n"),
         }),
       );
     });

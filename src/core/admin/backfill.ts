@@ -195,7 +195,7 @@ async function write(
   for (let from = 0; from < made.length; from += contractLimits.insertRowsMax) {
     const page = made.slice(from, from + contractLimits.insertRowsMax);
     const done = await ports.store.backfill(id, page, { paceMs, slotKey });
-    if ("refused" in done) throw unknownSchedule(id);
+    if ("refused" in done) throw done.refused === "canceling" ? stillCanceling(id) : unknownSchedule(id);
     added += done.added;
     again += done.again;
     if ((await onPage?.(done)) === false) break;
@@ -204,3 +204,9 @@ async function write(
   if (added + again > 0) await afterCommit(ports, { ...noAftermath, leftToRelay: [...lanes] });
   return { added, again };
 }
+
+const stillCanceling = (id: string): ScheduleRefused =>
+  new ScheduleRefused(
+    "backfill-refused",
+    `schedule "${id}" was removed and made again, and jobs from before are still being canceled: try again in a minute`,
+  );

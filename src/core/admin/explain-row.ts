@@ -66,7 +66,7 @@ function skipped(input: RowInput): Explanation {
     case "no-job":
       return say("an edit had ended its version, and no job of that version is defined any more", again);
     case "deleted":
-      return say("the schedule was deleted before this time was decided", "make it again if that was a mistake");
+      return say("the schedule was deleted before its job would have started", "make it again if that was a mistake");
     case "canceled":
       return say("its job was canceled before it ran", again);
     case "undeliverable":

@@ -7,7 +7,6 @@ import { occurrenceShown, plannedRow } from "../scheduler/fire.ts";
 import type { JobId } from "../job/job.ts";
 import { slotGroupsOf } from "../define/new-job.ts";
 import { slotGroupsOfSchedule } from "../scheduler/overlap.ts";
-import { operationsLimits } from "../ports/operations-limits.ts";
 import type { NewPause } from "../ports/pause.ts";
 import type { Ports } from "../ports/ports.ts";
 import { describe, type Problem, ProblemList } from "../define/problem.ts";
@@ -69,7 +68,7 @@ export async function pauseSchedule(ports: ControlPorts, id: string, pause: NewP
 }
 
 /**
- * Nothing of it starts any more; its ledger stays. A schedule of code is deleted by a deploy without it, unless its whole app
+ * Nothing of it starts any more, and passes cancel its jobs that wait; its ledger stays. A schedule of code is deleted by a deploy without it, unless its whole app
  * was removed: then only this call deletes it. @throws ScheduleRefused for one that code defines.
  */
 export async function deleteSchedule(
@@ -77,7 +76,7 @@ export async function deleteSchedule(
   registry: Registry,
   id: string,
   options: ScheduleChangeOptions = {},
-): Promise<{ readonly canceled: number }> {
+): Promise<{ readonly waiting: number }> {
   if (registry.schedules.has(id)) throw inCode(id);
   return granted(await ports.store.deleteSchedule(id, { ofCode: true, ...versionsOf(options) }), id);
 }
@@ -145,7 +144,6 @@ function granted<T extends object>(answer: T | ScheduleRefusal, id: string): T {
   if (!("refused" in answer)) return answer;
   if (answer.refused === "code") throw inCode(id);
   if (answer.refused === "unknown") throw unknownSchedule(id);
-  if (answer.refused === "waiting") throw tooManyWait(id);
   if (answer.refused === "version") {
     const message = `schedule "${id}" is at version ${answer.version}, not at the one that the change was made for: read it again`;
     throw new ScheduleRefused("version-changed", message, [], answer.version);
@@ -153,14 +151,6 @@ function granted<T extends object>(answer: T | ScheduleRefusal, id: string): T {
   throw new ScheduleRefused(
     "schedule-exists",
     `schedule "${id}" exists already: choose another id, or npx belfry schedules update ${id}`,
-  );
-}
-
-function tooManyWait(id: string): ScheduleRefused {
-  const bulk = JSON.stringify({ action: "cancel", filter: { schedule: id, state: ["PENDING", "QUEUED"] } });
-  return new ScheduleRefused(
-    "too-many-waiting",
-    `more than ${operationsLimits.deletedJobsMax} jobs of schedule "${id}" wait: pause it, cancel them by POST /bulk ${bulk}, then delete it`,
   );
 }
 

@@ -20,6 +20,7 @@ export function movedHook(
 ): InSameTransaction {
   return async (tx, rows) => {
     for (const row of rows) {
+      if (!wantsHook(registry, [row.kind])) continue;
       try {
         await tx.nested(() => callHook(registry, row, outcome, tx));
       } catch (error) {

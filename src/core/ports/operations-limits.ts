@@ -104,8 +104,8 @@ export const operationsLimits = {
   kindFigureHoursMax: 2_160,
   hourCountsMs: 90 * 24 * hourMs,
   rollUpRowsMax: 5_000,
-  /** Waiting jobs that the deletion of a schedule cancels itself, in its transaction. */
-  deletedJobsMax: 2_000,
+  /** Removed schedules that one pass looks at. */
+  removalsMax: 1_000,
   bulkRowsMax: 500,
   /** Each job may have a task to stop; the tasks of a page are stopped well within the lease. */
   bulkCancelRowsMax: 100,

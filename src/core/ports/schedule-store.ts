@@ -1,7 +1,9 @@
 /** The part of the store that changes schedules at run time, and answers what became of a time. */
 import type { Instant, JobId, JobView, RunId } from "../job/job.ts";
+import type { Fence } from "./fence.ts";
 import type { NewPause } from "./pause.ts";
 import type { OccurrenceView, PlannedOccurrence, ScheduleRow, ScheduleSpec } from "./schedule.ts";
+import type { InSameTransaction, MovedRows } from "./transaction.ts";
 
 /** What was in force from `fromAt` on. `spec` is null from the moment the schedule was deleted. */
 export interface ScheduleVersion {
@@ -21,11 +23,11 @@ export interface ScheduleFacts {
 }
 
 /**
- * `code`: it is defined in code, and code wins for its own ids. `waiting`: more than `operationsLimits.deletedJobsMax` of its jobs
- * wait. `version`: it stands at another one than was wanted.
+ * `code`: it is defined in code, and code wins for its own ids. `canceling`: it was removed and made again, and jobs from before
+ * are still being canceled. `version`: it stands at another one than was wanted.
  */
 export type ScheduleRefusal =
-  | { readonly refused: "exists" | "unknown" | "code" | "waiting" }
+  | { readonly refused: "exists" | "unknown" | "code" | "canceling" }
   | { readonly refused: "version"; readonly version: number };
 
 export interface ScheduleChangeOptions {
@@ -63,15 +65,29 @@ export interface ScheduleControlStore {
   /** Also for a schedule of code; null resumes it. It takes effect at the claim: planned times stay planned. */
   pauseSchedule(id: string, pause: NewPause | null): Promise<ScheduleRow | ScheduleRefusal>;
   /**
-   * Withdraws later PLANNED times and cancels due jobs that have not started: nothing of it starts any more. Ledger and
-   * versions stay. The next tick decides the undecided times up to now: SKIPPED `deleted` where they would have run. From here
-   * on only `dueSchedules` sees the schedule. Refused while too many jobs wait for one transaction. @returns how many jobs of past times were canceled.
+   * Withdraws later PLANNED times; nothing of it starts any more, because a claim skips its jobs and `cancelRemoved` cancels those
+   * that wait. Ledger and versions stay. The next tick decides the undecided times up to now: SKIPPED `deleted` where they would have
+   * run. From here on only `dueSchedules` sees the schedule. @returns how many jobs of past times wait, at most
+   * `operationsLimits.countedRowsMax`.
    */
   deleteSchedule(
     id: string,
     /** `ofCode`: also one that came from code, since the caller knows that no code has it any more. */
     options?: ScheduleChangeOptions & { readonly ofCode?: boolean },
-  ): Promise<{ readonly canceled: number } | ScheduleRefusal>;
+  ): Promise<{ readonly waiting: number } | ScheduleRefusal>;
+  /**
+   * Ends the removal of schedules of which no job waits: the row goes when its times are decided, or is like any other where the
+   * schedule came back. @returns of how many schedules jobs wait.
+   */
+  endRemovals(options?: { readonly fence?: Fence | undefined }): Promise<number>;
+  /** Cancels a page of the jobs that wait of removed schedules. */
+  cancelRemoved(options: {
+    readonly limit: number;
+    readonly fence?: Fence | undefined;
+    readonly inSameTransaction?: InSameTransaction;
+  }): Promise<MovedRows>;
+  /** How many jobs of removed schedules are still to be canceled, `limit` at most. */
+  removedJobs(limit: number): Promise<number>;
   /** Rows by wall-clock reading or instant, for `explain`; at most `scheduleLimits.answersMax`. */
   occurrencesAt(
     id: string,
@@ -83,7 +99,7 @@ export interface ScheduleControlStore {
    * Plans times again or for the first time, each due `paceMs` after the one before, and after jobs that an earlier backfill
    * left waiting under the same `slotKey`. Unchanged: a time that has run, runs or waits, a second reading of an instant, and a
    * time whose job ended in an attempt. A job that was SKIPPED or CANCELED before it ran is used again, with its id and
-   * history. The rows are PENDING: relay afterwards.
+   * history. The rows are PENDING: relay afterwards. Refused while a removal cancels the jobs from before it.
    */
   backfill(
     scheduleId: string,

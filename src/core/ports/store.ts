@@ -281,12 +281,13 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   }): Promise<{ now: Instant; schedules: readonly ScheduleRow[] }>;
   /**
    * Occurrences and their jobs, and `decided_until` forward: one statement, schedules locked by id at their version.
+   * `passed`: schedules that it did not plan, because another session holds them or they have changed; they stay due.
    * `dispatchWindowMs`: default the store's; 0 dispatches only what is due, for a caller that runs it itself.
    */
   plan(
     plans: readonly PlannedSchedule[],
     options?: { dispatchWindowMs?: number; fence?: Fence | undefined },
-  ): Promise<{ occurrences: number; aftermath: Aftermath }>;
+  ): Promise<{ occurrences: number; passed: readonly string[]; aftermath: Aftermath }>;
 
   /** With its kept moves, the oldest first: `attemptsOf` and `movesOf` in `job/history.ts` read them. */
   job(id: JobId): Promise<{ job: JobView; history: readonly HistoryRow[]; now: Instant } | null>;

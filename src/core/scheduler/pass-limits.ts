@@ -7,6 +7,8 @@ export const passLimits = {
   tickRoundsMax: 10,
   tickRowsMax: 20_000,
   pruneRowsMax: 1_000,
+  /** Pages of `runLimits.cancelRowsMax` jobs. */
+  cancelRemovedRoundsMax: 5,
   wakeMs: 60_000,
   passMs: 55_000,
   passIntervalMs: 1_000,

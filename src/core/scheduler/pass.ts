@@ -11,6 +11,7 @@ import { createLapsedLeases, type LapsedLeases } from "../delivery/lapsed-leases
 import { rescue } from "../delivery/rescue.ts";
 import { resolveRuns } from "../delivery/resolve-runs.ts";
 import { finishCancels } from "../work/cancel-run.ts";
+import { finishRemovals } from "./finish-removals.ts";
 import { tick } from "./tick.ts";
 
 export interface PassOptions {
@@ -123,6 +124,7 @@ export async function pass(
         }),
     ],
     ["cancel", () => finishCancels(ports, registry, { signal })],
+    ["removed", () => finishRemovals(ports, registry, { signal, fence })],
     ["requeue", () => requeueLost(ports, registry, options.observations ?? new Map(), { fence })],
     ["wake", () => wakeHeld(ports, { slotKeys: "all", signal, fence })],
     ["prune", () => prune(ports, { fence })],

@@ -94,8 +94,8 @@ async function rowOnTime({ store, clock }: Ports, { id, signal }: RunScheduleOpt
 type FencedOptions = RunScheduleOptions & { readonly fence: Fence };
 
 /**
- * Decides all undecided times up to now by the schedule's policies, one page for each version. The tick decides what does not
- * fit.
+ * Decides all undecided times up to now by the schedule's policies, one page for each version. It tries again while another
+ * session holds the schedule. The tick decides what does not fit.
  */
 async function decide(
   ports: Ports,
@@ -113,9 +113,18 @@ async function decide(
     const page = await decidePage(ports, registry, current, options);
     occurrences += page.occurrences;
     outbox.push(...page.outbox);
+    if (page.isPassed) await ports.clock.sleep(passLimits.passIntervalMs, options.signal);
     current = page.isComplete ? null : ((await ports.store.scheduleFacts(row.id))?.row ?? null);
   }
   return { occurrences, outbox };
+}
+
+interface Page {
+  readonly occurrences: number;
+  readonly outbox: readonly OutboxBatch[];
+  readonly isComplete: boolean;
+  /** Another session holds the schedule, or it has changed: nothing was written. */
+  readonly isPassed: boolean;
 }
 
 async function decidePage(
@@ -123,7 +132,7 @@ async function decidePage(
   registry: Registry,
   row: ScheduleRow,
   { stage, fence }: FencedOptions,
-): Promise<{ occurrences: number; outbox: readonly OutboxBatch[]; isComplete: boolean }> {
+): Promise<Page> {
   const now = await ports.store.now();
   const dueNow: ScheduleRow = { ...row, spec: { ...row.spec, launch: "tick", materializeBeforeMs: 0 } };
   const { row: decider, plan } = await planNext(ports.store, dueNow, {
@@ -131,13 +140,20 @@ async function decidePage(
     dispatchWindowMs: 0,
     timesMax: passLimits.tickRowsMax,
   });
-  if (plan.decisions.length === 0 && plan.isComplete) return { occurrences: 0, outbox: [], isComplete: true };
+  if (plan.decisions.length === 0 && plan.isComplete)
+    return { occurrences: 0, outbox: [], isComplete: true, isPassed: false };
   const { planned } = await plannedOf(ports, { row, decider, plan }, { registry, stage });
   const nextAt = planned.nextAt === null ? null : planned.nextAt + scheduleLimits.ruleGraceMs;
   await ports.crashPoint("tick.beforeCommit");
   const written = await ports.store.plan([{ ...planned, nextAt }], { dispatchWindowMs: 0, fence });
   await ports.crashPoint("tick.afterCommit");
-  return { occurrences: written.occurrences, outbox: written.aftermath.outbox, isComplete: plan.isComplete };
+  const isPassed = written.passed.length > 0;
+  return {
+    occurrences: written.occurrences,
+    outbox: written.aftermath.outbox,
+    isComplete: plan.isComplete && !isPassed,
+    isPassed,
+  };
 }
 
 /** Runs the jobs as a worker of the lane would, without the queue: the unsent message is the claim's. */

@@ -9,8 +9,7 @@ export type RefusalCode =
   | "invalid-schedule"
   | "invalid-time"
   | "version-changed"
-  | "backfill-refused"
-  | "too-many-waiting";
+  | "backfill-refused";
 
 /** A person's change of a schedule was refused; the message says why and what to do instead. */
 export class ScheduleRefused extends Error {

@@ -64,7 +64,7 @@ interface Ready {
 
 /** One tick's state across its rounds. */
 class TickState {
-  /** Ids that this tick does not decide. They stay due, so later rounds read that many more. */
+  /** Ids that this tick does not decide, also those that another session holds. They stay due, so later rounds read that many more. */
   readonly left = new Set<string>();
   readonly #ports: TickPorts;
   readonly #registry: Registry;
@@ -154,6 +154,10 @@ class TickState {
     const written = await this.#ports.store.plan(plans, { fence });
     await this.#ports.crashPoint("tick.afterCommit");
     for (const { planned, missed } of group) {
+      if (written.passed.includes(planned.scheduleId)) {
+        this.left.add(planned.scheduleId);
+        continue;
+      }
       this.#schedules.add(planned.scheduleId);
       this.#missed += missed;
     }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import type { ScheduleSpec } from "../../../src/core/ports/schedule.ts";
-import { operationsLimits } from "../../../src/core/ports/operations-limits.ts";
 import type { Store } from "../../../src/core/ports/ports.ts";
 import { claimOne, eachTest, minute, only, running, settleOne, show, dispatchWindowMs } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
@@ -70,7 +69,7 @@ function making(open: OpenStore): void {
     expect(await store.updateSchedule(aSpec(faster))).toEqual({ refused: "code" });
     expect(await store.deleteSchedule("every-minute")).toEqual({ refused: "code" });
     expect(only(await store.schedules())).toMatchObject({ version: 1, spec: aSpec() });
-    expect(await store.deleteSchedule("every-minute", { ofCode: true })).toEqual({ canceled: 0 });
+    expect(await store.deleteSchedule("every-minute", { ofCode: true })).toEqual({ waiting: 0 });
     expect(await store.schedules()).toEqual([]);
   });
 
@@ -83,7 +82,7 @@ function making(open: OpenStore): void {
     expect(answers.filter((answer) => "refused" in answer)).toEqual([{ refused: "version", version: 2 }]);
     expect(await store.updateSchedule(aSpec(), { ifVersions: [] })).toEqual({ refused: "version", version: 2 });
     expect(await store.deleteSchedule("every-minute", first)).toEqual({ refused: "version", version: 2 });
-    expect(await store.deleteSchedule("every-minute", { ifVersions: [1, 2] })).toEqual({ canceled: 0 });
+    expect(await store.deleteSchedule("every-minute", { ifVersions: [1, 2] })).toEqual({ waiting: 0 });
   });
 
   test("what does not exist is neither updated, paused nor deleted", async () => {
@@ -153,24 +152,7 @@ function stopping(open: OpenStore): void {
       store,
       [-2, -1, 1].map((k) => occurrenceAt(now + k * minute)),
     );
-    expect(await store.deleteSchedule("every-minute")).toEqual({ canceled: 2 });
-  });
-
-  test("a delete with more waiting jobs than one transaction cancels changes nothing", async () => {
-    const { store } = at();
-    await store.createSchedule(aSpec());
-    const now = await store.now();
-    const past = Array.from({ length: operationsLimits.deletedJobsMax + 1 }, (_, n) => occurrenceAt(now - n * minute));
-    const { aftermath } = await planned(store, [...past, occurrenceAt(now + minute)]);
-    expect(await store.deleteSchedule("every-minute")).toEqual({ refused: "waiting" });
-    expect((await ledger(store)).map((row) => row.outcome)).toEqual(Array.from({ length: 10 }, () => "PLANNED"));
-    // The time to come, which a deletion withdraws first, is there still.
-    expect((await ledger(store))[0]?.nominalAt).toBeGreaterThan(now);
-    expect(only(await store.schedules())).toMatchObject({ version: 1 });
-    const [one] = aftermath.outbox.flatMap(({ messages }) => messages);
-    if (one === undefined) throw new Error("a past time was planned");
-    await store.cancel([one.jobId]);
-    expect(await store.deleteSchedule("every-minute")).toEqual({ canceled: operationsLimits.deletedJobsMax });
+    expect(await store.deleteSchedule("every-minute")).toEqual({ waiting: 2 });
   });
 
   test("a schedule that comes back goes on with its versions", async () => {

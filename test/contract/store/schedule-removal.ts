@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Store } from "../../../src/core/ports/ports.ts";
-import { claimOne, eachTest, minute, only, show } from "./fixture.ts";
+import { aJob, claimOne, eachTest, minute, only, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
@@ -80,35 +80,83 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
     expect(facts?.versions.map((each) => each.spec === null)).toEqual([false, true, false]);
   });
 
-  test("is gone at once when all its times are decided", async () => {
-    const { store } = at();
+  test("is gone with its removal when all its times are decided, and begins as a new one when it comes back before", async () => {
+    const { store, advance } = at();
     await make(store);
     await planned(store, [], { decidedUntil: (await store.now()) + minute });
     await remove(store);
     expect(await store.dueSchedules({ horizonMs: 60 * minute, limit: 10 })).toMatchObject({ schedules: [] });
+    await advance(10 * minute);
+    const before = await store.now();
+    await makeAgain(store);
+    const row = only(await store.schedules());
+    expect(row).toMatchObject({ version: 3, carry: null });
+    expect(row.decidedUntil).toBeGreaterThanOrEqual(before);
+    expect(row.nextAt).toBe(row.decidedUntil);
+    await planned(store, [], { version: 3, decidedUntil: (await store.now()) + minute });
+    await remove(store);
+    expect(await store.endRemovals()).toBe(0);
+    await makeAgain(store);
+    expect(only(await store.schedules())).toMatchObject({ version: 5, carry: null });
   });
 
-  test("starts nothing more: what is planned is withdrawn, what was due and waits is canceled", async () => {
+  /** A schedule with a job that ran and two that wait, removed; one job of a later time is withdrawn. */
+  async function removedBusy() {
     const { store } = at();
     await make(store);
     const now = await store.now();
-    const {
-      aftermath: { outbox },
-    } = await planned(
+    const { aftermath } = await planned(
       store,
-      [-2, -1, 1].map((k) => occurrenceAt(now + k * minute)),
+      [-3, -2, -1, 1].map((k) => occurrenceAt(now + k * minute)),
     );
-    const [ran, waits, later] = only(outbox).messages.map((message) => message.jobId);
-    if (ran === undefined || waits === undefined || later === undefined) throw new Error("three jobs were planned");
+    const [ran, first, second, later] = only(aftermath.outbox).messages.map((message) => message.jobId);
+    if (ran === undefined || first === undefined || second === undefined || later === undefined)
+      throw new Error("four jobs were planned");
     await claimOne(store, ran);
     await remove(store);
-    expect((await ledger(store)).map((row) => [row.outcome, row.reason])).toEqual([
-      ["SKIPPED", "canceled"],
+    return { store, now, ran, first, second, later };
+  }
+  const outcomes = async () => (await ledger(at().store)).map((row) => [row.outcome, row.reason]);
+
+  test("starts nothing more: what is planned is withdrawn, a claim skips what waits, and a pass cancels it in pages", async () => {
+    const { store, ran, first, second, later } = await removedBusy();
+    expect((await show(store, later)).job.state).toBe("CANCELED");
+    expect(await store.removedJobs(10)).toBe(2);
+    expect(await claimOne(store, first)).toMatchObject({ state: "SKIPPED", reason: "deleted" });
+    expect([await store.removedJobs(10), await store.endRemovals()]).toEqual([1, 1]);
+    const { rows } = await store.cancelRemoved({ limit: 10 });
+    expect(rows.map((row) => [row.jobId, row.state])).toEqual([[second, "CANCELED"]]);
+    expect((await show(store, second)).events.at(-1)?.reason).toBe("deleted");
+    expect(await outcomes()).toEqual([
+      ["SKIPPED", "deleted"],
+      ["SKIPPED", "deleted"],
       ["FIRED", null],
     ]);
-    const events = (await show(store, waits)).events;
-    expect([(await show(store, later)).job.state, events.at(-1)?.reason]).toEqual(["CANCELED", "deleted"]);
+    expect([await store.removedJobs(10), await store.endRemovals()]).toEqual([0, 0]);
+    expect((await store.cancelRemoved({ limit: 10 })).rows).toEqual([]);
     expect((await show(store, ran)).job.state).toBe("RUNNING");
+  });
+
+  test("and comes back while its jobs are being canceled keeps the new ones and no old one", async () => {
+    const { store, now, first, second } = await removedBusy();
+    expect((await store.cancelRemoved({ limit: 1 })).rows.map((row) => row.jobId)).toEqual([first]);
+    await makeAgain(store);
+    const { aftermath } = await planned(store, [occurrenceAt(now + minute, { job: aJob({ dueAt: now }) })], {
+      version: 3,
+    });
+    const { jobId } = only(only(aftermath.outbox).messages);
+    expect(await store.backfill("every-minute", [], { paceMs: 1, slotKey: "b" })).toEqual({ refused: "canceling" });
+    expect(await claimOne(store, second)).toMatchObject({ state: "SKIPPED", reason: "deleted" });
+    expect((await store.cancelRemoved({ limit: 10 })).rows).toEqual([]);
+    expect(await store.endRemovals()).toBe(0);
+    expect(await store.backfill("every-minute", [], { paceMs: 1, slotKey: "b" })).toEqual({ added: 0, again: 0 });
+    expect(await claimOne(store, jobId)).toMatchObject({ state: "RUNNING" });
+  });
+
+  test("and comes back with jobs that wait has them canceled by the next pass", async () => {
+    const { store, first, second } = await removedBusy();
+    await makeAgain(store);
+    expect((await store.cancelRemoved({ limit: 10 })).rows.map((row) => row.jobId)).toEqual([first, second]);
   });
 
   test("lets an operator's retry of what it had planned run", async () => {
@@ -117,6 +165,7 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
     await store.pauseSchedule("every-minute", aPause);
     await advance(10 * minute);
     await store.installSchedules([], { apps: [aSpec().app] });
+    await store.cancelRemoved({ limit: 10 });
     await store.retry([jobId]);
     await store.relay({ limit: 10 });
     expect(await claimOne(store, jobId)).toMatchObject({ state: "RUNNING" });

@@ -11,7 +11,7 @@ import {
 } from "../../../src/core/ports/ports.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { inRunOf, runsOf } from "./runs.ts";
-import { storedSchedule } from "./schedules.ts";
+import { isLeftByRemoval, storedSchedule } from "./schedules.ts";
 import { dropKept, takeSlots } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import { idOf } from "./tables.ts";
@@ -118,6 +118,7 @@ function whyUnwanted(t: Tables, row: JobRow): string | null {
   if (row.attempt > 0) return null;
   if (pauseAt(schedule ?? null, t.now()) !== null) return "paused";
   if (schedule?.spec.enabled === false) return "disabled";
+  if (isLeftByRemoval(t, row.id)) return "deleted";
   return null;
 }
 

@@ -9,14 +9,19 @@ import { runsOf } from "./runs.ts";
 import { idOf, movedOf, occurrenceKey } from "./tables.ts";
 import type { Tables, Why } from "./tables.ts";
 
-export function cancel(t: Tables, ids: readonly JobId[], why: Why = { reason: "canceled" }): MovedRows {
+export function cancel(
+  t: Tables,
+  ids: readonly JobId[],
+  why: Why = { reason: "canceled" },
+  occurrenceReason = "canceled",
+): MovedRows {
   const rows = existing(t, ids)
     .filter((row) => !isFinal(row.state))
-    .map((row) => cancelOne(t, row, why));
+    .map((row) => cancelOne(t, row, why, occurrenceReason));
   return { rows: rows.map((row) => movedOf(t, row)), aftermath: { ...noAftermath, runs: runsOf(rows) } };
 }
 
-function cancelOne(t: Tables, row: JobRow, why: Why): JobRow {
+function cancelOne(t: Tables, row: JobRow, why: Why, occurrenceReason: string): JobRow {
   if (row.state === "RUNNING") {
     // A renewal that still saw the job may come after the cancel.
     const until = row.leaseId === null ? t.now() : t.leases.row(row.leaseId).until;
@@ -24,7 +29,7 @@ function cancelOne(t: Tables, row: JobRow, why: Why): JobRow {
   }
   const worker = row.state === "RUNNING" ? row.worker : null;
   const canceled = t.move(row, { state: "CANCELED" }, { ...why, worker });
-  decideOccurrence(t, canceled, "SKIPPED", "canceled");
+  decideOccurrence(t, canceled, "SKIPPED", occurrenceReason);
   return canceled;
 }
 

@@ -84,6 +84,8 @@ export interface StoredSchedule extends Omit<ScheduleRow, "source" | "carry"> {
   /** Left out: `code`. */
   readonly source?: "code" | "api";
   readonly ledgerFrom?: Instant;
+  /** A removal cancels the jobs that wait of versions below it. */
+  readonly canceledBelow?: number;
 }
 
 /** What was in force when. A null spec: deleted. */

@@ -18,7 +18,7 @@ import {
   addSchedule,
   changeSchedule,
   erasOf,
-  manyWait,
+  leftByRemoval,
   removeSchedule,
   scheduleRow,
   storedSchedule,
@@ -29,13 +29,14 @@ import type { NewPause } from "../../../src/core/ports/pause.ts";
 
 type Run = <T>(statement: () => T) => T;
 
-export function scheduleControl(t: Tables, run: Run): ScheduleControlStore {
+export function scheduleControl(t: Tables, run: Run): Omit<ScheduleControlStore, "endRemovals" | "cancelRemoved"> {
   return {
     scheduleFacts: async (id) => facts(t, id),
     createSchedule: async (spec) => run(() => create(t, spec)),
     updateSchedule: async (spec, options) => run(() => update(t, spec, options)),
     pauseSchedule: async (id, wanted) => run(() => pause(t, id, wanted)),
     deleteSchedule: async (id, options) => run(() => remove(t, id, options)),
+    removedJobs: async (limit) => Math.min(limit, leftByRemoval(t).length),
     occurrencesAt: async (id, { localTimes, instants }) =>
       rowsOf(t, id)
         .filter((row) => localTimes.includes(row.localTime) || instants.includes(row.nominalAt))
@@ -99,13 +100,13 @@ function remove(
   t: Tables,
   id: string,
   options: ScheduleChangeOptions & { readonly ofCode?: boolean } = {},
-): { canceled: number } | ScheduleRefusal {
+): { waiting: number } | ScheduleRefusal {
   const stored = storedSchedule(t, id);
   if (stored === undefined) return { refused: "unknown" };
   if (stored.source !== "api" && options.ofCode !== true) return { refused: "code" };
   if (!isWanted(stored.version, options)) return { refused: "version", version: stored.version };
-  if (manyWait(t, id)) return { refused: "waiting" };
-  return { canceled: removeSchedule(t, stored) };
+  removeSchedule(t, stored);
+  return { waiting: leftByRemoval(t, id).length };
 }
 
 function backfill(
@@ -114,7 +115,9 @@ function backfill(
   times: readonly BackfillTime[],
   { paceMs, slotKey }: { paceMs: number; slotKey: string },
 ): Backfilled | ScheduleRefusal {
-  if (storedSchedule(t, id) === undefined) return { refused: "unknown" };
+  const stored = storedSchedule(t, id);
+  if (stored === undefined) return { refused: "unknown" };
+  if (stored.canceledBelow !== undefined) return { refused: "canceling" };
   const waiting = t
     .inStates("PENDING", "QUEUED")
     .filter((row) => row.scheduleId === id && row.slotKeys.includes(slotKey));

@@ -1,4 +1,5 @@
 import type { JobId } from "../../../src/core/job/job.ts";
+import { isFinal } from "../../../src/core/job/state.ts";
 import { noAftermath, type Aftermath } from "../../../src/core/ports/aftermath.ts";
 import type {
   Carry,
@@ -8,12 +9,12 @@ import type {
   ScheduleSpec,
 } from "../../../src/core/ports/schedule.ts";
 import { contractLimits } from "../../../src/core/job/contract-limits.ts";
-import { operationsLimits } from "../../../src/core/ports/operations-limits.ts";
+import type { MovedRows } from "../../../src/core/ports/transaction.ts";
 import { runLimits } from "../../../src/core/ports/run-limits.ts";
 import { decidePrematerialized, withdrawOutdated } from "./prematerialized.ts";
 import { cancel } from "./control.ts";
 import { insertOne } from "./insert.ts";
-import type { JobRow, OccurrenceRow, StoredSchedule } from "./rows.ts";
+import type { JobRow, StoredSchedule } from "./rows.ts";
 import { occurrenceKey } from "./tables.ts";
 import type { Tables } from "./tables.ts";
 import { pauseAt } from "../../../src/core/ports/pause.ts";
@@ -48,10 +49,11 @@ export function addSchedule(t: Tables, spec: ScheduleSpec, source: "code" | "api
   const version = 1 + Math.max(0, ...erasOf(t, spec.id).map((era) => era.version));
   const removed = t.schedules.get(spec.id);
   const begun =
-    removed === undefined
+    removed === undefined || removed.nextAt === null
       ? { decidedUntil: now, nextAt: spec.enabled ? now : null, carry: null }
-      : { decidedUntil: removed.decidedUntil, nextAt: now, carry: removed.carry };
-  t.schedules.set(spec.id, { id: spec.id, version, pause: null, spec, source, ledgerFrom: now, ...begun });
+      : { decidedUntil: Math.min(removed.decidedUntil, now), nextAt: now, carry: removed.carry };
+  const left = removed?.canceledBelow === undefined ? {} : { canceledBelow: removed.canceledBelow };
+  t.schedules.set(spec.id, { id: spec.id, version, pause: null, spec, source, ledgerFrom: now, ...begun, ...left });
   t.eras.append({ scheduleId: spec.id, version, spec, fromAt: now });
 }
 
@@ -74,31 +76,51 @@ const nothing = { missed: 0, missedUntil: null, catchUpUntil: null };
 const edited = ({ carry }: StoredSchedule): Carry => ({ ...(carry ?? nothing), edited: true });
 
 /**
- * Its rows and versions stay; a last version without a spec says until when. Nothing of it starts any more, and times that
- * nobody has decided are left to a tick, for which the row stays. @returns how many jobs of past times were waiting.
+ * Its rows and versions stay; a last version without a spec says until when. Nothing of it starts any more: its jobs that wait are
+ * left to `cancelRemoved`, and times that nobody has decided to a tick, for which the row stays.
  */
-export function removeSchedule(t: Tables, row: StoredSchedule): number {
+export function removeSchedule(t: Tables, row: StoredSchedule): void {
   const { id } = row;
   withdraw(t, id, null);
-  const waiting = Array.from(t.occurrences.values()).flatMap(({ scheduleId, outcome, jobId }) =>
-    scheduleId === id && outcome === "PLANNED" && jobId !== null ? [String(jobId) as JobId] : [],
-  );
-  const canceled = cancel(t, waiting, { reason: "deleted" }).rows.length;
   const version = row.version + 1;
   const isBehind = row.carry?.edited === true || (row.spec.enabled && row.decidedUntil < t.now());
-  if (isBehind)
-    t.schedules.set(id, { ...row, version, removed: true, pause: null, nextAt: t.now(), carry: edited(row) });
-  else t.schedules.delete(id);
+  const undecided = isBehind ? { nextAt: t.now(), carry: edited(row) } : { nextAt: null, carry: null };
+  t.schedules.set(id, { ...row, version, removed: true, canceledBelow: version, pause: null, ...undecided });
   t.eras.append({ scheduleId: id, version, spec: null, fromAt: t.now() });
-  return canceled;
 }
 
-/** Whether more of its jobs wait than one transaction cancels. */
-export const manyWait = (t: Tables, id: string): boolean => {
-  const isWaiting = ({ scheduleId, outcome, jobId, nominalAt }: OccurrenceRow): boolean =>
-    scheduleId === id && outcome === "PLANNED" && jobId !== null && nominalAt <= t.now();
-  return Array.from(t.occurrences.values()).filter(isWaiting).length > operationsLimits.deletedJobsMax;
+/** Jobs that wait of what was removed, the oldest time first. */
+export const leftByRemoval = (t: Tables, id?: string): JobId[] =>
+  Array.from(t.occurrences.values())
+    .filter(({ scheduleId, jobId }) => (id === undefined || scheduleId === id) && jobId !== null)
+    .filter(({ jobId }) => isLeftByRemoval(t, jobId ?? 0) && waits(t, jobId ?? 0))
+    .toSorted((a, b) => a.nominalAt - b.nominalAt)
+    .map(({ jobId }) => String(jobId) as JobId);
+
+const waits = (t: Tables, jobId: number): boolean => {
+  const job = t.jobs.get(jobId);
+  return job !== undefined && job.state !== "RUNNING" && !isFinal(job.state);
 };
+
+export function isLeftByRemoval(t: Tables, jobId: number): boolean {
+  const occurrence = t.occurrenceOf(jobId);
+  const below = occurrence === undefined ? undefined : t.schedules.get(occurrence.scheduleId)?.canceledBelow;
+  return occurrence?.outcome === "PLANNED" && below !== undefined && occurrence.version < below;
+}
+
+/** @returns of how many schedules jobs wait. */
+export function endRemovals(t: Tables): number {
+  const removals = Array.from(t.schedules.values()).filter((row) => row.canceledBelow !== undefined);
+  const idle = removals.filter((row) => leftByRemoval(t, row.id).length === 0);
+  for (const { canceledBelow: _, ...row } of idle) {
+    if (row.removed !== true) t.schedules.set(row.id, row);
+    else if (row.nextAt === null) t.schedules.delete(row.id);
+  }
+  return removals.length - idle.length;
+}
+
+export const cancelRemoved = (t: Tables, limit: number): MovedRows =>
+  cancel(t, leftByRemoval(t).slice(0, limit), { reason: "deleted" }, "deleted");
 
 export const erasOf = (t: Tables, id: string) => t.eras.rows.filter((era) => era.scheduleId === id);
 
@@ -122,23 +144,26 @@ export function plan(
   t: Tables,
   plans: readonly PlannedSchedule[],
   dispatchWindowMs = t.dispatchWindowMs,
-): { occurrences: number; aftermath: Aftermath } {
+): { occurrences: number; passed: readonly string[]; aftermath: Aftermath } {
+  const passed: string[] = [];
   const queued: JobRow[] = [];
   let occurrences = 0;
   for (const one of plans) {
     const schedule = t.schedules.get(one.scheduleId);
-    if (schedule === undefined || schedule.version !== one.version) continue;
-    if (one.decidedFrom !== undefined && schedule.decidedUntil > one.decidedFrom) continue;
+    const isNewer = one.decidedFrom !== undefined && (schedule?.decidedUntil ?? 0) > one.decidedFrom;
+    if (schedule === undefined || schedule.version !== one.version || isNewer) {
+      passed.push(one.scheduleId);
+      continue;
+    }
     for (const occurrence of one.occurrences) {
       if (planOne(t, schedule, occurrence, { queued, dispatchWindowMs })) occurrences += 1;
     }
     const latest = t.schedules.row(one.scheduleId);
     if (one.decidedUntil < latest.decidedUntil) continue;
     const carry = one.carry ?? null;
-    if (latest.removed === true && one.nextAt === null) t.schedules.delete(latest.id);
-    else t.schedules.set(latest.id, { ...latest, decidedUntil: one.decidedUntil, nextAt: one.nextAt, carry });
+    t.schedules.set(latest.id, { ...latest, decidedUntil: one.decidedUntil, nextAt: one.nextAt, carry });
   }
-  return { occurrences, aftermath: { ...noAftermath, outbox: t.handOff(queued) } };
+  return { occurrences, passed, aftermath: { ...noAftermath, outbox: t.handOff(queued) } };
 }
 
 /** @returns false when this nominal time has its row already. */
@@ -193,7 +218,10 @@ export function schedules(
     .map((row) => scheduleRow(t, row));
 }
 
-export function scheduleRow(t: Tables, { ledgerFrom: _ledgerFrom, ...row }: StoredSchedule): ScheduleRow {
+export function scheduleRow(
+  t: Tables,
+  { ledgerFrom: _ledgerFrom, canceledBelow: _below, ...row }: StoredSchedule,
+): ScheduleRow {
   return { ...row, pause: pauseAt(row, t.now()), source: row.source ?? "code" };
 }
 

@@ -18,12 +18,14 @@ create table belfry.schedule (
   carry         jsonb,                                  -- what one tick leaves for the next: missed times, pace
   ledger_from   timestamptz not null,
   removed_at    timestamptz,                            -- deleted; the row goes when the times before that are decided
+  canceled_below int,                                   -- jobs of versions below it that wait are canceled, page by page
   created_at    timestamptz not null,
   updated_at    timestamptz not null
 );
 -- schedules-changed: those of code, by their app.
 create index schedule_code on belfry.schedule (app) where source = 'code' and removed_at is null;
 create index schedule_next on belfry.schedule (next_at, id) where next_at is not null;
+create index schedule_canceling on belfry.schedule (canceled_below) where canceled_below is not null;
 -- What was in force when: backfill plans a time with the expression of that time.
 create table belfry.schedule_version (
   schedule_id text not null,
@@ -57,5 +59,6 @@ create unique index occurrence_nominal on belfry.occurrence (schedule_id, nomina
 create index occurrence_history on belfry.occurrence (schedule_id, nominal_at desc);
 create index occurrence_job on belfry.occurrence (job_id) where job_id is not null;
 create index occurrence_planned on belfry.occurrence (nominal_at) where outcome = 'PLANNED';
+create index occurrence_waiting on belfry.occurrence (schedule_id, nominal_at) where outcome = 'PLANNED';
 -- Decided occurrences, the longest decided first: only pruning reads it.
 create index occurrence_decided on belfry.occurrence (decided_at) where decided_at is not null;

@@ -101,7 +101,8 @@ order by id`,
 
 /**
  * As `claim`, for rows with slots, a schedule, a run or an expiry: also decides the end of the run, pause, expiry and slots;
- * the occurrence follows. A prematerialized job is paused with its schedule until its run is released. Rows with two or more
+ * the occurrence follows. A job of a removed schedule is SKIPPED while its occurrence is PLANNED: one that a person retries runs.
+ * A prematerialized job is paused with its schedule until its run is released. Rows with two or more
  * slot keys come one at a time, so that "all or nothing" is exact.
  *
  * Locks: jobs in id order (waiting), then free slots with SKIP LOCKED, then occurrences. A slot is free when no job holds
@@ -111,12 +112,10 @@ order by id`,
 export const claimFull = keptStatement<ClaimedRow>(
   "claim-full",
   `
-with asked as (
-  select * from unnest($1::bigint[], $2::int[]) as v (id, generation)
-), mine as materialized (
+with mine as materialized (
   select j.id, j.lane, j.lease_ms, j.attempt, j.slot_keys, j.schedule_id, j.run_id, j.expires_at, j.generation, j.due_at, j.catch_up
-  from belfry.job j join asked a on a.id = j.id
-  where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = a.generation
+  from belfry.job j
+  where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = ($2::int[])[width_bucket(j.id, $1::bigint[])]
     and num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) < 4
     and j.due_at <= belfry.now() and (not j.solo_required or $4::boolean) and (not j.has_condition or j.id = any($5::bigint[]))
   order by j.id
@@ -127,13 +126,16 @@ with asked as (
       when r.stopped then 'run stopped'
       when m.expires_at <= belfry.now() then 'expired'
       when m.attempt = 0 and s.paused_until > belfry.now() then 'paused'
-      when m.attempt = 0 and not s.enabled then 'disabled' end as skip,
+      when m.attempt = 0 and not s.enabled then 'disabled'
+      when m.attempt = 0 and s.canceled_below is not null and exists (
+        select from belfry.occurrence o where o.job_id = m.id and o.outcome = 'PLANNED' and o.schedule_version < s.canceled_below
+      ) then 'deleted' end as skip,
     case when r.state <> 'RUNNING' then r.canceled_by end as caller
   from mine m left join belfry.run r on r.id = m.run_id
   left join belfry.schedule s on s.id = coalesce(m.schedule_id, r.prematerialized_by)
 ), reserved as materialized (
-  select s.key, s.n, s.job_id as id from belfry.slot s join judged j on j.id = s.job_id
-  where s.job_id = any(array(select id from mine)) and s.kept_for = j.generation
+  select s.key, s.n, s.job_id as id from belfry.slot s
+  where s.job_id = any(array(select id from mine)) and s.kept_for = ($2::int[])[width_bucket(s.job_id, $1::bigint[])]
 ), wanted as materialized (
   select j.id, j.due_at, k.key, k.place, g.size, g.reason, r.n as kept_n,
     case when j.catch_up then 'hold' else g.on_refusal end as on_refusal
@@ -220,7 +222,7 @@ with asked as (
       end::belfry.occurrence_outcome,
     reason = m.reason, decided_at = belfry.now(), lateness_ms = belfry.ms_since(o.nominal_at)
   from moved m
-  where o.job_id = any(array(select id from mine)) and o.job_id = m.id and m.state not in ('PENDING', 'CANCELED')
+  where o.job_id = m.id and m.state not in ('PENDING', 'CANCELED')
     and (o.outcome = 'PLANNED' or (o.outcome = 'SKIPPED' and m.state = 'RUNNING'))
 ), moves as (
   select event_id, id, 'QUEUED'::belfry.job_state as from_state, state as to_state, attempt, generation,

@@ -5,23 +5,14 @@ import { drawn, events, history } from "./record.ts";
 import type { MovedRow } from "./rescue.ts";
 
 /**
- * What is not final -> CANCELED. A RUNNING one keeps its slots until its handler is gone: two handlers must not run together.
- * That is at the latest when its lease has ended, also if a heartbeat under way renews it just now. Its occurrence, if still
- * PLANNED, becomes SKIPPED. $1 ids $2 reason $3 only what waits $4 caller.
- * Locks: jobs in id order, waiting; then their slots; then their occurrences. Leases are only read.
+ * `locked` -> CANCELED. A RUNNING one keeps its slots until its handler is gone: two handlers must not run together. That is at the
+ * latest when its lease has ended, also if a heartbeat under way renews it just now. Its occurrence, if still PLANNED, becomes
+ * SKIPPED.
  */
-export const cancelOpen = statement<MovedRow>(
-  "cancel",
-  `
-with mine as materialized (
+const canceled = (because: { job: string; occurrence: string; caller: string }): string => `mine as materialized (
   select id, state, lease_id, lease_ms,
     case state when 'PENDING' then 1 when 'QUEUED' then 2 when 'RETRY_WAIT' then 3 else 3 + dense_rank() over (order by worker) end as kind
-  from (
-    select id, state, lease_id, lease_ms, worker from belfry.job
-    where id = any($1::bigint[]) and finished_at is null and not ($3::boolean and state = 'RUNNING')
-    order by id
-    for no key update
-  ) locked
+  from locked
 ), ${drawn}, moved as (
   update belfry.job j set state = 'CANCELED', event_id = d.ids[m.kind], finished_at = belfry.now(), lease_id = null,
     hold = 'none', held_on = ''
@@ -30,24 +21,104 @@ with mine as materialized (
 ), left_behind as (
   update belfry.slot s set free_from = greatest(l.until, belfry.now() + belfry.span(m.lease_ms + 1000))
   from moved m left join belfry.lease l on l.id = m.was_lease_id
-  where s.job_id = any($1::bigint[]) and s.job_id = m.id and s.attempt = m.attempt and m.was = 'RUNNING'
+  where s.job_id = m.id and s.attempt = m.attempt and m.was = 'RUNNING'
 ), unseated as (
   update belfry.slot s set job_id = null, attempt = null, kept_for = null
-  from moved m where s.job_id = any($1::bigint[]) and s.job_id = m.id and (s.n = 0 or s.kept_for is not null)
+  where s.job_id = any(array(select id from moved)) and (s.n = 0 or s.kept_for is not null)
 ), decided as (
-  update belfry.occurrence o set outcome = 'SKIPPED', reason = 'canceled', decided_at = belfry.now(),
+  update belfry.occurrence o set outcome = 'SKIPPED', reason = ${because.occurrence}, decided_at = belfry.now(),
     lateness_ms = belfry.ms_since(o.nominal_at)
-  from moved m where o.job_id = any($1::bigint[]) and o.job_id = m.id and o.outcome = 'PLANNED'
+  where o.job_id = any(array(select id from moved)) and o.outcome = 'PLANNED'
 ), moves as (
   select event_id, id, was as from_state, state as to_state, attempt, generation, lane,
-    case when was = 'RUNNING' then worker end as worker, $2::text as reason, $4::text as caller, null::text as error_code,
+    case when was = 'RUNNING' then worker end as worker, ${because.job} as reason, ${because.caller} as caller, null::text as error_code,
     null::text as error_message, case when was = 'RUNNING' then started_at end as started_at
   from moved
 ), ${events}, ${history}
 select id, state, kind, payload, attempt, generation, lane, trace, 0::float8 as delay_ms, null::bigint as batch,
   error_code, error_message, run_id, null::text[] as freed
 from moved
-order by id`,
+order by id`;
+
+/**
+ * What is not final -> CANCELED. $1 ids $2 reason $3 only what waits $4 caller.
+ * Locks: jobs in id order, waiting; then their slots; then their occurrences. Leases are only read.
+ */
+export const cancelOpen = statement<MovedRow>(
+  "cancel",
+  `
+with locked as materialized (
+  select id, state, lease_id, lease_ms, worker from belfry.job
+  where id = any($1::bigint[]) and finished_at is null and not ($3::boolean and state = 'RUNNING')
+  order by id
+  for no key update
+), ${canceled({ job: "$2::text", occurrence: "'canceled'", caller: "$4::text" })}`,
+);
+
+/** Removed schedules, and those that came back, in the order of the only index that has it: no other plan is cheaper. */
+const removals = (limit: string): string =>
+  `select id, version, canceled_below from belfry.schedule where canceled_below is not null order by canceled_below limit ${limit}`;
+
+/** Planned times of schedule `s` whose job a removal leaves to be canceled: `o.job_id`. */
+const removedJobs = `belfry.occurrence o join belfry.job j on j.id = o.job_id and j.finished_at is null and j.state <> 'RUNNING'
+    where o.schedule_id = s.id and o.outcome = 'PLANNED' and o.schedule_version < s.canceled_below`;
+
+/**
+ * A page of the jobs that wait of removed schedules -> CANCELED, also of those that came back under a later version. $1 limit.
+ * Locks: occurrences, SKIP LOCKED; then their jobs in id order, SKIP LOCKED: it never waits for a claim, which has the job first.
+ * Then their slots.
+ */
+export const cancelRemoved = statement<MovedRow>(
+  "cancel-removed",
+  `
+with page as materialized (
+  select w.job_id from (${removals("$1")}) s cross join lateral (
+    select o.job_id from ${removedJobs}
+    order by o.nominal_at limit $1
+    for no key update of o skip locked
+  ) w
+  limit $1
+), locked as materialized (
+  select id, state, lease_id, lease_ms, worker from belfry.job
+  where id = any(array(select job_id from page)) and finished_at is null and state <> 'RUNNING'
+  order by id
+  for no key update skip locked
+), ${canceled({ job: "'deleted'", occurrence: "'deleted'", caller: "null::text" })}`,
+);
+
+/**
+ * Ends the removal of schedules of which no job waits: the row is deleted once its times are decided, and one that came back is
+ * like any other. `left`: those of which jobs wait. The version is compared with that of the look, since a removal of just now has
+ * jobs that the look did not see. $1 schedules looked at.
+ * Locks: those schedules, SKIP LOCKED.
+ */
+export const endRemovals = statement<{ left: number }>(
+  "removals-end",
+  `
+with looked as materialized (
+  select s.id, s.version, exists (select from ${removedJobs}) as waits from (${removals("$1")}) s
+), locked as materialized (
+  select s.* from looked l cross join lateral (
+    select id, removed_at, next_at from belfry.schedule
+    where id = l.id and version = l.version and not l.waits
+    for no key update skip locked
+  ) s
+), gone as (
+  delete from belfry.schedule where id = any(array(select id from locked where removed_at is not null and next_at is null))
+), ended as (
+  update belfry.schedule set canceled_below = null where id = any(array(select id from locked where removed_at is null))
+)
+select count(*)::int as left from looked where waits`,
+);
+
+/** Jobs of removed schedules that are still to be canceled, $2 at most. $1 schedule, or null for all. Locks nothing. */
+export const countRemoved = statement<{ jobs: number }>(
+  "removed-count",
+  `
+select count(*)::int as jobs from (
+  select from (${removals("$2")}) s cross join lateral (select from ${removedJobs} limit $2) w
+  where $1::text is null or s.id = $1 limit $2
+) page`,
 );
 
 /**
@@ -96,7 +167,7 @@ with gone as (
   select * from unnest($1::bigint[], $2::int[]) as v (job_id, attempt)
 ), mine as materialized (
   select s.key, s.n from belfry.slot s join gone g on g.job_id = s.job_id and g.attempt = s.attempt
-  where s.job_id = any($1::bigint[]) and s.free_from is not null
+  where s.free_from is not null
   order by s.key, s.n
   for no key update of s
 ), freed as (

@@ -36,8 +36,8 @@ with mine as materialized (
 ), ${putBack}`,
 );
 
-const unhold = `update belfry.job j set hold = 'none', held_on = '' from mine m where j.id = any(array(select id from mine)) and j.id = m.id
-returning j.id`;
+const unhold = `update belfry.job set hold = 'none', held_on = '' where id = any(array(select id from mine))
+returning id`;
 
 /** What a lane held while it was paused may start again; the relay dispatches it. $1 lane $2 limit. Locks: jobs in (due_at, id) order, SKIP LOCKED. */
 export const unholdPaused = statement<{ id: string }>(

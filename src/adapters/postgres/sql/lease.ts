@@ -66,7 +66,7 @@ export const renewLeases = keptStatement<{ id: string; attempt: number }>(
 with held as materialized (
   select j.id, j.attempt, j.lease_id, v.progress
   from unnest($1::bigint[], $2::int[], $3::real[]) as v (id, attempt, progress) join belfry.job j on j.id = v.id
-  where j.id = any($1::bigint[]) and j.state = 'RUNNING' and j.attempt = v.attempt and j.worker = $4
+  where j.state = 'RUNNING' and j.attempt = v.attempt and j.worker = $4
 ), mine as materialized (
   select id, ms from belfry.lease
   where id = any(array(select lease_id from held)) and worker = $4
@@ -76,7 +76,7 @@ with held as materialized (
   update belfry.lease l set until = ${leaseEnd("m.ms")}, cause = null from mine m where l.id = m.id
 ), reported as materialized (
   select j.id, h.progress from held h join belfry.job j on j.id = h.id
-  where j.id = any(array(select id from held where progress is not null)) and h.progress is not null
+  where h.progress is not null
     and j.progress is distinct from h.progress and j.lease_id = h.lease_id
   for no key update of j skip locked
 ), noted as (

@@ -4,15 +4,17 @@ import { events, outbox, unexplained } from "./record.ts";
 
 export interface PlannedRow extends Omit<DispatchedRow, "id"> {
   readonly occurrences: number;
+  /** Schedules that were not planned. */
+  readonly passed: string[];
   readonly id: string | null;
 }
 
 /**
  * Occurrences and their jobs for the schedules that still have the version they were planned from. The jobs have no key:
  * their occurrence row makes them unique. $1-$6 schedules, $7-$23 occurrences with their job, $24 dispatch window.
- * Locks: schedules in id order, waiting, so that two ticks and an edit cannot interleave; then only new rows, occurrences
- * in key order. A row whose nominal time exists already is left out, and its job with it. A removed schedule that has nothing
- * left to decide is deleted.
+ * Locks: schedules in id order, SKIP LOCKED, so that one that an edit, a deployment or another tick holds is passed by and
+ * stays due; two of them cannot interleave, because who has the row compares the version and what is decided. Then only new rows,
+ * occurrences in key order. A row whose nominal time exists already is left out, and its job with it.
  */
 export const planOccurrences = statement<PlannedRow>(
   "plan",
@@ -21,11 +23,11 @@ with plans as materialized (
   select * from unnest($1::text[], $2::int[], $3::float8[], $4::float8[], $5::float8[], $6::jsonb[])
     as p (id, version, decided_from, decided_until, next_at, carry)
 ), locked as materialized (
-  select s.id, s.version, s.decided_until, s.removed_at from belfry.schedule s join plans p on p.id = s.id
-  where s.id = any($1::text[]) and s.version = p.version
+  select s.id, s.version, s.decided_until from belfry.schedule s join plans p on p.id = s.id
+  where s.version = p.version
     and (p.decided_from is null or belfry.ms(s.decided_until) <= p.decided_from)
   order by s.id
-  for no key update of s
+  for no key update of s skip locked
 ), given as materialized (
   select v.*, coalesce(v.by_version, s.version) as version, case when v.kind is not null then nextval('belfry.job_id_seq') end as job_id,
     coalesce(belfry.at(v.due), belfry.now()) + belfry.span(v.delay) as due_at
@@ -64,12 +66,9 @@ with plans as materialized (
 ), ${events}, ${outbox}, advanced as (
   update belfry.schedule s set decided_until = belfry.at(p.decided_until), next_at = belfry.at(p.next_at), carry = p.carry
   from locked l join plans p on p.id = l.id
-  where s.id = l.id and belfry.ms(l.decided_until) <= p.decided_until and (l.removed_at is null or p.next_at is not null)
-), finished as (
-  delete from belfry.schedule s using locked l, plans p
-  where s.id = l.id and p.id = l.id and l.removed_at is not null and p.next_at is null
+  where s.id = l.id and belfry.ms(l.decided_until) <= p.decided_until
 )
-select n.occurrences, m.id, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms, o.id as batch
+select n.occurrences, array(select id from plans where id not in (select id from locked)) as passed, m.id, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms, o.id as batch
 from (select count(*)::int as occurrences from won) n
 left join (made m join posted o on o.lane = m.lane and m.state = 'QUEUED') on true
 order by m.id`,

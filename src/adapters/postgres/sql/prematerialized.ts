@@ -1,22 +1,12 @@
 import { statement } from "../statement.ts";
 
-/**
- * Prematerialized runs whose nominal time has come: released, or, when their schedule is paused, withdrawn with the
- * occurrence SKIPPED `paused`. A run whose starter was canceled before its last page is withdrawn too: no job continues it.
- * `next_at`: the earliest time of these schedules that is left, null for all schedules.
- * $1 schedules, or null for all $2 limit $3 milliseconds by which a time may still be ahead. Locks: the runs in id order, waiting; then their slots; then their occurrences.
- */
-export const decidePrematerialized = statement<{ decided: number; withdrawn: number; next_at: number | null }>(
-  "prematerialized-decide",
-  `
-with due as materialized (
-  select r.id, r.starter_id,
+/** Runs with what becomes of each. */
+const due = `select r.id, r.starter_id,
     case when s.paused_until > belfry.now() then 'paused' when not r.sealed and j.state = 'CANCELED' then 'withdrawn' end as why
-  from belfry.run r left join belfry.schedule s on s.id = r.prematerialized_by left join belfry.job j on j.id = r.starter_id
-  where r.prematerialized_for <= belfry.now() + belfry.span($3::float8) and ($1::text[] is null or r.prematerialized_by = any($1::text[]))
-  order by r.id limit $2
-  for no key update of r
-), moved as (
+  from belfry.run r left join belfry.schedule s on s.id = r.prematerialized_by left join belfry.job j on j.id = r.starter_id`;
+
+/** Releases or withdraws the runs `due`. */
+const decided = `moved as (
   update belfry.run r set prematerialized_for = null, prematerialized_by = null, withdrawn = d.why, sealed = r.sealed or d.why is not null,
     state = case when d.why is not null and r.state = 'RUNNING' then 'CANCELING' else r.state end
   from due d where r.id = d.id
@@ -30,11 +20,42 @@ with due as materialized (
   update belfry.occurrence o set outcome = 'SKIPPED', reason = 'paused', decided_at = belfry.now(),
     lateness_ms = belfry.ms_since(o.nominal_at)
   from moved m where m.withdrawn = 'paused' and o.job_id = m.starter_id and o.outcome in ('FIRED', 'CAUGHT_UP')
-)
-select count(*)::int as decided, count(withdrawn)::int as withdrawn, (
-  select belfry.ms(min(r.prematerialized_for)) from belfry.run r
-  where r.prematerialized_by = any($1::text[]) and r.prematerialized_for > belfry.now() + belfry.span($3::float8)
-) as next_at from moved`,
+)`;
+
+/**
+ * Prematerialized runs whose nominal time has come: released, or, when their schedule is paused, withdrawn with the
+ * occurrence SKIPPED `paused`. A run whose starter was canceled before its last page is withdrawn too: no job continues it.
+ * $1 limit. Locks: the runs in id order, SKIP LOCKED, so that one that a session holds delays no other; then their slots; then
+ * their occurrences.
+ */
+export const decidePrematerialized = statement<{ decided: number; withdrawn: number }>(
+  "prematerialized-decide",
+  `
+with due as materialized (
+  ${due}
+  where r.prematerialized_for <= belfry.now()
+  order by r.id limit $1
+  for no key update of r skip locked
+), ${decided}
+select count(*)::int as decided, count(withdrawn)::int as withdrawn from moved`,
+);
+
+/**
+ * The same before a change of these schedules, which must find each such run decided. `next_at`: the earliest time that is left.
+ * $1 schedules $2 limit $3 milliseconds by which a time may still be ahead. Locks: the runs in id order, waiting; then their
+ * slots; then their occurrences.
+ */
+export const decideBeforeChange = statement<{ next_at: number | null }>(
+  "prematerialized-decide-before",
+  `
+with due as materialized (
+  ${due}
+  where r.prematerialized_for <= belfry.now() + belfry.span($3::float8) and r.prematerialized_by = any($1::text[])
+  order by r.id limit $2
+  for no key update of r
+), ${decided}
+select belfry.ms(min(r.prematerialized_for)) as next_at from belfry.run r
+where r.prematerialized_by = any($1::text[]) and r.prematerialized_for > belfry.now() + belfry.span($3::float8)`,
 );
 
 /**

@@ -45,8 +45,8 @@ with expired as materialized (
   for update skip locked
 ), lost as materialized (
   select j.id, j.worker, e.solo, e.cause, case when e.solo then j.failures + 1 >= j.max_attempts else j.interruptions + 1 >= $2::int end as gives_up
-  from expired e cross join lateral unnest(e.job_ids) as u (id) join belfry.job j on j.id = u.id
-  where j.id = any(array(select unnest(job_ids) from expired)) and j.lease_id = e.id and j.state = 'RUNNING'
+  from expired e join belfry.job j on j.lease_id = e.id
+  where j.id = any(array(select unnest(job_ids) from expired)) and j.state = 'RUNNING'
   order by j.id limit $1
   for no key update of j skip locked
 ), mine as materialized (
@@ -71,7 +71,7 @@ with expired as materialized (
 ), freed as (
   update belfry.slot s set job_id = case when not m.gives_up then m.id end, free_from = null,
     attempt = case when not m.gives_up then m.attempt + 1 end, kept_for = case when not m.gives_up then m.generation end
-  from moved m where s.job_id = any(array(select id from lost)) and s.job_id = m.id and s.attempt = m.attempt
+  from moved m where s.job_id = m.id and s.attempt = m.attempt
   returning s.key, s.job_id
 ), left_behind as (
   update belfry.slot set job_id = null, attempt = null, kept_for = null, free_from = null
@@ -102,17 +102,15 @@ order by m.id`,
 
 /**
  * Dead letters: a job QUEUED under that generation waits for its backoff, or is FAILED after too many of them.
- * $1 ids $2 generations $3 deaths allowed $4 backoff. Locks: jobs in id order, waiting; then a waiting seat, then occurrences.
+ * $1 ids, ascending, $2 generations $3 deaths allowed $4 backoff. Locks: jobs in id order, waiting; then a waiting seat, then occurrences.
  */
 export const returnUndelivered = statement<MovedRow>(
   "undelivered",
   `
-with dead as (
-  select * from unnest($1::bigint[], $2::int[]) as v (id, generation)
-), mine as materialized (
+with mine as materialized (
   select j.id, j.dead_letters + 1 >= $3::int as gives_up, 1 + (j.dead_letters + 1 >= $3::int)::int as kind
-  from belfry.job j join dead d on d.id = j.id
-  where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = d.generation
+  from belfry.job j
+  where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = ($2::int[])[width_bucket(j.id, $1::bigint[])]
   order by j.id
   for no key update of j
 ), ${drawn}, moved as (
@@ -129,11 +127,11 @@ with dead as (
   returning j.*, m.gives_up
 ), unseated as (
   update belfry.slot s set job_id = null
-  from moved m where s.job_id = any($1::bigint[]) and s.job_id = m.id and s.n = 0 and m.gives_up
+  where s.job_id = any(array(select id from moved where gives_up)) and s.n = 0
 ), decided as (
   update belfry.occurrence o set outcome = 'SKIPPED', reason = 'undeliverable', decided_at = belfry.now(),
     lateness_ms = belfry.ms_since(o.nominal_at)
-  from moved m where o.job_id = any($1::bigint[]) and o.job_id = m.id and m.gives_up and o.outcome = 'PLANNED'
+  where o.job_id = any(array(select id from moved where gives_up)) and o.outcome = 'PLANNED'
 ), moves as (
   select event_id, id, 'QUEUED'::belfry.job_state as from_state, state as to_state, attempt, generation, lane,
     case when gives_up then 'undeliverable' else 'undelivered' end as reason, null::text as worker, null::text as caller,

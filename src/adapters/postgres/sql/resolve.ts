@@ -167,7 +167,7 @@ update belfry.run r set total = s.total, done = s.done, ok = s.ok, failed = s.fa
   finished_at = case when s.sealed and s.done = s.total then belfry.now() end,
   state = case when not (s.sealed and s.done = s.total) then s.state when s.state = 'CANCELING' then 'CANCELED'
     when s.is_orphan or s.ok + s.skipped < s.done then 'FAILED' else 'DONE' end::belfry.run_state
-from sums s where r.id = any(array(select id from sums)) and r.id = s.id
+from sums s where r.id = s.id
 returning r.id, r.kind, r.state`,
 );
 

@@ -245,15 +245,13 @@ export const skip = `moved as (
 ), ${events}, ${history}
 select id, run_id from moved order by id`;
 
-/** QUEUED under these generations -> SKIPPED, not taken. $1 ids $2 generations $3 reason. Locks: jobs in id order. */
+/** QUEUED under these generations -> SKIPPED, not taken. $1 ids, ascending, $2 generations $3 reason. Locks: jobs in id order. */
 export const skipJobs = statement<{ id: string; run_id: string | null }>(
   "skip",
   `
-with asked as (
-  select * from unnest($1::bigint[], $2::int[]) as v (id, generation)
-), mine as materialized (
-  select j.id, j.state, $3::text as reason, true as not_taken, 1 as kind from belfry.job j join asked a on a.id = j.id
-  where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = a.generation
+with mine as materialized (
+  select j.id, j.state, $3::text as reason, true as not_taken, 1 as kind from belfry.job j
+  where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = ($2::int[])[width_bucket(j.id, $1::bigint[])]
   order by j.id
   for no key update of j
 ), ${drawn}, ${skip}`,

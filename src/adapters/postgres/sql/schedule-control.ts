@@ -1,7 +1,13 @@
 import { statement } from "../statement.ts";
 import type { JobView, RunId } from "../../../core/job/job.ts";
 import { jobColumns } from "./job-columns.ts";
-import { occurrenceColumns, type OccurrenceRow, scheduleColumns, type StoredScheduleRow } from "./schedule.ts";
+import {
+  isDecided,
+  occurrenceColumns,
+  type OccurrenceRow,
+  scheduleColumns,
+  type StoredScheduleRow,
+} from "./schedule.ts";
 
 export interface FactsRow {
   readonly now: number;
@@ -32,9 +38,14 @@ from belfry.schedule where id = $1 and removed_at is null`,
 );
 
 /** Locks: the schedule's row, waiting, so that no tick plans it and no other call edits it. */
-export const lockSchedule = statement<{ source: "code" | "api"; version: number; same: boolean }>(
+export const lockSchedule = statement<{
+  source: "code" | "api";
+  version: number;
+  same: boolean;
+  is_canceling: boolean;
+}>(
   "schedule-lock",
-  "select source, version, spec = $2::jsonb as same from belfry.schedule where id = $1 and removed_at is null for no key update",
+  "select source, version, spec = $2::jsonb as same, canceled_below is not null as is_canceling from belfry.schedule where id = $1 and removed_at is null for no key update",
 );
 
 /**
@@ -55,7 +66,8 @@ with given as materialized (
   from given g
   on conflict (id) do update set
     app = excluded.app, version = s.version + 1, source = 'api', spec = excluded.spec, enabled = excluded.enabled,
-    next_at = belfry.now(), ledger_from = belfry.now(), removed_at = null, created_at = belfry.now(), updated_at = belfry.now()
+    decided_until = case when ${isDecided} then belfry.now() else least(s.decided_until, belfry.now()) end, carry = case when ${isDecided} then null else s.carry end,
+    next_at = case when excluded.enabled or not (${isDecided}) then belfry.now() end, ledger_from = belfry.now(), removed_at = null, created_at = belfry.now(), updated_at = belfry.now()
   where s.removed_at is not null
   returning id, version, spec
 ), versioned as (
@@ -74,17 +86,6 @@ update belfry.schedule set paused_until = case when $2::boolean then coalesce(be
 where id = $1 and removed_at is null
   and (paused_until, pause_reason) is distinct from (case when $2::boolean then coalesce(belfry.at($3::float8), 'infinity') end, $5::text)
 returning id`,
-);
-
-/** Jobs of times that were due and have not started. $1 ids $2 limit, or null. Locks nothing: the cancel that follows decides. */
-export const findWaiting = statement<{ id: string }>(
-  "schedule-waiting",
-  `
-select job_id as id from (
-  select job_id from belfry.occurrence
-  where schedule_id = any($1::text[]) and outcome = 'PLANNED' and nominal_at <= belfry.now() and job_id is not null limit $2::int
-) o
-order by job_id`,
 );
 
 /** By reading or by instant: two index scans, because an OR of both reads the whole ledger. $1 id $2 readings $3 instants $4 limit. */

@@ -19,23 +19,42 @@ export const lockInstall = statement<never>(
 );
 
 /**
- * Schedules of these apps that code no longer has, and those whose spec differs. $1 ids $2 specs $3 apps.
- * Locks: their rows in id order, waiting; a tick that plans them ends first.
+ * Schedules that are new or not as code says, and those of these apps that code no longer has. $1 ids $2 specs $3 apps.
+ * Locks nothing: what code has already and stays the same is not touched.
  */
-export const findChanged = statement<{ id: string; gone: boolean }>(
+export const findChanged = statement<{ id: string }>(
   "schedules-changed",
   `
 with given as materialized (
   select * from unnest($1::text[], $2::jsonb[]) as v (id, spec)
-), mine as materialized (
-  select id, spec from belfry.schedule
-  where id = any($1::text[]) or (app = any($3::text[]) and source = 'code' and removed_at is null)
-  order by id
-  for no key update
 )
-select m.id, g.id is null as gone from mine m left join given g on g.id = m.id
-where g.id is null or g.spec is distinct from m.spec
-order by m.id`,
+select g.id from given g left join belfry.schedule s on s.id = g.id
+where s.id is null or s.removed_at is not null or s.source <> 'code' or s.spec is distinct from g.spec
+union all
+select s.id from belfry.schedule s
+where s.app = any($3::text[]) and s.source = 'code' and s.removed_at is null
+  and not exists (select from given g where g.id = s.id)`,
+);
+
+/**
+ * What a deployment does with these schedules, of which it found that they change: drops those without a spec, edits those whose
+ * spec differs. $1 ids $2 specs, null for those that code no longer has.
+ * Locks: their rows in id order, waiting.
+ */
+export const lockChanged = statement<{ id: string; what: "drop" | "edit" | "none" }>(
+  "schedules-lock-changed",
+  `
+with given as materialized (
+  select * from unnest($1::text[], $2::jsonb[]) as v (id, spec)
+), mine as materialized (
+  select s.id, s.source, s.removed_at, s.spec, g.spec as wanted from belfry.schedule s join given g on g.id = s.id
+  order by s.id
+  for no key update of s
+)
+select id, case when removed_at is not null then 'none' when wanted is null and source = 'code' then 'drop'
+  when wanted <> spec then 'edit' else 'none' end as what
+from mine
+order by id`,
 );
 
 /** Jobs of times after now that were decided and have not started. $1 schedule ids, locked before. Locks nothing. */
@@ -60,29 +79,33 @@ where schedule_id = any($1::text[]) and nominal_at > belfry.now()
 );
 
 /**
- * Their past occurrences and versions stay: they are history, and a last version without a spec says until when. A row with
- * undecided times stays too, visible only to the tick, which decides them and then deletes it; it neither pauses nor disables
- * a job that a person retries.
+ * Marks them as removed, and their jobs that wait to be canceled by passes; a claim skips these at once. Their past occurrences and
+ * versions stay: they are history, and a last version without a spec says until when. The row stays too, for the jobs and for times
+ * that a tick has to decide; it neither pauses nor disables a job that a person retries.
  * $1 ids. Locks: rows that are locked already.
  */
 export const removeSchedules = statement<never>(
   "schedules-remove",
   `
 with doomed as materialized (
-  select id, version, carry ? 'edited' or (enabled and decided_until < belfry.now()) as is_behind
+  select id, carry ? 'edited' or (enabled and decided_until < belfry.now()) as is_behind
   from belfry.schedule where id = any($1::text[])
-), gone as (
-  delete from belfry.schedule s using doomed d where s.id = d.id and d.is_behind is not true
 ), hidden as (
-  update belfry.schedule s set version = s.version + 1, removed_at = belfry.now(), paused_until = null, enabled = true, next_at = belfry.now(),
-    carry = coalesce(s.carry, '{"missed": 0, "missedUntil": null, "catchUpUntil": null}') || '{"edited": true}',
+  update belfry.schedule s set version = s.version + 1, removed_at = belfry.now(), canceled_below = s.version + 1, paused_until = null,
+    enabled = true, next_at = case when d.is_behind then belfry.now() end,
+    carry = case when d.is_behind
+      then coalesce(s.carry, '{"missed": 0, "missedUntil": null, "catchUpUntil": null}') || '{"edited": true}' end,
     updated_at = belfry.now()
-  from doomed d where s.id = d.id and d.is_behind
+  from doomed d where s.id = d.id
+  returning s.id, s.version
 )
 insert into belfry.schedule_version (schedule_id, version, spec, from_at)
-select id, version + 1, 'null', belfry.now() from doomed
+select id, version, 'null', belfry.now() from hidden
 on conflict (schedule_id, version) do nothing`,
 );
+
+/** A removed schedule `s` of which every time is decided: one that comes back begins as a new one. */
+export const isDecided = "s.removed_at is not null and s.next_at is null";
 
 /**
  * New schedules begin now; a changed one begins again from now, under a new version. Undecided times before the change belong
@@ -105,12 +128,12 @@ with given as materialized (
   from given g
   on conflict (id) do update set
     app = excluded.app, version = s.version + 1, spec = excluded.spec, enabled = excluded.enabled,
-    decided_until = case when s.enabled or s.carry ? 'edited' then least(s.decided_until, belfry.now()) else belfry.now() end,
-    carry = case when s.enabled and s.decided_until < belfry.now()
+    decided_until = case when ${isDecided} then belfry.now() when s.enabled or s.carry ? 'edited' then least(s.decided_until, belfry.now()) else belfry.now() end,
+    carry = case when ${isDecided} then null when s.enabled and s.decided_until < belfry.now()
       then coalesce(s.carry, '{"missed": 0, "missedUntil": null, "catchUpUntil": null}') || '{"edited": true}'
       else s.carry end,
-    next_at = case when excluded.enabled or s.carry ? 'edited' or (s.enabled and s.decided_until < belfry.now())
-      then belfry.now() end,
+    next_at = case when excluded.enabled then belfry.now() when ${isDecided} then null
+      when s.carry ? 'edited' or (s.enabled and s.decided_until < belfry.now()) then belfry.now() end,
     ledger_from = case when s.removed_at is null then s.ledger_from else belfry.now() end,
     created_at = case when s.removed_at is null then s.created_at else belfry.now() end,
     removed_at = null, updated_at = belfry.now()

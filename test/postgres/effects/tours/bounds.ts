@@ -1,4 +1,4 @@
-import { findWaiting } from "../../../../src/adapters/postgres/sql/schedule-control.ts";
+import { countRemoved } from "../../../../src/adapters/postgres/sql/control.ts";
 import { readRecords } from "../../../../src/adapters/postgres/sql/search.ts";
 import { readWaiting } from "../../../../src/adapters/postgres/sql/waiting.ts";
 import { operationsLimits } from "../../../../src/core/ports/operations-limits.ts";
@@ -36,16 +36,24 @@ async function leases(world: World): Promise<void> {
 async function waitingTimes(world: World): Promise<void> {
   const { pool } = world;
   await withoutIndexes(world);
-  await put(pool, "schedule", [scheduleRow("s"), scheduleRow("t"), scheduleRow("u")]);
+  const removed = (id: string) => scheduleRow(id, { canceled_below: 2, next_at: null });
+  await put(pool, "schedule", [removed("s"), removed("t"), scheduleRow("u")]);
+  const planned = (id: string, jobId: number | null, version = 1) =>
+    occurrenceRow(id, -(jobId ?? 0), { outcome: "PLANNED", job_id: jobId, schedule_version: version });
   await put(pool, "occurrence", [
-    ...[-4, -3, 0, 1].map((ms) => occurrenceRow("s", ms, { outcome: "PLANNED", job_id: 100 - ms })),
-    occurrenceRow("s", -2, { outcome: "PLANNED" }),
-    occurrenceRow("s", -1, { job_id: 90 }),
-    occurrenceRow("t", -5, { outcome: "PLANNED", job_id: 80 }),
-    occurrenceRow("u", -6, { outcome: "PLANNED", job_id: 70 }),
+    ...[101, 102, 103, 104, 105].map((jobId) => planned("s", jobId)),
+    planned("s", null),
+    planned("s", 106, 2),
+    planned("t", 107),
+    planned("u", 108),
+    occurrenceRow("s", -109, { job_id: 109 }),
   ]);
-  for (const ids of [["s"], ["s", "t"], ["none"], []])
-    for (const limit of [1, 2, 3, 4, null]) await send(world, findWaiting, [ids, limit]);
+  await put(pool, "job", [
+    ...[101, 102, 103, 104, 106, 107, 108, 109].map((id) => jobRow(id, "PENDING", { schedule_id: "s" })),
+    jobRow(105, "CANCELED", { schedule_id: "s" }),
+  ]);
+  for (const id of [null, "s", "t", "u", "none"])
+    for (const limit of [1, 3, 4, 5, 6]) await send(world, countRemoved, [id, limit]);
 }
 
 /** Listed jobs whose payload or result has as many bytes as a list shows, one more and one fewer. */

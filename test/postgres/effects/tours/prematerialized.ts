@@ -1,4 +1,5 @@
 import {
+  decideBeforeChange,
   decidePrematerialized,
   findPrematerialized,
   freeWithdrawnKeys,
@@ -97,13 +98,13 @@ async function open({ pool }: World, { jobs, runs, occurrences, slots }: Stage):
 async function decided(world: World): Promise<void> {
   const all = stage([-1, 0, 1, 3_000, 3_001, 9_000], [...schedules.map((row) => String(row["id"])), "gone"], 20_000);
   await open(world, all);
-  await send(world, decidePrematerialized, [null, 2, 0]);
-  await send(world, decidePrematerialized, [["goes-on", "paused"], 1_000, 0]);
-  await send(world, decidePrematerialized, [null, 1_000, 0]);
-  await send(world, decidePrematerialized, [["goes-on", "paused", "gone"], 1_000, 3_000]);
-  await send(world, decidePrematerialized, [["pause-ends"], 1_000, 0]);
+  await send(world, decidePrematerialized, [2]);
+  await send(world, decideBeforeChange, [["goes-on", "paused"], 1_000, 0]);
+  await send(world, decidePrematerialized, [1_000]);
+  await send(world, decideBeforeChange, [["goes-on", "paused", "gone"], 1_000, 3_000]);
+  await send(world, decideBeforeChange, [["pause-ends"], 1_000, 0]);
   await world.clock.advance(1);
-  await send(world, decidePrematerialized, [["pause-ends-then"], 1_000, 0]);
+  await send(world, decideBeforeChange, [["pause-ends-then"], 1_000, 0]);
 }
 
 /** Decided by versions with and without time to write, before and after now; with a run, a decided one, or none. */

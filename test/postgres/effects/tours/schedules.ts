@@ -118,11 +118,12 @@ const timesOf = (schedule: string, first: number): { readonly jobs: Row[]; reado
 
 async function deleted({ pool, store }: World): Promise<void> {
   const ids = ["of-api", "of-code", "edited", "beside"];
-  await put(
-    pool,
-    "schedule",
-    ids.map((id) => scheduleRow(id, { source: id === "of-code" ? "code" : "api", decided_until: at(-1), version: 2 })),
-  );
+  await put(pool, "schedule", [
+    ...ids.map((id) =>
+      scheduleRow(id, { source: id === "of-code" ? "code" : "api", decided_until: at(-1), version: 2 }),
+    ),
+    scheduleRow("decided", { source: "api", decided_until: at(minute) }),
+  ]);
   for (const [n, id] of ids.entries()) {
     const { jobs, occurrences } = timesOf(id, 900 - 100 * n);
     await put(pool, "job", jobs);
@@ -134,7 +135,12 @@ async function deleted({ pool, store }: World): Promise<void> {
   await store.deleteSchedule("of-code");
   await store.deleteSchedule("of-code", { ofCode: true });
   await store.deleteSchedule("of-api");
+  await store.deleteSchedule("decided");
+  await store.createSchedule(aSpec({ id: "of-api", app: "api" }));
   await store.installSchedules([], { apps: ["stage"] });
+  await store.endRemovals();
+  for (const limit of [1, 10, 10]) await store.cancelRemoved({ limit });
+  await store.endRemovals();
 }
 
 /** A plan, with what its schedule is: removed, and decided until so much after the start. */

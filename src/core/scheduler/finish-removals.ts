@@ -1,0 +1,31 @@
+import type { Registry } from "../define/definition.ts";
+import { movedHook } from "../delivery/settled-hook.ts";
+import { operationsLimits } from "../ports/operations-limits.ts";
+import type { Fence, Ports } from "../ports/ports.ts";
+import { runLimits } from "../ports/run-limits.ts";
+import { passLimits } from "./pass-limits.ts";
+
+/** Cancels the jobs that removed schedules left waiting, some pages a pass: a deployment must not wait for 100,000 of them. */
+export async function finishRemovals(
+  ports: Pick<Ports, "store" | "log" | "metrics">,
+  registry: Registry,
+  { signal, fence }: { readonly signal: AbortSignal; readonly fence?: Fence | undefined },
+): Promise<Record<string, number>> {
+  const { store, log } = ports;
+  if ((await store.endRemovals({ fence })) === 0) return {};
+  const inSameTransaction = movedHook(ports, registry, "canceled");
+  const limit = runLimits.cancelRowsMax;
+  let canceled = 0;
+  for (let round = 0; round < passLimits.cancelRemovedRoundsMax && !signal.aborted; round += 1) {
+    const { rows } = await store.cancelRemoved({ limit, fence, inSameTransaction });
+    canceled += rows.length;
+    if (rows.length < limit) break;
+  }
+  const left = await store.removedJobs(operationsLimits.countedRowsMax);
+  log.info("jobs of removed schedules were canceled", {
+    canceled,
+    left,
+    leftIsMore: left === operationsLimits.countedRowsMax,
+  });
+  return { "jobs.canceled": canceled };
+}
