@@ -3,7 +3,16 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { endIdleHolders } from "../../src/adapters/postgres/sql/fence.ts";
 import { execute } from "../../src/adapters/postgres/statement.ts";
 import type { JobId } from "../../src/core/job/job.ts";
-import { aJob, insertMany, insertOne, minute, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
+import {
+  aJob,
+  insertMany,
+  insertOne,
+  messageFor,
+  minute,
+  settlementOf,
+  settleOptions,
+  show,
+} from "../contract/store/fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { contradictions, leasesLeft } from "./books.ts";
 import { deadlocks, shuffled, untilWaiting } from "./race.ts";
@@ -214,3 +223,36 @@ async function lockedAmongFour({ store }: TestDatabase): Promise<[JobId, JobId, 
   if (a === undefined || b === undefined || c === undefined || d === undefined) throw new Error("four were inserted");
   return [a, b, c, d];
 }
+
+describe("a lease and those who wait", () => {
+  test("a heartbeat that waited for a rescue holds what that left, and not what it took", async () => {
+    const { store, pool } = db;
+    const ids = await insertMany(store, [{}, {}]);
+    const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
+    const { claimed } = await store.claim(messages, { worker: "w", alone: false });
+    expect(claimed.map(({ jobId }) => jobId)).toEqual(ids);
+    await pool.query("update belfry.lease set until = 'epoch'");
+    const other = await pool.connect();
+    try {
+      await other.query("begin");
+      await other.query("select from belfry.job where id = $1 for update", [ids[1]]);
+      let beat: Promise<unknown> = Promise.resolve();
+      const rescued = await store.rescue({
+        limit: 10,
+        interruptionsMax: 20,
+        async inSameTransaction() {
+          beat = store.heartbeat(
+            ids.map((jobId) => ({ jobId, attempt: 1 })),
+            "w",
+          );
+          await untilWaiting(db);
+        },
+      });
+      expect(rescued.rows.map(({ jobId }) => jobId)).toEqual([ids[0]]);
+      expect(await beat).toEqual([{ jobId: ids[1], attempt: 1 }]);
+    } finally {
+      await other.query("rollback");
+      other.release();
+    }
+  });
+});

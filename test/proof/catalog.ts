@@ -24,6 +24,7 @@ import { month } from "./cases/month.ts";
 import { missedWakes } from "./cases/missed-wakes.ts";
 import { reloadRace } from "./cases/reload-race.ts";
 import { schedulers50 } from "./cases/schedulers-50.ts";
+import { promote } from "./cases/promote.ts";
 import { sigterm } from "./cases/sigterm.ts";
 import { slowMail } from "./cases/slow-mail.ts";
 import { sqsChaos } from "./cases/sqs-chaos.ts";
@@ -73,6 +74,7 @@ export const proofs: readonly Proof[] = [
   orphanRun,
   dbOutage,
   failovers,
+  promote,
   clockAhead,
   takeover,
   heldOrder,

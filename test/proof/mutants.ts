@@ -133,6 +133,19 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     { file: "/src/adapters/postgres/connect.ts", from: 'pool.on("error", () => {});', to: "" },
     { file: "/src/adapters/postgres/connect.ts", from: 'client.on("error", () => {});', to: "" },
   ],
+  /** A connection whose transaction was not begun goes back to the pool as it is. */
+  "outside-transaction": [
+    {
+      file: "/src/adapters/postgres/session.ts",
+      from: 'await client.query("rollback").catch(() => {});',
+      to: 'if (!(error instanceof DatabaseUnavailable)) await client.query("rollback").catch(() => {});',
+    },
+    {
+      file: "/src/adapters/postgres/session.ts",
+      from: 'isOver || client.getTransactionStatus() !== "I"',
+      to: "false",
+    },
+  ],
   /** A statement and a new connection wait for ever for a server that does not answer. */
   timeouts: [
     { file: "/src/adapters/postgres/connect.ts", from: "query_timeout: postgresLimits.statementMs,", to: "" },

@@ -11,6 +11,8 @@ export interface Wire {
    * forgot them; new ones are answered again.
    */
   blackHole(on: boolean): void;
+  /** From now on it leads to another server: connections to the one before end. */
+  leadTo(port: number): void;
   /** Connections that were made through it so far. */
   readonly made: number;
   stop(): Promise<void>;
@@ -20,6 +22,7 @@ export async function startWire(target: { host: string; port: number }, random: 
   let ms = 0;
   let jitterMs = 0;
   let isHole = false;
+  let targetPort = target.port;
   let made = 0;
   const sockets = new Set<Socket>();
   const dead = new WeakSet<Socket>();
@@ -47,7 +50,7 @@ export async function startWire(target: { host: string; port: number }, random: 
     near.once("close", () => sockets.delete(near));
     // What is tried in the hole is lost, even when the hole ends a moment later.
     if (isHole) return void dead.add(near);
-    const far = connect({ ...target, allowHalfOpen: true });
+    const far = connect({ host: target.host, port: targetPort, allowHalfOpen: true });
     far.setNoDelay(true);
     far.on("error", () => near.destroy());
     near.once("close", () => far.destroy());
@@ -67,6 +70,10 @@ export async function startWire(target: { host: string; port: number }, random: 
     blackHole(on) {
       isHole = on;
       if (on) for (const socket of sockets) dead.add(socket);
+    },
+    leadTo(next) {
+      targetPort = next;
+      for (const socket of sockets) socket.destroy();
     },
     get made() {
       return made;

@@ -5,12 +5,29 @@ import { Client } from "pg";
 import { readPostgresRecord, writeRecord } from "../../src/local/services/postgres-files.ts";
 import { type RunningPostgres, startPostgres } from "../../src/local/services/postgres.ts";
 
-/** A hot standby that follows the server of `of.folder` by streaming; `pg_promote()` on it ends its recovery. */
+interface Served {
+  readonly folder: string;
+  readonly server: RunningPostgres;
+}
+
+/** A hot standby that follows a running server by streaming; `pg_promote()` on it ends its recovery. */
 export async function startStandby(
-  of: { readonly folder: string; readonly server: RunningPostgres },
+  of: Served,
   folder: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<RunningPostgres> {
+  await baseCopy(of, folder, "standby.signal");
+  const { username, password, port } = new URL(of.server.url);
+  const source = `host=127.0.0.1 port=${port} user=${username} password=${password}`;
+  return await startPostgres({ folder, port: 0, settings: { ...settings, primary_conninfo: source } });
+}
+
+/** A base backup of a running server, which recovers when it is started: as a standby, or up to a target. */
+export async function baseCopy(
+  of: Served,
+  folder: string,
+  signal: "standby.signal" | "recovery.signal",
+): Promise<void> {
   const client = new Client({ connectionString: of.server.url });
   await client.connect();
   try {
@@ -21,16 +38,13 @@ export async function startStandby(
     );
     for (const file of ["postmaster.pid", "postmaster.opts"]) rmSync(join(data, file), { force: true });
     const { uid, gid } = statSync(data);
-    for (const [name, text] of Object.entries({ backup_label: rows[0]?.label ?? "", "standby.signal": "" })) {
+    for (const [name, text] of Object.entries({ backup_label: rows[0]?.label ?? "", [signal]: "" })) {
       writeFileSync(join(data, name), text);
       chownSync(join(data, name), uid, gid);
     }
   } finally {
     await client.end();
   }
-  const { username, password, port } = new URL(of.server.url);
-  const source = `host=127.0.0.1 port=${port} user=${username} password=${password}`;
-  return await startPostgres({ folder, port: 0, settings: { ...settings, primary_conninfo: source } });
 }
 
 /** The data of one folder under another, ready to be started there. @returns where the copy lies. */

@@ -57,7 +57,8 @@ update belfry.lease l set cause = $2 from mine m where l.id = m.id`,
 
 /**
  * Renews the leases of these jobs, for all the jobs of each, and answers the attempts still held. $1 ids $2 attempts
- * $3 progress $4 worker. Locks: leases in id order, waiting, while it holds no job; then jobs with SKIP LOCKED: progress may
+ * $3 progress $4 worker. A rescue that it waited for has taken its jobs out of `job_ids`, which `held` does not see.
+ * Locks: leases in id order, waiting, while it holds no job; then jobs with SKIP LOCKED: progress may
  * be lost, a lease may not.
  */
 export const renewLeases = keptStatement<{ id: string; attempt: number }>(
@@ -68,7 +69,7 @@ with held as materialized (
   from unnest($1::bigint[], $2::int[], $3::real[]) as v (id, attempt, progress) join belfry.job j on j.id = v.id
   where j.state = 'RUNNING' and j.attempt = v.attempt and j.worker = $4
 ), mine as materialized (
-  select id, ms from belfry.lease
+  select id, ms, job_ids from belfry.lease
   where id = any(array(select lease_id from held)) and worker = $4
   order by id
   for no key update
@@ -82,5 +83,5 @@ with held as materialized (
 ), noted as (
   update belfry.job j set progress = t.progress from reported t where j.id = t.id
 )
-select h.id, h.attempt from held h where h.lease_id = any(array(select id from mine))`,
+select h.id, h.attempt from held h join mine m on m.id = h.lease_id where h.id = any(m.job_ids)`,
 );

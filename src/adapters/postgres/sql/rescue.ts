@@ -32,7 +32,8 @@ order by until, id limit $1`,
  * RUNNING past its lease. If it ran solo: a failure, due now. Else another job of the batch may be the cause: an interruption,
  * and it runs solo next time, and its error blames no one. $1 limit $2 interruption cap $3 lane $4 leases, or null for all (folded away by the planner).
  * Locks: expired leases, SKIP LOCKED; then their jobs in id order, SKIP LOCKED; then the slots of these attempts, which no
- * other statement waits for. A lease with jobs left stays; one that no job names any more is deleted. Five kinds of move for
+ * other statement waits for. A lease with jobs left stays, without those that were taken: a heartbeat that waits for it
+ * reads that. One that no job names any more is deleted. Five kinds of move for
  * each worker: an event names one.
  */
 export const rescueLost = statement<MovedRow>(
@@ -83,6 +84,9 @@ with expired as materialized (
     and not j.id = any(array(select id from moved))
 ), ended as (
   delete from belfry.lease where id = any(array(select id from expired)) and not id = any(array(select lease_id from named))
+), shortened as (
+  update belfry.lease set job_ids = array(select u.id from unnest(job_ids) as u (id) where not u.id = any(array(select id from moved)))
+  where id = any(array(select id from expired)) and id = any(array(select lease_id from named))
 ), moves as (
   select end_event as event_id, id, 'RUNNING'::belfry.job_state as from_state, outcome as to_state, attempt,
     generation - (state <> outcome)::int as generation, lane, worker,
