@@ -77,6 +77,7 @@ export class SimPool {
         isOpen = false;
       },
       end: async () => drop(),
+      getTransactionStatus: () => (inTransaction ? "T" : "I"),
     } as unknown as PoolClient;
     if (keeps) keepPlans(client);
     return client;

@@ -171,12 +171,12 @@ create table belfry.sensitive (
 );
 create unique index sensitive_once on belfry.sensitive (kind, md5(marks::text));
 
--- Under it the audit keeps an HMAC of each payload, which no other process can compare with guesses. One row, made here.
+-- Under it the audit keeps an HMAC of each payload, which no other process can compare with guesses. One row, made at its first use:
+-- a copy of all rows into a database that was just migrated brings its own.
 create table belfry.stage_key (
   one boolean primary key default true check (one),
   key bytea not null
 );
-insert into belfry.stage_key (key) values (decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
 
 create function belfry.audit_retention() returns interval language sql immutable parallel safe return interval '400 days';
 

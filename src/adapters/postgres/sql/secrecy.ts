@@ -13,5 +13,16 @@ on conflict do nothing`,
 /** Locks nothing. */
 export const readMarks = statement<KeptMarks>("marks", "\nselect kind, marks from belfry.sensitive order by kind");
 
-/** Locks nothing. */
-export const readStageKey = statement<{ key: Uint8Array }>("stage-key", "\nselect key from belfry.stage_key");
+/** The stage's key, drawn when there is none; no row when another session draws it now. Locks only a new row. */
+export const readStageKey = statement<{ key: Uint8Array }>(
+  "stage-key",
+  `
+with made as (
+  insert into belfry.stage_key (key)
+  select decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex')
+  where not exists (select from belfry.stage_key)
+  on conflict do nothing
+  returning key
+)
+select key from belfry.stage_key union all select key from made`,
+);
