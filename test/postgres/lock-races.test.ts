@@ -255,4 +255,28 @@ describe("a lease and those who wait", () => {
       other.release();
     }
   });
+
+  test.each([
+    { what: "a claim that waited for its job", held: "job", beats: false },
+    { what: "a heartbeat that waited for its lease", held: "lease", beats: true },
+  ])("$what has a lease that counts from the moment it is given", async ({ held, beats }) => {
+    const { store, pool } = db;
+    const jobId = await insertOne(store);
+    const claim = () => store.claim([{ jobId, generation: 1, trace: "" }], { worker: "w", alone: false });
+    if (beats) await claim();
+    const other = await pool.connect();
+    try {
+      await other.query("begin");
+      await other.query(`select from belfry.${held} for update`);
+      const given = beats ? store.heartbeat([{ jobId, attempt: 1 }], "w") : claim();
+      await untilWaiting(db);
+      const { rows } = await other.query<{ at: string }>("select belfry.clock()::text as at");
+      await other.query("commit");
+      await given;
+      const counts = "select until - belfry.span(ms) >= $1::timestamptz as counts_from_then from belfry.lease";
+      expect((await pool.query(counts, [rows[0]?.at])).rows).toEqual([{ counts_from_then: true }]);
+    } finally {
+      other.release(true);
+    }
+  });
 });
