@@ -1,5 +1,5 @@
 /** Races that stress runs on plain Postgres found, by their number there. These are fast versions: none may come back. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { endIdleHolders } from "../../src/adapters/postgres/sql/fence.ts";
 import { execute } from "../../src/adapters/postgres/statement.ts";
 import type { JobId } from "../../src/core/job/job.ts";
@@ -206,8 +206,10 @@ describe("finding 11: a claim waits", () => {
   });
 
   test("and what was claimed stays claimed when a later statement of the claim fails", async () => {
-    const { store, pool } = db;
-    const [first, , , full] = await lockedAmongFour(db);
+    const own = await freshDatabase({ own: true });
+    onTestFinished(() => own.close());
+    const { store, pool } = own;
+    const [first, , , full] = await lockedAmongFour(own);
     await pool.query("alter table belfry.slot rename to gone");
     const messages = [first, full].map((jobId) => ({ jobId, generation: 1, trace: "" }));
     const { claimed } = await store.claim(messages, { worker: "worker-1", alone: false });
