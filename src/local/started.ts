@@ -11,7 +11,7 @@ import { type Parts, startParts } from "./services/parts.ts";
 import { setUp, type SetupFlag } from "./setup/run-setup.ts";
 import type { SetupReport } from "./setup/setup-report.ts";
 
-export interface Begun {
+export interface LocalPlace {
   readonly project: Project;
   readonly stage: string;
   readonly home: Home;
@@ -19,7 +19,7 @@ export interface Begun {
   readonly stops: (() => Promise<void> | void)[];
 }
 
-export interface Started extends Begun {
+export interface Started extends LocalPlace {
   readonly options: LocalOptions;
   readonly children: Children;
   /** Of the API: the first that is not taken. */
@@ -37,14 +37,14 @@ export interface Started extends Begun {
 const stopMs = 5_000;
 const lookMs = 1_000;
 
-export async function begin(options: LocalOptions, begun: Begun): Promise<Started> {
-  const { project, stage, home, stops } = begun;
+export async function begin(options: LocalOptions, place: LocalPlace): Promise<Started> {
+  const { project, stage, home, stops } = place;
   const environment = options.environment ?? process.env;
   const report = options.onEvent ?? (() => {});
-  const children = beginChildren(begun, report);
+  const children = beginChildren(place, report);
   const leftovers = await children.endLeftovers();
   if (leftovers.length > 0) report({ is: "leftovers", names: leftovers });
-  const { gone, goneWith } = watchHome(begun);
+  const { gone, goneWith } = watchHome(place);
   const ports = typeof options.port === "function" ? await options.port(leftovers.length > 0) : [options.port ?? 0];
   const parts = await startParts({
     home: home.folder,
@@ -68,10 +68,10 @@ export async function begin(options: LocalOptions, begun: Begun): Promise<Starte
     report({ is: "problem", from: "worker", what: "ended, and its jobs wait for the end of its lease", error }),
   );
   stops.push(() => dead.close());
-  return { ...begun, options, children, ports, parts, env, setup, readAtMs, dead, gone, report };
+  return { ...place, options, children, ports, parts, env, setup, readAtMs, dead, gone, report };
 }
 
-function beginChildren({ home, stops }: Begun, report: (event: LocalEvent) => void): Children {
+function beginChildren({ home, stops }: LocalPlace, report: (event: LocalEvent) => void): Children {
   const onProblem = (what: string): void => report({ is: "problem", from: "log", what, error: "" });
   const children = new Children(home.folder, withLastWords, onProblem);
   // Whatever ends this process: what it has started must not go on without it.
@@ -84,7 +84,7 @@ function beginChildren({ home, stops }: Begun, report: (event: LocalEvent) => vo
   return children;
 }
 
-function watchHome({ home, stops }: Begun): { gone: Promise<FolderGone>; goneWith(error: FolderGone): void } {
+function watchHome({ home, stops }: LocalPlace): { gone: Promise<FolderGone>; goneWith(error: FolderGone): void } {
   const gone = Promise.withResolvers<FolderGone>();
   const looks = setInterval(() => {
     if (!home.isThere()) gone.resolve(new FolderGone(home.folder));

@@ -11,7 +11,7 @@ import type { LocalOptions } from "./options.ts";
 import type { FolderGone } from "./process/folder-gone.ts";
 import { type RuleClock, startRuleClock } from "./tasks/rule-clock.ts";
 import { type Fakes, startFakes } from "./fakes.ts";
-import { type Begun, begin, type Started } from "./started.ts";
+import { type LocalPlace, begin, type Started } from "./started.ts";
 import { stopInOrder } from "./process/stop-in-order.ts";
 import { startTasks, type Tasks } from "./tasks/tasks.ts";
 import { startWakeClock, type WakeClock } from "./tasks/wake-clock.ts";
@@ -62,9 +62,9 @@ export async function startLocal(options: LocalOptions): Promise<LocalSystem> {
   }
 }
 
-async function startAll(options: LocalOptions, begun: Begun): Promise<LocalSystem> {
-  const began = await begin(options, begun);
-  const { home, stage, stops } = begun;
+async function startAll(options: LocalOptions, place: LocalPlace): Promise<LocalSystem> {
+  const began = await begin(options, place);
+  const { home, stage, stops } = place;
   const { children, env, parts, setup } = began;
   const fakes = await beginFakes(began);
   const workEnv: Record<string, string> = { ...env, ...fakes?.env };
