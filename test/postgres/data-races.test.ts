@@ -1,6 +1,6 @@
 /** Races that stress runs on plain Postgres found, by their number there. These are fast versions: none may come back. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { aJob, minute, only, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
+import { aJob, minute, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { deadlocks, messagesOf, shuffled, untilWaiting } from "./race.ts";
 import { specOf } from "./tour.ts";
@@ -128,26 +128,5 @@ describe("finding 17: occurrences", () => {
     ]);
     const ledger = (await store.occurrences("a", 10)).map((row) => row.outcome);
     expect(ledger).toEqual(claimed.length === 1 ? ["FIRED"] : []);
-  });
-});
-
-describe("a claim that waits for a row", () => {
-  test("gives its lease from the end of the wait on", async () => {
-    const { store, pool } = db;
-    const leaseMs = 1_000;
-    const { results, aftermath } = await store.insert([aJob({ leaseMs })]);
-    const { id } = only(results);
-    const holder = await pool.connect();
-    await holder.query("begin");
-    await holder.query("select from belfry.job where id = $1 for update", [id]);
-    const claiming = store.claim(messagesOf(aftermath.outbox), { worker: "worker-1", alone: true });
-    await untilWaiting(db);
-    // The wait is longer than the machine needs to notice it.
-    await holder.query("select pg_sleep(0.3)");
-    const endedAt = await store.now();
-    await holder.query("commit");
-    holder.release();
-    expect((await claiming).claimed).toHaveLength(1);
-    expect((await store.job(id))?.job.leaseUntil).toBeGreaterThanOrEqual(endedAt + leaseMs);
   });
 });

@@ -1,5 +1,5 @@
 /** Races that stress runs on plain Postgres found, by their number there. These are fast versions: none may come back. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { endIdleHolders } from "../../src/adapters/postgres/sql/fence.ts";
 import { execute } from "../../src/adapters/postgres/statement.ts";
 import type { JobId } from "../../src/core/job/job.ts";
@@ -206,8 +206,10 @@ describe("finding 11: a claim waits", () => {
   });
 
   test("and what was claimed stays claimed when a later statement of the claim fails", async () => {
-    const { store, pool } = db;
-    const [first, , , full] = await lockedAmongFour(db);
+    const own = await freshDatabase({ own: true });
+    onTestFinished(() => own.close());
+    const { store, pool } = own;
+    const [first, , , full] = await lockedAmongFour(own);
     await pool.query("alter table belfry.slot rename to gone");
     const messages = [first, full].map((jobId) => ({ jobId, generation: 1, trace: "" }));
     const { claimed } = await store.claim(messages, { worker: "worker-1", alone: false });
@@ -253,6 +255,30 @@ describe("a lease and those who wait", () => {
     } finally {
       await other.query("rollback");
       other.release();
+    }
+  });
+
+  test.each([
+    { what: "a claim that waited for its job", held: "job", beats: false },
+    { what: "a heartbeat that waited for its lease", held: "lease", beats: true },
+  ])("$what has a lease that counts from the moment it is given", async ({ held, beats }) => {
+    const { store, pool } = db;
+    const jobId = await insertOne(store);
+    const claim = () => store.claim([{ jobId, generation: 1, trace: "" }], { worker: "w", alone: false });
+    if (beats) await claim();
+    const other = await pool.connect();
+    try {
+      await other.query("begin");
+      await other.query(`select from belfry.${held} for update`);
+      const given = beats ? store.heartbeat([{ jobId, attempt: 1 }], "w") : claim();
+      await untilWaiting(db);
+      const { rows } = await other.query<{ at: string }>("select belfry.clock()::text as at");
+      await other.query("commit");
+      await given;
+      const counts = "select until - belfry.span(ms) >= $1::timestamptz as counts_from_then from belfry.lease";
+      expect((await pool.query(counts, [rows[0]?.at])).rows).toEqual([{ counts_from_then: true }]);
+    } finally {
+      other.release(true);
     }
   });
 });

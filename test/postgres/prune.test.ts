@@ -6,6 +6,7 @@ import { createSession } from "../../src/adapters/postgres/session.ts";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { FenceLost } from "../../src/core/ports/ports.ts";
 import { insertOne, running, settleOne } from "../contract/store/fixture.ts";
+import { aTask, workbench } from "../contract/store/run-fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
 const day = 86_400_000;
@@ -110,6 +111,17 @@ describe("prune on Postgres", () => {
     await db.clock.advance(8 * day);
     expect((await db.store.prune({ limit: 3 })).jobs).toBe(3);
     expect((await db.store.prune({ limit: 3 })).jobs).toBe(2);
+  });
+
+  test("an open run keeps all its jobs, however old they are, beside a finished one of the same retention", async () => {
+    const ended = await workbench(db.store, { key: "ended", tasks: [aTask("a")] });
+    const open = await workbench(db.store, { key: "open", tasks: [aTask("a"), aTask("b", [0])] });
+    for (const run of [ended, open]) await run.end("a");
+    await db.clock.advance(contractLimits.retentionMsDefault + day);
+    expect((await db.store.prune({ limit: 10 })).jobs).toBe(1);
+    expect(await db.store.run(ended.runId)).toBeNull();
+    expect(await open.states()).toMatchObject({ a: "SUCCESS", b: expect.any(String) });
+    expect(await db.store.run(open.runId)).toMatchObject({ state: "RUNNING", total: 2 });
   });
 
   test("unreadable bodies go after their retention", async () => {

@@ -3,7 +3,8 @@ import { leaveRuns } from "../../src/adapters/postgres/sql/archive.ts";
 import { renewLeases } from "../../src/adapters/postgres/sql/lease.ts";
 import { addUpRuns } from "../../src/adapters/postgres/sql/resolve.ts";
 import { execute, type Statement } from "../../src/adapters/postgres/statement.ts";
-import { insertMany, running } from "../contract/store/fixture.ts";
+import { insertMany, running, settleOne } from "../contract/store/fixture.ts";
+import { aTask, failed, workbench } from "../contract/store/run-fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { untilWaiting } from "./race.ts";
 
@@ -98,4 +99,17 @@ test("what leaves for the archive locks the runs of its own jobs and no others",
     await holder.query("rollback");
     holder.release();
   }
+});
+
+test("a resume counts an end once that no process had added up", async () => {
+  const bench = await workbench(db.store, { tasks: [aTask("a"), aTask("b")] });
+  const first = await bench.claim("a");
+  if (first === null) throw new Error("the first task has a message");
+  await settleOne(db.store, first, failed);
+  await db.store.resumeRun(bench.runId, {});
+  bench.take(await db.store.relay({ limit: 10 }));
+  await bench.end("a");
+  expect(await db.store.run(bench.runId)).toMatchObject({ state: "RUNNING", total: 2, done: 1, ok: 1, failed: 0 });
+  await bench.end("b");
+  expect(await db.store.run(bench.runId)).toMatchObject({ state: "DONE", done: 2, ok: 2, failed: 0 });
 });

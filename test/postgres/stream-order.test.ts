@@ -166,6 +166,36 @@ test("an insert that waits between its draw and its write gives its event to a r
   expect(next.events.map(({ jobId }) => jobId)).toEqual([waited]);
 });
 
+test.each(["before", "after"])(
+  "a wide row whose transaction began %s that of the look's last event comes whole, by pages smaller than it",
+  async (began) => {
+    const db = await freshDatabase({ connections: 4 });
+    const late = await db.pool.connect();
+    const early = await db.pool.connect();
+    onTestFinished(async () => {
+      for (const one of [late, early]) one.release(true);
+      await db.close();
+    });
+    const operations = createOperations(db.connections);
+    const { cursor } = await operations.stream(null, 1);
+    for (const one of began === "before" ? [late, early] : [early, late]) {
+      await one.query("begin; select pg_current_xact_id()");
+    }
+    const wide = await db.store.insert(
+      Array.from({ length: 7 }, () => aJob()),
+      { tx: late },
+    );
+    const narrow = await db.store.insert([aJob()], { tx: early });
+    await early.query("commit");
+    const jobs = (results: readonly { readonly id: string }[]) => results.map(({ id }) => id).toSorted();
+    const look = await readOn(operations, cursor, 10);
+    expect(look.events.map(({ jobId }) => jobId)).toEqual(jobs(narrow.results));
+    await late.query("commit");
+    const next = await readOn(operations, look.cursor, 2);
+    expect(next.events.map(({ jobId }) => jobId).toSorted()).toEqual(jobs(wide.results));
+  },
+);
+
 test("an event whose id was drawn without the transaction's number is refused by the event check", async () => {
   const db = await freshDatabase({ own: true });
   onTestFinished(() => db.close());
