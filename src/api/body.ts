@@ -76,8 +76,8 @@ function decode(bytes: Uint8Array): string {
 
 /** Counts braces and names outside of strings. Wrong JSON may pass: parsing refuses it afterwards. */
 function scan(text: string): void {
-  const open: Set<string>[] = [];
-  let name = "";
+  const open: (Set<string> | null)[] = [];
+  let name: string | null = null;
   let keys = 0;
   for (let at = 0; at < text.length; at += 1) {
     switch (text.charCodeAt(at)) {
@@ -89,7 +89,7 @@ function scan(text: string): void {
       }
       case openBrace:
       case openBracket:
-        open.push(new Set());
+        open.push(null);
         break;
       case closeBrace:
       case closeBracket:
@@ -97,7 +97,10 @@ function scan(text: string): void {
         break;
       case colon:
         keys += 1;
-        refuseRepeated(name, open.at(-1));
+        // A string is a name once: what has none here is no JSON, and is read no further.
+        if (name === null || open.length === 0) throw notJsonAtAll();
+        open.push(withName(name, open.pop() ?? new Set()));
+        name = null;
         break;
     }
     // One level and a few keys more than a payload may have, for the object around it.
@@ -117,11 +120,13 @@ function scan(text: string): void {
 }
 
 /** Parsers differ in which of two equal names counts, so what checks a request before us may have read another one. */
-function refuseRepeated(text: string, names: Set<string> | undefined): void {
+function withName(text: string, names: Set<string>): Set<string> {
   const name = parse(text) as string;
-  if (names?.has(name) === true) throw invalidField(shorten(name), "stands twice in one object");
-  names?.add(name);
+  if (names.has(name)) throw invalidField(shorten(name), "stands twice in one object");
+  return names.add(name);
 }
+
+const notJsonAtAll = (): HttpProblem => new HttpProblem("bad-json", "the body is not JSON");
 
 const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket, colon] = [34, 92, 123, 125, 91, 93, 58];
 
@@ -138,7 +143,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new HttpProblem("bad-json", "the body is not JSON");
+    throw notJsonAtAll();
   }
 }
 

@@ -1,5 +1,5 @@
-import { UnknownOutcome } from "../core/ports/ports.ts";
-import { problemOfStore } from "./store-failure.ts";
+import { HttpProblem } from "./problem.ts";
+import { retryAfter } from "./store-failure.ts";
 
 /** A request is answered in this time also while the database stands still: most clients give up soon after. */
 const answerMsDefault = 5_000;
@@ -14,12 +14,26 @@ export async function inTime(
 ): Promise<Response> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    const cause = new UnknownOutcome(`the database gave no answer within ${ms} ms`);
-    late.reject(problemOfStore(cause, { isWrite }) ?? cause);
+    late.reject(lateProblem(ms / 1_000, isWrite));
   }, ms);
   try {
     return await Promise.race([work, late.promise]);
   } finally {
     clearTimeout(timer);
   }
+}
+
+function lateProblem(seconds: number, isWrite: boolean): HttpProblem {
+  const cause = new Error(`no answer within ${seconds} s`);
+  const late = `there was no answer within ${seconds} s, most likely as the database does not give one`;
+  return isWrite
+    ? new HttpProblem(
+        "outcome-unknown",
+        `${late}: the write may happen; send it again with the same key, or look first`,
+        { ...retryAfter, cause },
+      )
+    : new HttpProblem("store-away", `${late}: nothing was changed; send it again in a few seconds`, {
+        ...retryAfter,
+        cause,
+      });
 }

@@ -16,6 +16,8 @@ interface Marked {
   readonly $defs?: Readonly<Record<string, Marked>>;
   readonly properties?: Readonly<Record<string, Marked>>;
   readonly propertyNames?: Marked;
+  /** Each counts for every member: which pattern fits is not tried. */
+  readonly patternProperties?: Readonly<Record<string, Marked>>;
   readonly additionalProperties?: Marked | boolean;
   readonly items?: Marked;
   readonly prefixItems?: readonly Marked[];
@@ -133,6 +135,7 @@ export class SensitiveSchema {
       // A member that is named is not one of the others.
       properties: node.properties && named(node.properties, others === undefined ? undefined : {}),
       additionalProperties: others,
+      patternProperties: node.patternProperties && named(node.patternProperties),
       items: part(node.items),
       prefixItems: node.prefixItems?.map((each) => part(each) ?? {}),
       anyOf: list(node.anyOf),
@@ -216,13 +219,20 @@ export class SensitiveSchema {
 
 const isOfArray = ({ items, prefixItems }: Marked): boolean => items !== undefined || prefixItems !== undefined;
 
-const isOfObject = ({ properties, additionalProperties }: Marked): boolean =>
-  properties !== undefined || typeof additionalProperties === "object";
+const isOfObject = ({ properties, patternProperties, additionalProperties }: Marked): boolean =>
+  properties !== undefined || patternProperties !== undefined || typeof additionalProperties === "object";
 
 function partsOf(schema: Marked): readonly Marked[] {
-  const { properties = {}, propertyNames, additionalProperties, items, prefixItems = [] } = schema;
+  const {
+    properties = {},
+    patternProperties = {},
+    propertyNames,
+    additionalProperties,
+    items,
+    prefixItems = [],
+  } = schema;
   const alone = [propertyNames, additionalProperties, items].filter((each) => typeof each === "object");
-  return [...Object.values(properties), ...prefixItems, ...alone];
+  return [...Object.values(properties), ...Object.values(patternProperties), ...prefixItems, ...alone];
 }
 
 function itemAt({ items, prefixItems = [] }: Marked, index: number): readonly Marked[] {
@@ -230,7 +240,10 @@ function itemAt({ items, prefixItems = [] }: Marked, index: number): readonly Ma
   return own === undefined ? [] : [own];
 }
 
-function memberAt({ properties = {}, additionalProperties }: Marked, name: string): readonly Marked[] {
+function memberAt(
+  { properties = {}, patternProperties = {}, additionalProperties }: Marked,
+  name: string,
+): readonly Marked[] {
   const own = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
-  return typeof own === "object" ? [own] : [];
+  return [...Object.values(patternProperties), ...(typeof own === "object" ? [own] : [])];
 }

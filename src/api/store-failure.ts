@@ -9,7 +9,7 @@ import { UnknownOutcome } from "../core/ports/ports.ts";
 import { HttpProblem } from "./problem.ts";
 
 /** Long enough for a failover to begin, and short after a mere restart. */
-const retryAfter = { headers: { "retry-after": "2" } };
+export const retryAfter = { headers: { "retry-after": "2" } };
 
 /** Whether the store did not answer: another call would only wait too. */
 export const storeDoesNotAnswer = (error: unknown): boolean =>

@@ -22,7 +22,7 @@ const file = fileURLToPath(new URL("./api-server.ts", import.meta.url));
 const stopMs = 3_000;
 const restartMs = 1_000;
 /** For what a replaced process still answers. */
-const retireMs = 5_000;
+const retireMs = 7_000;
 
 interface ApiProcessOptions {
   readonly children: Children;

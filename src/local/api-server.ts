@@ -37,7 +37,8 @@ const api = createApi({
   saves,
   console: pageFiles,
 });
-const answersMs = 2_000;
+/** A request is answered within 5 s. */
+const answersMs = 5_500;
 const lookMs = 50;
 const turnedMs = 1_000;
 const open = new Set<Socket>();

@@ -1,8 +1,12 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Home } from "./home.ts";
+import { markName } from "./process/left-processes.ts";
 import { type Project, stageNamed } from "../project.ts";
 import type { Parts } from "./services/parts.ts";
+
+/** A system that a handler of another one starts has its own. */
+const ofOneProcess = new Set(["BELFRY_CODE", markName]);
 
 /** What every process of the system has in its environment. */
 export function childEnvironment(
@@ -16,7 +20,7 @@ export function childEnvironment(
   },
 ): Readonly<Record<string, string>> {
   const inherited = Object.entries(about.environment).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined,
+    (entry): entry is [string, string] => entry[1] !== undefined && !ofOneProcess.has(entry[0]),
   );
   const { archive } = stageNamed(about.project, about.stage);
   return {

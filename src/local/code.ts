@@ -1,6 +1,6 @@
 /** Versions of the project's own code, as a setup process has read them: every other process runs one of these. */
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LoadedModules } from "../loaded-files.ts";
 
@@ -26,7 +26,9 @@ export function keepCode(home: string, modules: LoadedModules): CodeVersion {
 const sorted = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
-export const readCode = (file: string): LoadedModules => JSON.parse(readFileSync(file, "utf8")) as LoadedModules;
+/** Null for a version that was dropped: a process of it may start others later, which run what the files hold. */
+export const readCode = (file: string): LoadedModules | null =>
+  existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as LoadedModules) : null;
 
 /** Removes all versions but these. A process that runs has read its own. */
 export function dropCode(home: string, except: readonly string[]): void {

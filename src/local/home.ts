@@ -53,8 +53,11 @@ export function claimHome(folder: string, stage: string): Home {
       write(aside, api);
       renameSync(aside, file);
     },
-    isThere: () => readSystem(file)?.pid === process.pid,
-    release: () => rmSync(file, { force: true }),
+    // What cannot be read, as without a free descriptor, is not gone.
+    isThere: () => existsSync(file) && (readSystem(file)?.pid ?? process.pid) === process.pid,
+    release() {
+      if (readSystem(file)?.pid === process.pid) rmSync(file, { force: true });
+    },
   };
 }
 

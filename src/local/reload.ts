@@ -79,7 +79,9 @@ export function reloadOnSave(options: ReloadOptions): Reloads {
   const begin = (): void => {
     tell();
     watch.follow(foldersOf(loaded, root));
-    const missed = loaded.files.find((file) => (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > readAtMs);
+    // A time of the future, as of a copied file, is no save: it would be missed again and again.
+    const isMissed = (savedMs = 0): boolean => savedMs > readAtMs && savedMs <= Date.now();
+    const missed = loaded.files.find((file) => isMissed(statSync(file, { throwIfNoEntry: false })?.mtimeMs));
     if (missed !== undefined) changed(basename(missed));
   };
   const changed = (file: string): void => {

@@ -16,7 +16,6 @@ const tree = z.object({
 });
 
 const quoting = ["result", "error", "errorMessage", "message", "output", "stack", "cause", "log", "sentence"];
-
 const definition = (schema: unknown) => ({ id: "pay", schema, body: { is: "handler" } }) as unknown as JobDefinition;
 const kindsOf = (schema: unknown) => sensitiveKinds([definition(schema)]);
 /** By today's schema, and the same by what is kept of it once the kind is gone. */
@@ -55,6 +54,7 @@ test.each<[string, z.ZodType, unknown, unknown]>([
     { a: ["b", hidden, hidden] },
   ],
   ["values of a record", z.record(z.string(), secret), { a: "S", b: "S" }, { a: hidden, b: hidden }],
+  ["members by a pattern", z.looseRecord(z.string().regex(/^x/), secret), { xa: "S" }, { xa: hidden }],
   [
     "names of a record",
     z.object({ a: z.record(secret, z.number()), b: z.string() }),

@@ -250,7 +250,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A full disk is any other error. */
   "full-code": [{ file: "/src/api/store-failure.ts", from: 'codeOf(error) === "53100"', to: 'codeOf(error) === "0"' }],
   /** A process reads the project's code from its files. */
-  "kept-code": [{ file: "/src/local/process/last-words.ts", from: "if (file === undefined)", to: "if (true)" }],
+  "kept-code": [{ file: "/src/local/process/last-words.ts", from: "if (code === null)", to: "if (true)" }],
   /** Those that are ready take over from the others, whatever became of the rest. */
   "all-ready": [{ file: "/src/local/successor.ts", from: "if (failed === undefined &&", to: "if (true ||" }],
   /** A log that cannot be written is an error that no listener takes. */

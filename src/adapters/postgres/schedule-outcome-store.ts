@@ -83,6 +83,7 @@ const waitOf = ({ blocked, hold, failures, due_at: dueAt }: OccurrenceEndRow): O
 
 const endView = (row: OccurrenceEndRow): OccurrenceEnd => ({
   jobId: row.job_id as JobId,
+  kind: row.kind,
   state: row.state as State | null,
   waits: row.state === null || isFinal(row.state as State) ? null : waitOf(row),
   run:

@@ -21,7 +21,8 @@ export const occurrenceEnd = z
     startedAt: maybeTime,
     finishedAt: maybeTime,
     tookMs: z.number().min(0).nullable(),
-    error: failure,
+    /** Its kind says what of it is hidden: the schedule may have another one by now. */
+    error: failure.unwrap().extend({ kind: z.string().optional() }).nullable(),
     /** Why the job was CANCELED or SKIPPED, for example `expired` after a try whose worker was lost. */
     reason: z.string().nullable(),
   })
@@ -116,10 +117,10 @@ export const endedJson = (
 ): OccurrenceListReply["occurrences"] => rows.map((row) => ({ ...occurrenceJson(row), end: endOf(row, ends, now) }));
 
 /** A run has no error of its own when tasks failed: it says how many. */
-function errorOf({ errorCode, errorMessage, run, result }: OccurrenceEnd): OccurrenceEndReply["error"] {
-  if (errorCode !== null) return { code: errorCode, message: errorMessage };
+function errorOf({ kind, errorCode, errorMessage, run, result }: OccurrenceEnd): OccurrenceEndReply["error"] {
+  if (errorCode !== null) return { code: errorCode, message: errorMessage, kind };
   if (result !== "failed" || run === null) return null;
-  return { code: "RUN_FAILED", message: errorMessage ?? `${run.failed} of its jobs failed` };
+  return { code: "RUN_FAILED", message: errorMessage ?? `${run.failed} of its jobs failed`, kind };
 }
 
 interface Outcomes {

@@ -11,6 +11,8 @@ export type EndResult = (typeof endResults)[number];
 /** How the job of an occurrence stands, or the run that it started: the run's state counts then. */
 export interface OccurrenceEnd {
   readonly jobId: JobId;
+  /** Of the run it started, else of the job: the schedule may have another one by now. */
+  readonly kind: string;
   /** Null when the job was pruned and its run is still kept. */
   readonly state: State | null;
   /** What a job that has not ended waits for; null for the others. */

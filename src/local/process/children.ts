@@ -90,7 +90,8 @@ export class Children {
 
   /** SIGTERM, and SIGKILL for what is still there after `graceMs`. */
   async stop(child: ChildProcess, graceMs: number): Promise<void> {
-    if (hasEnded(child)) return;
+    // One that could not be spawned has no end.
+    if (hasEnded(child) || child.pid === undefined) return;
     const ended = once(child, "exit");
     child.kill("SIGTERM");
     const tooLate = new AbortController();

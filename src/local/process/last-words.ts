@@ -4,8 +4,9 @@ import { readCode } from "../code.ts";
 import { rejection } from "../setup/rejected.ts";
 
 const file = process.env["BELFRY_CODE"];
-if (file === undefined) recordLoaded();
-else runKept(readCode(file));
+const code = file === undefined ? null : readCode(file);
+if (code === null) recordLoaded();
+else runKept(code);
 
 process.setUncaughtExceptionCaptureCallback((error) => {
   console.error(rejection(error, process.cwd()));

@@ -49,12 +49,14 @@ export function startWakeClock(options: WakeClockOptions): WakeClock {
     child.once("exit", () => tasks.delete(child));
     child.once("error", () => tasks.delete(child));
   };
+  let isStopped = false;
   const wake = (): void => add(children.start({ ...about, args: [task, "pass"] }));
   /** The running ones give the lock back first: a task that finds it held by a living one ends. */
   const follow = async (next: ChildProcess): Promise<void> => {
     const before = [...tasks];
     add(next);
     await Promise.all(before.map((child) => children.stop(child, stopMs)));
+    if (isStopped) return;
     if (hasEnded(next)) wake();
     else next.send("begin", () => {});
   };
@@ -77,6 +79,7 @@ export function startWakeClock(options: WakeClockOptions): WakeClock {
       return [...tasks].flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
     },
     async stop() {
+      isStopped = true;
       clearInterval(timer);
       await Promise.all([...tasks].map((child) => children.stop(child, stopMs)));
     },

@@ -86,7 +86,7 @@ with expired as materialized (
   delete from belfry.lease where id = any(array(select id from expired)) and not id = any(array(select lease_id from named))
 ), shortened as (
   update belfry.lease set job_ids = array(select u.id from unnest(job_ids) as u (id) where not u.id = any(array(select id from moved)))
-  where id = any(array(select id from expired)) and id = any(array(select lease_id from named))
+  where id = any(array(select id from expired)) and id = any(array(select lease_id from named)) and job_ids && array(select id from moved)
 ), moves as (
   select end_event as event_id, id, 'RUNNING'::belfry.job_state as from_state, outcome as to_state, attempt,
     generation - (state <> outcome)::int as generation, lane, worker,

@@ -15,7 +15,7 @@ const scheduleColumns = `id, version, source, ${pauseColumns}, spec, belfry.ms(d
 /** The newest run of the job `o.job_id`, and the job. */
 const jobAndRun = `left join belfry.job j on j.id = o.job_id
   left join lateral (
-    select id, state, failed, error, created_at, finished_at from belfry.run where starter_id = o.job_id order by id desc limit 1
+    select id, kind, state, failed, error, created_at, finished_at from belfry.run where starter_id = o.job_id order by id desc limit 1
   ) r on true`;
 
 /**
@@ -142,6 +142,7 @@ from unnest($1::text[]) as s (id) cross join lateral (
 
 export interface OccurrenceEndRow {
   readonly job_id: string;
+  readonly kind: string;
   readonly state: string | null;
   readonly blocked: boolean;
   readonly hold: "none" | "paused" | "slot";
@@ -162,7 +163,7 @@ export interface OccurrenceEndRow {
 export const readOccurrenceEnds = statement<OccurrenceEndRow>(
   "occurrence-ends",
   `
-select o.job_id, j.state, j.blocked, j.hold, j.failures, belfry.ms(j.due_at) as due_at, r.id as run_id, r.state as run_state, r.failed as run_failed, ${result} as result,
+select o.job_id, coalesce(r.kind, j.kind) as kind, j.state, j.blocked, j.hold, j.failures, belfry.ms(j.due_at) as due_at, r.id as run_id, r.state as run_state, r.failed as run_failed, ${result} as result,
   belfry.ms(coalesce(r.created_at, j.started_at)) as started_at,
   belfry.ms(case when r.id is null then j.finished_at else r.finished_at end) as finished_at,
   j.error_code, coalesce(r.error, j.error_message) as error_message,
