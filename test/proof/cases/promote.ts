@@ -14,7 +14,7 @@ const settings = { max_connections: "200", wal_keep_size: "512MB" };
 const inRecoveryMs = 3_000;
 const healthyMsMax = 10_000;
 const afterMs = 5_000;
-const reads = ["/summary", "/jobs?limit=20", "/schedules", "/health"];
+const pages = ["/summary", "/jobs?limit=20", "/schedules", "/health"];
 const clients = 4;
 
 interface Answer {
@@ -56,7 +56,7 @@ export const promote: Proof = {
       const wakes = system.wakes({ everyMs: 1_000 });
       const fleet = system.fleet();
       const api = await startApi({ children: system.processes, env: system.env, ports: [0] });
-      const load = startCalls(api.url);
+      const load = await startCalls(api.url);
       await until("the first answers", 60_000, () => load.created.size > 20);
 
       const standby = started(folderOf("standby"), await startStandby(primary, folderOf("standby"), settings));
@@ -167,7 +167,9 @@ interface Calls {
 }
 
 /** Clients that post a job and read a route in turns, all the time. */
-function startCalls(url: string): Calls {
+async function startCalls(url: string): Promise<Calls> {
+  const { cursor } = (await (await fetch(`${url}/events`)).json()) as { cursor: string };
+  const reads = [...pages, `/events?cursor=${encodeURIComponent(cursor)}`];
   const answers: Answer[] = [];
   const created = new Set<string>();
   const over = new AbortController();
@@ -191,7 +193,7 @@ function startCalls(url: string): Calls {
       const headers = { "content-type": "application/json" };
       if (await call("POST /jobs", "/jobs", { method: "POST", headers, body })) created.add(key);
       const path = reads[n % reads.length] ?? "/summary";
-      await call(`GET ${path}`, path);
+      await call(`GET ${path.replace(/\?.*/, "")}`, path);
       await letPass(50);
     }
   };

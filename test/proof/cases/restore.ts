@@ -1,11 +1,11 @@
-import { execFile, execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import { type RunningPostgres, startPostgres } from "../../../src/local/services/postgres.ts";
-import { readPostgresRecord, writeRecord } from "../../../src/local/services/postgres-files.ts";
+import { copyData } from "../../support/standby.ts";
 import { prepareDatabase } from "../database.ts";
 import { Checklist, type Proof } from "../proof.ts";
 import { until } from "../until.ts";
@@ -30,8 +30,8 @@ export const restore: Proof = {
       const begun = await look(url, null);
       await events(url, 10);
       await first.stop();
-      const disks = copyOf(folder, "first", "disks");
-      const past = copyOf(folder, "first", "past");
+      copyData(join(folder, "first"), join(folder, "disks"));
+      const past = copyData(join(folder, "first"), join(folder, "past"));
       const again = await servers.start(join(folder, "first"));
       await events(at(again, name), 5);
       await sql(at(again, name), "select pg_create_restore_point('before'); select pg_switch_wal()");
@@ -40,8 +40,8 @@ export const restore: Proof = {
       list.expect("the reader saw all 55 events", seen.ids.length === 55 && !seen.isGap, seen.ids.length);
       await again.stop();
 
-      writeFileSync(join(past.data, "recovery.signal"), "");
-      const restored = await servers.start(past.folder, {
+      writeFileSync(join(past, "recovery.signal"), "");
+      const restored = await servers.start(join(folder, "past"), {
         restore_command: `cp ${again.dataFolder}/pg_wal/%f %p`,
         recovery_target_name: "before",
         recovery_target_action: "promote",
@@ -51,7 +51,7 @@ export const restore: Proof = {
       await assess(list, "a restore in time, by itself", { url: at(restored, name), seen, events: 115 });
       await restored.stop();
 
-      const copied = await servers.start(disks.folder);
+      const copied = await servers.start(join(folder, "disks"));
       const said = await runbook("Restore from backup", at(copied, name));
       list.expect("the runbook's command begins an epoch", said.includes("epoch 2 begins"), said);
       await events(at(copied, name), 100);
@@ -173,18 +173,6 @@ class Servers {
   async stop(): Promise<void> {
     await Promise.all(this.#all.map((server) => server.stop("immediate")));
   }
-}
-
-/** The folder of a stopped server under another name. */
-function copyOf(folder: string, from: string, to: string): { folder: string; data: string } {
-  const record = readPostgresRecord(join(folder, from));
-  if (record === null) throw new Error(`there is no server in ${join(folder, from)}`);
-  const data = `${record.dataFolder}-${to}`;
-  // With its owner, who is not root.
-  execFileSync("cp", ["-a", record.dataFolder, data]);
-  mkdirSync(join(folder, to), { recursive: true });
-  writeRecord(join(folder, to), { ...record, dataFolder: data, owner: null });
-  return { folder: join(folder, to), data };
 }
 
 function at(server: RunningPostgres, name: string): string {
