@@ -144,8 +144,10 @@ function watchStart(
   let idle = 0;
   let cpuMs = 0;
   return setInterval(() => {
-    const now = useOf(child.pid ?? -1)?.cpuMs ?? cpuMs;
-    idle = now > cpuMs ? 0 : idle + 1;
+    const use = useOf(child.pid ?? -1);
+    const now = use?.cpuMs ?? cpuMs;
+    // One that waits for the processor is at work as well.
+    idle = now > cpuMs || use?.state === "runs" ? 0 : idle + 1;
     cpuMs = now;
     looks += 1;
     if (idle * lookMs >= idleMsMax) give(`is not ready and did nothing for ${(idle * lookMs) / 1_000} s`);

@@ -19,6 +19,8 @@ const secondsMax = 900;
 /** Longer than any example waits for its next time or retry, on a machine that is as busy as ten. */
 const stuckMs = 180_000;
 const lookMs = 500;
+/** npm may pass on the Ctrl-C that the terminal has sent already. */
+const sameSignalMs = 500;
 const exitCodes = { pass: 0, broken: 1, usage: 2, slow: 3, interrupted: 130 } as const;
 
 process.exitCode = await main(process.argv.slice(2));
@@ -27,9 +29,12 @@ async function main(args: readonly string[]): Promise<number> {
   const options = readArguments(args);
   if (options === null) return exitCodes.usage;
   const interrupted = new AbortController();
+  let firstMs = Infinity;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
-      if (interrupted.signal.aborted) process.exit(exitCodes.interrupted);
+      if (performance.now() - firstMs > sameSignalMs) process.exit(exitCodes.interrupted);
+      if (interrupted.signal.aborted) return;
+      firstMs = performance.now();
       interrupted.abort();
       console.error(`${signal}: stopping; once more ends at once`);
     });

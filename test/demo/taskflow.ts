@@ -72,8 +72,8 @@ async function sendAll(api: string, asked: readonly Request[]): Promise<void> {
   const bad = statuses.filter((status) => status !== 200 && status !== 201);
   if (bad.length === 0) return;
   const text = `taskflow answered ${bad.length} of ${statuses.length} requests with an error (${[...new Set(bad)].join(", ")})`;
-  // The client gave up after its ten sendings. What the service refused for a reason is no matter of time.
-  throw bad.every((status) => status >= 500 || status === 0) ? new TooSlow(text) : new Error(text);
+  // The client gave up after its ten sendings. A 500 is a defect on any machine, and a refusal is no matter of time.
+  throw bad.every((status) => status > 500 || status === 0) ? new TooSlow(text) : new Error(text);
 }
 
 function keysOff(asked: readonly Request[], rows: readonly Row[]): readonly string[] {

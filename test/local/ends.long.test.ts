@@ -60,8 +60,7 @@ test("a second Ctrl-C ends everything at once, also during the start", { timeout
   const again = setInterval(() => begun.process.kill("SIGINT"), 700);
   try {
     const [code] = (await ended) as [number | null];
-    // It may have been about to end already.
-    expect([0, 130]).toContain(code);
+    expect(code).toBe(130);
   } finally {
     clearInterval(again);
   }
@@ -84,7 +83,10 @@ test(
     expect(await once(second.process, "exit")).toEqual([1, null]);
     const text = second.errors.join("\n");
     expect(text).toContain(`the data in ${home} was made by another build of Belfry`);
-    expect(text).toContain("move the folder away to begin with an empty one");
+    // As root the data may lie where Postgres' own user can enter, and would be removed by a new folder of that name.
+    expect(text).toMatch(
+      /(move the folder away|set BELFRY_HOME to a new one, as its data lies in \S+,) to begin with an empty one/,
+    );
   },
 );
 

@@ -2,7 +2,7 @@
  * Makes everything the definitions need, in a process of its own: the tables of Belfry and of the apps, queues and lock
  * table, slots and schedules. Run at the start and after every edit, so that each run reads the code as it is now.
  */
-import { dirname, relative, sep } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { dynamodbClient } from "../../adapters/aws/endpoint.ts";
 import { sqsClient } from "../../adapters/aws/sqs-client.ts";
@@ -19,6 +19,7 @@ import { ownProject } from "../../project.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { loadedModules, recordLoaded } from "../../loaded-files.ts";
 import { keepCode } from "../code.ts";
+import { readPostgresRecord } from "../services/postgres-files.ts";
 import { rejection } from "./rejected.ts";
 import { compressTime } from "./compressed-time.ts";
 import { releaseLocks } from "./release-locks.ts";
@@ -122,9 +123,14 @@ function editable({ project, stage }: Config, loaded: readonly string[]): string
 
 /** Met by users who have another version now; who works on Belfry itself may have edited the file. */
 function ofAnotherBuild(cause: DatabaseUnfit, home: string): DatabaseUnfit {
+  const data = readPostgresRecord(join(home, "postgres"))?.dataFolder ?? home;
+  // A start in a new folder of the same name removes what lies outside of it.
+  const anew = data.startsWith(home + sep)
+    ? "move the folder away"
+    : `set BELFRY_HOME to a new one, as its data lies in ${data},`;
   const text =
     `the data in ${home} was made by another build of Belfry, and nothing of it was changed: start that build again, ` +
-    `or move the folder away to begin with an empty one (${cause.message})`;
+    `or ${anew} to begin with an empty one (${cause.message})`;
   return new DatabaseUnfit(text, { cause });
 }
 

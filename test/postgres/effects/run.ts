@@ -59,6 +59,8 @@ async function inWorld(
   try {
     // Time stands still, so that what lies at a bound lies there exactly.
     await pool.query("update belfry.test_clock set origin = '2026-02-28T23:00:00Z', shift = interval '0', rate = 0");
+    // In place of the one that is drawn at its first use.
+    await pool.query("insert into belfry.stage_key (key) values ('drawn')");
     await watchEffects(pool, connections, watched);
     await work({
       store: createPostgresStore(connections),

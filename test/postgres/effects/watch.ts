@@ -55,11 +55,8 @@ export async function watchEffects(pool: Pool, connections: Connections, watched
   for (const each of [connections.main, connections.tx]) watch(each, watched);
 }
 
-/**
- * The first epoch began and the stage's key was drawn when the template was made, and the roll-up counts the server's transactions;
- * how far a search looks is a matter of time.
- */
-const ofServer = new Set(["begin", "epoch", "roll-up-lock", "stage-key"]);
+/** The first epoch began when the template was made, and the roll-up counts the server's transactions; how far a search looks is a matter of time. */
+const ofServer = new Set(["begin", "epoch", "roll-up-lock"]);
 const isLeftOut = (name: string): boolean => ofServer.has(name) || name.startsWith("search-");
 
 /** Of the mutants of a text: one of them may stand inside an operator, as of `<<`. */
