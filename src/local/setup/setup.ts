@@ -125,12 +125,12 @@ function editable({ project, stage }: Config, loaded: readonly string[]): string
 function ofAnotherBuild(cause: DatabaseUnfit, home: string): DatabaseUnfit {
   const data = readPostgresRecord(join(home, "postgres"))?.dataFolder ?? home;
   // A start in a new folder of the same name removes what lies outside of it.
-  const anew = data.startsWith(home + sep)
+  const wayOut = data.startsWith(home + sep)
     ? "move the folder away"
     : `set BELFRY_HOME to a new one, as its data lies in ${data},`;
   const text =
     `the data in ${home} was made by another build of Belfry, and nothing of it was changed: start that build again, ` +
-    `or ${anew} to begin with an empty one (${cause.message})`;
+    `or ${wayOut} to begin with an empty one (${cause.message})`;
   return new DatabaseUnfit(text, { cause });
 }
 
