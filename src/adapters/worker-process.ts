@@ -7,6 +7,9 @@ import type { Ports } from "../core/ports/ports.ts";
 /** How the name of a worker begins: its lane, machine and process. */
 export const workerPrefix = (lane: string, pid: number): string => `${lane}@${hostname()}:${pid}:`;
 
+/** As `functions/worker.ts` makes it of the prefix. */
+const wholeName = /@.+:\d+:[\w-]{8}$/;
+
 /**
  * On Lambda: ends the leases of the process that ran here before this one. Lambda keeps `/tmp` when it starts the environment
  * of an invocation again that crashed or ran out of time, and runs one process at a time there. Never throws: the leases
@@ -20,7 +23,9 @@ export async function endPredecessor(
   const file = join(tmpdir(), `belfry-worker-${lane}`);
   try {
     const before = await readFile(file, "utf8").catch(() => null);
-    if (before !== null) await store.endLeases(before, causeOnLambda(process.env["AWS_LAMBDA_LOG_STREAM_NAME"]));
+    // A process that died while it wrote left the beginning of its name, or nothing, which every worker's name begins with.
+    if (before !== null && wholeName.test(before))
+      await store.endLeases(before, causeOnLambda(process.env["AWS_LAMBDA_LOG_STREAM_NAME"]));
     await writeFile(file, worker);
   } catch (error) {
     log.warn("the leases of the process before this one could not be ended; they end by themselves", { error });

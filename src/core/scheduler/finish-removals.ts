@@ -19,7 +19,8 @@ export async function finishRemovals(
   for (let round = 0; round < passLimits.cancelRemovedRoundsMax && !signal.aborted; round += 1) {
     const { rows } = await store.cancelRemoved({ limit, fence, inSameTransaction });
     canceled += rows.length;
-    if (rows.length < limit) break;
+    // A page is short when others hold some of its rows.
+    if (rows.length === 0) break;
   }
   const left = await store.removedJobs(operationsLimits.countedRowsMax);
   log.info("jobs of removed schedules were canceled", {
