@@ -1,8 +1,8 @@
 import { HttpProblem } from "./problem.ts";
 import { retryAfter } from "./store-failure.ts";
 
-/** A request is answered in this time also while the database stands still: most clients give up soon after. */
-const answerMsDefault = 5_000;
+/** So that each answer is there within 5 s, also while the database stands still: most clients give up soon after. */
+const answerMsDefault = 4_500;
 
 /**
  * The answer, or after `ms` that the database did not give one. The work goes on: a write may still happen, and says so.

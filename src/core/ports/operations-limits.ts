@@ -120,7 +120,7 @@ export const operationsLimits = {
   /** How long batched requests wait for a key that another transaction holds; then the request with that key waits alone. */
   gatheredLockWaitMs: 100,
   /** What a probe waits for: load balancers and container agents give up after a few seconds. */
-  probeMsMax: 2_000,
+  probeMsMax: 1_500,
   /** Requests that wait alone for a held key, each on its own connection; more are refused. */
   heldKeysMax: 2,
   /** How long an API goes on with what it read of the marks of earlier releases. */
