@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { consolePage } from "../src/api/console.ts";
-import { bundleConsole } from "../src/bundle-console.ts";
+import { bundleConsole } from "../src/compose/bundle-console.ts";
 import { jobOf, outcomeRows, summary } from "../test/console/scene.ts";
 import { largeMap } from "../test/console/scene-run.ts";
 

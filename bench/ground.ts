@@ -5,17 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import pg from "pg";
-import { localCredentials } from "../src/adapters/aws/address.ts";
-import { type SqsClient, sqsClient } from "../src/adapters/aws/sqs-client.ts";
-import { type Connections, createPostgresStore, migrate, openConnections } from "../src/adapters/postgres/index.ts";
-import { keptPlanSettings } from "../src/adapters/postgres/statement.ts";
-import { vacuumSettings } from "../infra/server-settings.ts";
-import type { Store } from "../src/core/ports/ports.ts";
+import { localCredentials } from "../src/aws/address.ts";
+import { type SqsClient, sqsClient } from "../src/aws/sqs-client.ts";
+import { type Connections, createPostgresStore, migrate, openConnections } from "../src/postgres/index.ts";
+import { keptPlanSettings } from "../src/postgres/statement.ts";
+import { checkpointSettings, vacuumSettings } from "../infra/server-settings.ts";
+import type { Store } from "../src/machine/store.ts";
 import { startPostgres } from "../src/local/services/postgres.ts";
 import { cpuUs } from "./backend-cpu.ts";
 
-/** Durable as in production, and vacuumed as there. Only what would end a short run early is enlarged. */
-const settings = { ...vacuumSettings, max_wal_size: "8GB", shared_buffers: "512MB", checkpoint_timeout: "30min" };
+/** Durable, vacuumed and with checkpoints as a disk of 80 GB in production. */
+const settings = { ...vacuumSettings, ...checkpointSettings(80), shared_buffers: "512MB" };
 
 /** What the cases stand on: one real Postgres, and an SQS API in a process of its own once a case asks for it. */
 export interface Ground {
@@ -37,6 +37,7 @@ export interface Database {
 }
 
 export interface Sqs {
+  readonly url: string;
   /** As Belfry makes it. */
   readonly client: SqsClient;
   /** As the SDK makes it, for the roofs. */
@@ -164,6 +165,7 @@ async function startSqsProcess(): Promise<Sqs> {
   const client = sqsClient({ region: "us-east-1", sqsEndpoint: url, dynamodbEndpoint: null });
   const bare = new SQSClient({ region: "us-east-1", endpoint: url, credentials: localCredentials });
   return {
+    url,
     client,
     bare,
     async queue(name) {

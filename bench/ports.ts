@@ -1,13 +1,14 @@
-import { createClock, systemRandom } from "../src/adapters/clock.ts";
-import { createLog } from "../src/adapters/telemetry/log.ts";
-import { noMetrics } from "../src/adapters/telemetry/metrics.ts";
-import { defineApp } from "../src/core/define/define-app.ts";
-import { definitionOf, defineJob } from "../src/core/define/define-job.ts";
-import { type JobDefinition, registry } from "../src/core/define/definition.ts";
-import { encodeMessage } from "../src/core/delivery/message.ts";
-import type { LockStore, Message, Ports, Queue, Store } from "../src/core/ports/ports.ts";
-import type { QueueRecord } from "../src/core/delivery/message.ts";
-import { createWorker, type Worker } from "../src/core/work/worker.ts";
+import { createClock, systemRandom } from "../src/outside/clock.ts";
+import { createLog } from "../src/aws/telemetry/log.ts";
+import { noMetrics } from "../src/aws/telemetry/metrics.ts";
+import { defineApp } from "../src/define/define-app.ts";
+import { definitionOf, defineJob } from "../src/define/define-job.ts";
+import { type JobDefinition, registry } from "../src/define/definition.ts";
+import { encodeMessage, type QueueRecord } from "../src/run/message.ts";
+import type { LockStore, Ports, Queue } from "../src/machine/ports.ts";
+import type { Message } from "../src/machine/outbox.ts";
+import type { Store } from "../src/machine/store.ts";
+import { createWorker, type Worker } from "../src/run/worker.ts";
 
 export const lane = "default";
 

@@ -1,6 +1,6 @@
 import type pg from "pg";
-import { postgresLimits } from "../src/adapters/postgres/postgres-limits.ts";
-import type { Message } from "../src/core/ports/ports.ts";
+import { postgresLimits } from "../src/postgres/postgres-limits.ts";
+import type { Message } from "../src/machine/outbox.ts";
 
 /**
  * The roof of the worker: two set-based compare-and-sets on the same columns, indexes and checks, and nothing else:

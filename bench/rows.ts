@@ -1,21 +1,24 @@
 import type pg from "pg";
-import { contractLimits } from "../src/core/job/contract-limits.ts";
-import type { JobId, NewJob } from "../src/core/job/job.ts";
+import { contractLimits } from "../src/machine/contract-limits.ts";
+import type { JobId, NewJob } from "../src/machine/job.ts";
 import { aRow } from "../test/core/rows.ts";
-import type { Message } from "../src/core/ports/ports.ts";
+import type { Message } from "../src/machine/outbox.ts";
 
 /** Which of the two tables a load goes to. */
 export type Where = "belfry" | "raw";
 
 /** Columns every loaded row shares. */
-const shared = `kind, payload, payload_hash, lane, max_attempts, lease_ms, retention_ms, trace, created_at`;
-const sharedValues = `'noop', 'null'::jsonb, decode('74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b', 'hex'),
-  'default', 4, 20000, ${contractLimits.retentionMsDefault}, 'trace', belfry.now()`;
+const shared = `kind, payload, lane, max_attempts, lease_ms, retention_ms, trace, created_at`;
+const sharedValues = `'noop', 'null'::jsonb, 'default', 4, 20000, ${contractLimits.retentionMsDefault}, 'trace', belfry.now()`;
 
 /** What one table has and the other has not. A loaded job names no event. */
 const own = {
   belfry: { columns: "event_id", values: "0", sent: "dispatched_at" },
-  raw: { columns: "alone", values: "false", sent: "handed_at" },
+  raw: {
+    columns: "alone, payload_hash",
+    values: "false, decode('74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b', 'hex')",
+    sent: "handed_at",
+  },
 } as const;
 
 /** Waiting rows that are due: what a relay takes. */
@@ -38,26 +41,17 @@ export async function loadQueued(pool: pg.Pool, where: Where, rows: number): Pro
   return loaded.map(({ id, generation }) => ({ jobId: id, generation, trace: "trace" }));
 }
 
-/** Rows that lie around: a million that are due later, 100,000 without a slot, a million that are done. */
-export async function loadCrowd(
-  pool: pg.Pool,
-  rows: { future: number; held: number; finished: number },
-): Promise<void> {
+/** Rows that lie around: due in a day or later, and done. */
+export async function loadCrowd(pool: pg.Pool, rows: number): Promise<void> {
   await pool.query(
     `insert into belfry.job (${shared}, event_id, state, due_at)
      select ${sharedValues}, 0, 'PENDING', belfry.now() + interval '1 day' + n * interval '1 s' from generate_series(1, $1) n`,
-    [rows.future],
-  );
-  await pool.query(
-    `insert into belfry.job (${shared}, event_id, state, due_at, hold, held_on, slot_keys)
-     select ${sharedValues}, 0, 'PENDING', belfry.now() - n * interval '1 s', 'slot', 'cap:noop', '{cap:noop}'
-     from generate_series(1, $1) n`,
-    [rows.held],
+    [rows],
   );
   await pool.query(
     `insert into belfry.job (${shared}, event_id, state, due_at, finished_at, generation, attempt)
      select ${sharedValues}, 0, 'SUCCESS', belfry.now() - n * interval '1 s', belfry.now(), 1, 1 from generate_series(1, $1) n`,
-    [rows.finished],
+    [rows],
   );
   await pool.query("vacuum analyze belfry.job");
   await pool.query("checkpoint");
@@ -75,7 +69,6 @@ export function newJobs(rows: number, keyPrefix: string): readonly NewJob[] {
     kind: "noop",
     key: `${keyPrefix}-${n}`,
     payload: { to: `user-${n}@example.org`, subject: "Your report is ready" },
-    canonicalInput: `{"subject":"Your report is ready","to":"user-${n}@example.org"}`,
     leaseMs: contractLimits.leaseMsDefault,
     maxAttempts: contractLimits.maxAttemptsDefault,
     trace: "0123456789abcdef0123456789abcdef",

@@ -1,7 +1,9 @@
 import type pg from "pg";
-import { contractLimits } from "../src/core/job/contract-limits.ts";
-import type { JobId } from "../src/core/job/job.ts";
-import type { Claimed, Message, NewRun, NewTask, Settlement, Store } from "../src/core/ports/ports.ts";
+import { contractLimits } from "../src/machine/contract-limits.ts";
+import type { JobId } from "../src/machine/job.ts";
+import type { Claimed, Settlement, Store } from "../src/machine/store.ts";
+import type { Message } from "../src/machine/outbox.ts";
+import type { NewRun, NewTask } from "../src/machine/run.ts";
 import { newJobs } from "./rows.ts";
 
 /** Empties what a round of runs filled. */
@@ -32,7 +34,7 @@ export function tasksOf(after: readonly (readonly number[])[]): readonly NewTask
   const jobs = newJobs(after.length, "task");
   return jobs.map((job, n) => ({
     task: `task-${n}`,
-    job: { ...job, key: null, payload: null, canonicalInput: "null" },
+    job: { ...job, key: null, payload: null },
     after: after[n] ?? [],
     join: "all",
     hasCondition: false,
@@ -57,15 +59,15 @@ export async function claimed(store: Store, run: NewRun): Promise<readonly Claim
 
 /** One join over `width` tasks that all run. */
 export async function startedRun(
-  store: Store,
+  { store, pool }: { readonly store: Store; readonly pool: pg.Pool },
   { key, width }: { key: string; width: number },
 ): Promise<{ running: readonly Claimed[]; joinId: JobId }> {
   const roots = Array.from({ length: width }, () => []);
   const running = await claimed(store, aRun(key, tasksOf([...roots, Array.from(roots.keys())])));
-  const [run] = await store.runs({ key, limit: 1 });
-  const [last] = run === undefined ? [] : await store.tasks(run.id, { states: ["PENDING"], limit: 1 });
-  if (last === undefined) throw new Error("the join is not there");
-  return { running, joinId: last.jobId };
+  const { rows } = await pool.query<{ id: JobId }>("select id from belfry.job where state = 'PENDING' and blocked");
+  const [join] = rows;
+  if (join === undefined) throw new Error("the join is not there");
+  return { running, joinId: join.id };
 }
 
 /** RUNNING rows of the bare table. */

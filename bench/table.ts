@@ -2,15 +2,23 @@ import Table from "cli-table3";
 import pc from "picocolors";
 import type { Figure } from "./measure.ts";
 
-/** The table for people. */
-export function table(figures: readonly Figure[]): string {
-  const rows = new Table({
-    head: ["bench", "median", "min", "max", "roof", "ratio", "bar", ""],
-    colAligns: ["left", "right", "right", "right", "right", "right", "right", "left"],
+/** A table for people. A head that begins with `>` has its column at the right. */
+export function rowsTable(heads: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const out = new Table({
+    head: heads.map((head) => head.replace(/^>/, "")),
+    colAligns: heads.map((head) => (head.startsWith(">") ? "right" : "left")),
     style: { head: [], border: [] },
   });
-  for (const { name, unit, value, min, max, roof, ratio, bar, pass } of figures) {
-    rows.push([
+  for (const row of rows) out.push([...row]);
+  return out.toString();
+}
+
+export const okOr = (pass: boolean): string => (pass ? pc.green("ok") : pc.red("missed"));
+
+export const table = (figures: readonly Figure[]): string =>
+  rowsTable(
+    ["bench", ">median", ">min", ">max", ">roof", ">ratio", ">bar", ""],
+    figures.map(({ name, unit, value, min, max, roof, ratio, bar, pass }) => [
       name,
       `${shown(value)} ${unit}`,
       shown(min),
@@ -18,11 +26,11 @@ export function table(figures: readonly Figure[]): string {
       roof === null ? "-" : shown(roof),
       ratio === null ? "-" : `${ratio.toFixed(2)} x`,
       bar,
-      bar === "-" ? "" : pass ? pc.green("ok") : pc.red("missed"),
-    ]);
-  }
-  return rows.toString();
-}
+      bar === "-" ? "" : okOr(pass),
+    ]),
+  );
 
-const shown = (value: number): string =>
-  value >= 100 ? Math.round(value).toLocaleString("en-US") : value.toFixed(value >= 10 ? 1 : 2);
+export const shown = (value: number, digits = 2): string =>
+  Math.abs(value) >= 100
+    ? Math.round(value).toLocaleString("en-US")
+    : value.toFixed(Math.abs(value) >= 10 ? 1 : digits);

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { handle } from "hono/aws-lambda";
-import { schemaVersion } from "../src/adapters/postgres/migrate.ts";
+import { schemaVersion } from "../src/postgres/migrate.ts";
 import { createApi } from "../src/api/api.ts";
-import { readConsole } from "../src/api/console-files.ts";
+import { readConsole } from "../src/api/console.ts";
 import { type Caller, signedCaller } from "../src/api/caller.ts";
-import { readConfig } from "../src/config.ts";
-import { ownProject } from "../src/project.ts";
-import { openRuntime } from "../src/runtime.ts";
+import { readConfig } from "../src/stage/config.ts";
+import { ownProject } from "../src/stage/project.ts";
+import { openRuntime } from "../src/compose/runtime.ts";
 import manifest from "../package.json" with { type: "json" };
 
 const config = readConfig(process.env, await ownProject());
@@ -39,7 +39,7 @@ let pages: ReturnType<typeof readConsole> | undefined;
 const api = createApi({
   ...(existsSync(page) ? { console: () => (pages ??= readConsole(page)) } : {}),
   ports: runtime.ports,
-  operations: runtime.operations,
+  insight: runtime.insight,
   lanes: runtime.topology.lanes,
   locks: runtime.ports.locks,
   identify: signer,

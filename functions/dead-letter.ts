@@ -1,8 +1,8 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
-import { readConfig } from "../src/config.ts";
-import { drain } from "../src/core/delivery/drain.ts";
-import { ownProject } from "../src/project.ts";
-import { openRuntime } from "../src/runtime.ts";
+import { readConfig } from "../src/stage/config.ts";
+import { drain } from "../src/run/drain.ts";
+import { ownProject } from "../src/stage/project.ts";
+import { openRuntime } from "../src/compose/runtime.ts";
 
 const config = readConfig(process.env, await ownProject());
 const own = process.env["BELFRY_LANE"];

@@ -1,7 +1,7 @@
-import { readConfig } from "../src/config.ts";
-import { createTaskWatch } from "../src/core/work/task-watch.ts";
-import { ownProject } from "../src/project.ts";
-import { openRuntime } from "../src/runtime.ts";
+import { readConfig } from "../src/stage/config.ts";
+import { createTaskWatch } from "../src/run/task-watch.ts";
+import { ownProject } from "../src/stage/project.ts";
+import { openRuntime } from "../src/compose/runtime.ts";
 
 const config = readConfig(process.env, await ownProject());
 const runtime = await openRuntime(config, { role: "ecs-events" });

@@ -1,22 +1,23 @@
 /** Brings the database to this release: invoked by the deployment, before anything of the release runs. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type DatabaseAuth, databasePassword } from "../src/adapters/aws/database-password.ts";
-import { endTasks } from "../src/adapters/aws/end-tasks.ts";
-import { ecsClient } from "../src/adapters/aws/endpoint.ts";
-import {
-  type AccessOptions,
-  applicationRole,
-  ensureDatabaseRoles,
-  grantOwnRows,
-} from "../src/adapters/postgres/access.ts";
-import { migrate, type Migrated } from "../src/adapters/postgres/migrate.ts";
-import { createLog } from "../src/adapters/telemetry/log.ts";
-import { type Config, readConfig } from "../src/config.ts";
-import { installDefinitions } from "../src/core/scheduler/install-schedules.ts";
+import { type DatabaseAuth, databasePassword } from "../src/aws/database-password.ts";
+import { endTasks } from "../src/aws/end-tasks.ts";
+import { ecsClient } from "../src/aws/endpoint.ts";
+import { type AccessOptions, applicationRole, ensureDatabaseRoles, grantOwnRows } from "../src/postgres/access.ts";
+import { createCellStore } from "../src/postgres/cell-store.ts";
+import { openConnections } from "../src/postgres/connect.ts";
+import { migrate, type Migrated } from "../src/postgres/migrate.ts";
+import { createSession } from "../src/postgres/session.ts";
+import { createLog } from "../src/aws/telemetry/log.ts";
+import { type Config, readConfig } from "../src/stage/config.ts";
+import { type CellMap, checkCellMap } from "../src/machine/cell-map.ts";
+import { installDefinitions } from "../src/schedule/install-schedules.ts";
 import { marksToKeep } from "../src/api/sensitive.ts";
-import { ownProject } from "../src/project.ts";
-import { openRuntime } from "../src/runtime.ts";
+import { writeKinds } from "../src/insight/kinds.ts";
+import { writeMarks } from "../src/insight/secrecy.ts";
+import { ownProject } from "../src/stage/project.ts";
+import { openRuntime } from "../src/compose/runtime.ts";
 
 /** What CloudFormation's provider framework sends. */
 interface ReleaseEvent {
@@ -24,6 +25,16 @@ interface ReleaseEvent {
   readonly PhysicalResourceId?: string;
   /** By hand, never by CloudFormation: a copy of the database's disks took its place. */
   readonly Restored?: boolean;
+}
+
+/** What `belfry cells` sends: the cell map to install, or null to read. */
+interface CellEvent {
+  readonly CellMap: CellMap | null;
+}
+
+interface CellAnswer {
+  readonly map: CellMap | null;
+  readonly isInstalled: boolean;
 }
 
 interface ReleaseAnswer {
@@ -38,13 +49,16 @@ const lookMs = 5_000;
 const endMsMax = 480_000;
 
 /** A release that goes leaves the tables: they hold what was promised. A throw fails the deployment. */
-export async function handler(event: ReleaseEvent): Promise<ReleaseAnswer> {
+export async function handler(event: CellEvent): Promise<CellAnswer>;
+export async function handler(event: ReleaseEvent): Promise<ReleaseAnswer>;
+export async function handler(event: ReleaseEvent | CellEvent): Promise<ReleaseAnswer | CellAnswer> {
+  if ("CellMap" in event) return await exchangeCellMap(event);
   if (event.RequestType === "Delete") {
     await endOwnTasks();
     return { PhysicalResourceId: event.PhysicalResourceId ?? physicalId };
   }
   const config = readConfig(process.env, await ownProject());
-  const ca = config.databaseCaFile === null ? {} : { ca: readFileSync(config.databaseCaFile, "utf8") };
+  const ca = authoritiesOf(config);
   const target = accessBy(config, config.databaseUrl, config.databaseAuth, ca);
   const runtime = await openRuntime(config, { role: "setup" });
   try {
@@ -66,7 +80,8 @@ export async function handler(event: ReleaseEvent): Promise<ReleaseAnswer> {
       report(name, await migrate({ ...target, app: name, folder: fileURLToPath(migrations) }));
     }
     if (hasRoles) await grantOwnRows(target, applicationRole);
-    await runtime.operations.keepMarks(marksToKeep(runtime.registry.jobs.values()));
+    await runtime.insight.run(writeMarks, marksToKeep(runtime.registry.jobs.values()));
+    await runtime.insight.run(writeKinds, runtime.registry);
     const { schedules, differences } = await installDefinitions(runtime.ports, runtime.registry, {
       stage: config.stage.name,
     });
@@ -81,6 +96,19 @@ export async function handler(event: ReleaseEvent): Promise<ReleaseAnswer> {
     if (epoch !== null) runtime.ports.log.warn("the database was restored or moved: a new epoch begins", { epoch });
     // What CloudFormation asks for when it rolls a release back, and a deployment of an older commit.
     if (newer.length > 0) runtime.ports.log.warn("this release is older than the database", { name, newer, version });
+  }
+}
+
+async function exchangeCellMap({ CellMap: map }: CellEvent): Promise<CellAnswer> {
+  const config = readConfig(process.env, await ownProject());
+  const access = accessBy(config, config.databaseUrl, config.databaseAuth, authoritiesOf(config));
+  const { main, where, close } = openConnections({ ...access, applicationName: "belfry cells" });
+  try {
+    const store = createCellStore(createSession(main, where));
+    const isInstalled = map !== null && (await store.install(checkCellMap(map)));
+    return { map: await store.map(), isInstalled };
+  } finally {
+    await close();
   }
 }
 
@@ -120,6 +148,9 @@ function administratorsOf(config: Config, ca: Authorities): readonly AccessOptio
 interface Authorities {
   readonly ca?: string;
 }
+
+const authoritiesOf = ({ databaseCaFile: file }: Config): Authorities =>
+  file === null ? {} : { ca: readFileSync(file, "utf8") };
 
 function accessBy(config: Config, url: string, auth: DatabaseAuth, ca: Authorities): AccessOptions {
   const password = databasePassword({ ...config, ...config.aws, auth, databaseUrl: url });

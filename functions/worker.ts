@@ -1,12 +1,13 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
-import { readConfig } from "../src/config.ts";
-import { createLaneGate } from "../src/core/work/lane-gate.ts";
-import { createWorker } from "../src/core/work/worker.ts";
-import { workerLimits } from "../src/core/work/worker-limits.ts";
+import { readConfig } from "../src/stage/config.ts";
+import { createLaneGate } from "../src/run/lane-gate.ts";
+import { createWorker } from "../src/run/worker.ts";
+import { workerLimits } from "../src/run/worker-limits.ts";
 import manifest from "../package.json" with { type: "json" };
-import { ownProject } from "../src/project.ts";
-import { openRuntime } from "../src/runtime.ts";
-import { endPredecessor, endSpent, hasFiles, workerPrefix } from "../src/adapters/worker-process.ts";
+import { ownProject } from "../src/stage/project.ts";
+import { writeWorker } from "../src/insight/workers.ts";
+import { openRuntime } from "../src/compose/runtime.ts";
+import { endPredecessor, endSpent, hasFiles, workerPrefix } from "../src/compose/worker-process.ts";
 
 // One runtime a process: what is opened here serves every later invocation of the same sandbox.
 const config = readConfig(process.env, await ownProject());
@@ -16,14 +17,14 @@ await runtime.checkDatabase({ patient: true });
 const id = `${workerPrefix(lane, process.pid)}${runtime.ports.random.id().slice(0, 8)}`;
 await endPredecessor(runtime.ports, { lane, worker: id });
 // For display only: a worker whose version was not written works all the same.
-void runtime.operations
-  .registerWorker({ id, lane, version: manifest.version, logGroup: logGroupOf(process.env) })
+void runtime.insight
+  .run(writeWorker, { id, lane, version: manifest.version, logGroup: logGroupOf(process.env) })
   .catch((error: unknown) => runtime.ports.log.warn("the worker's version was not written", { error }));
 const worker = createWorker(runtime.ports, runtime.registry, {
   worker: id,
   lane,
   stage: config.stage.name,
-  gate: createLaneGate({ lane, clock: runtime.ports.clock, operations: runtime.operations }),
+  gate: createLaneGate({ lane, clock: runtime.ports.clock, store: runtime.ports.store }),
 });
 
 /** Lambda names its log group; elsewhere there is none. */
@@ -53,4 +54,4 @@ export async function handler(
 }
 
 /** Called by the local system only, after the messages were deleted. */
-export const acknowledged = (): Promise<void> => runtime.ports.crashPoint("acked");
+export const afterAcknowledge = (): Promise<void> => runtime.ports.crashPoint("acked");

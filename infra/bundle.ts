@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, extname, isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
-import { openProject, type Project } from "../src/project.ts";
+import { openProject, type Project } from "../src/stage/project.ts";
 
 /** Of Belfry itself: this repository, or the package in a project's `node_modules`. */
 const packageRoot = fileURLToPath(new URL("../", import.meta.url));
@@ -54,12 +54,12 @@ export async function bundle(entry: string, outfile: string, options: BundleOpti
 
 /** The bundle knows its stages and holds its apps: no config is looked for where it runs. */
 function takeProject({ project, apps = Object.keys(project.appFiles) }: BundleOptions): Plugin {
-  const file = join(packageRoot, `src/bundled-project${extension}`);
+  const file = join(packageRoot, `src/stage/bundled-project${extension}`);
   const importing = (path: string): string => `() => import(${JSON.stringify(path)})`;
   const loaders = apps.map((name) => `${JSON.stringify(name)}: ${importing(project.appFiles[name] ?? name)}`);
   const { fakesFile } = project;
   const fakes = fakesFile === null || !apps.includes("examples") ? "null" : importing(fakesFile);
-  const contents = `export const bundled = { stages: ${JSON.stringify(project.stages)}, apps: { ${loaders.join(", ")} }, fakes: ${fakes} };`;
+  const contents = `export const bundledProject = { stages: ${JSON.stringify(project.stages)}, apps: { ${loaders.join(", ")} }, fakes: ${fakes} };`;
   return {
     name: "take-project",
     setup(run) {

@@ -7,7 +7,7 @@ import { Stage } from "aws-cdk-lib";
 import { Platform } from "aws-cdk-lib/aws-ecr-assets";
 import { ContainerImage } from "aws-cdk-lib/aws-ecs";
 import type { Construct } from "constructs";
-import type { Topology } from "../src/topology.ts";
+import type { Topology } from "../src/stage/topology.ts";
 import { type ReleaseCode, releaseCode } from "./code.ts";
 import { releaseFiles } from "./release-files.ts";
 

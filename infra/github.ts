@@ -57,16 +57,16 @@ const taking = (...names: readonly BootstrapRole[]): PolicyStatement =>
     conditions: { StringEquals: { "iam:ResourceTag/aws-cdk:bootstrap-role": names } },
   });
 
-/** `belfry check --against` and `belfry --stage`: find the API, and ask it. */
+/**
+ * `belfry check --against` and `belfry --stage`: find the API, and ask it. A stage that is not deployed yet is looked for among
+ * all stacks: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html
+ */
 const callingApi = (): readonly PolicyStatement[] => {
   const own = (service: string, what: string): string => `arn:${Aws.PARTITION}:${service}:*:${Aws.ACCOUNT_ID}:${what}`;
   const api = own("lambda", "function:belfry-*-BelfryHttp*");
   const throughUrl = { Bool: { "lambda:InvokedViaFunctionUrl": "true" } };
   return [
-    new PolicyStatement({
-      actions: ["cloudformation:DescribeStacks"],
-      resources: [own("cloudformation", "stack/belfry-*")],
-    }),
+    new PolicyStatement({ actions: ["cloudformation:DescribeStacks", "cloudformation:ListStacks"], resources: ["*"] }),
     new PolicyStatement({ actions: ["lambda:InvokeFunctionUrl"], resources: [api] }),
     new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [api], conditions: throughUrl }),
   ];

@@ -1,20 +1,20 @@
 /** What `belfry bundle` makes of a stage: everything that a deployment takes from the project, in one folder. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadApps } from "../src/apps.ts";
-import { consoleFiles } from "../src/console-files.ts";
-import { checkApps } from "../src/core/define/check.ts";
-import { checkOperators, checkScopes } from "../src/core/define/scope.ts";
-import { ProblemsFound } from "../src/core/define/problem.ts";
-import { checkSettings } from "../src/lane-settings.ts";
-import { type Project, stageNames } from "../src/project.ts";
-import type { Stage } from "../src/stages.ts";
-import { checkTopology, topology, type Topology } from "../src/topology.ts";
+import { loadApps } from "../src/compose/apps.ts";
+import { consoleFiles } from "../src/compose/console-files.ts";
+import { checkApps } from "../src/define/check.ts";
+import { checkOperators, checkScopes } from "../src/define/scope.ts";
+import { DefinitionProblems } from "../src/define/problem.ts";
+import { checkSettings } from "../src/stage/lane-settings.ts";
+import { type Project, stageNames } from "../src/stage/project.ts";
+import type { Stage } from "../src/stage/stages.ts";
+import { checkTopology, topology, type Topology } from "../src/stage/topology.ts";
 import { bundle } from "./bundle.ts";
 import { imageSources } from "./image-sources.ts";
 import { functionNames, releaseFiles } from "./release-files.ts";
 
-/** Fills the folder: the topology, a folder for each function, the image of the scheduler task. @throws ProblemsFound */
+/** Fills the folder: the topology, a folder for each function, the image of the scheduler task. @throws DefinitionProblems */
 export async function makeRelease(project: Project, stage: Stage, out: string): Promise<void> {
   const all = await checkedTopology(project, stage);
   rmSync(out, { recursive: true, force: true });
@@ -38,7 +38,7 @@ export async function checkedTopology(project: Project, stage: Stage): Promise<T
     ...checkTopology(all),
     ...checkSettings(stage, all.lanes),
   ];
-  if (problems.length > 0) throw new ProblemsFound(problems);
+  if (problems.length > 0) throw new DefinitionProblems(problems);
   return all;
 }
 

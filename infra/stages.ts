@@ -1,3 +1,4 @@
+import type { SchedulerKind } from "../src/stage/stages.ts";
 import { type AlarmChoices, spotAlarms, usualAlarms } from "./constructs/alarm-choices.ts";
 import type { Subscribers } from "./constructs/alarm-subscribers.ts";
 import { type DatabaseProps, smallDatabase } from "./constructs/database-choice.ts";
@@ -9,6 +10,8 @@ export interface Deployment {
   readonly env?: { readonly account?: string; readonly region: string };
   readonly network: NetworkProps;
   readonly database: DatabaseProps;
+  /** Default `each-minute`. docs/costs.md computes both. */
+  readonly scheduler?: SchedulerKind;
   /** Whether the scheduler's passes run on spare capacity. Default false. */
   readonly spotPasses?: boolean;
   /** An image that others build and push; left out, it is built from the Dockerfile when it is deployed. */
@@ -24,16 +27,14 @@ export interface Deployment {
    */
   readonly subscribers?: Subscribers;
   /**
-   * Of the stack, as `database.deletionProtection` is of its database. Set both to true once the first deployment has
-   * succeeded, and deploy again: before that they keep a failed one from being cleaned up.
+   * Of the stack, which its database follows. Set it to true once the first deployment has succeeded, and deploy again:
+   * before that it keeps a failed one from being cleaned up.
    */
   readonly terminationProtection: boolean;
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** Off until the first deployment has succeeded. */
-const unprotected = { ...smallDatabase, deletionProtection: false } as const;
-const tried = { ...unprotected, backupDays: 1 } as const;
+const tried = { ...smallDatabase, backupDays: 1 } as const;
 
 const unheard = { acknowledged: "a stage to try things in: its console shows what fails" } as const;
 
@@ -70,9 +71,12 @@ export const deployments: Readonly<Record<string, Deployment>> = {
   },
   small: {
     network: { kind: "small", ipv4: "none" },
-    database: { ...unprotected, onDelete: "keep" },
+    database: { ...smallDatabase, onDelete: "keep" },
+    // The cheaper way by docs/costs.md, as for `prod`; and AWS Config, where it records, does not see a task each minute.
+    scheduler: "service",
     spotPasses: true,
-    alarms: spotAlarms,
+    // While there is no spare capacity, a pass comes each 10 minutes.
+    alarms: { ...spotAlarms, schedulerSilentWakes: 12 },
     terminationProtection: false,
     tags: {},
   },
@@ -87,9 +91,9 @@ export const deployments: Readonly<Record<string, Deployment>> = {
       multiAz: true,
       backupDays: 7,
       onDelete: "keep",
-      deletionProtection: false,
     },
-    alarms: usualAlarms,
+    scheduler: "service",
+    alarms: { ...usualAlarms, freeMemoryMb: 256 },
     terminationProtection: false,
     tags: {},
   },

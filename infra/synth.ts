@@ -3,10 +3,10 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { delimiter, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openProject } from "../src/project.ts";
-import type { Stage } from "../src/stages.ts";
+import { openProject } from "../src/stage/project.ts";
+import type { Stage } from "../src/stage/stages.ts";
 import { type ImageAssets, wrongPlatforms } from "./checks/images.ts";
-import { decided } from "./checks/reach.ts";
+import { reachOf } from "./checks/reach.ts";
 import type { Template } from "./checks/template.ts";
 
 /** Why a rule of cfn-lint is left out; all others hold, the experimental and the informational ones too. */
@@ -68,7 +68,7 @@ function oneArchitecture(): boolean {
 function report(): string {
   const counts = deployed.map(({ name }) => {
     const template = JSON.parse(readFileSync(`${root}cdk.out/belfry-${name}.template.json`, "utf8")) as Template;
-    const { paths, undecided } = decided(template);
+    const { paths, undecided } = reachOf(template);
     const left = undecided.length === 0 ? "" : `, ${undecided.length} processes undecided`;
     return `belfry-${name} (${Object.keys(template.Resources).length} resources, ${paths} paths${left})`;
   });

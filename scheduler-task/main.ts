@@ -1,12 +1,13 @@
 /** The scheduler task: what a wake starts on Fargate, and the local clock as a child process. */
-import type { JobId } from "../src/core/job/job.ts";
-import { pass } from "./pass.ts";
+import type { JobId } from "../src/machine/job.ts";
+import { pass, serve } from "./pass.ts";
 import { exitCodes, printFailure } from "./report.ts";
 import { runTry } from "./run-job.ts";
 import { runScheduleById } from "./run-schedule.ts";
 
 const usage = `usage: scheduler-task/main COMMAND
   pass               take the lock and make passes until the time is over or SIGTERM comes
+  serve              passes one after the other until SIGTERM comes, as a service does
   run-job ID ATTEMPT BY  run this attempt of this job, which the worker BY claimed (runOn: "fargate")
   run-schedule ID    take the schedule's own lock and do the work of its time (launch: "rule")`;
 
@@ -28,6 +29,7 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
 function workOf(command: string | undefined, rest: readonly string[]): (() => Promise<number>) | undefined {
   const [id = "", attempt = "", from = ""] = rest;
   if (command === "pass" && rest.length === 0) return () => pass(stop.signal);
+  if (command === "serve" && rest.length === 0) return () => serve(stop.signal);
   if (command === "run-schedule" && rest.length === 1) return () => runScheduleById(id, stop.signal);
   const isTry = rest.length === 3 && /^[1-9]\d{0,18}$/.test(id) && /^[1-9]\d{0,8}$/.test(attempt);
   if (command !== "run-job" || !isTry) return undefined;

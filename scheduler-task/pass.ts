@@ -1,20 +1,22 @@
 import { hostname } from "node:os";
-import { openArchive } from "../src/adapters/archive/open.ts";
-import { writeBatch } from "../src/adapters/archive/write-batch.ts";
-import { eventSink } from "../src/adapters/events/sink.ts";
-import { createMarks } from "../src/api/marks.ts";
-import { redactedLine } from "../src/api/redacted-rows.ts";
-import { type Config, readConfig } from "../src/config.ts";
-import { webhookSecret } from "../src/settings.ts";
-import { measureHealth } from "../src/core/admin/measure-health.ts";
-import { type EventSink, publishing } from "../src/core/admin/publish.ts";
-import { upkeep } from "../src/core/admin/upkeep.ts";
-import { ProblemsFound } from "../src/core/define/problem.ts";
-import type { ArchivedRow } from "../src/core/ports/archive.ts";
-import { type Archiving, archiving } from "../src/core/scheduler/archive.ts";
-import { type PassReport, runPasses } from "../src/core/scheduler/pass.ts";
-import { ownProject } from "../src/project.ts";
-import { openRuntime, type Runtime } from "../src/runtime.ts";
+import { setTimeout as wait } from "node:timers/promises";
+import { openArchive } from "../src/aws/archive/open.ts";
+import { writeBatch } from "../src/aws/archive/write-batch.ts";
+import { eventSink } from "../src/aws/events/sink.ts";
+import { createMarks } from "../src/api/shown.ts";
+import { redactedLine } from "../src/api/redacted.ts";
+import { type Config, readConfig } from "../src/stage/config.ts";
+import { webhookSecret } from "../src/stage/settings.ts";
+import { type EventSink, publishing } from "../src/insight/publish.ts";
+import { upkeep } from "../src/insight/upkeep.ts";
+import { measureHealth } from "../src/insight/measure-health.ts";
+import { DatabaseUnavailable } from "../src/postgres/failure.ts";
+import { DefinitionProblems } from "../src/define/problem.ts";
+import type { ArchivedRow } from "../src/insight/archive.ts";
+import { type Archiving, archiving } from "../src/insight/write-archive.ts";
+import { type PassReport, runPasses } from "../src/schedule/pass.ts";
+import { ownProject } from "../src/stage/project.ts";
+import { openRuntime, type Runtime } from "../src/compose/runtime.ts";
 import { exitCodes, print } from "./report.ts";
 
 /** Takes the lock and makes passes until the time is over or the signal comes; upkeep and the publisher go on beside them. */
@@ -31,9 +33,30 @@ export async function pass(signal: AbortSignal): Promise<number> {
   }
 }
 
+/**
+ * One pass after the other until the signal comes. A database that is away is waited for, because another task would find the
+ * same; every other failure ends the task, so that a deployment of it fails.
+ */
+export async function serve(signal: AbortSignal): Promise<number> {
+  const { passMs } = readConfig(process.env, await ownProject());
+  while (!signal.aborted) {
+    const begunMs = performance.now();
+    try {
+      await pass(signal);
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable)) throw error;
+      console.error(error.message);
+    }
+    // Where another task held the lock, its time is not over yet. A timer that keeps the process: AbortSignal.timeout does not.
+    const leftMs = passMs - (performance.now() - begunMs);
+    if (leftMs > 0) await wait(leftMs, undefined, { signal }).catch(() => {});
+  }
+  return exitCodes.done;
+}
+
 async function passWithUpkeep(
   config: Config,
-  { ports, registry, operations, secrets }: Runtime,
+  { ports, registry, insight, tally, secrets }: Runtime,
   archive: Archiving | null,
   signal: AbortSignal,
 ): Promise<PassReport> {
@@ -42,12 +65,15 @@ async function passWithUpkeep(
   const ended = new AbortController();
   const sink = sinkOf(config, secrets.get(webhookSecret));
   const sending =
-    sink === null ? null : publishing(ports, operations, { sink, owner: `${owner}:publisher`, signal: ended.signal });
-  const tidying = upkeep(ports, registry, operations, {
-    owner,
-    stage: config.stage.name,
-    signal: ended.signal,
-  });
+    sink === null ? null : publishing(ports, insight, { sink, owner: `${owner}:publisher`, signal: ended.signal });
+  const tidying = upkeep(
+    { ports, registry, insight, tally },
+    {
+      owner,
+      stage: config.stage.name,
+      signal: ended.signal,
+    },
+  );
   const leaving = archive === null ? null : archiving(ports, archive, ended.signal);
   try {
     const report = await runPasses(ports, registry, {
@@ -58,7 +84,7 @@ async function passWithUpkeep(
       lockLeaseMs,
       signal,
     });
-    if (report.outcome === "done") await measureHealth(ports, operations, registry);
+    if (report.outcome === "done") await measureHealth(ports, insight, registry);
     return report;
   } finally {
     ended.abort();
@@ -66,19 +92,19 @@ async function passWithUpkeep(
   }
 }
 
-/** @throws ProblemsFound where the stage archives and the process does not know where: nothing would ever leave. */
+/** @throws DefinitionProblems where the stage archives and the process does not know where: nothing would ever leave. */
 async function archiveOf(
   { archive: place, archives, stage: { name: stage } }: Config,
-  { registry, archiveSource, operations, ports: { clock } }: Runtime,
+  { registry, archiveSource, insight, ports: { clock } }: Runtime,
 ): Promise<Archiving | null> {
   if (!archives) return null;
   if (place === null) {
     const rule = `is needed: the stage "${stage}" archives what it prunes`;
     const fix = "set it to s3://BUCKET or file:///FOLDER";
-    throw new ProblemsFound([{ thing: "setting", field: "BELFRY_ARCHIVE", value: "(missing)", rule, fix }]);
+    throw new DefinitionProblems([{ thing: "setting", field: "BELFRY_ARCHIVE", value: "(missing)", rule, fix }]);
   }
   const store = await openArchive(place);
-  const marks = createMarks(registry.jobs.values(), { secrecy: operations, clock });
+  const marks = createMarks(registry.jobs.values(), { insight, clock });
   return {
     source: archiveSource,
     async write(batch) {

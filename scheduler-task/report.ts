@@ -1,5 +1,5 @@
-import { DatabaseUnavailable, DatabaseUnfit } from "../src/adapters/postgres/failure.ts";
-import { ProblemsFound } from "../src/core/define/problem.ts";
+import { DatabaseUnavailable, DatabaseUnfit } from "../src/postgres/failure.ts";
+import { DefinitionProblems } from "../src/define/problem.ts";
 
 /**
  * Held is success: another task does the work. The lock outage has a code of its own, so that an alarm can watch it, and so has a
@@ -38,7 +38,7 @@ export function print(command: string, report: Report, what: Readonly<Record<str
 
 /** What went wrong, where its message already says what to do. @throws anything else, which ends the process with its stack. */
 export function printFailure(error: unknown): void {
-  const isExplained = [ProblemsFound, DatabaseUnavailable, DatabaseUnfit].some((kind) => error instanceof kind);
+  const isExplained = [DefinitionProblems, DatabaseUnavailable, DatabaseUnfit].some((kind) => error instanceof kind);
   if (!isExplained) throw error;
   console.error((error as Error).message);
 }

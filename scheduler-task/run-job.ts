@@ -1,10 +1,11 @@
 import { hostname } from "node:os";
-import { ownTask } from "../src/adapters/aws/task-metadata.ts";
-import { readConfig } from "../src/config.ts";
-import { taskWorker, type AttemptRef } from "../src/core/ports/ports.ts";
-import { runJobTask } from "../src/core/work/run-job.ts";
-import { ownProject } from "../src/project.ts";
-import { openRuntime } from "../src/runtime.ts";
+import { ownTask } from "../src/aws/task-metadata.ts";
+import { readConfig } from "../src/stage/config.ts";
+import { taskWorker } from "../src/machine/launcher.ts";
+import { type AttemptRef } from "../src/machine/store.ts";
+import { runJobTask } from "../src/run/run-job.ts";
+import { ownProject } from "../src/stage/project.ts";
+import { openRuntime } from "../src/compose/runtime.ts";
 import { exitCodes, ownLane, print } from "./report.ts";
 
 /** Runs one attempt, which a worker claimed and launched this task for (`runOn: "fargate"`). */

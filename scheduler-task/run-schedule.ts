@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
-import { readConfig } from "../src/config.ts";
-import { runSchedule } from "../src/core/scheduler/run-schedule.ts";
-import { ownProject } from "../src/project.ts";
-import { openRuntime } from "../src/runtime.ts";
+import { readConfig } from "../src/stage/config.ts";
+import { runSchedule } from "../src/schedule/run-schedule.ts";
+import { ownProject } from "../src/stage/project.ts";
+import { openRuntime } from "../src/compose/runtime.ts";
 import { exitCodes, ownLane, print } from "./report.ts";
 
 /** Takes the schedule's own lock and does the work of its time (`launch: "rule"`), with the connections of a worker. */

@@ -1,14 +1,16 @@
-/** Writes docs/api.md from the endpoints themselves: `node scripts/api-guide.ts`. A test holds the file to them. */
+/** Writes docs/api.md and src/cli/operations.json from the endpoints themselves: `node scripts/api-guide.ts`. A test holds the files to them. */
 import { writeFileSync } from "node:fs";
-import { exampleRequest } from "../src/api/document/example.ts";
-import { operationOf, type OperationTag, tags } from "../src/api/document/operations.ts";
 import type { Endpoint } from "../src/api/endpoint.ts";
+import { tagOf, tags } from "../src/api/openapi.ts";
 import { apiDate } from "../src/api/plain-headers.ts";
 import { problemCodes } from "../src/api/problem-codes.ts";
 
 /** The request of an endpoint's example as a line of a shell. */
 export function curlOf(each: Endpoint): string {
-  const { path, body } = exampleRequest(each);
+  const { params = {}, query = {}, body } = each.example ?? {};
+  const filled = each.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
+  const search = new URLSearchParams(query).toString();
+  const path = search === "" ? filled : `${filled}?${search}`;
   const method = each.method === "GET" ? "" : ` -X ${each.method}`;
   const content =
     body === undefined
@@ -42,19 +44,25 @@ A caller has the role \`read\` or \`operate\`, and may be kept to some apps or l
 ## Conventions
 
 - **Bodies** are JSON in UTF-8 with \`content-type: application/json\`. A request without a body needs no content type. Unknown members and
-  unknown parameters are refused. An integer beyond 2^53 is refused, because JSON would round it: send it as a string.
+  unknown parameters are refused, and so is a name that stands twice in one object. An integer beyond 2^53 is refused, because JSON would round it: send it as a string.
 - **Times** are ISO 8601. The API answers in UTC and takes any offset. Durations in bodies are a number and a unit: \`500ms\`, \`30s\`, \`2h\`.
 - **Ids** of jobs, runs and bulk actions are decimal numbers in strings.
-- **Idempotency.** \`createJob\` and \`triggerSchedule\` take a \`key\` in the body or the header \`Idempotency-Key\`: the first request answers 201, each
-  further one 200 with the same job. The key is kept with its job, until the job is pruned. Another payload under the same key is a 409.
-  Other writes refuse the header. They may be repeated safely where it says so; a schedule has its id for a key.
+- **Idempotency.** What makes something takes a \`key\` in the body, or the header \`Idempotency-Key\` in ASCII: the same request is answered with what
+  the first one made and with \`Idempotency-Replayed: true\`, another one under the key with 409. For \`createJob\` and \`triggerSchedule\` the key is of the kind, and kept
+  with its job, until the job is pruned. For \`createBulk\`, \`redriveDeadLetters\`, \`backfillSchedule\` and \`rerunRun\` it is of the stage and kept for seven days, of the
+  newest 10,000 requests; the caller's scope is a part of the request. Dry runs make nothing and leave the key alone. Other writes refuse the header: they may be repeated
+  safely where it says so, and a schedule has its id for a key.
 - **Concurrent edits.** A schedule answers with \`ETag\`; send it as \`If-Match\`, and a change that was made for another version is a 412.
+  \`If-None-Match\` is refused with a write. A read does not heed it: an answer has more than the version covers, and is not to be kept.
+- **Media types.** \`Accept\` chooses between JSON and a stream of events, where there is one; what it excludes, and \`Accept-Language\`, are not heeded.
 - **Lists** take \`limit\` (1 to 500, schedules to 10,000; events come in pages of the server's size) and \`cursor\`. \`nextCursor\` is null on the last page; the header \`Link\` has the address of the
   next page with \`rel="next"\`.
 - **Long work** answers 202 with \`Location\`: follow that to its end: a bulk action until \`state\` is \`DONE\` or \`STOPPED\`,
   a run until it is \`CANCELED\`.
 - **Every answer** has \`x-request-id\`, which the audit and the log name as well, \`belfry-version\`, \`cache-control: no-store\` and
   \`x-content-type-options: nosniff\`. Answers of 4 KB and more are compressed for clients that accept gzip.
+- **Time.** Each request is answered within 5 s, \`/readyz\` within 2 s, also while the database stands still: then 503, \`outcome-unknown\` for a write. Repeat such a
+  write with its key; without a key look first, as it may have happened.
 - **Rates.** The API has no limit of its own. Behind the function URL, Lambda answers 429 beyond its concurrency.
 
 ## Versions and deprecation
@@ -101,9 +109,9 @@ export function guideOf(endpoints: readonly Endpoint[]): string {
   const errors = Object.entries(problemCodes)
     .map(([code, [status, meaning]]) => `| ${status} | \`${code}\` | ${meaning} |`)
     .join("\n");
-  const groups = (Object.keys(tags) as OperationTag[]).map((tag) => {
-    const own = endpoints.filter(({ name }) => operationOf(name).tag === tag);
-    return `\n## ${tag[0]?.toUpperCase() ?? ""}${tag.slice(1)}\n\n${tags[tag]}\n${own.map(sectionOf).join("")}`;
+  const groups = tags.map(([tag, description]) => {
+    const own = endpoints.filter((each) => tagOf(each) === tag);
+    return `\n## ${tag[0]?.toUpperCase() ?? ""}${tag.slice(1)}\n\n${description}\n${own.map(sectionOf).join("")}`;
   });
   return `${intro}${errors}\n${groups.join("")}${events}`;
 }
@@ -119,7 +127,7 @@ function sectionOf(each: Endpoint): string {
   return `
 ### ${each.name}: ${each.method} ${each.path.replaceAll(/:(\w+)/g, "{$1}")}
 
-${each.summary}. ${operationOf(each.name).description}
+${each.summary}. ${each.description}
 ${notes.join(" ")}
 
 \`\`\`sh
@@ -129,6 +137,7 @@ ${curlOf(each)}
 }
 
 if (import.meta.main) {
-  const { endpoints } = await import("../test/api/document.ts");
+  const { endpoints, operationsText } = await import("./endpoints.ts");
   writeFileSync(new URL("../docs/api.md", import.meta.url), guideOf(endpoints));
+  writeFileSync(new URL("../src/cli/operations.json", import.meta.url), operationsText());
 }

@@ -1,11 +1,14 @@
-/** `node scripts/costs.ts` writes docs/costs.md; a test compares it, and warns of prices that are older than 180 days. */
-import { writeFileSync } from "node:fs";
+/** `node scripts/costs.ts` writes docs/costs.md and what is computed in docs/scale.md; a test compares them, and warns of prices that are older than 180 days. */
+import { readFileSync, writeFileSync } from "node:fs";
 import { costs } from "./costs/document.ts";
+import { scalePage } from "./costs/scale.ts";
 import { prices, stale } from "./costs/prices.ts";
 
 export const target = new URL("../docs/costs.md", import.meta.url);
+export const scaleTarget = new URL("../docs/scale.md", import.meta.url);
 
 if (import.meta.main) {
   writeFileSync(target, await costs());
+  writeFileSync(scaleTarget, await scalePage(readFileSync(scaleTarget, "utf8")));
   for (const line of stale(prices, Date.now())) console.warn(`old price: ${line}`);
 }

@@ -1,7 +1,7 @@
 import type { Sample } from "./messages.ts";
 
 /** The cases that can run beside another commit: those that need nothing but Postgres. */
-export const comparable = ["insert", "relay", "work", "throughput", "future", "graph", "join", "fanout"];
+export const comparable = ["insert", "relay", "work", "throughput", "join", "fanout"];
 
 /** At most this much of the other commit, by series. */
 const bars: Readonly<Record<string, Partial<Readonly<Record<keyof Sample, number>>>>> = {

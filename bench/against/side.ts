@@ -1,9 +1,11 @@
 /** One side of a comparison: runs a case of the commit in `root` on a server that both sides share. Started by `compare.ts`. */
+import { existsSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 import pg from "pg";
 import { type Adapter, createDatabase, type Database, type Ground } from "../ground.ts";
 import type { Figure } from "../measure.ts";
+import { walBytes } from "../peers/ring.ts";
 import type { FromSide, SideOptions } from "./messages.ts";
 import { startMeter } from "./meter.ts";
 
@@ -21,7 +23,7 @@ useMeterFor(new URL("bench/measure.ts", from).href);
 const databases: Database[] = [];
 const admin = new pg.Client({ connectionString: server });
 await admin.connect();
-const series = startMeter({ cpuUs, walBytes }, withRoof);
+const series = startMeter({ cpuUs, walBytes: () => walBytes(admin) }, withRoof);
 const adapter = await adapterOf();
 const { [name]: run } = (await import(new URL(`bench/cases/${name}.ts`, from).href)) as Record<
   string,
@@ -46,7 +48,9 @@ function useMeterFor(measure: string): void {
 }
 
 async function adapterOf(): Promise<Adapter<Closing>> {
-  const module = (await import(new URL("src/adapters/postgres/index.ts", from).href)) as AdapterOf;
+  // Before the rooms it stood in src/adapters.
+  const places = ["src/postgres/index.ts", "src/adapters/postgres/index.ts"].map((path) => new URL(path, from));
+  const module = (await import((places.find((place) => existsSync(place)) ?? from).href)) as AdapterOf;
   const openConnections = module.openConnections ?? module.connect;
   if (openConnections === undefined) throw new Error(`the adapter at ${root} opens no connections`);
   return { migrate: module.migrate, createPostgresStore: module.createPostgresStore, openConnections };
@@ -67,11 +71,6 @@ function ground(): Ground {
 async function cpuUs(of: "stores" | "roof"): Promise<number> {
   const used = await Promise.all(databases.map((database) => database.cpuUs(of)));
   return used.reduce((sum, each) => sum + each, 0);
-}
-
-async function walBytes(): Promise<number> {
-  const { rows } = await admin.query<{ bytes: string }>("select pg_current_wal_insert_lsn() - '0/0' as bytes");
-  return Number(rows[0]?.bytes);
 }
 
 /** A backend writes its statistics when it ends: they are read once all have. */

@@ -1,5 +1,4 @@
-import Table from "cli-table3";
-import pc from "picocolors";
+import { okOr, rowsTable, shown } from "../table.ts";
 import type { Comparison } from "./compare.ts";
 
 const units: Readonly<Record<Comparison["quantity"], string>> = {
@@ -11,28 +10,19 @@ const units: Readonly<Record<Comparison["quantity"], string>> = {
 };
 
 /** The comparison for people. A rate may fall, and all else may grow, by its bar. */
-export function comparisonTable(comparisons: readonly Comparison[], commit: string): string {
-  const rows = new Table({
-    head: ["bench", "", "here", commit, "ratio", "roof", "bar", ""],
-    colAligns: ["left", "left", "right", "right", "right", "right", "right", "left"],
-    style: { head: [], border: [] },
-  });
-  for (const { name, quantity, here, there, ratio, roof, bar, pass } of comparisons) {
-    rows.push([
+export const comparisonTable = (comparisons: readonly Comparison[], commit: string): string =>
+  rowsTable(
+    ["bench", "", ">here", `>${commit}`, ">ratio", ">roof", ">bar", ""],
+    comparisons.map(({ name, quantity, here, there, ratio, roof, bar, pass }) => [
       name,
       units[quantity],
-      quantity === "heapOnly" ? percent(here) : shown(here),
-      quantity === "heapOnly" ? percent(there) : shown(there),
+      quantity === "heapOnly" ? percent(here) : shown(here, 3),
+      quantity === "heapOnly" ? percent(there) : shown(there, 3),
       Number.isFinite(ratio) ? `${ratio.toFixed(2)} x` : "-",
-      roof === null ? "-" : shown(roof),
+      roof === null ? "-" : shown(roof, 3),
       bar === null ? "-" : quantity === "perSecond" ? `>= ${(1 / bar).toFixed(2)} x` : `<= ${bar} x`,
-      bar === null ? "" : pass ? pc.green("ok") : pc.red("missed"),
-    ]);
-  }
-  return rows.toString();
-}
+      bar === null ? "" : okOr(pass),
+    ]),
+  );
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
-
-const shown = (value: number): string =>
-  value >= 100 ? Math.round(value).toLocaleString("en-US") : value.toFixed(value >= 10 ? 1 : 3);

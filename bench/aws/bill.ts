@@ -1,4 +1,4 @@
-import type { Aws } from "../../src/adapters/aws/aws-call.ts";
+import type { Aws } from "../../src/aws/aws-call.ts";
 import { assumed, jobUses } from "../../scripts/costs/jobs.ts";
 import { region as pricedRegion, type Use, usdOf } from "../../scripts/costs/prices.ts";
 

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { ReplyOf } from "../../src/api/api.ts";
 import type { ApiClient } from "../../src/cli/client.ts";
 import { quantile } from "../rounds.ts";
 
@@ -45,8 +46,8 @@ const pageRows = 500;
 /** Requests under way at once: more are not begun, so that an API that is away is not buried. */
 const openMax = 200;
 
-type Api = Pick<ApiClient, "enqueue" | "jobs" | "cancel">;
-type Row = Awaited<ReturnType<Api["jobs"]>>["jobs"][number];
+type Api = Pick<ApiClient, "call">;
+type Row = ReplyOf<"listJobs">["jobs"][number];
 
 /** Enqueues at a rate by the API alone, waits for the ends and cancels what has none: no access to the database. */
 export async function drive(api: Api, { kind, prefix, rate, settleMsMax }: Load): Promise<Driven> {
@@ -62,7 +63,7 @@ export async function drive(api: Api, { kind, prefix, rate, settleMsMax }: Load)
     await wait(lookMs);
   }
   const open = rows.filter((row) => !isSettled(row));
-  for (const { id } of open) await api.cancel(id);
+  for (const { id } of open) await api.call("cancelJob", { id });
   const settled = rows.filter(isSettled);
   const ms = (to: string | null, from: string): number => Date.parse(to ?? from) - Date.parse(from);
   const firstMs = Math.min(...rows.map(({ createdAt }) => Date.parse(createdAt)));
@@ -100,7 +101,7 @@ async function enqueueAll(
     if (open.size >= openMax) await Promise.race(open);
     const sentMs = performance.now();
     const one = api
-      .enqueue({ kind, key: `${prefix}${n}` })
+      .call("createJob", {}, { kind, key: `${prefix}${n}` })
       .then(() => void answers.push(performance.now() - sentMs))
       .catch(() => void (refused += 1))
       .finally(() => void open.delete(one));
@@ -115,7 +116,7 @@ async function ownRows(api: Api, kind: string, prefix: string): Promise<{ rows: 
   const rows: Row[] = [];
   let cursor: string | undefined;
   for (let calls = 1; ; calls += 1) {
-    const page = await api.jobs({ kind, limit: String(pageRows), cursor });
+    const page = await api.call("listJobs", { kind, limit: String(pageRows), cursor });
     const own = page.jobs.filter(({ key }) => key?.startsWith(prefix) === true);
     rows.push(...own);
     if (page.nextCursor === null || (own.length === 0 && page.jobs.length > 0)) return { rows, calls };

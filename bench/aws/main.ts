@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
-import Table from "cli-table3";
-import { awsIn } from "../../src/adapters/aws/aws-call.ts";
+import { awsIn } from "../../src/aws/aws-call.ts";
 import { type ApiClient, apiClient } from "../../src/cli/client.ts";
 import { deployedApi } from "../../src/cli/deployed.ts";
 import { callerAccount } from "../../src/cli/preflight.ts";
+import { rowsTable } from "../table.ts";
 import { billOf, billText, charged } from "./bill.ts";
 import { drive, type Driven } from "./drive.ts";
 
@@ -60,7 +60,8 @@ async function main(args: readonly string[]): Promise<number> {
   const estimate = billOf({ jobs, calls: 2 * jobs, memoryMb });
   process.stderr.write(`${Math.round(jobs)} jobs of ${kind}; the estimate ${billText(estimate)}\n`);
   if (values.yes !== true) return refused("add --yes to begin");
-  const api = stage === undefined ? apiClient(url ?? "") : deployedApi(stage, { url, env: process.env });
+  const api =
+    stage === undefined ? apiClient(url ?? "") : deployedApi(stage, { url, env: process.env, folder: process.cwd() });
   const results = await runAll(api, { kind, rates, seconds: minutes * 60 });
   const bill = billOf({
     jobs: results.reduce((sum, { sent }) => sum + sent, 0),
@@ -108,36 +109,19 @@ async function runAll(
 }
 
 function table(results: readonly Driven[]): string {
-  const rows = new Table({
-    head: [
-      "asked/s",
-      "sent",
-      "refused",
-      "settled",
-      "failed",
-      "left",
-      "settled/s",
-      "answer p50",
-      "p99 ms",
-      "start p50",
-      "p99 ms",
-      "end p50",
-      "p99 ms",
-    ],
-    style: { head: [], border: [] },
-  });
-  for (const each of results)
-    rows.push([
-      each.rate.perSecond,
-      each.sent,
-      each.refused,
-      each.settled,
-      each.failed,
-      each.left,
-      each.settledPerSecond.toFixed(1),
-      ...[each.answerMs, each.startMs, each.endMs].flatMap(({ p50, p99 }) => [p50.toFixed(0), p99.toFixed(0)]),
-    ]);
-  return rows.toString();
+  const heads =
+    "asked/s,sent,refused,settled,failed,left,settled/s,answer p50,p99 ms,start p50,p99 ms,end p50,p99 ms".split(",");
+  const rows = results.map((each) => [
+    each.rate.perSecond,
+    each.sent,
+    each.refused,
+    each.settled,
+    each.failed,
+    each.left,
+    each.settledPerSecond.toFixed(1),
+    ...[each.answerMs, each.startMs, each.endMs].flatMap(({ p50, p99 }) => [p50.toFixed(0), p99.toFixed(0)]),
+  ]);
+  return rowsTable(heads, rows);
 }
 
 function refused(why: string): number {

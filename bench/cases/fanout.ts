@@ -1,15 +1,18 @@
+import type { Pool } from "pg";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { z } from "zod";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineFanOut } from "../../src/core/define/define-fan-out.ts";
-import { definitionOf, defineJob } from "../../src/core/define/define-job.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import { sql } from "../../src/core/define/query.ts";
-import { createClient } from "../../src/core/delivery/enqueue.ts";
-import { runLimits } from "../../src/core/ports/run-limits.ts";
-import type { Message, Ports, Store } from "../../src/core/ports/ports.ts";
-import { createWorker } from "../../src/core/work/worker.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineFanOut } from "../../src/define/define-fan-out.ts";
+import { definitionOf, defineJob } from "../../src/define/define-job.ts";
+import { registry } from "../../src/define/definition.ts";
+import { sql } from "../../src/define/query.ts";
+import { createClient } from "../../src/run/enqueue.ts";
+import { runLimits } from "../../src/machine/run-limits.ts";
+import type { Message } from "../../src/machine/outbox.ts";
+import type { Ports } from "../../src/machine/ports.ts";
+import type { Store } from "../../src/machine/store.ts";
+import { createWorker } from "../../src/run/worker.ts";
 import type { Ground } from "../ground.ts";
 import { compared, type Figure, inTurns, measured, perSecond } from "../measure.ts";
 import { lane, noQueue, portsWith, recordsOf } from "../ports.ts";
@@ -40,7 +43,7 @@ export async function fanout(ground: Ground): Promise<readonly Figure[]> {
       round += 1;
       heap.length = 0;
       const message = await enqueued(store, `day-${round}`);
-      const rate = await perSecond(targets, () => materialize(store, message, heap));
+      const rate = await perSecond(targets, () => materialize({ store, pool: database.pool }, message, heap));
       grown.push((heap.at(-1) ?? 0) / (heap[0] ?? 1));
       await emptyRuns(database.pool);
       return rate;
@@ -79,8 +82,13 @@ async function enqueued(store: Store, key: string): Promise<Message> {
   return message;
 }
 
+interface Filled {
+  readonly store: Store;
+  readonly pool: Pool;
+}
+
 /** The heap is read after a collection, at every tenth page: what is kept counts, not what waits to be collected. */
-async function materialize(store: Store, message: Message, heap: number[]): Promise<void> {
+async function materialize({ store, pool }: Filled, message: Message, heap: number[]): Promise<void> {
   let pages = 0;
   const ports: Ports = {
     ...portsWith(store),
@@ -93,7 +101,10 @@ async function materialize(store: Store, message: Message, heap: number[]): Prom
   const known = registry([defineApp({ name: "bench", jobs: [daily, push] })]);
   const worker = createWorker(ports, known, { worker: "bench", lane, stage: "bench" });
   const { failed } = await worker.handle(recordsOf([message]), { remainingMs: () => 600_000 });
-  const [run] = await store.runs({ kinds: ["daily"], limit: 1 });
+  const { rows } = await pool.query<{ total: number; sealed: boolean }>(
+    "select total, sealed from belfry.run_progress where kind = 'daily' order by id desc limit 1",
+  );
+  const [run] = rows;
   if (failed.length > 0 || run?.total !== targets || !run.sealed)
     throw new Error(`${run?.total ?? 0} targets were written`);
 }

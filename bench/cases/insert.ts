@@ -1,7 +1,7 @@
-import type { Store } from "../../src/core/ports/ports.ts";
-import { createClient } from "../../src/core/delivery/enqueue.ts";
-import { definitionOf, defineJob } from "../../src/core/define/define-job.ts";
-import type { NewJob } from "../../src/core/job/job.ts";
+import type { Store } from "../../src/machine/store.ts";
+import { createClient } from "../../src/run/enqueue.ts";
+import { definitionOf, defineJob } from "../../src/define/define-job.ts";
+import type { NewJob } from "../../src/machine/job.ts";
 import type { Ground } from "../ground.ts";
 import { compared, inTurns, measured, perSecond, rounds, type Figure } from "../measure.ts";
 import { portsWith } from "../ports.ts";

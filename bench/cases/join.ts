@@ -1,5 +1,7 @@
-import type { Claimed, Message, Queue, Store } from "../../src/core/ports/ports.ts";
-import { afterCommit } from "../../src/core/delivery/after-commit.ts";
+import type { Claimed, Store } from "../../src/machine/store.ts";
+import type { Message } from "../../src/machine/outbox.ts";
+import type { Queue } from "../../src/machine/ports.ts";
+import { afterCommit } from "../../src/run/after-commit.ts";
 import type { Database, Ground } from "../ground.ts";
 import { compared, type Figure, inTurns, measured, perSecond } from "../measure.ts";
 import { noQueue, pagesOf, portsWith, shared } from "../ports.ts";
@@ -27,7 +29,10 @@ async function joins(ground: Ground, name: string, settings: readonly string[]):
     async product() {
       await emptyRuns(database.pool);
       round += 1;
-      const held = await startedRun(stores[0] ?? database.store(1), { key: `join-${round}`, width });
+      const held = await startedRun(
+        { store: stores[0] ?? database.store(1), pool: database.pool },
+        { key: `join-${round}`, width },
+      );
       let waitedMs = Number.NaN;
       const rate = await perSecond(width, async () => {
         waitedMs = await endAll(stores, held.running, held.joinId);

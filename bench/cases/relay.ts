@@ -1,5 +1,5 @@
 import type pg from "pg";
-import type { Store } from "../../src/core/ports/ports.ts";
+import type { Store } from "../../src/machine/store.ts";
 import type { Ground } from "../ground.ts";
 import { compared, inTurns, perSecond, type Figure } from "../measure.ts";
 import { emptyTables, loadWaiting } from "../rows.ts";

@@ -1,10 +1,10 @@
 import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
-import { createSqsQueue } from "../../src/adapters/aws/queue.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
-import { encodeMessage } from "../../src/core/delivery/message.ts";
-import type { JobId } from "../../src/core/job/job.ts";
-import { relay } from "../../src/core/delivery/relay.ts";
+import { createSqsQueue } from "../../src/aws/queue.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
+import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
+import { encodeMessage } from "../../src/run/message.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import { relay } from "../../src/run/relay.ts";
 import type { Ground, Sqs } from "../ground.ts";
 import { compared, inTurns, perSecond, type Figure } from "../measure.ts";
 import { lane, pagesOf, portsWith, shared } from "../ports.ts";

@@ -1,5 +1,6 @@
-import { createClient } from "../../src/core/delivery/enqueue.ts";
-import type { Message, Queue } from "../../src/core/ports/ports.ts";
+import { createClient } from "../../src/run/enqueue.ts";
+import type { Message } from "../../src/machine/outbox.ts";
+import type { Queue } from "../../src/machine/ports.ts";
 import type { Database, Ground } from "../ground.ts";
 import { compared, inTurns, perSecond, type Figure } from "../measure.ts";
 import { noOp, pagesOf, portsWith, recordsOf } from "../ports.ts";

@@ -1,6 +1,6 @@
 import type pg from "pg";
-import type { Message } from "../../src/core/ports/ports.ts";
-import type { Worker } from "../../src/core/work/worker.ts";
+import type { Message } from "../../src/machine/outbox.ts";
+import type { Worker } from "../../src/run/worker.ts";
 import type { Database, Ground } from "../ground.ts";
 import { compared, inTurns, perSecond, rounds, type Figure } from "../measure.ts";
 import { noOp, pagesOf, recordsOf, shared, workerOf } from "../ports.ts";

@@ -1,6 +1,7 @@
 import pg from "pg";
-import type { Queue } from "../../src/core/ports/ports.ts";
+import type { Queue } from "../../src/machine/ports.ts";
 import type { Database } from "../ground.ts";
+import { walBytes } from "../peers/ring.ts";
 
 /** What a kind of work used. All of it is divided by its jobs at the end. */
 export interface Used {
@@ -42,7 +43,7 @@ export function createMeter(database: Database): Meter {
   return {
     used,
     async during(work) {
-      const before = { cpu: await database.cpuUs("stores"), wal: await walBytes(database) };
+      const before = { cpu: await database.cpuUs("stores"), wal: await walBytes(database.pool) };
       const restore = [countStatements(used), countOutput(used)];
       const node = process.cpuUsage();
       try {
@@ -52,7 +53,7 @@ export function createMeter(database: Database): Meter {
         for (const each of restore) each();
         used.nodeUs += user + system;
         used.postgresUs += (await database.cpuUs("stores")) - before.cpu;
-        used.walBytes += (await walBytes(database)) - before.wal;
+        used.walBytes += (await walBytes(database.pool)) - before.wal;
       }
     },
     handled() {
@@ -90,9 +91,4 @@ function countOutput(used: Used): () => void {
     return true;
   };
   return () => void (process.stdout.write = write);
-}
-
-async function walBytes({ pool }: Database): Promise<number> {
-  const { rows } = await pool.query<{ bytes: string }>("select pg_current_wal_insert_lsn() - '0/0' as bytes");
-  return Number(rows[0]?.bytes);
 }

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineFanOut } from "../../src/core/define/define-fan-out.ts";
-import { defineGraph } from "../../src/core/define/define-graph.ts";
-import { definitionOf, defineJob } from "../../src/core/define/define-job.ts";
-import { defineSchedule } from "../../src/core/define/define-schedule.ts";
-import { sql } from "../../src/core/define/query.ts";
-import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
-import { tick } from "../../src/core/scheduler/tick.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineFanOut } from "../../src/define/define-fan-out.ts";
+import { defineGraph } from "../../src/define/define-graph.ts";
+import { definitionOf, defineJob } from "../../src/define/define-job.ts";
+import { defineSchedule } from "../../src/define/define-schedule.ts";
+import { sql } from "../../src/define/query.ts";
+import { installDefinitions } from "../../src/schedule/install-schedules.ts";
+import { tick } from "../../src/schedule/tick.ts";
 import { pagesOf } from "../ports.ts";
 import type { World } from "./world.ts";
 

@@ -1,11 +1,12 @@
-import { createPostgresStore, openConnections } from "../../src/adapters/postgres/index.ts";
-import { createLog } from "../../src/adapters/telemetry/log.ts";
-import { createMetrics } from "../../src/adapters/telemetry/metrics.ts";
-import { type Client, createClient } from "../../src/core/delivery/enqueue.ts";
-import { resolveRuns } from "../../src/core/delivery/resolve-runs.ts";
-import { type AppDefinition, type Registry, registry } from "../../src/core/define/definition.ts";
-import type { Message, Ports } from "../../src/core/ports/ports.ts";
-import { createWorker } from "../../src/core/work/worker.ts";
+import { createPostgresStore, openConnections } from "../../src/postgres/index.ts";
+import { createLog } from "../../src/aws/telemetry/log.ts";
+import { createMetrics } from "../../src/aws/telemetry/metrics.ts";
+import { type Client, createClient } from "../../src/run/enqueue.ts";
+import { resolveRuns } from "../../src/run/resolve-runs.ts";
+import { type AppDefinition, type Registry, registry } from "../../src/define/definition.ts";
+import type { Message } from "../../src/machine/outbox.ts";
+import type { Ports } from "../../src/machine/ports.ts";
+import { createWorker } from "../../src/run/worker.ts";
 import { type Database, storeName } from "../ground.ts";
 import { lane, noQueue, portsWith, recordsOf } from "../ports.ts";
 import type { Meter } from "./meter.ts";
@@ -41,7 +42,7 @@ export function openWorld(app: AppDefinition, database: Database, meter: Meter):
   const ports: Ports = {
     ...portsWith(createPostgresStore(connections), queue),
     log: createLog({ service: "worker", level: "info", fields: { stage, lane, worker: "w-0123456789abcdef" } }),
-    metrics: createMetrics({ stage, laneOf: () => lane }),
+    metrics: createMetrics({ system: "bench", stage, laneOf: () => lane }),
   };
   const worker = createWorker(ports, known, { worker: "w-0123456789abcdef", lane, stage });
   const invocation = async (batch: number): Promise<void> => {

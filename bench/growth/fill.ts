@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { defineSchedule } from "../../src/core/define/define-schedule.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { defineSchedule } from "../../src/define/define-schedule.ts";
 
 /**
  * What is kept, so many rows of it for one unit. What a statement reads up to a bound is more than that bound at N already: the
@@ -11,7 +11,7 @@ export const units = { few: 10_000, many: 100_000 };
 /** Days of events and history that are kept. */
 const keptDays = 14;
 
-const template = `'{"to": "ada"}'::jsonb, '\\x00'::bytea`;
+const template = `'{"to": "ada"}'::jsonb`;
 const keptJob = defineJob({ id: "kept-1", run: () => {} });
 const nightly = defineSchedule({ id: "kept", cron: "0 3 * * *", timezone: "Asia/Seoul", run: keptJob });
 const spec = JSON.stringify(nightly.spec("bench", "kept"));
@@ -24,7 +24,7 @@ interface Kept {
   readonly isLive?: true;
 }
 
-const finished = `insert into belfry.job (kind, key, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, max_attempts,
+const finished = `insert into belfry.job (kind, key, payload, lane, state, event_id, due_at, generation, attempt, max_attempts,
     lease_ms, retention_ms, trace, worker, started_at, finished_at, created_at, error_code, error_message, schedule_id, scheduled_for)
   select 'kept-' || n % 20, 'key-' || n, ${template}, case when n % 7 = 0 then 'mail' else 'default' end,
     case when n % 11 = 0 then 'FAILED' when n % 110 = 1 then 'CANCELED' else 'SUCCESS' end::belfry.job_state, 0, t.at, 1, 1, 4, 20000,
@@ -35,7 +35,7 @@ const finished = `insert into belfry.job (kind, key, payload, payload_hash, lane
   cross join lateral (select belfry.now() - (($1 * 14 - n)::float8 / ($1 * 14)) * interval '13 days' as at) t`;
 
 const live = (state: string, more: { count: string; columns: string; values: string }): string =>
-  `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
+  `insert into belfry.job (kind, payload, lane, state, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
     created_at, ${more.columns})
   select 'kept-' || n % 20, ${template}, case when n % 7 = 0 then 'mail' else 'default' end, '${state}', 0, 1, 4, 20000, 2592000000, 't',
     belfry.now(), ${more.values}
@@ -149,9 +149,9 @@ const kept: readonly Kept[] = [
         belfry.now() - interval '1 day', belfry.now() - n::float8 / $1 * interval '13 days'
       from generate_series(1, $1 / 6) n returning id, finished_at, state
     ), tasks as (
-      insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, max_attempts, lease_ms,
+      insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, max_attempts, lease_ms,
         retention_ms, trace, worker, started_at, finished_at, created_at, run_id, task, end_counted, error_code)
-      select 'kept-task', 'null', '\\x00', 'default', case when state = 'FAILED' and n = 2 then 'FAILED' else 'SUCCESS' end::belfry.job_state,
+      select 'kept-task', 'null', 'default', case when state = 'FAILED' and n = 2 then 'FAILED' else 'SUCCESS' end::belfry.job_state,
         0, finished_at, 1, 1, 4, 20000, 2592000000, 't', 'w', finished_at,
         finished_at, finished_at, id, 't' || n, true, case when state = 'FAILED' and n = 2 then 'E1' end
       from runs cross join generate_series(1, 2) n returning id, run_id
@@ -164,9 +164,9 @@ const kept: readonly Kept[] = [
       insert into belfry.run (kind, key, version, state, sealed, total, created_at)
       select 'kept', 'open-' || n, 1, 'RUNNING', true, 2, belfry.now() from generate_series($2 / 8 + 1, $3 / 8) n returning id
     ), tasks as (
-      insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, max_attempts, lease_ms,
+      insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, max_attempts, lease_ms,
         retention_ms, trace, created_at, run_id, task, preds_open, blocked)
-      select 'kept-task', 'null', '\\x00', 'default', 'PENDING', 0, belfry.now() + interval '2 days', 0, 4, 20000, 2592000000, 't',
+      select 'kept-task', 'null', 'default', 'PENDING', 0, belfry.now() + interval '2 days', 0, 4, 20000, 2592000000, 't',
         belfry.now(), id, 't' || n, n - 1, n = 2
       from runs cross join generate_series(1, 2) n returning id, run_id
     ) insert into belfry.edge (from_id, to_id, run_id) select min(id), max(id), run_id from tasks group by run_id`,

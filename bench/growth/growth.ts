@@ -1,9 +1,9 @@
 import type { Pool } from "pg";
 import { z } from "zod";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineGraph } from "../../src/core/define/define-graph.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { createArchiveSource } from "../../src/adapters/postgres/archive-source.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineGraph } from "../../src/define/define-graph.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { createArchiveSource } from "../../src/postgres/archive-source.ts";
 import { archiveTour } from "../../test/postgres/archive-tour.ts";
 import { operationsTour } from "../../test/postgres/operations-tour.ts";
 import { isElsewhere, type Plan, statementNames } from "../../test/postgres/plans.ts";
@@ -105,7 +105,7 @@ async function tourOf(world: World, { round, count }: { round: number; count: nu
   await tour(world.store, world.clock, `round-${round}`);
   // An index still has the rows that the tour ended: how many pages they lie on is no matter of what is kept.
   await world.database.pool.query("vacuum (index_cleanup on) belfry.job");
-  await operationsTour(world.operations);
+  await operationsTour(world.connections);
   await archiveTour(world.connections);
   await writePastDay(world.database.pool, count);
   const source = createArchiveSource(world.connections);
@@ -140,10 +140,7 @@ const app = defineApp({
 /** Each request once, with the statements it caused. @throws Error when one is refused. */
 async function requestsOf(world: World, round: number): Promise<ReadonlyMap<string, Cost>> {
   const values = await placeholders(world.database.pool, round);
-  const api = apiOn(
-    { url: world.database.url, store: () => world.store },
-    { app, lanes, operations: world.operations },
-  );
+  const api = apiOn({ url: world.database.url, store: () => world.store }, { app, lanes });
   const refused: string[] = [];
   const costs = new Map<string, Cost>();
   for (const each of Object.values(requests).flat()) {

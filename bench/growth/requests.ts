@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import type { OperationName } from "../../src/api/document/operations.ts";
+import type { OperationName } from "../../src/api/api.ts";
 
 export interface Asked {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -1,9 +1,9 @@
 import type { PoolClient } from "pg";
-import { type Connections, createPostgresStore, openConnections } from "../../src/adapters/postgres/index.ts";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
-import type { TestClock } from "../../src/adapters/postgres/test-clock.ts";
-import type { Operations } from "../../src/core/ports/operations.ts";
-import type { Store } from "../../src/core/ports/ports.ts";
+import { type Connections, openConnections } from "../../src/postgres/index.ts";
+import { createDatabase } from "../../src/postgres/database.ts";
+import type { TestClock } from "../../src/postgres/test-clock.ts";
+import type { Database as Insight } from "../../src/insight/sql-query.ts";
+import { type TestStore, testStore } from "../../test/support/looks.ts";
 import { type Plan, watchPlans } from "../../test/postgres/plans.ts";
 import type { Database } from "../ground.ts";
 
@@ -13,8 +13,8 @@ type Measured = Pick<Database, "url" | "pool">;
 export interface World {
   readonly database: Measured;
   readonly connections: Connections;
-  readonly store: Store;
-  readonly operations: Operations;
+  readonly store: TestStore;
+  readonly insight: Insight;
   readonly clock: TestClock;
   /** What ran since it was emptied, in order. */
   readonly plans: Plan[];
@@ -30,8 +30,8 @@ export async function openWorld(database: Measured): Promise<World> {
   return {
     database,
     connections,
-    store: createPostgresStore(connections),
-    operations: createOperations(connections),
+    store: testStore(connections),
+    insight: createDatabase(connections),
     clock,
     plans,
     close: () => connections.close(),

@@ -1,20 +1,13 @@
-import { execFileSync } from "node:child_process";
-import { hash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { npmTools } from "../../test/outsider/tools.ts";
 
-const own = fileURLToPath(new URL(".", import.meta.url));
-const cache = fileURLToPath(new URL("../../node_modules/.cache/belfry-peers", import.meta.url));
+/** The folder with the peers in its `node_modules`. @throws Error */
+export const installedPeers = (): Promise<string> => npmTools(fileURLToPath(new URL(".", import.meta.url)));
 
-/** The folder with the peers in its `node_modules`, installed once for each lock file. @throws Error */
-export function installedPeers(): string {
-  const folder = join(cache, hash("sha256", readFileSync(join(own, "package-lock.json"), "utf8")).slice(0, 12));
-  if (existsSync(join(folder, "done"))) return folder;
-  mkdirSync(folder, { recursive: true });
-  for (const name of ["package.json", "package-lock.json"]) cpSync(join(own, name), join(folder, name));
-  const args = ["ci", "--no-audit", "--no-fund", "--ignore-scripts"];
-  execFileSync("npm", args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
-  writeFileSync(join(folder, "done"), "");
-  return folder;
+/** Loads a package of that folder. */
+export async function load<T>(folder: string, name: string): Promise<T> {
+  const file = createRequire(join(folder, "package.json")).resolve(name);
+  return (await import(pathToFileURL(file).href)) as T;
 }

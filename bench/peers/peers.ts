@@ -1,6 +1,4 @@
 import pg from "pg";
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import { type Database, type Ground } from "../ground.ts";
 import { rounds as countedRounds } from "../rounds.ts";
 import { type ContenderName, contenderNames } from "./contender.ts";
@@ -46,8 +44,8 @@ export function planOf(size: number): Plan {
  */
 export async function peers(ground: Ground, size: number, tell: (text: string) => void): Promise<Rounds> {
   const plan = planOf(size);
-  const folder = installedPeers();
-  const sqs = await startSqs();
+  const folder = await installedPeers();
+  const sqs = await ground.sqs();
   const opened: Opened[] = [];
   try {
     const open = async (name: ContenderName): Promise<Opened> => {
@@ -73,7 +71,6 @@ export async function peers(ground: Ground, size: number, tell: (text: string) =
       await process.close();
       await pool.end();
     }
-    sqs.close();
   }
 }
 
@@ -166,10 +163,4 @@ async function emptied({ process, pool, tables }: Opened): Promise<void> {
   await process.ask({ do: "forget" }, "nothing");
   await pool.query(tables.empty);
   await pool.query("vacuum");
-}
-
-async function startSqs(): Promise<{ url: string; close(): void }> {
-  const child = fork(new URL("../sqs-process.ts", import.meta.url));
-  const [url] = (await once(child, "message")) as [string];
-  return { url, close: () => child.disconnect() };
 }

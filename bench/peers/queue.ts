@@ -1,4 +1,5 @@
-import type { Message, Queue } from "../../src/core/ports/ports.ts";
+import type { Message } from "../../src/machine/outbox.ts";
+import type { Queue } from "../../src/machine/ports.ts";
 
 /** A queue in this process: what is put in goes to whichever loop asks first, at most `size` at a time. */
 export interface InProcessQueue<T> {

@@ -113,7 +113,7 @@ async function doneSince(corner: Corner, before: number | null): Promise<number 
   return now === null || before === null ? null : now - before;
 }
 
-async function walBytes(pool: Corner["pool"]): Promise<number> {
+export async function walBytes(pool: Corner["pool"]): Promise<number> {
   const { rows } = await pool.query<{ bytes: string }>("select pg_current_wal_insert_lsn() - '0/0' as bytes");
   return Number(rows[0]?.bytes);
 }

@@ -22,7 +22,7 @@ const belfry: Tables = {
   unfinished: "select exists (select from belfry.job where id > $1 and finished_at is null)",
   done: "select count(*)::int from belfry.job where state = 'SUCCESS'",
   empty: "truncate belfry.job, belfry.lease, belfry.event, belfry.history, belfry.outbox, raw.job",
-  crowd: (pool, rows) => loadCrowd(pool, { future: rows, held: 0, finished: rows }),
+  crowd: loadCrowd,
 };
 
 export const tablesOf: Readonly<Record<ContenderName, Tables>> = {

@@ -1,6 +1,5 @@
-import Table from "cli-table3";
-import pc from "picocolors";
-import type { Mark } from "./marks.ts";
+import { okOr, rowsTable } from "../table.ts";
+import type { Mark } from "./soak.ts";
 
 /** At the end beside the first mark: more is growth. */
 const endRatioMax = 1.2;
@@ -35,35 +34,21 @@ const shownMarksMax = 40;
 /** Two pages: an index that is never larger has no column. */
 const emptyBytesMax = 2 * 8_192;
 
+const head = ["jobs", "jobs/s", "claim p50", "p99 ms", "settle p50", "p99 ms", "WAL B", "kept", "dead"];
+
 /** The table for people: the marks, then the bars. */
 export const soakTable = (marks: readonly Mark[]): string => `${marksTable(marks)}\n${barsTable(marks)}`;
 
-/** Without the bars, which are Belfry's own. */
-export function marksTable(marks: readonly Mark[]): string {
+function marksTable(marks: readonly Mark[]): string {
   const step = Math.ceil(marks.length / shownMarksMax);
   const shown = marks.filter((_, n) => n === 0 || n === marks.length - 1 || n % step === 0);
   const objects = Object.keys(marks[0]?.ofJob ?? {}).filter((name) =>
     marks.some(({ ofJob }) => (ofJob[name] ?? 0) > emptyBytesMax),
   );
   const tables = Object.keys(marks[0]?.tables ?? {});
-  const rows = new Table({
-    head: [
-      "jobs",
-      "jobs/s",
-      "claim p50",
-      "p99 ms",
-      "settle p50",
-      "p99 ms",
-      "WAL B",
-      "kept",
-      "dead",
-      ...objects.map((name) => `${name} MB`),
-      ...tables.map((name) => `all of ${name} MB`),
-    ],
-    style: { head: [], border: [] },
-  });
-  for (const mark of shown)
-    rows.push([
+  return rowsTable(
+    [...head, ...objects.map((name) => `${name} MB`), ...tables.map((name) => `all of ${name} MB`)],
+    shown.map((mark) => [
       mark.jobs.toLocaleString("en-US"),
       Math.round(mark.perSecond),
       ...[mark.claimMs, mark.settleMs].flatMap(({ p50, p99 }) => [p50.toFixed(1), p99.toFixed(1)]),
@@ -72,21 +57,20 @@ export function marksTable(marks: readonly Mark[]): string {
       mark.deadRows,
       ...objects.map((name) => megabytes(mark.ofJob[name])),
       ...tables.map((name) => megabytes(mark.tables[name])),
-    ]);
-  return rows.toString();
+    ]),
+  );
 }
 
-function barsTable(marks: readonly Mark[]): string {
-  const bars = new Table({ head: ["bar", "first", "end", "ratio", ""], style: { head: [], border: [] } });
-  for (const { name, first, end, ratio, pass } of soakVerdicts(marks))
-    bars.push([
+const barsTable = (marks: readonly Mark[]): string =>
+  rowsTable(
+    ["bar", "first", "end", "ratio", ""],
+    soakVerdicts(marks).map(({ name, first, end, ratio, pass }) => [
       name,
       Math.round(first).toLocaleString("en-US"),
       Math.round(end).toLocaleString("en-US"),
       `${ratio.toFixed(2)} x, at most ${endRatioMax}`,
-      pass ? pc.green("ok") : pc.red("missed"),
-    ]);
-  return bars.toString();
-}
+      okOr(pass),
+    ]),
+  );
 
 const megabytes = (bytes = 0): string => (bytes / 2 ** 20).toFixed(1);

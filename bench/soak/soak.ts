@@ -1,26 +1,54 @@
-import type { JobDefinition } from "../../src/core/define/definition.ts";
-import { createClient } from "../../src/core/delivery/enqueue.ts";
-import type { Message, Store } from "../../src/core/ports/ports.ts";
+import type pg from "pg";
+import type { JobDefinition } from "../../src/define/definition.ts";
+import { createClient } from "../../src/run/enqueue.ts";
+import type { Message } from "../../src/machine/outbox.ts";
+import type { Store } from "../../src/machine/store.ts";
 import type { Database, Ground } from "../ground.ts";
 import { inProcessQueue, sendingTo } from "../peers/queue.ts";
+import { walBytes } from "../peers/ring.ts";
 import { noOp, portsWith, recordsOf, workerOf } from "../ports.ts";
-import { type HotTables, layByWork, type Mark, marksOf, type Plan, type Times } from "./marks.ts";
+import { quantile } from "../rounds.ts";
 
-/** A soak of a peer has the same of each. */
-export const workers = 2;
-export const batch = 500;
-export const perCall = 1_000;
+const workers = 2;
+const batch = 500;
+const perCall = 1_000;
 /** Less than a definition may have, so that a row can leave as soon as another comes. */
 const retentionMs = 1;
 /** As a pass prunes. */
 const prunedRowsMax = 1_000;
-/** History and events are kept for their own time, in partitions that are dropped. */
-const hot: HotTables = {
-  schema: "belfry",
-  names: ["job", "lease", "outbox"],
-  job: "job",
-  kept: "select count(*)::int from belfry.job where state = 'SUCCESS'",
-};
+const jobsAStep = 5_000;
+export const jobsAMark = 100_000;
+/** There before the first mark, and kept: a tenth of the whole soak. Fewer would show what lies around beside nothing. */
+export const keptJobs = 1_000_000;
+
+/** What was measured after each 100,000 jobs: times and WAL of these, sizes as they stand then. */
+export interface Mark {
+  readonly jobs: number;
+  readonly kept: number;
+  readonly perSecond: number;
+  readonly claimMs: Quantiles;
+  readonly settleMs: Quantiles;
+  readonly walBytesPerJob: number;
+  /** Of the jobs, by Postgres's own count. */
+  readonly deadRows: number;
+  /** Of each table that every job writes and that is emptied again, with its indexes. */
+  readonly tables: Readonly<Record<string, number>>;
+  /** The heap of the jobs, and each of its indexes. */
+  readonly ofJob: Readonly<Record<string, number>>;
+}
+
+interface Quantiles {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** Of each claim and settle since the last mark, in milliseconds. */
+interface Times {
+  claim: number[];
+  settle: number[];
+}
+
+type Tell = (text: string) => void;
 
 /**
  * Enqueues and works `jobs` by the real store and workers at full speed while as many rows leave as come: `kept` jobs are worked
@@ -29,23 +57,41 @@ const hot: HotTables = {
  */
 export async function soak(
   ground: Pick<Ground, "database">,
-  plan: Plan,
-  tell: (text: string) => void,
+  plan: { readonly jobs: number; readonly kept: number; readonly jobsAMark: number },
+  tell: Tell,
 ): Promise<readonly Mark[]> {
   const database = await ground.database();
+  const { pool } = database;
   const times: Times = { claim: [], settle: [] };
   const { pruner, work, close } = openLoad(database, times);
-  const load = {
-    pool: database.pool,
-    hot,
-    times,
-    keepsExactly: true,
-    lay: (rows: number) => layByWork(rows, work, tell),
-    turn: async (count: number) => void (await Promise.all([work(count), prune(pruner, count)])),
-  };
-  const marks = await marksOf(load, plan, tell);
+  await layKept(plan.kept, work, tell);
+  const marks: Mark[] = [];
+  const turn = async (count: number): Promise<unknown> => await Promise.all([work(count), prune(pruner, count)]);
+  for (let at = plan.jobsAMark; at <= plan.jobs; at += plan.jobsAMark) {
+    [times.claim, times.settle] = [[], []];
+    const [startedMs, walBefore] = [performance.now(), await walBytes(pool)];
+    await steps(plan.jobsAMark, Math.min(jobsAStep, plan.kept), turn);
+    const perSecond = (plan.jobsAMark * 1_000) / (performance.now() - startedMs);
+    const { kept, ...sizes } = await state(pool);
+    if (kept !== plan.kept) throw new Error(`${kept} kept jobs are there after ${at}, not ${plan.kept}`);
+    const walBytesPerJob = ((await walBytes(pool)) - walBefore) / plan.jobsAMark;
+    const [claimMs, settleMs] = [quantiles(times.claim), quantiles(times.settle)];
+    marks.push({ jobs: at, kept, perSecond, claimMs, settleMs, walBytesPerJob, ...sizes });
+    tell(`${at} of ${plan.jobs} jobs: ${Math.round(perSecond)} a second, claim p99 ${claimMs.p99.toFixed(1)} ms`);
+  }
   await close();
   return marks;
+}
+
+async function layKept(rows: number, work: (count: number) => Promise<unknown>, tell: Tell): Promise<void> {
+  for (let at = 0; at < rows; at += jobsAMark) {
+    await steps(Math.min(jobsAMark, rows - at), jobsAStep, work);
+    tell(`${Math.min(at + jobsAMark, rows)} of ${rows} jobs that are kept`);
+  }
+}
+
+async function steps(jobs: number, most: number, step: (count: number) => Promise<unknown>): Promise<void> {
+  for (let left = jobs; left > 0; left -= most) await step(Math.min(most, left));
 }
 
 /** A queue in this process, two workers and a client, as `bench throughput`; pruning has a connection of its own. */
@@ -100,4 +146,33 @@ async function prune(store: Store, count: number): Promise<void> {
     if (jobs === 0) throw new Error(`pruning found no row with ${left} still to leave`);
     left -= jobs;
   }
+}
+
+const quantiles = (times: readonly number[]): Quantiles => ({ p50: quantile(times, 0.5), p99: quantile(times, 0.99) });
+
+/** History and events are not measured: they are kept for their own time, in partitions that are dropped. */
+async function state(pool: pg.Pool): Promise<Pick<Mark, "kept" | "deadRows" | "tables" | "ofJob">> {
+  const { rows } = await pool.query<{ kept: number; dead: number }>(
+    `select (select count(*)::int from belfry.job where state = 'SUCCESS') as kept,
+       (select n_dead_tup::int from pg_stat_user_tables where relid = 'belfry.job'::regclass) as dead`,
+  );
+  return {
+    kept: rows[0]?.kept ?? 0,
+    deadRows: rows[0]?.dead ?? 0,
+    tables: await bytes(
+      pool,
+      `select relname as name, pg_total_relation_size(oid) as bytes from pg_class
+       where oid = any('{belfry.job,belfry.lease,belfry.outbox}'::regclass[])`,
+    ),
+    ofJob: await bytes(
+      pool,
+      `select c.relname as name, pg_relation_size(c.oid) as bytes from pg_class c where c.oid = 'belfry.job'::regclass
+         or c.oid in (select indexrelid from pg_index where indrelid = 'belfry.job'::regclass) order by c.relkind desc, name`,
+    ),
+  };
+}
+
+async function bytes(pool: pg.Pool, text: string): Promise<Readonly<Record<string, number>>> {
+  const { rows } = await pool.query<{ name: string; bytes: string }>(text);
+  return Object.fromEntries(rows.map((row) => [row.name, Number(row.bytes)]));
 }

@@ -1,6 +1,6 @@
 import { defineApp, defineDataGraph, defineFanOut, defineGraph, defineJob, defineSchedule, sql } from "belfry";
 import { z } from "zod";
-import { booked, openTicket } from "./books.ts";
+import { bookings, openTicket } from "./books.ts";
 import { dayBefore } from "./day.ts";
 import { publish, runTask, statement } from "./services.ts";
 import { routes } from "./routes.ts";
@@ -15,8 +15,8 @@ const settlement = defineGraph({
   input: z.object({ shop: z.string(), day: z.iso.date() }),
   key: ({ shop, day }) => `${day}:${shop}`,
   tasks(task) {
-    const orders = task("orders", { run: ({ input }) => booked("order", input) });
-    const refunds = task("refunds", { run: ({ input }) => booked("refund", input) });
+    const orders = task("orders", { run: ({ input }) => bookings("order", input) });
+    const refunds = task("refunds", { run: ({ input }) => bookings("refund", input) });
     const match = task("match", {
       after: { orders, refunds },
       retry,

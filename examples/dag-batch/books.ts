@@ -16,7 +16,7 @@ const ticket = `
   returning 'T-' || id as ticket`;
 
 /** What we have booked of this kind for the day. */
-export async function booked(kind: "order" | "refund", { shop, day }: ShopDay) {
+export async function bookings(kind: "order" | "refund", { shop, day }: ShopDay) {
   const { rows } = await connected().query<{ rows: number; cents: number }>(total, [shop, day, kind]);
   return rows[0] ?? { rows: 0, cents: 0 };
 }

@@ -1,6 +1,7 @@
+import { buffersMb } from "../server-settings.ts";
 import type { Check, Finding } from "./check.ts";
-import { joined } from "./processes.ts";
-import { at, byId, isObject, ofType, ownFunctions, referred, type Template } from "./template.ts";
+import { joinText } from "./processes.ts";
+import { at, byId, isObject, ofType, ownFunctions, referenceOf, type Template } from "./template.ts";
 
 export const dataChecks: readonly Check[] = [
   {
@@ -43,6 +44,22 @@ export const dataChecks: readonly Check[] = [
         })),
   },
   {
+    id: "sign-in-memory",
+    rule: "a burstable database leaves 300 MiB for sign-in by IAM, taken from its buffers, as AWS advises: or sign-in fails under load",
+    find: (template) =>
+      ofType(template, "AWS::RDS::DBInstance")
+        .filter(({ properties }) => properties["EnableIAMDatabaseAuthentication"] === true)
+        .flatMap(({ id, properties }) => {
+          const instanceClass = String(properties["DBInstanceClass"]);
+          const mb = buffersMb(instanceClass);
+          if (mb === null) return [];
+          if (mb <= 0) return [{ resource: id, detail: `${instanceClass} has too little memory` }];
+          const group = byId(template, referenceOf(properties["DBParameterGroupName"]));
+          const pages = Number(at(group?.properties, "Parameters", "shared_buffers"));
+          return pages <= mb * 128 ? [] : [{ resource: id, detail: `shared_buffers is not at most ${mb} MiB` }];
+        }),
+  },
+  {
     id: "no-password",
     rule: "no password is in a function's or task's configuration: it is fetched or signed at run time",
     find: (template) =>
@@ -75,6 +92,7 @@ export const dataChecks: readonly Check[] = [
       const runners = [
         ...ownFunctions(template).filter(({ id }) => !isMigration(id)),
         ...ofType(template, "AWS::ECS::TaskDefinition"),
+        ...ofType(template, "AWS::ECS::Service"),
         ...ofType(template, "AWS::Events::Rule"),
       ];
       return runners
@@ -86,13 +104,13 @@ export const dataChecks: readonly Check[] = [
 
 /** Where the deployment makes the roles, the API has the one whose connections are limited. */
 function unlimitedApis(template: Template): readonly Finding[] {
-  const urlOf = (fn: unknown): string => joined(at(fn, "Environment", "Variables", "DATABASE_URL"));
+  const urlOf = (fn: unknown): string => joinText(at(fn, "Environment", "Variables", "DATABASE_URL"));
   const makesRoles = ownFunctions(template).some(
     ({ properties }) => at(properties, "Environment", "Variables", "BELFRY_ADMIN_DATABASE_URL") !== undefined,
   );
   if (!makesRoles) return [];
   return ofType(template, "AWS::Lambda::Url").flatMap(({ properties }) => {
-    const fn = byId(template, referred(properties["TargetFunctionArn"]));
+    const fn = byId(template, referenceOf(properties["TargetFunctionArn"]));
     if (fn === null || urlOf(fn.properties).startsWith("postgresql://belfry_api@")) return [];
     return [{ resource: fn.id, detail: `DATABASE_URL ${urlOf(fn.properties)}` }];
   });
@@ -113,7 +131,7 @@ function connections(template: Template): readonly Finding[] {
   const max = at(template.Metadata, "Belfry", "MaxConnections");
   if (typeof max !== "number") return [];
   const byFunction = ofType(template, "AWS::Lambda::EventSourceMapping").map(({ properties }) => {
-    const fn = byId(template, referred(properties["FunctionName"]));
+    const fn = byId(template, referenceOf(properties["FunctionName"]));
     const variables = at(fn?.properties, "Environment", "Variables");
     const pool = Number(at(variables, "BELFRY_POOL_SIZE") ?? 1);
     const lane = at(variables, "BELFRY_LANE");

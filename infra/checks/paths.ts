@@ -1,15 +1,11 @@
-import type { Process } from "./processes.ts";
-import { joined } from "./processes.ts";
-import { at, byId, type Found, isObject, listAt, ofType, referred, type Template } from "./template.ts";
+import { type Process, joinText } from "./processes.ts";
+import { at, byId, type NamedResource, isObject, listAt, ofType, referenceOf, type Template } from "./template.ts";
 
 /** Why there is no path; null where there is one. */
 type Missing = string | null;
 
 const https = 443;
 const postgres = 5432;
-/** Services whose dual-stack names the SDK knows, beside S3 and DynamoDB, which have gateways of their own. */
-const overIpv6 = new Set(["ecs", "events", "kms", "lambda", "secretsmanager", "sns", "sqs", "ssm", "sts"]);
-
 /** What handlers call beside AWS; promised where a subnet has a default route for IPv4. */
 export const internet = "the internet";
 
@@ -31,7 +27,7 @@ export function missingPath(template: Template, process: Process, subnet: string
 
 function byEndpoint(template: Template, process: Process, subnet: string, service: string): Missing {
   const endpoints = ofType(template, "AWS::EC2::VPCEndpoint").filter(({ properties }) =>
-    new RegExp(`\\.${service}(\\.|$)`).test(joined(properties["ServiceName"])),
+    new RegExp(`\\.${service}(\\.|$)`).test(joinText(properties["ServiceName"])),
   );
   if (endpoints.length === 0) return "none";
   const table = tableOf(template, subnet);
@@ -39,18 +35,19 @@ function byEndpoint(template: Template, process: Process, subnet: string, servic
     properties["VpcEndpointType"] === "Interface"
       ? properties["PrivateDnsEnabled"] === true &&
         admits(template, listAt(properties, "SecurityGroupIds"), process, https)
-      : listAt(properties, "RouteTableIds").some((each) => referred(each) === table),
+      : listAt(properties, "RouteTableIds").some((each) => referenceOf(each) === table),
   );
   if (!isReached) return `${endpoints.map(({ id }) => id).join()} is not on the routes of ${subnet}`;
   return leaves(template, process, "CidrIp", https);
 }
 
 function byIpv6(template: Template, process: Process, subnet: string, service: string): Missing {
-  if (!overIpv6.has(service)) return `${service} is not called over it`;
-  if (!process.isDualStack) return "Ipv6AllowedForDualStack or AWS_USE_DUALSTACK_ENDPOINT is not set";
+  if (!process.overIpv6.includes(service)) {
+    return `${service} is not called over it: a handler's clients need AWS_USE_DUALSTACK_ENDPOINT=true of their lane`;
+  }
   if (byId(template, subnet)?.properties["Ipv6CidrBlock"] === undefined) return `${subnet} has no range`;
   const route = routeOf(template, subnet, "DestinationIpv6CidrBlock", "::/0");
-  const gateway = referred(route?.properties["EgressOnlyInternetGatewayId"]);
+  const gateway = referenceOf(route?.properties["EgressOnlyInternetGatewayId"]);
   if (byId(template, gateway) === null) return `${subnet} has no route to an egress-only gateway`;
   return leaves(template, process, "CidrIpv6", https);
 }
@@ -59,8 +56,8 @@ function byIpv4(template: Template, process: Process, subnet: string): Missing {
   const route = routeOf(template, subnet, "DestinationCidrBlock", "0.0.0.0/0");
   if (route === null) return `${subnet} has no default route`;
   const { properties } = route;
-  const nat = byId(template, referred(properties["NatGatewayId"]));
-  const instance = byId(template, referred(properties["InstanceId"]));
+  const nat = byId(template, referenceOf(properties["NatGatewayId"]));
+  const instance = byId(template, referenceOf(properties["InstanceId"]));
   const missing =
     nat !== null
       ? missingAtGateway(template, nat)
@@ -70,30 +67,30 @@ function byIpv4(template: Template, process: Process, subnet: string): Missing {
   return missing ?? leaves(template, process, "CidrIp", https);
 }
 
-function missingAtGateway(template: Template, nat: Found): Missing {
+function missingAtGateway(template: Template, nat: NamedResource): Missing {
   if (nat.properties["AllocationId"] === undefined) return `${nat.id} has no public address`;
-  return missingOutside(template, nat, referred(nat.properties["SubnetId"]));
+  return missingOutside(template, nat, referenceOf(nat.properties["SubnetId"]));
 }
 
-function missingAtInstance(template: Template, process: Process, instance: Found): Missing {
+function missingAtInstance(template: Template, process: Process, instance: NamedResource): Missing {
   const [card] = listAt(instance.properties, "NetworkInterfaces");
   if (at(card, "AssociatePublicIpAddress") !== true) return `${instance.id} has no public address`;
   if (instance.properties["SourceDestCheck"] !== false) return `${instance.id} drops what is not for itself`;
   if (!admits(template, listAt(card, "GroupSet"), process, https)) return `the group of ${instance.id} lets nothing in`;
-  return missingOutside(template, instance, referred(at(card, "SubnetId")));
+  return missingOutside(template, instance, referenceOf(at(card, "SubnetId")));
 }
 
-function missingOutside(template: Template, { id }: Found, subnet: string | null): Missing {
+function missingOutside(template: Template, { id }: NamedResource, subnet: string | null): Missing {
   const route = subnet === null ? null : routeOf(template, subnet, "DestinationCidrBlock", "0.0.0.0/0");
   const missing = missingAtInternet(template, route?.properties["GatewayId"], null);
   return missing === null ? null : `behind ${id} ${missing}`;
 }
 
 function missingAtInternet(template: Template, gateway: unknown, missing: Missing): Missing {
-  const id = referred(gateway);
+  const id = referenceOf(gateway);
   if (byId(template, id) === null) return "the default route leads nowhere";
   const isAttached = ofType(template, "AWS::EC2::VPCGatewayAttachment").some(
-    ({ properties }) => referred(properties["InternetGatewayId"]) === id,
+    ({ properties }) => referenceOf(properties["InternetGatewayId"]) === id,
   );
   return isAttached ? missing : `${id} is attached to no VPC`;
 }
@@ -107,22 +104,22 @@ function missingDatabase(template: Template, process: Process, subnet: string): 
     listAt(server.properties, "VpcSecurityGroupIds"),
   );
   if (!admits(template, groups, process, postgres)) return `the group of ${server.id} does not let it in`;
-  const place = byId(template, referred(server.properties["DBSubnetGroupName"]));
+  const place = byId(template, referenceOf(server.properties["DBSubnetGroupName"]));
   const [there] = listAt(place?.properties, "SubnetIds");
-  const vpcOf = (id: string | null) => referred(byId(template, id)?.properties["VpcId"]);
-  if (vpcOf(referred(there)) !== vpcOf(subnet)) return `${server.id} is in another VPC`;
+  const vpcOf = (id: string | null) => referenceOf(byId(template, id)?.properties["VpcId"]);
+  if (vpcOf(referenceOf(there)) !== vpcOf(subnet)) return `${server.id} is in another VPC`;
   return leaves(template, process, "CidrIp", postgres);
 }
 
 const tableOf = (template: Template, subnet: string): string | null =>
   ofType(template, "AWS::EC2::SubnetRouteTableAssociation")
-    .filter(({ properties }) => referred(properties["SubnetId"]) === subnet)
-    .map(({ properties }) => referred(properties["RouteTableId"]))[0] ?? null;
+    .filter(({ properties }) => referenceOf(properties["SubnetId"]) === subnet)
+    .map(({ properties }) => referenceOf(properties["RouteTableId"]))[0] ?? null;
 
-function routeOf(template: Template, subnet: string, field: string, range: string): Found | null {
+function routeOf(template: Template, subnet: string, field: string, range: string): NamedResource | null {
   const table = tableOf(template, subnet);
   const routes = ofType(template, "AWS::EC2::Route").filter(
-    ({ properties }) => referred(properties["RouteTableId"]) === table && properties[field] === range,
+    ({ properties }) => referenceOf(properties["RouteTableId"]) === table && properties[field] === range,
   );
   return (table === null ? undefined : routes[0]) ?? null;
 }
@@ -144,16 +141,16 @@ function leaves(template: Template, process: Process, field: "CidrIp" | "CidrIpv
 /** Whether one of the groups lets a process in: by its group, or by the range of the VPC. */
 function admits(template: Template, groups: readonly unknown[], process: Process, port: number): boolean {
   return groups.some((value) => {
-    const id = referred(value);
+    const id = referenceOf(value);
     const group = byId(template, id);
     if (group === null) return true;
     const standalone = ofType(template, "AWS::EC2::SecurityGroupIngress")
-      .filter(({ properties }) => referred(properties["GroupId"]) === id)
+      .filter(({ properties }) => referenceOf(properties["GroupId"]) === id)
       .map(({ properties }) => properties);
     return [...listAt(group.properties, "SecurityGroupIngress"), ...standalone].some(
       (rule) =>
         covers(rule, port) &&
-        (process.groups.includes(referred(at(rule, "SourceSecurityGroupId")) ?? "") || isObject(at(rule, "CidrIp"))),
+        (process.groups.includes(referenceOf(at(rule, "SourceSecurityGroupId")) ?? "") || isObject(at(rule, "CidrIp"))),
     );
   });
 }

@@ -1,4 +1,4 @@
-import { at, byId, type Found, listAt, ofType, ownFunctions, referred, type Template } from "./template.ts";
+import { at, byId, type NamedResource, listAt, ofType, ownFunctions, referenceOf, type Template } from "./template.ts";
 
 /** A part of the stack that runs in a subnet and calls others. */
 export interface Process {
@@ -8,27 +8,36 @@ export interface Process {
   readonly groups: readonly string[];
   /** Whether each run has a public IPv4 address. */
   readonly hasAddress: boolean;
-  /** Whether it may use IPv6, and calls AWS's services by the names that have it. */
-  readonly isDualStack: boolean;
+  /** Services that it calls over IPv6, by the names that have it. */
+  readonly overIpv6: readonly string[];
   /** Services that its policies name and its code or its start calls; `database` is Postgres. */
   readonly calls: readonly string[];
 }
+
+/** Services whose dual-stack names the SDK knows, beside S3 and DynamoDB, which have gateways of their own. */
+const dualStackServices = ["ecs", "events", "kms", "lambda", "secretsmanager", "sns", "sqs", "ssm", "sts"];
+/** Those of them that Belfry's code calls itself. */
+const ownClients = ["ecs", "secretsmanager", "sqs", "ssm"];
 
 export const processes = (template: Template): readonly Process[] => [
   ...ownFunctions(template).map((fn) => functionProcess(template, fn)),
   ...taskPlaces(template).map((place) => taskProcess(template, place)),
 ];
 
-function functionProcess(template: Template, { id, properties }: Found): Process {
+function functionProcess(template: Template, { id, properties }: NamedResource): Process {
   const variables = at(properties, "Environment", "Variables");
   return {
     id,
     subnets: idsOf(listAt(properties, "VpcConfig", "SubnetIds")),
     groups: idsOf(listAt(properties, "VpcConfig", "SecurityGroupIds")),
     hasAddress: false,
-    isDualStack:
-      at(properties, "VpcConfig", "Ipv6AllowedForDualStack") === true &&
-      at(variables, "AWS_USE_DUALSTACK_ENDPOINT") === "true",
+    overIpv6:
+      at(properties, "VpcConfig", "Ipv6AllowedForDualStack") !== true
+        ? []
+        : [
+            ...(at(variables, "BELFRY_DUALSTACK") === "true" ? ownClients : []),
+            ...(at(variables, "AWS_USE_DUALSTACK_ENDPOINT") === "true" ? dualStackServices : []),
+          ],
     calls: calls(template, [properties["Role"]], byService),
   };
 }
@@ -39,7 +48,7 @@ const byService = /^(logs|ec2):|^sqs:(ReceiveMessage|DeleteMessage|ChangeMessage
 const noCall = /^iam:PassRole$/;
 
 interface TaskPlace {
-  readonly task: Found;
+  readonly task: NamedResource;
   readonly subnets: readonly string[];
   readonly groups: readonly string[];
   readonly hasAddress: boolean;
@@ -50,7 +59,7 @@ function taskProcess(template: Template, { task, ...place }: TaskPlace): Process
   return {
     ...place,
     id: task.id,
-    isDualStack: false,
+    overIpv6: [],
     // To start, it fetches its image, whose layers are in S3, and opens its log.
     calls: [...new Set([...calls(template, roles, noCall), "ecr", "logs", "s3"])],
   };
@@ -69,7 +78,7 @@ function taskPlaces(template: Template): readonly TaskPlace[] {
     network: at(properties, "NetworkConfiguration", "AwsvpcConfiguration"),
   }));
   const found = [...rules, ...services].flatMap(({ task, network }) => {
-    const definition = byId(template, referred(task));
+    const definition = byId(template, referenceOf(task));
     if (definition === null) return [];
     return [
       {
@@ -89,7 +98,7 @@ function launched(template: Template): readonly TaskPlace[] {
     ownFunctions(template)
       .map(({ properties }) => at(properties, "Environment", "Variables", "BELFRY_TASKS"))
       .filter((value) => value !== undefined)
-      .map((value) => joined(value)),
+      .map((value) => joinText(value)),
   );
   return [...places].flatMap((text) => {
     const place = JSON.parse(text) as Readonly<Record<string, unknown>>;
@@ -108,17 +117,17 @@ function launched(template: Template): readonly TaskPlace[] {
 }
 
 /** A text with the logical ids of what it refers to. */
-export function joined(value: unknown): string {
+export function joinText(value: unknown): string {
   if (typeof value === "string") return value;
   const [separator, parts] = listAt(value, "Fn::Join");
-  if (Array.isArray(parts)) return parts.map((part) => joined(part)).join(String(separator));
-  return referred(value) ?? "";
+  if (Array.isArray(parts)) return parts.map((part) => joinText(part)).join(String(separator));
+  return referenceOf(value) ?? "";
 }
 
 function calls(template: Template, roles: readonly unknown[], left: RegExp): readonly string[] {
-  const ids = new Set(roles.map(referred));
+  const ids = new Set(roles.map(referenceOf));
   const actions = ofType(template, "AWS::IAM::Policy")
-    .filter(({ properties }) => listAt(properties, "Roles").some((role) => ids.has(referred(role))))
+    .filter(({ properties }) => listAt(properties, "Roles").some((role) => ids.has(referenceOf(role))))
     .flatMap(({ properties }) => listAt(properties, "PolicyDocument", "Statement"))
     .filter((statement) => at(statement, "Effect") === "Allow")
     .flatMap((statement) => [at(statement, "Action")].flat().map(String))
@@ -128,4 +137,4 @@ function calls(template: Template, roles: readonly unknown[], left: RegExp): rea
 
 const serviceOf = (prefix: string): string => (prefix === "rds-db" ? "database" : prefix);
 
-const idsOf = (values: readonly unknown[]): readonly string[] => values.flatMap((value) => referred(value) ?? []);
+const idsOf = (values: readonly unknown[]): readonly string[] => values.flatMap((value) => referenceOf(value) ?? []);

@@ -1,11 +1,11 @@
 import type { Check } from "./check.ts";
-import { at, byId, listAt, ofType, referred, type Template } from "./template.ts";
+import { at, byId, listAt, ofType, referenceOf, type Template } from "./template.ts";
 
 const visibilityFactor = 6;
 const receivesMin = 5;
 
 const timeoutOf = (template: Template, mapping: unknown): number | null => {
-  const fn = byId(template, referred(at(mapping, "FunctionName")));
+  const fn = byId(template, referenceOf(at(mapping, "FunctionName")));
   const timeout = fn?.properties["Timeout"];
   return typeof timeout === "number" ? timeout : null;
 };
@@ -16,7 +16,7 @@ export const queueChecks: readonly Check[] = [
     rule: "a queue hides a message at least 6 times as long as its function may run, or a slow batch runs twice",
     find: (template) =>
       ofType(template, "AWS::Lambda::EventSourceMapping").flatMap(({ properties }) => {
-        const queue = byId(template, referred(properties["EventSourceArn"]));
+        const queue = byId(template, referenceOf(properties["EventSourceArn"]));
         const timeout = timeoutOf(template, properties);
         if (queue === null || queue.type !== "AWS::SQS::Queue" || timeout === null) return [];
         const visibility = Number(queue.properties["VisibilityTimeout"] ?? 30);
@@ -30,7 +30,7 @@ export const queueChecks: readonly Check[] = [
     find: (template) => {
       const targets = new Set(ofType(template, "AWS::SQS::Queue").map(({ properties }) => deadLetterId(properties)));
       return ofType(template, "AWS::Lambda::EventSourceMapping").flatMap(({ properties }) => {
-        const queue = byId(template, referred(properties["EventSourceArn"]));
+        const queue = byId(template, referenceOf(properties["EventSourceArn"]));
         if (queue === null || queue.type !== "AWS::SQS::Queue" || targets.has(queue.id)) return [];
         const receives = at(queue.properties, "RedrivePolicy", "maxReceiveCount");
         if (typeof receives === "number" && receives >= receivesMin) return [];
@@ -55,7 +55,7 @@ export const queueChecks: readonly Check[] = [
     rule: "a function that a queue invokes may send to that queue without an end: else Lambda stops it after 16 jobs that enqueue the next one",
     find: (template) =>
       ofType(template, "AWS::Lambda::EventSourceMapping").flatMap(({ properties }) => {
-        const fn = byId(template, referred(properties["FunctionName"]));
+        const fn = byId(template, referenceOf(properties["FunctionName"]));
         const loops = fn?.properties["RecursiveLoop"];
         if (fn === null || loops === "Allow") return [];
         return [{ resource: fn.id, detail: `RecursiveLoop ${JSON.stringify(loops) ?? "left out: Terminate"}` }];
@@ -74,4 +74,4 @@ export const queueChecks: readonly Check[] = [
 ];
 
 const deadLetterId = (properties: unknown): string | null =>
-  referred(at(properties, "RedrivePolicy", "deadLetterTargetArn"));
+  referenceOf(at(properties, "RedrivePolicy", "deadLetterTargetArn"));

@@ -7,7 +7,7 @@ export const reachChecks: readonly Check[] = [
   {
     id: "reachability",
     rule: "each function and task reaches every service that its policies name and the database, from each of its subnets",
-    find: (template) => decided(template).findings,
+    find: (template) => reachOf(template).findings,
   },
   {
     id: "boot-signal",
@@ -33,7 +33,7 @@ export interface Reach {
   readonly undecided: readonly string[];
 }
 
-export function decided(template: Template): Reach {
+export function reachOf(template: Template): Reach {
   const all = processes(template);
   const paths = all.flatMap((process) =>
     process.subnets

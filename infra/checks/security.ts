@@ -1,5 +1,5 @@
 import type { Check } from "./check.ts";
-import { at, isObject, listAt, ofType, referred, type Template } from "./template.ts";
+import { at, isObject, listAt, ofType, referenceOf, type Template } from "./template.ts";
 
 export const securityChecks: readonly Check[] = [
   {
@@ -86,7 +86,7 @@ function statements(template: Template): readonly { id: string; statement: unkno
 /** What rules and tasks take their roles by. ECS's own role of a task, which fetches its image, is not among them. */
 function takenFor(template: Template): readonly { id: string; trust: unknown }[] {
   const ofTasks = new Set(
-    ofType(template, "AWS::ECS::TaskDefinition").map(({ properties }) => referred(properties["TaskRoleArn"])),
+    ofType(template, "AWS::ECS::TaskDefinition").map(({ properties }) => referenceOf(properties["TaskRoleArn"])),
   );
   return ofType(template, "AWS::IAM::Role").flatMap(({ id, properties }) =>
     listAt(properties, "AssumeRolePolicyDocument", "Statement")

@@ -1,11 +1,21 @@
 import type { Check, Finding } from "./check.ts";
-import { at, byId, type Found, isObject, listAt, ofType, ownFunctions, referred, type Template } from "./template.ts";
+import {
+  at,
+  byId,
+  type NamedResource,
+  isObject,
+  listAt,
+  ofType,
+  ownFunctions,
+  referenceOf,
+  type Template,
+} from "./template.ts";
 
 const stopSeconds = { min: 30, max: 120 };
 const staleSecondsMax = 300;
 const retriesMax = 10;
 
-const containers = (task: Found): readonly unknown[] => listAt(task.properties, "ContainerDefinitions");
+const containers = (task: NamedResource): readonly unknown[] => listAt(task.properties, "ContainerDefinitions");
 
 export const taskChecks: readonly Check[] = [
   {
@@ -75,13 +85,12 @@ export const taskChecks: readonly Check[] = [
       const offered = ofType(template, "AWS::ECS::ClusterCapacityProviderAssociations").flatMap(({ properties }) =>
         listAt(properties, "CapacityProviders"),
       );
-      return targets(template).flatMap(({ rule, target }) => {
-        const asked = listAt(target, "EcsParameters", "CapacityProviderStrategy");
-        const missing = asked.map((each) => at(each, "CapacityProvider")).filter((name) => !offered.includes(name));
-        const both = asked.length > 0 && at(target, "EcsParameters", "LaunchType") !== undefined;
+      return starters(template).flatMap(({ id, strategy, launchType }) => {
+        const missing = strategy.map((each) => at(each, "CapacityProvider")).filter((name) => !offered.includes(name));
+        const both = strategy.length > 0 && launchType !== undefined;
         return [
-          ...missing.map((name) => ({ resource: rule.id, detail: `no cluster has ${String(name)}` })),
-          ...(both ? [{ resource: rule.id, detail: "LaunchType beside CapacityProviderStrategy" }] : []),
+          ...missing.map((name) => ({ resource: id, detail: `no cluster has ${String(name)}` })),
+          ...(both ? [{ resource: id, detail: "LaunchType beside CapacityProviderStrategy" }] : []),
         ];
       });
     },
@@ -90,25 +99,34 @@ export const taskChecks: readonly Check[] = [
     id: "tagged-tasks",
     rule: "a task gets the tags of its definition, or the bill does not say which stage it was",
     find: (template) =>
-      targets(template)
-        .filter(({ target }) => at(target, "EcsParameters") !== undefined)
-        .filter(({ target }) => at(target, "EcsParameters", "PropagateTags") !== "TASK_DEFINITION")
-        .map(({ rule }) => ({ resource: rule.id, detail: "PropagateTags is not TASK_DEFINITION" })),
+      starters(template)
+        .filter(({ tags }) => tags !== "TASK_DEFINITION")
+        .map(({ id }) => ({ resource: id, detail: "PropagateTags is not TASK_DEFINITION" })),
   },
   {
     id: "public-address",
     rule: "a task in a public subnet has a public address, or it cannot reach AWS",
     find: (template) =>
-      targets(template).flatMap(({ rule, target }) => {
-        const network = at(target, "EcsParameters", "NetworkConfiguration", "AwsVpcConfiguration");
-        const isPublic = listAt(network, "Subnets").some((subnet) => isPublicSubnet(template, referred(subnet)));
+      starters(template).flatMap(({ id, network }) => {
+        const isPublic = listAt(network, "Subnets").some((subnet) => isPublicSubnet(template, referenceOf(subnet)));
         if (!isPublic || at(network, "AssignPublicIp") === "ENABLED") return [];
-        return [{ resource: rule.id, detail: "AssignPublicIp is not ENABLED" }];
+        return [{ resource: id, detail: "AssignPublicIp is not ENABLED" }];
       }),
+  },
+  {
+    id: "service-start",
+    rule: "a service whose task cannot start fails its deployment: without a circuit breaker CloudFormation waits for hours",
+    find: (template) =>
+      ofType(template, "AWS::ECS::Service")
+        .filter(({ properties }) => {
+          const breaker = at(properties, "DeploymentConfiguration", "DeploymentCircuitBreaker");
+          return at(breaker, "Enable") !== true || at(breaker, "Rollback") !== true;
+        })
+        .map(({ id }) => ({ resource: id, detail: "no DeploymentCircuitBreaker that rolls back" })),
   },
 ];
 
-function reportsEnds({ properties }: Found): boolean {
+function reportsEnds({ properties }: NamedResource): boolean {
   const pattern = properties["EventPattern"];
   const isOfTasks =
     listAt(pattern, "source").includes("aws.ecs") && listAt(pattern, "detail", "clusterArn").length === 1;
@@ -117,10 +135,38 @@ function reportsEnds({ properties }: Found): boolean {
 
 const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-const targets = (template: Template): readonly { rule: Found; target: unknown }[] =>
+const targets = (template: Template): readonly { rule: NamedResource; target: unknown }[] =>
   ofType(template, "AWS::Events::Rule").flatMap((rule) =>
     listAt(rule.properties, "Targets").map((target) => ({ rule, target })),
   );
+
+interface Starter {
+  readonly id: string;
+  readonly network: unknown;
+  readonly strategy: readonly unknown[];
+  readonly launchType: unknown;
+  readonly tags: unknown;
+}
+
+/** What starts tasks: targets of rules, and services. */
+const starters = (template: Template): readonly Starter[] => [
+  ...targets(template)
+    .filter(({ target }) => at(target, "EcsParameters") !== undefined)
+    .map(({ rule, target }) => ({
+      id: rule.id,
+      network: at(target, "EcsParameters", "NetworkConfiguration", "AwsVpcConfiguration"),
+      strategy: listAt(target, "EcsParameters", "CapacityProviderStrategy"),
+      launchType: at(target, "EcsParameters", "LaunchType"),
+      tags: at(target, "EcsParameters", "PropagateTags"),
+    })),
+  ...ofType(template, "AWS::ECS::Service").map(({ id, properties }) => ({
+    id,
+    network: at(properties, "NetworkConfiguration", "AwsvpcConfiguration"),
+    strategy: listAt(properties, "CapacityProviderStrategy"),
+    launchType: properties["LaunchType"],
+    tags: properties["PropagateTags"],
+  })),
+];
 
 function architectures(template: Template): readonly Finding[] {
   const functions = ownFunctions(template).map(({ id, properties }) => ({
@@ -139,9 +185,9 @@ function architectures(template: Template): readonly Finding[] {
 function isPublicSubnet(template: Template, id: string | null): boolean {
   if (id === null || byId(template, id) === null) return false;
   const tables = ofType(template, "AWS::EC2::SubnetRouteTableAssociation")
-    .filter(({ properties }) => referred(properties["SubnetId"]) === id)
-    .map(({ properties }) => referred(properties["RouteTableId"]));
+    .filter(({ properties }) => referenceOf(properties["SubnetId"]) === id)
+    .map(({ properties }) => referenceOf(properties["RouteTableId"]));
   return ofType(template, "AWS::EC2::Route").some(
-    ({ properties }) => isObject(properties["GatewayId"]) && tables.includes(referred(properties["RouteTableId"])),
+    ({ properties }) => isObject(properties["GatewayId"]) && tables.includes(referenceOf(properties["RouteTableId"])),
   );
 }

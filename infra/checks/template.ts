@@ -14,24 +14,24 @@ export interface TemplateResource {
   readonly Metadata?: Readonly<Record<string, unknown>>;
 }
 
-export interface Found {
+export interface NamedResource {
   readonly id: string;
   readonly type: string;
   readonly properties: Readonly<Record<string, unknown>>;
   readonly dependsOn: readonly string[];
 }
 
-export const ofType = (template: Template, type: string): readonly Found[] =>
+export const ofType = (template: Template, type: string): readonly NamedResource[] =>
   Object.entries(template.Resources)
     .filter(([, resource]) => resource.Type === type)
     .map(([id, resource]) => found(id, resource));
 
-export function byId(template: Template, id: string | null): Found | null {
+export function byId(template: Template, id: string | null): NamedResource | null {
   const resource = id === null ? undefined : template.Resources[id];
   return resource === undefined || id === null ? null : found(id, resource);
 }
 
-const found = (id: string, { Type: type, Properties, DependsOn = [] }: TemplateResource): Found => ({
+const found = (id: string, { Type: type, Properties, DependsOn = [] }: TemplateResource): NamedResource => ({
   id,
   type,
   properties: Properties ?? {},
@@ -57,7 +57,7 @@ export function apart(template: Template): readonly Template[] {
 }
 
 /** What a `Ref` or `Fn::GetAtt` names; null for anything else. */
-export function referred(value: unknown): string | null {
+export function referenceOf(value: unknown): string | null {
   if (!isObject(value)) return null;
   if (typeof value["Ref"] === "string") return value["Ref"];
   const attribute = value["Fn::GetAtt"];
@@ -81,7 +81,7 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The functions that run our code, by the variable that all of them have; the library has some of its own. */
-export const ownFunctions = (template: Template): readonly Found[] =>
+export const ownFunctions = (template: Template): readonly NamedResource[] =>
   ofType(template, "AWS::Lambda::Function").filter(
     ({ properties }) => at(properties, "Environment", "Variables", "BELFRY_STAGE") !== undefined,
   );

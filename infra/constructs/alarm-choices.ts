@@ -57,7 +57,7 @@ export interface AlarmChoices {
   readonly deadLetters: Choice;
   /** Seconds that the oldest message of a lane waits, beyond the dispatch window and the time its function may take. Warn. */
   readonly oldestMessageSeconds: Choice;
-  /** Wakes that started no task. Warn. */
+  /** Wakes in 5 minutes that started no task. Warn. */
   readonly lostWakes: Choice;
   /** Invocations by a rule in 5 minutes that EventBridge could not make. Warn. */
   readonly failedInvocations: Choice;
@@ -83,12 +83,18 @@ export interface AlarmChoices {
   readonly lostEvents: Choice;
   /** Tasks of jobs, schedules or passes that run longer than any job and any pass may. Warn. */
   readonly endlessTasks: Choice;
-  /** Percent of the database's disk that is free, where RDS gives a fixed one. Page. */
+  /** Percent of the database's disk that is free, where RDS gives a fixed one; at 10 it adds disk. Warn, page where it may not. */
   readonly freeStoragePercent: Choice;
+  /** Percent of it that is free after RDS should have added disk. Page. */
+  readonly fullStoragePercent: Choice;
   /** Percent of `max_connections` that are in use, for 15 minutes. Page. */
   readonly connectionsPercent: Choice;
   /** Megabytes of memory that the database has left, for 15 minutes. Warn. */
   readonly freeMemoryMb: Choice;
+  /** Megabytes that the database swapped out, for 15 minutes. Warn. */
+  readonly swapMb: Choice;
+  /** Sign-ins by IAM in 5 minutes that failed. Warn. */
+  readonly failedSignIns: Choice;
   /** Percent of the database's CPU, for 30 minutes. Warn. */
   readonly cpuPercent: Choice;
   /** CPU credits that a burstable database has left, for 4 hours: a new one begins with none. Warn. */
@@ -97,8 +103,6 @@ export interface AlarmChoices {
   readonly capacityPercent: Choice;
   /** Transaction ids in use, of 2,147,483,647. Page. */
   readonly transactionIds: Choice;
-  /** Seconds that a replica is behind, where there is one. Warn. */
-  readonly replicaLagSeconds: Choice;
   /** Failed status checks of the NAT instance, or connections that the NAT gateway could not make. Page. */
   readonly wayOutFailures: Choice;
 }
@@ -147,18 +151,23 @@ export const usualAlarms: AlarmChoices = {
   lostEvents: 0,
   endlessTasks: 0,
   freeStoragePercent: 20,
+  fullStoragePercent: 7,
   connectionsPercent: 80,
-  freeMemoryMb: 64,
+  freeMemoryMb: 128,
+  swapMb: 256,
+  failedSignIns: 0,
   cpuPercent: 90,
   cpuCredits: 20,
   capacityPercent: 95,
   transactionIds: 1_000_000_000,
-  replicaLagSeconds: 300,
   wayOutFailures: 0,
 };
 
-/** For passes on spare capacity: one refused wake rings no alarm. */
-export const spotAlarms: AlarmChoices = { ...usualAlarms, schedulerSilentWakes: 4 };
+/**
+ * For passes on spare capacity: a refused wake rings no alarm, four in 5 minutes warn. While it is away one pass in 5 minutes comes
+ * on demand, up to a minute later than the one before, so that the scheduler is silent only after 7.
+ */
+export const spotAlarms: AlarmChoices = { ...usualAlarms, schedulerSilentWakes: 7, lostWakes: 3, failedInvocations: 3 };
 
 /** For a stage without alarms. */
 export const noAlarms: AlarmChoices = Object.fromEntries(

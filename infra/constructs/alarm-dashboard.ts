@@ -34,7 +34,13 @@ export function addDashboard(scope: Construct, maker: AlarmMaker, { lanes, funct
     ),
     new Row(
       graph("Passes", sums("scheduler.lock.acquired", "scheduler.lock.failed", "scheduler.step.failed")),
-      graph("Wakes that were lost", [wakes.lost.metricApproximateNumberOfMessagesVisible({ period: fiveMinutes })]),
+      ...(wakes.lost === null
+        ? []
+        : [
+            graph("Wakes that were lost", [
+              wakes.lost.metricNumberOfMessagesSent({ period: fiveMinutes, statistic: "Sum" }),
+            ]),
+          ]),
       graph(
         "Errors of functions",
         [...functions.workers, functions.api, ...functions.others].map((fn) =>

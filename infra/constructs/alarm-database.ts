@@ -1,35 +1,35 @@
 import { CfnDBInstance } from "aws-cdk-lib/aws-rds";
 import type { Construct } from "constructs";
-import type { Topology } from "../../src/topology.ts";
+import type { Topology } from "../../src/stage/topology.ts";
 import type { AlarmChoices, Choice } from "./alarm-choices.ts";
 import { type AlarmMaker, awsMetric } from "./alarm-maker.ts";
 
 const gb = 1_073_741_824;
 const mb = 1_048_576;
 
-/** Of the instances that RDS made for this deployment: what ends every job when it runs out. */
+/** Of the server that RDS made for this deployment: what ends every job when it runs out. */
 export function addDatabaseAlarms(
   maker: AlarmMaker,
   choices: AlarmChoices,
   { database, topology }: { readonly database: Construct; readonly topology: Topology },
 ): void {
-  const instances = database.node.findAll().filter((part) => part instanceof CfnDBInstance);
-  for (const [index, instance] of instances.entries()) {
-    const rows =
-      instance.sourceDbInstanceIdentifier === undefined ? writer(instance, choices, topology) : replica(choices);
-    for (const row of rows) {
-      const id = `Database${index === 0 ? "" : String(index + 1)}${row.id}`;
-      const metric = awsMetric("AWS/RDS", row.metric, row.statistic, { DBInstanceIdentifier: instance.ref });
-      maker.add(id, row.choice, { ...row, metric });
-    }
+  const [instance] = database.node.findAll().filter((part) => part instanceof CfnDBInstance);
+  if (instance === undefined) return;
+  const { dbClusterIdentifier: cluster } = instance;
+  // Another instance of a cluster may be its writer tomorrow.
+  const of = cluster === undefined ? { DBInstanceIdentifier: instance.ref } : writerOf(cluster);
+  for (const row of rowsOf(instance, choices, topology)) {
+    maker.add(`Database${row.id}`, row.choice, { ...row, metric: awsMetric("AWS/RDS", row.metric, row.statistic, of) });
   }
 }
+
+const writerOf = (cluster: string) => ({ DBClusterIdentifier: cluster, Role: "WRITER" });
 
 interface Row {
   readonly id: string;
   readonly choice: Choice;
   readonly metric: string;
-  readonly statistic: "Minimum" | "Maximum" | "Average";
+  readonly statistic: "Minimum" | "Maximum" | "Average" | "Sum";
   readonly what: string;
   readonly section: string;
   readonly below?: boolean;
@@ -37,12 +37,19 @@ interface Row {
   readonly periods?: number;
 }
 
-function writer(instance: CfnDBInstance, choices: AlarmChoices, { database }: Topology): readonly Row[] {
+function rowsOf(instance: CfnDBInstance, choices: AlarmChoices, { database }: Topology): readonly Row[] {
   const isAurora = instance.dbClusterIdentifier !== undefined;
+  const isServerless = instance.dbInstanceClass === "db.serverless";
   const isBurstable = /^db\.t\d/.test(String(instance.dbInstanceClass));
   const storageBytes = Number(instance.allocatedStorage ?? 0) * gb;
   return [
-    ...(isAurora ? capacity(choices) : storage(choices, storageBytes)),
+    ...(isServerless ? capacity(choices) : []),
+    ...(isAurora
+      ? []
+      : storage(choices, {
+          bytes: storageBytes,
+          grows: (instance.maxAllocatedStorage ?? 0) * gb > storageBytes,
+        })),
     ...(isBurstable ? credits(choices) : []),
     {
       id: "Connections",
@@ -64,6 +71,7 @@ function writer(instance: CfnDBInstance, choices: AlarmChoices, { database }: To
       periods: 3,
       below: true,
     },
+    ...signIns(choices),
     {
       id: "Cpu",
       choice: choices.cpuPercent,
@@ -85,18 +93,50 @@ function writer(instance: CfnDBInstance, choices: AlarmChoices, { database }: To
   ];
 }
 
-const storage = (choices: AlarmChoices, bytes: number): readonly Row[] => [
+/** Sign-in by IAM is the first that fails where memory is short. */
+const signIns = (choices: AlarmChoices): readonly Row[] => [
   {
-    id: "Storage",
-    choice: percentOf(choices.freeStoragePercent, bytes),
-    metric: "FreeStorageSpace",
-    statistic: "Minimum",
-    what: "The database's disk is nearly full (bytes)",
-    section: "database-storage",
-    below: true,
-    page: true,
+    id: "Swap",
+    choice: percentOf(choices.swapMb, 100 * mb),
+    metric: "SwapUsage",
+    statistic: "Maximum",
+    what: "The database swaps (bytes)",
+    section: "database-memory",
+    periods: 3,
+  },
+  {
+    id: "SignIns",
+    choice: choices.failedSignIns,
+    metric: "IamDbAuthConnectionFailure",
+    statistic: "Sum",
+    what: "Sign-ins by IAM fail",
+    section: "database-sign-in",
   },
 ];
+
+/** RDS adds disk below a tenth, unless it did so in the last six hours or is at the limit: only then is it a person's matter. */
+function storage(
+  choices: AlarmChoices,
+  { bytes, grows }: { readonly bytes: number; readonly grows: boolean },
+): readonly Row[] {
+  const free = { metric: "FreeStorageSpace", statistic: "Minimum", section: "database-storage", below: true } as const;
+  return [
+    {
+      ...free,
+      id: "Storage",
+      choice: percentOf(choices.freeStoragePercent, bytes),
+      what: "The database's disk fills up (bytes)",
+      page: !grows,
+    },
+    {
+      ...free,
+      id: "StorageFull",
+      choice: percentOf(choices.fullStoragePercent, bytes),
+      what: "The database's disk is nearly full and RDS did not add any (bytes)",
+      page: true,
+    },
+  ];
+}
 
 const credits = (choices: AlarmChoices): readonly Row[] => [
   {
@@ -121,17 +161,6 @@ const capacity = (choices: AlarmChoices): readonly Row[] => [
     what: "The cluster is at its largest capacity (percent)",
     section: "database-cpu",
     periods: 3,
-  },
-];
-
-const replica = (choices: AlarmChoices): readonly Row[] => [
-  {
-    id: "Lag",
-    choice: choices.replicaLagSeconds,
-    metric: "ReplicaLag",
-    statistic: "Maximum",
-    what: "The replica is behind (seconds)",
-    section: "replica-lag",
   },
 ];
 

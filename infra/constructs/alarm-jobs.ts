@@ -1,4 +1,4 @@
-import type { Topology } from "../../src/topology.ts";
+import type { Topology } from "../../src/stage/topology.ts";
 import type { AlarmChoices, Choice } from "./alarm-choices.ts";
 import type { AlarmMaker } from "./alarm-maker.ts";
 

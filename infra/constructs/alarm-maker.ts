@@ -9,10 +9,11 @@ import {
 } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import type { Construct } from "constructs";
+import type { DeployedStage } from "../../src/stage/deployed-api.ts";
 import type { Choice } from "./alarm-choices.ts";
 import type { Topics } from "./alarm-topics.ts";
 
-/** Of the metrics that our own processes write (`src/adapters/telemetry`). */
+/** Of the metrics that our own processes write (`src/aws/telemetry`). */
 export const ownNamespace = "Belfry";
 const runbook = "docs/runbook.md";
 export const fiveMinutes = Duration.minutes(5);
@@ -32,12 +33,12 @@ export interface AlarmAbout {
 export class AlarmMaker {
   readonly made: Alarm[] = [];
   readonly #scope: Construct;
-  readonly #stage: string;
+  readonly #deployed: DeployedStage;
   readonly #topics: Topics;
 
-  constructor(scope: Construct, { stage, topics }: { readonly stage: string; readonly topics: Topics }) {
+  constructor(scope: Construct, { topics, ...deployed }: DeployedStage & { readonly topics: Topics }) {
     this.#scope = scope;
-    this.#stage = stage;
+    this.#deployed = deployed;
     this.#topics = topics;
   }
 
@@ -61,7 +62,8 @@ export class AlarmMaker {
   /** With the dimensions that every process writes: all of them, or CloudWatch finds nothing. */
   own(name: string, statistic: string, options: { readonly period?: Duration; readonly lane?: string } = {}): Metric {
     const { period = fiveMinutes, lane } = options;
-    const dimensionsMap = { service: "belfry", stage: this.#stage, ...(lane === undefined ? {} : { lane }) };
+    const { system, stage } = this.#deployed;
+    const dimensionsMap = { service: system, stage, ...(lane === undefined ? {} : { lane }) };
     return new Metric({ namespace: ownNamespace, metricName: name, dimensionsMap, statistic, period });
   }
 }

@@ -1,6 +1,6 @@
 import { Duration } from "aws-cdk-lib";
 import { TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
-import type { Topology } from "../../src/topology.ts";
+import type { Topology } from "../../src/stage/topology.ts";
 import type { AlarmChoices } from "./alarm-choices.ts";
 import { type AlarmMaker, inMilliseconds, share } from "./alarm-maker.ts";
 

@@ -1,6 +1,6 @@
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import type { Topology } from "../../src/topology.ts";
+import type { Topology } from "../../src/stage/topology.ts";
 import type { AlarmChoices } from "./alarm-choices.ts";
 import { addDatabaseAlarms } from "./alarm-database.ts";
 import { addFunctionAlarms } from "./alarm-functions.ts";
@@ -16,8 +16,8 @@ import type { Lane } from "./lane.ts";
 export class Alarms extends Construct {
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    const { topology, choices, topics } = props;
-    const maker = new AlarmMaker(this, { stage: topology.stage, topics });
+    const { system, topology, choices, topics } = props;
+    const maker = new AlarmMaker(this, { system, stage: topology.stage, topics });
     addSchedulerAlarms(maker, choices, topology);
     addJobAlarms(maker, choices, topology);
     for (const lane of props.lanes) addQueueAlarms(maker, choices, lane, longestWayMs(topology, lane));
@@ -58,11 +58,14 @@ function addQueueAlarms(maker: AlarmMaker, choices: AlarmChoices, lane: Lane, lo
 
 /** The rules of single schedules have no alarm of their own: what they could not start is in the queue of lost wakes. */
 function addWakeAlarms(maker: AlarmMaker, choices: AlarmChoices, { wakes, lostEvents }: AlarmsProps): void {
-  maker.add("LostWakes", choices.lostWakes, {
-    metric: waitingIn(wakes.lost),
-    what: "Wakes could not start a task",
-    section: "lost-wakes",
-  });
+  if (wakes.lost !== null) {
+    maker.add("LostWakes", choices.lostWakes, {
+      // Those of now: what waits in the queue for a person to read is no fault that goes on.
+      metric: wakes.lost.metricNumberOfMessagesSent({ period: fiveMinutes, statistic: "Sum" }),
+      what: "Wakes could not start a task",
+      section: "lost-wakes",
+    });
+  }
   for (const rule of wakes.rules) {
     maker.add(`FailedInvocations-${rule.node.id}`, choices.failedInvocations, {
       metric: awsMetric("AWS/Events", "FailedInvocations", "Sum", { RuleName: rule.ruleName }),

@@ -2,8 +2,8 @@ import { Aws, CfnOutput, Duration, RemovalPolicy, Validations } from "aws-cdk-li
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { BlockPublicAccess, Bucket, BucketEncryption, StorageClass } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
-import type { ArchiveOptions } from "../../src/stages.ts";
-import type { Topology } from "../../src/topology.ts";
+import type { ArchiveOptions } from "../../src/stage/stages.ts";
+import type { Topology } from "../../src/stage/topology.ts";
 import type { SchedulerTask } from "./scheduler-task.ts";
 
 /** An upload that was begun and never ended is not seen, and is paid for. */
@@ -11,19 +11,20 @@ const uploadDays = 1;
 
 /**
  * The bucket of what was pruned: the stack's own, which outlives it, or one of the user's. Only the scheduler prunes, so only it
- * writes there, below the stage's name; no process of Belfry reads or deletes what is written.
+ * writes there, below the stage's name, in a bucket of the user's below the system's and the stage's; no process of Belfry reads
+ * or deletes what is written.
  */
 export class Archive extends Construct {
   constructor(
     scope: Construct,
     id: string,
     { stage, archive = { format: "ndjson" } }: Topology,
-    scheduler: SchedulerTask,
+    { system, scheduler }: { readonly system: string; readonly scheduler: SchedulerTask },
   ) {
     super(scope, id);
-    const bucket = archive.bucket === undefined ? ownBucket(this, archive).bucketName : archive.bucket;
-    const place = `s3://${bucket}`;
-    const resources = [`arn:${Aws.PARTITION}:s3:::${bucket}/${stage}/*`];
+    const folder = archive.bucket === undefined ? ownBucket(this, archive).bucketName : `${archive.bucket}/${system}`;
+    const place = `s3://${folder}`;
+    const resources = [`arn:${Aws.PARTITION}:s3:::${folder}/${stage}/*`];
     scheduler.role.addToPrincipalPolicy(new PolicyStatement({ actions: ["s3:PutObject"], resources }));
     scheduler.addEnvironment("BELFRY_ARCHIVE", place);
     new CfnOutput(this, "Place", { value: `${place}/${stage}` });

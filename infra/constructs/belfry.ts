@@ -1,9 +1,10 @@
-import { CfnDeletionPolicy, CfnResource, Stack, Tags, Token, Validations } from "aws-cdk-lib";
+import { Stack, Validations } from "aws-cdk-lib";
 import { Cluster, type ContainerImage, ContainerInsights, type ICluster } from "aws-cdk-lib/aws-ecs";
-import { type IManagedPolicy, type IGrantable, PermissionsBoundary } from "aws-cdk-lib/aws-iam";
+import type { IGrantable, IManagedPolicy } from "aws-cdk-lib/aws-iam";
 import type { Function } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import type { Topology } from "../../src/topology.ts";
+import type { SchedulerKind } from "../../src/stage/stages.ts";
+import type { Topology } from "../../src/stage/topology.ts";
 import { bundledRelease, type Release } from "../bundled-release.ts";
 import type { Database } from "./database.ts";
 import { Alarms } from "./alarms.ts";
@@ -15,12 +16,15 @@ import { Archive } from "./archive.ts";
 import { createDatabase, type DatabaseProps, smallDatabase } from "./database-choice.ts";
 import { DeadLetterDrain } from "./dead-letter-drain.ts";
 import { FargateJobs } from "./fargate-jobs.ts";
+import { finish } from "./finish.ts";
 import { HttpApi } from "./http-api.ts";
 import { Lane } from "./lane.ts";
 import { LockTable } from "./lock-table.ts";
 import { Migration } from "./migration.ts";
 import { Network, type NetworkProps } from "./network.ts";
+import { requireWhatProtectedNeeds } from "./protection.ts";
 import { SchedulerTask } from "./scheduler-task.ts";
+import { refuseTwin, systemOf } from "./system.ts";
 import type { Fakes } from "./fakes.ts";
 import type { FunctionShare } from "./vpc-function.ts";
 
@@ -28,11 +32,16 @@ import type { FunctionShare } from "./vpc-function.ts";
 export interface BelfryProps {
   /** Of belfry.config.ts. */
   readonly stage: string;
+  /**
+   * Distinguishes systems that have a stage of one name in one account and region: in metrics, in paths of parameters and in
+   * outputs. Letters, digits and hyphens. Default: the name of the stack. A change begins all metrics again.
+   */
+  readonly system?: string;
   /** The project's folder. Default: the nearest belfry.config.ts from the working folder. */
   readonly project?: string;
   /** Default: `{ kind: "small", ipv4: "none" }`. */
   readonly network?: NetworkProps;
-  /** Default: one small RDS instance in one zone, backed up for 7 days and protected from deletion. */
+  /** Default: one small RDS instance in one zone, backed up for 7 days, and protected from deletion as its stack is. */
   readonly database?: DatabaseProps;
   /** A threshold or `none` for each alarm. Default: `usualAlarms`. */
   readonly alarms?: AlarmChoices;
@@ -40,7 +49,15 @@ export interface BelfryProps {
   readonly topics?: Topics;
   /** Who receives them. Left out: subscribe later; each synthesis warns of it. */
   readonly subscribers?: Subscribers;
-  /** Whether passes run on spare capacity, which a cluster of your own must have too. Default false. */
+  /**
+   * `each-minute`: a rule starts the scheduler's task each minute. `service`: one task runs all the time, which is cheaper where
+   * AWS Config records network interfaces. Two at once do no harm, because the lock lets one work. Default `each-minute`.
+   */
+  readonly scheduler?: SchedulerKind;
+  /**
+   * Whether passes run on spare capacity, which a cluster of your own must have too, with one on demand each 5 minutes, or 10
+   * beside a service. Take `spotAlarms` with it. Default false.
+   */
   readonly spotPasses?: boolean;
   /** Where tasks run. Default: a cluster of its own. */
   readonly cluster?: ICluster;
@@ -72,11 +89,14 @@ interface AlarmedParts {
 
 /**
  * One stage of a project, for any stack. Its code is checked and bundled by `belfry bundle` in a process of its own, so a
- * CDK app may be CommonJS or run on any Node that the CDK supports. @throws Error with what `belfry check` says.
+ * CDK app may be CommonJS or run on any Node that the CDK supports. A stack with termination protection must have
+ * subscribers. @throws Error with what `belfry check` says, or what a protected stack lacks.
  * @beta
  */
 export class Belfry extends Construct {
   readonly lanes: readonly Lane[];
+  /** @internal */
+  readonly system: string;
   /** @internal */
   readonly scheduler: SchedulerTask;
   /** @internal */
@@ -95,16 +115,18 @@ export class Belfry extends Construct {
     const release = props.release ?? bundledRelease(this, props);
     const { topology, code } = release;
     this.topology = topology;
-    const { stage, logRetentionDays } = topology;
+    this.system = systemOf(this, props.system);
+    const { system } = this;
+    refuseTwin(this, (each) => each instanceof Belfry);
+    requireWhatProtectedNeeds(this, topology, props);
+    const { logRetentionDays } = topology;
     const image = props.image ?? release.image;
-    const given = props.network ?? { kind: "small", ipv4: "none" };
-    const network = new Network(this, "Network", { network: given, stage, logRetentionDays });
-    const database = createDatabase(this, "Database", { database: props.database ?? smallDatabase, network, topology });
+    const { network, database } = this.#ground(props);
     const locks = new LockTable(this, "Locks");
     this.lanes = topology.lanes.map((lane) => new Lane(this, `Lane-${lane.name}`, { lane, topology }));
     const fakes = props.fakes?.(this) ?? null;
     const environment = {
-      ...sharedEnvironment(this, topology, this.lanes, locks),
+      ...sharedEnvironment(this, locks),
       ...fakes?.environment,
     };
     const share: FunctionShare = { network, database, logRetentionDays, environment };
@@ -115,7 +137,7 @@ export class Belfry extends Construct {
       share,
       code: code.functions["dead-letter"],
     });
-    this.api = new HttpApi(this, "Http", { share, code: code.functions.api, topology });
+    this.api = new HttpApi(this, "Http", { share, code: code.functions.api, topology, system });
     const isSpot = props.spotPasses ?? false;
     const cluster = props.cluster ?? ownCluster(this, network, isSpot);
     this.scheduler = new SchedulerTask(this, "Scheduler", {
@@ -125,15 +147,16 @@ export class Belfry extends Construct {
       cluster,
       image,
       isSpot,
+      kind: props.scheduler ?? "each-minute",
       environment: { ...environment, BELFRY_POOL_SIZE: String(topology.database.poolPerSchedulerTask) },
       lanes: this.lanes,
     });
-    if (topology.archive !== undefined) new Archive(this, "Archive", topology, this.scheduler);
+    if (topology.archive !== undefined) new Archive(this, "Archive", topology, this);
     this.#allow(locks, { workers, senders: [drain.function, this.api.function, this.scheduler.role] }, topology);
     this.jobs = this.#fargateJobs({ ...release, image }, { share, cluster, locks, workers });
-    const targets = fakes?.addTask({ share, cluster, stage, api: this.api });
+    const targets = fakes?.addTask({ share, cluster, stage: topology.stage, api: this.api });
     // Their seeds run before the first job.
-    if (targets !== undefined) for (const rule of this.scheduler.rules) rule.node.addDependency(targets);
+    if (targets !== undefined) for (const each of this.scheduler.starters) each.node.addDependency(targets);
     const migration = new Migration(this, "Migration", {
       share,
       code: code.functions.migrate,
@@ -150,9 +173,17 @@ export class Belfry extends Construct {
       ...(fakes === null ? [] : [fakes]),
     ]);
     this.#alarm(props, { drain, workers, migration, database, network });
-    decorate(this, props);
-    releaseOnFailedCreate(this);
-    describe(this);
+    finish(this, topology, props);
+  }
+
+  /** What a stage stands on. */
+  #ground(props: BelfryProps): { readonly network: Network; readonly database: Database } {
+    const { topology, system } = this;
+    const { stage, logRetentionDays } = topology;
+    const given = props.network ?? { kind: "small", ipv4: "none" };
+    const network = new Network(this, "Network", { network: given, system, stage, logRetentionDays });
+    const chosen = props.database ?? smallDatabase;
+    return { network, database: createDatabase(this, "Database", { database: chosen, network, topology, system }) };
   }
 
   #alarm(props: BelfryProps, parts: AlarmedParts): void {
@@ -163,6 +194,7 @@ export class Belfry extends Construct {
     // A team's own topic may not take what RDS sends.
     if (props.topics === undefined && database instanceof Construct) addDatabaseEvents(this, database, topics.warn);
     new Alarms(this, "Alarms", {
+      system: this.system,
       topology: this.topology,
       choices: props.alarms ?? usualAlarms,
       topics,
@@ -234,23 +266,20 @@ export class Belfry extends Construct {
   }
 }
 
-const runningTypes = new Set(["AWS::Lambda::Function", "AWS::Events::Rule", "AWS::ECS::TaskDefinition"]);
+const runningTypes = /^AWS::(Lambda::Function|Events::Rule|ECS::(TaskDefinition|Service))$/;
 
 const runs = (scope: Construct): readonly Construct[] =>
-  scope.node.findAll().filter((each) => "cfnResourceType" in each && runningTypes.has(String(each.cfnResourceType)));
+  scope.node.findAll().filter((each) => "cfnResourceType" in each && runningTypes.test(String(each.cfnResourceType)));
 
-function sharedEnvironment(
-  scope: Construct,
-  topology: Topology,
-  lanes: readonly Lane[],
-  locks: LockTable,
-): Readonly<Record<string, string>> {
+function sharedEnvironment(belfry: Belfry, locks: LockTable): Readonly<Record<string, string>> {
+  const { topology, lanes, system } = belfry;
   // A job of one lane may enqueue for any other.
   const urls = Object.fromEntries(lanes.map((lane) => [lane.name, lane.queue.queueUrl]));
   return {
     BELFRY_STAGE: topology.stage,
+    BELFRY_SYSTEM: system,
     ...(topology.cell === undefined ? {} : { BELFRY_CELL: String(topology.cell) }),
-    BELFRY_QUEUE_URLS: Stack.of(scope).toJsonString(urls),
+    BELFRY_QUEUE_URLS: Stack.of(belfry).toJsonString(urls),
     BELFRY_LOCK_TABLE: locks.table.tableName,
   };
 }
@@ -266,35 +295,4 @@ function ownCluster(scope: Construct, network: Network, hasSpot: boolean): IClus
     reason: "The task reports its own metrics; container insights would cost more than the task.",
   });
   return cluster as ICluster;
-}
-
-/** What the checks of the template cannot read from its resources. */
-function describe(belfry: Belfry): void {
-  const { database } = belfry.topology;
-  const stack = Stack.of(belfry);
-  const others = stack.templateOptions.metadata?.["Belfry"] as object | undefined;
-  stack.addMetadata("Belfry", {
-    ...others,
-    [belfry.node.path]: {
-      MaxConnections: database.maxConnections,
-      ApiConnections: database.apiConnections,
-      ...(Token.isUnresolved(stack.region) ? {} : { Region: stack.region }),
-    },
-  });
-}
-
-/** What a stack leaves behind when it goes is deleted all the same when the deployment that makes it fails. */
-function releaseOnFailedCreate(belfry: Belfry): void {
-  for (const each of belfry.node.findAll()) {
-    if (!(each instanceof CfnResource) || each.cfnOptions.deletionPolicy !== CfnDeletionPolicy.RETAIN) continue;
-    each.cfnOptions.deletionPolicy = CfnDeletionPolicy.RETAIN_EXCEPT_ON_CREATE;
-  }
-}
-
-function decorate(belfry: Belfry, { permissionsBoundary, tags = {} }: BelfryProps): void {
-  for (const [name, value] of Object.entries({ "belfry:stage": belfry.topology.stage, ...tags })) {
-    // CloudFormation documents tags of dashboards, but the registry schema that validators use refuses them.
-    Tags.of(belfry).add(name, value, { excludeResourceTypes: ["AWS::CloudWatch::Dashboard"] });
-  }
-  if (permissionsBoundary !== undefined) PermissionsBoundary.of(belfry).apply(permissionsBoundary);
 }

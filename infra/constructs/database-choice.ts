@@ -1,6 +1,6 @@
 import type { Construct } from "constructs";
-import type { Topology } from "../../src/topology.ts";
-import { type AuroraServerlessProps, makeAurora } from "./aurora-serverless.ts";
+import type { Topology } from "../../src/stage/topology.ts";
+import { type AuroraProps, type AuroraServerlessProps, makeAurora } from "./aurora.ts";
 import type { Database } from "./database.ts";
 import { ExistingDatabase, type ExistingDatabaseProps } from "./existing-database.ts";
 import type { Network } from "./network.ts";
@@ -10,27 +10,32 @@ import { makeInstance, type RdsInstanceProps } from "./rds-instance.ts";
 /** Which Postgres a deployment has. Belfry is the only user of one that it makes. @beta */
 export type DatabaseProps =
   | ({ readonly kind: "instance" } & RdsInstanceProps)
+  | ({ readonly kind: "aurora" } & AuroraProps)
   | ({ readonly kind: "aurora-serverless" } & AuroraServerlessProps)
   | ({ readonly kind: "existing" } & ExistingDatabaseProps);
 
 /** One zone, one small instance: what fits a team that begins. */
 export const smallDatabase = {
   kind: "instance",
-  instanceClass: "db.t4g.micro",
+  instanceClass: "db.t4g.small",
   storageGb: 20,
   maxStorageGb: 100,
   multiAz: false,
   backupDays: 7,
   onDelete: "snapshot",
-  deletionProtection: true,
 } as const satisfies DatabaseProps;
 
 export function createDatabase(
   scope: Construct,
   id: string,
-  props: { readonly database: DatabaseProps; readonly network: Network; readonly topology: Topology },
+  props: {
+    readonly database: DatabaseProps;
+    readonly network: Network;
+    readonly topology: Topology;
+    readonly system: string;
+  },
 ): Database {
-  const { database, network, topology } = props;
+  const { database, network, topology, system } = props;
   const { stage } = topology;
   const { maxConnections } = topology.database;
   if (network.kind === "by-parameters" && database.kind !== "existing") {
@@ -38,7 +43,7 @@ export function createDatabase(
       `database.kind is "${database.kind}": with network "by-parameters" it must be "existing", or pass the VPC itself (network.kind "existing")`,
     );
   }
-  if (database.kind === "existing") return new ExistingDatabase(scope, id, { ...database, network, stage });
+  if (database.kind === "existing") return new ExistingDatabase(scope, id, { ...database, network, system, stage });
   return new RdsDatabase(scope, id, {
     network,
     maxConnections,

@@ -1,7 +1,7 @@
 import { Stack } from "aws-cdk-lib";
 import type { Code, Function } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import type { Topology } from "../../src/topology.ts";
+import type { Topology } from "../../src/stage/topology.ts";
 import type { Lane } from "./lane.ts";
 import { addQueueSource } from "./queue-source.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";

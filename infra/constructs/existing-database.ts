@@ -3,16 +3,17 @@ import { type ISecurityGroup, SecurityGroup } from "aws-cdk-lib/aws-ec2";
 import type { IGrantable } from "aws-cdk-lib/aws-iam";
 import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
+import type { DeployedStage } from "../../src/stage/deployed-api.ts";
 import type { Database } from "./database.ts";
-import type { Network } from "./network.ts";
+import { type Network, parameterPath } from "./network.ts";
 
 /** A field that is left out is read from an SSM parameter of the account, so that no account's ids are in the code. @beta */
 export interface ExistingDatabaseProps {
-  /** Of the writer, without a password: `postgresql://belfry@host:5432/belfry`. Default `/belfry/<stage>/database-url`. */
+  /** Of the writer, without a password: `postgresql://belfry@host:5432/belfry`. Default `/belfry/<system>/<stage>/database-url`. */
   readonly url?: string;
-  /** JSON with a field `password`; may be rotated. Default: the ARN in `/belfry/<stage>/database-secret-arn`. */
+  /** JSON with a field `password`; may be rotated. Default: the ARN in `/belfry/<system>/<stage>/database-secret-arn`. */
   readonly secret?: ISecret;
-  /** What may reach the database. Default: the id in `/belfry/<stage>/client-security-group`. */
+  /** What may reach the database. Default: the id in `/belfry/<system>/<stage>/client-security-group`. */
   readonly clients?: ISecurityGroup;
   /** False only where the server has no certificate that the RDS authorities signed. Default true. */
   readonly verifyCertificate?: boolean;
@@ -30,14 +31,14 @@ export class ExistingDatabase extends Construct implements Database {
   constructor(
     scope: Construct,
     id: string,
-    props: ExistingDatabaseProps & { readonly network: Network; readonly stage: string },
+    props: ExistingDatabaseProps & DeployedStage & { readonly network: Network },
   ) {
     super(scope, id);
     this.verifyCertificate = props.verifyCertificate ?? true;
     const parameter = (name: string, type: string): string =>
       new CfnParameter(this, name.replaceAll("-", ""), {
         type: `AWS::SSM::Parameter::Value<${type}>`,
-        default: `/belfry/${props.stage}/${name}`,
+        default: parameterPath(props, name),
       }).valueAsString;
     this.#secret =
       props.secret ?? Secret.fromSecretCompleteArn(this, "Secret", parameter("database-secret-arn", "String"));

@@ -8,6 +8,7 @@ import {
   type ICluster,
   LogDriver,
   OperatingSystemFamily,
+  PropagatedTagSource,
 } from "aws-cdk-lib/aws-ecs";
 import { Role } from "aws-cdk-lib/aws-iam";
 import type { Function } from "aws-cdk-lib/aws-lambda";
@@ -91,6 +92,7 @@ export class Fakes extends Construct {
       vpcSubnets: network.tasks,
       assignPublicIp: network.assignPublicIp,
       securityGroups: [database.clients, doors],
+      propagateTags: PropagatedTagSource.TASK_DEFINITION,
       cloudMapOptions: {
         name: host,
         cloudMapNamespace: this.#namespace(network.vpc),

@@ -15,7 +15,7 @@ import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import type { JobTaskTopology } from "../../src/topology.ts";
+import type { JobTaskTopology } from "../../src/stage/topology.ts";
 import type { Lane } from "./lane.ts";
 import { deadLetterQueue } from "./queue.ts";
 import { imageAuthorities } from "./scheduler-task.ts";

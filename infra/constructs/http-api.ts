@@ -1,14 +1,15 @@
 import { CfnOutput } from "aws-cdk-lib";
 import { type Code, type Function, FunctionUrlAuthType } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import { apiDescription } from "../../src/deployed-api.ts";
-import type { Topology } from "../../src/topology.ts";
+import { apiDescription } from "../../src/stage/deployed-api.ts";
+import type { Topology } from "../../src/stage/topology.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
 
 export interface HttpApiProps {
   readonly share: FunctionShare;
   readonly code: Code;
   readonly topology: Topology;
+  readonly system: string;
 }
 
 const memoryMb = 512;
@@ -19,7 +20,7 @@ export class HttpApi extends Construct {
   readonly function: Function;
   readonly url: string;
 
-  constructor(scope: Construct, id: string, { share, code, topology }: HttpApiProps) {
+  constructor(scope: Construct, id: string, { share, code, topology, system }: HttpApiProps) {
     super(scope, id);
     this.function = new VpcFunction(this, "Api", {
       share,
@@ -34,6 +35,6 @@ export class HttpApi extends Construct {
     // Answers come whole: AWS says that those of a function in a VPC cannot be streamed, and bills one as long as it is open.
     const url = this.function.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM });
     this.url = url.url;
-    new CfnOutput(this, "Url", { value: url.url, description: apiDescription(topology.stage) });
+    new CfnOutput(this, "Url", { value: url.url, description: apiDescription({ system, stage: topology.stage }) });
   }
 }

@@ -3,6 +3,7 @@ import {
   FlowLogDestination,
   FlowLogTrafficType,
   GatewayVpcEndpointAwsService,
+  IpAddresses,
   IpProtocol,
   type IVpc,
   type SubnetSelection,
@@ -12,6 +13,7 @@ import {
 import { Role } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
+import type { DeployedStage } from "../../src/stage/deployed-api.ts";
 import { addNatInstance } from "./nat-instance.ts";
 import { forOurOwn } from "./service-principal.ts";
 
@@ -31,11 +33,14 @@ export type NetworkProps =
       readonly kind: "default";
       /** Names of two zones. Needed where the stack names its region; else CloudFormation takes the first two. */
       readonly zones?: readonly [string, string];
+      /** IPv4 range, at least a /20. Give each its own where networks are to be joined: it cannot change later. Default 10.0.0.0/16. */
+      readonly cidr?: string;
     } & Exclude<Ipv4, { ipv4: "none" }>)
   | ({
       /** The cheap one: tasks have public addresses and no inbound. */
       readonly kind: "small";
       readonly zones?: readonly [string, string];
+      readonly cidr?: string;
     } & Ipv4)
   | {
       /** The team's own. */
@@ -45,13 +50,12 @@ export type NetworkProps =
       readonly subnets?: SubnetSelection;
     }
   | {
-      /** The team's own, by SSM parameters `/belfry/<stage>/{subnet-a,subnet-b}`; its database is an existing one too. */
+      /** The team's own, by SSM parameters `/belfry/<system>/<stage>/{subnet-a,subnet-b}`; its database is an existing one too. */
       readonly kind: "by-parameters";
     };
 
-export interface NetworkConstructProps {
+export interface NetworkConstructProps extends DeployedStage {
   readonly network: NetworkProps;
-  readonly stage: string;
   readonly logRetentionDays: number;
 }
 
@@ -72,9 +76,7 @@ export class Network extends Construct {
     const { network } = props;
     this.kind = network.kind;
     const isOurs = network.kind === "default" || network.kind === "small";
-    this.vpc = isOurs
-      ? (ownVpc(this, network, props.logRetentionDays) as IVpc)
-      : existingVpc(this, network, props.stage);
+    this.vpc = isOurs ? (ownVpc(this, network, props.logRetentionDays) as IVpc) : existingVpc(this, network, props);
     this.isDualStack = isOurs;
     this.assignPublicIp = network.kind === "small";
     this.functions = isOurs ? { subnetType: SubnetType.PRIVATE_WITH_EGRESS } : givenSubnets(network, this.vpc);
@@ -89,6 +91,7 @@ type OthersNetwork = Exclude<NetworkProps, OwnNetwork>;
 function ownVpc(scope: Construct, network: OwnNetwork, logRetentionDays: number): Vpc {
   const vpc = new Vpc(scope, "Vpc", {
     ...(network.zones === undefined ? zonesByRegion(scope) : { availabilityZones: [...network.zones] }),
+    ...(network.cidr === undefined ? {} : { ipAddresses: IpAddresses.cidr(network.cidr) }),
     // Nothing of the stack is in the default group, and closing it would take a function with rights over all groups.
     restrictDefaultSecurityGroup: false,
     // Private subnets reach AWS's services over IPv6, through an egress-only gateway, which is free.
@@ -125,12 +128,16 @@ function zonesByRegion(scope: Construct): { maxAzs: number } {
   );
 }
 
-function existingVpc(scope: Construct, network: OthersNetwork, stage: string): IVpc {
+/** Of what the team has and no code names, an SSM parameter each. */
+export const parameterPath = ({ system, stage }: DeployedStage, name: string): string =>
+  `/belfry/${system}/${stage}/${name}`;
+
+function existingVpc(scope: Construct, network: OthersNetwork, deployed: DeployedStage): IVpc {
   if (network.kind === "existing") return network.vpc;
   const parameter = (name: string, type: string): string =>
     new CfnParameter(scope, name.replaceAll("-", ""), {
       type: `AWS::SSM::Parameter::Value<${type}>`,
-      default: `/belfry/${stage}/${name}`,
+      default: parameterPath(deployed, name),
     }).valueAsString;
   const vpc = Vpc.fromVpcAttributes(scope, "Vpc", {
     // Subnets and security group say where things run; no resource names the VPC itself.

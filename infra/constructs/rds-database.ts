@@ -7,6 +7,7 @@ import { Construct } from "constructs";
 import { vacuumSettings } from "../server-settings.ts";
 import type { Database, DatabaseAccess } from "./database.ts";
 import type { Network } from "./network.ts";
+import { isStackProtected } from "./protection.ts";
 
 const databaseName = "belfry";
 /** The roles in Postgres of the migration, of processes with handlers and of the API. They prove themselves by IAM and have no password. */
@@ -20,8 +21,11 @@ const port = 5432;
 export interface ServerProps {
   /** Days that backups, and with them any second in between, are kept. */
   readonly backupDays: number;
-  /** Off at first, because it would also refuse the rollback of a first deployment that fails. */
-  readonly deletionProtection: boolean;
+  /**
+   * Default: as the stack's `terminationProtection`. Before its first deployment has succeeded a database must not have it,
+   * because it would also refuse the rollback: in a stack that is protected already, begin with false.
+   */
+  readonly deletionProtection?: boolean;
   /** What stays when the stack goes: the server itself, or its last snapshot. */
   readonly onDelete: "keep" | "snapshot";
   /**
@@ -84,7 +88,7 @@ export class RdsDatabase extends Construct implements Database {
     const { host, resourceId, secretArn } = make(this, {
       securityGroups: [groups.server.securityGroupId],
       databaseName,
-      shared: sharedProps(settings, subnets.ref),
+      shared: sharedProps(settings, { subnets: subnets.ref, isProtected: isProtected(this, settings) }),
       parameters: parametersFor(maxConnections),
     });
     const where = `${host}:${port}/${databaseName}`;
@@ -146,7 +150,13 @@ function accessGroups(
   return { server, clients };
 }
 
-const sharedProps = (settings: ServerProps, dbSubnetGroupName: string) => ({
+const isProtected = (scope: Construct, { deletionProtection }: ServerProps): boolean =>
+  deletionProtection ?? isStackProtected(scope);
+
+const sharedProps = (
+  settings: ServerProps,
+  { subnets, isProtected }: { readonly subnets: string; readonly isProtected: boolean },
+) => ({
   masterUsername: administrator,
   ...(settings.administrator === "secret"
     ? { manageMasterUserPassword: true }
@@ -154,10 +164,10 @@ const sharedProps = (settings: ServerProps, dbSubnetGroupName: string) => ({
   enableIamDatabaseAuthentication: true,
   storageEncrypted: true,
   backupRetentionPeriod: settings.backupDays,
-  deletionProtection: settings.deletionProtection,
+  deletionProtection: isProtected,
   copyTagsToSnapshot: true,
   // The server's log is not exported: RDS would make a group for it that keeps its lines for ever. RDS itself keeps three days.
-  dbSubnetGroupName,
+  dbSubnetGroupName: subnets,
 });
 
 /** A server that stays needs what it stands on: its subnet group and the groups of its subnets stay for the same reason. */
@@ -176,9 +186,9 @@ const parametersFor = (maxConnections: number): Readonly<Record<string, string>>
 });
 
 /** Why the server does not follow these rules of cdk-nag. */
-export const serverReasons = ({ deletionProtection }: ServerProps) => [
+export const serverReasons = ({ shared }: ServerPlace) => [
   { id: "AwsSolutions-RDS11", reason: "Only Belfry's processes reach the port: another number would hide nothing." },
-  ...(deletionProtection
+  ...(shared.deletionProtection
     ? []
     : [
         { id: "AwsSolutions-RDS10", reason: "Switched on after the first deployment, whose rollback it would refuse." },

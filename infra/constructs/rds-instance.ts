@@ -2,11 +2,12 @@ import { RemovalPolicy, Validations } from "aws-cdk-lib";
 import { CfnDBInstance, CfnDBParameterGroup } from "aws-cdk-lib/aws-rds";
 import type { Construct } from "constructs";
 import { engineVersions } from "../engines.ts";
+import { buffersMb, checkpointSettings } from "../server-settings.ts";
 import { keepWith, type Server, type ServerPlace, type ServerProps, serverReasons } from "./rds-database.ts";
 
 /** @beta */
 export interface RdsInstanceProps extends ServerProps {
-  /** For example `db.t4g.micro`. */
+  /** For example `db.t4g.small`. Smaller ones have no memory for sign-in by IAM. */
   readonly instanceClass: string;
   readonly storageGb: number;
   /** RDS adds disk by itself up to this, before it is full. */
@@ -19,7 +20,7 @@ export function makeInstance(scope: Construct, props: RdsInstanceProps, place: S
   const parameters = new CfnDBParameterGroup(scope, "Parameters", {
     family: "postgres17",
     description: "Belfry",
-    parameters: place.parameters,
+    parameters: { ...place.parameters, ...checkpointSettings(props.storageGb), ...buffers(props.instanceClass) },
   });
   const instance = new CfnDBInstance(scope, "Instance", {
     ...place.shared,
@@ -39,7 +40,7 @@ export function makeInstance(scope: Construct, props: RdsInstanceProps, place: S
   if (props.onDelete === "keep") keepWith(instance, parameters);
   else instance.applyRemovalPolicy(RemovalPolicy.SNAPSHOT);
   Validations.of(instance).acknowledge(
-    ...serverReasons(props),
+    ...serverReasons(place),
     ...(props.multiAz ? [] : [{ id: "AwsSolutions-RDS3", reason: "This stage chose one zone for its price." }]),
   );
   return {
@@ -47,4 +48,10 @@ export function makeInstance(scope: Construct, props: RdsInstanceProps, place: S
     resourceId: instance.attrDbiResourceId,
     secretArn: instance.attrMasterUserSecretSecretArn,
   };
+}
+
+/** In pages of 8 KiB. */
+function buffers(instanceClass: string): Readonly<Record<string, string>> {
+  const mb = buffersMb(instanceClass);
+  return mb === null || mb <= 0 ? {} : { shared_buffers: String(mb * 128) };
 }

@@ -2,6 +2,7 @@ import { Duration, Lazy, Stack, Validations } from "aws-cdk-lib";
 import {
   type ContainerImage,
   CpuArchitecture,
+  FargateService,
   FargateTaskDefinition,
   type ICluster,
   type ITaskDefinition,
@@ -15,7 +16,8 @@ import { type IRole, PolicyStatement, Role } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import type { Topology, WakeTopology } from "../../src/topology.ts";
+import { onDemandMinutes, type SchedulerKind } from "../../src/stage/stages.ts";
+import type { ScheduleWakeTopology, Topology, WakeTopology } from "../../src/stage/topology.ts";
 import type { Database } from "./database.ts";
 import type { Lane } from "./lane.ts";
 import { grantRead, secretsVariable } from "./lane-settings.ts";
@@ -31,7 +33,8 @@ export interface SchedulerTaskProps {
   readonly cluster: ICluster;
   readonly image: ContainerImage;
   readonly environment: Readonly<Record<string, string>>;
-  /** Passes on spare capacity, at about a third of the price. A refused or interrupted one costs a minute. */
+  readonly kind: SchedulerKind;
+  /** Passes on spare capacity, at about a third of the price, with one on demand now and then for when there is none. */
   readonly isSpot: boolean;
   /** Those whose schedules have rules of their own: their jobs run in this task. */
   readonly lanes: readonly Lane[];
@@ -43,38 +46,43 @@ export const imageAuthorities = "/app/rds-ca.pem";
 /** The Fargate task that makes passes, and the rules that wake it. A wake that could not start one is kept in a queue. */
 export class SchedulerTask extends Construct {
   readonly role: IRole;
-  readonly rules: readonly Rule[];
-  /** Those of the passes, without those of single schedules. */
+  /** What starts tasks. */
+  readonly starters: readonly Construct[];
+  /** Those of each minute's pass, without those of single schedules and the one on demand. */
   readonly wakes: readonly Rule[];
-  readonly lostWakes: Queue;
+  /** Null where no rule starts a task. */
+  readonly lostWakes: Queue | null;
   readonly #task: FargateTaskDefinition;
 
   constructor(scope: Construct, id: string, props: SchedulerTaskProps) {
     super(scope, id);
+    const { topology, kind, isSpot, cluster } = props;
     const task = taskDefinition(this, props);
     props.database.grantConnect(task.taskRole);
     // The scheduler reports tasks that never end.
-    grantTaskLook(task.taskRole, props.cluster);
-    if (props.topology.eventBus !== undefined) grantPutEvents(task.taskRole, this, props.topology.eventBus);
-    if (props.topology.eventWebhook !== undefined) grantRead(this, props.topology.eventWebhook.secret, task.taskRole);
-    this.lostWakes = deadLetterQueue(this, "LostWakes", { retentionSeconds: 14 * 86_400 });
-    const parts = { task, lostWakes: this.lostWakes, role: wakeRole(this, task, props.cluster), ...props };
-    const wakes = props.topology.wakes.map((wake) =>
-      addWake(this, `Wake-${wake.id}`, { ...wake, schedule: Schedule.rate(Duration.minutes(wake.rateMinutes)) }, parts),
-    );
-    const schedules = props.topology.scheduleWakes.map((wake) => {
-      const command = ["run-schedule", wake.schedule];
+    grantTaskLook(task.taskRole, cluster);
+    if (topology.eventBus !== undefined) grantPutEvents(task.taskRole, this, topology.eventBus);
+    if (topology.eventWebhook !== undefined) grantRead(this, topology.eventWebhook.secret, task.taskRole);
+    const isService = kind === "service";
+    const passes = isService ? [] : topology.wakes.map((wake) => passOf(wake, isSpot));
+    const onDemand = isSpot ? topology.wakes.map((wake) => passOnDemand(wake, onDemandMinutes[kind])) : [];
+    const schedules = topology.scheduleWakes.map((wake) => {
       const lane = props.lanes.find(({ name }) => name === wake.lane);
       lane?.grantPrincipal.join(task.taskRole);
-      return addWake(
-        this,
-        `Schedule-${wake.schedule}`,
-        { ...wake, command, lane, schedule: Schedule.expression(wake.expression) },
-        parts,
-      );
+      return runOf(wake, lane);
     });
-    this.wakes = wakes;
-    this.rules = [...wakes, ...schedules];
+    const wakes = [...passes, ...onDemand, ...schedules];
+    const needed =
+      wakes.length === 0
+        ? null
+        : {
+            lostWakes: deadLetterQueue(this, "LostWakes", { retentionSeconds: 14 * 86_400 }),
+            role: wakeRole(this, task, cluster),
+          };
+    const rules = needed === null ? [] : wakes.map((wake) => addWake(this, wake, { ...props, task, ...needed }));
+    this.lostWakes = needed?.lostWakes ?? null;
+    this.wakes = rules.slice(0, passes.length);
+    this.starters = [...rules, ...(isService ? [addService(this, task, props)] : [])];
     this.role = task.taskRole;
     this.#task = task;
   }
@@ -82,6 +90,28 @@ export class SchedulerTask extends Construct {
   addEnvironment(name: string, value: string): void {
     this.#task.defaultContainer?.addEnvironment(name, value);
   }
+}
+
+/** A task of the next release begins before the one of the last has ended: the lock decides between them. */
+function addService(
+  scope: Construct,
+  task: FargateTaskDefinition,
+  { cluster, network, database, isSpot }: SchedulerTaskProps,
+): FargateService {
+  return new FargateService(scope, "Service", {
+    cluster,
+    taskDefinition: task,
+    desiredCount: 1,
+    minHealthyPercent: 100,
+    maxHealthyPercent: 200,
+    // A task that cannot start fails the deployment in minutes, not in hours.
+    circuitBreaker: { enable: true, rollback: true },
+    vpcSubnets: network.tasks,
+    assignPublicIp: network.assignPublicIp,
+    securityGroups: [database.clients],
+    propagateTags: PropagatedTagSource.TASK_DEFINITION,
+    ...(isSpot ? { capacityProviderStrategies: [{ capacityProvider: spareCapacity, weight: 1 }] } : {}),
+  });
 }
 
 /** The task publishes the events of the stage. */
@@ -95,7 +125,7 @@ const containerName = "Pass";
 
 function taskDefinition(scope: Construct, props: SchedulerTaskProps): FargateTaskDefinition {
   const { cpu, memoryMb, stopTimeoutSeconds } = props.topology.schedulerTask;
-  const { database } = props;
+  const { database, kind } = props;
   const task = new FargateTaskDefinition(scope, "Task", {
     cpu,
     memoryLimitMiB: memoryMb,
@@ -105,7 +135,7 @@ function taskDefinition(scope: Construct, props: SchedulerTaskProps): FargateTas
   });
   task.addContainer(containerName, {
     image: props.image,
-    command: ["pass"],
+    command: [kind === "service" ? "serve" : "pass"],
     environment: {
       AWS_REGION: Stack.of(scope).region,
       ...(database.verifyCertificate ? { BELFRY_DATABASE_CA: imageAuthorities } : {}),
@@ -152,8 +182,9 @@ interface WakeParts extends SchedulerTaskProps {
   readonly role: Role;
 }
 
-type Wake = Pick<WakeTopology, "maximumEventAgeSeconds" | "retryAttempts"> & {
+type Wake = Pick<WakeTopology, "id" | "maximumEventAgeSeconds" | "retryAttempts"> & {
   readonly schedule: Schedule;
+  readonly isSpot: boolean;
   readonly command?: string[];
   readonly lane?: Lane | undefined;
 };
@@ -161,11 +192,37 @@ type Wake = Pick<WakeTopology, "maximumEventAgeSeconds" | "retryAttempts"> & {
 const variables = (lane: Lane | undefined): readonly TaskEnvironmentVariable[] =>
   Object.entries(lane?.taskEnvironment() ?? {}).map(([name, value]) => ({ name, value }));
 
+/** An interrupted pass is made again by the next task; an interrupted handler would cost its job an attempt. */
+const passOf = (wake: WakeTopology, isSpot: boolean): Wake => ({
+  ...wake,
+  id: `Wake-${wake.id}`,
+  schedule: Schedule.rate(Duration.minutes(wake.rateMinutes)),
+  isSpot,
+});
+
+/** Beside another pass the lock ends this one at once. */
+const passOnDemand = (wake: WakeTopology, minutes: number): Wake => ({
+  ...wake,
+  id: `OnDemand-${wake.id}`,
+  schedule: Schedule.rate(Duration.minutes(minutes)),
+  command: ["pass"],
+  isSpot: false,
+});
+
+const runOf = (wake: ScheduleWakeTopology, lane: Lane | undefined): Wake => ({
+  ...wake,
+  id: `Schedule-${wake.schedule}`,
+  schedule: Schedule.expression(wake.expression),
+  command: ["run-schedule", wake.schedule],
+  isSpot: false,
+  lane,
+});
+
 /** A stale wake is worth nothing, because the next one does its work: EventBridge's default would replay it for a day. */
-function addWake(scope: Construct, id: string, wake: Wake, parts: WakeParts): Rule {
+function addWake(scope: Construct, wake: Wake, parts: WakeParts): Rule {
   const { command, lane } = wake;
   const environment = Lazy.any({ produce: () => variables(lane) }) as unknown as TaskEnvironmentVariable[];
-  const rule = new Rule(scope, id, { schedule: wake.schedule });
+  const rule = new Rule(scope, wake.id, { schedule: wake.schedule });
   rule.addTarget(
     new EcsTask({
       cluster: parts.cluster,
@@ -184,10 +241,11 @@ function addWake(scope: Construct, id: string, wake: Wake, parts: WakeParts): Ru
       ...(command === undefined ? {} : { containerOverrides: [{ containerName, command, environment }] }),
     }),
   );
-  // A pass is made again by the next task; an interrupted handler would cost its job an attempt.
-  if (parts.isSpot && command === undefined) useSpareCapacity(rule);
+  if (wake.isSpot) useSpareCapacity(rule);
   return rule;
 }
+
+const spareCapacity = "FARGATE_SPOT";
 
 /** The library's target knows launch types only; the two exclude each other. */
 function useSpareCapacity(rule: Rule): void {
@@ -196,6 +254,6 @@ function useSpareCapacity(rule: Rule): void {
   const target = "Targets.0.EcsParameters";
   defaultChild.addPropertyDeletionOverride(`${target}.LaunchType`);
   defaultChild.addPropertyOverride(`${target}.CapacityProviderStrategy`, [
-    { CapacityProvider: "FARGATE_SPOT", Weight: 1 },
+    { CapacityProvider: spareCapacity, Weight: 1 },
   ]);
 }

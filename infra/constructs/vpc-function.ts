@@ -32,10 +32,10 @@ export interface VpcFunctionProps {
 const authorities = "/var/runtime/ca-cert.pem";
 
 const sourceMaps = "--enable-source-maps";
-/** The SDK, a handler's own clients among them, then takes the names of AWS's services that answer over IPv6 too. */
+/** Belfry's own clients then take the names that answer over IPv6 too. Not every service has one, so handlers choose for themselves. */
 const dualStack = {
   NODE_OPTIONS: `${sourceMaps} --dns-result-order=ipv6first`,
-  AWS_USE_DUALSTACK_ENDPOINT: "true",
+  BELFRY_DUALSTACK: "true",
 };
 
 /** A function next to the database, with its own role, which may only write its log and connect. */

@@ -1,19 +1,20 @@
 import { ofType } from "../../infra/checks/template.ts";
-import { jobTaskSize } from "../../src/topology.ts";
+import { jobTaskSize } from "../../src/stage/topology.ts";
 import { archiveCosts, archived } from "./archive.ts";
+import { schedulerPart } from "./passes.ts";
 import { kindPart } from "./kinds.ts";
 import { assumed, jobUses, type Load, loads, metricUses, taskUses } from "./jobs.ts";
 import { hoursAMonth, prices, region, type Use, usdOf } from "./prices.ts";
 import { idleUses } from "./resources.ts";
 import { type Synthesized, synthesized } from "./template.ts";
-import { useCases, wakers } from "./use-cases.ts";
+import { useCases } from "./use-cases.ts";
 
 const stages = ["small", "prod"] as const;
 
 /** The text of docs/costs.md. @throws Error where a resource of a stage has no price. */
 export async function costs(): Promise<string> {
-  const parts = [];
-  for (const stage of stages) parts.push(stagePart(stage, await synthesized(stage)));
+  const all = await Promise.all(stages.map(async (name) => [name, await synthesized(name)] as const));
+  const parts = all.map(([name, stage]) => stagePart(name, stage));
   return `# What it costs
 
 <!-- Written by \`node scripts/costs.ts\` from the synthesized templates and scripts/costs/prices.ts; a test compares them. -->
@@ -23,7 +24,7 @@ lists: nothing here was compared with a bill, and no program read AWS's own list
 page to compare it with.
 
 ${parts.join("\n")}
-${wakerPart(await synthesized("small"))}
+${await schedulerPart(stages)}
 ${kindPart((await synthesized("prod")).topology)}
 ${fargatePart()}
 ${archivePart()}
@@ -83,23 +84,6 @@ they are stored. Reading is not in it. Objects below 128 KB, as 1,000 such jobs 
 ${archiveCosts()
   .map(([what, usd]) => `| ${what} | ${usd.toFixed(4)} |`)
   .join("\n")}
-`;
-}
-
-function wakerPart({ topology }: Synthesized): string {
-  return `## Who wakes the scheduler
-
-| a month of \`small\` | USD |
-|---|---|
-${wakers(topology)
-  .map(([what, usd]) => `| ${what} | ${money(usd)} |`)
-  .join("\n")}
-
-A task each minute is what is built: a crash, a lost task and a new release are over with the next minute, and the lock lets passes overlap. On
-spare capacity (\`spotPasses\`) Fargate may refuse or interrupt one, which costs a minute; its price changes by the day and is taken for 40 % of
-the other, where AWS says "up to 70 % off". A service has no starts to pay for, but an ended task is replaced at ECS's pace and a deployment has to
-replace it; it is not built, as it saves too little. A function is the cheapest and hands jobs to their queues once a minute only, up to a minute
-late; it is not built either. EventBridge Scheduler in place of a rule would cost the same for a wake: nothing.
 `;
 }
 

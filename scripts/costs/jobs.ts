@@ -1,6 +1,5 @@
-import type { Topology } from "../../src/topology.ts";
-import { catalog, idleMetrics } from "../../src/adapters/telemetry/catalog.ts";
-import { jobTaskSize } from "../../src/topology.ts";
+import { type Topology, jobTaskSize } from "../../src/stage/topology.ts";
+import { catalog, idleMetrics } from "../../src/aws/telemetry/catalog.ts";
 import type { PriceName, Use } from "./prices.ts";
 
 /** How a million jobs are assumed to come. What a handler itself does and calls is the team's own. */

@@ -1,4 +1,4 @@
-import type { Topology } from "../../src/topology.ts";
+import type { Topology } from "../../src/stage/topology.ts";
 import { jobUses, loads } from "./jobs.ts";
 import { hoursAMonth, prices, type Use, usdOf } from "./prices.ts";
 

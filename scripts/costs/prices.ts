@@ -1,3 +1,5 @@
+import { configItemUsd } from "../../src/cli/config-recording.ts";
+
 /** On-demand list prices in USD of one region, before any free tier, discount or tax. */
 export interface Price {
   readonly usd: number;
@@ -26,7 +28,7 @@ export const prices = {
   "public IPv4 address": price(0.005, "hour", "vpc"),
   "EC2 t4g.micro": price(0.0084, "hour", "ec2"),
   "EBS gp3": price(0.08, "GB-month", "ebs"),
-  "RDS db.t4g.micro": price(0.016, "hour", "rds/postgresql"),
+  "RDS db.t4g.small": price(0.032, "hour", "rds/postgresql"),
   "RDS db.t4g.medium": price(0.065, "hour", "rds/postgresql"),
   "RDS gp3": price(0.115, "GB-month", "rds/postgresql"),
   secret: price(0.4, "month", "secrets-manager"),
@@ -44,6 +46,7 @@ export const prices = {
   "S3 Standard": price(0.023, "GB-month", "s3", "2026-11-23"),
   "CloudWatch metric": price(0.3, "month", "cloudwatch"),
   "CloudWatch alarm, metric": price(0.1, "month", "cloudwatch"),
+  "AWS Config, item": price(configItemUsd, "item", "config", "2026-11-24"),
   "CloudWatch logs, written": price(0.5, "GB", "cloudwatch"),
 } as const satisfies Readonly<Record<string, Price>>;
 

@@ -1,8 +1,8 @@
-import { at, byId, type Found, listAt, referred, type Template } from "../../infra/checks/template.ts";
+import { at, byId, type NamedResource, listAt, referenceOf, type Template } from "../../infra/checks/template.ts";
 import { hoursAMonth, type PriceName, prices, type Use } from "./prices.ts";
 
 /** What a resource costs in a month in which no job runs. Nothing: its use is counted elsewhere, or it is free. */
-type Row = (resource: Found, template: Template) => readonly Use[];
+type Row = (resource: NamedResource, template: Template) => readonly Use[];
 
 const use = (of: PriceName, amount: number, what: string): Use => ({ of, amount, what });
 const minutesAMonth = hoursAMonth * 60;
@@ -55,6 +55,7 @@ export const rows: Readonly<Record<string, Row>> = {
   "AWS::EC2::VPCGatewayAttachment": free,
   "AWS::ECS::Cluster": free,
   "AWS::ECS::ClusterCapacityProviderAssociations": free,
+  "AWS::ECS::Service": service,
   "AWS::ECS::TaskDefinition": free,
   "AWS::Events::Rule": wakes,
   "AWS::IAM::InstanceProfile": free,
@@ -103,26 +104,72 @@ export function idleUses(template: Template): readonly Use[] {
   });
 }
 
+const taskOf = ({ properties }: NamedResource, template: Template): NamedResource | null =>
+  byId(template, referenceOf(at(listAt(properties, "Targets")[0], "EcsParameters", "TaskDefinitionArn")));
+
+/** How many tasks a rule starts in a month. */
+export const taskStarts = (rule: NamedResource, template: Template): number =>
+  taskOf(rule, template) === null ? 0 : timesAMonth(String(rule.properties["ScheduleExpression"]));
+
 /** A rule that starts a task: what its tasks use. Rules without one cost nothing. */
-function wakes({ properties }: Found, template: Template): readonly Use[] {
-  const [target] = listAt(properties, "Targets");
-  const task = byId(template, referred(at(target, "EcsParameters", "TaskDefinitionArn")));
+function wakes(rule: NamedResource, template: Template): readonly Use[] {
+  const [target] = listAt(rule.properties, "Targets");
+  const task = taskOf(rule, template);
   if (task === null) return [];
-  const times = timesAMonth(String(properties["ScheduleExpression"]));
-  const hours = (times * billedSeconds) / 3_600;
-  const isSpot = listAt(target, "EcsParameters", "CapacityProviderStrategy").length > 0;
-  const network = at(target, "EcsParameters", "NetworkConfiguration", "AwsVpcConfiguration", "AssignPublicIp");
-  const hasGateway = Object.values(template.Resources).some(({ Type }) => Type === "AWS::EC2::NatGateway");
+  const times = taskStarts(rule, template);
   return [
-    ...taskHours(hours, { cpu: Number(task.properties["Cpu"]), memoryMb: Number(task.properties["Memory"]) }, isSpot),
+    ...taskUses({
+      task,
+      hours: (times * billedSeconds) / 3_600,
+      isSpot: listAt(target, "EcsParameters", "CapacityProviderStrategy").length > 0,
+      hasAddress: hasAddress(at(target, "EcsParameters", "NetworkConfiguration", "AwsVpcConfiguration")),
+    }),
+    ...passUses(times),
     use("EventBridge, events", times / million, "wakes"),
-    use("DynamoDB, writes", (times * lockCalls.writes) / million, "the scheduler's lock"),
-    use("DynamoDB, reads", (times * lockCalls.reads) / million, "the scheduler's lock"),
-    use("CloudWatch logs, written", (times * wakeBytes.log) / gb, "log of the scheduler"),
-    ...(network === "ENABLED" ? [use("public IPv4 address", hours, "address of the scheduler tasks")] : []),
-    ...(hasGateway ? [use("NAT gateway, data", (times * wakeBytes.network) / gb, "starts of the tasks")] : []),
+    ...(hasGateway(template)
+      ? [use("NAT gateway, data", (times * wakeBytes.network) / gb, "starts of the tasks")]
+      : []),
   ];
 }
+
+/** A service of one task, which makes passes all the time. */
+function service({ properties }: NamedResource, template: Template): readonly Use[] {
+  const task = byId(template, referenceOf(properties["TaskDefinition"]));
+  if (task === null) return [];
+  return [
+    ...taskUses({
+      task,
+      hours: hoursAMonth,
+      isSpot: listAt(properties, "CapacityProviderStrategy").length > 0,
+      hasAddress: hasAddress(at(properties, "NetworkConfiguration", "AwsvpcConfiguration")),
+    }),
+    ...passUses(minutesAMonth),
+  ];
+}
+
+const hasAddress = (network: unknown): boolean => at(network, "AssignPublicIp") === "ENABLED";
+
+const hasGateway = (template: Template): boolean =>
+  Object.values(template.Resources).some(({ Type }) => Type === "AWS::EC2::NatGateway");
+
+/** Of passes of a minute each. */
+const passUses = (times: number): readonly Use[] => [
+  use("DynamoDB, writes", (times * lockCalls.writes) / million, "the scheduler's lock"),
+  use("DynamoDB, reads", (times * lockCalls.reads) / million, "the scheduler's lock"),
+  use("CloudWatch logs, written", (times * wakeBytes.log) / gb, "log of the scheduler"),
+];
+
+interface RunningTask {
+  readonly task: NamedResource;
+  readonly hours: number;
+  readonly isSpot: boolean;
+  readonly hasAddress: boolean;
+}
+
+const taskUses = ({ task, hours, isSpot, hasAddress }: RunningTask): readonly Use[] => [
+  ...taskHours(hours, { cpu: Number(task.properties["Cpu"]), memoryMb: Number(task.properties["Memory"]) }, isSpot),
+  ...(hasAddress ? [use("public IPv4 address", hours, "address of the scheduler tasks")] : []),
+];
 
 /** What a task of a size costs for some hours. */
 export function taskHours(

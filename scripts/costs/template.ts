@@ -4,9 +4,9 @@ import { ContainerImage } from "aws-cdk-lib/aws-ecs";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import type { Template } from "../../infra/checks/template.ts";
 import { addStage } from "../../infra/stack.ts";
-import { deploymentOf } from "../../infra/stages.ts";
+import { type Deployment, deploymentOf } from "../../infra/stages.ts";
 import { loadApps, stageNamed } from "../../test/support/own-project.ts";
-import { topology, type Topology } from "../../src/topology.ts";
+import { topology, type Topology } from "../../src/stage/topology.ts";
 
 const cdkJson = new URL("../../cdk.json", import.meta.url);
 
@@ -15,8 +15,8 @@ export interface Synthesized {
   readonly template: Template;
 }
 
-/** The stage's template, without its code: that has no price. */
-export async function synthesized(name: string): Promise<Synthesized> {
+/** The stage's template, without its code: that has no price. @param over in place of the stage's own. */
+export async function synthesized(name: string, over: Partial<Deployment> = {}): Promise<Synthesized> {
   const stage = stageNamed(name);
   const all = topology(await loadApps(stage), stage);
   const { context } = JSON.parse(readFileSync(cdkJson, "utf8")) as { context: Record<string, unknown> };
@@ -25,6 +25,6 @@ export async function synthesized(name: string): Promise<Synthesized> {
   const functions = { worker: code, "dead-letter": code, "ecs-events": code, migrate: code, api: code };
   const image = ContainerImage.fromRegistry("belfry");
   const release = { topology: all, code: { functions, release: "1" }, image };
-  const stack = addStage(app, name, deploymentOf(name), { release });
+  const stack = addStage(app, name, { ...deploymentOf(name), ...over }, { release });
   return { topology: all, template: app.synth().getStackArtifact(stack.artifactId).template as Template };
 }

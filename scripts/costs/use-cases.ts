@@ -1,8 +1,7 @@
-import { streamLimits } from "../../src/core/ports/stream-limits.ts";
-import type { Topology } from "../../src/topology.ts";
+import { streamLimits } from "../../src/insight/stream-limits.ts";
+import type { Topology } from "../../src/stage/topology.ts";
 import { jobUses, metricUses } from "./jobs.ts";
 import { hoursAMonth, type Use, usdOf } from "./prices.ts";
-import { billedSeconds, taskHours } from "./resources.ts";
 
 const minutesAMonth = hoursAMonth * 60;
 const secondsAMonth = hoursAMonth * 3_600;
@@ -35,25 +34,5 @@ function tabUses(seconds: number): readonly Use[] {
   return [
     use("Lambda ARM, duration", (looks * lookMs * apiMemoryMb) / 1_000 / 1_024, "looks at the events"),
     use("Lambda, requests", looks / million, "looks at the events"),
-  ];
-}
-
-/** Ways to make a pass each minute, without what all of them need alike. */
-export function wakers({ schedulerTask: size }: Topology): readonly (readonly [what: string, usd: number])[] {
-  const tasks = (minutesAMonth * billedSeconds) / 3_600;
-  const address = (hours: number): Use => use("public IPv4 address", hours, "address");
-  const passSeconds = 2;
-  return [
-    ["a task each minute (as built), on demand", usdOf([...taskHours(tasks, size, false), address(tasks)])],
-    ["a task each minute (as built), on spare capacity", usdOf([...taskHours(tasks, size, true), address(tasks)])],
-    ["a service of one task, on demand", usdOf([...taskHours(hoursAMonth, size, false), address(hoursAMonth)])],
-    ["a service of one task, on spare capacity", usdOf([...taskHours(hoursAMonth, size, true), address(hoursAMonth)])],
-    [
-      `a function of ${size.memoryMb} MB each minute, for ${passSeconds} s`,
-      usdOf([
-        use("Lambda ARM, duration", (minutesAMonth * passSeconds * size.memoryMb) / 1_024, "pass"),
-        use("Lambda, requests", minutesAMonth / million, "pass"),
-      ]),
-    ],
   ];
 }

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { bundleConsole } from "../../src/bundle-console.ts";
+import { bundleConsole } from "../../src/compose/bundle-console.ts";
 import { scaffold } from "../../src/scaffold/scaffold.ts";
 import { belfryManifest, createManifest, localManifest, type Manifest } from "./manifest.ts";
 
@@ -11,8 +11,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Of the repository alone, and declarations that no file imports. */
 const notPublished = [
-  "src/bundle-console.*",
-  "src/adapters/postgres/dump-schema.*",
+  "src/compose/bundle-console.*",
   "infra/{stages,github,constructs/fakes}.*",
   "{functions,scheduler-task}/**/*.d.ts",
   "src/{api,cli,local}/**/*.d.ts",
@@ -50,12 +49,7 @@ async function layOutBelfry(folder: string): Promise<void> {
   for (const file of globSync("**/*.js", { cwd: folder })) rewrite(join(folder, file));
   mkdirSync(join(folder, "console"));
   for (const [name, { bytes }] of await bundleConsole()) writeFileSync(join(folder, "console", name), bytes);
-  for (const file of [
-    "src/adapters/postgres/migrations",
-    "src/adapters/postgres/schema.txt",
-    "README.md",
-    "CHANGELOG.md",
-  ]) {
+  for (const file of ["src/postgres/migrations", "src/postgres/schema.txt", "README.md", "CHANGELOG.md"]) {
     cpSync(join(root, file), join(folder, file), { recursive: true });
   }
   mkdirSync(join(folder, "bin"), { recursive: true });

@@ -1,5 +1,6 @@
+import type { z } from "zod";
 import { type Context, Hono } from "hono";
-import type { Log } from "../core/ports/ports.ts";
+import type { Log } from "../machine/ports.ts";
 import { mountApps } from "./apps.ts";
 import { consolePage } from "./console.ts";
 import { createAuditTrail } from "./audit-trail.ts";
@@ -7,38 +8,31 @@ import { localCaller } from "./caller.ts";
 import { type Endpoint, mount } from "./endpoint.ts";
 import { localOnly, sameOriginOnly } from "./guard.ts";
 import { jsonAnswer } from "./json-answer.ts";
-import { openApi } from "./document/openapi.ts";
-import { createMarks } from "./marks.ts";
+import { openApi } from "./openapi.ts";
+import { createMarks, shownProblem } from "./shown.ts";
 import type { ApiOptions } from "./options.ts";
 import { apiVersion, plainHeaders } from "./plain-headers.ts";
-import { answerProblem, HttpProblem } from "./problem.ts";
-import { shownProblem } from "./shown.ts";
-import { numbered, requestIdOf } from "./request-id.ts";
+import { answerProblem, HttpProblem, withRequestId, requestIdOf } from "./problem.ts";
 import { problemOfStore } from "./store-failure.ts";
-import { unknownRoute } from "./unknown-route.ts";
-import { attemptEndpoint } from "./routes/attempt.ts";
-import { auditEndpoints } from "./routes/audits.ts";
-import { bulkEndpoints } from "./routes/bulk.ts";
-import { countJobsEndpoint } from "./routes/count-jobs.ts";
+import { jobEndpoints } from "./routes/job.ts";
+import { auditEndpoints, eventEndpoints } from "./routes/events.ts";
+import { bulkEndpoints, deadLetterEndpoints } from "./routes/bulk.ts";
+import { searchEndpoints } from "./routes/jobs.ts";
 import { createJobEndpoint } from "./routes/create-job.ts";
-import { deadLetterEndpoints } from "./routes/dead-letters.ts";
-import { explainEndpoint } from "./routes/explain.ts";
-import { eventEndpoints } from "./routes/events.ts";
 import { healthEndpoints } from "./routes/health.ts";
-import { kindFiguresEndpoint } from "./routes/kind-figures.ts";
+import { kindFiguresEndpoint, overviewEndpoints } from "./routes/overview.ts";
 import { kindsEndpoint } from "./routes/kinds.ts";
-import { jobEndpoints } from "./routes/jobs.ts";
-import { capEndpoint, laneEndpoints } from "./routes/lanes.ts";
-import { lockEndpoints } from "./routes/locks.ts";
+import { capEndpoint, laneEndpoints, lockEndpoints } from "./routes/lanes.ts";
 import { metricsEndpoint } from "./routes/metrics.ts";
-import { overviewEndpoints } from "./routes/overview.ts";
 import { previewEndpoint } from "./routes/preview.ts";
-import { runEndpoints } from "./routes/runs.ts";
-import { runMapEndpoint } from "./routes/run-map.ts";
+import { runEndpoints, runMapEndpoint } from "./routes/runs.ts";
 import { scheduleControlEndpoints } from "./routes/schedule-control.ts";
 import { scheduleOutcomeEndpoint } from "./routes/schedule-outcomes.ts";
 import { scheduleEndpoints } from "./routes/schedules.ts";
 import { upcomingEndpoint } from "./routes/upcoming.ts";
+import { writeAudits } from "../insight/audit.ts";
+import { stageKey } from "../insight/secrecy.ts";
+import { closest } from "./closest.ts";
 
 /**
  * The HTTP API: one fetch function for the server, the function URL and tests.
@@ -47,21 +41,22 @@ import { upcomingEndpoint } from "./routes/upcoming.ts";
  * Errors are problem documents (RFC 9457) with a stable `code` and the path of each bad field.
  */
 export function createApi(options: ApiOptions): Hono {
+  const { insight } = options;
   const { log, random } = options.ports;
   const api = new Hono();
-  api.use(numbered(random), plainHeaders);
+  api.use(withRequestId(random), plainHeaders);
   if (options.access !== "signed") api.use(localOnly);
   api.use(sameOriginOnly, apiVersion);
   const audit = createAuditTrail({
-    write: (rows) => options.operations.note(rows),
-    key: () => options.operations.stageKey(),
+    write: async (rows) => void (await insight.run(writeAudits, rows)),
+    key: () => stageKey(insight),
     log,
   });
   const endpoints = endpointsOf(options);
   const document = openApi(endpoints, options.version);
   api.get("/openapi.json", (c) => jsonAnswer(c, { status: 200, body: document }));
   const marks = createMarks(options.registry.jobs.values(), {
-    secrecy: options.operations,
+    insight,
     clock: options.ports.clock,
   });
   const identify = options.identify ?? (() => localCaller());
@@ -101,13 +96,11 @@ function problemOf(error: Error, c: Context, log: Log): HttpProblem {
 }
 
 /** Everything the API answers, in the order of its documentation. */
-export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
+export function endpointsOf(options: ApiOptions) {
   return [
     createJobEndpoint(options),
-    countJobsEndpoint(options),
+    ...searchEndpoints(options),
     ...jobEndpoints(options),
-    attemptEndpoint(options),
-    explainEndpoint(options),
     ...runEndpoints(options),
     runMapEndpoint(options),
     ...laneEndpoints(options),
@@ -129,3 +122,32 @@ export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
     metricsEndpoint(options),
   ];
 }
+
+type Operation = ReturnType<typeof endpointsOf>[number];
+/** The ids of all operations. */
+export type OperationName = Operation["name"];
+/** What an operation answers with as JSON, under any of its statuses. */
+export type ReplyOf<N extends OperationName> = Reply<Extract<Operation, { readonly name: N }>>;
+type Reply<O> = O extends { readonly replies: infer R } ? object & z.infer<Extract<R[keyof R], z.ZodType>> : never;
+
+/** For a path that exists the answer names its methods; for any other, resources with a similar name. */
+export function unknownRoute(
+  endpoints: readonly Pick<Endpoint, "method" | "path">[],
+  { method, path }: { readonly method: string; readonly path: string },
+): HttpProblem {
+  const here = endpoints.filter((each) => patternOf(each.path).test(path)).map((each) => each.method);
+  if (here.length > 0) {
+    const allow = [...new Set([...here, ...(here.includes("GET") ? ["HEAD"] : []), "OPTIONS"])].join(", ");
+    return new HttpProblem("method-not-allowed", `${path} has no ${method}: it has ${allow}`, { headers: { allow } });
+  }
+  const resources = [...new Set(endpoints.map((each) => `/${each.path.split("/")[1] ?? ""}`))];
+  const near = closest(
+    path.split("/")[1] ?? "",
+    resources.map((each) => each.slice(1)),
+  );
+  const hint = near.length > 0 ? `did you mean /${near.join(" or /")}? ` : "";
+  const detail = `there is no ${path.slice(0, 200)}: ${hint}the resources are ${resources.join(", ")}; /openapi.json describes them, docs/api.md shows each`;
+  return new HttpProblem("no-such-route", detail);
+}
+
+const patternOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`);

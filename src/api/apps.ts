@@ -1,14 +1,17 @@
 import type { Hono, MiddlewareHandler } from "hono";
-import { cancelJobs } from "../core/admin/control.ts";
-import { attemptsOf } from "../core/job/history.ts";
-import type { RouteContext } from "../core/define/routes.ts";
-import { allowed, type MountOptions } from "./endpoint.ts";
+import { cancelJobs } from "../insight/cancel-and-retry.ts";
+import { attemptsOf } from "../machine/history.ts";
+import type { JobId } from "../machine/job.ts";
+import { readMoves } from "../insight/job.ts";
+import { findJobs } from "../insight/find-jobs.ts";
+import type { RouteContext } from "../define/routes.ts";
+import { requireRole, type MountOptions } from "./endpoint.ts";
 import { refuseType } from "./body.ts";
 import type { Caller } from "./caller.ts";
 import { boundsOf, outside } from "./scope.ts";
 import type { ApiOptions } from "./options.ts";
 import { shownTo } from "./shown.ts";
-import { requestIdOf } from "./request-id.ts";
+import { requestIdOf } from "./problem.ts";
 
 /**
  * The routes of each app that has some, below `/apps/NAME`. They share the API's guards, its roles, its audit (without the
@@ -21,7 +24,7 @@ export function mountApps(api: Hono, options: ApiOptions, shared: MountOptions):
       scope !== undefined && jobs.some(({ id }) => !boundsOf(options.registry, scope).kinds.has(id));
     api.use(`/apps/${name}/*`, watched(`/apps/${name}`, isOutside, shared));
     api.mount(`/apps/${name}`, (request, env: unknown) =>
-      routes.fetch(request, routeContextOf(options, name, allowed("read", shared.identify(request, env)), shared)),
+      routes.fetch(request, routeContextOf(options, name, requireRole("read", shared.identify(request, env)), shared)),
     );
   }
 }
@@ -37,7 +40,7 @@ function watched(
     const { method } = c.req;
     const type = c.req.header("content-type");
     if (!looks.has(method) && type !== undefined) refuseType(type, c.req.header("content-encoding") ?? null);
-    const caller = allowed(looks.has(method) ? "read" : "operate", identify(c.req.raw, c.env));
+    const caller = requireRole(looks.has(method) ? "read" : "operate", identify(c.req.raw, c.env));
     if (isOutside(caller)) throw outside(`${path} is not among them`);
     await next();
     if (looks.has(method)) return;
@@ -49,7 +52,7 @@ function watched(
 
 /** With jobs as their caller may see them, and none outside of its scope; the history of those it cancels names the caller. */
 function routeContextOf(
-  { ports, registry, stage = "dev" }: ApiOptions,
+  { ports, insight, registry, stage = "dev" }: ApiOptions,
   app: string,
   caller: Caller,
   { marks }: MountOptions,
@@ -62,22 +65,25 @@ function routeContextOf(
     log: ports.log.child({ app }),
     async find({ id: kind }, key) {
       if (isOutside(kind)) return null;
-      const [job] = await ports.store.jobs({ kind, key, limit: 1 });
-      return job === undefined ? null : await seen(job);
+      const { jobs } = await findJobs(insight, { search: { kind, key }, sort: "newest", cursor: null, limit: 1 });
+      const found = jobs[0] === undefined ? null : await ports.store.job(jobs[0].id as JobId);
+      return found === null ? null : await seen(found);
     },
     async get(id) {
-      const found = await ports.store.job(id);
-      if (found === null || isOutside(found.job.kind)) return null;
-      const { job, attempts } = await seen({
-        kind: found.job.kind,
-        job: found.job,
-        attempts: attemptsOf(found.job, found.history),
-      });
-      return { job, attempts };
+      const job = await ports.store.job(id);
+      if (job === null || isOutside(job.kind)) return null;
+      const moves = (await insight.run(readMoves, { ids: [id] })).map(({ at, startedAt, ...move }) => ({
+        ...move,
+        at: Date.parse(at),
+        startedAt: startedAt === null ? null : Date.parse(startedAt),
+      }));
+      const attempts = attemptsOf(job, moves);
+      const { kind: _kind, ...shown } = await seen({ kind: job.kind, job, attempts });
+      return shown;
     },
     async cancel(id) {
       const found = within === null ? null : await ports.store.job(id);
-      if (found !== null && isOutside(found.job.kind)) return false;
+      if (found !== null && isOutside(found.kind)) return false;
       const canceled = await cancelJobs(ports, registry, [id], { caller: caller.name });
       return canceled.includes(id);
     },

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
-import type { AuditRow } from "../core/ports/audit.ts";
-import type { Log } from "../core/ports/ports.ts";
-import { gathered } from "./gathered.ts";
+import type { AuditRow } from "../insight/audit.ts";
+import type { Log } from "../machine/ports.ts";
+import { coalesceCalls } from "./gathered.ts";
 
 /** One change as it was asked for. */
 export interface AuditedChange {
@@ -35,7 +35,7 @@ export function createAuditTrail(options: {
 }): AuditTrail {
   const { write, log } = options;
   let kept: Uint8Array | undefined;
-  const put = gathered<AuditRow, void>(async (rows) => {
+  const put = coalesceCalls<AuditRow, void>(async (rows) => {
     await write(rows);
     return rows.map(() => undefined);
   });

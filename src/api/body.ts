@@ -1,5 +1,5 @@
-import { contractLimits } from "../core/job/contract-limits.ts";
-import { isInexact } from "../core/define/new-job.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import { isInexact } from "../define/new-job.ts";
 import { HttpProblem, invalidField } from "./problem.ts";
 
 /** Bytes a request body may have: the largest payload and room for the fields around it. */

@@ -1,29 +1,47 @@
-import { runBulkPage } from "../core/admin/run-bulk.ts";
-import type { Operations } from "../core/ports/operations.ts";
-import { inBackground } from "./in-background.ts";
+import { beginBulk, type Bulk, type NewBulk, readBulks } from "../insight/bulk.ts";
+import type { KeyedRequest } from "../insight/request-key.ts";
+import { runBulkPage } from "../insight/run-bulk.ts";
+import { inBackground } from "./in-time.ts";
 import type { JsonAnswer } from "./json-answer.ts";
 import type { ApiOptions } from "./options.ts";
+import { unknownBulk } from "./problem.ts";
 import { bulkJson } from "./shape/bulk.ts";
 
-export type BeginBulk = (wanted: Parameters<Operations["createBulk"]>[0]) => Promise<JsonAnswer>;
+export type BeginBulk = (bulk: NewBulk, request?: KeyedRequest) => Promise<JsonAnswer>;
 
-/** Answers 202 with the bulk action. Its pages follow in this process; when it ends before they do, in the next pass. */
-export function bulkBeginner({ operations, ports, registry, stage = "dev" }: ApiOptions): BeginBulk {
+interface Bulks {
+  /** Answers 202 with the bulk action. Its pages follow in this process; when it ends before they do, in the next pass. */
+  readonly begin: BeginBulk;
+  /** Answers so with one that an earlier request began. */
+  again(id: string): Promise<JsonAnswer>;
+}
+
+export function bulkBeginner(options: ApiOptions): Bulks {
+  const { insight, ports, stage = "dev" } = options;
   const owner = `api:${ports.random.id().slice(0, 8)}`;
   let isRunning = false;
   const pages = async (): Promise<void> => {
     try {
-      while (await runBulkPage(ports, registry, operations, { owner, stage }));
+      while (await runBulkPage(options, { owner, stage }));
     } finally {
       isRunning = false;
     }
   };
-  return async (wanted) => {
-    const written = await operations.createBulk(wanted);
-    if (!isRunning) {
-      isRunning = true;
-      inBackground(ports.log, "a bulk action", pages);
-    }
-    return { status: 202, body: bulkJson(written), location: `/bulk/${written.id}` };
+  return {
+    async begin(bulk, request) {
+      const written = await beginBulk(insight, bulk, request);
+      if (!isRunning) {
+        isRunning = true;
+        inBackground(ports.log, "a bulk action", pages);
+      }
+      return begun(written);
+    },
+    async again(id) {
+      const [kept] = await insight.run(readBulks, { id, limit: 1 });
+      if (kept === undefined) throw unknownBulk(id);
+      return begun(kept);
+    },
   };
 }
+
+const begun = (bulk: Bulk): JsonAnswer => ({ status: 202, body: bulkJson(bulk), location: `/bulk/${bulk.id}` });

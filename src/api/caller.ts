@@ -1,4 +1,4 @@
-import { type CallerScope, everyCaller, type Scope } from "../core/define/scope.ts";
+import { type CallerScope, everyCaller, type Scope } from "../define/scope.ts";
 
 /** `read` reads; `operate` also changes. */
 export type CallerRole = "read" | "operate";

@@ -1,4 +1,4 @@
-import { editDistance } from "../core/calendar/edit-distance.ts";
+import { editDistance } from "../calendar/edit-distance.ts";
 
 /** Up to three of `names` that someone who wrote `wanted` may have meant, nearest first. */
 export function closest(wanted: string, names: Iterable<string>): readonly string[] {

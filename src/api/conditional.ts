@@ -1,5 +1,8 @@
-import { contractLimits } from "../core/job/contract-limits.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
 import { invalidField } from "./problem.ts";
+
+export const keyPattern = "^[ -~]*$";
+const keyForm = new RegExp(keyPattern);
 
 /** The header's key. It is refused where nothing would heed it: two creates would follow. @throws HttpProblem 400 */
 export function readIdempotencyKey(
@@ -11,13 +14,13 @@ export function readIdempotencyKey(
   if (takesKey !== true) {
     throw invalidField(
       path,
-      "is not taken here: only what makes one job or run has a key; see the document of the API",
+      "is not taken here: only what makes a job, a run or a bulk action has a key; see the document of the API",
     );
   }
   // The draft of the standard quotes it; most clients do not.
   const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
   // HTTP gives its bytes as Latin-1, which would make another key of the same text in the body.
-  if (!/^[ -~]*$/.test(key)) throw invalidField(path, 'must be ASCII: send this key as "key" of the body');
+  if (!keyForm.test(key)) throw invalidField(path, 'must be ASCII: send this key as "key" of the body');
   if (key.length >= 1 && key.length <= contractLimits.keyCharactersMax) return key;
   throw invalidField(path, `must have 1 to ${contractLimits.keyCharactersMax} characters`);
 }

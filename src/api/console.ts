@@ -1,4 +1,6 @@
 import { type Context, Hono } from "hono";
+import { readdir, readFile } from "node:fs/promises";
+import { gzipSync } from "node:zlib";
 
 /** One file of the page, by its path below `/console/`. */
 export interface PageFile {
@@ -34,6 +36,9 @@ const headers = {
   vary: "accept-encoding",
 };
 
+/** Coded, so that no client has resolved it: it can only look for a file. */
+const stepsUp = /(^|\/|%2f)(\.|%2e){2}(\/|%2f|$)/i;
+
 /**
  * GET /: the page, and its files. Every path without a file is a place inside the page, which reads the address itself.
  * Files other than the page have their content's hash in the name, so browsers keep them for good.
@@ -49,6 +54,7 @@ export function consolePage(files: () => Promise<PageFiles>): Hono {
     // A file of an older version must not get the page instead: the browser would run HTML as a script.
     if (/\.(js|css)$/.test(name))
       return c.text("this file belongs to another version: load the page again", 404, headers);
+    if (stepsUp.test(name)) return c.text("the page has no such place", 404, headers);
     const page = found.get("index.html");
     return page === undefined ? c.text("the page was not built", 500, headers) : answer(c, page, "no-cache");
   });
@@ -58,4 +64,22 @@ function answer(c: Context, { bytes, gzip, type }: PageFile, caching: string): R
   const all = { ...headers, "content-type": type, "cache-control": caching };
   const isZipped = /\bgzip\b/.test(c.req.header("accept-encoding") ?? "");
   return isZipped ? c.body(gzip, 200, { ...all, "content-encoding": "gzip" }) : c.body(bytes, 200, all);
+}
+
+const types: Readonly<Record<string, string>> = {
+  css: "text/css; charset=utf-8",
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+};
+
+/** The page as a release brought it along: every file of a folder, by name. */
+export async function readConsole(folder: URL): Promise<PageFiles> {
+  const names = await readdir(folder);
+  return new Map(await Promise.all(names.map(async (name) => [name, await readPage(folder, name)] as const)));
+}
+
+async function readPage(folder: URL, name: string): Promise<PageFile> {
+  const bytes = Uint8Array.from(await readFile(new URL(name, folder)));
+  const type = types[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
+  return { bytes, gzip: gzipSync(bytes), type };
 }

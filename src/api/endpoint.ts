@@ -1,23 +1,20 @@
 import type { Context, Hono } from "hono";
 import type { z } from "zod";
-import type { Registry } from "../core/define/definition.ts";
+import type { Registry } from "../define/definition.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { readJson } from "./body.ts";
 import type { Caller, CallerRole, Identify } from "./caller.ts";
 import { checkConditions, readIdempotencyKey } from "./conditional.ts";
-import type { OperationName } from "./document/operations.ts";
 import { inTime } from "./in-time.ts";
 import { type Answer, jsonAnswer } from "./json-answer.ts";
-import type { Marks } from "./marks.ts";
-import { HttpProblem, invalidField } from "./problem.ts";
+import { type Marks, refuseProbe, shownTo } from "./shown.ts";
+import { HttpProblem, invalidField, requestIdOf } from "./problem.ts";
 import type { ProblemCode } from "./problem-codes.ts";
 import { readBody, readPath, readQuery } from "./query.ts";
-import { requestIdOf } from "./request-id.ts";
 import { type Bounds, boundsOf, confine, type ScopeRule } from "./scope.ts";
-import { refuseProbe, shownTo } from "./shown.ts";
-import { storeDoesNotAnswer, problemOfStore } from "./store-failure.ts";
+import { problemOfStore, type Sent, storeDoesNotAnswer } from "./store-failure.ts";
 
-export interface Asked<P, Q, B> {
+export interface RequestOf<P, Q, B> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
@@ -29,34 +26,44 @@ export interface Asked<P, Q, B> {
   readonly within: Bounds | null;
 }
 
+type Replies = Readonly<Record<number, z.ZodType>>;
+
 /** One method and path with everything a person, a test and OpenAPI need to know of it. */
-export interface Endpoint {
+export interface Endpoint<N extends string = string, R extends Replies = Replies> {
   /** The operation's id: what a generated client calls it. */
-  readonly name: OperationName;
+  readonly name: N;
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With its parameters as `:id`. */
   readonly path: string;
   readonly summary: string;
+  /** What the document says beyond the summary and the schemas. */
+  readonly description: string;
+  /** A request that shows it: values of the path, the query and the body. */
+  readonly example?: {
+    readonly params?: Readonly<Record<string, string>>;
+    readonly query?: Readonly<Record<string, string>>;
+    readonly body?: object;
+  };
   /** `operate` for everything that changes something. */
   readonly role: CallerRole;
   /** How it keeps to the scope of its caller. */
-  readonly scope: ScopeRule<Asked<never, never, never>>;
-  readonly params?: z.ZodType;
-  readonly query?: z.ZodType;
-  readonly body?: z.ZodType;
+  readonly scope: ScopeRule<RequestOf<never, never, never>>;
+  readonly params?: z.ZodType | undefined;
+  readonly query?: z.ZodType | undefined;
+  readonly body?: z.ZodType | undefined;
   /** Its body has a `key`, which may come as the header `Idempotency-Key` as well. */
   readonly takesKey?: true;
   /** Its answer has an `ETag`; a write takes that as `If-Match`. */
   readonly hasVersion?: true;
   /** What it answers with as JSON, by status. */
-  readonly replies: Readonly<Record<number, z.ZodType>>;
+  readonly replies: R;
   /** What it refuses, besides what is wrong with the request as such. */
   readonly refuses?: readonly ProblemCode[];
   /** Default 5 s: then the answer is that the database gave none. */
   readonly answerMsMax?: number;
   /** A content type that it answers with as well; instead of JSON when it has no replies. */
   readonly streams?: string;
-  handle(asked: Asked<never, never, never>): Promise<Answer> | Answer;
+  handle(asked: RequestOf<never, never, never>): Promise<Answer> | Answer;
 }
 
 type Out<S> = S extends z.ZodType<infer T> ? T : undefined;
@@ -65,21 +72,23 @@ type Method = Endpoint["method"];
 
 /** Types the handler by the schemas. Only what reads is open to the role `read`. */
 export function endpoint<
+  const N extends string,
+  R extends Replies,
   P extends z.ZodType | undefined = undefined,
   Q extends z.ZodType | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
 >(
   at: `${Method} /${string}`,
-  spec: Omit<Endpoint, "method" | "path" | "role" | "params" | "query" | "body" | "handle" | "scope"> & {
-    readonly scope: ScopeRule<Asked<Out<P>, Out<Q>, Out<B>>>;
+  spec: Omit<Endpoint<N, R>, "method" | "path" | "role" | "params" | "query" | "body" | "handle" | "scope"> & {
+    readonly scope: ScopeRule<RequestOf<Out<P>, Out<Q>, Out<B>>>;
     readonly params?: P;
     readonly query?: Q;
     readonly body?: B;
-    handle(asked: Asked<Out<P>, Out<Q>, Out<B>>): Promise<Answer> | Answer;
+    handle(asked: RequestOf<Out<P>, Out<Q>, Out<B>>): Promise<Answer> | Answer;
   },
-): Endpoint {
+): Endpoint<N, R> {
   const [method, path] = at.split(" ") as [Method, string];
-  return { ...spec, method, path, role: method === "GET" ? "read" : "operate" } as unknown as Endpoint;
+  return { ...spec, method, path, role: method === "GET" ? "read" : "operate" };
 }
 
 export interface MountOptions {
@@ -95,11 +104,16 @@ export function mount(api: Hono, endpoints: readonly Endpoint[], options: MountO
 }
 
 async function run(each: Endpoint, c: Context, options: MountOptions): Promise<Response> {
-  const caller = allowed(each.role, options.identify(c.req.raw, c.env));
+  const caller = requireRole(each.role, options.identify(c.req.raw, c.env));
   const isWrite = each.method !== "GET";
   const request: Received = { caller, body: isWrite ? await receive(each, c) : undefined };
   const work = isWrite ? change(each, c, request, options) : look(each, c, request, options);
-  return await inTime(work, { ms: each.answerMsMax, isWrite });
+  return await inTime(work, { ms: each.answerMsMax, ...sentWith(each, request.body) });
+}
+
+function sentWith({ method, takesKey }: Endpoint, body: unknown): Sent {
+  const isWrite = method !== "GET";
+  return takesKey === true ? { isWrite, key: (body as { readonly key?: string }).key ?? null } : { isWrite };
 }
 
 /** A request whose body has arrived. */
@@ -126,7 +140,7 @@ async function change(each: Endpoint, c: Context, request: Received, options: Mo
   try {
     answer = await each.handle(await read(each, c, request, options));
   } catch (error) {
-    const refusal = error instanceof HttpProblem ? error : problemOfStore(error, { isWrite: true });
+    const refusal = error instanceof HttpProblem ? error : problemOfStore(error, sentWith(each, body));
     const noted = audit.note({ ...row, status: refusal?.status ?? 500 }, { unless: isRefusedUnseen(refusal) });
     // A store that is away takes no note either: the caller must not wait for a second failure.
     if (!storeDoesNotAnswer(error)) await noted;
@@ -148,7 +162,7 @@ const isRefusedUnseen = (refusal: HttpProblem | null): boolean =>
   refusal !== null && [400, 413, 415].includes(refusal.status);
 
 /** @throws HttpProblem 401 or 403 */
-export function allowed(role: CallerRole, caller: Caller | null): Caller {
+export function requireRole(role: CallerRole, caller: Caller | null): Caller {
   if (caller === null) {
     throw new HttpProblem("unknown-caller", "this API does not know who you are: sign the request");
   }
@@ -172,11 +186,11 @@ async function read(
   c: Context,
   { caller, body }: Received,
   { marks, registry }: MountOptions,
-): Promise<Asked<never, never, never>> {
+): Promise<RequestOf<never, never, never>> {
   const filter = Object.keys((body as { filter?: object } | undefined)?.filter ?? {});
   await refuseProbe(caller, marks, [...Object.keys(c.req.query()), ...filter]);
   const within = caller.scope === undefined ? null : boundsOf(registry, caller.scope);
-  const asked: Asked<never, never, never> = {
+  const asked: RequestOf<never, never, never> = {
     params: (each.params === undefined ? undefined : readPath(c, each.params)) as never,
     query: (each.query === undefined ? refuseQuery(c) : readQuery(c, each.query)) as never,
     body: body as never,

@@ -1,18 +1,17 @@
-import { type EventFilter, matchesFilter, type StreamCursor } from "../core/ports/event-stream.ts";
-import type { Operations } from "../core/ports/operations.ts";
-import type { Clock } from "../core/ports/ports.ts";
-import { streamLimits } from "../core/ports/stream-limits.ts";
-import type { Saves } from "./saves.ts";
+import { type EventFilter, matchesFilter, type ReadEvents, type StreamCursor } from "../insight/event-stream.ts";
+import type { Clock } from "../machine/ports.ts";
+import { streamLimits } from "../insight/stream-limits.ts";
+import type { ReloadStatus } from "./saves.ts";
 import { type Batch, batchOf, type LiveFeed } from "./live-feed.ts";
 
 export interface LiveStreamOptions extends EndedStreamOptions {
   readonly clock: Clock;
   readonly feed: LiveFeed;
-  readonly saves?: Saves | undefined;
+  readonly saves?: ReloadStatus | undefined;
 }
 
 export interface EndedStreamOptions {
-  readonly operations: Operations;
+  readonly readEvents: ReadEvents;
   readonly filter: EventFilter;
   /** Where the client was; null begins with a snapshot. */
   readonly cursor: StreamCursor | null;
@@ -48,12 +47,12 @@ const headers = {
 } as const;
 
 /** The same, ended at once: the client comes back after `streamPollMs` with the id of the last event it saw. */
-export async function endedSource({ operations, filter, cursor, snapshot }: EndedStreamOptions): Promise<Response> {
+export async function endedSource({ readEvents, filter, cursor, snapshot }: EndedStreamOptions): Promise<Response> {
   const frames = [`retry: ${streamLimits.streamPollMs}\n\n`];
   let from = cursor;
   let isMore = true;
   while (isMore) {
-    const page = await operations.stream(from, streamLimits.streamRowsMax);
+    const page = await readEvents(from, streamLimits.streamRowsMax);
     if (from === null) frames.push(`event: snapshot\ndata: ${await snapshot()}\n\n`);
     else frames.push(framesOf(batchOf(page.events, from, page.cursor, page.isGap), filter, new Set()));
     // The id alone moves the client on past events that its filter left out.
@@ -92,7 +91,7 @@ function writerTo(controller: ReadableStreamDefaultController<Uint8Array>, onFul
 
 /** @returns what ends it. */
 function serve(options: LiveStreamOptions, writer: Writer): () => void {
-  const { operations, clock, feed, filter, cursor, snapshot, saves } = options;
+  const { readEvents, clock, feed, filter, cursor, snapshot, saves } = options;
   let isOpen = true;
   let early: Batch[] | null = [];
   const seen = new Set<string>();
@@ -129,7 +128,7 @@ function serve(options: LiveStreamOptions, writer: Writer): () => void {
     upto ??= at;
     if (cursor === null) writer.write(`id: ${at}\nevent: snapshot\ndata: ${await snapshot()}\n\n`);
     for (let from = cursor; from !== null;) {
-      const page = await operations.stream(from, streamLimits.streamRowsMax);
+      const page = await readEvents(from, streamLimits.streamRowsMax);
       send(batchOf(page.events, from, page.cursor, page.isGap));
       for (const { id } of page.events) remember(seen, id);
       from = page.isMore && isOpen ? page.cursor : null;

@@ -1,9 +1,9 @@
-import { slotGroupsOf } from "../core/define/new-job.ts";
-import type { Instant } from "../core/job/job.ts";
-import { hourMs } from "../core/job/units.ts";
-import { percentilesOf } from "../core/ports/kind-figures.ts";
-import { operationsLimits } from "../core/ports/operations-limits.ts";
-import type { ScheduleRow } from "../core/ports/schedule.ts";
+import { slotGroupsOf } from "../define/new-job.ts";
+import type { Instant } from "../machine/job.ts";
+import { hourMs } from "../machine/units.ts";
+import { insightLimits } from "../insight/insight-limits.ts";
+import type { ScheduleRow } from "../machine/schedule.ts";
+import { percentilesOf, readKindHours } from "../insight/kind-figures.ts";
 import type { ApiOptions } from "./options.ts";
 
 /** A time that a schedule will have. */
@@ -31,10 +31,10 @@ export interface LaneLoad {
 }
 
 /** How long each kind typically runs: the p50 of its attempts of the last week; kinds that did not run are left out. */
-export async function typicalRunMs({ operations }: Pick<ApiOptions, "operations">, now: Instant) {
+export async function typicalRunMs({ insight }: Pick<ApiOptions, "insight">, now: Instant) {
   const to = Math.ceil((now + 1) / hourMs) * hourMs;
-  const period = { from: to - operationsLimits.typicalHours * hourMs, to };
-  const hours = await operations.kindHours({ now: period, before: { from: to, to }, kind: null, lane: null });
+  const period = { from: to - insightLimits.typicalHours * hourMs, to };
+  const hours = await insight.run(readKindHours, { now: period, before: { from: to, to }, kind: null, lane: null });
   const typical = new Map<string, number>();
   for (const [kind, rows] of Map.groupBy(hours, (row) => row.kind)) {
     const buckets = new Map<number, number>();

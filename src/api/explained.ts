@@ -1,24 +1,31 @@
-import { explainJob } from "../core/admin/explain-job.ts";
-import type { Instant, JobView } from "../core/job/job.ts";
-import { operationsLimits } from "../core/ports/operations-limits.ts";
+import { lockGate } from "../admission/lock.ts";
+import { explainJob } from "../insight/explain-job.ts";
+import type { JobId } from "../machine/job.ts";
+import { insightLimits } from "../insight/insight-limits.ts";
+import { readRecords } from "../insight/job.ts";
+import { readSlot } from "../insight/slots.ts";
+import { readWaiting } from "../insight/waiting.ts";
 import type { ApiOptions } from "./options.ts";
-import type { JobExplanationReply } from "./shape/explanation.ts";
+import type { JobExplanationReply } from "./shape/job.ts";
 import type { Bounds } from "./scope.ts";
-import { maybeIso } from "./shape/shape.ts";
+import { maybeIso } from "../machine/units.ts";
 
-/** Why a job is not running, and when it will. Null when it was pruned after it was read. */
-export async function explained(
-  { operations }: Pick<ApiOptions, "operations">,
-  { job, now }: { readonly job: JobView; readonly now: Instant },
+/** Why a job is not running, and when it will. Null when it does not exist, or no longer. */
+export async function explanationOf(
+  { ports, insight }: Pick<ApiOptions, "ports" | "insight">,
+  id: JobId,
   within: Bounds | null,
 ): Promise<JobExplanationReply | null> {
-  const facts = await operations.waiting(job.id, operationsLimits.placeCountedMax);
-  if (facts === null) return null;
-  const key = job.heldOn ?? job.slotKeys.find((each) => each.startsWith("lock:")) ?? null;
-  const slot = key === null ? null : await operations.slot(key);
-  const { until, ...answer } = explainJob(job, facts, { now, slot });
+  const job = await ports.store.job(id);
+  const [facts] = job === null ? [] : await insight.run(readWaiting, { id, most: insightLimits.placeCountedMax });
+  if (job === null || facts === undefined) return null;
+  const key = job.heldOn ?? job.slotKeys.find((each) => each.startsWith(`${lockGate.prefix}:`)) ?? null;
+  const [slot = null] = key === null ? [] : await insight.run(readSlot, key);
+  const { until, ...answer } = explainJob(job, facts, { now: facts.now, slot });
   // A job of another scope may hold a lock that both have.
-  const holders = within === null ? null : await operations.jobsById(answer.waitsFor);
-  const waitsFor = answer.waitsFor.filter((id) => within?.kinds.has(holders?.get(id)?.job.kind ?? "") ?? true);
-  return { job: job.id, ...answer, waitsFor, until: maybeIso(until) };
+  const ids = answer.waitsFor;
+  const holders = within === null ? [] : await insight.run(readRecords, { ids, whole: false });
+  const kinds = new Map<string, string>(holders.map((holder) => [holder.id, holder.kind]));
+  const waitsFor = ids.filter((each) => within?.kinds.has(kinds.get(each) ?? "") ?? true);
+  return { job: id, ...answer, waitsFor, until: maybeIso(until) };
 }

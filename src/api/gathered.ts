@@ -1,7 +1,7 @@
-import { operationsLimits } from "../core/ports/operations-limits.ts";
+import { insightLimits } from "../insight/insight-limits.ts";
 
 export interface GatheredOptions<I> {
-  /** Bytes of an item; a call has at most `operationsLimits.gatheredBytesMax`, but at least one item. Default: 0. */
+  /** Bytes of an item; a call has at most `insightLimits.gatheredBytesMax`, but at least one item. Default: 0. */
   readonly bytesOf?: (item: I) => number;
   /**
    * Whether an error may be caused by one item: then each is repeated alone. Only for errors after which nothing was done.
@@ -21,7 +21,7 @@ interface Waiting<I, O> {
  * the next call. Fifty items cost little more than one. `work` answers in the order of its items; when it throws, each item of
  * the call gets the error.
  */
-export function gathered<I, O>(
+export function coalesceCalls<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,
   options: GatheredOptions<I> = {},
 ): (item: I) => Promise<O> {
@@ -42,10 +42,10 @@ export function gathered<I, O>(
 
 /** How many of those that wait go into the next call. */
 function fitting<I, O>(waiting: readonly Waiting<I, O>[], { bytesOf }: GatheredOptions<I>): number {
-  if (bytesOf === undefined) return operationsLimits.gatheredRowsMax;
+  if (bytesOf === undefined) return insightLimits.gatheredRowsMax;
   let bytes = 0;
-  const over = waiting.findIndex(({ item }) => (bytes += bytesOf(item)) > operationsLimits.gatheredBytesMax);
-  return over === -1 ? operationsLimits.gatheredRowsMax : Math.min(Math.max(over, 1), operationsLimits.gatheredRowsMax);
+  const over = waiting.findIndex(({ item }) => (bytes += bytesOf(item)) > insightLimits.gatheredBytesMax);
+  return over === -1 ? insightLimits.gatheredRowsMax : Math.min(Math.max(over, 1), insightLimits.gatheredRowsMax);
 }
 
 async function answer<I, O>(

@@ -1,8 +1,6 @@
-import type { StreamCursor, StreamEvent } from "../core/ports/event-stream.ts";
-import { publishedEvent } from "../core/admin/publish.ts";
-import type { Operations } from "../core/ports/operations.ts";
-import type { Clock, Log } from "../core/ports/ports.ts";
-import { streamLimits } from "../core/ports/stream-limits.ts";
+import type { ReadEvents, StreamCursor, StreamEvent } from "../insight/event-stream.ts";
+import type { Clock, Log } from "../machine/ports.ts";
+import { streamLimits } from "../insight/stream-limits.ts";
 
 /** What one look found, made ready for sending once for all listeners. */
 export interface Batch {
@@ -25,8 +23,8 @@ export interface LiveFeed {
  * One reader of the events for all listeners of this process: 200 open pages cost the database one read, four times a
  * second. Without listeners it reads nothing.
  */
-export function createLiveFeed(options: { operations: Operations; clock: Clock; log: Log }): LiveFeed {
-  const { operations, clock, log } = options;
+export function createLiveFeed(options: { readEvents: ReadEvents; clock: Clock; log: Log }): LiveFeed {
+  const { readEvents, clock, log } = options;
   const listeners = new Set<(batch: Batch) => void>();
   let isReading = false;
   let cursor: StreamCursor | null = null;
@@ -35,7 +33,7 @@ export function createLiveFeed(options: { operations: Operations; clock: Clock; 
   const read = async (): Promise<void> => {
     while (listeners.size > 0) {
       try {
-        const page = await operations.stream(cursor, streamLimits.streamRowsMax);
+        const page = await readEvents(cursor, streamLimits.streamRowsMax);
         if (page.events.length > 0 || page.isGap) {
           const batch = batchOf(page.events, cursor ?? page.cursor, page.cursor, page.isGap);
           for (const listen of listeners) listen(batch);
@@ -73,7 +71,7 @@ export function batchOf(
   isGap: boolean,
 ): Batch {
   return {
-    events: events.map((event) => ({ event, data: JSON.stringify(publishedEvent(event)) })),
+    events: events.map((event) => ({ event, data: JSON.stringify(event) })),
     before,
     after,
     isGap,

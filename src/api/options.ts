@@ -1,10 +1,10 @@
-import type { Registry } from "../core/define/definition.ts";
-import type { Client } from "../core/delivery/enqueue.ts";
-import type { Operations } from "../core/ports/operations.ts";
-import type { LockStore, Ports } from "../core/ports/ports.ts";
+import type { Registry } from "../define/definition.ts";
+import type { Client } from "../run/enqueue.ts";
+import type { LockStore, Ports } from "../machine/ports.ts";
+import type { Database } from "../insight/sql-query.ts";
 import type { Identify } from "./caller.ts";
 import type { PageFiles } from "./console.ts";
-import type { Saves } from "./saves.ts";
+import type { ReloadStatus } from "./saves.ts";
 
 /** What a lane was deployed with. */
 export interface LaneLimits {
@@ -18,7 +18,8 @@ export interface LaneLimits {
 /** What the API is built from. */
 export interface ApiOptions {
   readonly ports: Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
-  readonly operations: Operations;
+  /** What people read. */
+  readonly insight: Database;
   readonly registry: Registry;
   /** Of this deployment, whether something waits in them or not. */
   readonly lanes: readonly LaneLimits[];
@@ -43,7 +44,7 @@ export interface ApiOptions {
    */
   readonly endsStreams?: boolean;
   /** Of a local system that watches its code: streams of events begin with what became of the newest save. */
-  readonly saves?: Saves;
+  readonly saves?: ReloadStatus;
   /** The files of the page; without them there is no `/console`. Asked for with each request, so keep them. */
   readonly console?: () => Promise<PageFiles>;
 }

@@ -1,6 +1,6 @@
-import type { ScheduleInput } from "../core/admin/schedule-control.ts";
+import type { ScheduleInput } from "../insight/schedule-control.ts";
 import { HttpProblem } from "./problem.ts";
-import type { Misfire, ScheduleSpec } from "../core/ports/schedule.ts";
+import type { Misfire, ScheduleSpec } from "../machine/schedule.ts";
 
 type Settings = Readonly<Record<string, unknown>>;
 
@@ -8,7 +8,7 @@ type Settings = Readonly<Record<string, unknown>>;
  * A stored schedule with some settings changed, as the whole that a replacement would send.
  * @throws HttpProblem 422 for another kind without a payload: what a kind marks as sensitive stays with that kind.
  */
-export function patched(spec: ScheduleSpec, settings: Settings): ScheduleInput {
+export function applyPatch(spec: ScheduleSpec, settings: Settings): ScheduleInput {
   const { kind = spec.job.kind, payload } = settings;
   if (kind !== spec.job.kind && payload === undefined && spec.payload !== null) throw needsPayload(spec.job.kind);
   const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { readUntil } from "../core/calendar/until.ts";
-import { openZone, zoneProblem } from "../core/calendar/zone.ts";
-import { contractLimits } from "../core/job/contract-limits.ts";
-import type { Instant } from "../core/job/job.ts";
-import { dayMs } from "../core/job/units.ts";
-import { type NewPause, pauseDaysMax, pauseReasonCharactersMax } from "../core/ports/pause.ts";
+import { readUntil } from "../calendar/until.ts";
+import { openZone, zoneProblem } from "../calendar/zone.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import type { Instant } from "../machine/job.ts";
+import { dayMs } from "../machine/units.ts";
+import { type NewPause, pauseDaysMax, pauseReasonCharactersMax } from "../machine/pause.ts";
 import { HttpProblem } from "./problem.ts";
 import { text } from "./query-fields.ts";
 
@@ -18,7 +18,7 @@ export const pauseBody = z.strictObject({
 });
 
 /** @throws HttpProblem 422 for an end that cannot be read, has passed or is too far away. */
-export function pauseAsked({ reason, until, timezone }: z.infer<typeof pauseBody>, by: string, now: Instant): NewPause {
+export function pauseFrom({ reason, until, timezone }: z.infer<typeof pauseBody>, by: string, now: Instant): NewPause {
   return { by, reason: reason ?? null, until: until === undefined ? null : endOf(until, timezone, now) };
 }
 

@@ -1,7 +1,8 @@
-import type { Context } from "hono";
-import type { Json } from "../core/job/job.ts";
-import { type ProblemCode, statusOf } from "./problem-codes.ts";
-import { requestIdOf } from "./request-id.ts";
+import type { Context, MiddlewareHandler } from "hono";
+import type { Json } from "../machine/job.ts";
+import { type ProblemCode, problemCodes, statusOf } from "./problem-codes.ts";
+import type { Random } from "../machine/ports.ts";
+import { z } from "zod";
 
 /** One thing that is wrong with a request. `path` is the field (`payload.to`, `?limit`, `header host`). */
 export interface Issue {
@@ -48,6 +49,8 @@ export const invalidField = (path: string, message: string): HttpProblem =>
   new HttpProblem("invalid-request", `${path}: ${message}`, { issues: [{ path, message }] });
 
 export const unknownJob = (id: string): HttpProblem => new HttpProblem("unknown-job", `there is no job ${id}`);
+export const unknownBulk = (id: string): HttpProblem =>
+  new HttpProblem("unknown-bulk", `there is no bulk action ${id}`);
 export const unknownRun = (id: string): HttpProblem =>
   new HttpProblem("unknown-run", `there is no run ${id}: npx belfry runs list shows them`);
 
@@ -57,17 +60,29 @@ const titles: Readonly<Record<HttpProblem["status"], string>> = {
   403: "Forbidden",
   404: "Not found",
   405: "Method not allowed",
+  408: "Too slow",
   409: "Conflict",
   412: "Precondition failed",
   413: "Too large",
   415: "Unsupported media type",
   422: "Not acceptable as it is",
+  431: "Headers too large",
   500: "Internal error",
-  501: "Not offered here",
   503: "Not available",
 };
 
 type Document = Readonly<Record<string, unknown>>;
+
+export const documentOf = (problem: HttpProblem, requestId: string): Document => ({
+  type: `urn:belfry:problem:${problem.code}`,
+  title: titles[problem.status],
+  status: problem.status,
+  code: problem.code,
+  detail: problem.message,
+  requestId,
+  ...(problem.issues.length > 0 ? { errors: problem.issues } : {}),
+  ...problem.extra,
+});
 
 /** Writes the document. Only what the problem itself says leaves the process, as its caller may see it: no stack, no SQL, no cause. */
 export async function answerProblem(
@@ -75,18 +90,36 @@ export async function answerProblem(
   problem: HttpProblem,
   shown: (document: Document) => unknown = (document) => document,
 ): Promise<Response> {
-  const body = {
-    type: `urn:belfry:problem:${problem.code}`,
-    title: titles[problem.status],
-    status: problem.status,
-    code: problem.code,
-    detail: problem.message,
-    requestId: requestIdOf(c.req.raw),
-    ...(problem.issues.length > 0 ? { errors: problem.issues } : {}),
-    ...problem.extra,
-  };
-  return c.body(JSON.stringify(await shown(body)), problem.status, {
+  const body = await shown(documentOf(problem, requestIdOf(c.req.raw)));
+  return c.body(JSON.stringify(body), problem.status, {
     ...problem.headers,
     "content-type": "application/problem+json",
   });
 }
+
+const ids = new WeakMap<Request, string>();
+
+/** Names the request in its answer, its audit row and its log lines. A client cannot choose it, so it forges no log line. */
+export const withRequestId =
+  (random: Random): MiddlewareHandler =>
+  async (c, next) => {
+    const id = random.id();
+    ids.set(c.req.raw, id);
+    await next();
+    c.res.headers.set("x-request-id", id);
+  };
+
+export const requestIdOf = (request: Request): string => ids.get(request) ?? "";
+
+export const problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    code: z.enum(Object.keys(problemCodes) as [ProblemCode, ...ProblemCode[]]),
+    detail: z.string(),
+    requestId: z.string().describe("As in the header `x-request-id`, the audit and the log."),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  })
+  .catchall(z.unknown())
+  .meta({ id: "Problem" });

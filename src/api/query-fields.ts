@@ -1,7 +1,8 @@
 /** Fields of queries: how each is read from text, and (`as`) what a client sees of it in the document. */
 import { z } from "zod";
-import { formatDuration, parseDuration } from "../core/calendar/duration.ts";
-import type { JobId } from "../core/job/job.ts";
+import { formatDuration, parseDuration } from "../calendar/duration.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import type { JobId } from "../machine/job.ts";
 
 /** A whole number, as a text of the query; a client sees a number. */
 const upTo = (max: number) =>
@@ -79,6 +80,12 @@ export const someOf = <const T extends readonly [string, ...string[]]>(values: T
     .transform((value) => (typeof value === "string" ? value.split(",") : value).map((each) => each.toUpperCase()))
     .pipe(z.array(z.enum(values)).min(1, "must name one"))
     .meta({ description, as: { type: "array", items: { type: "string", enum: values }, minItems: 1 } });
+
+/** Of a request that makes something: the same one makes nothing further. */
+export const requestKey = text(
+  contractLimits.keyCharactersMax,
+  "Unique in the stage, kept for a week: the same request makes nothing further.",
+).optional();
 
 /** Several names, in a body. */
 export const textsOf = (max: number, description: string) =>

@@ -1,10 +1,7 @@
-import { contractLimits } from "../core/job/contract-limits.ts";
 import type { Context } from "hono";
 import { z } from "zod";
-import type { OccurrencePlace } from "../core/ports/schedule.ts";
 import { closest } from "./closest.ts";
 import { HttpProblem, invalidField } from "./problem.ts";
-import { durationUpTo, limit, text } from "./query-fields.ts";
 
 /** A page of the rows that were found, of which one more than `limit` was asked for. */
 export function pageOf<T>(
@@ -18,45 +15,6 @@ export function pageOf<T>(
 }
 
 export const pageBefore = "The `nextCursor` of the page before.";
-
-const placePattern = /^(\d{1,15})~([-\dT:]{1,32})~([01])~([\w/+-]{1,64})$/;
-/** `nominalAt~localTime~fold~timezone`, as the page before gave it. */
-const place = z
-  .string("must be a text")
-  .regex(placePattern, "must be the nextCursor of the page before")
-  .transform((value): OccurrencePlace => {
-    const [nominalAt, localTime = "", fold, timezone = ""] = value.split("~");
-    return { nominalAt: Number(nominalAt), localTime, fold: Number(fold), timezone };
-  })
-  .meta({ description: pageBefore, as: { type: "string", pattern: placePattern.source } });
-
-export const occurrencesQuery = z.strictObject({
-  limit: limit(contractLimits.listRowsMax, 50),
-  cursor: place.optional(),
-});
-
-export const schedulesQuery = z.strictObject({
-  limit: limit(contractLimits.schedulesMax, contractLimits.schedulesMax),
-  cursor: text(contractLimits.idCharactersMax, pageBefore).optional(),
-});
-
-export const newJobBody = z.strictObject({
-  kind: text(contractLimits.idCharactersMax, "The id of its definition."),
-  payload: z.unknown().optional().describe("What its definition asks for; left out where it asks for nothing."),
-  key: text(
-    contractLimits.keyCharactersMax,
-    "Unique by kind while the job is kept: the same one makes no second job.",
-  ).optional(),
-  delay: durationUpTo(
-    contractLimits.delayMsMax,
-    "Due this long after now, or after `dueAt`, like `30s`, `10m` or `2h`.",
-  ).optional(),
-  dueAt: z.iso
-    .datetime({ offset: true, error: "must be a time with its offset: 2026-11-21T08:00:00Z" })
-    .transform((value) => new Date(value))
-    .meta({ as: { type: "string", format: "date-time", description: "With Z or its offset." } })
-    .optional(),
-});
 
 /** The parameters in the path. @throws HttpProblem 400 */
 export function readPath<T>(c: Context, schema: z.ZodType<T>): T {

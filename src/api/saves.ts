@@ -21,14 +21,14 @@ export interface RunningCode {
 }
 
 /** What became of the newest save, for `/health` and for the pages that are open. */
-export interface Saves {
+export interface ReloadStatus {
   /** Null before it is known. */
   running(): RunningCode | null;
   /** @returns what ends it. */
   onChange(listen: () => void): () => void;
 }
 
-export function keptSaves(): Saves & { tell(code: RunningCode): void } {
+export function keptSaves(): ReloadStatus & { tell(code: RunningCode): void } {
   const listeners = new Set<() => void>();
   let current: RunningCode | null = null;
   return {

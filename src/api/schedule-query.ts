@@ -1,6 +1,6 @@
-import { contractLimits } from "../core/job/contract-limits.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
 import { z } from "zod";
-import { durationUpTo, instant, text, whole } from "./query-fields.ts";
+import { durationUpTo, instant, requestKey, text, whole } from "./query-fields.ts";
 
 const pace = durationUpTo(contractLimits.misfireAgeMsMax, "Between the due times of two jobs.").optional();
 
@@ -42,6 +42,7 @@ export const backfillBody = z.strictObject({
   dryRun: z.boolean().default(false),
   force: z.boolean().default(false),
   pace,
+  key: requestKey,
 });
 
 const count = whole(contractLimits.previewTimesMax, 10, "How many times.");

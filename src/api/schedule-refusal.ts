@@ -1,4 +1,4 @@
-import { ScheduleRefused } from "../core/scheduler/schedule-refused.ts";
+import { ScheduleRefused } from "../schedule/schedule-refused.ts";
 import { etagOf } from "./conditional.ts";
 import { HttpProblem } from "./problem.ts";
 
@@ -19,7 +19,7 @@ export const problemOf = (
  * @param quotes says the kind whose stored payload a refusal may quote.
  * @throws HttpProblem for what the schedule refuses.
  */
-export async function answered<T>(
+export async function withRefusals<T>(
   work: Promise<T>,
   quotes: () => Promise<string | null> = () => Promise.resolve(null),
 ): Promise<T> {

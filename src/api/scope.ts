@@ -1,7 +1,9 @@
-import type { Registry } from "../core/define/definition.ts";
-import type { Scope } from "../core/define/scope.ts";
-import type { JobId, RunId } from "../core/job/job.ts";
-import type { JobSearch } from "../core/ports/job-search.ts";
+import type { Registry } from "../define/definition.ts";
+import type { Scope } from "../define/scope.ts";
+import type { JobId } from "../machine/job.ts";
+import { readRun } from "../insight/runs.ts";
+import { readRecords } from "../insight/job.ts";
+import type { JobSearch } from "../insight/search.ts";
 import type { ApiOptions } from "./options.ts";
 import { HttpProblem, unknownJob, unknownRun } from "./problem.ts";
 
@@ -80,7 +82,7 @@ export const kindsIn = (within: Bounds | null): readonly string[] | null =>
   within === null ? null : [...within.kinds];
 
 /** The jobs that a caller may search among. */
-export const searchWithin = (within: Bounds | null): Pick<JobSearch, "kinds"> =>
+export const searchWithin = (within: Bounds | null): { readonly kinds?: readonly string[] } =>
   within === null ? {} : { kinds: [...within.kinds] };
 
 /** Whether a search finds only what lies within. */
@@ -90,28 +92,28 @@ export function isWithin({ kind, kinds }: JobSearch, within: Bounds | null): boo
   return named?.every((each) => within.kinds.has(each)) === true;
 }
 
-interface Named<Id extends string = string> {
+export interface PathOf<Id extends string = string> {
   readonly params: { readonly id: Id };
 }
 
 export const ofJob =
-  ({ operations }: ApiOptions) =>
-  async ({ params: { id } }: Named<JobId>): Promise<About | null> => {
-    const found = (await operations.jobsById([id])).get(id);
-    return found === undefined ? null : { kinds: [found.job.kind], missing: unknownJob(id) };
+  ({ insight }: Pick<ApiOptions, "insight">) =>
+  async ({ params: { id } }: PathOf<JobId>): Promise<About | null> => {
+    const [found] = await insight.run(readRecords, { ids: [id], whole: false });
+    return found === undefined ? null : { kinds: [found.kind], missing: unknownJob(id) };
   };
 
 export const ofRun =
-  ({ ports }: ApiOptions) =>
-  async ({ params: { id } }: Named<JobId>): Promise<About | null> => {
-    const found = await ports.store.run(id as string as RunId);
-    return found === null ? null : { kinds: [found.kind], missing: unknownRun(id) };
+  ({ insight }: Pick<ApiOptions, "insight">) =>
+  async ({ params: { id } }: PathOf<JobId>): Promise<About | null> => {
+    const [found] = await insight.run(readRun, id);
+    return found === undefined ? null : { kinds: [found.kind], missing: unknownRun(id) };
   };
 
 /** The kind that it runs now, or ran last, and the one that a change of it names. */
 export const ofSchedule =
   ({ ports }: ApiOptions) =>
-  async ({ params, body }: Named & { readonly body?: unknown }): Promise<About | null> => {
+  async ({ params, body }: PathOf & { readonly body?: unknown }): Promise<About | null> => {
     const facts = await ports.store.scheduleFacts(params.id);
     const spec = facts?.row?.spec ?? facts?.versions.findLast((each) => each.spec !== null)?.spec;
     const next = (body as { kind?: unknown } | undefined)?.kind;

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { JobDefinition } from "../core/define/definition.ts";
-import { isGraph } from "../core/work/run-graph.ts";
-import type { Json } from "../core/job/job.ts";
-import type { KeptMarks } from "../core/ports/secrecy.ts";
+import type { JobDefinition } from "../define/definition.ts";
+import { isGraph } from "../run/run-graph.ts";
+import type { Json } from "../machine/job.ts";
+import type { KeptMarks } from "../insight/secrecy.ts";
 
 /** What hides parts of the payloads of one kind. */
 export interface Hiding {
@@ -26,7 +26,7 @@ interface Marked {
   readonly allOf?: readonly Marked[];
 }
 
-export const hidden = "[hidden]";
+export const hiddenText = "[hidden]";
 
 interface OfKind {
   readonly kind: string;
@@ -75,7 +75,7 @@ export class SensitiveKinds {
 /** Where the marks are not known. */
 export const everyKindHidden: Pick<SensitiveKinds, "of"> = { of: () => hidingAll };
 
-const hidingAll: Hiding = { hide: (payload) => (payload === null || payload === undefined ? payload : hidden) };
+const hidingAll: Hiding = { hide: (payload) => (payload === null || payload === undefined ? payload : hiddenText) };
 
 /** By the zod schemas of these definitions: `z.string().meta({ sensitive: true })`. Other libraries cannot mark. */
 export const sensitiveKinds = (definitions: Iterable<JobDefinition>): SensitiveKinds =>
@@ -152,9 +152,9 @@ export class SensitiveSchema {
   #without(value: unknown, schemas: readonly Marked[]): unknown {
     const own = this.#described(schemas).filter((each) => this.#leading.has(each));
     if (own.length === 0 || value === null || value === undefined) return value;
-    if (own.some((each) => this.#isMarked(each)) || typeof value !== "object") return hidden;
+    if (own.some((each) => this.#isMarked(each)) || typeof value !== "object") return hiddenText;
     if (Array.isArray(value)) {
-      if (!own.some(isOfArray)) return hidden;
+      if (!own.some(isOfArray)) return hiddenText;
       return value.map((each, index) =>
         this.#without(
           each,
@@ -162,7 +162,7 @@ export class SensitiveSchema {
         ),
       );
     }
-    if (!own.some(isOfObject)) return hidden;
+    if (!own.some(isOfObject)) return hiddenText;
     return Object.fromEntries(
       Object.entries(value).map(([name, each]) => [
         name,

@@ -1,14 +1,18 @@
 import type { Caller } from "./caller.ts";
-import type { Marks } from "./marks.ts";
 import { HttpProblem } from "./problem.ts";
-import { redacted } from "./redacted.ts";
-import { everyKindHidden, hidden } from "./sensitive.ts";
+import { redact } from "./redacted.ts";
+import { everyKindHidden, hiddenText, type SensitiveKinds, sensitiveKinds } from "./sensitive.ts";
+import type { JobDefinition } from "../define/definition.ts";
+import type { Clock } from "../machine/ports.ts";
+import { insightLimits } from "../insight/insight-limits.ts";
+import { readMarks } from "../insight/secrecy.ts";
+import type { Database } from "../insight/sql-query.ts";
 
 /** A value as its caller may see it. */
 export async function shownTo({ hides }: Pick<Caller, "hides">, value: unknown, marks: Marks): Promise<unknown> {
   if (hides !== true) return value;
   const kinds = await marks();
-  return kinds.isNone ? value : redacted(value, kinds);
+  return kinds.isNone ? value : redact(value, kinds);
 }
 
 /**
@@ -22,10 +26,10 @@ export async function shownProblem(
 ): Promise<unknown> {
   if (caller !== null && caller.hides !== true) return document;
   // No look at the store, which may be what the problem is about: nothing else in a document is of a kind.
-  if (quotes === null) return redacted(document, everyKindHidden);
+  if (quotes === null) return redact(document, everyKindHidden);
   const kinds = await marks().catch(() => everyKindHidden);
   const isHidden = kinds.of(quotes) !== null;
-  return redacted(isHidden ? { ...document, detail: hidden } : document, kinds, quotes);
+  return redact(isHidden ? { ...document, detail: hiddenText } : document, kinds, quotes);
 }
 
 /** A caller that does not see a value must not find it by a filter either. @throws HttpProblem 403 */
@@ -33,4 +37,29 @@ export async function refuseProbe({ hides, name }: Caller, marks: Marks, asked: 
   const probe = asked.find((each) => each === "text" || each === "payload" || each.startsWith("payload."));
   if (hides !== true || probe === undefined || (await marks()).isNone) return;
   throw new HttpProblem("needs-reveal", `${name} does not see what is sensitive, so ${probe} is no filter for it`);
+}
+
+/** Throws what the store throws: without the marks of earlier releases it is not known what is hidden. */
+export type Marks = () => Promise<SensitiveKinds>;
+
+/** The marks of these definitions and of all releases before, as they are or were a few seconds ago. */
+export function createMarks(
+  definitions: Iterable<JobDefinition>,
+  { insight, clock }: { readonly insight: Pick<Database, "run">; readonly clock: Pick<Clock, "elapsedMs"> },
+): Marks {
+  const own = sensitiveKinds(definitions);
+  let read: { readonly atMs: number; readonly kinds: Promise<SensitiveKinds> } | null = null;
+  return async () => {
+    const atMs = clock.elapsedMs();
+    if (read === null || atMs - read.atMs >= insightLimits.marksKnownMs) {
+      read = { atMs, kinds: insight.run(readMarks, {}).then((kept) => own.with(kept)) };
+    }
+    const { kinds } = read;
+    try {
+      return await kinds;
+    } catch (error) {
+      if (read?.kinds === kinds) read = null;
+      throw error;
+    }
+  };
 }

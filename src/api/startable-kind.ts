@@ -1,15 +1,7 @@
-import type { JobDefinition, Registry } from "../core/define/definition.ts";
-import { isGraph } from "../core/work/run-graph.ts";
+import type { JobDefinition, Registry } from "../define/definition.ts";
+import { graphOf } from "../run/run-graph.ts";
 import { closest } from "./closest.ts";
 import { HttpProblem } from "./problem.ts";
-
-/** The graph that a kind is a task of; null for a kind that a job of its own can run. */
-export function graphOf({ jobs }: Registry, kind: string): string | null {
-  for (const definition of jobs.values()) {
-    if (isGraph(definition) && definition.makes?.some((made) => made.id === kind) === true) return definition.id;
-  }
-  return null;
-}
 
 /** The definition of a kind that may be enqueued by itself. @throws HttpProblem 422 */
 export function startableKind(registry: Registry, kind: string): JobDefinition {

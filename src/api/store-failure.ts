@@ -1,11 +1,5 @@
-import {
-  codeOf,
-  DatabaseError,
-  DatabaseUnavailable,
-  isLockTimeout,
-  isRetryable,
-} from "../adapters/postgres/failure.ts";
-import { UnknownOutcome } from "../core/ports/ports.ts";
+import { codeOf, DatabaseError, DatabaseUnavailable, isLockTimeout, isRetryable } from "../postgres/failure.ts";
+import { UnknownOutcome } from "../machine/transaction.ts";
 import { HttpProblem } from "./problem.ts";
 
 /** Long enough for a failover to begin, and short after a mere restart. */
@@ -15,14 +9,20 @@ export const retryAfter = { headers: { "retry-after": "2" } };
 export const storeDoesNotAnswer = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable || error instanceof UnknownOutcome || isOutOfService(error);
 
+/** What decides whether a request may be sent again. */
+export interface Sent {
+  readonly isWrite: boolean;
+  /** Of a write that takes one; null: it came without. */
+  readonly key?: string | null;
+}
+
 /**
  * The answer when the store failed: whether to send the request again. Null for other errors. A read whose connection broke
  * has changed nothing; a write may have.
  */
-export function problemOfStore(error: unknown, request: { readonly isWrite: boolean }): HttpProblem | null {
-  if (error instanceof UnknownOutcome && request.isWrite) {
-    const detail =
-      "the connection to the database broke during the write, so it may have happened: send it again with the same key, or look first";
+export function problemOfStore(error: unknown, { isWrite, key }: Sent): HttpProblem | null {
+  if (error instanceof UnknownOutcome && isWrite) {
+    const detail = `the connection to the database broke during the write, so it may have happened: ${howToRepeat(key)}`;
     return new HttpProblem("outcome-unknown", detail, { ...retryAfter, cause: error });
   }
   if (codeOf(error) === "53100") {
@@ -39,6 +39,14 @@ export function problemOfStore(error: unknown, request: { readonly isWrite: bool
   }
   return null;
 }
+
+/** How to go on after a write whose outcome is not known. */
+export const howToRepeat = (key?: string | null): string => {
+  if (key === undefined) return "look before you send it again";
+  return key === null
+    ? "it came without a key, so look before you send it again, or it may happen twice"
+    : "send it again with the same key, and it happens once";
+};
 
 /** Resources are used up, the server starts or stops, or it has become a reader after a failover. */
 const isOutOfService = (error: unknown): boolean =>

@@ -1,10 +1,9 @@
-import { formatDuration } from "../core/calendar/duration.ts";
-import { nextFiring } from "../core/calendar/timetable.ts";
-import type { Instant } from "../core/job/job.ts";
-import type { OccurrenceView, ScheduleRow } from "../core/ports/schedule.ts";
-import { iso } from "../core/job/units.ts";
-import { pauseJson } from "./shape/pause.ts";
-import { maybeIso } from "./shape/shape.ts";
+import { formatDuration } from "../calendar/duration.ts";
+import { nextFiring } from "../calendar/timetable.ts";
+import type { Instant } from "../machine/job.ts";
+import type { OccurrenceView, ScheduleRow } from "../machine/schedule.ts";
+import { iso, maybeIso } from "../machine/units.ts";
+import type { Pause } from "../machine/pause.ts";
 
 /** `nextAt`: its next time that fires, though it may be planned already; a pause does not move it. `looksAt`: when it is planned on. */
 export const scheduleJson = (row: ScheduleRow, now: Instant) => ({
@@ -24,18 +23,11 @@ export const scheduleJson = (row: ScheduleRow, now: Instant) => ({
   looksAt: maybeIso(row.nextAt),
 });
 
-export const occurrenceJson = (occurrence: OccurrenceView) => ({
-  schedule: occurrence.scheduleId,
-  localTime: occurrence.localTime,
-  fold: occurrence.fold,
-  timezone: occurrence.timezone,
-  nominalAt: iso(occurrence.nominalAt),
-  outcome: occurrence.outcome,
-  reason: occurrence.reason,
-  decidedAt: maybeIso(occurrence.decidedAt),
-  latenessMs: occurrence.latenessMs,
-  version: occurrence.version,
-  jobId: occurrence.jobId,
+export const occurrenceJson = ({ scheduleId, nominalAt, decidedAt, ...occurrence }: OccurrenceView) => ({
+  ...occurrence,
+  schedule: scheduleId,
+  nominalAt: iso(nominalAt),
+  decidedAt: maybeIso(decidedAt),
 });
 
 /** As a person would write it. */
@@ -43,3 +35,11 @@ export function expressionOf(expression: ScheduleRow["spec"]["expression"]): str
   if (expression.form === "cron") return expression.cron;
   return expression.form === "every" ? `every ${formatDuration(expression.everyMs)}` : `at ${iso(expression.at)}`;
 }
+
+export const pauseJson = (pause: Pause | null) => ({
+  paused: pause !== null,
+  pausedBy: pause?.by ?? null,
+  pausedAt: maybeIso(pause?.at ?? null),
+  pausedUntil: maybeIso(pause?.until ?? null),
+  pauseReason: pause?.reason ?? null,
+});

@@ -1,8 +1,8 @@
 /** One client for several cells: each job goes to the cell that has its key. */
-import type { JobDefinition } from "../core/define/definition.ts";
-import type { Client } from "../core/delivery/enqueue.ts";
-import type { CellStore } from "../core/ports/cell-map.ts";
-import type { EnqueueClient } from "../core/ports/client.ts";
+import type { JobDefinition } from "../define/definition.ts";
+import type { Client } from "../run/enqueue.ts";
+import type { CellStore } from "../machine/cell-map.ts";
+import type { EnqueueClient } from "../machine/client.ts";
 import { enqueueRouted, type RouteBy, routingOver } from "./routing.ts";
 
 export interface OpenCell {

@@ -1,8 +1,10 @@
 /** Writes the cell map, moves ranges of it, and says how the cells stand. */
-import { type CellMap, type CellRange, type CellStore, evenMap, forgotten, moved } from "../core/ports/cell-map.ts";
+import { beginning, type CellChange, type CellMap, type CellStore, completing, evenMap } from "../machine/cell-map.ts";
 import { newestOf, noMap } from "./routing.ts";
 
-export type CellStores = ReadonlyMap<string, CellStore>;
+/** What a change of the map needs of a cell. */
+export type ChangedCell = Pick<CellStore, "map" | "install">;
+export type CellStores = ReadonlyMap<string, ChangedCell>;
 
 export interface CellStanding {
   readonly cell: string;
@@ -30,48 +32,51 @@ export async function cellsNow(stores: CellStores): Promise<readonly CellStandin
 export async function initCells(stores: CellStores, cells: CellMap["cells"], first?: string): Promise<CellMap> {
   const map = evenMap(cells, first);
   for (const [name, store] of stores) {
-    const known = await store.map();
-    if (known !== null)
-      throw new RangeError(`cell "${name}" has a cell map already (version ${known.version}): move ranges of it`);
+    const existing = await store.map();
+    if (existing !== null)
+      throw new RangeError(`cell "${name}" has a cell map already (version ${existing.version}): move ranges of it`);
   }
   for (const store of stores.values()) await store.install(map);
   return map;
 }
 
+/** Other processes may begin a change before this one so many times. */
+const roundsMax = 10;
+
 /**
- * Gives a range to another cell while work goes on. The cell that had it gets the map first: from then on no write under the
- * old map succeeds there, so its rows of these keys are final for those who look. Repeat it after an error: a map that only
- * some cells got is brought to all before anything moves.
- * @throws RangeError for a range that is not one other cell's; StoreAway when a cell is away, and nothing has moved if it was the old one.
+ * Changes the map while work goes on. The cell with the least name decides which change begins, and names it in its map:
+ * if this process ends then, the next change completes it first, with the same result. No lock is held between calls.
+ * @throws RangeError for a range that is not one other cell's; StoreAway when a cell is away: repeat it.
  */
-export const moveRange = (stores: CellStores, range: Pick<CellRange, "from" | "to" | "cell">): Promise<CellMap> =>
-  changed(stores, (map) => {
-    const next = moved(map, range);
-    const losing = map.ranges.find(({ from, to }) => from <= range.from && range.from <= to)?.cell;
-    return { next, first: losing };
-  });
+export async function changeCells(stores: CellStores, change: CellChange): Promise<CellMap> {
+  for (let round = 0; round < roundsMax; round += 1) {
+    const map = await completed(stores, await newestOfAll(stores));
+    const begun = beginning(map, change);
+    const [decider = ""] = Object.keys(map.cells).toSorted();
+    if ((await stores.get(decider)?.install(begun)) === true) return await completed(stores, begun);
+  }
+  throw new RangeError("other processes change the cell map all the time: wait for their end");
+}
 
-/** Ends the look into a cell that had ranges before: when it keeps no such key any more, after the retention of its jobs. */
-export const forgetCell = (stores: CellStores, cell: string): Promise<CellMap> =>
-  changed(stores, (map) => ({ next: forgotten(map, cell), first: undefined }));
+/** Of every cell: one that answers later with a newer map would keep another map under the next number. */
+async function newestOfAll(stores: CellStores): Promise<CellMap> {
+  const newest = newestOf(await Promise.all([...stores.values()].map((store) => store.map())));
+  if (newest === null) throw noMap();
+  const missing = Object.keys(newest.cells).filter((name) => !stores.has(name));
+  if (missing.length > 0) throw new RangeError(`cells has no ${missing.join(", ")}, which the cell map names`);
+  return newest;
+}
 
-/** The next map, and the cell that must know it before any other. */
-type Change = (map: CellMap) => { readonly next: CellMap; readonly first: string | undefined };
-
-/** One change at a time: the cell with the least name holds the right to it. */
-async function changed(stores: CellStores, change: Change): Promise<CellMap> {
-  const [keeper] = [...stores].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, store]) => store);
-  if (keeper === undefined) throw new RangeError("cells is {}; it must name each cell of the cell map");
-  return await keeper.alone(async () => {
-    // Of every cell: one that answers later with a newer map would keep another map under the next number.
-    const now = newestOf(await Promise.all([...stores.values()].map((store) => store.map())));
-    if (now === null) throw noMap();
-    const missing = Object.keys(now.cells).filter((name) => !stores.has(name));
-    if (missing.length > 0) throw new RangeError(`cells has no ${missing.join(", ")}, which the cell map names`);
-    for (const store of stores.values()) await store.install(now);
-    const { next, first } = change(now);
-    if (first !== undefined) await stores.get(first)?.install(next);
-    for (const store of stores.values()) await store.install(next);
-    return next;
-  });
+/**
+ * Brings the map to all cells, with the change that has begun. A cell that loses a range gets it first: from then on no write
+ * under the old map succeeds there, so its rows of these keys are final for those who look.
+ */
+async function completed(stores: CellStores, map: CellMap): Promise<CellMap> {
+  const { begun } = map;
+  const next = begun === undefined ? map : completing(map);
+  const from = begun !== undefined && "from" in begun ? begun.from : null;
+  const losing = map.ranges.find((range) => from !== null && range.from <= from && from <= range.to)?.cell;
+  if (losing !== undefined) await stores.get(losing)?.install(next);
+  for (const store of stores.values()) await store.install(next);
+  return next;
 }

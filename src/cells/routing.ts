@@ -1,13 +1,15 @@
 /** Which cell each job goes to, by the newest cell map, until every one is written or refused. */
-import type { JobDefinition } from "../core/define/definition.ts";
-import { KeyConflict } from "../core/define/errors.ts";
-import { prepare } from "../core/delivery/enqueue.ts";
-import { contractLimits } from "../core/job/contract-limits.ts";
-import type { NewJob } from "../core/job/job.ts";
-import type { CellMap, CellStore } from "../core/ports/cell-map.ts";
-import type { EnqueueItem, Enqueued, EnqueueSettings } from "../core/ports/client.ts";
-import { CellMapChanged, type InsertResult, StoreAway } from "../core/ports/ports.ts";
-import { cellOf, rangeOf } from "./route.ts";
+import { hash } from "node:crypto";
+import type { JobDefinition } from "../define/definition.ts";
+import { KeyConflict } from "../define/errors.ts";
+import { prepare } from "../run/enqueue.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import type { NewJob } from "../machine/job.ts";
+import { type CellMap, type CellRange, type CellStore, rangeAt } from "../machine/cell-map.ts";
+import type { EnqueueItem, Enqueued, EnqueueSettings } from "../machine/client.ts";
+import { CellMapChanged } from "../machine/fence.ts";
+import { type InsertResult } from "../machine/store.ts";
+import { StoreAway } from "../machine/transaction.ts";
 
 /** The text whose hash chooses the cell; null: any cell. The same kind and key must always give the same text. */
 export type RouteBy = (job: { readonly kind: string; readonly key: string | null }) => string | null;
@@ -41,15 +43,10 @@ export class CellsFailed extends Error {
   }
 }
 
-/** Whether a key is new is not known without it. */
-export class OldCellAway extends Error {
-  override readonly name = "OldCellAway";
-  readonly cell: string;
-  constructor(cell: string, cause: unknown) {
-    super(`cell "${cell}" had these keys before and did not answer: ${textOf(cause)}`, { cause });
-    this.cell = cell;
-  }
-}
+export const rangeOf = (map: Pick<CellMap, "ranges">, text: string): CellRange =>
+  rangeAt(map, hash("sha256", text, "buffer").readUInt32BE(0));
+
+export const cellOf = (map: Pick<CellMap, "ranges">, text: string): string => rangeOf(map, text).cell;
 
 /** Rounds in which a job that a newer map sends elsewhere is routed again. */
 const roundsMax = 10;
@@ -175,7 +172,7 @@ function refused(
   return again;
 }
 
-export async function mapOf(routing: Routing): Promise<CellMap> {
+async function mapOf(routing: Routing): Promise<CellMap> {
   routing.known ??= fitting(await newestMap(routing.stores.values()), routing.stores);
   return routing.known;
 }
@@ -227,7 +224,7 @@ async function foundBefore(
       .get(name)
       ?.find(asked.map(({ job }) => job))
       .catch((error: unknown) => {
-        throw new OldCellAway(name, error);
+        throw new Error(`cell "${name}" had these keys before and did not answer: ${textOf(error)}`, { cause: error });
       });
     return asked.flatMap(({ at }, index): [number, InsertResult][] => {
       const answer = answers?.[index] ?? null;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { CliError, exitCodes } from "./exit.ts";
+import { CliError, exitCodes, wrongUsage } from "./exit.ts";
 
 /** What the running local system says about itself, in `system.json` of its state folder. */
 export interface LocalSystemFile {
@@ -18,11 +18,7 @@ export function apiAddress(url: string | undefined, env: Environment, folder: st
   if (given === undefined || given === "") return localAddress(env, folder);
   if (URL.canParse(given) && /^https?:$/.test(new URL(given).protocol)) return given;
   const from = url === undefined ? "BELFRY_URL" : "--url";
-  throw new CliError(
-    exitCodes.usage,
-    "bad-url",
-    `${from} is ${JSON.stringify(given)}; write it like http://127.0.0.1:4400`,
-  );
+  throw wrongUsage("bad-url", `${from} is ${JSON.stringify(given)}; write it like http://127.0.0.1:4400`);
 }
 
 function localAddress(env: Environment, folder: string): string {

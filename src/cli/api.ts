@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { apiAddress, findSystem, isAlive } from "./address.ts";
 import { type ApiClient, apiClient, patiently, plainly } from "./client.ts";
 import { deployedApi } from "./deployed.ts";
-import type { World } from "./world.ts";
+import type { World } from "./output.ts";
 
 interface Asked {
   readonly url?: string;
@@ -43,7 +43,7 @@ export function apiAgainst(stage: string, world: World, command: Command): ApiCl
 }
 
 function apiOf(stage: string, { url }: { url: string | undefined }, world: World, command: Command): ApiClient {
-  return deployedApi(stage, { url, env: awsEnvironment(world, command) });
+  return deployedApi(stage, { url, env: awsEnvironment(world, command), folder: world.folder });
 }
 
 /** What the AWS CLI would take: the options before the environment. The SDK reads the profile from the process. */

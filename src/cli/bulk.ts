@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { BulkPreviewReply, BulkReply } from "../api/shape/bulk.ts";
 import type { ApiClient } from "./client.ts";
-import { CliError, exitCodes, Finished } from "./exit.ts";
+import { CliError, exitCodes, Finished, wrongUsage } from "./exit.ts";
 import type { Output } from "./output.ts";
 
 export interface BulkOptions {
@@ -16,25 +16,21 @@ const lookMs = 300;
  * Counts, and changes only with `--yes`; then follows to the end. Exits with 6 when some that matched had moved before
  * their turn, or the change was stopped.
  */
-export async function changeMatching(
+export async function redriveMatching(
   client: ApiClient,
   out: Output,
-  { path, body, verb }: { path: string; body: object; verb: string },
+  body: object,
   options: BulkOptions,
 ): Promise<void> {
-  const dry = await client.post<BulkPreviewReply>(path, { ...body, dryRun: true });
+  const dry = (await client.call("redriveDeadLetters", {}, { ...body, dryRun: true })) as BulkPreviewReply;
   const count = `${dry.matched.count}${dry.matched.isMore ? " or more" : ""} jobs match`;
   if (options.dryRun === true)
     return out.result({ dryRun: true, matched: dry.matched }, () => `${count}; nothing was changed`);
   if (options.yes !== true) {
-    throw new CliError(
-      exitCodes.usage,
-      "not-confirmed",
-      `${count}: add --yes to ${verb} them, or --dry-run to only count`,
-    );
+    throw wrongUsage("not-confirmed", `${count}: add --yes to redrive them, or --dry-run to only count`);
   }
-  const begun = await client.post<BulkReply>(path, body);
-  const bulk = options.wait === false ? begun : await followed(client, out, begun);
+  const begun = (await client.call("redriveDeadLetters", {}, body)) as BulkReply;
+  const bulk = options.wait === false ? begun : await followBulk(client, out, begun);
   const { changed, takenAlong, refused, state } = bulk;
   const why =
     bulk.canary?.state === "failed" ? `: a canary did not succeed, see jobs ${bulk.canary.jobs.join(", ")}` : "";
@@ -46,7 +42,7 @@ export async function changeMatching(
 }
 
 /** The bulk action at its end; notes how far it is and how it is stopped. */
-export async function followed(client: Pick<ApiClient, "get">, out: Output, begun: BulkReply): Promise<BulkReply> {
+export async function followBulk(client: ApiClient, out: Output, begun: BulkReply): Promise<BulkReply> {
   let bulk = begun;
   let reported = "";
   while (bulk.state === "RUNNING") {
@@ -54,7 +50,7 @@ export async function followed(client: Pick<ApiClient, "get">, out: Output, begu
     if (progress !== reported) out.note(progress);
     reported = progress;
     await wait(lookMs);
-    bulk = await client.get<BulkReply>(`/bulk/${bulk.id}`);
+    bulk = await client.call("getBulk", { id: bulk.id });
   }
   return bulk;
 }
@@ -63,3 +59,31 @@ const waitsForCanary = ({ canary }: BulkReply): string =>
   canary?.state === "out"
     ? `, the rest waits for job${canary.jobs.length === 1 ? "" : "s"} ${canary.jobs.join(", ")}`
     : "";
+
+/**
+ * Each id by itself: one that cannot be steered does not stop the others. Exits with 6 when some were steered and some were
+ * not, and with the first error's own code when none was.
+ */
+export async function each<T>(
+  ids: readonly string[],
+  out: Output,
+  work: (id: string) => Promise<T>,
+  shown: (done: readonly T[]) => { readonly value: object; readonly text: () => string },
+): Promise<void> {
+  const done: T[] = [];
+  const errors: { readonly id: string; readonly error: CliError }[] = [];
+  for (const id of ids) {
+    try {
+      done.push(await work(id));
+    } catch (error) {
+      if (!(error instanceof CliError) || error.code === "not-running") throw error;
+      errors.push({ id, error });
+    }
+  }
+  const failed = errors.map(({ id, error: { code, message } }) => ({ id, code, message }));
+  const { value, text } = shown(done);
+  // For people, a list of nothing before the reason is only in the way.
+  out.result({ ...value, errors: failed }, done.length === 0 ? null : text);
+  for (const { message } of failed) out.note(`error: ${message}`);
+  if (errors[0] !== undefined) throw new Finished(done.length > 0 ? exitCodes.partial : errors[0].error.exitCode);
+}

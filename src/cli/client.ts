@@ -1,40 +1,21 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { BulkReply } from "../api/shape/bulk.ts";
-import type { CreatedJobReply, JobDetailReply, JobListReply } from "../api/shape/job.ts";
-import type {
-  DeletedScheduleReply,
-  ExplainedTimesReply,
-  ExpressionReply,
-  HealthReply,
-  NextTimesReply,
-  ScheduleDetailReply,
-  ScheduleReply,
-  TriggeredReply,
-} from "../api/shape/schedule.ts";
-import type { OccurrenceListReply, ScheduleOutcomeListReply } from "../api/shape/schedule-outcome.ts";
-import { CliError, type ExitCode, exitCodes } from "./exit.ts";
-import type { UpcomingReply } from "../api/shape/upcoming.ts";
+import type { Endpoint } from "../api/endpoint.ts";
+import type { OperationName, ReplyOf } from "../api/api.ts";
+import { CliError, type ExitCode, exitCodes, wrongUsage } from "./exit.ts";
+import { operationNamed, type Values } from "./query-options.ts";
 
-export interface JobRequest {
-  readonly kind: string;
-  readonly payload?: unknown;
-  readonly key?: string | undefined;
-  readonly delay?: string | undefined;
-  readonly dueAt?: string | undefined;
-}
-
-type Query = Readonly<Record<string, string | undefined>>;
+export type { ReplyOf };
 
 const timeoutMs = 15_000;
 
 /** An id in a path: whatever was typed stays one part of it. @throws CliError for what a URL takes for another place. */
-export function part(text: string): string {
+function part(text: string): string {
   if (!/^\.{0,2}$/.test(text)) return encodeURIComponent(text);
-  throw new CliError(exitCodes.usage, "bad-id", `${JSON.stringify(text)} is no id: write the one that list shows`);
+  throw wrongUsage("bad-id", `${JSON.stringify(text)} is no id: write the one that list shows`);
 }
 
 export interface ApiRequest {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: Endpoint["method"];
   readonly path: string;
   /** JSON. */
   readonly body?: string;
@@ -68,78 +49,37 @@ export function patiently(send: Send, isRunning: () => boolean): Send {
   return (request) => again(request, performance.now() + reloadMsMax);
 }
 
-/**
- * Speaks to the HTTP API and to nothing else. @throws CliError for every answer that is not 2xx, and for none.
- * @param url its address, or its name in messages where `send` knows the way.
- */
-export function apiClient(url: string, send: Send = plainly(url)) {
-  const calls: Calls = {
-    read: (path, query = {}) => call({ url, send }, "GET", `${path}${queryOf(query)}`),
-    write: (path, body = {}) => call({ url, send }, "POST", path, body),
-    change: (method, path, body) => call({ url, send }, method, path, body),
-  };
-  const { read, write, change } = calls;
-  const at = (id: string): string => `/jobs/${part(id)}`;
+export interface ApiClient {
+  readonly url: string;
+  /**
+   * One operation of the API. Of `values` those that its path names go there, encoded; the others are its query.
+   * @throws CliError for every answer that is not 2xx, and for none.
+   */
+  call<N extends OperationName>(name: N, values?: Values, body?: object): Promise<ReplyOf<N>>;
+}
+
+/** Speaks to the HTTP API and to nothing else. @param url its address, or its name in messages where `send` knows the way. */
+export function apiClient(url: string, send: Send = plainly(url)): ApiClient {
   return {
     url,
-    /** Any answer of the API, by its path. */
-    get: read,
-    post: write,
-    put: <T>(path: string, body: object) => change<T>("PUT", path, body),
-    enqueue: (job: JobRequest) => write<CreatedJobReply>("/jobs", job),
-    job: (id: string) => read<JobDetailReply>(at(id)),
-    jobs: (filter: Query) => read<JobListReply>("/jobs", filter),
-    schedule: scheduleClient(calls),
-    cancel: (id: string) => write<JobDetailReply>(`${at(id)}/cancel`),
-    /** A bulk action when much of its run goes along. */
-    retry: (id: string) => write<JobDetailReply | BulkReply>(`${at(id)}/retry`),
-    runNow: (id: string) => write<JobDetailReply>(`${at(id)}/run-now`),
-    health: () => read<HealthReply>("/health"),
+    async call(name, values, body = {}) {
+      const { method, path } = operationNamed(name);
+      const to = addressOf(path, values ?? {});
+      return await call(url, send, { method, path: to, ...(method === "GET" ? {} : { body: JSON.stringify(body) }) });
+    },
   };
 }
 
-export type ApiClient = ReturnType<typeof apiClient>;
-export type ScheduleClient = ApiClient["schedule"];
-
-interface Calls {
-  readonly read: <T>(path: string, query?: Query) => Promise<T>;
-  readonly write: <T>(path: string, body?: object) => Promise<T>;
-  readonly change: <T>(method: "PUT" | "DELETE", path: string, body: object) => Promise<T>;
-}
-
-/** The API's part under `/schedules`; ids travel encoded. */
-function scheduleClient({ read, write, change }: Calls) {
-  const at = (id: string): string => `/schedules/${part(id)}`;
-  return {
-    list: (page: Query) => read<ScheduleOutcomeListReply>("/schedule-outcomes", page),
-    show: (id: string) => read<ScheduleDetailReply>(at(id)),
-    create: (schedule: object) => write<ScheduleReply>("/schedules", schedule),
-    update: (id: string, schedule: object) => change<ScheduleReply>("PUT", at(id), schedule),
-    remove: (id: string) => change<DeletedScheduleReply>("DELETE", at(id), {}),
-    pause: (id: string, how: object) => write<ScheduleReply>(`${at(id)}/pause`, how),
-    resume: (id: string) => write<ScheduleReply>(`${at(id)}/resume`),
-    trigger: (id: string, key?: string) => write<TriggeredReply>(`${at(id)}/trigger`, { key }),
-    next: (id: string, query: Query) => read<NextTimesReply>(`${at(id)}/next`, query),
-    history: (id: string, query: Query) => read<OccurrenceListReply>(`${at(id)}/occurrences`, query),
-    explain: (id: string, time: string) => read<ExplainedTimesReply>(`${at(id)}/explain`, { time }),
-    preview: (query: Query) => read<ExpressionReply>("/preview", query),
-    upcoming: (query: Query) => read<UpcomingReply>("/upcoming", query),
-  };
-}
-
-function queryOf(values: Query): string {
+function addressOf(path: string, values: Values): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, value);
-  return query.size === 0 ? "" : `?${query.toString()}`;
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined && !path.split("/").includes(`:${name}`)) query.set(name, value);
+  }
+  const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => part(values[name] ?? ""));
+  return query.size === 0 ? filled : `${filled}?${query.toString()}`;
 }
 
-async function call<T>(
-  { url, send }: { readonly url: string; readonly send: Send },
-  method: ApiRequest["method"],
-  path: string,
-  body?: unknown,
-): Promise<T> {
-  const request = { method, path, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+async function call<T>(url: string, send: Send, request: ApiRequest): Promise<T> {
   const response = await send(request).catch((error: unknown) => {
     throw error instanceof CliError ? error : unreachable(url, error);
   });

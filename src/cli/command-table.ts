@@ -1,113 +1,52 @@
 import type { Command } from "commander";
-import type { Output } from "./output.ts";
-import type { World } from "./world.ts";
+import type { Output, World } from "./output.ts";
 
-interface CommandRow {
-  readonly name: string;
-  readonly description: string;
-  readonly load: () => Promise<(world: World, out: Output) => Command>;
-}
+/** The top level, in the order of the help. */
+export const commandTable = {
+  jobs: "write, look at and steer jobs",
+  runs: "look at and steer runs: jobs that belong together",
+  schedules: "look at schedules, ask what became of a time, and steer them",
+  "dead-letters": "FAILED jobs that wait for a person",
+  lanes: "what waits and runs in each lane",
+  locks: "who holds which lock",
+  workers: "who worked in the last hour, and what each runs now",
+  archive: "what has left for the archive, until when, and whether it can be written",
+  kinds: "what may be enqueued, and what each payload looks like",
+  explain: "why a job is not running, and when it will",
+  events: "every change of state as it happens",
+  cells: "which of several stages has which keys; move a range to another",
+  check: "all definitions, what is built from them, and the environment's settings; every problem at once",
+  migrate: "bring the database to this release's schema; safe to run again",
+  doctor: "look at each part of the local system and say what to do about what is wrong",
+  init: "make a folder with an app of one job that runs",
+  bundle: "write a stage's functions and image folder, for a CDK app",
+  console: "the API and the console of a deployed stage on this machine, with your own AWS credentials",
+  dev: "start the local system and keep it running; the same as npm start",
+  completion: "what a shell needs to complete commands, kinds, schedules and lanes",
+} as const satisfies Readonly<Record<string, string>>;
 
-/** The top level, in the order of the help. Each is loaded when it is asked for. */
-export const commandTable: readonly CommandRow[] = [
-  {
-    name: "jobs",
-    description: "write, look at and steer jobs",
-    load: async () => (await import("./commands/jobs.ts")).jobsCommand,
-  },
-  {
-    name: "runs",
-    description: "look at and steer runs: jobs that belong together",
-    load: async () => (await import("./commands/runs.ts")).runsCommand,
-  },
-  {
-    name: "schedules",
-    description: "look at schedules, ask what became of a time, and steer them",
-    load: async () => (await import("./commands/schedules.ts")).schedulesCommand,
-  },
-  {
-    name: "dead-letters",
-    description: "FAILED jobs that wait for a person",
-    load: async () => (await import("./commands/dead-letters.ts")).deadLettersCommand,
-  },
-  {
-    name: "lanes",
-    description: "what waits and runs in each lane",
-    load: async () => (await import("./commands/lanes.ts")).lanesCommand,
-  },
-  {
-    name: "locks",
-    description: "who holds which lock",
-    load: async () => (await import("./commands/locks.ts")).locksCommand,
-  },
-  {
-    name: "workers",
-    description: "who worked in the last hour, and what each runs now",
-    load: async () => (await import("./commands/workers.ts")).workersCommand,
-  },
-  {
-    name: "archive",
-    description: "what has left for the archive, until when, and whether it can be written",
-    load: async () => (await import("./commands/archive.ts")).archiveCommand,
-  },
-  {
-    name: "kinds",
-    description: "what may be enqueued, and what each payload looks like",
-    load: async () => (await import("./commands/kinds.ts")).kindsCommand,
-  },
-  {
-    name: "explain",
-    description: "why a job is not running, and when it will",
-    load: async () => (await import("./commands/explain.ts")).explainCommand,
-  },
-  {
-    name: "events",
-    description: "every change of state as it happens",
-    load: async () => (await import("./commands/events.ts")).eventsCommand,
-  },
-  {
-    name: "cells",
-    description: "which of several stages has which keys; move a range to another",
-    load: async () => (await import("./commands/cells.ts")).cellsCommand,
-  },
-  {
-    name: "check",
-    description: "all definitions, what is built from them, and the environment's settings; every problem at once",
-    load: async () => (await import("./commands/check.ts")).checkCommand,
-  },
-  {
-    name: "migrate",
-    description: "bring the database to this release's schema; safe to run again",
-    load: async () => (await import("./commands/migrate.ts")).migrateCommand,
-  },
-  {
-    name: "doctor",
-    description: "look at each part of the local system and say what to do about what is wrong",
-    load: async () => (await import("./commands/doctor.ts")).doctorCommand,
-  },
-  {
-    name: "init",
-    description: "make a folder with an app of one job that runs",
-    load: async () => (await import("./commands/init.ts")).initCommand,
-  },
-  {
-    name: "bundle",
-    description: "write a stage's functions and image folder, for a CDK app",
-    load: async () => (await import("./commands/bundle.ts")).bundleCommand,
-  },
-  {
-    name: "console",
-    description: "the API and the console of a deployed stage on this machine, with your own AWS credentials",
-    load: async () => (await import("./commands/console.ts")).consoleCommand,
-  },
-  {
-    name: "dev",
-    description: "start the local system and keep it running; the same as npm start",
-    load: async () => (await import("./commands/dev.ts")).devCommand,
-  },
-  {
-    name: "completion",
-    description: "what a shell needs to complete commands, kinds, schedules and lanes",
-    load: async () => (await import("./commands/completion.ts")).completionCommand,
-  },
-];
+export type CommandName = keyof typeof commandTable;
+
+/** Each is loaded when it is asked for. */
+export const loadCommand: Readonly<Record<CommandName, () => Promise<(world: World, out: Output) => Command>>> = {
+  jobs: async () => (await import("./commands/jobs.ts")).jobsCommand,
+  runs: async () => (await import("./commands/runs.ts")).runsCommand,
+  schedules: async () => (await import("./commands/schedules.ts")).schedulesCommand,
+  "dead-letters": async () => (await import("./commands/dead-letters.ts")).deadLettersCommand,
+  lanes: async () => (await import("./commands/lanes.ts")).lanesCommand,
+  locks: async () => (await import("./commands/readings.ts")).locksCommand,
+  workers: async () => (await import("./commands/readings.ts")).workersCommand,
+  archive: async () => (await import("./commands/readings.ts")).archiveCommand,
+  kinds: async () => (await import("./commands/readings.ts")).kindsCommand,
+  explain: async () => (await import("./commands/readings.ts")).explainCommand,
+  events: async () => (await import("./commands/events.ts")).eventsCommand,
+  cells: async () => (await import("./commands/cells.ts")).cellsCommand,
+  check: async () => (await import("./commands/check.ts")).checkCommand,
+  migrate: async () => (await import("./commands/migrate.ts")).migrateCommand,
+  doctor: async () => (await import("./commands/doctor.ts")).doctorCommand,
+  init: async () => (await import("./commands/init.ts")).initCommand,
+  bundle: async () => (await import("./commands/bundle.ts")).bundleCommand,
+  console: async () => (await import("./commands/console.ts")).consoleCommand,
+  dev: async () => (await import("./commands/dev.ts")).devCommand,
+  completion: async () => (await import("./commands/completion.ts")).completionCommand,
+};

@@ -1,12 +1,8 @@
 import type { Command } from "commander";
-import type { KindListReply } from "../api/shape/kind.ts";
-import type { LaneListReply } from "../api/shape/overview.ts";
-import type { ScheduleListReply } from "../api/shape/schedule.ts";
 import { apiAddress } from "./address.ts";
 import { apiClient } from "./client.ts";
-import { output } from "./output.ts";
+import { output, type World } from "./output.ts";
 import { program } from "./program.ts";
-import type { World } from "./world.ts";
 
 const states = ["PENDING", "QUEUED", "RUNNING", "RETRY_WAIT", "SUCCESS", "FAILED", "CANCELED", "SKIPPED"];
 const silent = { out: () => {}, err: () => {}, isTerminal: false };
@@ -39,9 +35,9 @@ async function idsFor(command: Command, previous: string | undefined, given: num
   const wanted = previous?.startsWith("--") === true ? previous.slice(2) : argumentOf(command, given);
   try {
     const client = apiClient(apiAddress(undefined, world.env, world.folder));
-    if (wanted === "kind") return (await client.get<KindListReply>("/kinds")).kinds.map(({ id }) => id);
-    if (wanted === "lane") return (await client.get<LaneListReply>("/lanes")).lanes.map(({ name }) => name);
-    if (wanted === "schedule") return (await client.get<ScheduleListReply>("/schedules")).schedules.map(({ id }) => id);
+    if (wanted === "kind") return (await client.call("listKinds")).kinds.map(({ id }) => id);
+    if (wanted === "lane") return (await client.call("listLanes")).lanes.map(({ name }) => name);
+    if (wanted === "schedule") return (await client.call("listSchedules")).schedules.map(({ id }) => id);
   } catch {
     // Nothing to offer.
   }

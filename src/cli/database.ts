@@ -1,14 +1,14 @@
-import { openConnections } from "../adapters/postgres/connect.ts";
-import { assertSchema, assertServer, schemaVersion, schemaVersionOfCode } from "../adapters/postgres/migrate.ts";
-import { readEpoch } from "../adapters/postgres/sql/epoch.ts";
-import { execute } from "../adapters/postgres/statement.ts";
-import { createPostgresStore } from "../adapters/postgres/store.ts";
-import { type AppDefinition, registry } from "../core/define/definition.ts";
-import { specsOf } from "../core/scheduler/install-schedules.ts";
-import type { Tx } from "../core/ports/ports.ts";
-import { everySchedule } from "../core/scheduler/every-schedule.ts";
-import { scheduleDifferences } from "../core/scheduler/schedule-difference.ts";
-import type { Finding } from "./finding.ts";
+import { openConnections } from "../postgres/connect.ts";
+import { assertSchema, assertServer, schemaVersion, schemaVersionOfCode } from "../postgres/migrate.ts";
+import { readEpoch } from "../postgres/sql/epoch.ts";
+import { execute } from "../postgres/statement.ts";
+import { createPostgresStore } from "../postgres/store.ts";
+import { type AppDefinition, registry } from "../define/definition.ts";
+import { specsOf } from "../schedule/install-schedules.ts";
+import type { Tx } from "../machine/transaction.ts";
+import { everySchedule } from "../schedule/every-schedule.ts";
+import { scheduleDifferences } from "../schedule/schedule-difference.ts";
+import type { Finding } from "./preflight.ts";
 
 /** What `doctor` says about the database that `DATABASE_URL` names; without one, the system brings its own. */
 export async function databaseFindings(url: string | undefined): Promise<readonly Finding[]> {

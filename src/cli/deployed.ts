@@ -1,8 +1,10 @@
-import type { SignedRequest } from "../adapters/aws/signed-fetch.ts";
+import type { SignedRequest } from "../aws/signed-fetch.ts";
 import { type ApiClient, apiClient, type ApiRequest } from "./client.ts";
-import { findApi } from "./find-api.ts";
-import { regionOf } from "./region.ts";
-import { CliError, type ExitCode, exitCodes } from "./exit.ts";
+import { type DescribeStacks, findApi } from "./find-api.ts";
+import { CliError, exitCodes, wrongUsage } from "./exit.ts";
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -12,19 +14,17 @@ const timeoutMs = 30_000;
  * The API of a deployed stage: its URL is an output of the stack that has it, or what `--url` says; every request is
  * signed with the credentials of the process, as IAM asks for.
  */
-export function deployedApi(stage: string, given: { url: string | undefined; env: Environment }): ApiClient {
-  const region = regionOf(given.env);
+export function deployedApi(
+  stage: string,
+  given: { readonly url: string | undefined; readonly env: Environment; readonly folder: string },
+): ApiClient {
   let found: Promise<string> | undefined;
   return apiClient(`stage ${stage}`, async ({ method, path, body }: ApiRequest) => {
-    if (!region) {
-      throw new CliError(exitCodes.usage, "no-region", `--stage ${stage} needs to know where it is deployed`, [
-        "name it: --region eu-west-1, AWS_REGION, or region of your profile in ~/.aws/config",
-      ]);
-    }
-    found ??= given.url === undefined ? urlOf(stage, region, given.env) : Promise.resolve(given.url);
+    const region = regionOfStage(stage, given.env);
+    found ??= given.url === undefined ? urlOf(stage, region, given) : Promise.resolve(given.url);
     const headers = { "content-type": "application/json" };
     const url = new URL(path, await found).href;
-    const response = await signed({
+    const response = await sendSigned({
       url,
       method,
       service: "lambda",
@@ -38,6 +38,15 @@ export function deployedApi(stage: string, given: { url: string | undefined; env
   });
 }
 
+/** @throws CliError where nothing names one. */
+export function regionOfStage(stage: string, env: Environment): string {
+  const region = regionOf(env);
+  if (region) return region;
+  throw wrongUsage("no-region", `--stage ${stage} needs to know where it is deployed`, [
+    "name it: --region eu-west-1, AWS_REGION, or region of your profile in ~/.aws/config",
+  ]);
+}
+
 /** The API itself says why, as a problem. */
 const isRefusedByIam = ({ status, headers }: Response): boolean =>
   (status === 401 || status === 403) && headers.get("content-type")?.includes("problem") !== true;
@@ -48,14 +57,21 @@ export const notAllowed = (url: string, status: number): CliError =>
     "your role needs lambda:InvokeFunctionUrl and lambda:InvokeFunction on the API's function: docs/deploy.md, The console of a stage",
   ]);
 
-/** The URL of the stage's API, from the outputs of its stack. @throws CliError when there is none or nothing can be signed. */
-export async function urlOf(stage: string, region: string, env: Environment): Promise<string> {
+/**
+ * The URL of the stage's API, from the outputs of its stack; `cdk.out` of the folder may say which one that is.
+ * @throws CliError: `not-deployed` when there is none, others when it cannot be asked for.
+ */
+export async function urlOf(
+  stage: string,
+  region: string,
+  { env, folder }: { readonly env: Environment; readonly folder: string },
+): Promise<string> {
   const endpoint =
     env["AWS_ENDPOINT_URL_CLOUDFORMATION"] ??
     env["AWS_ENDPOINT_URL"] ??
     `https://cloudformation.${region}.amazonaws.com`;
-  const found = await findApi(stage, async (parameters) => {
-    const response = await signed({
+  const describe: DescribeStacks = async (parameters) => {
+    const response = await sendSigned({
       url: new URL("/", endpoint).href,
       method: "POST",
       service: "cloudformation",
@@ -67,21 +83,31 @@ export async function urlOf(stage: string, region: string, env: Environment): Pr
     const text = await response.text();
     if (response.ok) return text;
     const why = /<Message>([^<]*)<\/Message>/.exec(text)?.[1] ?? `CloudFormation answered ${response.status}`;
-    throw noStage(response.status === 403 ? exitCodes.auth : exitCodes.notFound, stage, region, why);
-  });
-  if (found === null) throw noStage(exitCodes.notFound, stage, region, "no stack has an output with its address");
-  return found.url;
+    if (response.status === 400 && /does not exist/.test(why)) return null;
+    const code = response.status === 403 ? exitCodes.auth : exitCodes.notFound;
+    throw new CliError(code, "no-stage", notFound(stage, region, why), [
+      "your role needs cloudformation:DescribeStacks and cloudformation:ListStacks: docs/deploy.md, The console of a stage",
+      "or name its address: --url",
+    ]);
+  };
+  // Not of each command's start: it loads zod.
+  const { synthesizedStack } = await import("./assembly.ts");
+  const found = await findApi(stage, { named: synthesizedStack(folder, stage)?.name ?? null, describe });
+  if (found !== null) return found.url;
+  throw new CliError(
+    exitCodes.notFound,
+    "not-deployed",
+    notFound(stage, region, "no stack has an output with its address"),
+    ["is it deployed, to this account and region? npx cdk deploy", "or name its address: --url"],
+  );
 }
 
-const noStage = (code: ExitCode, stage: string, region: string, why: string): CliError =>
-  new CliError(code, "no-stage", `the API of stage "${stage}" was not found in ${region}: ${why}`, [
-    "is it deployed, to this account and region? npx cdk deploy",
-    "or name its address: --url",
-  ]);
+const notFound = (stage: string, region: string, why: string): string =>
+  `the API of stage "${stage}" was not found in ${region}: ${why}`;
 
 /** Without credentials nothing can be signed, and that is not the API's fault. */
-async function signed(request: SignedRequest): Promise<Response> {
-  const { signedFetch } = await import("../adapters/aws/signed-fetch.ts");
+export async function sendSigned(request: SignedRequest): Promise<Response> {
+  const { signedFetch } = await import("../aws/signed-fetch.ts");
   try {
     return await signedFetch(request);
   } catch (error) {
@@ -89,5 +115,30 @@ async function signed(request: SignedRequest): Promise<Response> {
     throw new CliError(exitCodes.auth, "no-credentials", "there are no AWS credentials to sign the request with", [
       "sign in (aws sso login), or set AWS_PROFILE or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
     ]);
+  }
+}
+
+/** The region as the AWS CLI finds it: the environment, else the profile of `~/.aws/config`. */
+export function regionOf(env: Environment): string | undefined {
+  return env["AWS_REGION"] || env["AWS_DEFAULT_REGION"] || regionOfProfile(env);
+}
+
+function regionOfProfile(env: Environment): string | undefined {
+  const profile = env["AWS_PROFILE"] ?? "default";
+  const wanted = profile === "default" ? "default" : `profile ${profile}`;
+  let section = "";
+  for (const line of linesOf(env["AWS_CONFIG_FILE"] ?? join(homedir(), ".aws", "config"))) {
+    section = /^\s*\[\s*([^\]]+?)\s*\]/.exec(line)?.[1] ?? section;
+    const region = /^\s*region\s*=\s*([a-z\d-]+)/.exec(line)?.[1];
+    if (section === wanted && region !== undefined) return region;
+  }
+  return undefined;
+}
+
+function linesOf(file: string): readonly string[] {
+  try {
+    return readFileSync(file, "utf8").split("\n");
+  } catch {
+    return [];
   }
 }

@@ -29,6 +29,10 @@ export class CliError extends Error {
   }
 }
 
+/** What was typed cannot be done: the message says how to write it. */
+export const wrongUsage = (code: string, message: string, details: readonly string[] = []): CliError =>
+  new CliError(exitCodes.usage, code, message, details);
+
 /** Thrown by a command that has written its result and ends with another code than 0. */
 export class Finished extends Error {
   readonly exitCode: ExitCode;
@@ -36,4 +40,60 @@ export class Finished extends Error {
     super(`exit code ${exitCode}`);
     this.exitCode = exitCode;
   }
+}
+
+const { ok, failure, usage, notFound, auth, conflict, partial, failedJob, interrupted } = exitCodes;
+
+/** What each code says, in the words of `--help`. */
+const meanings: Readonly<Record<ExitCode, string>> = {
+  [ok]: "ok",
+  [failure]: "failure",
+  [usage]: "usage",
+  [notFound]: "not found",
+  [auth]: "not allowed",
+  [conflict]: "conflict",
+  [partial]: "partly done",
+  [failedJob]: "a failed job or run was found",
+  [interrupted]: "interrupted",
+};
+
+/** Commands that call an API: it may not answer or refuse access, and `--stage` may name one that is not deployed. */
+const asks = [ok, failure, usage, notFound, auth, interrupted];
+const steersMany = [...asks, conflict, partial];
+const looksForFailed = [...asks, failedJob];
+const inDatabases = [ok, failure, usage];
+const machine = [ok, failure, usage, interrupted];
+
+const commandsByExits: readonly (readonly [codes: readonly ExitCode[], commands: string])[] = [
+  [looksForFailed, "jobs list, jobs show, runs list, runs show, runs watch, dead-letters list"],
+  [[...asks, conflict, failedJob], "jobs enqueue"],
+  [steersMany, "jobs retry, jobs cancel, jobs run-now"],
+  [[...asks, partial], "schedules pause, schedules resume, dead-letters redrive"],
+  [steersMany, "schedules delete, schedules backfill"],
+  [[...asks, conflict], "runs retry, runs cancel, runs rerun, schedules create, schedules update"],
+  [
+    asks,
+    "schedules list, schedules upcoming, schedules show, schedules next, schedules history, schedules explain, schedules preview",
+  ],
+  [
+    asks,
+    "dead-letters show, dead-letters stop, lanes list, lanes pause, lanes resume, lanes limit, locks, workers, archive, explain, events, kinds, check, console",
+  ],
+  [[...asks, failedJob], "schedules trigger"],
+  [inDatabases, "cells show, cells init, cells move, cells forget"],
+  [[ok, usage], "completion"],
+  [machine, "migrate, doctor, dev"],
+  [[ok, failure, usage, conflict], "init"],
+  [[ok, failure, usage], "bundle"],
+];
+
+/** Which codes each command can end with. Tests produce each once and fail on any other. */
+export const exits: Readonly<Record<string, readonly ExitCode[]>> = Object.fromEntries(
+  commandsByExits.flatMap(([codes, commands]) => commands.split(", ").map((command) => [command, codes])),
+);
+
+/** For `--help`: of one command, or of all. */
+export function exitsText(codes: readonly ExitCode[] = Object.values(exitCodes)): string {
+  const known = codes.toSorted((a, b) => a - b).map((code) => `${code} ${meanings[code]}`);
+  return `\nExit codes: ${known.join(", ")}`;
 }

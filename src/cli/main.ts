@@ -1,4 +1,3 @@
-import { readEnvFile } from "./env-file.ts";
 import { exitCodes } from "./exit.ts";
 import { runCommandLine } from "./run.ts";
 
@@ -24,6 +23,15 @@ export async function main(): Promise<void> {
   // What was interrupted may go on waiting for an answer.
   if (code === exitCodes.interrupted) process.exit(code);
   process.exitCode = code;
+}
+
+/** Settings of this machine: variables in `.env` of the current folder, for what the shell does not set itself. */
+function readEnvFile(): void {
+  try {
+    process.loadEnvFile(".env");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
 }
 
 if (import.meta.main) await main();

@@ -1,14 +1,20 @@
 /** What makes a deployment to an account fail late, looked at early: each finding says what to do. */
 import { spawnSync } from "node:child_process";
-import { resolve } from "node:path";
-import { engineVersions } from "../../infra/engines.ts";
-import type { Deployment } from "../../infra/stages.ts";
-import type { Aws } from "../adapters/aws/aws-call.ts";
-import { loadApps } from "../apps.ts";
-import { type Project, stageNamed } from "../project.ts";
-import { topology, type Topology } from "../topology.ts";
+import type { Aws } from "../aws/aws-call.ts";
+import { loadApps } from "../compose/apps.ts";
+import { type Project, stageNamed } from "../stage/project.ts";
+import { topology, type Topology } from "../stage/topology.ts";
+import { recordingInterfaces } from "./config-recording.ts";
 import { findApi } from "./find-api.ts";
-import type { Finding } from "./finding.ts";
+import { type Plan, planOf } from "./plan.ts";
+
+/** One thing that was looked at. `fix` is set when it is not as it should be; beside `ok: true` it is a warning. */
+export interface Finding {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly fix?: string;
+}
 
 /** URIs. */
 export interface Images {
@@ -16,9 +22,8 @@ export interface Images {
   readonly fakes?: string | undefined;
 }
 
-type Look = readonly [name: string, fix: string, look: () => Promise<string>];
-
-const stackOf = (stage: string): string => `belfry-${stage}`;
+type Seen = string | { readonly detail: string; readonly fix: string };
+type Look = readonly [name: string, fix: string, look: () => Promise<Seen>];
 
 /** @param images that are built already: with both, nothing is built here. */
 export async function preflight(
@@ -27,16 +32,14 @@ export async function preflight(
   stage: string,
   images: Images = {},
 ): Promise<readonly Finding[]> {
-  const deployment = await ownDeployment(project, stage);
+  const plan = await planOf(project, stage);
   const all = topology(await loadApps(project, stageNamed(project, stage)), stageNamed(project, stage));
-  const stack = deployment === null ? "" : await describedStack(aws, stage);
+  const stack = plan === null ? "" : await describedStack(aws, plan.stack);
   const looks: readonly Look[] = [
     ["bootstrap", `npx cdk bootstrap aws://${aws.account}/${aws.region}`, () => bootstrapped(aws)],
-    [
-      "stack",
-      "docs/deploy.md, The first deploy failed",
-      async () => (deployment === null ? teamStack(aws, stage) : stackState(stage, deployment, stack)),
-    ],
+    plan === null
+      ? ["stack", "npx cdk synth, and look again", () => foundStack(aws, stage)]
+      : ["stack", "docs/deploy.md, The first deploy failed", async () => stackState(plan, stack)],
     ["image", "start Docker, or name a builder in CDK_DOCKER, or name a built image", async () => builder(images)],
     ["ECS role", "aws iam create-service-linked-role --aws-service-name ecs.amazonaws.com", () => ecsRole(aws)],
     [
@@ -44,15 +47,21 @@ export async function preflight(
       "ask for a higher quota, or lower apiConcurrency and the lanes'",
       () => concurrency(aws, all),
     ],
+    [
+      "AWS Config",
+      "let your credentials call config:DescribeConfigurationRecorders",
+      () => recordingInterfaces(aws, plan?.wakeMinutes ?? [1]),
+    ],
     ...secretLooks(aws, all),
+    ...(plan === null ? [] : serverLooks(aws, plan)),
     // A stack that is there has its network.
-    ...(deployment === null || !isAbsent(stack) ? [] : networkLooks(aws, deployment)),
-    ...(deployment === null ? [] : engineLooks(aws, deployment)),
+    ...(plan === null || !isAbsent(stack) ? [] : networkLooks(aws, plan)),
   ];
   return Promise.all(
     looks.map(async ([name, fix, look]) => {
       try {
-        return { name, ok: true, detail: await look() };
+        const seen = await look();
+        return { name, ok: true, ...(typeof seen === "string" ? { detail: seen } : seen) };
       } catch (error) {
         return { name, ok: false, detail: error instanceof Error ? error.message : String(error), fix };
       }
@@ -60,22 +69,33 @@ export async function preflight(
   );
 }
 
-/** A team's network and database are in its own CDK code; `infra/stages.ts` is of this repository alone. */
-async function ownDeployment(project: Project, stage: string): Promise<Deployment | null> {
-  if (project.root !== resolve(import.meta.dirname, "../..")) return null;
-  const { deploymentOf } = await import("../../infra/stages.ts");
-  return deploymentOf(stage);
-}
-
-function networkLooks(aws: Aws, { network }: Deployment): readonly Look[] {
-  if (network.kind !== "small" && network.kind !== "default") return [];
+function networkLooks(aws: Aws, plan: Plan): readonly Look[] {
+  if (plan.vpcs === 0) return [];
   const fix = "ask for a higher quota, or delete what is not used";
   const ofVpcs = { action: "DescribeVpcs", pattern: /\bvpc-[0-9a-f]+\b/g, quota: ["vpc", "L-F678F1CE"] } as const;
-  const vpcs: Look = ["VPCs", fix, () => room(aws, { ...ofVpcs, more: 1 })];
-  if (network.ipv4 !== "gateway") return [vpcs];
   const ofAddresses = { action: "DescribeAddresses", pattern: /\beipalloc-[0-9a-f]+\b/g } as const;
-  const addresses = { ...ofAddresses, quota: ["ec2", "L-0263D0A3"], more: network.gateways } as const;
-  return [vpcs, ["Elastic IPs", fix, () => room(aws, addresses)]];
+  const addresses = { ...ofAddresses, quota: ["ec2", "L-0263D0A3"], more: plan.addresses } as const;
+  const { database, zones } = plan;
+  const zone: Look | null =
+    database === null
+      ? null
+      : ["zones", "name two that do in the network: zones: [...]", () => zonesFit(aws, database, zones)];
+  return [
+    ["VPCs", fix, () => room(aws, { ...ofVpcs, more: plan.vpcs })],
+    ...(plan.addresses === 0 ? [] : [["Elastic IPs", fix, () => room(aws, addresses)] as const]),
+    ...(zone === null ? [] : [zone]),
+    [
+      "VPC Block Public Access",
+      'take network "default", or a VPC of yours with endpoints: docs/deploy.md, What you need',
+      () => publicAccess(aws, plan),
+    ],
+  ];
+}
+
+function serverLooks(aws: Aws, { database }: Plan): readonly Look[] {
+  if (database === null) return [];
+  const fix = "take a version of Postgres that this region offers";
+  return [["Postgres", fix, async () => `${database.engine} ${await engineThere(aws, database)}`]];
 }
 
 /** What lanes and the webhook name: a process without its secret does not start. */
@@ -92,12 +112,6 @@ async function secretThere(aws: Aws, reference: string): Promise<string> {
     await aws.json("secretsmanager", "secretsmanager.DescribeSecret", { SecretId: reference });
   } else await aws.json("ssm", "AmazonSSM.GetParameter", { Name: reference });
   return "is there";
-}
-
-function engineLooks(aws: Aws, { database }: Deployment): readonly Look[] {
-  if (database.kind === "existing") return [];
-  const engine = database.kind === "instance" ? "postgres" : "aurora-postgresql";
-  return [["Postgres", "take a version of Postgres that this region offers", () => engineThere(aws, engine)]];
 }
 
 /** The account of the credentials. @throws Error where there are none, or AWS refuses them. */
@@ -142,15 +156,6 @@ async function concurrency(aws: Aws, { lanes, deadLetters, api }: Topology): Pro
 /** What Lambda keeps for functions that reserve nothing. */
 const unreservedMin = 100;
 
-async function engineThere(aws: Aws, engine: keyof typeof engineVersions): Promise<string> {
-  const version = engineVersions[engine];
-  const input = { Version: "2014-10-31", Engine: engine, EngineVersion: version };
-  const text = await aws.form("rds", "DescribeDBEngineVersions", input);
-  const found = new RegExp(`<EngineVersion>(${version}(\\.\\d+)*)</EngineVersion>`).exec(text)?.[1];
-  if (found === undefined) throw new Error(`${engine} ${version} is not offered`);
-  return `${engine} ${found}`;
-}
-
 interface Counted {
   readonly action: string;
   readonly pattern: RegExp;
@@ -185,33 +190,32 @@ async function quotaOf(aws: Aws, [ServiceCode, QuotaCode]: Counted["quota"]): Pr
 const wrecks = /^(CREATE_FAILED|UPDATE_FAILED|ROLLBACK_COMPLETE|ROLLBACK_FAILED|UPDATE_ROLLBACK_FAILED|DELETE_FAILED)$/;
 
 /** The answer of CloudFormation, or why there is none. */
-const describedStack = (aws: Aws, stage: string): Promise<string> =>
+const describedStack = (aws: Aws, StackName: string): Promise<string> =>
   aws
-    .form("cloudformation", "DescribeStacks", { Version: "2010-05-15", StackName: stackOf(stage) })
+    .form("cloudformation", "DescribeStacks", { Version: "2010-05-15", StackName })
     .catch((error: unknown) => String(error));
 
 const isAbsent = (described: string): boolean => /does not exist/.test(described);
 
-function stackState(stage: string, deployment: Deployment, described: string): string {
-  if (isAbsent(described)) return `${stackOf(stage)} is not there: npx cdk deploy ${stackOf(stage)} --no-rollback`;
+function stackState({ stack, mustLast }: Plan, described: string): string {
+  if (isAbsent(described)) return `${stack} is not there: npx cdk deploy ${stack} --no-rollback`;
   const status = /<StackStatus>([^<]+)</.exec(described)?.[1];
   if (status === undefined) throw new Error(described);
-  if (wrecks.test(status)) throw new Error(`${stackOf(stage)} is ${status}`);
-  return `${stackOf(stage)} is ${status}${protection(deployment)}`;
+  if (wrecks.test(status)) throw new Error(`${stack} is ${status}`);
+  const isProtected = /<EnableTerminationProtection>true</.test(described);
+  return `${stack} is ${status}${mustLast && !isProtected ? notProtected : ""}`;
 }
 
-/** A stack of any name. One whose first deployment failed has no outputs, and is not found. */
-async function teamStack(aws: Aws, stage: string): Promise<string> {
+const notProtected =
+  "; not protected yet: set terminationProtection of the stack to true, which its database follows, and deploy again";
+
+/** By its outputs, which one whose first deployment failed does not have. @throws Error where there is none. */
+async function foundStack(aws: Aws, stage: string): Promise<string> {
   const version = "2010-05-15";
-  const found = await findApi(stage, (more) =>
-    aws.form("cloudformation", "DescribeStacks", { Version: version, ...more }),
-  );
-  return found === null ? `no stack has stage ${stage} yet: npx cdk deploy` : `stack ${found.stack} has stage ${stage}`;
-}
-
-function protection({ terminationProtection, database }: Deployment): string {
-  if (database.kind === "existing" || database.onDelete !== "keep" || terminationProtection) return "";
-  return "; not protected yet: set terminationProtection of the stack and deletionProtection of its database, and deploy again";
+  const describe = (more: object) => aws.form("cloudformation", "DescribeStacks", { Version: version, ...more });
+  const found = await findApi(stage, { named: null, describe });
+  if (found !== null) return `stack ${found.stack} has stage ${stage}`;
+  throw new Error(`no stack has stage ${stage}, and cdk.out does not say what will be deployed`);
 }
 
 function builder({ image, fakes }: Images): string {
@@ -221,4 +225,67 @@ function builder({ image, fakes }: Images): string {
   if (status !== 0)
     throw new Error(`${program} builds nothing here: ${error?.message ?? stderr.trim().split("\n")[0]}`);
   return `built by ${program}`;
+}
+
+type Server = NonNullable<Plan["database"]>;
+
+const rds = "2014-10-31";
+const ec2 = "2016-11-15";
+
+/** The newest minor version that the region names. @throws Error where it has none. */
+async function engineThere(aws: Aws, { engine, version }: Server): Promise<string> {
+  const input = { Version: rds, Engine: engine, EngineVersion: version };
+  const text = await aws.form("rds", "DescribeDBEngineVersions", input);
+  const found = [...text.matchAll(new RegExp(`<EngineVersion>(${version}(?:\\.\\d+)*)</EngineVersion>`, "g"))].at(
+    -1,
+  )?.[1];
+  if (found === undefined) throw new Error(`${engine} ${version} is not offered`);
+  return found;
+}
+
+/** A zone that does not offer the instance refuses the subnet group only when the server is made, minutes later. */
+async function zonesFit(aws: Aws, server: Server, zones: Plan["zones"]): Promise<string> {
+  const version = await engineThere(aws, server).catch(() => null);
+  if (version === null) return "are not asked for while the version of Postgres is not offered";
+  const taken = zones ?? (await zonesOf(aws)).slice(0, 2);
+  const offering = await zonesOffering(aws, { ...server, version });
+  const without = taken.filter((zone) => !offering.includes(zone));
+  if (without.length === 0) return `${taken.join(" and ")} offer ${server.instanceClass}`;
+  throw new Error(
+    `${without.join(" and ")} of ${taken.join(", ")} do not offer ${server.instanceClass}, ${offering.join(", ")} do`,
+  );
+}
+
+async function zonesOf(aws: Aws): Promise<readonly string[]> {
+  const filter = { "Filter.1.Name": "zone-type", "Filter.1.Value.1": "availability-zone" };
+  const text = await aws.form("ec2", "DescribeAvailabilityZones", { Version: ec2, ...filter });
+  return [...text.matchAll(/<zoneName>([^<]+)</g)].map(([, name = ""]) => name).toSorted();
+}
+
+async function zonesOffering(aws: Aws, server: Server): Promise<readonly string[]> {
+  const text = await aws.form("rds", "DescribeOrderableDBInstanceOptions", {
+    Version: rds,
+    Engine: server.engine,
+    EngineVersion: server.version,
+    DBInstanceClass: server.instanceClass,
+    Vpc: "true",
+  });
+  const zones = [...text.matchAll(/<AvailabilityZone>\s*<Name>([^<]+)</g)].map(([, name = ""]) => name);
+  if (zones.length === 0)
+    throw new Error(`no zone offers ${server.instanceClass} with ${server.engine} ${server.version}`);
+  return [...new Set(zones)].toSorted();
+}
+
+/**
+ * `block-ingress` leaves NAT gateways and egress-only gateways open and closes every address of its own, also to what goes out.
+ * https://docs.aws.amazon.com/vpc/latest/userguide/security-vpc-bpa.html
+ */
+async function publicAccess(aws: Aws, { hasPublicAddresses }: Plan): Promise<string> {
+  const text = await aws.form("ec2", "DescribeVpcBlockPublicAccessOptions", { Version: ec2 });
+  const mode = /<internetGatewayBlockMode>([^<]+)</.exec(text)?.[1] ?? "off";
+  if (mode === "off" || (mode === "block-ingress" && !hasPublicAddresses))
+    return `is ${mode}, which lets this network out`;
+  throw new Error(
+    `is ${mode}: ${mode === "block-ingress" ? "tasks with public addresses do not reach" : "nothing reaches"} AWS's services`,
+  );
 }

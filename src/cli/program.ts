@@ -1,9 +1,8 @@
 import { Command } from "commander";
 import manifest from "../../package.json" with { type: "json" };
-import { commandTable } from "./command-table.ts";
-import { exits, exitsText } from "./exits.ts";
-import type { Output } from "./output.ts";
-import type { World } from "./world.ts";
+import { type CommandName, commandTable, loadCommand } from "./command-table.ts";
+import { exits, exitsText } from "./exit.ts";
+import type { Output, World } from "./output.ts";
 
 const after = `
 Examples:
@@ -29,11 +28,10 @@ export async function program(world: World, out: Output, args?: readonly string[
     .version(manifest.version)
     .addHelpText("after", after)
     .addHelpText("after", exitsText());
-  for (const { name, description, load } of commandTable) {
+  for (const [name, description] of Object.entries(commandTable) as [CommandName, string][]) {
     const isWanted = args === undefined || args.includes(name) || (name === "events" && args.includes("logs"));
-    root.addCommand(
-      isWanted ? (await load())(world, out).description(description) : new Command(name).description(description),
-    );
+    const command = isWanted ? (await loadCommand[name]())(world, out) : new Command(name);
+    root.addCommand(command.description(description));
   }
   return quiet(withAliases(withExits(root)), world);
 }

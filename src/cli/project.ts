@@ -1,9 +1,9 @@
-import { ProblemsFound } from "../core/define/problem.ts";
-import { recordLoaded } from "../loaded-files.ts";
-import { configFileOf, NoProject, openProject, type Project, stageNamed, stageNames } from "../project.ts";
-import type { Stage } from "../stages.ts";
-import { CliError, exitCodes } from "./exit.ts";
-import type { World } from "./world.ts";
+import { DefinitionProblems } from "../define/problem.ts";
+import { recordLoaded } from "../stage/loaded-files.ts";
+import { configFileOf, NoProject, openProject, type Project, stageNamed, stageNames } from "../stage/project.ts";
+import type { Stage } from "../stage/stages.ts";
+import { CliError, exitCodes, wrongUsage } from "./exit.ts";
+import type { World } from "./output.ts";
 
 /** The project of the folder that the command was started in. @throws CliError when there is none or its config is wrong. */
 export async function projectOf(world: Pick<World, "env" | "folder">): Promise<Project> {
@@ -11,8 +11,8 @@ export async function projectOf(world: Pick<World, "env" | "folder">): Promise<P
   try {
     return await openProject(configFileOf(world.env, world.folder));
   } catch (error) {
-    if (error instanceof NoProject) throw new CliError(exitCodes.usage, "no-project", error.message);
-    if (error instanceof ProblemsFound) throw new CliError(exitCodes.failure, "bad-config", error.message);
+    if (error instanceof NoProject) throw wrongUsage("no-project", error.message);
+    if (error instanceof DefinitionProblems) throw new CliError(exitCodes.failure, "bad-config", error.message);
     throw error;
   }
 }
@@ -21,5 +21,5 @@ export async function projectOf(world: Pick<World, "env" | "folder">): Promise<P
 export function stageIn(project: Project, name: string): Stage {
   const names = stageNames(project);
   if (names.includes(name)) return stageNamed(project, name);
-  throw new CliError(exitCodes.usage, "unknown-stage", `--stage is ${JSON.stringify(name)}; use ${names.join(", ")}`);
+  throw wrongUsage("unknown-stage", `--stage is ${JSON.stringify(name)}; use ${names.join(", ")}`);
 }

@@ -1,11 +1,10 @@
 import { dirname } from "node:path";
 import type { CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
-import { ProblemsFound } from "../core/define/problem.ts";
-import { CliError, type ExitCode, exitCodes, Finished } from "./exit.ts";
-import { output, type Output } from "./output.ts";
-import { thrownAt } from "../thrown-at.ts";
-import type { World } from "./world.ts";
+import { DefinitionProblems } from "../define/problem.ts";
+import { CliError, type ExitCode, exitCodes, Finished, wrongUsage } from "./exit.ts";
+import { output, type Output, type World } from "./output.ts";
+import { thrownAt } from "../stage/thrown-at.ts";
 
 /**
  * Runs one command line (without the program's name). @returns the exit code, at once when it is interrupted: what still
@@ -46,7 +45,7 @@ async function toEnd(args: readonly string[], world: World): Promise<ExitCode> {
 function parsed(error: CommanderError, out: Output): ExitCode {
   if (error.exitCode === 0) return exitCodes.ok;
   const message = error.code === "commander.help" ? "name a command" : error.message.replace(/^error: /, "");
-  out.errorResult(new CliError(exitCodes.usage, "usage", message));
+  out.errorResult(wrongUsage("usage", message));
   return exitCodes.usage;
 }
 
@@ -58,8 +57,8 @@ const isOfCommander = (error: unknown): error is CommanderError =>
 
 /** Of the project's own code its place is what helps, of anything else its stack. */
 async function unexpected(error: unknown, { folder }: World): Promise<CliError> {
-  if (error instanceof ProblemsFound) return new CliError(exitCodes.failure, "problems", error.message);
-  const { findConfig } = await import("../project.ts").catch(() => ({ findConfig: () => null }));
+  if (error instanceof DefinitionProblems) return new CliError(exitCodes.failure, "problems", error.message);
+  const { findConfig } = await import("../stage/project.ts").catch(() => ({ findConfig: () => null }));
   const config = findConfig(folder);
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return new CliError(

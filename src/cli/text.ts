@@ -1,7 +1,7 @@
-import type { JobDetailReply } from "../api/shape/job.ts";
-import type { Output } from "./output.ts";
-import { printable } from "./printable.ts";
-import { spanText } from "./times.ts";
+import type { JobDetailReply, JobReply } from "../api/shape/job.ts";
+import { type Output, printable } from "./output.ts";
+import { spanText, wallTimeIn } from "./times.ts";
+import { wrongUsage } from "./exit.ts";
 
 /** One job for people. */
 export function jobText(job: JobDetailReply, out: Output): string {
@@ -51,3 +51,62 @@ function short(value: unknown): string {
 
 /** `1 job`, `2 jobs`. */
 export const amountOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+type Time = Output["time"];
+type Column = (job: JobReply, time: Time) => string;
+
+/** What `jobs list` can show of a job. */
+const columns: Readonly<Record<string, Column>> = {
+  id: (job) => job.id,
+  kind: (job) => job.kind,
+  state: (job) => job.state,
+  phase: (job) => job.phase,
+  due: (job, time) => time(job.dueAt),
+  created: (job, time) => time(job.createdAt),
+  started: (job, time) => time(job.startedAt),
+  finished: (job, time) => time(job.finishedAt),
+  took: ({ startedAt, finishedAt }) =>
+    startedAt === null || finishedAt === null
+      ? ""
+      : spanText(Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt))),
+  failures: (job) => `${job.failures} of ${job.maxAttempts}`,
+  key: (job) => job.key ?? "",
+  lane: (job) => job.lane,
+  run: (job) => job.run ?? "",
+  task: (job) => job.task ?? "",
+  schedule: (job) => job.schedule ?? "",
+  worker: (job) => job.worker ?? "",
+  error: (job) =>
+    job.error === null ? "" : [job.error.code, job.error.message ?? ""].filter((text) => text !== "").join(": "),
+};
+
+export const columnNames: readonly string[] = Object.keys(columns);
+export const usualColumns = ["id", "kind", "state", "due", "took", "error"];
+
+/** @throws CliError for a column that does not exist. */
+export function jobTable(
+  jobs: readonly JobReply[],
+  names: readonly string[],
+  time: Time,
+): readonly [head: readonly string[], rows: readonly (readonly string[])[]] {
+  const unknown = names.find((name) => !Object.hasOwn(columns, name));
+  if (unknown !== undefined) {
+    const message = `there is no column ${JSON.stringify(unknown)}: there are ${columnNames.join(", ")}`;
+    throw wrongUsage("unknown-column", message);
+  }
+  return [
+    names.map((name) => name.toUpperCase()),
+    jobs.map((job) => names.map((name) => columns[name]?.(job, time) ?? "")),
+  ];
+}
+
+/** By the clock of a zone. @throws CliError for a zone that does not exist. */
+export const timeIn =
+  (zone: string): Time =>
+  (instant) => {
+    try {
+      return instant === null ? "" : wallTimeIn(instant, zone);
+    } catch {
+      throw wrongUsage("bad-zone", `--tz is ${JSON.stringify(zone)}: write an IANA name like Asia/Seoul`);
+    }
+  };

@@ -1,11 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { type Command, InvalidArgumentError } from "commander";
-import type { JobDetailReply } from "../api/shape/job.ts";
+import type { JobDetailReply, JobReply } from "../api/shape/job.ts";
 import type { ApiClient } from "./client.ts";
 import { CliError, exitCodes, Finished } from "./exit.ts";
-import { followStarted } from "./follow-run.ts";
 import type { Output } from "./output.ts";
 import { jobText } from "./text.ts";
+import type { RunReply } from "../api/shape/run.ts";
+import { spanText } from "./times.ts";
 
 export interface WaitOptions {
   readonly wait?: boolean;
@@ -19,7 +20,7 @@ const lookMs = 200;
 export async function waitForEnd(client: ApiClient, id: string, seconds: number): Promise<JobDetailReply> {
   const giveUp = performance.now() + seconds * 1_000;
   for (;;) {
-    const job = await client.job(id);
+    const job = await client.call("getJob", { id });
     if (ended.has(job.state)) return job;
     if (performance.now() > giveUp) {
       throw new CliError(
@@ -52,4 +53,41 @@ export async function showEnd(
   const run = job.state === "SUCCESS" ? await followStarted(client, job, out) : null;
   out.result({ created, ...job, ...(run === null ? {} : { run }) }, () => jobText(job, out));
   if (job.state === "FAILED" || run?.state === "FAILED") throw new Finished(exitCodes.failedJob);
+}
+
+const endedRuns = new Set(["DONE", "FAILED", "CANCELED"]);
+const lookAtRunMs = 500;
+const barCells = 20;
+
+/** Looks until the run has ended, and says how far it is. */
+export async function followRun(client: ApiClient, id: string, out: Output): Promise<RunReply> {
+  let reported = "";
+  const began = performance.now();
+  let doneAtFirst: number | null = null;
+  for (;;) {
+    const run = await client.call("getRun", { id });
+    if (endedRuns.has(run.state)) return run;
+    doneAtFirst ??= run.progress.done;
+    const line = progressLine(run, { seconds: (performance.now() - began) / 1_000, doneAtFirst });
+    if (line !== reported) out.note(line);
+    reported = line;
+    await wait(lookAtRunMs);
+  }
+}
+
+/** The run that a job started, to its end; null for a job that starts none. */
+export async function followStarted(client: ApiClient, job: JobReply, out: Output): Promise<RunReply | null> {
+  const { runs } = await client.call("listRuns", { kind: job.kind, limit: "100" });
+  const run = runs.find(({ starter }) => starter === job.id);
+  return run === undefined ? null : await followRun(client, run.id, out);
+}
+
+function progressLine(run: RunReply, { seconds, doneAtFirst }: { seconds: number; doneAtFirst: number }): string {
+  const { done, total, running, failed, percent } = run.progress;
+  const full = Math.round((percent / 100) * barCells);
+  const bar = `[${"#".repeat(full)}${".".repeat(barCells - full)}]`;
+  const rate = seconds < 1 ? 0 : (done - doneAtFirst) / seconds;
+  const left =
+    rate > 0 && run.sealed ? `, ${rate.toFixed(1)}/s, ${spanText(((total - done) / rate) * 1_000)} left` : "";
+  return `${bar} ${run.state}: ${done} of ${total} done (${percent} %), ${running} running, ${failed} failed${left}`;
 }

@@ -1,36 +1,34 @@
 /** Every request of the page. Where the API's shape and the page's differ, they meet here. */
 import type { BulkReply } from "../api/shape/bulk.ts";
-import type { LaneListReply } from "../api/shape/overview.ts";
-import type { RunListReply } from "../api/shape/run.ts";
-import type { RunMapReply } from "../api/shape/run-map.ts";
-import type { ScheduleOutcomeListReply } from "../api/shape/schedule-outcome.ts";
-import type { ExplainedTimesReply } from "../api/shape/schedule.ts";
+import type { AuditListReply, LaneListReply, LaneReply, LockReply, SummaryReply } from "../api/shape/overview.ts";
+import type { FailureGroupListReply } from "../insight/failure-groups.ts";
+import type { SlotUseReply } from "../insight/slots.ts";
+import type { ThroughputReply } from "../insight/minutes.ts";
+import type { RunListReply, RunReply, RunMapReply } from "../api/shape/run.ts";
+import type { ScheduleOutcomeListReply, ScheduleOutcomeReply } from "../api/shape/schedule-outcome.ts";
+import type { ExplainedTimesReply, ScheduleReply } from "../api/shape/schedule.ts";
+import type { CountReply } from "./language/number.ts";
 import { words } from "./language/words.ts";
 import { correct } from "./clock.ts";
 import { ApiError, get, post, query, send } from "./http.ts";
 import { loadedMap, type LoadedMap } from "./runs/run-map.ts";
 import { myZone } from "./time.ts";
 import type { ScheduleSettings } from "./schedules/when.ts";
-import type {
-  ShownAttempt,
-  ShownAudit,
-  ShownCount,
-  ShownFailureGroup,
-  ShownJobCounts,
-  ShownJobDetail,
-  ShownJobPage,
-  ShownKind,
-  ShownKindFigures,
-  ShownLane,
-  ShownLock,
-  ShownOutcome,
-  ShownRun,
-  ShownSchedule,
-  ShownSlotUse,
-  ShownSummary,
-  ShownUpcoming,
-  TimedOutcome,
-} from "./shape.ts";
+import type { AttemptDetailReply, JobCountsReply, JobDetailReply, JobListReply } from "../api/shape/job.ts";
+import type { KindFigureListReply } from "../insight/kind-figures.ts";
+import type { KindReply } from "../api/shape/kind.ts";
+import type { UpcomingReply } from "../api/shape/upcoming.ts";
+
+export type Audit = AuditListReply["audits"][number];
+/** Failed jobs that failed alike. */
+export type FailureGroupReply = FailureGroupListReply["groups"][number];
+export type ThroughputMinute = ThroughputReply["minutes"][number];
+/** One schedule with each of its newest and next times. */
+export interface TimedOutcome extends ScheduleOutcomeReply {
+  readonly times: NonNullable<ScheduleOutcomeReply["times"]>;
+}
+export type OccurrenceReply = TimedOutcome["times"]["occurrences"][number];
+export type Glance = ScheduleOutcomeReply["last"][number];
 
 /** Fields of the filter, as the API calls them. */
 export type JobQuery = Readonly<Record<string, string>>;
@@ -38,17 +36,17 @@ export type JobQuery = Readonly<Record<string, string>>;
 const at = encodeURIComponent;
 
 export const loadJobs = (filter: JobQuery, page: { cursor: string | null; limit: number }, signal?: AbortSignal) =>
-  get<ShownJobPage>(`/jobs${query({ ...filter, cursor: page.cursor, limit: page.limit })}`, signal);
+  get<JobListReply>(`/jobs${query({ ...filter, cursor: page.cursor, limit: page.limit })}`, signal);
 /** Of each state, whichever states the filter asks for. */
 export const countJobs = (filter: JobQuery, signal?: AbortSignal) =>
-  get<ShownJobCounts>(`/jobs/counts${query({ ...filter, state: null })}`, signal);
+  get<JobCountsReply>(`/jobs/counts${query({ ...filter, state: null })}`, signal);
 export const loadJob = (id: string, signal?: AbortSignal) =>
-  get<ShownJobDetail>(`/jobs/${at(id)}${query({ include: "explanation" })}`, signal);
+  get<JobDetailReply>(`/jobs/${at(id)}${query({ include: "explanation" })}`, signal);
 export const loadAttempt = (id: string, attempt: number, signal?: AbortSignal) =>
-  get<ShownAttempt>(`/jobs/${at(id)}/attempts/${attempt}`, signal);
-export const retryJob = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/retry`);
-export const cancelJob = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/cancel`);
-export const runJobNow = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/run-now`);
+  get<AttemptDetailReply>(`/jobs/${at(id)}/attempts/${attempt}`, signal);
+export const retryJob = (id: string) => post<JobDetailReply>(`/jobs/${at(id)}/retry`);
+export const cancelJob = (id: string) => post<JobDetailReply>(`/jobs/${at(id)}/cancel`);
+export const runJobNow = (id: string) => post<JobDetailReply>(`/jobs/${at(id)}/run-now`);
 
 /** A new job, or the one that has the key. Texts that are empty are left out. */
 export const enqueueJob = ({
@@ -63,12 +61,12 @@ export const enqueueJob = ({
     ...(key === "" ? {} : { key }),
     ...(delay === "" ? {} : { delay }),
   });
-export const loadKinds = async (signal?: AbortSignal): Promise<readonly ShownKind[]> =>
-  (await get<{ kinds: readonly ShownKind[] }>("/kinds", signal)).kinds;
+export const loadKinds = async (signal?: AbortSignal): Promise<readonly KindReply[]> =>
+  (await get<{ kinds: readonly KindReply[] }>("/kinds", signal)).kinds;
 
 /** `minutes`: with the last minutes one by one and the schedules that are in trouble. */
-export async function loadSummary(minutes: number | null, signal?: AbortSignal): Promise<ShownSummary> {
-  const summary = await get<ShownSummary>(`/summary${query({ minutes })}`, signal);
+export async function loadSummary(minutes: number | null, signal?: AbortSignal): Promise<SummaryReply> {
+  const summary = await get<SummaryReply>(`/summary${query({ minutes })}`, signal);
   correct(summary.at);
   return summary;
 }
@@ -86,24 +84,24 @@ export const loadScheduleOutcomes = (
     signal,
   );
 /** The first ones by id, without outcomes: to complete names with. */
-export const loadSomeSchedules = async (limit: number, signal?: AbortSignal): Promise<readonly ShownSchedule[]> =>
-  (await get<{ schedules: readonly ShownSchedule[] }>(`/schedules${query({ limit })}`, signal)).schedules;
+export const loadSomeSchedules = async (limit: number, signal?: AbortSignal): Promise<readonly ScheduleReply[]> =>
+  (await get<{ schedules: readonly ScheduleReply[] }>(`/schedules${query({ limit })}`, signal)).schedules;
 /** With each of its newest and its next times. @throws ApiError 404 */
 export async function loadScheduleOutcome(id: string, signal?: AbortSignal): Promise<TimedOutcome> {
   const { schedules } = await loadScheduleOutcomes({ id, include: "times" }, { limit: 1 }, signal);
   const [{ times, ...schedule } = {}] = schedules;
   if (times === undefined) throw new ApiError(404, "unknown-schedule", words.shared.noSchedule(id));
-  return { ...(schedule as ShownOutcome), times };
+  return { ...(schedule as ScheduleOutcomeReply), times };
 }
 export const loadUpcoming = (
   asked: { readonly hours: number; readonly app: string; readonly lane: string },
   signal?: AbortSignal,
-) => get<ShownUpcoming>(`/upcoming${query(asked)}`, signal);
+) => get<UpcomingReply>(`/upcoming${query(asked)}`, signal);
 /** Figures of a period of this many hours, beside those of one that lies `against` hours earlier. */
 export const loadKindFigures = (
   asked: { readonly hours: number; readonly against: number; readonly by: string; readonly lane?: string },
   signal?: AbortSignal,
-) => get<ShownKindFigures>(`/kind-figures${query(asked)}`, signal);
+) => get<KindFigureListReply>(`/kind-figures${query(asked)}`, signal);
 /** Null for one that was deleted. */
 export const loadZone = async (id: string, signal?: AbortSignal): Promise<string | null> =>
   (await get<{ readonly timezone?: string }>(`/schedules/${at(id)}`, signal)).timezone ?? null;
@@ -120,10 +118,10 @@ export const previewTimes = (
 ) => get<{ times: readonly FireTime[]; notes: readonly string[]; timezone: string }>(`/preview${query(asked)}`, signal);
 
 export const requestSchedule = (id: string, settings: ScheduleSettings) =>
-  post<ShownSchedule>("/schedules", { id, ...settings });
-export const changeSchedule = ({ id, version }: Pick<ShownSchedule, "id" | "version">, settings: ScheduleSettings) =>
-  send<ShownSchedule>("PATCH", `/schedules/${at(id)}`, settings, version);
-export const requestDeletion = ({ id, version }: Pick<ShownSchedule, "id" | "version">) =>
+  post<ScheduleReply>("/schedules", { id, ...settings });
+export const changeSchedule = ({ id, version }: Pick<ScheduleReply, "id" | "version">, settings: ScheduleSettings) =>
+  send<ScheduleReply>("PATCH", `/schedules/${at(id)}`, settings, version);
+export const requestDeletion = ({ id, version }: Pick<ScheduleReply, "id" | "version">) =>
   send<unknown>("DELETE", `/schedules/${at(id)}`, undefined, version);
 /** The fixed payload of a schedule; null when its definition computes one for each time. */
 export const loadPayload = async (id: string, signal?: AbortSignal): Promise<unknown> => {
@@ -140,8 +138,8 @@ const pauseOf = ({ until = "", reason = "" }: PauseAnswer) => ({
   ...(reason === "" ? {} : { reason }),
 });
 export const requestPause = (id: string, pause: PauseAnswer) =>
-  post<ShownSchedule>(`/schedules/${at(id)}/pause`, pauseOf(pause));
-export const requestResume = (id: string) => post<ShownSchedule>(`/schedules/${at(id)}/resume`);
+  post<ScheduleReply>(`/schedules/${at(id)}/pause`, pauseOf(pause));
+export const requestResume = (id: string) => post<ScheduleReply>(`/schedules/${at(id)}/resume`);
 export const requestTrigger = (id: string) => post<{ id: string }>(`/schedules/${at(id)}/trigger`);
 
 /** What a backfill would do. */
@@ -157,38 +155,35 @@ export const loadRuns = (
   page: { cursor: string | null; state?: string; kind?: string; key?: string },
   signal?: AbortSignal,
 ) => get<RunListReply>(`/runs${query({ limit: 50, ...page })}`, signal);
-export const loadRun = (id: string, signal?: AbortSignal) => get<ShownRun>(`/runs/${at(id)}`, signal);
+export const loadRun = (id: string, signal?: AbortSignal) => get<RunReply>(`/runs/${at(id)}`, signal);
 export const requestRunRetry = (id: string) =>
-  post<{ readonly again: readonly string[] } | ShownBulk>(`/runs/${at(id)}/retry`);
+  post<{ readonly again: readonly string[] } | BulkReply>(`/runs/${at(id)}/retry`);
 export const requestRunCancel = (id: string) => post<{ canceled: number }>(`/runs/${at(id)}/cancel`);
-export const requestRerun = (id: string) => post<ShownRun>(`/runs/${at(id)}/rerun`);
+export const requestRerun = (id: string) => post<RunReply>(`/runs/${at(id)}/rerun`);
 
 /** A run with all its tasks and its first failures, in one answer. */
 export const loadRunMap = async (run: string, signal?: AbortSignal): Promise<LoadedMap> =>
   loadedMap(await get<RunMapReply>(`/runs/${at(run)}/map`, signal));
 
 export const loadFailureGroups = (kind: string | null, signal?: AbortSignal) =>
-  get<{ groups: readonly ShownFailureGroup[]; isMore: boolean }>(`/dead-letters${query({ kind })}`, signal);
+  get<{ groups: readonly FailureGroupReply[]; isMore: boolean }>(`/dead-letters${query({ kind })}`, signal);
 export const loadLanes = (signal?: AbortSignal) => get<LaneListReply>("/lanes", signal);
 export const pauseLane = (name: string, pause: PauseAnswer) =>
-  post<ShownLane>(`/lanes/${at(name)}/pause`, pauseOf(pause));
-export const resumeLane = (name: string) => post<ShownLane>(`/lanes/${at(name)}/resume`);
+  post<LaneReply>(`/lanes/${at(name)}/pause`, pauseOf(pause));
+export const resumeLane = (name: string) => post<LaneReply>(`/lanes/${at(name)}/resume`);
 export const changeCap = (kind: string, size: number) => send<unknown>("PUT", `/caps/${at(kind)}`, { size });
 export const loadLocks = (signal?: AbortSignal) =>
-  get<{ locks: readonly ShownLock[]; jobLocks: readonly ShownSlotUse[] }>("/locks", signal);
+  get<{ locks: readonly LockReply[]; jobLocks: readonly SlotUseReply[] }>("/locks", signal);
 
-export const loadAudits = async (target: string, signal?: AbortSignal): Promise<readonly ShownAudit[]> =>
-  (await get<{ audits: readonly ShownAudit[] }>(`/audits${query({ target, limit: 50 })}`, signal)).audits;
+export const loadAudits = async (target: string, signal?: AbortSignal): Promise<readonly Audit[]> =>
+  (await get<{ audits: readonly Audit[] }>(`/audits${query({ target, limit: 50 })}`, signal)).audits;
 
 export type BulkVerb = "retry" | "cancel";
 
-/** A change of every job that matches, while it goes on and afterwards. */
-export type ShownBulk = BulkReply;
-
-export const countBulk = async (action: BulkVerb, filter: JobQuery): Promise<ShownCount> =>
-  (await post<{ matched: ShownCount }>("/bulk", { action, filter: nested(filter), dryRun: true })).matched;
+export const countBulk = async (action: BulkVerb, filter: JobQuery): Promise<CountReply> =>
+  (await post<{ matched: CountReply }>("/bulk", { action, filter: nested(filter), dryRun: true })).matched;
 export const startBulk = (action: BulkVerb, filter: JobQuery) =>
-  post<ShownBulk>("/bulk", { action, filter: nested(filter) });
+  post<BulkReply>("/bulk", { action, filter: nested(filter) });
 export interface Redrive {
   readonly fingerprints: readonly string[];
   /** Null for several. */
@@ -201,11 +196,11 @@ const redriveOf = ({ fingerprints, kind, pace, canary }: Redrive) => ({
   ...(pace === "" ? {} : { pace }),
   canary,
 });
-export const countRedrive = async (redrive: Redrive): Promise<ShownCount> =>
-  (await post<{ matched: ShownCount }>("/dead-letters/redrive", { ...redriveOf(redrive), dryRun: true })).matched;
-export const startRedrive = (redrive: Redrive) => post<ShownBulk>("/dead-letters/redrive", redriveOf(redrive));
-export const loadBulk = (id: string) => get<ShownBulk>(`/bulk/${at(id)}`);
-export const requestBulkStop = (id: string) => post<ShownBulk>(`/bulk/${at(id)}/stop`);
+export const countRedrive = async (redrive: Redrive): Promise<CountReply> =>
+  (await post<{ matched: CountReply }>("/dead-letters/redrive", { ...redriveOf(redrive), dryRun: true })).matched;
+export const startRedrive = (redrive: Redrive) => post<BulkReply>("/dead-letters/redrive", redriveOf(redrive));
+export const loadBulk = (id: string) => get<BulkReply>(`/bulk/${at(id)}`);
+export const requestBulkStop = (id: string) => post<BulkReply>(`/bulk/${at(id)}/stop`);
 
 /** A body has the members of the payload in an object of their own. */
 function nested(filter: JobQuery): Readonly<Record<string, unknown>> {

@@ -1,4 +1,3 @@
-import { noteCells } from "./cells.ts";
 import { words } from "./language/words.ts";
 
 /** What the API answered instead of a result, in its own words. */
@@ -52,10 +51,7 @@ async function answered<T>(path: string, init: RequestInit): Promise<T> {
   const response = await reach(path, init);
   const text = await response.text();
   const body = text === "" ? null : parse(text);
-  if (response.ok) {
-    noteCells(body);
-    return body as T;
-  }
+  if (response.ok) return body as T;
   const { code, detail } = (body ?? {}) as ProblemDocument;
   throw new ApiError(response.status, code ?? "no-problem", detail ?? words.shared.answered(response.status));
 }

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { remembered } from "./remembered.ts";
+import { storedSignal } from "./remembered.ts";
 
 /** One key, or two pressed one after the other (`g j`), and what it does in words. */
 export interface KeyBinding {
@@ -10,7 +10,7 @@ export interface KeyBinding {
 }
 
 /** Single keys get in the way of some input methods, so they can be switched off. Escape and Tab always work. */
-export const shortcuts = remembered("shortcuts", ["on", "off"], "on");
+export const shortcuts = storedSignal("shortcuts", ["on", "off"], "on");
 
 /** What is bound now, the newest first: the list under `?`. */
 export const bindings = signal<readonly KeyBinding[]>([]);

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { RejectedSave } from "../api/saves.ts";
-import type { ShownJob } from "./shape.ts";
+import type { JobReply } from "../api/shape/job.ts";
 import { type StreamMessage, readMessages } from "./stream.ts";
 
 /**
@@ -139,7 +139,7 @@ function take({ event, data }: StreamMessage): void {
 /** Begins with the newest jobs, so that a new page does not look empty. */
 function begin(data: string): void {
   if (feed.value.length > 0) return;
-  const { jobs } = JSON.parse(data) as { readonly jobs: readonly ShownJob[] };
+  const { jobs } = JSON.parse(data) as { readonly jobs: readonly JobReply[] };
   const stands = jobs.map(({ id, kind, state, createdAt, startedAt, finishedAt }) => {
     return {
       id: `job ${id}`,

@@ -1,10 +1,10 @@
 import { effect } from "@preact/signals";
-import { remembered } from "./remembered.ts";
+import { storedSignal } from "./remembered.ts";
 
 export const themes = ["system", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];
 
-export const theme = remembered<Theme>("theme", themes, "system");
+export const theme = storedSignal<Theme>("theme", themes, "system");
 
 effect(() => {
   document.documentElement.dataset["theme"] = theme.value;

@@ -1,4 +1,4 @@
-import { remembered } from "./remembered.ts";
+import { storedSignal } from "./remembered.ts";
 import { language } from "./language/choice.ts";
 import { words } from "./language/words.ts";
 
@@ -6,7 +6,7 @@ export const timeModes = ["utc", "mine", "schedule", "relative"] as const;
 export type TimeMode = (typeof timeModes)[number];
 
 /** How every time on the page is written: in the reader's zone until another is chosen. */
-export const timeMode = remembered<TimeMode>("time", timeModes, "mine");
+export const timeMode = storedSignal<TimeMode>("time", timeModes, "mine");
 
 export const myZone = new Intl.DateTimeFormat("en-US").resolvedOptions().timeZone;
 

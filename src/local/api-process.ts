@@ -3,10 +3,9 @@ import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { RunningCode } from "../api/saves.ts";
-import { type Door, openDoor } from "./door.ts";
-import { type Children, hasEnded } from "./process/children.ts";
-import { startReady } from "./process/ready-child.ts";
-import type { Successor } from "./successor.ts";
+import { type StablePort, openDoor } from "./door.ts";
+import { type Children, hasEnded, type OnLine } from "./process/children.ts";
+import { startReady, type Successor } from "./process/ready-child.ts";
 import { watchdog } from "./watchdog.ts";
 
 export interface ApiProcess {
@@ -30,7 +29,7 @@ interface ApiProcessOptions {
   /** The first that is not taken. */
   readonly ports: readonly number[];
   readonly onHung?: (what: string) => void;
-  readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
+  readonly onLine?: OnLine | undefined;
 }
 
 /** The HTTP API as a child process, started again when it dies. @throws Error when it does not come up the first time. */
@@ -108,11 +107,11 @@ const begin = (
     name: "api",
     args: [file],
     env,
-    ...(code === undefined ? {} : { code }),
-    ...(onLine === undefined ? {} : { onLine }),
+    code,
+    onLine,
   });
 
-async function openFirst([port = 0, ...others]: readonly number[]): Promise<Door> {
+async function openFirst([port = 0, ...others]: readonly number[]): Promise<StablePort> {
   try {
     return await openDoor(port, "the API");
   } catch (error) {

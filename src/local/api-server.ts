@@ -1,18 +1,17 @@
 /** The HTTP API in a process of its own, so that an edit of a definition only restarts this. */
-import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
-import { createAdaptorServer } from "@hono/node-server";
-import { schemaVersion } from "../adapters/postgres/migrate.ts";
+import { schemaVersion } from "../postgres/migrate.ts";
 import { createApi } from "../api/api.ts";
 import { localCaller } from "../api/caller.ts";
 import type { PageFiles } from "../api/console.ts";
 import { keptSaves, type RunningCode } from "../api/saves.ts";
-import { consoleFiles } from "../console-files.ts";
-import { upkeep } from "../core/admin/upkeep.ts";
-import { readConfig } from "../config.ts";
-import { ownProject } from "../project.ts";
-import { openRuntime } from "../runtime.ts";
+import { consoleFiles } from "../compose/console-files.ts";
+import { upkeep } from "../insight/upkeep.ts";
+import { readConfig } from "../stage/config.ts";
+import { apiServer } from "./api-listener.ts";
+import { ownProject } from "../stage/project.ts";
+import { openRuntime } from "../compose/runtime.ts";
 import manifest from "../../package.json" with { type: "json" };
 
 // Ctrl-C in a terminal reaches every process of the group; the parent process decides the order in which they end.
@@ -26,7 +25,7 @@ const saves = keptSaves();
 const api = createApi({
   ports: runtime.ports,
   identify: () => localCaller(config.stage),
-  operations: runtime.operations,
+  insight: runtime.insight,
   registry: runtime.registry,
   lanes: runtime.topology.lanes,
   locks: runtime.ports.locks,
@@ -42,12 +41,12 @@ const answersMs = 5_500;
 const lookMs = 50;
 const turnedMs = 1_000;
 const open = new Set<Socket>();
-const server = createAdaptorServer({ fetch: api.fetch }) as Server;
+const server = apiServer(api.fetch, runtime.ports.random);
 // The parent process listens and hands over each connection; this begins the server's own timeouts, as `listen` would.
 server.emit("listening");
 process.on("SIGTERM", () => void stop(0));
 const ending = new AbortController();
-const upkept = upkeep(runtime.ports, runtime.registry, runtime.operations, {
+const upkept = upkeep(runtime, {
   owner: `api:${process.pid}`,
   stage: config.stage.name,
   signal: ending.signal,

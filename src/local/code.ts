@@ -2,7 +2,11 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { LoadedModules } from "../loaded-files.ts";
+import { inspect } from "node:util";
+import { DatabaseError, DatabaseUnavailable, DatabaseUnfit } from "../postgres/failure.ts";
+import { DefinitionProblems } from "../define/problem.ts";
+import { thrownAt } from "../stage/thrown-at.ts";
+import type { LoadedModules } from "../stage/loaded-files.ts";
 
 export interface CodeVersion {
   /** Of its modules: a save that changes nothing makes no other. */
@@ -36,4 +40,12 @@ export function dropCode(home: string, except: readonly string[]): void {
     const file = join(folderOf(home), name);
     if (!except.includes(file)) rmSync(file, { force: true });
   }
+}
+
+const explained = [DefinitionProblems, DatabaseUnfit, DatabaseUnavailable, DatabaseError];
+
+/** Why the code cannot be used: all of its problems, or the place where a file of the project threw. */
+export function rejection(error: unknown, root: string): string {
+  if (error instanceof Error && explained.some((kind) => error instanceof kind)) return error.message;
+  return thrownAt(error, root) ?? inspect(error);
 }

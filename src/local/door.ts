@@ -4,7 +4,7 @@ import { createServer, type Socket } from "node:net";
 import { listenOnLoopback } from "./services/server.ts";
 
 /** A port that stays open while the process behind it is replaced: each connection goes to the process that serves now. */
-export interface Door {
+export interface StablePort {
   readonly port: number;
   /** Null: connections wait until there is a process again. */
   leadTo(child: ChildProcess | null): void;
@@ -18,7 +18,7 @@ const handedMax = 8;
 const lookMs = 250;
 
 /** @throws Error that names the port when it is taken. */
-export async function openDoor(port: number, what: string): Promise<Door> {
+export async function openDoor(port: number, what: string): Promise<StablePort> {
   let behind: ChildProcess | null = null;
   let lookedMs = performance.now();
   const waiting = new Set<Socket>();

@@ -2,11 +2,11 @@ import type { ChildProcess } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import type { Children } from "./process/children.ts";
+import type { Children, OnLine } from "./process/children.ts";
 import { freePort } from "./process/free-port.ts";
-import { NotReady } from "./process/not-ready.ts";
-import { useOf } from "./process/process-use.ts";
-import type { SetupReport } from "./setup/setup-report.ts";
+import { NotReady } from "./process/ready-child.ts";
+import { useOf } from "./process/operating-system.ts";
+import type { SetupReport } from "./setup/run-setup.ts";
 
 type Fake = SetupReport["fakes"][number];
 
@@ -16,7 +16,7 @@ export interface FakesOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Where each listens. Default: a free port, which is part of the address it reports. */
   readonly portOf?: (name: string) => number | undefined;
-  readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
+  readonly onLine?: OnLine | undefined;
   /** How long one may do nothing before it is ready. Default 20 s. */
   readonly idleMsMax?: number;
 }

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { identityOf, isRunning, type ProcessIdentity } from "./process/process-identity.ts";
+import { identityOf, isRunning, type ProcessIdentity } from "./process/operating-system.ts";
 
 /** The record of the running system; the command line finds its API by this file. */
 export interface SystemRecord extends ProcessIdentity {
@@ -107,5 +107,15 @@ export function readSystem(file: string): SystemRecord | null {
     return JSON.parse(readFileSync(file, "utf8")) as SystemRecord;
   } catch {
     return null;
+  }
+}
+
+/** A folder of the running system was deleted or moved away. */
+export class FolderGone extends Error {
+  override readonly name = "FolderGone";
+  constructor(folder: string) {
+    super(
+      `the data folder ${folder} is gone, so the system stops: put it back and start again, or start without it for a fresh one`,
+    );
   }
 }

@@ -2,24 +2,21 @@
 /** `npm start`: the local system in a terminal. */
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { recordLoaded } from "../loaded-files.ts";
-import { configFileOf } from "../project.ts";
-import { startCells } from "./cells.ts";
-import { AlreadyRunning } from "./home.ts";
-import { FolderGone } from "./process/folder-gone.ts";
+import { recordLoaded } from "../stage/loaded-files.ts";
+import { configFileOf } from "../stage/project.ts";
+import { AlreadyRunning, FolderGone } from "./home.ts";
 import { isPortTaken } from "./process/free-port.ts";
-import { freeSpaceOf, isDiskFull } from "./process/free-space.ts";
+import { freeSpaceOf, isDiskFull } from "./process/log-file.ts";
 import { SetupFailed } from "./setup/run-setup.ts";
 import { humanScreen, jsonScreen, type Screen } from "./screen.ts";
 import { statusLine, statusReader } from "./status.ts";
 import { type LocalSystem, startLocal } from "./system.ts";
-import { thrownAt } from "../thrown-at.ts";
+import { thrownAt } from "../stage/thrown-at.ts";
 
 const usage = `usage: belfry dev [options]
   --port N     of the API (4400, or a free one when that is taken)
   --stage NAME of belfry.config.ts (dev)
   --examples   the stage examples of belfry.config.ts
-  --cells N    N whole systems and one front before them (2 to 8)
   --json       one JSON object a line
 The state lies in .belfry beside belfry.config.ts (BELFRY_HOME overrides) and survives. DATABASE_URL and AWS_ENDPOINT_URL* replace parts.`;
 
@@ -48,10 +45,6 @@ async function main(args: readonly string[]): Promise<number> {
   const screen = options.json ? jsonScreen(process.stdout) : humanScreen(process.stdout);
   const stopped = untilSignal(screen);
   try {
-    if (options.cells !== null) {
-      await runCells({ ...options, count: options.cells }, screen, stopped);
-      return exitCodes.stopped;
-    }
     const system = await start(options, screen);
     await follow(system, screen, stopped);
     return exitCodes.stopped;
@@ -65,7 +58,6 @@ async function main(args: readonly string[]): Promise<number> {
 interface Arguments {
   readonly port: number | null;
   readonly stage: string;
-  readonly cells: number | null;
   readonly json: boolean;
   readonly help: boolean;
 }
@@ -79,7 +71,6 @@ function readArguments(args: readonly string[]): Arguments | null {
         port: { type: "string" },
         stage: { type: "string" },
         examples: { type: "boolean" },
-        cells: { type: "string" },
         json: { type: "boolean" },
         help: { type: "boolean" },
       },
@@ -88,16 +79,11 @@ function readArguments(args: readonly string[]): Arguments | null {
     if (port !== null && !(Number.isInteger(port) && port >= 1 && port <= 65_535)) {
       throw new Error(`--port is "${values.port}"; it must be a number from 1 to 65535`);
     }
-    const cells = values.cells === undefined ? null : Number(values.cells);
-    if (cells !== null && !(Number.isInteger(cells) && cells >= 2 && cells <= 8)) {
-      throw new Error(`--cells is "${values.cells}"; it must be a number from 2 to 8`);
-    }
     const [command = "start", ...rest] = positionals;
     if (command !== "start" || rest.length > 0) throw new Error(usage);
     return {
       port,
       stage: stageOf(values, process.env["BELFRY_STAGE"]),
-      cells,
       json: values.json === true,
       help: values.help === true,
     };
@@ -149,39 +135,6 @@ async function start({ port, stage }: Arguments, screen: Screen): Promise<LocalS
       : null;
   screen.started(system, { ms: performance.now() - begin, portNote });
   return system;
-}
-
-interface Several extends Pick<Arguments, "port" | "stage"> {
-  readonly count: number;
-}
-
-async function runCells({ port, stage, count }: Several, screen: Screen, stopped: Promise<string>): Promise<void> {
-  const project = configFileOf(process.env, process.cwd());
-  const home = process.env["BELFRY_HOME"] || join(dirname(project), ".belfry");
-  const wanted = port ?? defaultPort;
-  const isTaken = port === null && (await isPortTaken(wanted, 0));
-  const cells = await startCells({
-    home,
-    project,
-    stage,
-    count,
-    port: isTaken ? 0 : wanted,
-    onEvent: (event) => screen.event(event),
-  });
-  screen.note(`Belfry is running in ${count} cells: ${cells.url}/console/`);
-  for (const [name, { urls, home: own }] of cells.systems) screen.note(`  cell ${name}  ${urls.api}  ${own}`);
-  process.once("uncaughtException", (error) => {
-    console.error("error:", error);
-    void cells.kill().then(() => process.exit(exitCodes.failed));
-  });
-  const signal = await Promise.race([stopped, ...[...cells.systems.values()].map(({ gone }) => gone)]);
-  if (signal instanceof FolderGone) {
-    await cells.kill();
-    throw signal;
-  }
-  screen.note(`${signal}: stopping, running jobs may end; once more ends at once`);
-  await cells.stop();
-  screen.close();
 }
 
 /** Shows the status each second until a signal comes, then stops the system. @throws FolderGone */

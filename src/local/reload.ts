@@ -1,17 +1,17 @@
 import { statSync } from "node:fs";
 import { basename, dirname, sep } from "node:path";
+import type { RejectedSave, RunningCode } from "../api/saves.ts";
 import type { ApiProcess } from "./api-process.ts";
 import { type CodeVersion, dropCode } from "./code.ts";
 import type { Lanes } from "./lambda/lanes.ts";
 import type { Children } from "./process/children.ts";
 import { runSetup, SetupFailed } from "./setup/run-setup.ts";
-import type { LoadedCode } from "./setup/setup-report.ts";
-import { type CodeInUse, standing, standingText } from "./standing.ts";
-import { allReady } from "./successor.ts";
+import type { LoadedCode } from "./setup/run-setup.ts";
+import { allReady } from "./process/ready-child.ts";
 import type { RuleClock } from "./tasks/rule-clock.ts";
 import type { Tasks } from "./tasks/tasks.ts";
 import type { WakeClock } from "./tasks/wake-clock.ts";
-import { type Wanted, watchSources } from "./watch.ts";
+import { type WatchFilter, watchSources } from "./watch.ts";
 
 export interface Reloadable {
   readonly api: ApiProcess | null;
@@ -89,7 +89,7 @@ export function reloadOnSave(options: ReloadOptions): Reloads {
     next = file;
     if (!isAwaited) current = current.then(() => (over.signal.aborted ? undefined : reload(taken())));
   };
-  const wanted: Wanted = {
+  const wanted: WatchFilter = {
     file: (path) => isLoaded(path, loaded, root),
     folder: (path) => path !== home && holdsLoaded(path, loaded, root),
   };
@@ -174,3 +174,42 @@ function foldersOf({ files }: LoadedCode, root: string): readonly string[] {
   const outside = files.filter((file) => !isBelow(file, root)).map((file) => dirname(file));
   return [...new Set([root, ...outside.map((folder) => dirname(folder)), ...outside])];
 }
+
+/** Which code runs in which parts, since when, and what became of the newest save. */
+interface CodeInUse {
+  /** Setup has installed its schedules, limits and tables. */
+  installed(version: string): void;
+  /** Every part runs it: what was refused before no longer counts. */
+  runs(version: string, parts: readonly string[]): void;
+  refuse(save: Omit<RejectedSave, "at">): void;
+  now(): RunningCode;
+}
+
+function standing(version: string, parts: readonly string[]): CodeInUse {
+  const now = (): string => new Date().toISOString();
+  const begin = { version, since: now() };
+  let current: RunningCode = { ...begin, parts, definitions: begin, refused: null };
+  const at = (before: { version: string; since: string }, next: string) =>
+    before.version === next ? { version: next, since: before.since } : { version: next, since: now() };
+  return {
+    installed(next) {
+      current = { ...current, definitions: at(current.definitions, next) };
+    },
+    runs(next, by) {
+      current = { ...current, ...at(current, next), parts: by, refused: null };
+    },
+    refuse(save) {
+      current = { ...current, refused: { ...save, at: now() } };
+    },
+    now: () => current,
+  };
+}
+
+/** For example `the code of 04:01:22 UTC runs on in scheduler, API, lane default`. */
+function standingText({ version, since, parts, definitions }: RunningCode): string {
+  const runs = `the code of ${timeOf(since)} runs on in ${parts.join(", ")}`;
+  if (definitions.version === version) return runs;
+  return `${runs}, with the schedules, limits and tables that were saved at ${timeOf(definitions.since)}`;
+}
+
+const timeOf = (iso: string): string => `${iso.slice(11, 19)} UTC`;

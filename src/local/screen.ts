@@ -1,6 +1,6 @@
 import colors from "picocolors";
-import { minuteMs } from "../core/job/units.ts";
-import { printable, printableJson } from "../cli/printable.ts";
+import { minuteMs } from "../machine/units.ts";
+import { printable, printableJson } from "../cli/output.ts";
 import { amountOf } from "../cli/text.ts";
 import type { LocalEvent, LocalSystem } from "./system.ts";
 

@@ -1,22 +1,23 @@
 /** What each part of a local system stands on: its child processes, its services and its setup. */
-import type { Project } from "../project.ts";
-import { childEnvironment } from "./child-environment.ts";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Project, stageNamed } from "../stage/project.ts";
 import { dropCode } from "./code.ts";
-import type { Home } from "./home.ts";
+import { type Home, FolderGone } from "./home.ts";
 import { createDeadWorkers, type DeadWorkers } from "./lambda/dead-workers.ts";
 import type { LocalEvent, LocalOptions } from "./options.ts";
 import { Children, withLastWords } from "./process/children.ts";
-import { FolderGone } from "./process/folder-gone.ts";
+import { markName } from "./process/operating-system.ts";
 import { type Parts, startParts } from "./services/parts.ts";
 import { setUp, type SetupFlag } from "./setup/run-setup.ts";
-import type { SetupReport } from "./setup/setup-report.ts";
+import type { SetupReport } from "./setup/run-setup.ts";
 
 export interface LocalPlace {
   readonly project: Project;
   readonly stage: string;
   readonly home: Home;
-  /** Filled from the first started to the last; run from the last to the first. */
-  readonly stops: (() => Promise<void> | void)[];
+  /** What ends the parts, from the last started to the first; one that fails to stop does not keep the others. */
+  readonly stops: AsyncDisposableStack;
 }
 
 export interface Started extends LocalPlace {
@@ -55,10 +56,8 @@ export async function begin(options: LocalOptions, place: LocalPlace): Promise<S
       else report({ is: "problem", from: "postgres", what: "died", error });
     },
   });
-  stops.push(
-    () => parts.stop(),
-    () => children.stopAll(stopMs),
-  );
+  stops.defer(() => parts.stop());
+  stops.defer(() => children.stopAll(stopMs));
   const env = childEnvironment(options, { project, stage, home, parts, environment });
   const readAtMs = Date.now();
   const setup = await setUp({ children, env, flags: setupFlags(parts) }, parts.postgres);
@@ -67,7 +66,7 @@ export async function begin(options: LocalOptions, place: LocalPlace): Promise<S
   const dead = createDeadWorkers(env, setup.topology.lock.tableName, (error) =>
     report({ is: "problem", from: "worker", what: "ended, and its jobs wait for the end of its lease", error }),
   );
-  stops.push(() => dead.close());
+  stops.defer(() => dead.close());
   return { ...place, options, children, ports, parts, env, setup, readAtMs, dead, gone, report };
 }
 
@@ -80,7 +79,7 @@ function beginChildren({ home, stops }: LocalPlace, report: (event: LocalEvent) 
     home.release();
   };
   process.once("exit", killAll);
-  stops.push(() => void process.off("exit", killAll));
+  stops.defer(() => void process.off("exit", killAll));
   return children;
 }
 
@@ -89,7 +88,7 @@ function watchHome({ home, stops }: LocalPlace): { gone: Promise<FolderGone>; go
   const looks = setInterval(() => {
     if (!home.isThere()) gone.resolve(new FolderGone(home.folder));
   }, lookMs);
-  stops.push(() => clearInterval(looks));
+  stops.defer(() => clearInterval(looks));
   return { gone: gone.promise, goneWith: gone.resolve };
 }
 
@@ -98,3 +97,33 @@ const setupFlags = (parts: Parts): readonly SetupFlag[] => [
   ...(parts.sqs === null ? [] : (["--queues-are-new"] as const)),
   ...(parts.dynamodb === null ? [] : (["--holders-are-gone"] as const)),
 ];
+
+/** A system that a handler of another one starts has its own. */
+const ofOneProcess = new Set(["BELFRY_CODE", markName]);
+
+/** What every process of the system has in its environment. */
+function childEnvironment(
+  options: { readonly apps?: readonly URL[]; readonly timeScale?: number },
+  about: {
+    project: Project;
+    stage: string;
+    home: Home;
+    parts: Parts;
+    environment: Readonly<Record<string, string | undefined>>;
+  },
+): Readonly<Record<string, string>> {
+  const inherited = Object.entries(about.environment).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && !ofOneProcess.has(entry[0]),
+  );
+  const { archive } = stageNamed(about.project, about.stage);
+  return {
+    ...(archive === undefined ? {} : { BELFRY_ARCHIVE: pathToFileURL(join(about.home.folder, "archive")).href }),
+    ...Object.fromEntries(inherited),
+    ...about.parts.env,
+    BELFRY_PROJECT: about.project.configFile,
+    BELFRY_STAGE: about.stage,
+    BELFRY_HOME: about.home.folder,
+    BELFRY_TIME_SCALE: String(options.timeScale ?? 1),
+    ...(options.apps === undefined ? {} : { BELFRY_APPS: options.apps.map((url) => url.href).join(",") }),
+  };
+}

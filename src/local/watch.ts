@@ -9,7 +9,7 @@ const settleMs = 100;
 const isSource = /\.([cm]?[jt]sx?|json|sql)$/;
 
 /** Which of them count. */
-export interface Wanted {
+export interface WatchFilter {
   readonly file: (path: string) => boolean;
   readonly folder: (path: string) => boolean;
 }
@@ -24,7 +24,7 @@ export interface Watch {
  * Calls `changed` after a wanted source file below one of the folders was saved, except in folders of packages and hidden ones.
  * Each folder has a watch of its own: a recursive watch follows files, and loses one that an editor replaces by renaming.
  */
-export function watchSources(folders: readonly string[], wanted: Wanted, changed: (file: string) => void): Watch {
+export function watchSources(folders: readonly string[], wanted: WatchFilter, changed: (file: string) => void): Watch {
   const watchers = new Map<string, FSWatcher>();
   let timer: NodeJS.Timeout | undefined;
 

@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { type ProcessUse, useOf } from "./process/process-use.ts";
+import { type ProcessUse, useOf } from "./process/operating-system.ts";
 
 const lookMs = 2_000;
 /** Of the processor, without one turn of the event loop. What serves a crowd slowly still turns. */

@@ -147,7 +147,8 @@ const infra = (name: string): string => `import { App, Stack } from "aws-cdk-lib
 import { Belfry } from "belfry/cdk";
 
 const app = new App();
-const stack = new Stack(app, "${name}-prod", { terminationProtection: true });
+// Set it to true once the first deployment has succeeded, and deploy again: the database follows.
+const stack = new Stack(app, "${name}-prod", { terminationProtection: false });
 
 new Belfry(stack, "Belfry", { stage: "prod" });
 `;
@@ -159,7 +160,12 @@ const readme = (name: string): string => `# ${name}
 | \`npm start\` | the whole system on this machine, with a console; edit \`jobs/index.ts\` and save |
 | \`npm test\` | the tests, on a real Postgres with a clock that the test moves |
 | \`npm run check\` | types, and all that Belfry finds wrong with the definitions |
-| \`npm run synth\` | the CloudFormation template; \`npx cdk deploy\` deploys it |
+| \`npm run synth\` | the CloudFormation template, without an account |
+| \`npx belfry doctor --stage prod\` | after it: what your account lacks |
+| \`npx cdk deploy --no-rollback\` | the first deployment; when something fails, remove the cause and say it again |
+
+Once it has succeeded, protect it: \`terminationProtection: true\` in \`infra/app.ts\`, with \`subscribers\` of \`Belfry\` and \`operators\` in
+\`belfry.config.ts\`, then \`npx cdk deploy\`.
 
 On a machine with an older Node, npm's scripts and npx use the Node 24 of \`optionalDependencies\`; npm's warnings of EBADENGINE do no harm.
 `;

@@ -1,21 +1,22 @@
-import type { TestClock } from "../adapters/postgres/test-clock.ts";
-import { timetable } from "../core/calendar/timetable.ts";
-import { type AppDefinition, type Registry, registry as registryOf } from "../core/define/definition.ts";
-import { createLapsedLeases } from "../core/delivery/lapsed-leases.ts";
-import { decodeMessage } from "../core/delivery/message.ts";
-import { deliveryLimits } from "../core/ports/delivery-limits.ts";
-import type { Operations } from "../core/ports/operations.ts";
-import type { Ports } from "../core/ports/ports.ts";
-import { pass } from "../core/scheduler/pass.ts";
-import { createWorker, type Worker } from "../core/work/worker.ts";
+import type { TestClock } from "../postgres/test-clock.ts";
+import { timetable } from "../calendar/timetable.ts";
+import { type AppDefinition, type Registry, registry as registryOf } from "../define/definition.ts";
+import { createLapsedLeases } from "../run/lapsed-leases.ts";
+import { decodeMessage } from "../run/message.ts";
+import { deliveryLimits } from "../machine/delivery-limits.ts";
+import { findJobs } from "../insight/find-jobs.ts";
+import type { Database } from "../insight/sql-query.ts";
+import type { Ports } from "../machine/ports.ts";
+import { pass } from "../schedule/pass.ts";
+import { createWorker, type Worker } from "../run/worker.ts";
 import { faultyRegistry, type Faults } from "./faults.ts";
-import { type Life, newLife } from "./life.ts";
+import { type WorkerLife, newLife } from "./life.ts";
 import type { MemoryQueue, ReceivedMessage } from "./memory-queue.ts";
 import type { Ran } from "./ran.ts";
 
 export interface DriverOptions {
   readonly ports: Ports;
-  readonly operations: Operations;
+  readonly insight: Database;
   readonly queue: MemoryQueue;
   readonly apps: readonly AppDefinition[];
   readonly stage: string;
@@ -39,7 +40,7 @@ const batchSize = 10;
 
 export function newDriver(options: DriverOptions): Driver {
   const { ports, queue, apps, stage, faults, clock, elapsed } = options;
-  const lives = new Map<string, { life: Life; worker: Worker }>();
+  const lives = new Map<string, { life: WorkerLife; worker: Worker }>();
   const registry = registryOf(apps);
   // A planted fault is for an attempt: the scheduler checks payloads too.
   const faulty = faultyRegistry(registry, faults);
@@ -47,7 +48,7 @@ export function newDriver(options: DriverOptions): Driver {
   const signal = new AbortController().signal;
   const lapsed = createLapsedLeases();
 
-  const workerOf = (lane: string): { life: Life; worker: Worker } => {
+  const workerOf = (lane: string): { life: WorkerLife; worker: Worker } => {
     const known = lives.get(lane);
     if (known !== undefined) return known;
     const life = newLife(ports, (point) => !faults.isFatal(point));
@@ -110,7 +111,7 @@ export function newDriver(options: DriverOptions): Driver {
 
 /** When something is due: a schedule, a job, a lease that runs out, or a message that was given back. */
 async function nextTime(
-  { operations, queue, stage, elapsed }: DriverOptions,
+  { insight, queue, stage, elapsed }: DriverOptions,
   registry: Registry,
   lanes: readonly string[],
   now: number,
@@ -119,19 +120,26 @@ async function nextTime(
     .map((schedule) => schedule.spec(stage, "test"))
     .filter(({ enabled }) => enabled)
     .map((spec) => timetable(spec).next(now)?.instant ?? Number.POSITIVE_INFINITY);
-  const waiting = await operations.jobs({
+  const waiting = await findJobs(insight, {
     search: { states: ["PENDING", "RETRY_WAIT", "QUEUED"], dueFrom: now + 1 },
     sort: "due",
     cursor: null,
     limit: 1,
   });
-  const running = await operations.jobs({ search: { states: ["RUNNING"] }, sort: "oldest", cursor: null, limit: 100 });
+  const running = await findJobs(insight, {
+    search: { states: ["RUNNING"] },
+    sort: "oldest",
+    cursor: null,
+    limit: 100,
+  });
   const messages = lanes.map((lane) => queue.nextVisibleAt(lane)).filter((at) => at !== null && at > elapsed.ms);
   return Math.min(
     ...fires,
-    ...waiting.jobs.map(({ dueAt }) => dueAt),
+    ...waiting.jobs.map(({ dueAt }) => Date.parse(dueAt)),
     // Rescued when it stood for a while at two looks.
-    ...running.jobs.map(({ leaseUntil }) => Math.max(now, leaseUntil ?? now) + deliveryLimits.rescueLookMsMax),
+    ...running.jobs.map(
+      ({ leaseUntil }) => Math.max(now, Date.parse(leaseUntil ?? "") || now) + deliveryLimits.rescueLookMsMax,
+    ),
     ...messages.map((at) => now + (at ?? 0) - elapsed.ms),
   );
 }
@@ -149,7 +157,7 @@ async function ranOf(
     const message = decodeMessage(body);
     const found = message === null ? null : await store.job(message.jobId);
     if (found === null) continue;
-    const { id, kind, state, attempt, errorMessage: error } = found.job;
+    const { id, kind, state, attempt, errorMessage: error } = found;
     const which = `${id} ${attempt} ${state}`;
     if (unfinished.has(state) || ended.has(which)) continue;
     ended.add(which);

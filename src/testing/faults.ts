@@ -1,4 +1,4 @@
-import type { JobDefinition, Registry } from "../core/define/definition.ts";
+import type { JobDefinition, Registry } from "../define/definition.ts";
 
 /** Where a worker can be made to die: after it claimed a job, after the handler ended, or after the outcome was written. @beta */
 export type CrashAt = "claimed" | "before-settle" | "settled";

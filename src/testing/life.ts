@@ -1,7 +1,7 @@
-import type { Clock, Ports } from "../core/ports/ports.ts";
+import type { Clock, Ports } from "../machine/ports.ts";
 
 /** One worker from its start to its end. After `end` nothing of it does anything, as after kill -9. */
-export interface Life {
+export interface WorkerLife {
   readonly ports: Ports;
   readonly ended: Promise<void>;
   /** Never resolves: what called it is dead. */
@@ -9,7 +9,7 @@ export interface Life {
 }
 
 /** @param mayPass says at a crash point whether the worker lives on. */
-export function newLife(ports: Ports, mayPass: (point: string) => boolean): Life {
+export function newLife(ports: Ports, mayPass: (point: string) => boolean): WorkerLife {
   const over = Promise.withResolvers<void>();
   let isOver = false;
   const end = (): Promise<never> => {

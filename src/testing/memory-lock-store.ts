@@ -1,4 +1,4 @@
-import type { LockItem, LockStore } from "../core/ports/ports.ts";
+import type { LockItem, LockStore } from "../machine/ports.ts";
 
 export interface MemoryLockStore extends LockStore {
   /** The items as they are, for faults that a test plants: wipe them, or put an old one back. */

@@ -1,6 +1,7 @@
-import { deliveryLimits } from "../core/ports/delivery-limits.ts";
-import { encodeMessage } from "../core/delivery/message.ts";
-import type { OutMessage, Queue } from "../core/ports/ports.ts";
+import { deliveryLimits } from "../machine/delivery-limits.ts";
+import { encodeMessage } from "../run/message.ts";
+import type { OutMessage } from "../machine/outbox.ts";
+import type { Queue } from "../machine/ports.ts";
 
 export interface ReceivedMessage {
   readonly messageId: string;

@@ -1,4 +1,4 @@
-import type { JobId, JobView } from "../core/job/job.ts";
+import type { JobId, JobView } from "../machine/job.ts";
 
 /** One attempt that ended. @beta */
 export interface Ran {

@@ -1,4 +1,4 @@
-import type { Log, Metrics } from "../core/ports/ports.ts";
+import type { Log, Metrics } from "../machine/ports.ts";
 
 /** One line that a handler, or Belfry, wrote to its log. @beta */
 export interface LogLine {

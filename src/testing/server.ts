@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
-import { migrate } from "../adapters/postgres/migrate.ts";
-import type { AppDefinition } from "../core/define/definition.ts";
+import { migrate } from "../postgres/migrate.ts";
+import type { AppDefinition } from "../define/definition.ts";
 
 export interface TestDatabase {
   readonly url: string;

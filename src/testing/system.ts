@@ -1,21 +1,27 @@
 import { Pool } from "pg";
-import { createClock, systemRandom } from "../adapters/clock.ts";
-import { openConnections } from "../adapters/postgres/connect.ts";
-import { createOperations } from "../adapters/postgres/operations.ts";
-import { createPostgresStore } from "../adapters/postgres/store.ts";
-import { installTestClock, type TestClock } from "../adapters/postgres/test-clock.ts";
-import { type Duration, durationMs } from "../core/calendar/duration.ts";
-import { checkApps } from "../core/define/check.ts";
-import type { Job } from "../core/define/context.ts";
-import type { AppDefinition, Registry } from "../core/define/definition.ts";
-import { ProblemsFound } from "../core/define/problem.ts";
-import { createClient } from "../core/delivery/enqueue.ts";
-import { bindClient, type EnqueueClient } from "../core/ports/client.ts";
-import type { JobId, JobView, RunId } from "../core/job/job.ts";
-import type { Ports, Store } from "../core/ports/ports.ts";
-import type { RunView } from "../core/ports/run.ts";
-import type { OccurrenceView } from "../core/ports/schedule.ts";
-import { installDefinitions } from "../core/scheduler/install-schedules.ts";
+import { createClock, systemRandom } from "../outside/clock.ts";
+import { openConnections } from "../postgres/connect.ts";
+import { createDatabase } from "../postgres/database.ts";
+import { createPostgresStore } from "../postgres/store.ts";
+import { findJobs } from "../insight/find-jobs.ts";
+import { readRecords } from "../insight/job.ts";
+import { readOccurrences } from "../insight/occurrences.ts";
+import { readRun } from "../insight/runs.ts";
+import type { Database } from "../insight/sql-query.ts";
+import { installTestClock, type TestClock } from "../postgres/test-clock.ts";
+import { type Duration, durationMs } from "../calendar/duration.ts";
+import { checkApps } from "../define/check.ts";
+import type { Job } from "../define/context.ts";
+import type { AppDefinition, Registry } from "../define/definition.ts";
+import { DefinitionProblems } from "../define/problem.ts";
+import { createClient } from "../run/enqueue.ts";
+import { bindClient, type EnqueueClient } from "../machine/client.ts";
+import type { JobId, JobView, RunId } from "../machine/job.ts";
+import type { Ports } from "../machine/ports.ts";
+import type { Store } from "../machine/store.ts";
+import type { RunState } from "../machine/run.ts";
+import type { OccurrenceView } from "../machine/schedule.ts";
+import { installDefinitions } from "../schedule/install-schedules.ts";
 import { newDriver } from "./driver.ts";
 import { type CrashAt, Faults } from "./faults.ts";
 import { createMemoryLockStore } from "./memory-lock-store.ts";
@@ -42,6 +48,17 @@ export interface EnqueuedJob<I> {
   readonly payload: I;
   readonly dueAt: Date;
   readonly key: string | null;
+}
+
+/** A run as `GET /runs/:id` shows it. @beta */
+export interface RunView {
+  readonly id: string;
+  readonly kind: string;
+  readonly key: string;
+  readonly state: RunState;
+  readonly input: unknown;
+  /** Counts of its jobs. `done`: they have ended, in whatever way. */
+  readonly progress: Readonly<Record<"total" | "done" | "ok" | "failed" | "skipped" | "canceled", number>>;
 }
 
 /** Belfry's real core on a real Postgres; time, messages and locks are in the test's hand. @beta */
@@ -73,13 +90,13 @@ let isOpen = false;
 
 /**
  * A fresh system: the first of a process takes about two seconds, each later one 0.1 s. `job.enqueue()` works in this
- * process until it is disposed; only one can be open in a process. @throws ProblemsFound for definitions that `check` refuses.
+ * process until it is disposed; only one can be open in a process. @throws DefinitionProblems for definitions that `check` refuses.
  * @beta
  */
 export async function createTestSystem(options: TestSystemOptions): Promise<TestSystem> {
   const { apps, stage = "test" } = options;
   const problems = checkApps(apps, stage);
-  if (problems.length > 0) throw new ProblemsFound(problems);
+  if (problems.length > 0) throw new DefinitionProblems(problems);
   if (isOpen) throw new Error("a test system is open in this process: dispose it first (await using system = ...)");
   isOpen = true;
   try {
@@ -119,8 +136,8 @@ async function open({ apps, at, databaseUrl }: TestSystemOptions, stage: string)
     crashPoint: async () => {},
   };
   const faults = new Faults();
-  const operations = createOperations(connections, dispatched);
-  const driver = newDriver({ ports, operations, queue, apps, stage, faults, clock, elapsed });
+  const insight = createDatabase(connections, dispatched);
+  const driver = newDriver({ ports, insight, queue, apps, stage, faults, clock, elapsed });
   await installDefinitions(ports, driver.registry, { stage });
   bindClient(knowing(driver.registry, createClient(ports, { stage })));
   const { AWS_REGION: region = "us-east-1" } = process.env;
@@ -133,7 +150,7 @@ async function open({ apps, at, databaseUrl }: TestSystemOptions, stage: string)
     now: async () => new Date(await store.now()),
     advance: async (by) => await driver.advance(await targetOf(store, by)),
     drain: () => driver.drain(),
-    ...lookups(store),
+    ...lookups(store, insight),
     fail: (job, error, times = 1) => faults.fail(job.id, error, times),
     crash: (where) => faults.crash(where),
     async [Symbol.asyncDispose]() {
@@ -168,18 +185,23 @@ function withEnvironment(values: Readonly<Record<string, string>>): () => void {
   };
 }
 
-function lookups(store: Store): Pick<TestSystem, "enqueued" | "job" | "run" | "occurrences"> {
+function lookups(store: Store, insight: Database): Pick<TestSystem, "enqueued" | "job" | "run" | "occurrences"> {
   return {
     async enqueued<I>(job: Job<I>) {
       const states = ["PENDING", "QUEUED", "RETRY_WAIT"] as const;
-      const rows = await store.jobs({ kind: job.id, states, limit: rowsMax });
-      return rows
-        .toReversed()
-        .map(({ id, payload, dueAt, key }) => ({ id, payload: payload as I, dueAt: new Date(dueAt), key }));
+      const search = { kind: job.id, states };
+      const { jobs } = await findJobs(insight, { search, sort: "newest", cursor: null, limit: rowsMax });
+      const rows = await insight.run(readRecords, { ids: jobs.map(({ id }) => id), whole: true });
+      return rows.toReversed().map(({ id, payload, dueAt, key }) => ({
+        id: id as JobId,
+        payload: payload as I,
+        dueAt: new Date(dueAt),
+        key,
+      }));
     },
-    job: async (id) => (await store.job(id))?.job ?? null,
-    run: (id) => store.run(id),
-    occurrences: ({ id }) => store.occurrences(id, rowsMax),
+    job: (id) => store.job(id),
+    run: async (id) => (await insight.run(readRun, id))[0] ?? null,
+    occurrences: ({ id }) => insight.run(readOccurrences, { id, limit: rowsMax }),
   };
 }
 

@@ -1,5 +1,5 @@
-import { timetable } from "../core/calendar/timetable.ts";
-import type { ScheduleDefinition } from "../core/define/definition.ts";
+import { timetable } from "../calendar/timetable.ts";
+import type { ScheduleDefinition } from "../define/definition.ts";
 
 /** @beta */
 export interface TimesOptions {

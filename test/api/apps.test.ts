@@ -1,7 +1,7 @@
 import { defineApp, defineJob, type RouteContext } from "belfry";
 import { Hono } from "hono";
 import { expect, onTestFinished, test } from "vitest";
-import { bindClient } from "../../src/core/ports/client.ts";
+import { bindClient } from "../../src/machine/client.ts";
 import { openApi } from "./harness.ts";
 
 const brew = defineJob({ id: "brew", run() {} });
@@ -47,7 +47,7 @@ test("routes enqueue, find and cancel jobs", async () => {
   expect((await call("DELETE", "/apps/kitchen/pots/blue", {})).body).toEqual({ canceled: false });
 });
 
-test("what routes throw is one log line and a problem that tells nothing of the inside", async () => {
+test("what routes throw is one log line and a problem that shows nothing of the inside", async () => {
   const { call, logged } = await openKitchen();
   const { status, body } = await call("GET", "/apps/broken/x");
   expect(status).toBe(500);

@@ -1,17 +1,18 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { httpClient } from "../../src/adapters/http/client.ts";
-import type { AttemptDetailReply } from "../../src/api/shape/attempt.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import type { Context, Job } from "../../src/core/define/context.ts";
-import { failureDetail, failureDetailLimits } from "../../src/core/job/failure-detail.ts";
-import { createWorker } from "../../src/core/work/worker.ts";
-import { redacted } from "../../src/api/redacted.ts";
+import { httpClient } from "../../src/outside/http/client.ts";
+import type { AttemptDetailReply } from "../../src/api/shape/job.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { registry } from "../../src/define/definition.ts";
+import type { Context, Job } from "../../src/define/context.ts";
+import { failureDetail, failureDetailLimits } from "../../src/machine/failure-detail.ts";
+import { createWorker } from "../../src/run/worker.ts";
+import { redact } from "../../src/api/redacted.ts";
 import { everyKindHidden } from "../../src/api/sensitive.ts";
 import { openApi } from "./harness.ts";
+import { writeWorker } from "../../src/insight/workers.ts";
 
 const failing = (run: (payload: void, ctx: Context) => Promise<never>): Job<void> =>
   defineJob({ id: "failing", retry: { maxAttempts: 3, base: "1s" }, run });
@@ -20,7 +21,12 @@ const failing = (run: (payload: void, ctx: Context) => Promise<never>): Job<void
 async function attempted(job: Job<void>): Promise<AttemptDetailReply> {
   const app = defineApp({ name: "tests", jobs: [job], schedules: [] });
   const opened = await openApi([app]);
-  await opened.operations.registerWorker({ id: "w", lane: "default", version: "1", logGroup: "eu-west-1:/app/worker" });
+  await opened.database.insight.run(writeWorker, {
+    id: "w",
+    lane: "default",
+    version: "1",
+    logGroup: "eu-west-1:/app/worker",
+  });
   const { body } = await opened.call("POST", "/jobs", { kind: "failing" });
   const worker = createWorker(opened.ports, registry([app]), {
     worker: "w",
@@ -73,7 +79,7 @@ test("what a service answered stands with the attempt that it failed", async () 
 test("of a kind with sensitive members nothing of a failure is shown", async () => {
   const reply = await attempted(failing(() => Promise.reject(new Error("card 4111 is refused"))));
   expect(JSON.stringify(reply)).toContain("4111");
-  expect(JSON.stringify(redacted(reply, everyKindHidden))).not.toContain("4111");
+  expect(JSON.stringify(redact(reply, everyKindHidden))).not.toContain("4111");
 });
 
 test("nothing that can be thrown breaks what is kept of it", () => {

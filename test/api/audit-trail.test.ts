@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 import { createAuditTrail } from "../../src/api/audit-trail.ts";
-import type { AuditRow } from "../../src/core/ports/audit.ts";
-import type { Log } from "../../src/core/ports/ports.ts";
+import type { AuditRow } from "../../src/insight/audit.ts";
+import type { Log } from "../../src/machine/ports.ts";
 
 const key = new Uint8Array(32).fill(7);
 const change = { caller: "ada", action: "POST /jobs", target: "/jobs", status: 201, trace: "t" };

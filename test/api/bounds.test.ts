@@ -1,17 +1,17 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { operationsLimits } from "../../src/core/ports/operations-limits.ts";
+import { insightLimits } from "../../src/insight/insight-limits.ts";
 import { openApi, startOfTime } from "./harness.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
-const { outRowsMax, placeCountedMax, runningCountedMax } = operationsLimits;
+const { outRowsMax, placeCountedMax, runningCountedMax } = insightLimits;
 
 /** So many jobs whose messages are out, the first one sent first and due last. */
 const queue = ({ pool }: Opened, jobs: number): Promise<unknown> =>
   pool.query(
-    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
+    `insert into belfry.job (kind, payload, lane, state, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
        created_at, due_at, dispatched_at)
-     select 'ping', 'null', '\\x00', 'default', 'QUEUED', 0, 1, 4, 20000, 2592000000, 't', belfry.now(),
+     select 'ping', 'null', 'default', 'QUEUED', 0, 1, 4, 20000, 2592000000, 't', belfry.now(),
        belfry.now() - n * interval '1 ms', belfry.now() - ($1 - n) * interval '1 ms'
      from generate_series(1, $1::int) n`,
     [jobs],
@@ -20,9 +20,9 @@ const queue = ({ pool }: Opened, jobs: number): Promise<unknown> =>
 const run = ({ pool }: Opened, jobs: number): Promise<unknown> =>
   pool.query(
     `with jobs as (
-       insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
+       insert into belfry.job (kind, payload, lane, state, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
          created_at, due_at, dispatched_at, attempt, worker, started_at, lease_id)
-       select 'ping', 'null', '\\x00', 'default', 'RUNNING', 0, 1, 4, 20000, 2592000000, 't', t, t, t - interval '1 hour', 1, 'w', t,
+       select 'ping', 'null', 'default', 'RUNNING', 0, 1, 4, 20000, 2592000000, 't', t, t, t - interval '1 hour', 1, 'w', t,
          $1 * 1000 + (n + 9) / 10
        from generate_series(1, $1::int) n cross join lateral (select belfry.now()) as at (t) returning id, lease_id
      ) insert into belfry.lease (id, worker, lane, ms, until, job_ids) overriding system value
@@ -50,13 +50,13 @@ test("a list by due time whose page is full with the first row of a look goes on
   const at = new Date(startOfTime + 3_600_000).toISOString();
   const wait = (kind: string, jobs: number): Promise<unknown> =>
     opened.pool.query(
-      `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, max_attempts, lease_ms, retention_ms, trace, created_at, due_at)
-       select $1, 'null', '\\x00', 'default', 'PENDING', 0, 4, 20000, 2592000000, 't', belfry.now(), $3::timestamptz
+      `insert into belfry.job (kind, payload, lane, state, event_id, max_attempts, lease_ms, retention_ms, trace, created_at, due_at)
+       select $1, 'null', 'default', 'PENDING', 0, 4, 20000, 2592000000, 't', belfry.now(), $3::timestamptz
        from generate_series(1, $2::int)`,
       [kind, jobs, at],
     );
   await wait("greet", 1);
-  await wait("ping", operationsLimits.searchRowsMax);
+  await wait("ping", insightLimits.searchRowsMax);
   await wait("greet", 2);
   const read = async (cursor: unknown): Promise<readonly string[]> => {
     const { body } = await opened.call("GET", `/jobs?kind=greet&sort=due&limit=1&cursor=${String(cursor)}`);
@@ -70,12 +70,12 @@ test("a list by due time whose page is full with the first row of a look goes on
 
 test("a list of failures that looked at the newest, or shows the largest groups, says that there may be more", async () => {
   const opened = await openApi();
-  const { failureRowsMax, failureGroupsMax } = operationsLimits;
+  const { failureRowsMax, failureGroupsMax } = insightLimits;
   const fail = (kind: string, jobs: number, groups = 1): Promise<unknown> =>
     opened.pool.query(
-      `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, max_attempts, lease_ms, retention_ms, trace, created_at,
+      `insert into belfry.job (kind, payload, lane, state, event_id, max_attempts, lease_ms, retention_ms, trace, created_at,
          due_at, finished_at, error_code)
-       select $1, 'null', '\\x00', 'default', 'FAILED', 0, 4, 20000, 2592000000, 't', at, at, at, 'E' || n % $3::int
+       select $1, 'null', 'default', 'FAILED', 0, 4, 20000, 2592000000, 't', at, at, at, 'E' || n % $3::int
        from generate_series(1, $2::int) n cross join lateral (select belfry.now()) as now (at)`,
       [kind, jobs, groups],
     );

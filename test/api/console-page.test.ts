@@ -5,8 +5,7 @@ import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { Hono } from "hono";
 import { expect, onTestFinished, test } from "vitest";
-import { readConsole } from "../../src/api/console-files.ts";
-import { consolePage } from "../../src/api/console.ts";
+import { consolePage, readConsole } from "../../src/api/console.ts";
 
 const texts = {
   "index.html": "<title>Belfry</title>",
@@ -70,6 +69,13 @@ test("a file of another version is not the page, which a browser would run as a 
       text: "this file belongs to another version: load the page again",
     });
   expect(await get("/console/jobs.js/5")).toMatchObject({ status: 200, text: texts["index.html"] });
+});
+
+test("steps up that no client has resolved are no place of the page", async () => {
+  const get = await opened();
+  for (const path of ["..%2f..%2fetc%2fpasswd", "jobs%2F..", "%2E%2e%2fx"])
+    expect(await get(`/console/${path}`)).toMatchObject({ status: 404 });
+  expect(await get("/console/schedules/a%2Fb..c")).toMatchObject({ status: 200 });
 });
 
 test("each answer has the policy, also those that are none of the page's files", async () => {

@@ -1,7 +1,8 @@
 import { expect, test, vi } from "vitest";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineGraph } from "../../src/core/define/define-graph.ts";
-import { app, openApi } from "./harness.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineGraph } from "../../src/define/define-graph.ts";
+import { claimOne, failure, settleOne } from "../contract/store/fixture.ts";
+import { app, openApi, startOfTime } from "./harness.ts";
 
 const json = { host: "127.0.0.1:4400", "content-type": "application/json" };
 const graphs = defineApp({
@@ -19,8 +20,8 @@ test("the header Idempotency-Key is the key of a create, and refused where nothi
   expect((await call("POST", `/jobs/${first.body.id}/cancel`, undefined, keyed)).status).toBe(400);
 });
 
-test("a repeated create with another due time is told that it moved nothing", async () => {
-  const { call } = await openApi();
+test("a repeated create with another due time hears that it moved nothing", async () => {
+  const { call, store } = await openApi();
   const due = (hour: number) => ({ kind: "ping", key: "k", dueAt: `2026-11-22T0${hour}:00:00Z` });
   await call("POST", "/jobs", due(1));
   expect(await call("POST", "/jobs", due(1))).toMatchObject({ status: 200, body: { notes: [] } });
@@ -30,6 +31,13 @@ test("a repeated create with another due time is told that it moved nothing", as
     status: 200,
     body: { notes: [] },
   });
+  const both = { kind: "ping", key: "both", dueAt: "2026-11-22T01:00:00Z", delay: "10m" };
+  await call("POST", "/jobs", both);
+  expect((await call("POST", "/jobs", both)).body).toMatchObject({ notes: [] });
+  const started = { kind: "ping", key: "started", dueAt: new Date(startOfTime).toISOString() };
+  const { id } = (await call("POST", "/jobs", started)).body;
+  await settleOne(store, await claimOne(store, id), failure);
+  expect((await call("POST", "/jobs", started)).body).toMatchObject({ attempt: 1, notes: [] });
   const moved = await call("POST", "/jobs", due(2));
   expect(moved.body).toMatchObject({ notes: [expect.stringContaining("dueAt was not applied")] });
 });
@@ -227,9 +235,9 @@ test.each([
 test("a count of health that stops at its bound says that there are more", async () => {
   const { call, pool } = await openApi();
   await pool.query(
-    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
+    `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
        lease_ms, retention_ms, trace, created_at)
-     select 'ping', 'null', '\\x00', 'default', 'PENDING', 0, belfry.now(), 1, 0, 0, 4, 20000, 2592000000, 't', belfry.now()
+     select 'ping', 'null', 'default', 'PENDING', 0, belfry.now(), 1, 0, 0, 4, 20000, 2592000000, 't', belfry.now()
      from generate_series(1, 1100)`,
   );
   expect((await call("GET", "/health")).body).toMatchObject({ counts: { PENDING: { count: 1_000, isMore: true } } });

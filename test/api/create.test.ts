@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { DatabaseError } from "../../src/adapters/postgres/failure.ts";
-import { operationsLimits } from "../../src/core/ports/operations-limits.ts";
+import { DatabaseError } from "../../src/postgres/failure.ts";
+import { insightLimits } from "../../src/insight/insight-limits.ts";
 import { openApi } from "./harness.ts";
 
 const patience = { timeout: 30_000, interval: 5 };
@@ -99,7 +99,11 @@ test("large payloads that come at once go in statements of a bounded size", asyn
   const opened = await openApi();
   const inserts = await insertsOf(opened);
   const name = "x".repeat(200_000);
-  const creates = Array.from({ length: 60 }, () => opened.call("POST", "/jobs", { kind: "greet", payload: { name } }));
-  expect(new Set((await Promise.all(creates)).map(({ status }) => status))).toEqual(new Set([201]));
-  expect(Math.max(...inserts)).toBeLessThanOrEqual(operationsLimits.gatheredBytesMax / name.length);
+  const count = 2 * Math.ceil(insightLimits.gatheredBytesMax / name.length);
+  // Not their answers: on a busy machine one may be late, and then says that its write goes on.
+  await Promise.all(
+    Array.from({ length: count }, () => opened.call("POST", "/jobs", { kind: "greet", payload: { name } })),
+  );
+  await vi.waitFor(() => expect(inserts.reduce((sum, rows) => sum + rows, 0)).toBe(count), patience);
+  expect(Math.max(...inserts)).toBeLessThanOrEqual(insightLimits.gatheredBytesMax / name.length);
 });

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { keptSaves } from "../../src/api/saves.ts";
 import { aJob } from "../contract/store/fixture.ts";
 import { openApi } from "./harness.ts";
+import { readEvents } from "../../src/insight/stream.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
@@ -64,7 +65,7 @@ async function create(opened: Opened, body: object = { kind: "ping" }): Promise<
   return (await opened.call("POST", "/jobs", body)).body.id;
 }
 
-/** An event as a transaction of somebody else would write it. */
+/** An event as another transaction would write it. */
 const writeEvent =
   "insert into belfry.event (id, at, to_state, job_ids, attempts, generations) values (belfry.next_event(), now(), 'QUEUED', array[$1::bigint], array[0], array[1])";
 
@@ -140,12 +141,11 @@ test("a client that comes back with the id of any event it saw misses nothing, a
 
 test("asking for the head of the stream opens none", async () => {
   const opened = await openApi();
-  const { stream } = opened.operations;
-  const reading = vi.spyOn(opened.operations, "stream").mockImplementation(stream);
+  const reading = vi.spyOn(opened.insight, "run");
   const headers = { host: "127.0.0.1", accept: "text/event-stream" };
   const response = await opened.api.fetch(new Request("http://127.0.0.1/events", { method: "HEAD", headers }));
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json"]);
-  expect(reading).toHaveBeenCalledTimes(1);
+  expect(reading.mock.calls.filter(([query]) => query.name === "stream-end")).toHaveLength(1);
 });
 
 test("filters leave out what was not asked for", async () => {
@@ -162,7 +162,7 @@ test("filters leave out what was not asked for", async () => {
   ]);
 });
 
-test("a client without streams asks for pages; a cursor of another database is told as a gap", async () => {
+test("a client without streams asks for pages; a cursor of another database is answered as a gap", async () => {
   const opened = await openApi();
   const page = async (query: string) => {
     const { status, body } = await opened.call("GET", `/events${query}`);
@@ -184,14 +184,14 @@ test("a client without streams asks for pages; a cursor of another database is t
 
 test("a burst larger than one look comes in pages, each event once and in order", async () => {
   const opened = await openApi();
-  const { cursor } = await opened.operations.stream(null, 10);
+  const { cursor } = await readEvents(opened.insight, null, 10);
   await opened.pool.query(
     "insert into belfry.event (id, at, to_state, job_ids, attempts, generations) select belfry.next_event(), now(), 'QUEUED', array[2 * n - 1, 2 * n], array[0, 0], array[1, 1] from generate_series(1, 13) n",
   );
   const seen: string[] = [];
   for (let at = cursor, more = true; more;) {
-    const page = await opened.operations.stream(at, 10);
-    seen.push(...page.events.map((event) => event.jobId));
+    const page = await readEvents(opened.insight, at, 10);
+    seen.push(...page.events.map((event) => event.job));
     at = page.cursor;
     more = page.isMore;
   }
@@ -201,10 +201,10 @@ test("a burst larger than one look comes in pages, each event once and in order"
 test("one reader serves every client, and reads nothing once they have left", async () => {
   const opened = await openApi();
   let looks = 0;
-  const { stream } = opened.operations;
-  opened.operations.stream = (...given) => {
-    looks += 1;
-    return stream(...given);
+  const { run } = opened.insight;
+  opened.insight.run = (query, params) => {
+    if (query.name === "stream-end") looks += 1;
+    return run(query, params);
   };
   const clients = await Promise.all(Array.from({ length: 20 }, () => listen(opened)));
   await Promise.all(clients.map((client) => client.begun()));

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { type Coming, cappedOf, loadOf, overlappingOf, typicalRunMs } from "../../src/api/expected-load.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import { defineApp, defineJob } from "../../src/core/index.ts";
-import { type KindFigures, type KindHours, percentilesOf } from "../../src/core/ports/kind-figures.ts";
-import type { Operations } from "../../src/core/ports/operations.ts";
-import { operationsLimits } from "../../src/core/ports/operations-limits.ts";
+import { registry } from "../../src/define/definition.ts";
+import { defineApp, defineJob } from "../../src/compose/index.ts";
+import { type KindHours, percentilesOf, readKindHours } from "../../src/insight/kind-figures.ts";
+import type { Database } from "../../src/insight/sql-query.ts";
+import { insightLimits } from "../../src/insight/insight-limits.ts";
 import { aRow, aSpec, hour, midnight, minute } from "../schedules/spec.ts";
 
 const rowOf = (id: string, kind: string, lane: string) =>
@@ -15,12 +15,12 @@ const atMinutes = (found: ReadonlySet<Coming>) => [...found].map(({ at }) => (at
 
 describe("how long a kind typically runs", () => {
   const hours = async (rows: readonly Partial<KindHours>[], now = midnight) => {
-    const asked: Parameters<KindFigures["kindHours"]>[0][] = [];
-    const kindHours: KindFigures["kindHours"] = async (options) => {
-      asked.push(options);
-      return rows as readonly KindHours[];
+    const asked: unknown[] = [];
+    const run = async (query: object, options: unknown) => {
+      if (query === readKindHours) asked.push(options);
+      return rows;
     };
-    return { typical: await typicalRunMs({ operations: { kindHours } as Operations }, now), asked };
+    return { typical: await typicalRunMs({ insight: { run } as unknown as Database }, now), asked };
   };
 
   test("is the middle of its attempts of all lanes: a few long ones do not count", async () => {
@@ -43,7 +43,7 @@ describe("how long a kind typically runs", () => {
   test("is looked up in the last week, with the hour that has begun", async () => {
     const { asked } = await hours([], midnight + 59 * minute);
     const to = midnight + hour;
-    const now = { from: to - operationsLimits.typicalHours * hour, to };
+    const now = { from: to - insightLimits.typicalHours * hour, to };
     expect(asked).toEqual([{ now, before: { from: to, to }, kind: null, lane: null }]);
   });
 });

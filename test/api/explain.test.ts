@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { JobId } from "../../src/core/job/job.ts";
+import type { JobId } from "../../src/machine/job.ts";
 import { openApi } from "./harness.ts";
 import { aPause } from "../support/pause.ts";
 
@@ -16,8 +16,8 @@ async function plant({ pool }: Opened, asked: string, given: string): Promise<Jo
   const isOut = /'QUEUED'/.test(given) && !asked.includes("dispatched_at");
   const [columns, values] = isOut ? [`${asked}, dispatched_at`, `${given}, belfry.now()`] : [asked, given];
   const { rows } = await pool.query<{ id: JobId }>(
-    `insert into belfry.job (kind, payload, payload_hash, lane, event_id, generation, max_attempts, lease_ms, retention_ms, trace, created_at, ${columns})
-     values ('ping', 'null', '\\x00', 'default', 0, 1, 4, 20000, 2592000000, 't', belfry.now(), ${values}) returning id`,
+    `insert into belfry.job (kind, payload, lane, event_id, generation, max_attempts, lease_ms, retention_ms, trace, created_at, ${columns})
+     values ('ping', 'null', 'default', 0, 1, 4, 20000, 2592000000, 't', belfry.now(), ${values}) returning id`,
   );
   return rows[0]?.id ?? ("" as JobId);
 }
@@ -75,7 +75,7 @@ const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] =
   [
     "a paused lane",
     async (o) => {
-      await o.operations.pauseLane("default", aPause);
+      await o.store.pauseLane("default", aPause);
       return await plant(o, "state, due_at, hold, held_on", "'PENDING', belfry.now(), 'paused', 'lane:default'");
     },
     { cause: "lane-paused", advice: "resume the lane: belfry lanes resume default" },

@@ -2,15 +2,15 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { createClock } from "../../src/adapters/clock.ts";
-import { openConnections } from "../../src/adapters/postgres/connect.ts";
-import { migrate } from "../../src/adapters/postgres/migrate.ts";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
-import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
+import { createClock } from "../../src/outside/clock.ts";
+import { openConnections } from "../../src/postgres/connect.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { createDatabase } from "../../src/postgres/database.ts";
+import { createPostgresStore } from "../../src/postgres/store.ts";
 import { createApi } from "../../src/api/api.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import { createClient } from "../../src/core/delivery/enqueue.ts";
-import type { Log } from "../../src/core/ports/ports.ts";
+import { registry } from "../../src/define/definition.ts";
+import { createClient } from "../../src/run/enqueue.ts";
+import type { Log } from "../../src/machine/ports.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { type RunningPostgres, startPostgres } from "../../src/local/services/postgres.ts";
 import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
@@ -46,7 +46,7 @@ export async function openFailingStore() {
   };
   const api = createApi({
     ports,
-    operations: createOperations(connections),
+    insight: createDatabase(connections, { checksRows: true }),
     registry: registry([app]),
     lanes: [{ name: "default", concurrency: 2, batchSize: 10, functionTimeoutSeconds: 60 }],
     locks: ports.locks,

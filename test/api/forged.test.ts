@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { request } from "node:http";
-import { connect } from "node:net";
-import type { AddressInfo } from "node:net";
+import { connect, type AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { defineApp } from "belfry";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -82,8 +81,8 @@ test("an app's own routes are for those who may: a reader looks, only who operat
   const reader = await openApi(apps, { caller: { name: "bob", role: "read" } });
   expect((await reader.call("GET", "/apps/shop/x")).status).toBe(200);
   expect(await reader.call("POST", "/apps/shop/x", {})).toMatchObject({ status: 403, body: { code: "needs-operate" } });
-  const nobody = await openApi(apps, { caller: null });
-  expect((await nobody.call("GET", "/apps/shop/x")).status).toBe(401);
+  const unsigned = await openApi(apps, { caller: null });
+  expect((await unsigned.call("GET", "/apps/shop/x")).status).toBe(401);
   const ada = await openApi(apps);
   expect((await ada.call("POST", "/apps/shop/x", {})).status).toBe(200);
   const { rows } = await ada.pool.query("select caller, action, target, status from belfry.audit");

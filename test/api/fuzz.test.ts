@@ -55,7 +55,7 @@ const headers = { host: "127.0.0.1", "content-type": "application/json" };
 const read = async (response: Response, path: string): Promise<unknown> =>
   path === "/metrics" && response.ok ? await response.text() : await response.json();
 
-test("5,000 requests that nobody meant are each answered with what is wrong, and never with an error of ours", async () => {
+test("5,000 random requests are each answered with what is wrong, and never with an error of the API", async () => {
   const opened = await openApi();
   for (let n = 0; n < 5; n += 1) await opened.call("POST", "/jobs", { kind: "ping", key: `k${n}` });
   const document = (await opened.call("GET", "/openapi.json")).body as unknown as {

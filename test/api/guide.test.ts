@@ -3,12 +3,13 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { curlOf, guideOf } from "../../scripts/api-guide.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineGraph } from "../../src/core/define/define-graph.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import { isGraph, planRun } from "../../src/core/work/run-graph.ts";
-import type { OperationName } from "../../src/api/document/operations.ts";
+import { operationsText } from "../../scripts/endpoints.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineGraph } from "../../src/define/define-graph.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { registry } from "../../src/define/definition.ts";
+import { isGraph, planRun } from "../../src/run/run-graph.ts";
+import type { OperationName } from "../../src/api/api.ts";
 import { serveApi } from "../cli/harness.ts";
 import { endpoints } from "./document.ts";
 
@@ -28,6 +29,11 @@ const first: readonly OperationName[] = [
   "retryRun",
 ];
 const last: readonly OperationName[] = ["deleteSchedule"];
+
+test("the command line knows every operation as the endpoints have it", () => {
+  const kept = readFileSync(new URL("../../src/cli/operations.json", import.meta.url), "utf8");
+  expect(kept, "run node scripts/api-guide.ts").toBe(operationsText());
+});
 
 test("docs/api.md is what the endpoints say: node scripts/api-guide.ts writes it", () => {
   expect(guide).toBe(guideOf(endpoints));

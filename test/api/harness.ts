@@ -2,22 +2,23 @@ import { z } from "zod";
 import { createApi } from "../../src/api/api.ts";
 import type { ApiOptions } from "../../src/api/options.ts";
 import { marksToKeep } from "../../src/api/sensitive.ts";
-import type { Saves } from "../../src/api/saves.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { defineSchedule } from "../../src/core/define/define-schedule.ts";
-import { type AppDefinition, registry } from "../../src/core/define/definition.ts";
-import { createClient } from "../../src/core/delivery/enqueue.ts";
-import type { JobId } from "../../src/core/job/job.ts";
-import type { Log } from "../../src/core/ports/ports.ts";
+import type { ReloadStatus } from "../../src/api/saves.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { defineSchedule } from "../../src/define/define-schedule.ts";
+import { type AppDefinition, registry } from "../../src/define/definition.ts";
+import { createClient } from "../../src/run/enqueue.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import type { Log } from "../../src/machine/ports.ts";
 import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
 import { createMemoryQueue } from "../../src/testing/memory-queue.ts";
 import { onTestFinished } from "vitest";
-import { createClock } from "../../src/adapters/clock.ts";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
+import { createClock } from "../../src/outside/clock.ts";
 import { type Caller } from "../../src/api/caller.ts";
 import { documented, type OpenApiDocument } from "./documented.ts";
+import type { Database } from "../../src/insight/sql-query.ts";
 import { freshDatabase } from "../support/database.ts";
+import { writeMarks } from "../../src/insight/secrecy.ts";
 
 const greet = defineJob({
   id: "greet",
@@ -35,7 +36,7 @@ const stage = "dev";
 /** The API on a fresh database, with a clock that stands still until a test moves it. */
 export async function openApi(
   apps: readonly AppDefinition[] = [app],
-  options: { caller?: Caller | null; endsStreams?: boolean; own?: boolean; saves?: Saves } = {},
+  options: { caller?: Caller | null; endsStreams?: boolean; own?: boolean; saves?: ReloadStatus } = {},
 ) {
   let nowMs = startOfTime;
   const database = await freshDatabase({ own: options.own ?? false });
@@ -58,14 +59,14 @@ export async function openApi(
     crashPoint: () => Promise.resolve(),
   };
   await store.installSchedules([pingSchedule.spec(stage, "tests")]);
-  const operations = createOperations(database.connections);
-  await operations.keepMarks(marksToKeep(registry(apps).jobs.values()));
+  const insight: Database = { ...database.insight };
+  await insight.run(writeMarks, marksToKeep(registry(apps).jobs.values()));
   const client = createClient(ports, { stage });
   const apiOptions: ApiOptions = {
     ...(options.saves === undefined ? {} : { saves: options.saves }),
     ...(options.endsStreams === undefined ? {} : { endsStreams: options.endsStreams }),
     ports,
-    operations,
+    insight,
     registry: registry(apps),
     lanes: [{ name: "default", concurrency: 2, batchSize: 10, functionTimeoutSeconds: 60 }],
     locks: ports.locks,
@@ -85,7 +86,8 @@ export async function openApi(
     api,
     database,
     store,
-    operations,
+    tally: database.tally,
+    insight,
     pool,
     ports,
     client,
@@ -110,6 +112,8 @@ export interface AnswerBody {
   readonly events: readonly { readonly to: string }[];
   readonly errors: readonly { readonly path: string }[];
   readonly jobs: readonly { readonly key: string }[];
+  readonly runs: readonly { readonly id: string }[];
+  readonly tasks: readonly { readonly job: string }[];
   readonly schedules: readonly unknown[];
   readonly nextCursor: string | null;
 }

@@ -9,9 +9,9 @@ async function heldAndFree(): Promise<Opened> {
   const opened = await openApi();
   const insert = (lane: string, jobs: number): Promise<unknown> =>
     opened.pool.query(
-      `insert into belfry.job (kind, payload, payload_hash, lane, state, hold, held_on, event_id, generation, max_attempts, lease_ms,
+      `insert into belfry.job (kind, payload, lane, state, hold, held_on, event_id, generation, max_attempts, lease_ms,
          retention_ms, trace, created_at, due_at)
-       select 'ping', 'null', '\\x00', $1, 'PENDING', case when $1 = 'mail' then 'paused' else 'none' end::belfry.job_hold,
+       select 'ping', 'null', $1, 'PENDING', case when $1 = 'mail' then 'paused' else 'none' end::belfry.job_hold,
          case when $1 = 'mail' then 'lane:mail' else '' end, 0, 1, 4, 20000, 2592000000, 't', belfry.now(), belfry.now()
        from generate_series(1, $2::int) n`,
       [lane, jobs],
@@ -27,7 +27,7 @@ async function heldAndFree(): Promise<Opened> {
 const count = async ({ call }: Opened, filter: string): Promise<unknown> =>
   ((await call("GET", `/jobs/counts?${filter}`)).body as unknown as Record<string, unknown>)["PENDING"];
 
-test("held jobs and those that may start are told apart: in the summary, in a list, in a count and in a change of many", async () => {
+test("held jobs and those that may start are counted apart: in the summary, in a list, in a count and in a change of many", async () => {
   const opened = await heldAndFree();
   const { live } = (await opened.call("GET", "/summary")).body as unknown as SummaryReply;
   expect(live).toMatchObject({ waiting: 3, held: 1_000, scheduled: 0 });

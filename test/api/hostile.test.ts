@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { openApi } from "./harness.ts";
 
 const post = (payload: string): string => `{"kind":"greet","payload":${payload}}`;
@@ -93,8 +93,8 @@ test.each(["text/plain", "application/x-www-form-urlencoded", ""])(
 );
 
 test("an unexpected failure answers with its request id and says nothing of the inside", async () => {
-  const { call, operations, logged } = await openApi();
-  operations.probeDisk = () => Promise.reject(new Error("relation belfry.secret_table does not exist"));
+  const { call, insight, logged } = await openApi();
+  insight.transaction = () => Promise.reject(new Error("relation belfry.secret_table does not exist"));
   const { status, body } = await call("GET", "/readyz");
   expect(status).toBe(500);
   expect(JSON.stringify(body)).not.toContain("secret_table");

@@ -1,19 +1,18 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { eventSource } from "../../src/api/event-source.ts";
 import { createLiveFeed } from "../../src/api/live-feed.ts";
-import type { Saves } from "../../src/api/saves.ts";
-import type { StreamCursor, StreamPage } from "../../src/core/ports/event-stream.ts";
-import type { Operations } from "../../src/core/ports/operations.ts";
-import { streamLimits } from "../../src/core/ports/stream-limits.ts";
+import type { ReloadStatus } from "../../src/api/saves.ts";
+import type { ReadEvents, StreamCursor, StreamPage } from "../../src/insight/event-stream.ts";
+import { streamLimits } from "../../src/insight/stream-limits.ts";
 import { type LogLine, recordingLog } from "../../src/testing/recording.ts";
 import { virtualTime } from "../support/virtual-clock.ts";
 
 const place = (n: number) => `place-${n}` as StreamCursor;
 const event = (n: number): StreamPage["events"][number] => ({
   id: `event-${n}`,
-  at: 0,
-  jobId: "1" as never,
-  runId: null,
+  at: "1970-01-01T00:00:00.000Z",
+  job: "1",
+  run: null,
   kind: "ping",
   key: null,
   lane: "default",
@@ -30,17 +29,16 @@ function feedOf({ broken = [] }: { broken?: readonly number[] } = {}) {
   const time = virtualTime();
   const lines: LogLine[] = [];
   const from: (StreamCursor | null)[] = [];
-  const stream: Operations["stream"] = async (cursor) => {
+  const readEvents: ReadEvents = async (cursor) => {
     const look = from.push(cursor);
     if (broken.includes(look)) throw new Error("the database is away");
     return { events: cursor === null ? [] : [event(look)], cursor: place(look), isMore: false, isGap: false };
   };
-  const operations = { stream } as Operations;
-  const feed = createLiveFeed({ operations, clock: time.clock, log: recordingLog(lines) });
+  const feed = createLiveFeed({ readEvents, clock: time.clock, log: recordingLog(lines) });
   return {
     time,
     feed,
-    operations,
+    readEvents,
     from,
     lines,
     looks: (n: number) => time.runUntil(time.nowMs + n * streamLimits.streamLookMs),
@@ -49,12 +47,12 @@ function feedOf({ broken = [] }: { broken?: readonly number[] } = {}) {
 
 /** One client of a stream: what it was sent. */
 function clientOf(
-  { time, feed, operations }: ReturnType<typeof feedOf>,
-  options: { kind?: string; saves?: Saves; cursor?: StreamCursor } = {},
+  { time, feed, readEvents }: ReturnType<typeof feedOf>,
+  options: { kind?: string; saves?: ReloadStatus; cursor?: StreamCursor } = {},
 ) {
   const { kind = "ping", saves, cursor = null } = options;
   const response = eventSource({
-    operations,
+    readEvents,
     feed,
     saves,
     clock: time.clock,
@@ -113,7 +111,7 @@ describe("the stream of one client", () => {
   test.each(["its time is over", "its client leaves"])("gives back all that it took when %s", async (how) => {
     const made = feedOf();
     const listening = new Set<() => void>();
-    const saves: Saves = {
+    const saves: ReloadStatus = {
       running: () => null,
       onChange: (listen) => (listening.add(listen), () => void listening.delete(listen)),
     };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { registry } from "../../src/core/define/definition.ts";
-import { finishRemovals } from "../../src/core/scheduler/finish-removals.ts";
+import { registry } from "../../src/define/definition.ts";
+import { finishRemovals } from "../../src/schedule/finish-removals.ts";
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
 import { openApi } from "./harness.ts";
 import { mostWork } from "./most-work.ts";
@@ -10,9 +10,9 @@ const count = 1_200;
 
 async function plant({ pool }: Opened, run: string | null, hold: "none" | "paused"): Promise<void> {
   await pool.query(
-    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
+    `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
        lease_ms, retention_ms, trace, created_at, run_id, hold, held_on)
-     select 'ping', 'null', '\\x00', 'default', 'PENDING', 0, belfry.now(), 1, 0, 0, 4, 20000, 2592000000, 't', belfry.now(), $2, $3::belfry.job_hold,
+     select 'ping', 'null', 'default', 'PENDING', 0, belfry.now(), 1, 0, 0, 4, 20000, 2592000000, 't', belfry.now(), $2, $3::belfry.job_hold,
        case when $3 = 'paused' then 'lane:default' else '' end
      from generate_series(1, $1)`,
     [count, run, hold],
@@ -92,9 +92,9 @@ async function plantEnded(
   jobs: number,
 ): Promise<readonly string[]> {
   const { rows } = await pool.query<{ id: string }>(
-    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
+    `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
        lease_ms, retention_ms, trace, created_at, run_id, finished_at, end_counted, error_code)
-     select 'ping', 'null', '\\x00', 'default', $3::belfry.job_state, 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', belfry.now(), $2,
+     select 'ping', 'null', 'default', $3::belfry.job_state, 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', belfry.now(), $2,
        belfry.now(), true, case $3 when 'FAILED' then 'E' end
      from generate_series(1, $1) returning id`,
     [jobs, run, state],
@@ -157,7 +157,7 @@ test("the cancel of a job does not wait for what its run does about it", async (
   const opened = await openApi();
   const { api, call, store, ports } = opened;
   const { runId } = await store.startRun(aRun({ tasks: [aTask("first"), aTask("second", [0])] }));
-  const [first] = await store.tasks(runId, { limit: 1 });
+  const [first] = await store.tasks(runId);
   const resolving = Promise.withResolvers<void>();
   const resolve: typeof store.resolve = async (options) => {
     await resolving.promise;

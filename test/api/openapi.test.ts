@@ -1,11 +1,11 @@
-import type { RunId } from "../../src/core/job/job.ts";
-import { defineGraph } from "../../src/core/define/define-graph.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { registry } from "../../src/core/define/definition.ts";
+import type { RunId } from "../../src/machine/job.ts";
+import { defineGraph } from "../../src/define/define-graph.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { registry } from "../../src/define/definition.ts";
 import { z } from "zod";
 import { expect, test } from "vitest";
-import { isGraph, planRun } from "../../src/core/work/run-graph.ts";
+import { isGraph, planRun } from "../../src/run/run-graph.ts";
 import { type OpenApiDocument, type Operation, responseIn, strictAjv } from "./documented.ts";
 import { openApi } from "./harness.ts";
 import { openApiSchema } from "./openapi-schema.ts";

@@ -1,8 +1,10 @@
 import { expect, test, vi } from "vitest";
-import { type JobId } from "../../src/core/job/job.ts";
+import { type JobId } from "../../src/machine/job.ts";
 import type { LaneListReply, SummaryReply } from "../../src/api/shape/overview.ts";
 import { settlementOf } from "../contract/store/fixture.ts";
 import { openApi, startOfTime } from "./harness.ts";
+import { readKindTotals } from "../../src/insight/kind-totals.ts";
+import { readMinutes } from "../../src/insight/minutes.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
@@ -26,8 +28,8 @@ async function create(opened: Opened, body: object): Promise<JobId> {
   return (await opened.call("POST", "/jobs", body)).body.id;
 }
 
-async function added({ operations }: Opened): Promise<{ created: number; ended: number }> {
-  const minutes = await operations.minutes({ since: 0, kinds: null, lane: null });
+async function added({ database }: Opened): Promise<{ created: number; ended: number }> {
+  const minutes = await database.insight.run(readMinutes, { back: 1e6, kinds: null, lane: null });
   return {
     created: minutes.reduce((sum, minute) => sum + minute.created, 0),
     ended: minutes.reduce((sum, minute) => sum + minute.succeeded + minute.failed, 0),
@@ -38,7 +40,7 @@ async function added({ operations }: Opened): Promise<{ created: number; ended: 
 async function addUp(opened: Opened, jobs: { created: number; ended: number }): Promise<void> {
   await vi.waitFor(
     async () => {
-      await opened.operations.rollUp(10);
+      await opened.tally.rollUp(10);
       expect(await added(opened)).toEqual(jobs);
     },
     { timeout: 45_000, interval: 20 },
@@ -90,7 +92,7 @@ test("of jobs that are due in the same millisecond a page by due time leaves non
 
 test("summary, throughput, workers and lanes tell what happened", async () => {
   const opened = await openApi();
-  await opened.operations.rollUp(1_000);
+  await opened.tally.rollUp(1_000);
   const done = await create(opened, { kind: "ping" });
   const failed = await create(opened, { kind: "ping" });
   await create(opened, { kind: "ping" });
@@ -129,11 +131,11 @@ test("summary, throughput, workers and lanes tell what happened", async () => {
 
 test("events are added up once, however often and by however many", async () => {
   const opened = await openApi();
-  await opened.operations.rollUp(10);
+  await opened.tally.rollUp(10);
   for (let n = 0; n < 25; n += 1) await create(opened, { kind: "ping" });
-  await Promise.all([1, 2, 3, 4].map(() => opened.operations.rollUp(10)));
+  await Promise.all([1, 2, 3, 4].map(() => opened.tally.rollUp(10)));
   await addUp(opened, { created: 25, ended: 0 });
-  await Promise.all([1, 2, 3, 4].map(() => opened.operations.rollUp(10)));
+  await Promise.all([1, 2, 3, 4].map(() => opened.tally.rollUp(10)));
   expect((await added(opened)).created).toBe(25);
 });
 
@@ -197,17 +199,17 @@ test("metrics tell by kind how tries and jobs ended, how late they started, what
   await opened.pool.query(`insert into belfry.archive (part) values ('audit');
     insert into belfry.audit (at, caller, action, target, status, detail, trace)
     values (belfry.now() - belfry.audit_retention() - interval '2 hours', 'ada', 'POST /jobs', '/jobs', 201, '{}', 't')`);
-  await opened.operations.rollUp(10);
+  await opened.tally.rollUp(10);
   await finish(opened, await create(opened, { kind: "ping" }), "SUCCESS");
   await finish(opened, await create(opened, { kind: "ping" }), "FAILED");
   await create(opened, { kind: "greet", payload: { name: "Ada" } });
   const batches = { processed: 30, succeeded: 15, failed: 15 };
-  await opened.operations.countBatches({ kind: "ping", lane: "default" }, batches);
+  await opened.tally.countBatches({ kind: "ping", lane: "default" }, batches);
   await addUp(opened, { created: 3, ended: 2 });
   await vi.waitFor(
     async () => {
-      await opened.operations.rollUp(10);
-      const total = (await opened.operations.kindTotals()).find(({ kind }) => kind === "ping");
+      await opened.tally.rollUp(10);
+      const total = (await opened.database.insight.run(readKindTotals, {})).find(({ kind }) => kind === "ping");
       expect([total?.attempts.count, total?.itemsFailed]).toEqual([2, 15]);
     },
     { timeout: 45_000, interval: 20 },
@@ -242,9 +244,9 @@ test("metrics tell by kind how tries and jobs ended, how late they started, what
 test("a lane with two thousand messages out hides no other, and each count says where it stopped", async () => {
   const opened = await openApi();
   await opened.pool.query(
-    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
+    `insert into belfry.job (kind, payload, lane, state, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
        created_at, due_at, dispatched_at)
-     select 'ping', 'null', '\\x00', case when n > 2002 then 'mail' else 'default' end, 'QUEUED', 0, 1, 4, 20000, 2592000000, 't',
+     select 'ping', 'null', case when n > 2002 then 'mail' else 'default' end, 'QUEUED', 0, 1, 4, 20000, 2592000000, 't',
        belfry.now(), belfry.now(), belfry.now() + n * interval '1 ms' from generate_series(1, 2005) n`,
   );
   await create(opened, { kind: "greet", payload: { name: "Ada" }, delay: "2h" });
@@ -272,9 +274,9 @@ test("a lane with two thousand messages out hides no other, and each count says 
 test("a lane that runs a thousand jobs still shows what waits behind them", async () => {
   const opened = await openApi();
   await opened.pool.query(
-    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
+    `insert into belfry.job (kind, payload, lane, state, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
        created_at, due_at, dispatched_at, attempt, worker, started_at, lease_id)
-     select 'ping', 'null', '\\x00', 'default', case when n <= 1001 then 'RUNNING' else 'QUEUED' end::belfry.job_state, 0, 1, 4, 20000,
+     select 'ping', 'null', 'default', case when n <= 1001 then 'RUNNING' else 'QUEUED' end::belfry.job_state, 0, 1, 4, 20000,
        2592000000, 't', t, t, t, (n <= 1001)::int, case when n <= 1001 then 'w' end, case when n <= 1001 then t end,
        case when n <= 1001 then n end
      from generate_series(1, 1003) n cross join lateral (select belfry.now() - (2000 - n) * interval '1 second' as t) at`,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { patched } from "../../src/api/patched-schedule.ts";
-import type { ScheduleSpec } from "../../src/core/ports/schedule.ts";
+import { applyPatch } from "../../src/api/patched-schedule.ts";
+import type { ScheduleSpec } from "../../src/machine/schedule.ts";
 
 const dst = { gap: "auto", overlap: "first" } as const;
 const misfire = { rule: "latest", maxAgeMs: null, maxCount: null, paceMs: 1_000 } as const;
@@ -50,7 +50,7 @@ test.each<[string, ScheduleSpec, object]>([
     { ...whole, misfire: { all: { maxCount: 0, pace: "500ms" } } },
   ],
 ])("%s is sent again as it is stored", (_what, stored, sent) => {
-  expect(patched(stored, {})).toStrictEqual(sent);
+  expect(applyPatch(stored, {})).toStrictEqual(sent);
 });
 
 const tokyo = { timezone: "Asia/Tokyo", dst: { gap: "skip" } };
@@ -71,13 +71,13 @@ test.each<[string, ScheduleSpec, Readonly<Record<string, unknown>>, object]>([
   ["elapsed time in place of an instant", once, { every: "1h" }, { ...rest, every: "1h" }],
   ["two that say when, to be refused", every, { cron: "* * * * *", at: iso }, { ...rest, cron: "* * * * *", at: iso }],
 ])("%s", (_what, stored, settings, sent) => {
-  expect(patched(stored, settings)).toStrictEqual(sent);
+  expect(applyPatch(stored, settings)).toStrictEqual(sent);
 });
 
 test("another kind needs a payload of its own, where there is one: it would be shown by marks that it was not written under", () => {
   const paid = spec({ payload: { card: "1234" } });
   for (const settings of [{ kind: "loose" }, { kind: "loose", payload: undefined, enabled: false }]) {
-    expect(() => patched(paid, settings)).toThrow(
+    expect(() => applyPatch(paid, settings)).toThrow(
       expect.objectContaining({
         status: 422,
         code: "invalid-schedule",
@@ -85,7 +85,7 @@ test("another kind needs a payload of its own, where there is one: it would be s
       }),
     );
   }
-  expect(patched(paid, { kind: "loose", payload: null })).toMatchObject({ kind: "loose", payload: null });
-  expect(patched(paid, { kind: "report" })).toMatchObject({ payload: { card: "1234" } });
-  expect(patched(nightly, { kind: "loose" })).not.toHaveProperty("payload");
+  expect(applyPatch(paid, { kind: "loose", payload: null })).toMatchObject({ kind: "loose", payload: null });
+  expect(applyPatch(paid, { kind: "report" })).toMatchObject({ payload: { card: "1234" } });
+  expect(applyPatch(nightly, { kind: "loose" })).not.toHaveProperty("payload");
 });

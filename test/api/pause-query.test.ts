@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { pauseAsked } from "../../src/api/pause-query.ts";
+import { pauseFrom } from "../../src/api/pause-query.ts";
 import { HttpProblem } from "../../src/api/problem.ts";
-import { dayMs, hourMs } from "../../src/core/job/units.ts";
-import { pauseDaysMax } from "../../src/core/ports/pause.ts";
+import { dayMs, hourMs } from "../../src/machine/units.ts";
+import { pauseDaysMax } from "../../src/machine/pause.ts";
 
 const now = Date.parse("2026-11-23T12:00:00Z");
-const asked = (until?: string, timezone = "UTC") => pauseAsked({ until, timezone, reason: undefined }, "ada", now);
+const asked = (until?: string, timezone = "UTC") => pauseFrom({ until, timezone, reason: undefined }, "ada", now);
 
 function problemOf(until: string, timezone?: string): unknown {
   try {
@@ -17,7 +17,7 @@ function problemOf(until: string, timezone?: string): unknown {
 
 test("a pause is without an end and a reason unless it is given one", () => {
   expect(asked()).toEqual({ by: "ada", reason: null, until: null });
-  expect(pauseAsked({ reason: "deploy", until: "2h", timezone: "UTC" }, "ada", now)).toEqual({
+  expect(pauseFrom({ reason: "deploy", until: "2h", timezone: "UTC" }, "ada", now)).toEqual({
     by: "ada",
     reason: "deploy",
     until: now + 2 * hourMs,

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { type Caller, signedCaller } from "../../src/api/caller.ts";
-import { redacted } from "../../src/api/redacted.ts";
+import { redact } from "../../src/api/redacted.ts";
 import { sensitiveKinds } from "../../src/api/sensitive.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import { hidingLog } from "../../src/adapters/telemetry/hiding-log.ts";
-import type { RouteContext } from "../../src/core/define/routes.ts";
-import type { Log } from "../../src/core/ports/ports.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { registry } from "../../src/define/definition.ts";
+import { hidingLog } from "../../src/aws/telemetry/hiding-log.ts";
+import type { RouteContext } from "../../src/define/routes.ts";
+import type { Log } from "../../src/machine/ports.ts";
 import { app, openApi } from "./harness.ts";
 
 const card = z.string().meta({ sensitive: true });
@@ -28,9 +28,9 @@ async function planted(caller: Caller) {
   const opened = await openApi([app, shop], { caller });
   const first = await opened.call("POST", "/jobs", { kind: "pay", payload, key: "k", delay: "1h" });
   const { rows } = await opened.pool.query<{ id: string }>(
-    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
+    `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
        lease_ms, retention_ms, trace, worker, started_at, dispatched_at, finished_at, created_at, error_code, error_message)
-     select 'pay', $1, '\\x00', 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', 'w', belfry.now(),
+     select 'pay', $1, 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', 'w', belfry.now(),
        belfry.now(), belfry.now(), belfry.now(), 'BROKEN', 'card 4111-secret was refused' returning id`,
     [JSON.stringify(payload)],
   );
@@ -122,12 +122,12 @@ test("a payload that is marked as a whole is hidden as a whole, and so are value
   const whole = defineJob({ id: "whole", payload: z.object({ a: z.string() }).meta({ sensitive: true }), run() {} });
   const apps = [defineApp({ name: "x", jobs: [whole, pay], schedules: [] })];
   const kinds = sensitiveKinds(registry(apps).jobs.values());
-  expect(redacted({ kind: "whole", payload: { a: "1" }, result: 7 }, kinds)).toEqual({
+  expect(redact({ kind: "whole", payload: { a: "1" }, result: 7 }, kinds)).toEqual({
     kind: "whole",
     payload: "[hidden]",
     result: "[hidden]",
   });
-  expect(redacted({ kind: "pay", payload: "4111" }, kinds)).toEqual({ kind: "pay", payload: "[hidden]" });
+  expect(redact({ kind: "pay", payload: "4111" }, kinds)).toEqual({ kind: "pay", payload: "[hidden]" });
 });
 
 test("neither a stream nor what another one searched for shows what is hidden", async () => {

@@ -4,12 +4,12 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { createApi, endpointsOf } from "../../src/api/api.ts";
 import type { Caller } from "../../src/api/caller.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineGraph } from "../../src/core/define/define-graph.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import { canonical } from "../../src/core/define/new-job.ts";
-import { isGraph, planRun } from "../../src/core/work/run-graph.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineGraph } from "../../src/define/define-graph.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { registry } from "../../src/define/definition.ts";
+import { canonical } from "../../src/define/new-job.ts";
+import { isGraph, planRun } from "../../src/run/run-graph.ts";
 import { running, settleOne } from "../contract/store/fixture.ts";
 import { workbench } from "../contract/store/run-fixture.ts";
 import { openApi } from "./harness.ts";
@@ -49,14 +49,14 @@ async function planted() {
   const schedule = await call("POST", "/schedules", { id: "s", kind: "pay", every: "1h", payload });
   expect(schedule.status).toBe(201);
   await call("POST", "/jobs", { kind: "pay", payload, key: "k", delay: "1d" });
-  const told = { errorCode: "BROKEN", errorMessage: `card ${secret} was refused` };
+  const error = { errorCode: "BROKEN", errorMessage: `card ${secret} was refused` };
   const broken = {
     to: "FAILED",
     failures: 1,
-    ...told,
+    ...error,
     detail: { stack: secret, causes: [secret], response: null, log: [] },
   } as const;
-  const row = { kind: "pay", payload, canonicalInput: canonical(payload) };
+  const row = { kind: "pay", payload };
   const { jobId: failed } = await running(store, row);
   await settleOne(store, { jobId: failed, attempt: 1 }, broken);
   const { jobId: done } = await running(store, row);

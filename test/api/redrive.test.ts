@@ -1,9 +1,8 @@
 import { expect, test, vi } from "vitest";
 import type { BulkReply } from "../../src/api/shape/bulk.ts";
-import type { FailureGroupListReply } from "../../src/api/shape/overview.ts";
-import { runBulkPage } from "../../src/core/admin/run-bulk.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import type { JobId } from "../../src/core/job/job.ts";
+import { runBulkPage } from "../../src/insight/run-bulk.ts";
+import type { FailureGroupListReply } from "../../src/insight/failure-groups.ts";
+import type { JobId } from "../../src/machine/job.ts";
 import { claimOne, settleOne } from "../contract/store/fixture.ts";
 import { openApi } from "./harness.ts";
 
@@ -12,9 +11,9 @@ type Opened = Awaited<ReturnType<typeof openApi>>;
 /** Jobs that FAILED alike, the oldest first. */
 async function plantFailed({ pool }: Opened, count: number, code: string): Promise<readonly JobId[]> {
   const { rows } = await pool.query<{ id: JobId }>(
-    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
+    `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
        lease_ms, retention_ms, trace, worker, started_at, dispatched_at, finished_at, created_at, error_code, error_message)
-     select 'ping', 'null', '\\x00', 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', 'w', belfry.now(),
+     select 'ping', 'null', 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', 'w', belfry.now(),
        belfry.now(), belfry.now(), belfry.now(), $2, 'attempt ' || g || ' broke' from generate_series(1, $1) g returning id`,
     [count, code],
   );
@@ -39,9 +38,9 @@ const reaches = (opened: Opened, bulk: BulkReply, expected: object): Promise<voi
   vi.waitFor(async () => expect(await read(opened, bulk)).toMatchObject(expected), { timeout: 20_000, interval: 20 });
 
 /** As the scheduler's pass goes on, until nothing can be done now. @returns how many pages that were. */
-async function pass({ ports, operations }: Opened): Promise<number> {
+async function pass({ options }: Opened): Promise<number> {
   for (let pages = 0; ; pages += 1) {
-    if (!(await runBulkPage(ports, registry([]), operations, { owner: "pass", stage: "dev" }))) return pages;
+    if (!(await runBulkPage(options, { owner: "pass", stage: "dev" }))) return pages;
   }
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineFanOut, defineJob } from "../../src/core/index.ts";
+import type { RunId } from "../../src/machine/job.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineFanOut, defineJob } from "../../src/compose/index.ts";
 import { aRun, aTask, failed, workbench } from "../contract/store/run-fixture.ts";
 import { openApi } from "./harness.ts";
 
@@ -26,10 +27,10 @@ test("a fan-out is run again in a linked run with the next key, and the job that
   expect(second).toMatchObject({ status: 201, body: { key: "job:7#2", parent: runId, input, state: "RUNNING" } });
   const third = await call("POST", `/runs/${second.body.id}/rerun`);
   expect(third).toMatchObject({ status: 201, body: { key: "job:7#3", parent: second.body.id } });
-  const starters = new Map((await store.jobs({ kind: "daily-quiz", limit: 10 })).map((job) => [job.key, job]));
+  const starters = new Map((await store.jobs({ kind: "daily-quiz" })).map((job) => [job.key, job]));
   expect([...starters.keys()]).toHaveLength(2);
-  const [again] = await store.runs({ parentId: runId, limit: 1 });
-  expect(starters.get("job:7#2")).toMatchObject({ id: again?.starterId, state: "QUEUED" });
+  const [again] = await store.runs({ parent: runId });
+  expect(starters.get("job:7#2")).toMatchObject({ id: again?.starter, state: "QUEUED" });
 });
 
 test("a run of a kind that this release does not define is refused, and says what to do", async () => {
@@ -52,4 +53,30 @@ test("the picture of a run has the run itself, and its failures with their error
     edges: [[1, 2]],
     failed: [{ task: "a", error: { code: "BAD", message: "no" } }],
   });
+});
+
+test("runs are listed newest first, by kind, key, state and parent, and their tasks in order, a page at a time", async () => {
+  const { call, store } = await openApi();
+  const ids: RunId[] = [];
+  for (const key of ["a", "b", "c"]) ids.push((await store.startRun(aRun({ key }))).runId);
+  const [first = null] = ids;
+  const { runId: again } = await store.startRun(aRun({ key: "a#2", parentId: first }));
+  const tasks = [aTask("t"), aTask("u", [0])];
+  const { runId: open } = await store.startRun(aRun({ kind: "other", tasks }));
+  await store.resolve({ runs: "all", limit: 10 });
+  const listed = async (query: string) => {
+    const { body } = await call("GET", `/runs?${query}`);
+    return body.runs.map(({ id }) => id);
+  };
+  expect(await listed("")).toEqual([open, again, ...ids.toReversed()]);
+  expect(await listed("kind=settlement&limit=2")).toEqual([again, ids[2]]);
+  expect(await listed(`kind=settlement&cursor=${ids[2]}`)).toEqual([ids[1], ids[0]]);
+  expect(await listed("kind=none")).toEqual([]);
+  expect(await listed("key=b")).toEqual([ids[1]]);
+  expect(await listed("state=RUNNING")).toEqual([open]);
+  expect(await listed(`parent=${first}`)).toEqual([again]);
+  const { body: page } = await call("GET", `/runs/${open}/tasks?limit=1`);
+  expect(page.tasks).toMatchObject([{ task: "t", after: [], predecessors: { open: 0 } }]);
+  const { body: rest } = await call("GET", `/runs/${open}/tasks?cursor=${page.nextCursor}`);
+  expect(rest.tasks).toMatchObject([{ task: "u", after: [page.tasks[0]?.job], blocked: true }]);
 });

@@ -1,16 +1,17 @@
 import { Hono } from "hono";
 import { endpointsOf } from "../../src/api/api.ts";
 import type { Caller } from "../../src/api/caller.ts";
-import type { OperationName } from "../../src/api/document/operations.ts";
+import type { OperationName } from "../../src/api/api.ts";
 import { type Endpoint, mount } from "../../src/api/endpoint.ts";
 import { answerProblem, HttpProblem } from "../../src/api/problem.ts";
 import { sensitiveKinds } from "../../src/api/sensitive.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineGraph } from "../../src/core/define/define-graph.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import { isGraph, planRun } from "../../src/core/work/run-graph.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineGraph } from "../../src/define/define-graph.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { registry } from "../../src/define/definition.ts";
+import { isGraph, planRun } from "../../src/run/run-graph.ts";
 import { openApi } from "./harness.ts";
+import { writeWorker } from "../../src/insight/workers.ts";
 
 type Whose = "own" | "other";
 
@@ -47,7 +48,7 @@ export async function planted(caller = bounded) {
 }
 
 async function plant(opened: Awaited<ReturnType<typeof openApi>>, whose: Whose): Promise<Ids> {
-  const { call, store, operations, pool } = opened;
+  const { call, store, database, pool } = opened;
   const kind = `${whose}-job`;
   const job = (await call("POST", "/jobs", { kind, key: `${whose}-key`, delay: "1h" })).body.id;
   const graph = registry(apps).jobs.get(`${whose}-graph`);
@@ -55,11 +56,11 @@ async function plant(opened: Awaited<ReturnType<typeof openApi>>, whose: Whose):
   const given = { stage: "dev", key: `${whose}-run`, trace: "t", starterId: null, parentId: null };
   const { runId } = await store.startRun(await planRun(graph, null, given));
   await call("POST", "/schedules", { id: `${whose}-made`, kind, every: "1h" });
-  await operations.registerWorker({ id: `${whose}-worker`, lane: `${whose}-lane`, version: "1" });
+  await database.insight.run(writeWorker, { id: `${whose}-worker`, lane: `${whose}-lane`, version: "1" });
   await pool.query(
-    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
+    `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
        lease_ms, retention_ms, trace, worker, started_at, dispatched_at, finished_at, created_at, error_code, error_message)
-     select $1, 'null', '\\x00', $1 || '-lane', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', $1 || '-worker',
+     select $1, 'null', $1 || '-lane', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', $1 || '-worker',
        belfry.now(), belfry.now(), belfry.now(), belfry.now(), 'BROKEN', $1`,
     [kind],
   );
@@ -173,9 +174,11 @@ export async function answers(
 }
 
 /** These show nothing of any job. */
-export const neutral: readonly OperationName[] = ["getLive", "getReady", "previewExpression"];
-const isNamed = (name: OperationName, { ids }: Opened): boolean =>
-  JSON.stringify(requests[name]("own", ids.own)) !== JSON.stringify(requests[name]("other", ids.other));
+export const neutral: readonly string[] = ["getLive", "getReady", "previewExpression"];
+const isNamed = (name: string, { ids }: Opened): boolean => {
+  const request = requests[name as OperationName];
+  return JSON.stringify(request("own", ids.own)) !== JSON.stringify(request("other", ids.other));
+};
 
 /** The operations that act on what is another's, show it, or count it: they answer as they do to everybody. */
 export async function leaks(opened: Opened, asBounded: Ask, only?: (each: Endpoint) => boolean) {

@@ -13,11 +13,12 @@ import {
   type ScopeRule,
   searchWithin,
 } from "../../src/api/scope.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import type { Scope } from "../../src/core/define/scope.ts";
-import type { JobId } from "../../src/core/job/job.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { registry } from "../../src/define/definition.ts";
+import type { Scope } from "../../src/define/scope.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import { insightStub } from "../support/insight-stub.ts";
 
 const job = (id: string, lane: string) => defineJob({ id, lane, run() {} });
 const apps = [
@@ -134,12 +135,12 @@ test("a request is about the kind of its job, its run, or its schedule: the one 
     empty: { row: null, versions: [] },
   };
   const options = {
-    operations: {
-      jobsById: (ids: string[]) => Promise.resolve(new Map(ids.includes("1") ? [["1", { job: { kind: "pay" } }]] : [])),
-    },
+    insight: insightStub({
+      run: (id: string) => (id === "1" ? { kind: "mail" } : null),
+      records: ({ ids }: { ids: readonly string[] }) => (ids.includes("1") ? { id: "1", kind: "pay" } : null),
+    }),
     ports: {
       store: {
-        run: (id: string) => Promise.resolve(id === "1" ? { kind: "mail" } : null),
         scheduleFacts: (id: string) => Promise.resolve(schedules[id] ?? null),
       },
     },

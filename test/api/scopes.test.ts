@@ -1,12 +1,12 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
+import { endpointsOf } from "../../src/api/api.ts";
 import { type Caller, localCaller, signedCaller } from "../../src/api/caller.ts";
-import type { OperationName } from "../../src/api/document/operations.ts";
+import type { OperationName } from "../../src/api/api.ts";
 import type { Endpoint } from "../../src/api/endpoint.ts";
 import { boundsOf } from "../../src/api/scope.ts";
-import type { JobId } from "../../src/core/job/job.ts";
-import { checkScopes } from "../../src/core/define/scope.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import { stageOf } from "../../src/stages.ts";
+import { checkScopes } from "../../src/define/scope.ts";
+import { registry } from "../../src/define/definition.ts";
+import { stageOf } from "../../src/stage/stages.ts";
 import { answers, apiOf, apps, bounded, everybody, leaks, neutral, planted, requests } from "./scope-world.ts";
 
 test("every operation of the document keeps a caller with a scope to its part: what is another's is refused, and lists leave it out", async () => {
@@ -89,6 +89,30 @@ test("a role that only reads has its scope too", async () => {
   });
   expect(opened.logged.at(-1)).toMatchObject({ message: "request refused", fields: { code: "needs-operate" } });
   expect(await opened.call("GET", `/jobs/${opened.ids.other.job}`)).toMatchObject({ body: { code: "unknown-job" } });
+});
+
+test("another's job or run is answered as one that does not exist, on every route that names one", async () => {
+  const { call, ids, options } = await planted();
+  const routes = endpointsOf(options).filter(({ path }) => /^\/(jobs|runs)\/:id/.test(path));
+  expect(routes.length).toBeGreaterThanOrEqual(12);
+  for (const { method, path } of routes) {
+    const ask = async (id: string) => {
+      const { status, body } = await call(method, path.replace(":id", id).replace(":attempt", "1"));
+      return { status, body: { ...body, requestId: "", detail: body.detail.replace(` ${id}`, " N") } };
+    };
+    const missing = await ask("987654321");
+    const other = path.startsWith("/jobs") ? ids.other.job : ids.other.run;
+    expect({ method, path, ...(await ask(other)) }).toEqual({ method, path, ...missing });
+    expect(missing.status).toBe(404);
+  }
+});
+
+test("a name that is not known brings no names of others to mind", async () => {
+  const { call } = await planted();
+  expect(await call("GET", "/schedules/own-mad/occurrences")).toMatchObject({ body: { near: ["own-made"] } });
+  const { body } = await call("GET", "/schedules/other-mad/occurrences");
+  expect(body).toMatchObject({ code: "unknown-schedule" });
+  expect(JSON.stringify(body)).not.toContain("other-made");
 });
 
 test("filters for another's kind are refused, and those without a kind find and change only what is within", async () => {
@@ -203,7 +227,7 @@ test("what holds a job is named to a caller with a scope only where it lies with
 
 test("what held the job of a schedule is named only to a caller that may see it", async () => {
   const opened = await planted();
-  const { pool, store, ids } = opened;
+  const { pool, ids } = opened;
   const held = "set hold = 'slot', held_on = 'lock:shared', slot_keys = '{lock:shared}', due_at = belfry.now()";
   await pool.query(`update belfry.job ${held} where id = $1`, [ids.own.job]);
   await pool.query(
@@ -211,9 +235,14 @@ test("what held the job of a schedule is named only to a caller that may see it"
      values ('own-made', '2026-11-21T07:00', 0, 'UTC', '2026-11-21T07:00Z', 'SKIPPED', 'lock-held', 1, $1, belfry.now(), belfry.now())`,
     [ids.own.job],
   );
-  const holder = (await store.job(ids.other.job as JobId))?.job;
-  if (holder === undefined) throw new Error("it was planted");
-  vi.spyOn(store, "slotHolder").mockResolvedValue({ job: holder, runId: null });
+  await pool.query(`update belfry.job set slot_keys = '{lock:shared}', started_at = belfry.now() where id = $1`, [
+    ids.other.job,
+  ]);
+  await pool.query(
+    `insert into belfry.history (job_id, at, from_state, to_state, attempt, generation, started_at)
+     values ($1, belfry.now() + interval '1 hour', 'RUNNING', 'FAILED', 1, 1, belfry.now() - interval '1 hour')`,
+    [ids.other.job],
+  );
   const answer = async (caller: Caller) =>
     await (await apiOf(opened, caller).request("/schedules/own-made/explain?time=07:00")).text();
   expect(await answer(everybody)).toContain(`${ids.other.job} (other-job)`);

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import * as mini from "zod/mini";
-import { redacted } from "../../src/api/redacted.ts";
+import { redact } from "../../src/api/redacted.ts";
 import { marksToKeep, SensitiveSchema, sensitiveKinds } from "../../src/api/sensitive.ts";
-import type { JobDefinition } from "../../src/core/define/definition.ts";
+import type { JobDefinition } from "../../src/define/definition.ts";
 
 const secret = z.string().meta({ sensitive: true });
 const hidden = "[hidden]";
@@ -22,7 +22,7 @@ const kindsOf = (schema: unknown) => sensitiveKinds([definition(schema)]);
 function shown(schema: unknown, payload: unknown): unknown {
   const kept = JSON.parse(JSON.stringify(marksToKeep([definition(schema)]))) as ReturnType<typeof marksToKeep>;
   const [now, later] = [kindsOf(schema), sensitiveKinds([]).with(kept)].map(
-    (kinds) => (redacted({ kind: "pay", payload }, kinds) as { payload: unknown }).payload,
+    (kinds) => (redact({ kind: "pay", payload }, kinds) as { payload: unknown }).payload,
   );
   expect(later).toEqual(now);
   return now;
@@ -241,7 +241,7 @@ test.each<[string, unknown, unknown]>([
     { kind: "pay", last: { job: { kind: 5 }, result: hidden } },
   ],
 ])("an answer hides %s", (_, answer, seen) => {
-  expect(redacted(answer, pay())).toEqual(seen);
+  expect(redact(answer, pay())).toEqual(seen);
 });
 
 const mark = { sensitive: true };
@@ -292,7 +292,7 @@ test("a kind is hidden by all marks that it has or had, one that never had any b
     { kind: "gone", marks: { properties: { pin: { sensitive: true } } } },
   ]);
   const seen = (kind: string) =>
-    redacted({ kind, payload: { pan: "S", card: "S", pin: "S", to: "t" }, result: "S" }, kinds);
+    redact({ kind, payload: { pan: "S", card: "S", pin: "S", to: "t" }, result: "S" }, kinds);
   expect(seen("pay")).toMatchObject({ payload: { pan: hidden, card: hidden, to: "t" }, result: hidden });
   expect(seen("gone")).toMatchObject({ payload: { pin: hidden, to: "t" }, result: hidden });
   expect(seen("mail")).toMatchObject({ payload: { pin: "S" }, result: "S" });

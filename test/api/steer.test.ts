@@ -1,10 +1,10 @@
 import { expect, test, vi } from "vitest";
-import type { JobId } from "../../src/core/job/job.ts";
-import { createLaneGate } from "../../src/core/work/lane-gate.ts";
-import { upkeep } from "../../src/core/admin/upkeep.ts";
-import { runBulkPage } from "../../src/core/admin/run-bulk.ts";
-import { registry } from "../../src/core/define/definition.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import { createLaneGate } from "../../src/run/lane-gate.ts";
+import { upkeep } from "../../src/insight/upkeep.ts";
+import { runBulkPage } from "../../src/insight/run-bulk.ts";
 import { openApi } from "./harness.ts";
+import { beginBulk, nextBulk, readBulks } from "../../src/insight/bulk.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
@@ -20,9 +20,9 @@ async function create(opened: Opened, body: object = { kind: "ping" }): Promise<
 /** Jobs that FAILED, as many as asked for, written in one statement. */
 async function plantFailed({ pool }: Opened, count: number, code = "BROKEN"): Promise<void> {
   await pool.query(
-    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
+    `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
        lease_ms, retention_ms, trace, worker, started_at, dispatched_at, finished_at, created_at, error_code, error_message)
-     select 'ping', 'null', '\\x00', 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', 'w', belfry.now(),
+     select 'ping', 'null', 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', 'w', belfry.now(),
        belfry.now(), belfry.now(), belfry.now(), $2, 'no' from generate_series(1, $1)`,
     [count, code],
   );
@@ -42,7 +42,7 @@ async function bulkEnds(opened: Opened, id: unknown): Promise<Record<string, unk
 
 test("a paused lane holds what arrives, starts nothing, and starts all of it when it is resumed", async () => {
   const opened = await openApi();
-  const gate = createLaneGate({ lane: "default", clock: opened.ports.clock, operations: opened.operations });
+  const gate = createLaneGate({ lane: "default", clock: opened.ports.clock, store: opened.store });
   expect(await gate.isPaused()).toBe(false);
   expect(await post(opened, "/lanes/default/pause")).toMatchObject({ status: 200, body: { paused: true } });
   await opened.advance(1_000);
@@ -65,27 +65,30 @@ test("a paused lane holds what arrives, starts nothing, and starts all of it whe
 
 test("a job that a worker put on hold a moment after its lane was resumed is let go by the upkeep, and no other", async () => {
   const opened = await openApi();
-  const { operations, ports, store } = opened;
+  const { store, tally } = opened;
   await post(opened, "/lanes/default/pause");
   const id = await create(opened);
   await post(opened, "/lanes/default/resume");
   const arrived = { jobId: id, generation: 1, trace: "" };
-  expect(await operations.holdPaused([arrived])).toEqual([id]);
+  expect(await store.holdPaused([arrived])).toEqual([id]);
   expect(await store.relay({ limit: 10 })).toEqual([]);
   const round = async () => {
     const ended = new AbortController();
-    const going = upkeep(ports, registry([]), operations, {
-      owner: "o",
-      stage: "dev",
-      signal: ended.signal,
-    });
+    const going = upkeep(
+      { ...opened.options, tally },
+      {
+        owner: "o",
+        stage: "dev",
+        signal: ended.signal,
+      },
+    );
     ended.abort();
     await going;
   };
   await post(opened, "/lanes/default/pause");
   await round();
   expect(await store.relay({ limit: 10 })).toEqual([]);
-  await operations.pauseLane("default", null);
+  await store.pauseLane("default", null);
   await round();
   expect(await store.relay({ limit: 10 })).toMatchObject([{ messages: [{ jobId: id }] }]);
 });
@@ -95,7 +98,7 @@ test("an old message in the same batch does not keep the newest one's job from b
   await post(opened, "/lanes/default/pause");
   const id = await create(opened);
   const messages = [0, 1].map((generation) => ({ jobId: id, generation, trace: "" }));
-  expect(await opened.operations.holdPaused(messages)).toEqual([id]);
+  expect(await opened.store.holdPaused(messages)).toEqual([id]);
 });
 
 test("a job that waits for its time runs now, also when its message is out already; a finished one does not", async () => {
@@ -111,7 +114,7 @@ test("a job that waits for its time runs now, also when its message is out alrea
   }
 });
 
-test("retrying all that match counts first, answers at once, and tells its progress to the end", async () => {
+test("retrying all that match counts first, answers at once, and shows its progress to the end", async () => {
   const opened = await openApi();
   await plantFailed(opened, 1_200);
   await plantFailed(opened, 3, "OTHER");
@@ -132,9 +135,15 @@ test("retrying all that match counts first, answers at once, and tells its progr
 
 test("after a page that failed this process goes on with the next action", async () => {
   const opened = await openApi();
-  const { operations, logged } = opened;
+  const { insight, logged } = opened;
   await plantFailed(opened, 3);
-  vi.spyOn(operations, "takeBulk").mockRejectedValueOnce(new Error("away"));
+  const { run } = insight;
+  let isAway = true;
+  insight.run = async (query, params) => {
+    if (query.name !== "bulk-take" || !isAway) return await run(query, params);
+    isAway = false;
+    throw new Error("away");
+  };
   const begin = async () => await post(opened, "/bulk", { action: "retry", filter: { state: "FAILED" } });
   await begin();
   await vi.waitFor(() =>
@@ -146,8 +155,8 @@ test("after a page that failed this process goes on with the next action", async
 test("another process goes on with a change whose process died, and a stopped one changes nothing more", async () => {
   const opened = await openApi();
   await plantFailed(opened, 1_100);
-  const { operations, ports } = opened;
-  const bulk = await operations.createBulk({
+  const { insight } = opened;
+  const bulk = await beginBulk(insight, {
     action: "cancel",
     search: { states: ["QUEUED"] },
     caller: "ada",
@@ -155,14 +164,14 @@ test("another process goes on with a change whose process died, and a stopped on
     paceMs: 0,
     canary: false,
   });
-  const step = (owner: string) => runBulkPage(ports, registry([]), operations, { owner, stage: "dev" });
-  expect(await operations.takeBulk("dead")).toMatchObject({ id: bulk.id });
+  const step = (owner: string) => runBulkPage(opened.options, { owner, stage: "dev" });
+  expect(await nextBulk(insight, "dead")).toMatchObject({ id: bulk.id });
   expect(await step("other")).toBe(false);
   await opened.advance(11_000);
   expect(await step("other")).toBe(true);
-  expect(await operations.bulks({ id: bulk.id, limit: 1 })).toMatchObject([{ state: "DONE", changed: 0 }]);
+  expect(await insight.run(readBulks, { id: bulk.id, limit: 1 })).toMatchObject([{ state: "DONE", changed: 0 }]);
   const retry = { action: "retry", search: { states: ["FAILED"] }, caller: "ada", paceMs: 0, canary: false } as const;
-  const second = await operations.createBulk({ ...retry, matched: { count: 1_100, isMore: false } });
+  const second = await beginBulk(insight, { ...retry, matched: { count: 1_100, isMore: false } });
   expect(await step("other")).toBe(true);
   expect(await post(opened, `/bulk/${second.id}/stop`)).toMatchObject({ body: { state: "STOPPED", changed: 500 } });
   expect(await step("other")).toBe(false);
@@ -202,15 +211,8 @@ test("a cap that is raised starts at once what waits for it", async () => {
   await opened.call("PUT", "/caps/shout", { size: 1 });
   const hints = ids.map((jobId) => ({ jobId, generation: 1, trace: "" }));
   await opened.store.claim(hints, { worker: "w", alone: false });
-  const heldOn = async () => await Promise.all(ids.map(async (id) => (await opened.store.job(id))?.job.heldOn));
+  const heldOn = async () => await Promise.all(ids.map(async (id) => (await opened.store.job(id))?.heldOn));
   expect(new Set(await heldOn())).toEqual(new Set(["cap:shout", null]));
   await opened.call("PUT", "/caps/shout", { size: 2 });
   expect(await heldOn()).toEqual([null, null]);
-});
-
-test("a worker that has introduced itself is shown with its version", async () => {
-  const opened = await openApi();
-  await opened.operations.registerWorker({ id: "w1", lane: "default", version: "9.9.9" });
-  const { body } = await opened.call("GET", "/lanes");
-  expect(body).toMatchObject({ workers: [{ id: "w1", lane: "default", version: "9.9.9" }] });
 });

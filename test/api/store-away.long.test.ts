@@ -80,9 +80,9 @@ test("a key that an open transaction holds is refused by name, and only that req
     await store.call("POST", "/jobs", { kind: "ping", key: "first" });
     await holder.query("begin");
     await holder.query(
-      `insert into belfry.job (kind, key, payload, payload_hash, lane, state, event_id, due_at, lease_ms, max_attempts,
+      `insert into belfry.job (kind, key, payload, lane, state, event_id, due_at, lease_ms, max_attempts,
          retention_ms, slot_keys, trace, created_at)
-       select kind, 'held', payload, payload_hash, lane, 'PENDING', 0, due_at + interval '1 day', lease_ms, max_attempts,
+       select kind, 'held', payload, lane, 'PENDING', 0, due_at + interval '1 day', lease_ms, max_attempts,
          retention_ms, slot_keys, trace, created_at from belfry.job limit 1`,
     );
     const held = store.call("POST", "/jobs", { kind: "ping", key: "held" });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { problemOfStore, storeDoesNotAnswer } from "../../src/api/store-failure.ts";
-import { DatabaseError, DatabaseUnavailable } from "../../src/adapters/postgres/failure.ts";
-import { UnknownOutcome } from "../../src/core/ports/ports.ts";
+import { DatabaseError, DatabaseUnavailable } from "../../src/postgres/failure.ts";
+import { UnknownOutcome } from "../../src/machine/transaction.ts";
 
 const failed = (code: string): DatabaseError => new DatabaseError("", { code });
 const foreign = (code: string): Error => Object.assign(new Error("another"), { code });
@@ -32,4 +32,13 @@ test.each<[string, unknown, string | null, string | null, boolean]>([
     expect(problem).toMatchObject({ status: 503, headers: { "retry-after": "2" }, cause: error });
     expect(problem.message.includes("nothing was changed")).toBe(problem.code !== "outcome-unknown");
   }
+});
+
+test.each([
+  [undefined, "look before you send it again"],
+  [null, "it came without a key, so look before you send it again, or it may happen twice"],
+  ["k", "send it again with the same key, and it happens once"],
+])("a write with the key %j whose outcome is unknown says how to go on", (key, how) => {
+  const problem = problemOfStore(new UnknownOutcome(""), { isWrite: true, ...(key === undefined ? {} : { key }) });
+  expect(problem?.message.endsWith(`it may have happened: ${how}`)).toBe(true);
 });

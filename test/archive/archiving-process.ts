@@ -1,11 +1,11 @@
 /** Archives what waits in the database of `DATABASE_URL` to the folder `BELFRY_ARCHIVE`, and ends. */
-import { openArchive } from "../../src/adapters/archive/open.ts";
-import { writeBatch } from "../../src/adapters/archive/write-batch.ts";
-import { createCrashPoint, parseCrashPlans } from "../../src/adapters/crash-point.ts";
-import { createArchiveSource } from "../../src/adapters/postgres/archive-source.ts";
-import { openConnections } from "../../src/adapters/postgres/connect.ts";
-import { createLog } from "../../src/adapters/telemetry/log.ts";
-import { archiveNext } from "../../src/core/scheduler/archive.ts";
+import { openArchive } from "../../src/aws/archive/open.ts";
+import { writeBatch } from "../../src/aws/archive/write-batch.ts";
+import { createCrashPoint, parseCrashPlans } from "../../src/stage/crash-point.ts";
+import { createArchiveSource } from "../../src/postgres/archive-source.ts";
+import { openConnections } from "../../src/postgres/connect.ts";
+import { createLog } from "../../src/aws/telemetry/log.ts";
+import { archiveNext } from "../../src/insight/write-archive.ts";
 
 const { DATABASE_URL: url = "", BELFRY_ARCHIVE: place = "", BELFRY_CRASH_POINT: plans = "" } = process.env;
 const connections = openConnections({ url, applicationName: "belfry archive test" });

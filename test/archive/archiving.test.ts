@@ -1,77 +1,114 @@
-import { setImmediate } from "node:timers/promises";
-import { expect, test } from "vitest";
-import { archiving } from "../../src/core/scheduler/archive.ts";
-import type { ArchiveBatch, ArchivePart, ArchiveSource } from "../../src/core/ports/archive.ts";
-import { passLimits } from "../../src/core/scheduler/pass-limits.ts";
-import { archiveLimits } from "../../src/core/scheduler/archive-limits.ts";
-import { settableClock } from "../core/settable-clock.ts";
+import { describe, expect, test } from "vitest";
+import { archiveNext, archiving } from "../../src/insight/write-archive.ts";
+import { type ArchiveBatch, archiveLimits, type ArchivePart, archiveParts } from "../../src/insight/archive.ts";
+import { world } from "../core/world.ts";
 
-const batchOf = (part: ArchivePart, isFull: boolean): ArchiveBatch => ({ part, rows: [], isFull, leaving: null });
+const batch = (part: ArchivePart, isFull: boolean): ArchiveBatch => ({ part, rows: [], isFull, leaving: null });
 
-/** Archives so many full batches of jobs, then one that is not full, until it is stopped. */
-function opened({ full, left = true, fails = false }: { full: number; left?: boolean; fails?: boolean }) {
-  const clock = settableClock();
-  const ended = new AbortController();
-  const written: { readonly isFull: boolean; readonly atMs: number }[] = [];
-  let asked = 0;
-  const source: ArchiveSource = {
-    async next(part) {
-      if (part === "jobs") asked += 1;
-      const isFull = part === "jobs" && written.length < full;
-      return isFull || (part === "jobs" && written.length === full) ? batchOf(part, isFull) : null;
-    },
-    leave: async () => left,
-    failed: async () => {},
-  };
-  const quiet = { info() {}, warn() {}, error() {}, debug() {} };
-  const ports = { clock, log: quiet, metrics: { add() {} }, crashPoint: async () => {} };
-  const write = async ({ isFull }: ArchiveBatch) => {
-    if (fails) throw new Error("AccessDenied");
-    await setImmediate();
-    written.push({ isFull, atMs: clock.elapsedMs() });
-    return { objects: 1, bytes: 1 };
-  };
-  const running = archiving(ports as unknown as Parameters<typeof archiving>[0], { source, write }, ended.signal);
-  return { clock, ended, written, running, asked: () => asked };
+interface Given {
+  readonly next?: (part: ArchivePart) => ArchiveBatch | null;
+  readonly write?: () => void;
+  readonly left?: boolean;
 }
 
-test("while batches are full it goes on at once, and pauses after one that is not", async () => {
-  const { clock, ended, written, running } = opened({ full: 50 });
-  while (written.length < 51) await clock.settle();
-  expect(new Set(written.map(({ atMs }) => atMs))).toEqual(new Set([0]));
-  await clock.settle();
-  expect(written).toHaveLength(51);
-  ended.abort();
-  await running;
+/** Archives over a source that only counts: which parts were asked, and which failures were noted. */
+function archive({ next = () => null, write = () => {}, left = true }: Given) {
+  const ports = world();
+  const asked: ArchivePart[] = [];
+  const failures: string[] = [];
+  const source = {
+    next: async (part: ArchivePart) => (asked.push(part), next(part)),
+    leave: async () => left,
+    failed: async (part: ArchivePart, error: string) => void failures.push(`${part} ${error}`),
+  };
+  const what = { source, write: async () => (write(), { objects: 1, bytes: 1 }) };
+  const stop = new AbortController();
+  return {
+    ports,
+    asked,
+    failures,
+    stop,
+    begin: () => archiving(ports, what, stop.signal),
+    next: () => archiveNext(ports, what, "jobs"),
+  };
+}
+
+test.each([
+  [null, true, "none", 0],
+  [null, false, "none", 0],
+  [true, true, "full", 0],
+  [true, false, "some", 1],
+  [false, true, "some", 0],
+  [false, false, "some", 1],
+] as const)("a batch that is full: %s, and left: %s, is %s", async (isFull, left, found, lines) => {
+  const at = archive({ next: (part) => (isFull === null ? null : batch(part, isFull)), left });
+  expect(await at.next()).toBe(found);
+  expect(at.ports.lines).toHaveLength(lines);
+  expect(at.ports.passed).toEqual(isFull === null ? [] : ["archive.written"]);
 });
 
-test("a full batch that another process deletes is followed by a pause", async () => {
-  const { clock, ended, written, running } = opened({ full: 50, left: false });
-  await clock.settle();
-  expect(written).toHaveLength(1);
-  await clock.advance(passLimits.passIntervalMs);
-  expect(written).toHaveLength(2);
-  ended.abort();
-  await running;
-});
+describe("the parts of the archive", () => {
+  test("are asked again a minute after they had nothing", async () => {
+    const at = archive({});
+    const running = at.begin();
+    await at.ports.clock.advance(archiveLimits.lookMs - 1);
+    expect(at.asked).toEqual([...archiveParts]);
+    await at.ports.clock.advance(1);
+    expect(at.asked).toEqual([...archiveParts, ...archiveParts]);
+    at.stop.abort();
+    await running;
+  });
 
-test("a store that refuses is asked again after its wait, and not in a loop", async () => {
-  const { clock, ended, asked, running } = opened({ full: 50, fails: true });
-  await clock.settle();
-  expect(asked()).toBe(1);
-  await clock.advance(archiveLimits.retryMs - 1);
-  expect(asked()).toBe(1);
-  await clock.advance(passLimits.passIntervalMs);
-  expect(asked()).toBe(2);
-  ended.abort();
-  await running;
-});
+  test("are asked again after a second when they had something, and that one alone", async () => {
+    const at = archive({ next: (part) => (part === "audit" ? batch(part, false) : null) });
+    const running = at.begin();
+    await at.ports.clock.advance(2_999);
+    expect(at.asked).toEqual([...archiveParts, "audit", "audit"]);
+    at.stop.abort();
+    await running;
+  });
 
-test("a stop ends it between two batches, however many wait", async () => {
-  const { clock, ended, written, running } = opened({ full: 1_000_000 });
-  while (written.length < 5) await clock.settle();
-  ended.abort();
-  await running;
-  expect(written.length).toBeLessThan(50);
-  expect(clock.pending()).toBe(0);
+  test("go on at once while their batches are full, and pause after one that is not", async () => {
+    let jobs = 0;
+    const at = archive({ next: (part) => (part === "jobs" ? batch(part, ++jobs < 50) : null) });
+    const running = at.begin();
+    await at.ports.clock.advance(999);
+    expect(jobs).toBe(50);
+    at.stop.abort();
+    await running;
+  });
+
+  test("end between two batches at a stop, however many wait", async () => {
+    let jobs = 0;
+    const at = archive({ next: (part) => (++jobs === 5 && at.stop.abort(), batch(part, true)) });
+    await at.begin();
+    expect([jobs, at.ports.clock.pending()]).toEqual([5, 0]);
+  });
+
+  test("are asked no more once it is to stop", async () => {
+    const at = archive({ next: (part) => (part === "runs" ? (at.stop.abort(), null) : null) });
+    await at.begin();
+    expect(at.asked).toEqual(["jobs", "runs"]);
+  });
+
+  test.each([
+    [new RangeError("no bucket"), "jobs RangeError: no bucket"],
+    ["no bucket", "jobs no bucket"],
+    [new Error("x".repeat(600)), `jobs Error: ${"x".repeat(493)}`],
+  ])("wait for half a minute, all of them, when one cannot be written: %s", async (error, noted) => {
+    const at = archive({
+      next: (part) => (part === "jobs" ? batch(part, true) : null),
+      write: () => {
+        throw error;
+      },
+    });
+    const running = at.begin();
+    await at.ports.clock.advance(archiveLimits.retryMs - 1);
+    expect(at.asked).toEqual(["jobs"]);
+    expect(at.failures).toEqual([noted]);
+    await at.ports.clock.advance(1);
+    expect(at.failures).toEqual([noted, noted]);
+    at.stop.abort();
+    await running;
+  });
 });

@@ -30,9 +30,9 @@ test("a process killed between write and delete loses nothing: the next one writ
   await db.pool.query(`begin;
     insert into belfry.event (id, at, to_state, job_ids, attempts, generations)
       select belfry.next_event(), belfry.now(), 'SUCCESS', array_agg(n), array_agg(0), array_agg(0) from generate_series(1, ${jobs}) n;
-    insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, max_attempts, lease_ms, retention_ms,
+    insert into belfry.job (kind, payload, lane, state, event_id, due_at, max_attempts, lease_ms, retention_ms,
         trace, finished_at, created_at, result)
-      select 'mail', '{}', '', 'default', 'SUCCESS', 1, at, 1, 1000, 86400000, 't', at, at, to_jsonb(n)
+      select 'mail', '{}', 'default', 'SUCCESS', 1, at, 1, 1000, 86400000, 't', at, at, to_jsonb(n)
       from generate_series(1, ${jobs}) n,
         lateral (select date_trunc('day', belfry.now() - interval '3 days') + n * interval '1 second') t (at);
     commit`);

@@ -1,10 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createArchiveSource } from "../../src/adapters/postgres/archive-source.ts";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
-import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import { type ArchiveBatch, type ArchivePart, archiveParts, type ArchiveSource } from "../../src/core/ports/archive.ts";
-import { archiveLimits } from "../../src/core/scheduler/archive-limits.ts";
+import { createArchiveSource } from "../../src/postgres/archive-source.ts";
+import { archiveLag, readArchive } from "../../src/insight/archived.ts";
+import { createPostgresStore } from "../../src/postgres/store.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
+import {
+  type ArchiveBatch,
+  archiveLimits,
+  type ArchivePart,
+  archiveParts,
+  type ArchiveSource,
+} from "../../src/insight/archive.ts";
 import { failure, insertOne, running, settleOne } from "../contract/store/fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -189,9 +194,7 @@ describe("what is past its retention leaves for the archive", () => {
 
   test("the lag of each part is how long its first row past the retention waits", async () => {
     const lags = async () =>
-      Object.fromEntries(
-        (await createOperations(db.connections).archiveLags()).map(({ part, lagMs }) => [part, lagMs]),
-      );
+      Object.fromEntries((await db.insight.run(archiveLag, {})).map(({ part, lagMs }) => [part, lagMs]));
     expect(await lags()).toEqual({});
     for (const part of archiveParts) await source.failed(part, "NoSuchBucket");
     await done();
@@ -217,7 +220,7 @@ describe("what is past its retention leaves for the archive", () => {
     await done();
     await pastRetention();
     await source.failed("jobs", "NoSuchBucket");
-    const read = async () => (await createOperations(db.connections).archived()).map(({ failing }) => failing);
+    const read = async () => (await db.insight.run(readArchive, {})).map(({ failing }) => failing);
     const [begun] = await read();
     expect(begun).toMatchObject({ error: "NoSuchBucket" });
     await db.clock.advance(60_000);

@@ -5,10 +5,9 @@ import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { startFauxqs } from "fauxqs";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openArchive } from "../../src/adapters/archive/open.ts";
-import { archivePlaceProblem } from "../../src/adapters/archive/place.ts";
-import { writeBatch } from "../../src/adapters/archive/write-batch.ts";
-import type { ArchivedRow, ObjectStore } from "../../src/core/ports/archive.ts";
+import { openArchive, archivePlaceProblem } from "../../src/aws/archive/open.ts";
+import { writeBatch } from "../../src/aws/archive/write-batch.ts";
+import type { ArchivedRow, ObjectStore } from "../../src/insight/archive.ts";
 
 const bucket = "belfry-archive";
 

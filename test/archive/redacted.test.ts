@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { redactedLine } from "../../src/api/redacted-rows.ts";
+import { redactedLine } from "../../src/api/redacted.ts";
 import { sensitiveKinds } from "../../src/api/sensitive.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import type { ArchivedRow } from "../../src/core/ports/archive.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { registry } from "../../src/define/definition.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import type { ArchivedRow } from "../../src/insight/archive.ts";
 
 const payload = z.object({ card: z.string().meta({ sensitive: true }), cents: z.number() });
 // Made in each test: what runs while a file is loaded is no part of a test, and `mutate` leaves it out.
@@ -22,7 +22,6 @@ test("a job of a sensitive kind is archived without what is marked, its hash, an
     id: "1",
     kind: "pay",
     payload: { card: secret, cents: 5 },
-    payload_hash: `\\x${secret}`,
     result: secret,
     error_message: secret,
     error_code: "Declined",
@@ -51,7 +50,7 @@ test.each([
   expect(text).not.toContain(secret);
 });
 
-test("of a kind that nobody knows any more nothing is left that may have been marked", () => {
+test("of a kind that no one knows any more nothing is left that may have been marked", () => {
   const text = row("job", "gone", { payload: { card: secret }, result: secret, history: [{ error_message: secret }] });
   expect(text).not.toContain(secret);
 });

@@ -1,10 +1,10 @@
 import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll } from "vitest";
-import { localCredentials } from "../../src/adapters/aws/address.ts";
-import { dynamodbClient } from "../../src/adapters/aws/endpoint.ts";
-import { createDynamoLockStore } from "../../src/adapters/aws/lock-store.ts";
-import { createSqsQueue } from "../../src/adapters/aws/queue.ts";
-import { sqsClient } from "../../src/adapters/aws/sqs-client.ts";
+import { localCredentials } from "../../src/aws/address.ts";
+import { dynamodbClient } from "../../src/aws/endpoint.ts";
+import { createDynamoLockStore } from "../../src/aws/lock-store.ts";
+import { createSqsQueue } from "../../src/aws/queue.ts";
+import { sqsClient } from "../../src/aws/sqs-client.ts";
 import { startDynamodb } from "../../src/local/services/dynamodb.ts";
 import { createQueue, createLockTable } from "../../src/local/setup/resources.ts";
 import type { LocalServer } from "../../src/local/services/server.ts";

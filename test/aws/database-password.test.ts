@@ -1,13 +1,12 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server } from "node:http";
 import { Client } from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { databasePassword } from "../../src/adapters/aws/database-password.ts";
-import { ensureDatabaseRoles, grantOwnRows } from "../../src/adapters/postgres/access.ts";
-import { migrate } from "../../src/adapters/postgres/migrate.ts";
-import { listenOnLoopback } from "../../src/local/services/server.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { databasePassword } from "../../src/aws/database-password.ts";
+import { ensureDatabaseRoles, grantOwnRows } from "../../src/postgres/access.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
 import { blankDatabase } from "../support/database.ts";
+import { secretOf, serveSecrets } from "./secrets-server.ts";
 
+const getSecret = "secretsmanager.GetSecretValue";
 const arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:belfry-AbCdEf";
 const secret = (secretsEndpoint: string) =>
   databasePassword({
@@ -17,62 +16,37 @@ const secret = (secretsEndpoint: string) =>
     secretsEndpoint,
   }) ?? (() => Promise.reject(new Error("a secret needs asking")));
 
-let server: Server;
-let endpoint: string;
-let requests: { headers: IncomingMessage["headers"]; body: string }[];
-let answer: { status: number; body: string };
-
-beforeAll(async () => {
-  process.env["AWS_ACCESS_KEY_ID"] = "AKIDEXAMPLE";
-  process.env["AWS_SECRET_ACCESS_KEY"] = "example";
-  server = createServer((request, response) => {
-    let body = "";
-    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
-    request.on("end", () => {
-      requests.push({ headers: request.headers, body });
-      response.writeHead(answer.status).end(answer.body);
-    });
-  });
-  endpoint = `http://127.0.0.1:${await listenOnLoopback(server, 0, "the secrets")}/`;
-});
-
-afterAll(async () => {
-  delete process.env["AWS_ACCESS_KEY_ID"];
-  delete process.env["AWS_SECRET_ACCESS_KEY"];
-  server.close();
-  await once(server, "close");
-});
-
-beforeEach(() => {
-  requests = [];
-  answer = { status: 200, body: JSON.stringify({ SecretString: '{"username":"belfry","password":"one"}' }) };
-});
+const open = () => serveSecrets({ [getSecret]: secretOf('{"username":"belfry","password":"one"}') });
 
 test("a secret is asked for at every connection, so its rotation ends no process", async () => {
-  const password = secret(endpoint);
+  const { url, answers } = await open();
+  const password = secret(url);
   expect(await password()).toBe("one");
-  answer.body = JSON.stringify({ SecretString: '{"password":"two"}' });
+  answers[getSecret] = secretOf('{"password":"two"}');
   expect(await password()).toBe("two");
 });
 
 test("the question is signed for the secrets service and names the secret", async () => {
-  await secret(endpoint)();
-  expect(requests[0]?.headers.authorization).toMatch(
+  const { url, calls } = await open();
+  await secret(url)();
+  expect(calls[0]?.headers.authorization).toMatch(
     /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/secretsmanager\/aws4_request, SignedHeaders=.*host.*, Signature=[0-9a-f]{64}$/,
   );
-  expect(JSON.parse(requests[0]?.body ?? "{}")).toEqual({ SecretId: arn });
+  expect(JSON.parse(calls[0]?.body ?? "{}")).toEqual({ SecretId: arn });
 });
 
 test("a secret that is refused, or has no password, is an error that names the secret and shows nothing of it", async () => {
-  answer = { status: 400, body: JSON.stringify({ __type: "AccessDeniedException" }) };
-  await expect(secret(endpoint)()).rejects.toThrow(`${arn} could not be read: 400 AccessDeniedException`);
-  answer = { status: 200, body: JSON.stringify({ SecretString: "hunter2" }) };
-  const error = await secret(endpoint)().catch((reason: unknown) => reason);
+  const { url, answers } = await open();
+  answers[getSecret] = { status: 400, body: { __type: "AccessDeniedException" } };
+  await expect(secret(url)()).rejects.toThrow(`${arn} could not be read: 400 AccessDeniedException`);
+  answers[getSecret] = secretOf("hunter2");
+  const error = await secret(url)().catch((reason: unknown) => reason);
   expect(String(error)).toContain('has no field "password"');
   expect(String(error)).not.toContain("hunter2");
 });
 
 test("with IAM the password is a token that was signed for this server and user", async () => {
+  await open();
   const password = databasePassword({
     auth: { kind: "iam" },
     databaseUrl: "postgresql://belfry@db.example:5433/belfry",
@@ -84,6 +58,7 @@ test("with IAM the password is a token that was signed for this server and user"
 });
 
 test("with IAM each connection has a token of its own time: one is taken for 15 minutes only", async () => {
+  await open();
   vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 10, 21, 8) });
   onTestFinished(() => void vi.useRealTimers());
   const databaseUrl = "postgresql://belfry@db.example:5433/belfry";
@@ -99,12 +74,6 @@ test("a password in the URL needs no asking", () => {
   const databaseUrl = "postgresql://belfry:secret@db/belfry";
   const options = { databaseUrl, region: "eu-west-1", secretsEndpoint: null };
   expect(databasePassword({ ...options, auth: { kind: "password" } })).toBe(null);
-});
-
-let database: Awaited<ReturnType<typeof blankDatabase>> | null = null;
-afterEach(async () => {
-  await database?.close();
-  database = null;
 });
 
 /** A server as RDS gives it: its administrator is no superuser, makes roles, and may give out `rds_iam`. */
@@ -206,7 +175,8 @@ test("an owner that is refused and an administrator that is refused are the admi
 const clientOf = ({ url }: { url: string }) => ({ connectionString: url });
 
 test("a password that was asked for is used in place of the URL's own", async () => {
-  database = await blankDatabase();
+  const database = await blankDatabase();
+  onTestFinished(() => database.close());
   const url = new URL(database.url);
   const right = decodeURIComponent(url.password);
   url.password = "";

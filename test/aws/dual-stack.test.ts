@@ -3,12 +3,12 @@ import { project } from "../support/own-project.ts";
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { RunTaskCommand } from "@aws-sdk/client-ecs";
 import { expect, test, vi } from "vitest";
-import { serviceUrl } from "../../src/adapters/aws/address.ts";
-import { dynamodbClient, ecsClient } from "../../src/adapters/aws/endpoint.ts";
-import { sqsClient } from "../../src/adapters/aws/sqs-client.ts";
-import { databasePassword } from "../../src/adapters/aws/database-password.ts";
-import { readConfig } from "../../src/config.ts";
-import { openSecrets } from "../../src/secrets.ts";
+import { serviceUrl } from "../../src/aws/address.ts";
+import { dynamodbClient, ecsClient } from "../../src/aws/endpoint.ts";
+import { sqsClient } from "../../src/aws/sqs-client.ts";
+import { databasePassword } from "../../src/aws/database-password.ts";
+import { readConfig } from "../../src/stage/config.ts";
+import { openSecrets } from "../../src/compose/secrets.ts";
 
 vi.stubEnv("AWS_PROFILE", undefined);
 vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
@@ -50,7 +50,7 @@ async function hosts(environment: Readonly<Record<string, string>>): Promise<rea
 }
 
 test("without an IPv4 way out SQS and ECS are called by the names that have IPv6, DynamoDB by the one of its gateway", async () => {
-  expect(await hosts({ AWS_USE_DUALSTACK_ENDPOINT: "true" })).toEqual([
+  expect(await hosts({ BELFRY_DUALSTACK: "true" })).toEqual([
     "sqs.eu-west-1.api.aws",
     "ecs.eu-west-1.api.aws",
     "dynamodb.eu-west-1.amazonaws.com",
@@ -58,12 +58,12 @@ test("without an IPv4 way out SQS and ECS are called by the names that have IPv6
 });
 
 test("elsewhere the names stay, and an endpoint of one's own goes before both", async () => {
-  expect(await hosts({ AWS_USE_DUALSTACK_ENDPOINT: "false" })).toEqual([
+  expect(await hosts({ BELFRY_DUALSTACK: "false" })).toEqual([
     "sqs.eu-west-1.amazonaws.com",
     "ecs.eu-west-1.amazonaws.com",
     "dynamodb.eu-west-1.amazonaws.com",
   ]);
-  const own = { AWS_USE_DUALSTACK_ENDPOINT: "true", AWS_ENDPOINT_URL: "http://127.0.0.1:4566" };
+  const own = { BELFRY_DUALSTACK: "true", AWS_ENDPOINT_URL: "http://127.0.0.1:4566" };
   expect(await hosts(own)).toEqual(["127.0.0.1", "127.0.0.1", "127.0.0.1"]);
 });
 
@@ -77,7 +77,7 @@ test("a service that is called without a client has its names in every partition
 
 test("a lane's secrets, its parameters and a database's secret are read by the names that have IPv6", async () => {
   const environment = { DATABASE_URL: "postgresql://db/belfry", AWS_REGION: "eu-west-1" };
-  const { aws, ...config } = readConfig({ ...environment, AWS_USE_DUALSTACK_ENDPOINT: "true" }, project);
+  const { aws, ...config } = readConfig({ ...environment, BELFRY_DUALSTACK: "true" }, project);
   const secret = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:key-AbCdEf";
   const asked: string[] = [];
   vi.stubGlobal("fetch", async (url: string) => {

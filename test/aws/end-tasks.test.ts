@@ -1,50 +1,26 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { RunTaskCommand } from "@aws-sdk/client-ecs";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { endTasks } from "../../src/adapters/aws/end-tasks.ts";
-import { ecsClient } from "../../src/adapters/aws/endpoint.ts";
-import { startEcs } from "../../src/local/tasks/ecs.ts";
+import { endTasks } from "../../src/aws/end-tasks.ts";
+import type { EcsOptions } from "../../src/local/tasks/ecs.ts";
 import { handler } from "../../functions/migrate.ts";
+import { cluster, openEcs } from "./local-ecs.ts";
 
-const cluster = "belfry";
 const lookMs = 20;
-const waits = 'process.on("SIGTERM", () => process.exit(0)); setInterval(() => {}, 1_000); process.stdout.write("up")';
 
-/** ECS with tasks that run, and one hand on how they end. */
-async function open(tasks: number, stop: (child: ChildProcess) => Promise<void>) {
-  const children: ChildProcess[] = [];
-  const ecs = await startEcs({
-    start(_, env) {
-      const child = spawn(process.execPath, ["-e", waits], { env, stdio: ["ignore", "pipe", "ignore"] });
-      children.push(child);
-      return child;
-    },
-    stop,
-    onEvent: () => {},
-  });
-  const client = ecsClient({ region: "us-east-1", sqsEndpoint: null, dynamodbEndpoint: null, ecsEndpoint: ecs.url });
-  onTestFinished(async () => {
-    client.destroy();
-    for (const child of children) child.kill("SIGKILL");
-    await ecs.stop();
-  });
+/** ECS with tasks that run. */
+async function open(tasks: number, options: Partial<EcsOptions> = {}) {
+  const opened = await openEcs(options);
   for (let index = 0; index < tasks; index += 1) {
-    await client.send(new RunTaskCommand({ cluster, taskDefinition: "belfry-pass" }));
+    await opened.client.send(new RunTaskCommand({ cluster, taskDefinition: "belfry-pass" }));
   }
-  await Promise.all(children.map((child) => once(child.stdout ?? child, "data")));
-  return { ecs, client };
-}
-
-async function terminate(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, "exit");
-  child.kill("SIGTERM");
-  await ended;
+  await Promise.all(opened.children.map((child) => once(child.stdout ?? child, "data")));
+  return opened;
 }
 
 test("every task of the cluster is stopped, and none is left when that is answered", async () => {
-  const { ecs, client } = await open(3, terminate);
+  const { ecs, client } = await open(3);
   expect(ecs.running()).toHaveLength(3);
   expect(await endTasks(client, cluster, { lookMs, signal: AbortSignal.timeout(20_000) })).toBe(3);
   expect(ecs.running()).toEqual([]);
@@ -53,14 +29,14 @@ test("every task of the cluster is stopped, and none is left when that is answer
 
 test("a task that is asked to stop and goes on is waited for, until the time is up", async () => {
   const asked: ChildProcess[] = [];
-  const { ecs, client } = await open(1, async (child) => void asked.push(child));
+  const { ecs, client } = await open(1, { stop: async (child) => void asked.push(child) });
   await expect(endTasks(client, cluster, { lookMs, signal: AbortSignal.timeout(2_000) })).rejects.toThrow(/abort/i);
   expect(asked).toHaveLength(1);
   expect(ecs.running()).toHaveLength(1);
 });
 
 test("a stack that goes ends the tasks of its own cluster, and is not kept when ECS does not answer", async () => {
-  const { ecs } = await open(2, terminate);
+  const { ecs } = await open(2);
   vi.stubEnv("BELFRY_LOG_LEVEL", "silent");
   vi.stubEnv("BELFRY_STAGE", "emulator");
   vi.stubEnv("DATABASE_URL", "postgresql://127.0.0.1:1/gone");

@@ -1,29 +1,11 @@
 /** Answers that no local server gives. */
-import {
-  ConditionalCheckFailedException,
-  DynamoDBClient,
-  GetItemCommand,
-  UpdateItemCommand,
-} from "@aws-sdk/client-dynamodb";
-import { mockClient } from "aws-sdk-client-mock";
-import { beforeEach, describe, expect, it } from "vitest";
-import { createDynamoLockStore } from "../../src/adapters/aws/lock-store.ts";
-import { createSqsQueue, delaySeconds } from "../../src/adapters/aws/queue.ts";
-import { sqsClient } from "../../src/adapters/aws/sqs-client.ts";
+import { describe, expect, it } from "vitest";
+import { dynamodbClient } from "../../src/aws/endpoint.ts";
+import { createDynamoLockStore } from "../../src/aws/lock-store.ts";
+import { createSqsQueue, delaySeconds } from "../../src/aws/queue.ts";
+import { sqsClient } from "../../src/aws/sqs-client.ts";
 import { message } from "../contract/queue.ts";
-import { type Answer, serve } from "../support/replies.ts";
-
-const dynamodb = mockClient(DynamoDBClient);
-const refused = new ConditionalCheckFailedException({ message: "no", $metadata: {} });
-const item = (owner: string | null, rvn: string, fence: number) => ({
-  Item: {
-    rvn: { S: rvn },
-    fence: { N: String(fence) },
-    leaseMs: { N: "1" },
-    ...(owner === null ? {} : { owner: { S: owner } }),
-  },
-});
-beforeEach(() => dynamodb.reset());
+import { type Answer, type Reply, serve } from "../support/replies.ts";
 
 /** A queue whose SQS answers so, and what it was asked. */
 async function queueThat(urls: Readonly<Record<string, string>>, ...answers: Answer[]) {
@@ -98,37 +80,49 @@ describe("the URL of a lane's queue", () => {
   });
 });
 
-describe("a conditional write whose answer was lost, so that its repeat is refused", () => {
-  const store = createDynamoLockStore({ client: new DynamoDBClient({}), tableName: "lock" });
-  beforeEach(() => dynamodb.on(UpdateItemCommand).rejects(refused));
+/** A lock store whose DynamoDB answers so, and what it was asked. */
+async function locksThat(...answers: Answer[]) {
+  const { url, calls } = await serve(...answers);
+  const client = dynamodbClient({ region: "us-east-1", sqsEndpoint: null, dynamodbEndpoint: url });
+  return { store: createDynamoLockStore({ client, tableName: "lock" }), calls };
+}
+const broken: Reply = { status: 500, body: { __type: "InternalServerError", message: "oops" } };
+const refused: Reply = { status: 400, body: { __type: "ConditionalCheckFailedException", message: "no" } };
+const item = (owner: string | null, rvn: string, fence: number): Reply => ({
+  status: 200,
+  body: {
+    Item: {
+      rvn: { S: rvn },
+      fence: { N: String(fence) },
+      leaseMs: { N: "1" },
+      ...(owner === null ? {} : { owner: { S: owner } }),
+    },
+  },
+});
 
-  it("has the lock when the item shows our own take", async () => {
-    dynamodb.on(GetItemCommand).resolves(item("ada", "a1", 4));
-    expect(await store.take("pass", { owner: "ada", rvn: "a1", leaseMs: 1, overRvn: null })).toBe(4);
+describe("a conditional write whose answer was lost, so that its repeat is refused", () => {
+  const own = { owner: "ada", rvn: "a1", leaseMs: 1, overRvn: null };
+
+  it("has the lock when the item shows our own take, read back consistently", async () => {
+    const { store, calls } = await locksThat(broken, refused, item("ada", "a1", 4));
+    expect(await store.take("pass", own)).toBe(4);
+    expect(JSON.parse(calls[2]?.body ?? "{}")).toMatchObject({ ConsistentRead: true });
   });
 
   it("does not have the lock when the item shows an older take of the same owner", async () => {
-    dynamodb.on(GetItemCommand).resolves(item("ada", "a0", 3));
-    expect(await store.take("pass", { owner: "ada", rvn: "a1", leaseMs: 1, overRvn: null })).toBeNull();
+    const { store } = await locksThat(refused, item("ada", "a0", 3));
+    expect(await store.take("pass", own)).toBeNull();
   });
 
-  it("has released the lock when nobody took it since", async () => {
-    dynamodb
-      .on(GetItemCommand)
-      .resolvesOnce(item(null, "a1", 4))
-      .resolves(item(null, "b1", 5));
+  it("has released the lock when no other took it since", async () => {
+    const { store } = await locksThat(refused, item(null, "a1", 4), refused, item(null, "b1", 5));
     expect(await store.release("pass", "ada", 4)).toBe(true);
     expect(await store.release("pass", "ada", 4)).toBe(false);
   });
 
-  it("reads back consistently", async () => {
-    dynamodb.on(GetItemCommand).resolves({});
-    await store.take("pass", { owner: "ada", rvn: "a1", leaseMs: 1, overRvn: null });
-    expect(dynamodb.commandCalls(GetItemCommand)[0]?.args[0].input.ConsistentRead).toBe(true);
-  });
-
-  it("throws when the outcome is unknown", async () => {
-    dynamodb.on(UpdateItemCommand).rejects(new Error("timed out"));
-    await expect(store.renew("pass", "ada", 4, "a2")).rejects.toThrow("timed out");
+  it("throws when the outcome is unknown, after its attempts", async () => {
+    const { store, calls } = await locksThat(null);
+    await expect(store.renew("pass", "ada", 4, "a2")).rejects.toThrow(/hang up|ECONNRESET/);
+    expect(calls).toHaveLength(3);
   });
 });

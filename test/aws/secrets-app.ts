@@ -1,5 +1,5 @@
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
 
 const send = defineJob({
   id: "send",

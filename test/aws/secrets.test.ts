@@ -1,83 +1,55 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { readSecret } from "../../src/aws/secrets.ts";
+import { readConfig } from "../../src/stage/config.ts";
+import { openRuntime } from "../../src/compose/runtime.ts";
+import { openSecrets } from "../../src/compose/secrets.ts";
 import { project } from "../support/own-project.ts";
-import { createServer, type Server } from "node:http";
-import { text } from "node:stream/consumers";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { readSecret } from "../../src/adapters/aws/secrets.ts";
-import { readConfig } from "../../src/config.ts";
-import { listenOnLoopback } from "../../src/local/services/server.ts";
-import { openRuntime } from "../../src/runtime.ts";
-import { openSecrets } from "../../src/secrets.ts";
+import { secretOf, serveSecrets } from "./secrets-server.ts";
 
 const arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:stripe-AbCdEf";
 const value = "sk_live_that_no_log_may_have";
-let server: Server;
-let endpoint: string;
-let asked: { target: string; body: unknown; signed: string }[];
-let answers: Record<string, { status: number; body: unknown }>;
+const getSecret = "secretsmanager.GetSecretValue";
 
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    void (async () => {
-      const target = String(request.headers["x-amz-target"]);
-      const body: unknown = JSON.parse(await text(request));
-      asked.push({ target, body, signed: String(request.headers["authorization"]) });
-      const { status, body: answer } = answers[target] ?? {
-        status: 400,
-        body: { __type: "ResourceNotFoundException" },
-      };
-      response.writeHead(status).end(JSON.stringify(answer));
-    })();
-  });
-  endpoint = `http://127.0.0.1:${await listenOnLoopback(server, 0, "the secrets")}/`;
-});
-afterAll(() => new Promise((resolve) => server.close(resolve)));
-
-beforeEach(() => {
-  asked = [];
-  answers = {
-    "secretsmanager.GetSecretValue": { status: 200, body: { SecretString: value } },
-    "AmazonSSM.GetParameter": { status: 200, body: { Parameter: { Value: "from-the-parameter" } } },
-  };
-  vi.stubEnv("AWS_PROFILE", undefined);
-  vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
-  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "example");
-});
-afterEach(() => {
-  vi.unstubAllEnvs();
-  vi.useRealTimers();
-});
-
-const places = () => ({ region: "eu-west-1", secretsEndpoint: endpoint, ssmEndpoint: endpoint });
+async function open(answers = { [getSecret]: secretOf(value) }) {
+  const served = await serveSecrets(answers);
+  const places = { region: "eu-west-1", secretsEndpoint: served.url, ssmEndpoint: served.url };
+  return { ...served, places };
+}
 
 test("a secret is read by its ARN, a parameter by its path and decrypted, both signed", async () => {
-  expect(await readSecret(arn, places())).toBe(value);
-  expect(await readSecret("/prod/key", places())).toBe("from-the-parameter");
-  expect(asked).toMatchObject([
-    { target: "secretsmanager.GetSecretValue", body: { SecretId: arn } },
-    { target: "AmazonSSM.GetParameter", body: { Name: "/prod/key", WithDecryption: true } },
+  const { answers, calls, places } = await open();
+  answers["AmazonSSM.GetParameter"] = { status: 200, body: { Parameter: { Value: "from-the-parameter" } } };
+  expect(await readSecret(arn, places)).toBe(value);
+  expect(await readSecret("/prod/key", places)).toBe("from-the-parameter");
+  expect(calls.map(({ body }) => JSON.parse(body) as unknown)).toEqual([
+    { SecretId: arn },
+    { Name: "/prod/key", WithDecryption: true },
   ]);
-  expect(asked.map(({ signed }) => /\/(secretsmanager|ssm)\/aws4_request/.exec(signed)?.[1])).toEqual([
+  expect(calls.map(({ headers }) => /\/(\w+)\/aws4_request/.exec(headers.authorization ?? "")?.[1])).toEqual([
     "secretsmanager",
     "ssm",
   ]);
 });
 
 test("one that cannot be read is named with the service's answer, and one without text too", async () => {
-  answers = {};
-  await expect(readSecret(arn, places())).rejects.toThrow(`the secret ${arn} could not be read: 400 ResourceNotFound`);
-  answers = { "secretsmanager.GetSecretValue": { status: 200, body: { SecretBinary: "aGk=" } } };
-  await expect(readSecret(arn, places())).rejects.toThrow("has no text");
+  const { answers, places } = await open();
+  delete answers[getSecret];
+  await expect(readSecret(arn, places)).rejects.toThrow(`the secret ${arn} could not be read: 400 ResourceNotFound`);
+  answers[getSecret] = { status: 200, body: { SecretBinary: "aGk=" } };
+  await expect(readSecret(arn, places)).rejects.toThrow("has no text");
 });
 
 test("values are read once at the start, and a rotated one after five minutes; a failure keeps the last", async () => {
+  const { answers, calls, places } = await open();
   vi.useFakeTimers({ toFake: ["performance"] });
-  const secrets = await openSecrets({ KEY: arn }, places(), { LOCAL: "from .env" });
+  onTestFinished(() => void vi.useRealTimers());
+  const secrets = await openSecrets({ KEY: arn }, places, { LOCAL: "from .env" });
   expect([secrets.get("KEY"), secrets.get("LOCAL"), secrets.get("NONE")]).toEqual([value, "from .env", undefined]);
-  answers["secretsmanager.GetSecretValue"] = { status: 200, body: { SecretString: "rotated" } };
-  expect([await secrets.refresh(), secrets.get("KEY"), asked.length]).toEqual([null, value, 1]);
+  answers[getSecret] = secretOf("rotated");
+  expect([await secrets.refresh(), secrets.get("KEY"), calls.length]).toEqual([null, value, 1]);
   vi.advanceTimersByTime(301_000);
   expect([await secrets.refresh(), secrets.get("KEY")]).toEqual([null, "rotated"]);
-  answers = {};
+  delete answers[getSecret];
   vi.advanceTimersByTime(301_000);
   expect(await secrets.refresh()).toBeInstanceOf(Error);
   expect(secrets.get("KEY")).toBe("rotated");
@@ -99,11 +71,12 @@ test("a worker does not start without what its jobs read, and says all that is m
 });
 
 test("a worker that has them starts, by reference or from the environment of the machine", async () => {
+  const { url } = await open();
   vi.stubEnv("MAIL_FROM", "a@example.com");
   const config = readConfig(
     {
       ...environment,
-      AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint,
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: url,
       BELFRY_SECRETS: JSON.stringify({ STRIPE_KEY: arn }),
     },
     project,

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { SQSClient, SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { SqsClient, type SqsClientOptions } from "../../src/adapters/aws/sqs-client.ts";
+import { SqsClient, type SqsClientOptions } from "../../src/aws/sqs-client.ts";
 import { type Answer, type Call, type Reply, serve } from "../support/replies.ts";
 
 const keys = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret", sessionToken: "token" };

@@ -6,17 +6,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import {
-  CreateClusterCommand,
-  DescribeTasksCommand,
-  type ECSClient,
-  RegisterTaskDefinitionCommand,
-} from "@aws-sdk/client-ecs";
+import { CreateClusterCommand, type ECSClient, RegisterTaskDefinitionCommand } from "@aws-sdk/client-ecs";
 import { afterAll, beforeAll, describe } from "vitest";
-import { ecsClient } from "../../src/adapters/aws/endpoint.ts";
-import { createEcsLauncher } from "../../src/adapters/aws/task-launcher.ts";
+import { ecsClient } from "../../src/aws/endpoint.ts";
+import { createEcsLauncher } from "../../src/aws/task-launcher.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { launcherContract } from "../contract/launcher.ts";
+import { describeTask } from "./local-ecs.ts";
 import { type Emulator, installedMinistack, startMinistack } from "../emulator/ministack.ts";
 
 const program = installedMinistack(fileURLToPath(new URL("../../.belfry/emulator", import.meta.url)));
@@ -60,18 +56,7 @@ describe.skipIf(program === null)("on an emulator", () => {
     const place = { cluster: "belfry", taskDefinition: "belfry-job", container: "Job", assignPublicIp: false };
     return {
       launcher: createEcsLauncher({ client, place: { ...place, subnets: ["subnet-1"], securityGroups: ["sg-1"] } }),
-      async describe(task: string) {
-        const { tasks } = await client.send(new DescribeTasksCommand({ cluster: "belfry", tasks: [task] }));
-        const [seen] = tasks ?? [];
-        return {
-          lastStatus: seen?.lastStatus ?? "",
-          startedBy: seen?.startedBy ?? "",
-          command: seen?.overrides?.containerOverrides?.[0]?.command ?? [],
-          cpu: seen?.cpu ?? "",
-          memory: seen?.memory ?? "",
-          stoppedReason: seen?.stoppedReason ?? "",
-        };
-      },
+      describe: (task: string) => describeTask(client, task),
     };
   };
   launcherContract("ministack", open, { forgetsTokens: true, ignoresSizes: true });

@@ -1,18 +1,15 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { DescribeTasksCommand, ECSClient, RunTaskCommand } from "@aws-sdk/client-ecs";
-import { mockClient } from "aws-sdk-client-mock";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { ecsClient } from "../../src/adapters/aws/endpoint.ts";
-import { ownTask } from "../../src/adapters/aws/task-metadata.ts";
-import { createEcsLauncher, type TaskPlace } from "../../src/adapters/aws/task-launcher.ts";
-import { type EcsOptions, type LocalEcs, startEcs } from "../../src/local/tasks/ecs.ts";
-import type { TaskEvent } from "../../src/local/tasks/ecs-task.ts";
-import { launchOf, launcherContract, type TaskSeen } from "../contract/launcher.ts";
+import { describe, expect, it } from "vitest";
+import { ecsClient } from "../../src/aws/endpoint.ts";
+import { ownTask } from "../../src/aws/task-metadata.ts";
+import { createEcsLauncher, type TaskPlace } from "../../src/aws/task-launcher.ts";
+import type { EcsOptions, TaskEvent } from "../../src/local/tasks/ecs.ts";
+import { launchOf, launcherContract } from "../contract/launcher.ts";
 import { until } from "../local/until.ts";
+import { serve } from "../support/replies.ts";
+import { cluster, describeTask, openEcs } from "./local-ecs.ts";
 
 const place: TaskPlace = {
-  cluster: "belfry",
+  cluster,
   taskDefinition: "belfry-job",
   container: "Job",
   subnets: ["subnet-1"],
@@ -20,49 +17,9 @@ const place: TaskPlace = {
   assignPublicIp: true,
 };
 
-/** Waits to be stopped, and says so with its own exit code. */
-const waiting =
-  'process.on("SIGTERM", () => process.exit(0)); setInterval(() => {}, 1_000); process.stdout.write("up")';
-
-interface Opened {
-  readonly ecs: LocalEcs;
-  readonly client: ECSClient;
-  readonly launcher: ReturnType<typeof createEcsLauncher>;
-  readonly events: TaskEvent[];
-}
-
-async function open(options: Partial<EcsOptions> = {}, program = waiting): Promise<Opened> {
-  const events: TaskEvent[] = [];
-  const ecs = await startEcs({
-    start: (_, env) => spawn(process.execPath, ["-e", program], { env, stdio: ["ignore", "pipe", "ignore"] }),
-    async stop(child) {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = once(child, "exit");
-      child.kill("SIGTERM");
-      await ended;
-    },
-    onEvent: (event) => events.push(event),
-    ...options,
-  });
-  const client = ecsClient({ region: "us-east-1", sqsEndpoint: null, dynamodbEndpoint: null, ecsEndpoint: ecs.url });
-  onTestFinished(async () => {
-    client.destroy();
-    await ecs.stop();
-  });
-  return { ecs, client, launcher: createEcsLauncher({ client, place }), events };
-}
-
-async function describeTask(client: ECSClient, task: string): Promise<TaskSeen> {
-  const { tasks } = await client.send(new DescribeTasksCommand({ cluster: place.cluster, tasks: [task] }));
-  const [seen] = tasks ?? [];
-  return {
-    lastStatus: seen?.lastStatus ?? "",
-    startedBy: seen?.startedBy ?? "",
-    command: seen?.overrides?.containerOverrides?.[0]?.command ?? [],
-    cpu: seen?.cpu ?? "",
-    memory: seen?.memory ?? "",
-    stoppedReason: seen?.stoppedReason ?? "",
-  };
+async function open(options: Partial<EcsOptions> = {}, program?: string) {
+  const opened = await openEcs(options, program);
+  return { ...opened, launcher: createEcsLauncher({ client: opened.client, place }) };
 }
 
 launcherContract("the local ECS API", async () => {
@@ -101,7 +58,7 @@ describe("the local ECS API", () => {
   const lastOf = (events: readonly TaskEvent[]) =>
     until("the task to stop", () => events.find(({ detail }) => detail.lastStatus === "STOPPED") ?? null);
 
-  it("tells of every change of a task, each with a larger version", async () => {
+  it("reports every change of a task, each with a larger version", async () => {
     const { launcher, events } = await open({}, "process.exit(3)");
     await launcher.launch(launchOf());
     const last = await lastOf(events);
@@ -134,7 +91,7 @@ describe("the local ECS API", () => {
     expect((await lastOf(events)).detail).toMatchObject({ stopCode: "TaskFailedToStart", containers: [] });
   });
 
-  it("tells a task which task it is", async () => {
+  it("says to a task which task it is", async () => {
     const { ecs, launcher } = await open();
     const launched = await launcher.launch(launchOf());
     const task = launched.is === "accepted" ? launched.task : "";
@@ -180,8 +137,8 @@ describe("a launch that ECS does not take", () => {
   });
 
   it("is an error when the answer has neither a task nor a failure", async () => {
-    const client = new ECSClient({ region: "us-east-1" });
-    mockClient(client).on(RunTaskCommand).resolves({});
+    const { url } = await serve({ status: 200, body: {} });
+    const client = ecsClient({ region: "us-east-1", sqsEndpoint: null, dynamodbEndpoint: null, ecsEndpoint: url });
     await expect(createEcsLauncher({ client, place }).launch(launchOf())).rejects.toThrow(
       "neither a task nor a reason",
     );

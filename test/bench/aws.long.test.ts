@@ -52,10 +52,10 @@ test("what has not settled in time is canceled, and counted as left", { timeout:
   const { home, app } = newApp("hello");
   const system = await begin(home, app);
   const api = apiClient(system.urls.api ?? "");
-  await api.post("/lanes/default/pause", { reason: "bench" });
+  await api.call("pauseLane", { name: "default" }, { reason: "bench" });
   const load = { kind: "greet", prefix: "bench-aws-held-", rate: { perSecond: 5, seconds: 1 }, settleMsMax: 1 };
   expect(await drive(api, load)).toMatchObject({ sent: 5, settled: 0, left: 5, settledPerSecond: 0 });
-  const { jobs } = await api.jobs({ kind: "greet", state: "CANCELED" });
+  const { jobs } = await api.call("listJobs", { kind: "greet", state: "CANCELED" });
   expect(jobs.filter(({ key }) => key?.startsWith("bench-aws-held-"))).toHaveLength(5);
 });
 

@@ -1,38 +1,20 @@
 import { expect, onTestFinished, test } from "vitest";
-import { type Cost, middle } from "../../bench/cost/cost.ts";
 import { createMeter } from "../../bench/cost/meter.ts";
 import { asked } from "../../bench/cost/model.ts";
-import { costTable, scaleTable } from "../../bench/cost/report.ts";
 import { openWorld } from "../../bench/cost/world.ts";
 import { app, works } from "../../bench/cost/works.ts";
 import type { Database } from "../../bench/ground.ts";
 import { freshDatabase } from "../support/database.ts";
 
-const costOf = (walBytes: number, sqsCalls: number): Cost => ({
-  work: "job",
-  walBytes,
-  postgresUs: 1,
-  connectionMs: 1,
-  statements: 1,
-  nodeUs: 1,
-  sqsCalls,
-  logBytes: 1,
-  keptBytes: 1,
-});
-
-test("each quantity is the median of the rounds", () => {
-  const found = middle("job", [costOf(900, 0.3), costOf(100, 0.5), costOf(1_000, 0.4)]);
-  expect(found).toMatchObject({ work: "job", walBytes: 900, sqsCalls: 0.4 });
-  expect(costTable([found])).toContain("900");
-});
-
 test("the model asks of a stage what its jobs use at their peak, and keeps them for 30 days", () => {
   const found = asked({ postgresUs: 100, walBytes: 1_000, keptBytes: 500 }, 86_400_000);
   expect(found).toMatchObject({ peakPerSecond: 5_000, postgresCores: 0.5, walMbPerSecond: 5, keptGb: 1_296 });
+  // Of a core that sends 12,000 a second; and a page of the keys' index with each.
+  expect(found.schedulerCores).toBeCloseTo(0.42, 2);
+  expect(found.walRandomMbPerSecond).toBeCloseTo(34.3, 1);
   // 500 batches a second of 80 ms, and of 2,030 ms; two connections each.
   expect(found.connections).toEqual({ short: 80, long: 2_030 });
   expect(asked({ postgresUs: 1, walBytes: 1, keptBytes: 1 }, 1_000_000).usdAMonth).toBeCloseTo(16.7, 0);
-  expect(scaleTable([{ ...costOf(1_000, 0.3), work: "job, ten a batch" }])).toContain("1e9");
 });
 
 async function openDatabase(): Promise<Database> {

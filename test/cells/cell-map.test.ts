@@ -1,16 +1,15 @@
 import { describe, expect, test } from "vitest";
 import {
   type CellMap,
-  cellOfId,
   type CellRange,
-  checked,
+  checkCellMap,
   evenMap,
-  forgotten,
-  moved,
+  withoutCell,
+  withRange,
   rangeAt,
-} from "../../src/core/ports/cell-map.ts";
+} from "../../src/machine/cell-map.ts";
 
-const place = (number: number) => ({ number, stage: `s${number}`, api: "" });
+const place = (number: number) => ({ number, stage: `s${number}` });
 const cellsOf = (count: number): CellMap["cells"] =>
   Object.fromEntries(Array.from({ length: count }, (_, number) => [`c${number}`, place(number)]));
 const range = (from: string, to: string, cell: string, was?: readonly string[]): CellRange => ({
@@ -37,19 +36,20 @@ test("a hash without a range names it", () => {
   );
 });
 
-test("ids of cells begin at 10^12: below it they are of the first stage", () => {
-  const map = evenMap(cellsOf(3), "c2");
-  expect(map.first).toBe("c2");
-  expect(cellOfId(map, "999999999999")).toBe("c2");
-  expect(cellOfId(map, "1000000000000")).toBe("c0");
+test("keys of a stage that was there before are looked for in it, whatever their range", () => {
+  expect(evenMap(cellsOf(3), "c2").ranges.map(({ cell, was }) => [cell, was])).toEqual([
+    ["c0", ["c2"]],
+    ["c1", ["c2"]],
+    ["c2", undefined],
+  ]);
 });
 
 describe("a move of hashes", () => {
   const map = () => evenMap(cellsOf(4));
-  const one = () => moved(map(), range("40000010", "40000010", "c2"));
+  const one = () => withRange(map(), range("40000010", "40000010", "c2"));
 
   test("splits the range at both ends", () => {
-    expect(moved(map(), range("40000010", "4000001f", "c2"))).toEqual({
+    expect(withRange(map(), range("40000010", "4000001f", "c2"))).toEqual({
       ...map(),
       version: 2,
       ranges: [
@@ -65,7 +65,7 @@ describe("a move of hashes", () => {
 
   test("takes a range of one hash there and back", () => {
     expect(one().ranges[2]).toEqual(range("40000010", "40000010", "c2", ["c1"]));
-    const back = moved(one(), range("40000010", "40000010", "c1"));
+    const back = withRange(one(), range("40000010", "40000010", "c1"));
     expect([back.version, back.ranges[2]]).toEqual([3, range("40000010", "40000010", "c1", ["c2"])]);
   });
 
@@ -73,7 +73,17 @@ describe("a move of hashes", () => {
     ["40000000", "40000010", "is of c1, c2"],
     ["40000010", "40000011", "is of c2, c1"],
   ])("from %s to %s touches two cells and is refused", (from, to, rule) => {
-    expect(() => moved(one(), { from, to, cell: "c3" })).toThrow(rule);
+    expect(() => withRange(one(), { from, to, cell: "c3" })).toThrow(rule);
+  });
+
+  test("goes to one other cell, which is there", () => {
+    const move = (cell: string) => () => withRange(map(), { from: "00000000", to: "00000001", cell });
+    expect(move("c0")).toThrow("must be of one other cell");
+    expect(move("x")).toThrow("must be one of c0, c1");
+  });
+
+  test("takes no cell whose name is written in capitals", () => {
+    expect(() => checkCellMap({ ...map(), cells: { A: place(0), c1: place(1) } })).toThrow('cells is "A"');
   });
 
   test.each([
@@ -83,7 +93,7 @@ describe("a move of hashes", () => {
     ["00000000", "0000000F"],
     ["00000001", "00000000"],
   ])("from %s to %s is no range", (from, to) => {
-    expect(() => moved(map(), { from, to, cell: "c1" })).toThrow(
+    expect(() => withRange(map(), { from, to, cell: "c1" })).toThrow(
       `cell map: range is "${from} to ${to}"; it must be 8 hexadecimal digits each, the first not above the second`,
     );
   });
@@ -92,7 +102,7 @@ describe("a move of hashes", () => {
 test("a forgotten cell is named by no range, the others still are", () => {
   const ranges = [range("00000000", "0000000f", "c0", ["c1", "c2"]), range("00000010", "ffffffff", "c0", ["c1"])];
   const map: CellMap = { version: 7, cells: cellsOf(3), ranges };
-  expect(forgotten(map, "c1")).toEqual({
+  expect(withoutCell(map, "c1")).toEqual({
     version: 8,
     cells: map.cells,
     ranges: [range("00000000", "0000000f", "c0", ["c2"]), range("00000010", "ffffffff", "c0")],
@@ -113,16 +123,19 @@ describe("a map is checked", () => {
     ["4,096 ranges", { ranges: parts(4_096) }],
     ["a range of one hash", { ranges: parts(2) }],
     ["cells before", { ranges: [range("00000000", "ffffffff", "c0", ["c1"])] }],
-    ["a first stage", { first: "c1" }],
   ])("%s is taken", (_, more) => {
     const map = { ...good(), ...more };
-    expect(checked(map)).toBe(map);
+    expect(checkCellMap(map)).toBe(map);
   });
 
   const number = "it must be a whole number from 0 to 63 that no other cell has";
   const digits = "it must be 8 hexadecimal digits each, the first not above the second";
   test.each<[string, Partial<CellMap>, string]>([
     ["half a version", { version: 1.5 }, "version is 1.5; it must be a whole number from 1"],
+    ["a version 0", { version: 0 }, "version is 0; it must be a whole number from 1"],
+    ["no cells", { cells: {} }, "cells is 0; it must be 1 to 64"],
+    ["a number twice", { cells: { c0: place(0), c1: place(0) } }, `cells.c1.number is 0; ${number}`],
+    ["a number above 63", { cells: { c0: place(64), c1: place(0) } }, `cells.c0.number is 64; ${number}`],
     ["65 cells", { cells: cellsOf(65) }, "cells is 65; it must be 1 to 64"],
     ["half a number", { cells: { c0: place(0.5) } }, `cells.c0.number is 0.5; ${number}`],
     ["a number below 0", { cells: { c0: place(-1) } }, `cells.c0.number is -1; ${number}`],
@@ -151,6 +164,6 @@ describe("a map is checked", () => {
       'ranges[0].cell is "c9"; it must be one of c0, c1',
     ],
   ])("%s is refused with field, value and rule", (_, more, message) => {
-    expect(() => checked({ ...good(), ...more })).toThrow(new RangeError(`cell map: ${message}`));
+    expect(() => checkCellMap({ ...good(), ...more })).toThrow(new RangeError(`cell map: ${message}`));
   });
 });

@@ -1,16 +1,14 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
-import { createCellStore } from "../../src/adapters/postgres/cell-store.ts";
-import { migrate } from "../../src/adapters/postgres/migrate.ts";
-import { createSession } from "../../src/adapters/postgres/session.ts";
+import { createCellStore } from "../../src/postgres/cell-store.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { createSession } from "../../src/postgres/session.ts";
 import { createCellsClient, type OpenCell } from "../../src/cells/client.ts";
-import { cellsNow, forgetCell, initCells, moveRange } from "../../src/cells/move.ts";
-import { cellOf } from "../../src/cells/route.ts";
-import { CellsFailed } from "../../src/cells/routing.ts";
-import { defineJob, definitionOf } from "../../src/core/define/define-job.ts";
-import { createClient } from "../../src/core/delivery/enqueue.ts";
-import { cellOfId } from "../../src/core/ports/cell-map.ts";
-import { CellMapChanged } from "../../src/core/ports/ports.ts";
+import { cellsNow, changeCells, initCells } from "../../src/cells/move.ts";
+import { CellsFailed, cellOf } from "../../src/cells/routing.ts";
+import { defineJob, definitionOf } from "../../src/define/define-job.ts";
+import { createClient } from "../../src/run/enqueue.ts";
+import { CellMapChanged } from "../../src/machine/fence.ts";
 import { untilWaiting } from "../postgres/race.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -35,7 +33,7 @@ beforeEach(async () => {
     cells.set(name, { database, ...openOn(database) });
   }
   stores = new Map([...cells].map(([name, { store }]) => [name, store]));
-  await initCells(stores, Object.fromEntries(names.map((name, number) => [name, { number, stage: name, api: "" }])));
+  await initCells(stores, Object.fromEntries(names.map((name, number) => [name, { number, stage: name }])));
 });
 
 afterEach(async () => {
@@ -69,7 +67,7 @@ const keyIn = async (name: string, tries = 0): Promise<string> => {
   return map !== null && cellOf(map, `k${tries}`) === name ? `k${tries}` : await keyIn(name, tries + 1);
 };
 
-test("each job lies in the cell of its key, its id tells which, and answers come in the order of the input", async () => {
+test("each job lies in the cell of its key, its id shows which, and answers come in the order of the input", async () => {
   const client = createCellsClient(cells);
   const map = await of("a").store.map();
   const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
@@ -79,7 +77,7 @@ test("each job lies in the cell of its key, its id tells which, and answers come
   );
   for (const [index, { id, created }] of answers.entries()) {
     expect(created).toBe(true);
-    expect(cellOfId(map as NonNullable<typeof map>, id)).toBe(cellOf(map as NonNullable<typeof map>, `k${index}`));
+    expect(names[Number(BigInt(id) % 64n)]).toBe(cellOf(map as NonNullable<typeof map>, `k${index}`));
   }
   expect((await keysOf("a")).length + (await keysOf("b")).length).toBe(50);
   const again = await client.enqueue(
@@ -112,14 +110,14 @@ test("a moved key answers with the job of the old cell, and conflicts with it", 
   const map = await of("a").store.map();
   const range = map?.ranges.find(({ cell }) => cell === "a");
   const [before] = await client.enqueue(definition, [item(key)]);
-  await moveRange(stores, { from: range?.from ?? "", to: range?.to ?? "", cell: "b" });
+  await changeCells(stores, { from: range?.from ?? "", to: range?.to ?? "", cell: "b" });
   expect(await createCellsClient(cells).enqueue(definition, [item(key)])).toEqual([{ id: before?.id, created: false }]);
   // A client that still has the map of before is refused, reads the new one and gets the same answer.
   expect(await client.enqueue(definition, [item(key)])).toEqual([{ id: before?.id, created: false }]);
   await expect(client.enqueue(definition, [item(key, 2)])).rejects.toThrow("already belongs to job");
   expect(await keysOf("b")).toEqual([]);
   await of("a").database.pool.query("delete from belfry.job");
-  await forgetCell(stores, "a");
+  await changeCells(stores, { forget: "a" });
   expect(await client.enqueue(definition, [item(key)])).toMatchObject([{ created: true }]);
   expect(await keysOf("b")).toEqual([key]);
 });
@@ -133,7 +131,7 @@ test("while ranges move to and fro under concurrent clients, no key is made twic
   const done = new AbortController();
   const moving = (async () => {
     let moves = 0;
-    for (; !done.signal.aborted; moves += 1) await moveRange(stores, { ...half, cell: moves % 2 === 0 ? "b" : "a" });
+    for (; !done.signal.aborted; moves += 1) await changeCells(stores, { ...half, cell: moves % 2 === 0 ? "b" : "a" });
     return moves;
   })();
   await Promise.all(writing).finally(() => done.abort());
@@ -142,19 +140,35 @@ test("while ranges move to and fro under concurrent clients, no key is made twic
   expect(all.toSorted()).toEqual(keys.toSorted());
 }, 120_000);
 
-test("a move that another one overtook goes on from its map, and neither is lost", async () => {
-  const { store } = of("a");
-  const quarter = { from: "40000000", to: "7fffffff" };
-  const overtaken: typeof store.alone = async (work) => {
-    await moveRange(stores, { ...quarter, cell: "b" });
-    return await store.alone(work);
-  };
-  const own = new Map([...stores, ["a", { ...store, alone: overtaken }]]);
-  expect((await moveRange(own, { ...half, cell: "b" })).version).toBe(3);
-  for (const each of stores.values()) {
-    const map = await each.map();
-    expect([map?.version, new Set(map?.ranges.map(({ cell }) => cell))]).toEqual([3, new Set(["b"])]);
-  }
+const quarter = { from: "40000000", to: "7fffffff" };
+const standing = async () =>
+  await Promise.all(
+    [...stores.values()].map(async (store) => {
+      const map = await store.map();
+      return [map?.version, ...(map?.ranges ?? []).map(({ from, cell }) => `${from} ${cell}`)];
+    }),
+  );
+
+test("two moves at the same moment are both made, one after the other", async () => {
+  const moved = await Promise.all([half, quarter].map((range) => changeCells(stores, { ...range, cell: "b" })));
+  expect(moved.map(({ version }) => version).toSorted((a, b) => a - b)).toEqual([3, 5]);
+  const map = [5, "00000000 b", "40000000 b", "80000000 b"];
+  expect(await standing()).toEqual([map, map]);
+});
+
+test.each([
+  ["after it began", "a", [2, 1]],
+  ["before the cell that gets the range had the map", "b", [3, 1]],
+])("a move whose process ended %s is completed by the next change", async (_, name, versions) => {
+  const { store } = of(name);
+  const ended: typeof store.install = (map) =>
+    map.version === 3 ? Promise.reject(new Error("the process ended")) : store.install(map);
+  const own = new Map([...stores, [name, { ...store, install: ended }]]);
+  await expect(changeCells(own, { ...half, cell: "b" })).rejects.toThrow("the process ended");
+  expect((await cellsNow(stores)).map(({ version }) => version)).toEqual(versions);
+  await changeCells(stores, { ...quarter, cell: "b" });
+  const map = [5, "00000000 b", "40000000 b", "80000000 b"];
+  expect(await standing()).toEqual([map, map]);
 });
 
 test("a move waits for a write under way in the old cell, and ends later ones under the old map", async () => {
@@ -165,7 +179,7 @@ test("a move waits for a write under way in the old cell, and ends later ones un
     const [first] = await of("a").client.enqueue(definition, [item(key)], { tx: held, mapVersion: 1 });
     expect(first?.created).toBe(true);
     let isMoved = false;
-    const moving = moveRange(stores, { ...half, cell: "b" }).then(() => (isMoved = true));
+    const moving = changeCells(stores, { ...half, cell: "b" }).then(() => (isMoved = true));
     const waiting = `select from pg_locks join pg_database d on d.oid = database
       where locktype = 'advisory' and not granted and datname = current_database()`;
     await expect.poll(async () => (await of("a").database.pool.query(waiting)).rowCount).toBe(1);
@@ -208,19 +222,19 @@ test("tx needs the cell it is of, and a key of another cell is refused there", a
 });
 
 test("a move that ended halfway is brought to all cells by the next one", async () => {
-  const map = await moveRange(stores, { ...half, cell: "b" });
+  const map = await changeCells(stores, { ...half, cell: "b" });
   const ahead = { ...map, version: map.version + 1 };
   await of("b").store.install(ahead);
-  expect((await cellsNow(stores)).map(({ version }) => version)).toEqual([2, 3]);
-  expect((await moveRange(stores, { ...half, cell: "a" })).version).toBe(4);
-  expect((await cellsNow(stores)).map(({ version }) => version)).toEqual([4, 4]);
+  expect((await cellsNow(stores)).map(({ version }) => version)).toEqual([3, 4]);
+  expect((await changeCells(stores, { ...half, cell: "a" })).version).toBe(6);
+  expect((await cellsNow(stores)).map(({ version }) => version)).toEqual([6, 6]);
   await expect(initCells(stores, map.cells)).rejects.toThrow("has a cell map already");
 });
 
 test("nothing moves while a cell does not tell its map: it may have a newer one", async () => {
   const { store } = of("b");
   const silent = { ...store, map: () => Promise.reject(new Error("b is away")) };
-  await expect(moveRange(new Map([...stores, ["b", silent]]), { ...half, cell: "b" })).rejects.toThrow("b is away");
+  await expect(changeCells(new Map([...stores, ["b", silent]]), { ...half, cell: "b" })).rejects.toThrow("b is away");
   expect((await cellsNow(stores)).map(({ version }) => version)).toEqual([1, 1]);
 });
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { loadApps } from "../../src/apps.ts";
-import { readConfig } from "../../src/config.ts";
-import { asCell } from "../../src/stages.ts";
-import { topology } from "../../src/topology.ts";
+import { loadApps } from "../../src/compose/apps.ts";
+import { readConfig } from "../../src/stage/config.ts";
+import { asCell } from "../../src/stage/stages.ts";
+import { topology } from "../../src/stage/topology.ts";
 import { resources, templateOf } from "../infra/synthesize.ts";
 import { project, stages } from "../support/own-project.ts";
 

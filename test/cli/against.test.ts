@@ -1,16 +1,23 @@
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { checkAgainst } from "../../src/core/define/against.ts";
-import type { Json } from "../../src/core/job/job.ts";
-import { describe as told } from "../../src/core/define/problem.ts";
-import { defineApp, defineDataGraph, defineGraph, defineJob, type Job } from "../../src/core/index.ts";
-import { definitionOf } from "../../src/core/define/define-job.ts";
-import { isGraph, planRun } from "../../src/core/work/run-graph.ts";
+import { checkAgainst } from "../../src/define/against.ts";
+import type { Json } from "../../src/machine/job.ts";
+import { describe as line } from "../../src/define/problem.ts";
+import { defineApp, defineDataGraph, defineGraph, defineJob, type Job } from "../../src/compose/index.ts";
+import { lasting, migrationFiles, ownFolder } from "../../src/postgres/migration-files.ts";
+import { definitionOf } from "../../src/define/define-job.ts";
+import { isGraph, planRun } from "../../src/run/run-graph.ts";
 import { listenOnLoopback } from "../../src/local/services/server.ts";
+import { freshFolder } from "../local/folder.ts";
 import { belfry, serveApi, signIn } from "./harness.ts";
 import { stackWithApi } from "./stack-with-api.ts";
 
+const laterFiles = migrationFiles(ownFolder)
+  .slice(1)
+  .map(({ name }) => name);
 const mail = (payload: z.ZodType<{ to: string }, { to: string }>) => defineJob({ id: "mail", payload, run: () => {} });
 const graph = (version: number, { more = false } = {}) =>
   defineGraph({
@@ -31,7 +38,7 @@ async function startedBy(job: Job<never>, input: Json = null) {
 }
 const waits = (payload: unknown) => ({ jobs: [{ id: "7", kind: "mail", payload }], runs: [] });
 const against = async (jobs: Parameters<typeof defineApp>[0]["jobs"], waiting: Parameters<typeof checkAgainst>[2]) =>
-  (await checkAgainst([defineApp({ name: "a", ...(jobs === undefined ? {} : { jobs }) })], "prod", waiting)).map(told);
+  (await checkAgainst([defineApp({ name: "a", ...(jobs === undefined ? {} : { jobs }) })], "prod", waiting)).map(line);
 
 test("nothing is said of what these definitions can run", async () => {
   expect(await against([mail(z.object({ to: z.string() }))], waits({ to: "ada" }))).toEqual([]);
@@ -149,11 +156,29 @@ test("check --against reads what waits through the API, and refuses by name", as
   const known = await belfry(["check", "--against", "prod", "--json"], { env: { BELFRY_URL: url } });
   expect(known.code).toBe(0);
   expect(known.json).toMatchObject({ against: { stage: "prod", jobs: 0, runs: 0, isMore: false, problems: [] } });
+  // Its API answers that the tables are at version 1.
+  expect(known.json).toMatchObject({ against: { lasting: [{ of: "belfry", files: laterFiles }] } });
+  const said = await belfry(["check", "--against", "prod"], { env: { BELFRY_URL: url } });
+  expect(said.out)
+    .toContain(`this release cannot be taken back: the one before it does not start behind these migrations
+  belfry: ${laterFiles.join(", ")}`);
   await at.belfry("jobs", "enqueue", "ping");
   const { code, out } = await belfry(["check", "--against", "prod"], { env: { BELFRY_URL: url } });
   expect(code).toBe(1);
   expect(out).toContain("what waits in prod: 1 problem");
   expect(out).toContain('kinds.ping "ping" is not defined here, and job 1 of it waits');
+});
+
+test("files that only expand the tables are no reason against going back, nor are those that the stage has", () => {
+  const folder = freshFolder();
+  for (const name of ["0001_a.sql", "0002_expand_b.sql", "0003_drop_c.sql"])
+    writeFileSync(join(folder, name), "select 1");
+  expect([0, 1, 2, 3].map((version) => lasting(folder, version))).toEqual([
+    ["0001_a.sql", "0003_drop_c.sql"],
+    ["0003_drop_c.sql"],
+    ["0003_drop_c.sql"],
+    [],
+  ]);
 });
 
 test("--stage finds the URL in the stack's outputs and signs every request for it", async () => {
@@ -206,7 +231,7 @@ test("a stage that is not deployed yet has nothing that waits, and one that does
     onTestFinished(() => void server.close());
     return `http://127.0.0.1:${port}`;
   };
-  const missing = await answering(400, "<Message>Stack with id belfry-prod does not exist</Message>");
+  const missing = await answering(200, "<DescribeStacksResult><Stacks/></DescribeStacksResult>");
   const there = { AWS_REGION: "eu-west-1", AWS_ENDPOINT_URL: missing };
   expect(await belfry(["check", "--against", "prod"], { env: there })).toMatchObject({
     code: 0,

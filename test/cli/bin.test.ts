@@ -8,7 +8,7 @@ const bin = fileURLToPath(new URL("../../bin/belfry.mjs", import.meta.url));
 test("the installed command is executable and runs from any folder of the project", () => {
   expect(() => accessSync(bin, constants.X_OK)).not.toThrow();
   const out = execFileSync(process.execPath, [bin, "check", "--stage", "prod", "--json"], {
-    cwd: fileURLToPath(new URL("../../src/core", import.meta.url)),
+    cwd: fileURLToPath(new URL("../../src/machine", import.meta.url)),
     encoding: "utf8",
   });
   expect(JSON.parse(out)).toMatchObject({ ok: true, stages: [{ stage: "prod" }] });

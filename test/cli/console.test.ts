@@ -58,7 +58,7 @@ test("console hands a redirect on: its signature holds for one address only", as
   expect([answer.status, answer.headers.get("location")]).toEqual([302, "/console/"]);
 });
 
-test("console finds a stage by the outputs of its stack, and ends with 0 when it is told to", async () => {
+test("console finds a stage by the outputs of its stack, and ends with 0 on a signal", async () => {
   const api = await receiver(() => ({ status: 200, body: "{}" }));
   const target = `${api.url}/lambda-url/`;
   const body = stackWithApi("jobs-of-team-a", "prod", target);

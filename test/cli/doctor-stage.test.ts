@@ -1,44 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { listenOnLoopback } from "../../src/local/services/server.ts";
+import { account, type Answers, recorders, settings, zonesOffering } from "./account.ts";
 import { belfry, signIn } from "./harness.ts";
-
-/** What AWS answers, by the action that a call names. A test changes what it is about. */
-const ready = {
-  GetCallerIdentity: "<Account>123456789012</Account>",
-  "AmazonSSM.GetParameter": JSON.stringify({ Parameter: { Value: "30" } }),
-  DescribeStacks: null as string | null,
-  GetRole: "<Role/>",
-  "account-settings": settings(1_000, 900),
-  DescribeVpcs: "<vpcId>vpc-1a</vpcId>",
-  DescribeAddresses: "",
-  GetServiceQuota: null as string | null,
-  DescribeSecret: null as string | null,
-  DescribeDBEngineVersions: "<EngineVersion>17.10</EngineVersion>",
-};
-type Answers = typeof ready;
-
-function settings(ConcurrentExecutions: number, UnreservedConcurrentExecutions: number): string {
-  return JSON.stringify({ AccountLimit: { ConcurrentExecutions, UnreservedConcurrentExecutions } });
-}
-
-async function account(over: Partial<Answers> = {}): Promise<string> {
-  const answers: Readonly<Record<string, string | null>> = { ...ready, ...over };
-  const server = createServer((request, response) => {
-    void request.toArray().then((parts) => {
-      const asked = `${request.url} ${String(request.headers["x-amz-target"])} ${Buffer.concat(parts).toString()}`;
-      const action = Object.keys(answers).find((name) => new RegExp(`\\b${name}\\b`).test(asked)) ?? "";
-      const text = answers[action] ?? "<Message>Stack does not exist</Message>";
-      response.writeHead(answers[action] === null || action === "" ? 400 : 200).end(text);
-    });
-  });
-  const port = await listenOnLoopback(server, 0, "an account");
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${port}`;
-}
 
 async function look(stage: string, over: Partial<Answers> = {}) {
   signIn();
@@ -51,8 +16,8 @@ async function look(stage: string, over: Partial<Answers> = {}) {
 test("an account that is ready says how the first deployment of a stage is made", async () => {
   const { findings } = await look("small");
   expect(findings.filter(({ ok }) => !ok)).toEqual([]);
-  const told = Object.fromEntries(findings.map(({ name, detail }) => [name, detail]));
-  expect(told).toMatchObject({
+  const details = Object.fromEntries(findings.map(({ name, detail }) => [name, detail]));
+  expect(details).toMatchObject({
     account: "123456789012, eu-west-1",
     bootstrap: "version 30",
     stack: "belfry-small is not there: npx cdk deploy belfry-small --no-rollback",
@@ -87,6 +52,24 @@ const wrong: readonly (readonly [stage: string, over: Partial<Answers>, name: st
     "Postgres",
     /postgres 17 is not offered/,
   ],
+  [
+    "small",
+    { DescribeOrderableDBInstanceOptions: zonesOffering("eu-west-1a", "eu-west-1c") },
+    "zones",
+    /^eu-west-1b of eu-west-1a, eu-west-1b do not offer db.t4g.small, eu-west-1a, eu-west-1c do$/,
+  ],
+  [
+    "small",
+    { DescribeVpcBlockPublicAccessOptions: "<internetGatewayBlockMode>block-ingress</internetGatewayBlockMode>" },
+    "VPC Block Public Access",
+    /is block-ingress: tasks with public addresses do not reach AWS's services/,
+  ],
+  [
+    "prod",
+    { DescribeVpcBlockPublicAccessOptions: "<internetGatewayBlockMode>block-bidirectional</internetGatewayBlockMode>" },
+    "VPC Block Public Access",
+    /is block-bidirectional: nothing reaches/,
+  ],
 ];
 
 test.each(wrong)("what would fail late in %s is found early: %j", async (stage, over, name, says) => {
@@ -109,14 +92,14 @@ test("an account that was allowed more has room, and a stack that is there needs
   expect(await vpcs({ DescribeStacks: "<StackStatus>UPDATE_COMPLETE</StackStatus>" })).toEqual([]);
 });
 
-test("a secret that a lane names and nobody wrote is found before its worker fails to start", async () => {
+test("a secret that a lane names and that was never written is found before its worker fails to start", async () => {
   const folder = mkdtempSync(join(tmpdir(), "belfry-doctor-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const own = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
   writeFileSync(
     join(folder, "jobs.mjs"),
-    `import { defineApp } from ${own("../../src/core/define/define-app.ts")};
-     import { defineJob } from ${own("../../src/core/define/define-job.ts")};
+    `import { defineApp } from ${own("../../src/define/define-app.ts")};
+     import { defineJob } from ${own("../../src/define/define-job.ts")};
      export default defineApp({ name: "shop", jobs: [defineJob({ id: "pay", secrets: ["KEY"], run: () => {} })] });`,
   );
   writeFileSync(
@@ -137,11 +120,40 @@ test("a secret that a lane names and nobody wrote is found before its worker fai
   expect(await look({})).toEqual(["true secret /live/key", `false ${old}`]);
 });
 
-test("a stage that runs and must last is told to be protected, one that may go is not", async () => {
-  const there = { DescribeStacks: "<StackStatus>UPDATE_COMPLETE</StackStatus>" };
-  const stack = async (stage: string) =>
-    (await look(stage, there)).findings.find(({ name }) => name === "stack")?.detail;
+test("AWS Config that records each network interface is a warning with its sum, and fails nothing", async () => {
+  const all = { recordingGroup: { allSupported: true } };
+  const interfaces = ["AWS::EC2::NetworkInterface"];
+  const without = { allSupported: false, recordingStrategy: { useOnly: "EXCLUSION_BY_RESOURCE_TYPES" } };
+  const seen = async (recorder: object, over: Partial<Answers> = {}, stage = "dev") => {
+    const { findings } = await look(stage, { DescribeConfigurationRecorders: recorders(recorder), ...over });
+    expect(findings.filter(({ ok }) => !ok)).toEqual([]);
+    const found = findings.find(({ name }) => name === "AWS Config");
+    return found?.fix === undefined ? "" : found.detail;
+  };
+  const sum = "records each network interface: 52560 scheduler tasks add at least 315 USD a month";
+  expect(await seen(all)).toBe(sum);
+  expect(await seen({ recordingGroup: { ...without, exclusionByResourceTypes: { resourceTypes: [] } } })).toBe(sum);
+  expect(await seen(all, {}, "small")).toContain("4380 scheduler tasks add at least 26 USD");
+  expect(await seen(all, {}, "prod")).toBe("");
+  const daily = { recordingModeOverrides: [{ resourceTypes: interfaces, recordingFrequency: "DAILY" }] };
+  const silent: readonly (readonly [object, Partial<Answers>])[] = [
+    [{ ...all, recordingMode: { recordingFrequency: "DAILY" } }, {}],
+    [{ ...all, recordingMode: { recordingFrequency: "CONTINUOUS", ...daily } }, {}],
+    [{ recordingGroup: { ...without, exclusionByResourceTypes: { resourceTypes: interfaces } } }, {}],
+    [{ recordingGroup: { resourceTypes: ["AWS::S3::Bucket"] } }, {}],
+    [all, { DescribeConfigurationRecorderStatus: "{}" }],
+  ];
+  for (const [recorder, over] of silent) expect(await seen(recorder, over)).toBe("");
+});
+
+test("a stage that runs and must last is reported as unprotected, one that may go is not", async () => {
+  const stack = async (stage: string, more = "") => {
+    const there = { DescribeStacks: `<StackStatus>UPDATE_COMPLETE</StackStatus>${more}` };
+    return (await look(stage, there)).findings.find(({ name }) => name === "stack")?.detail;
+  };
   expect(await stack("prod")).toMatch(/UPDATE_COMPLETE; not protected yet: set terminationProtection/);
+  const done = "<EnableTerminationProtection>true</EnableTerminationProtection>";
+  expect(await stack("prod", done)).toBe("belfry-prod is UPDATE_COMPLETE");
   expect(await stack("dev")).toBe("belfry-dev is UPDATE_COMPLETE");
 });
 

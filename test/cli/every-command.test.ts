@@ -1,7 +1,7 @@
-import { schedulerLock } from "../../src/core/scheduler/pass.ts";
+import { schedulerLock } from "../../src/schedule/pass.ts";
 import { expect, onTestFinished, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { exits, exitsText } from "../../src/cli/exits.ts";
+import { exits, exitsText } from "../../src/cli/exit.ts";
 import { blankDatabase } from "../support/database.ts";
 import { belfry, emptyFolder, serveApi, shapeOf } from "./harness.ts";
 import { given, leaves, planted } from "./planted.ts";
@@ -30,14 +30,14 @@ test("no command is left out here, nor in the table of exit codes", () => {
 });
 
 test("the JSON of every command keeps its shape, and its text steers no terminal", async () => {
-  const { run, call, operations } = await planted();
-  const { stream } = operations;
+  const { run, call, insight } = await planted();
+  const { run: runQuery } = insight;
   let looks = 0;
   // Something must happen between the first look of `events` and its second.
-  operations.stream = async (...asked) => {
-    looks += 1;
-    if (looks === 2) await call("POST", "/jobs", { kind: "ping" });
-    return stream(...asked);
+  insight.run = async (query, params) => {
+    if (query.name === "stream-end") looks += 1;
+    if (query.name === "stream-end" && looks === 2) await call("POST", "/jobs", { kind: "ping" });
+    return await runQuery(query, params);
   };
   for (const leaf of Object.keys(given)) {
     const { code, json, err } = await run(leaf, "--json");
@@ -84,14 +84,14 @@ test.each(leaves)("%s --help says what it does, shows an example and ends with i
   expect(out.endsWith(`${exitsText(exits[leaf])}\n`)).toBe(true);
 });
 
-test("what is given an id that nobody has is 3, and 2 for one that no URL can carry", async () => {
+test("what is given an unknown id is 3, and 2 for one that no URL can carry", async () => {
   const { belfry: at } = await serveApi();
   for (const leaf of Object.keys(given).filter(
     (each) => /\b(JOB|ENDED|RUN|nightly|ping-often)\b/.test(given[each] ?? "") && !/create|pause/.test(each),
   )) {
     const rest = (given[leaf] ?? "").split(" ").slice(1);
-    const nobody = leaf.startsWith("schedules") ? "nobody" : "999999";
-    expect({ leaf, code: (await at(...leaf.split(" "), nobody, ...rest)).code }).toEqual({ leaf, code: 3 });
+    const unknown = leaf.startsWith("schedules") ? "none" : "999999";
+    expect({ leaf, code: (await at(...leaf.split(" "), unknown, ...rest)).code }).toEqual({ leaf, code: 3 });
     for (const id of ["", ".", ".."])
       expect({ leaf, id, code: (await at(...leaf.split(" "), id, ...rest)).code }).toEqual({ leaf, id, code: 2 });
   }

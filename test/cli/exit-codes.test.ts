@@ -5,14 +5,13 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import type { ExitCode } from "../../src/cli/exit.ts";
-import { exits } from "../../src/cli/exits.ts";
-import type { JobId } from "../../src/core/job/job.ts";
+import { type ExitCode, exits } from "../../src/cli/exit.ts";
+import type { JobId } from "../../src/machine/job.ts";
 import { receiver } from "../publish/sink.ts";
 import { belfry, emptyFolder, serveApi, signIn } from "./harness.ts";
 import { given, planted } from "./planted.ts";
 
-/** Where nobody listens. */
+/** Where no server listens. */
 const nowhere = "http://127.0.0.1:9";
 const local: Readonly<Record<string, string>> = {
   doctor: "--local",
@@ -71,14 +70,14 @@ async function silentDatabase(onConnection: (socket: Socket) => void): Promise<s
   return `postgresql://belfry@127.0.0.1:${(server.address() as AddressInfo).port}/belfry`;
 }
 
-test("1: nobody answers, or the machine does not let it", async () => {
+test("1: no server answers, or the machine does not let it", async () => {
   signIn();
   const folder = emptyFolder();
   writeFileSync(join(folder, "file"), "");
   const taken = new URL((await receiver(() => null)).url).port;
   const database = "postgresql://belfry@127.0.0.1:9/belfry";
   const cells = join(folder, "cells.json");
-  writeFileSync(cells, JSON.stringify({ a: { number: 0, stage: "a", api: nowhere, databaseUrl: database } }));
+  writeFileSync(cells, JSON.stringify({ a: { number: 0, stage: "a", databaseUrl: database } }));
   const env = { AWS_REGION: "eu-west-1", DATABASE_URL: database, BELFRY_CELLS: cells };
   const codes = await ended(1, async (leaf) => {
     if (leaf === "dev") return await devCode("--port", taken);
@@ -117,7 +116,7 @@ test("3: a stage that is not deployed", async () => {
       ? belfry(line(leaf), { env: { ...env, AWS_ENDPOINT_URL_CLOUDFORMATION: busy.url } })
       : belfry([...line(leaf), "--stage", "prod"], { env }));
     expect(err).toMatch(
-      /the API of stage "prod" was not found in eu-west-1: (Stack with id|Rate exceeded for) belfry-prod/,
+      /the API of stage "prod" was not found in eu-west-1: (no stack has an output with its address|Rate exceeded for belfry-prod)/,
     );
     return code;
   });
@@ -179,14 +178,14 @@ test("6: what could be done in part only", async () => {
     "jobs retry": "jobs retry 999999 ENDED",
     "jobs run-now": "jobs run-now 999999 NEW",
     "jobs cancel": "jobs cancel 999999 NEW",
-    "schedules pause": "schedules pause nobody nightly --yes",
-    "schedules resume": "schedules resume nobody nightly --yes",
-    "schedules delete": "schedules delete nobody nightly --yes",
+    "schedules pause": "schedules pause missing nightly --yes",
+    "schedules resume": "schedules resume missing nightly --yes",
+    "schedules delete": "schedules delete missing nightly --yes",
     "schedules backfill": `${line("schedules backfill").join(" ").replace(" --dry-run", "")} --url ${unpaid.url}`,
     "dead-letters redrive": "dead-letters redrive --kind ping --yes",
   };
   const codes = await ended(6, async (leaf) => {
-    // Somebody else is faster with one of them.
+    // Another caller is faster with one of them.
     if (leaf === "dead-letters redrive") {
       store.retry = async (ids) => {
         const retried = await retry(ids);

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { serve } from "@hono/node-server";
 import type { AddressInfo } from "node:net";
 import { onTestFinished, vi } from "vitest";
-import { exits } from "../../src/cli/exits.ts";
+import { exits } from "../../src/cli/exit.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
 import { openApi } from "../api/harness.ts";
 
@@ -39,7 +39,7 @@ interface Settings {
   readonly env?: NodeJS.ProcessEnv;
   readonly folder?: string;
   readonly interrupted?: AbortSignal;
-  /** Told what was written to stdout so far. */
+  /** Called with what was written to stdout so far. */
   readonly onOut?: (out: string) => void;
 }
 
@@ -96,7 +96,7 @@ export function shapeOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shapeOf(each)]));
 }
 
-/** Credentials that sign; nobody checks them. */
+/** Credentials that sign; no server checks them. */
 export function signIn(): void {
   vi.stubEnv("AWS_PROFILE", undefined);
   for (const [name, value] of Object.entries({ AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: "secret" })) {

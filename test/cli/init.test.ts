@@ -46,20 +46,20 @@ test("a new project has the flags that the CDK recommends, and keeps what it is 
 
 test("what only the CDK app can give a deployed stage is a note of check, and a problem of a local stage", async () => {
   const folder = emptyFolder();
-  const core = new URL("../../src/core/", import.meta.url).href;
+  const source = new URL("../../src/", import.meta.url).href;
   writeFileSync(
     join(folder, "jobs.ts"),
-    `import { defineApp } from "${core}define/define-app.ts";
-import { defineJob } from "${core}define/define-job.ts";
+    `import { defineApp } from "${source}define/define-app.ts";
+import { defineJob } from "${source}define/define-job.ts";
 export default defineApp({ name: "rates", jobs: [defineJob({ id: "rate", environment: ["RATES_URL"], run: () => {} })] });`,
   );
   writeFileSync(
     join(folder, "belfry.config.ts"),
     'export default { apps: { jobs: "./jobs.ts" }, stages: { dev: { deployed: false }, prod: { operators: ["*"] } } };',
   );
-  const told = await belfry(["check", "--stage", "prod"], { folder, env: { BELFRY_PROJECT: "" } });
-  expect(told).toMatchObject({ code: 0 });
-  expect(told.out).toContain('or lane("default").addEnvironment("RATES_URL", ...) in the CDK app');
+  const answer = await belfry(["check", "--stage", "prod"], { folder, env: { BELFRY_PROJECT: "" } });
+  expect(answer).toMatchObject({ code: 0 });
+  expect(answer.out).toContain('or lane("default").addEnvironment("RATES_URL", ...) in the CDK app');
   const local = await belfry(["check", "--stage", "dev"], { folder, env: { BELFRY_PROJECT: "" } });
   expect(local).toMatchObject({ code: 1 });
   expect(local.out).toContain("locally, put RATES_URL into .env");
@@ -67,10 +67,10 @@ export default defineApp({ name: "rates", jobs: [defineJob({ id: "rate", environ
 
 test("a deployed stage that does not say who may change things is refused by check, and whatever is bundled for a deployment", async () => {
   const folder = emptyFolder();
-  const core = new URL("../../src/core/", import.meta.url).href;
+  const source = new URL("../../src/", import.meta.url).href;
   writeFileSync(
     join(folder, "jobs.ts"),
-    `import { defineApp } from "${core}define/define-app.ts";\nexport default defineApp({ name: "rates", jobs: [] });`,
+    `import { defineApp } from "${source}define/define-app.ts";\nexport default defineApp({ name: "rates", jobs: [] });`,
   );
   const config = (stages: object): void =>
     writeFileSync(
@@ -79,10 +79,10 @@ test("a deployed stage that does not say who may change things is refused by che
     );
   config({ dev: { deployed: false }, prod: {} });
   const env = { BELFRY_PROJECT: "" };
-  const told = await belfry(["check"], { folder, env });
-  expect(told.code).toBe(1);
-  expect(told.out).toContain("dev: ok");
-  expect(told.out).toContain(
+  const answer = await belfry(["check"], { folder, env });
+  expect(answer.code).toBe(1);
+  expect(answer.out).toContain("dev: ok");
+  expect(answer.out).toContain(
     'stage "prod": operators (missing) must say who may change things through the API of a deployed stage; name roles, ["arn:',
   );
   for (const stage of ["prod", "dev"]) {
@@ -95,18 +95,18 @@ test("a deployed stage that does not say who may change things is refused by che
 });
 
 test("without a project in reach, check says how to get one", async () => {
-  const told = await belfry(["check"], { folder: emptyFolder(), env: { BELFRY_PROJECT: "" } });
-  expect(told).toMatchObject({ code: 2 });
-  expect(told.err).toContain("npx create-belfry");
+  const answer = await belfry(["check"], { folder: emptyFolder(), env: { BELFRY_PROJECT: "" } });
+  expect(answer).toMatchObject({ code: 2 });
+  expect(answer.err).toContain("npx create-belfry");
 });
 
-test("what a file of the project throws, and a package that it misses, is told by the file and once", async () => {
+test("what a file of the project throws, and a package that it misses, is reported by its file and once", async () => {
   const folder = emptyFolder();
   writeFileSync(
     join(folder, "belfry.config.ts"),
     'export default { apps: { jobs: "./jobs.ts" }, stages: { dev: {} } };',
   );
-  const told = async (text: string): Promise<string> => {
+  const answer = async (text: string): Promise<string> => {
     const name = `jobs-${text.length}.ts`;
     writeFileSync(join(folder, name), text);
     writeFileSync(
@@ -120,21 +120,21 @@ test("what a file of the project throws, and a package that it misses, is told b
     });
     return (stdout + stderr).trim();
   };
-  expect(await told('import "left-pad";')).toBe(
+  expect(await answer('import "left-pad";')).toBe(
     'error: jobs-18.ts  package "left-pad" is not installed: npm install left-pad',
   );
-  expect(await told('\nthrow new Error("no key");')).toBe("error: jobs-27.ts:2  Error: no key");
-  expect(await told("export {};")).toBe(
+  expect(await answer('\nthrow new Error("no key");')).toBe("error: jobs-27.ts:2  Error: no key");
+  expect(await answer("export {};")).toBe(
     "error: 1 problem in the definitions and their settings:\n" +
       "  - belfry.config.ts: apps.jobs jobs-10.ts must export an app, or an array of apps, as its default; export default defineApp(...)",
   );
   const app = `{ is: "app", format: 1, name: "a", jobs: [], schedules: [], lanes: {}, routes: null, migrations`;
-  expect(await told(`export default ${app}: new URL("./none/", import.meta.url) };`)).toContain(
+  expect(await answer(`export default ${app}: new URL("./none/", import.meta.url) };`)).toContain(
     `- app "a": migrations ${folder}/none/ is no folder that can be read (ENOENT); correct the URL`,
   );
   mkdirSync(join(folder, "sql"));
   writeFileSync(join(folder, "sql/0002_late.sql"), "select 1;");
-  expect(await told(`export default ${app}: new URL("./sql/", import.meta.url) };`)).toContain(
+  expect(await answer(`export default ${app}: new URL("./sql/", import.meta.url) };`)).toContain(
     "migration 1 is missing",
   );
 });

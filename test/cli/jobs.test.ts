@@ -4,8 +4,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { JobId } from "../../src/core/job/job.ts";
-import type { Settlement } from "../../src/core/ports/ports.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import type { Settlement } from "../../src/machine/store.ts";
 import { aRun } from "../contract/store/run-fixture.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { belfry as bare, emptyFolder, serveApi } from "./harness.ts";
@@ -192,9 +192,9 @@ test("the CSV keeps what a spreadsheet would run, quote or break inside its cell
 test("the retry of a large run, and of a job that takes much of its run along, is followed to its end", async () => {
   const { belfry, store, pool } = await serveApi();
   const { runId } = await store.startRun(aRun({ kind: "ping", tasks: [] }));
-  const ended = `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
+  const ended = `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
       lease_ms, retention_ms, trace, created_at, run_id, finished_at, end_counted, error_code)
-    select 'ping', 'null', '\\x00', 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', belfry.now(), $1, belfry.now(), true, 'E'
+    select 'ping', 'null', 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', belfry.now(), $1, belfry.now(), true, 'E'
     from generate_series(1, 1100) returning id`;
   const { rows } = await pool.query<{ id: string }>(ended, [runId]);
   await pool.query("update belfry.run set total = 2200, done = 2200, failed = 1100, skipped = 1100 where id = $1", [

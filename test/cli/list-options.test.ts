@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { searchFields } from "../../src/api/routes/jobs.ts";
 import { belfry, serveApi } from "./harness.ts";
 
 async function planted(count: number, delay = "1h") {
@@ -16,6 +17,33 @@ test("--all follows every page, in a table and in JSON, and says of no further o
   expect((await run("jobs", "list", "--all")).out.trim().split("\n")).toHaveLength(502);
   const page = await run("jobs", "list", "--limit", "10");
   expect(page.err).toMatch(/more: --cursor \d+, or --all/);
+});
+
+test("jobs list and a redrive take every field of the search", async () => {
+  const { belfry: run } = await serveApi();
+  const fields = Object.keys(searchFields);
+  const optionOf = (field: string): string =>
+    `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} <`;
+  const missing = async (fields: readonly string[], ...args: string[]) => {
+    const { out } = await run(...args, "--help");
+    return fields.filter((field) => !out.includes(`  ${optionOf(field)}`));
+  };
+  expect(await missing(fields, "jobs", "list")).toEqual([]);
+  // All are FAILED, and the groups have an option of their own.
+  expect(await missing(fields, "dead-letters", "redrive")).toEqual(["state", "fingerprint"]);
+});
+
+test("--payload compares members of the payload, and names what is none", async () => {
+  const { call, belfry: run } = await serveApi();
+  for (const name of ["Ada", "Bo"]) await call("POST", "/jobs", { kind: "greet", payload: { name }, delay: "1h" });
+  const found = await run("jobs", "list", "--payload", "name=Ada", "--json");
+  expect(found.json.jobs).toMatchObject([{ payload: { name: "Ada" } }]);
+  const dry = await run("dead-letters", "redrive", "--payload", "name=Ada", "--dry-run", "--json");
+  expect(dry.json).toMatchObject({ matched: { count: 0 } });
+  expect(await run("jobs", "list", "--payload", "name")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('"name"'),
+  });
 });
 
 test("--since keeps what was due no longer ago, and names a duration that it cannot read", async () => {

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { output } from "../../src/cli/output.ts";
 import { program } from "../../src/cli/program.ts";
-import { isGraph, planRun } from "../../src/core/work/run-graph.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineGraph } from "../../src/core/define/define-graph.ts";
-import { definitionOf } from "../../src/core/define/define-job.ts";
-import { registry } from "../../src/core/define/definition.ts";
+import { isGraph, planRun } from "../../src/run/run-graph.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineGraph } from "../../src/define/define-graph.ts";
+import { definitionOf } from "../../src/define/define-job.ts";
+import { registry } from "../../src/define/definition.ts";
 import { app, ping } from "../api/harness.ts";
 import { serveApi } from "./harness.ts";
 
@@ -73,9 +73,9 @@ export async function planted(options: Parameters<typeof serveApi>[0] = {}) {
   const served = await serveApi(options, [app, graphs]);
   const { pool, store } = served;
   await pool.query(
-    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
+    `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
        lease_ms, retention_ms, trace, finished_at, created_at, error_code, error_message)
-     select 'ping', 'null', '\\x00', 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', belfry.now(),
+     select 'ping', 'null', 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', belfry.now(),
        belfry.now(), 'BROKEN', e'no\\033[31m' from generate_series(1, 2)`,
   );
   const { rows } = await pool.query<{ id: string }>("select id from belfry.job limit 1");

@@ -2,8 +2,7 @@ import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { isOtherUser, peerUser } from "../../src/cli/peer-user.ts";
-import { type Forwarded, startProxy } from "../../src/cli/signed-proxy.ts";
+import { isOtherUser, peerUser, type Forwarded, startProxy } from "../../src/cli/signed-proxy.ts";
 
 type Options = Parameters<typeof startProxy>[1];
 

@@ -41,21 +41,21 @@ function refused(
 const commands = [["check"], ["migrate"]];
 
 test.each([...commands, ["bundle", "--stage", "dev", "--out", "bundle"]])(
-  "%s tells a module that V8 cannot compile in one line with its place",
+  "%s reports a module that V8 cannot compile in one line with its place",
   (...command) => {
     const line = "error: jobs/twice.ts:3  SyntaxError: Identifier 'twice' has already been declared\n";
     expect(refused({ "jobs/twice.ts": twice }, command)).toEqual([1, line]);
   },
 );
 
-test.each(commands)("%s tells an import that is not exported in one line with its place", (...command) => {
+test.each(commands)("%s reports an import that is not exported in one line with its place", (...command) => {
   const line =
     "error: jobs/index.ts:2  SyntaxError: The requested module './twice.ts' does not provide an export named 'twice'\n";
   expect(refused({ "jobs/twice.ts": "export const thrice = 3;\n" }, command)).toEqual([1, line]);
 });
 
 test.each([...commands, ["dev"]])(
-  "%s tells a config that cannot be compiled in one line with its place",
+  "%s reports a config that cannot be compiled in one line with its place",
   (...command) => {
     const [first = ""] = config.split("\n", 1);
     const line = "error: belfry.config.ts:2  SyntaxError: Identifier 'defineConfig' has already been declared\n";

@@ -51,7 +51,7 @@ test("check reads the definitions of every stage without a running system", asyn
   expect(code).toBe(0);
 });
 
-test("check tells every wrong setting of the environment at once, and does not miss what is not set", async () => {
+test("check reports every wrong setting of the environment at once, and does not miss what is not set", async () => {
   const env = { BELFRY_LOG_LEVEL: "loud", BELFRY_POOL_SIZE: "0", DATABASE_URL: "mysql://u:secret@h/d" };
   const { code, out } = await belfry(["check", "--stage", "prod"], { env });
   expect(code).toBe(1);

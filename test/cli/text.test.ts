@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
-import { output } from "../../src/cli/output.ts";
-import { widthOf } from "../../src/cli/fitted.ts";
+import { output, widthOf } from "../../src/cli/output.ts";
 import { jobText } from "../../src/cli/text.ts";
 import { detailOf } from "../console/scene.ts";
 

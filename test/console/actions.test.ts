@@ -8,55 +8,61 @@ interface Action {
   /** The button that answers the question before it; null for what asks none. */
   readonly confirm: string | null;
   readonly post: string;
-  readonly told: string;
+  readonly shown: string;
 }
 
 const actions: readonly Action[] = [
-  { path: "/jobs/1", button: "Retry", confirm: null, post: "POST /jobs/1/retry", told: "send-open-mail 1: retried" },
-  { path: "/jobs/2", button: "Cancel", confirm: "Cancel the job", post: "POST /jobs/2/cancel", told: "2: canceled" },
-  { path: "/jobs/3", button: "Run now", confirm: null, post: "POST /jobs/3/run-now", told: "3: made due" },
+  { path: "/jobs/1", button: "Retry", confirm: null, post: "POST /jobs/1/retry", shown: "send-open-mail 1: retried" },
+  { path: "/jobs/2", button: "Cancel", confirm: "Cancel the job", post: "POST /jobs/2/cancel", shown: "2: canceled" },
+  { path: "/jobs/3", button: "Run now", confirm: null, post: "POST /jobs/3/run-now", shown: "3: made due" },
   {
     path: "/schedules/nightly-export",
     button: "Pause",
     confirm: "Pause the schedule",
     post: "POST /schedules/nightly-export/pause",
-    told: "nightly-export is paused",
+    shown: "nightly-export is paused",
   },
   {
     path: "/schedules/nightly-export",
     button: "Run now",
     confirm: null,
     post: "POST /schedules/nightly-export/trigger",
-    told: "nightly-export",
+    shown: "nightly-export",
   },
-  { path: "/runs/7", button: "Retry from failed", confirm: null, post: "POST /runs/7/retry", told: "1 job of run 7" },
-  { path: "/runs/7", button: "Run again", confirm: "Run again", post: "POST /runs/7/rerun", told: "Run 8 was started" },
+  { path: "/runs/7", button: "Retry from failed", confirm: null, post: "POST /runs/7/retry", shown: "1 job of run 7" },
+  {
+    path: "/runs/7",
+    button: "Run again",
+    confirm: "Run again",
+    post: "POST /runs/7/rerun",
+    shown: "Run 8 was started",
+  },
   {
     path: "/runs/8",
     button: "Cancel",
     confirm: "Cancel the run",
     post: "POST /runs/8/cancel",
-    told: "2 jobs of run 8",
+    shown: "2 jobs of run 8",
   },
   {
     path: "/dead-letters",
     button: "Retry 42 of send-open-mail, HTTP_503",
     confirm: "Retry 42 jobs",
     post: "POST /dead-letters/redrive",
-    told: "41 jobs retried, 1 left as they were",
+    shown: "41 jobs retried, 1 left as they were",
   },
   {
     path: "/lanes",
     button: "Pause lane default",
     confirm: "Pause the lane",
     post: "POST /lanes/default/pause",
-    told: "Lane default is paused",
+    shown: "Lane default is paused",
   },
-  { path: "/lanes", button: "Resume lane mail", confirm: null, post: "POST /lanes/mail/resume", told: "mail goes on" },
+  { path: "/lanes", button: "Resume lane mail", confirm: null, post: "POST /lanes/mail/resume", shown: "mail goes on" },
 ];
 
 await describeInBrowser("every action by keyboard alone", (its) => {
-  test.each(actions)("$path: $button", async ({ path, button, confirm, post, told }) => {
+  test.each(actions)("$path: $button", async ({ path, button, confirm, post, shown }) => {
     const { page, problems } = await its.visit(path);
     await page.locator("main button").first().waitFor();
     await tabTo(page, button);
@@ -68,7 +74,7 @@ await describeInBrowser("every action by keyboard alone", (its) => {
       await tabTo(page, confirm);
       await page.keyboard.press("Enter");
     }
-    await page.getByText(told).last().waitFor();
+    await page.getByText(shown).last().waitFor();
     expect(posts(its.api).slice(before)).toContain(post);
     expect(problems).toEqual([]);
   });

@@ -120,10 +120,6 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/runs\/\d+\/rerun$/, () => ({ ...runScene.run, id: "8" })],
     [/^\/bulk$/, () => (body["dryRun"] === true ? { matched: { count: 42, isMore: false } } : bulk("RUNNING"))],
     [/^\/bulk\/5$/, () => bulk("DONE")],
-    [
-      /^\/runs\/\d+\/tasks$/,
-      () => ({ tasks: list(runScene.tasks.filter(({ state }) => isNamed(state, body))), nextCursor: null }),
-    ],
     [/^\/runs\/9\/map$/, () => ({ ...runScene.largeMap(10_000), run: largeRun })],
     [/^\/runs\/8\/map$/, () => ({ ...runScene.runMap, run: openRun })],
     [/^\/runs\/\d+\/map$/, () => runScene.runMap],
@@ -194,9 +190,6 @@ const bulk = (state: "RUNNING" | "DONE") => {
   };
 };
 
-const isNamed = (state: string, { state: asked }: Readonly<Record<string, unknown>>): boolean =>
-  asked === undefined || asked === state;
-
 const nextTimes = [1, 2, 3, 4, 5].map((hours) => ({
   at: scene.ago(-hours * 3_600),
   localTime: "2026-11-22T08:00",
@@ -230,7 +223,7 @@ function hostile(value: unknown, name = ""): unknown {
 
 export interface EventDesk {
   open(c: Context): Response;
-  /** Tells everybody who listens, and keeps it for those who come back. */
+  /** Sends to all listeners, and keeps it for those who come back. */
   send(change: object): void;
   /** What became of a save of the code: null for one that runs. */
   save(rejected: { readonly file: string; readonly problem: string } | null): void;
@@ -238,7 +231,7 @@ export interface EventDesk {
   cut(): number;
   /** Whether each answer ends with what there is, as on Lambda; the page is to ask again after 50 ms. */
   endsAtOnce: boolean;
-  /** What a page without a `Last-Event-ID` is told first; null for nothing. */
+  /** What a page without a `Last-Event-ID` gets first; null for nothing. */
   snapshot: { readonly jobs: readonly object[] } | null;
   readonly listeners: () => number;
   /** The `Last-Event-ID` of each connection, in order. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { completed } from "../../src/console/filter/completed.ts";
-import { withTerm } from "../../src/console/filter/terms.ts";
+import { completeTerm, withTerm } from "../../src/console/filter/terms.ts";
 import { suggest } from "../../src/console/jobs/completion.ts";
 import { parseFilter, queryOf } from "../../src/console/jobs/filter.ts";
 
@@ -57,7 +56,7 @@ describe("the filter of the jobs", () => {
     expect(field?.word).toBe("kind:");
     const [kind] = suggest("kind:send", known);
     expect(kind?.word).toBe('kind:"send mail"');
-    expect(completed("lane:mail kind:send", { word: 'kind:"send mail"', hint: "" })).toBe(
+    expect(completeTerm("lane:mail kind:send", { word: 'kind:"send mail"', hint: "" })).toBe(
       'lane:mail kind:"send mail" ',
     );
     expect(suggest("state:failed,ski", known).map(({ word }) => word)).toEqual(["state:failed,skipped"]);

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
-import { bundleConsole } from "../../src/bundle-console.ts";
+import { bundleConsole } from "../../src/compose/bundle-console.ts";
 import { openBrowser, openPage, type TestBrowser } from "./browser.ts";
 import { openFakeApi, type FakeApi } from "./fake-api.ts";
 
@@ -21,7 +21,7 @@ export interface ConsoleInBrowser {
   at(path: string): string;
 }
 
-/** Tests that need a browser; on a machine that cannot run one they are skipped, and the reason is told. */
+/** Tests that need a browser; on a machine that cannot run one they are skipped, and the reason is printed. */
 export async function describeInBrowser(
   name: string,
   tests: (its: ConsoleInBrowser) => void,

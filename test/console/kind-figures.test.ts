@@ -1,28 +1,11 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
-import { hourBuckets, percentilesOf } from "../../src/core/ports/kind-figures.ts";
+import { hourBuckets, type KindFigureListReply } from "../../src/insight/kind-figures.ts";
 import { durationTrend, shareTrend } from "../../src/console/kinds/figures.ts";
-import type { KindFigureListReply } from "../../src/api/shape/kind-figures.ts";
 import { openApi } from "../api/harness.ts";
 
 const hour = 3_600_000;
 
 const bucketOf = (ms: number): number => hourBuckets.filter((bound) => bound <= ms / 1_000).length;
-
-test("a percentile of a histogram lies within one bucket of the true one", () => {
-  fc.assert(
-    fc.property(fc.array(fc.integer({ min: 1, max: 10_000_000 }), { minLength: 1, maxLength: 300 }), (durations) => {
-      const buckets = new Map<number, number>();
-      for (const ms of durations) buckets.set(bucketOf(ms), (buckets.get(bucketOf(ms)) ?? 0) + 1);
-      const found = percentilesOf(buckets);
-      const exact = durations.toSorted((a, b) => a - b)[Math.ceil(durations.length * 0.95) - 1] ?? 0;
-      expect(Math.abs(bucketOf(found?.p95 ?? 0) - bucketOf(exact))).toBeLessThanOrEqual(1);
-      expect(found?.p50).toBeLessThanOrEqual(found?.p95 ?? 0);
-      expect(found?.p95).toBeLessThanOrEqual(found?.p99 ?? 0);
-    }),
-  );
-  expect(percentilesOf(new Map())).toBeNull();
-});
 
 test("a trend is worse, better or the same; without an earlier figure there is none", () => {
   expect(durationTrend(900, 300)).toEqual({ text: "+200 %", tone: "worse" });
@@ -77,7 +60,7 @@ test("the slowest kind of this week stands beside itself of the week before", as
   ]);
 });
 
-test("what is asked wrongly is told by field and rule", async () => {
+test("a wrong question is answered with field and rule", async () => {
   const opened = await openApi();
   const { status, body } = await opened.call("GET", "/kind-figures?hours=2161");
   expect({ status, body }).toMatchObject({ status: 400, body: { errors: [{ path: "?hours" }] } });

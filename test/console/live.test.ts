@@ -8,17 +8,17 @@ import { ago, jobOf } from "./scene.ts";
 await describeInBrowser("the live page", (its) => {
   const { open, at } = its;
   const rows = (page: Page) => page.getByRole("region", { name: "Live events" }).getByRole("listitem");
-  let told = 0;
+  let sent = 0;
   const tell = (): void => {
-    told += 1;
-    const change = { id: String(told), job: String(told), kind: "send-open-mail", from: "QUEUED", to: "RUNNING" };
+    sent += 1;
+    const change = { id: String(sent), job: String(sent), kind: "send-open-mail", from: "QUEUED", to: "RUNNING" };
     its.api.events.send({ ...change, at: ago(0), reason: null });
   };
 
   // The server learns a little later that the page of the test before is gone.
   beforeEach(() => until("no page listens", () => its.api.events.listeners() === 0));
 
-  test("a page that was just opened tells of the newest jobs, and of each change once", async () => {
+  test("a page that was just opened shows the newest jobs, and of each change once", async () => {
     its.api.events.snapshot = { jobs: [jobOf(140, "SUCCESS"), jobOf(139, "RUNNING")] };
     const { page } = await open();
     await page.goto(at("/"));
@@ -26,26 +26,26 @@ await describeInBrowser("the live page", (its) => {
     await rows(page).getByText("#139").waitFor();
     its.api.events.snapshot = null;
     tell();
-    await rows(page).getByText(`#${told}`, { exact: true }).waitFor();
+    await rows(page).getByText(`#${sent}`, { exact: true }).waitFor();
     expect(await rows(page).count()).toBe(3);
   });
 
-  test("a stream that is cut 100 times tells every event once", async () => {
+  test("a stream that is cut 100 times shows every event once", async () => {
     const { page, problems } = await open();
     await page.goto(at("/"));
     await until("the page listens", () => its.api.events.listeners() > 0);
     // With its row the page has all that came before it.
     tell();
-    await rows(page).getByText(`#${told}`, { exact: true }).waitFor();
+    await rows(page).getByText(`#${sent}`, { exact: true }).waitFor();
     await page.evaluate(noteEvents);
-    const begin = told;
+    const begin = sent;
     for (let cut = 0; cut < 100; cut += 1) {
       await until("the page listens", () => its.api.events.listeners() > 0);
       tell();
       its.api.events.cut();
       tell();
     }
-    await until("everything was told", async () => (await page.evaluate("window.seen.length")) === told - begin);
+    await until("everything was shown", async () => (await page.evaluate("window.seen.length")) === sent - begin);
     const seen = (await page.evaluate("window.seen")) as string[];
     expect(new Set(seen).size).toBe(200);
     expect(its.api.events.resumed.filter((id) => id !== null).length).toBeGreaterThanOrEqual(99);
@@ -73,7 +73,7 @@ await describeInBrowser("the live page", (its) => {
     const before = its.api.events.resumed.length;
     await until("it has asked again", () => its.api.events.resumed.length > before + 3);
     tell();
-    await rows(page).getByText(`#${told}`, { exact: true }).waitFor();
+    await rows(page).getByText(`#${sent}`, { exact: true }).waitFor();
     await page.getByText("Live", { exact: true }).first().waitFor();
     expect(await page.getByRole("alert").count()).toBe(0);
     expect(problems).toEqual([]);
@@ -87,7 +87,7 @@ await describeInBrowser("the live page", (its) => {
     await until("it stopped", () => its.api.events.listeners() === 0);
     tell();
     await page.evaluate(hide(false));
-    await page.getByRole("region", { name: "Live events" }).getByText(`#${told}`, { exact: true }).waitFor();
+    await page.getByRole("region", { name: "Live events" }).getByText(`#${sent}`, { exact: true }).waitFor();
     expect(its.api.events.listeners()).toBe(1);
   });
 

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const core = new URL("../../src/core/index.ts", import.meta.url).href;
+const core = new URL("../../src/compose/index.ts", import.meta.url).href;
 const zod = import.meta.resolve("zod");
 
 /** What the operator of these tests looks after: mails that fail, a run that hangs, and schedules of every kind. */

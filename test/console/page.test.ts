@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { beforeAll, describe, expect, it } from "vitest";
 import { consolePage, type PageFiles } from "../../src/api/console.ts";
-import { bundleConsole } from "../../src/bundle-console.ts";
+import { bundleConsole } from "../../src/compose/bundle-console.ts";
 
 let files: PageFiles = new Map();
 let page = new Hono();

@@ -14,10 +14,10 @@ export async function past(pool: Pool, schedule: string, ends: readonly End[]): 
     const isBad = state === "FAILED";
     const isSkipped = state === "SKIPPED";
     const { rows } = await client.query<{ id: string }>(
-      `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
+      `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
          lease_ms, retention_ms, trace, worker, started_at, finished_at, created_at, schedule_id, scheduled_for, dispatched_at,
          error_code, error_message)
-       select 'ping', '{}', '\\x00', 'default', $2::belfry.job_state, 1, ${ago}, 1, 1, 0, 4, 20000, 2592000000, 't', 'w', ${ago},
+       select 'ping', '{}', 'default', $2::belfry.job_state, 1, ${ago}, 1, 1, 0, 4, 20000, 2592000000, 't', 'w', ${ago},
          case when $4::boolean then ${ago} + interval '2 seconds' end, ${ago}, $1, ${ago}, ${ago}, $3, $5
        where not $6::boolean returning id`,
       [schedule, state, isBad ? "BROKEN" : null, isFinal, isBad ? "no disk" : null, isSkipped],

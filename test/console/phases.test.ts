@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import type { ShownJob } from "../../src/console/shape.ts";
+import type { JobReply } from "../../src/api/shape/job.ts";
 import { describeInBrowser } from "./in-browser.ts";
 import { ago, jobOf, summary, upcoming } from "./scene.ts";
 
@@ -12,8 +12,8 @@ const phases = [
   "paused",
   "waiting for predecessors",
 ];
-const retrying: ShownJob = { ...jobOf(9, "RETRY_WAIT"), phase: "retrying at X" };
-const waiting = phases.map((phase, index): ShownJob => ({ ...jobOf(index + 1, "PENDING"), phase }));
+const retrying: JobReply = { ...jobOf(9, "RETRY_WAIT"), phase: "retrying at X" };
+const waiting = phases.map((phase, index): JobReply => ({ ...jobOf(index + 1, "PENDING"), phase }));
 
 /** What the page is answered in place of the scene. */
 const answers = (page: Page, path: string, body: object): Promise<unknown> =>

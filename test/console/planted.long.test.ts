@@ -117,7 +117,7 @@ await describeOperator(
     );
 
     test(
-      "a save that cannot be used is told on the page with its file and its problem, the code before it runs on, and the repaired one ends it",
+      "a save that cannot be used is shown on the page with its file and its problem, the code before it runs on, and the repaired one ends it",
       async () => {
         const { page, ...at } = await sits();
         await page.getByText("Live", { exact: true }).first().waitFor();

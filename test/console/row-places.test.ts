@@ -5,7 +5,7 @@ const places = (ids: string, before = new Map<string, number>(), spared?: string
   new Map(placesOf([...ids], before, spared));
 
 describe("the elements of a table that is scrolled", () => {
-  it("stay with the rows that stay in sight, also when a row comes before them", () => {
+  it("stay with the rows that stay visible, also when a row comes before them", () => {
     const before = places("abc");
     expect(places("bcd", before)).toEqual(new Map(Object.entries({ b: 1, c: 2, d: 0 })));
     expect(places("xabc", before)).toEqual(new Map(Object.entries({ x: 3, a: 0, b: 1, c: 2 })));

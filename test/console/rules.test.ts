@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { describeInBrowser, tabTo } from "./in-browser.ts";
 
-/** Whether whoever presses Tab sees where the focus is; the filter's frame is drawn by what is around the field. */
+/** Whether the focus is visible while the Tab key moves it; the filter's frame is drawn by what is around the field. */
 const focusSeen = `(() => {
   const { activeElement } = document;
   const frame = activeElement.closest(".filter");
@@ -71,7 +71,7 @@ await describeInBrowser("what holds on every screen", (its) => {
     });
   });
 
-  test("each state's tab tells how many match the rest of the filter", async () => {
+  test("each state's tab shows how many match the rest of the filter", async () => {
     const { page } = await its.open();
     const asked = page.waitForRequest(/\/jobs\/counts\?lane=mail$/);
     await page.goto(its.at("/jobs?q=lane%3Amail%20state%3Afailed"));

@@ -1,5 +1,5 @@
 /** Kinds of the fake API, with the JSON Schema of each payload. */
-import type { ShownKind } from "../../src/console/shape.ts";
+import type { KindReply } from "../../src/api/shape/kind.ts";
 
 const usual = {
   app: "reports",
@@ -12,7 +12,7 @@ const usual = {
   concurrency: null,
 };
 
-export const kinds: readonly ShownKind[] = [
+export const kinds: readonly KindReply[] = [
   {
     ...usual,
     id: "send-open-mail",

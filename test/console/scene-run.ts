@@ -1,8 +1,8 @@
-import type { RunMapReply } from "../../src/api/shape/run-map.ts";
-import type { JobState, ShownRun, ShownTask } from "../../src/console/shape.ts";
+import type { RunMapReply, RunReply, TaskReply } from "../../src/api/shape/run.ts";
+import type { JobState } from "../../src/console/jobs/state.ts";
 import { ago } from "./scene.ts";
 
-export const run: ShownRun = {
+export const run: RunReply = {
   id: "7",
   kind: "settlement",
   key: "2026-11-20",
@@ -34,7 +34,7 @@ export const run: ShownRun = {
 const taskStates: readonly JobState[] = ["SUCCESS", "SUCCESS", "FAILED", "SKIPPED", "PENDING", "RUNNING"];
 const names = ["orders", "refunds", "match", "review", "publish", "notify"];
 
-export const tasks: readonly ShownTask[] = taskStates.map((state, index) => ({
+export const tasks: readonly TaskReply[] = taskStates.map((state, index) => ({
   job: String(200 + index),
   task: names[index] ?? null,
   kind: `settlement.${names[index]}`,

@@ -1,21 +1,19 @@
 /** Lanes, workers, locks and dead letters of the fake API. */
-import type { ShownAudit, ShownFailureGroup, ShownLane, ShownLock, ShownWorker } from "../../src/console/shape.ts";
+import type { AuditListReply, LaneReply, LockReply } from "../../src/api/shape/overview.ts";
+import type { FailureGroupListReply } from "../../src/insight/failure-groups.ts";
+import type { WorkerReply } from "../../src/insight/workers.ts";
 import { ago, notPaused, summary } from "./scene.ts";
 
 const samples = [5, 4, 3].map((job) => ({ job: String(job), at: ago(60), message: `of job ${job}` }));
 
-export const groups: readonly ShownFailureGroup[] = [
+type FailureGroup = FailureGroupListReply["groups"][number];
+
+export const groups: readonly FailureGroup[] = [
   group("a1", "send-open-mail", "HTTP_503", "the mail server answered 503 Service Unavailable", 42),
   group("b2", "export-report", "ENOSPC", "no space left on device", 3),
 ];
 
-function group(
-  fingerprint: string,
-  kind: string,
-  errorCode: string,
-  errorMessage: string,
-  jobs: number,
-): ShownFailureGroup {
+function group(fingerprint: string, kind: string, errorCode: string, errorMessage: string, jobs: number): FailureGroup {
   return {
     fingerprint,
     kind,
@@ -39,7 +37,7 @@ const free = {
   atLeast: [],
 };
 
-export const lanes: readonly ShownLane[] = [
+export const lanes: readonly LaneReply[] = [
   { name: "default", ...free, waiting: 12, running: 6, oldestWaitingMs: 90_000, held },
   {
     name: "mail",
@@ -64,7 +62,7 @@ const cap = {
 export const caps = [cap];
 export const jobLocks = [{ ...cap, key: "lock:scheduler:outbox-retry", size: 1, taken: 1 }];
 
-export const workers: readonly ShownWorker[] = (["busy", "idle", "silent", "lost"] as const).map((status, index) => ({
+export const workers: readonly WorkerReply[] = (["busy", "idle", "silent", "lost"] as const).map((status, index) => ({
   id: `worker-${index}`,
   lane: "default",
   version: "1.4.0",
@@ -91,7 +89,7 @@ export const workers: readonly ShownWorker[] = (["busy", "idle", "silent", "lost
       : [],
 }));
 
-export const locks: readonly ShownLock[] = [
+export const locks: readonly LockReply[] = [
   {
     name: "scheduler",
     holder: "task-1",
@@ -121,7 +119,7 @@ export const locks: readonly ShownLock[] = [
   },
 ];
 
-export const audits: readonly ShownAudit[] = [
+export const audits: readonly AuditListReply["audits"][number][] = [
   {
     id: "2",
     at: ago(60),

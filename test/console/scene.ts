@@ -1,26 +1,19 @@
 /** What a fake API answers: the same shapes as the real one, held to them by the types. */
-import type {
-  ShownAttempt,
-  ShownJob,
-  ShownJobCounts,
-  ShownJobDetail,
-  ShownKindFigures,
-  ShownEnd,
-  ShownOccurrence,
-  ShownOutcome,
-  ShownSchedule,
-  JobState,
-  ShownSummary,
-  ShownUpcoming,
-} from "../../src/console/shape.ts";
-import { jobStates } from "../../src/console/shape.ts";
+import type { AttemptDetailReply, JobCountsReply, JobDetailReply, JobReply } from "../../src/api/shape/job.ts";
+import type { KindFigureListReply } from "../../src/insight/kind-figures.ts";
+import type { SummaryReply } from "../../src/api/shape/overview.ts";
+import type { ScheduleOutcomeReply } from "../../src/api/shape/schedule-outcome.ts";
+import type { OccurrenceEndReply } from "../../src/insight/occurrence-ends.ts";
+import type { ScheduleReply } from "../../src/api/shape/schedule.ts";
+import type { UpcomingReply } from "../../src/api/shape/upcoming.ts";
+import { type JobState, jobStates } from "../../src/console/jobs/state.ts";
 
 export const sceneNow = Date.now();
 export const ago = (seconds: number): string => new Date(sceneNow - seconds * 1_000).toISOString();
 
 export const notPaused = { paused: false, pausedBy: null, pausedAt: null, pausedUntil: null, pauseReason: null };
 
-export function jobOf(id: number, state: JobState = jobStates[id % jobStates.length] ?? "PENDING"): ShownJob {
+export function jobOf(id: number, state: JobState = jobStates[id % jobStates.length] ?? "PENDING"): JobReply {
   const started = state !== "PENDING" && state !== "QUEUED" && state !== "SKIPPED";
   const ended = ["SUCCESS", "FAILED", "CANCELED", "SKIPPED"].includes(state);
   const failed = state === "FAILED" || state === "RETRY_WAIT";
@@ -55,7 +48,7 @@ export function jobOf(id: number, state: JobState = jobStates[id % jobStates.len
   };
 }
 
-export function detailOf(id: number, state: JobState): ShownJobDetail {
+export function detailOf(id: number, state: JobState): JobDetailReply {
   const job = jobOf(id, state);
   const event = (at: number, from: JobState | null, to: JobState, attempt: number) => {
     return {
@@ -96,14 +89,14 @@ export function detailOf(id: number, state: JobState): ShownJobDetail {
   };
 }
 
-export const schedules: readonly ShownSchedule[] = [
+export const schedules: readonly ScheduleReply[] = [
   schedule("nightly-export", "0 8 * * *", "Asia/Seoul", ago(-3_600)),
   schedule("sweep", "* * * * *", "UTC", ago(-30)),
   { ...schedule("outbox-retry", "every 5m", "UTC", ago(-90)), paused: true },
   schedule("late-one", "cron(0 10 ? * 2-6 *)", "Europe/Berlin", ago(900)),
 ];
 
-function schedule(id: string, expression: string, timezone: string, nextAt: string): ShownSchedule {
+function schedule(id: string, expression: string, timezone: string, nextAt: string): ScheduleReply {
   return {
     id,
     app: "scene",
@@ -124,7 +117,7 @@ function schedule(id: string, expression: string, timezone: string, nextAt: stri
 
 const outcomes = ["PLANNED", "FIRED", "FIRED", "SKIPPED", "CAUGHT_UP", "COALESCED"] as const;
 
-const goodEnd: ShownEnd = {
+const goodEnd: OccurrenceEndReply = {
   state: "SUCCESS",
   phase: "success",
   run: null,
@@ -135,7 +128,7 @@ const goodEnd: ShownEnd = {
   error: null,
   reason: null,
 };
-const failedEnd: ShownEnd = {
+const failedEnd: OccurrenceEndReply = {
   ...goodEnd,
   state: "FAILED",
   phase: "failed",
@@ -143,26 +136,29 @@ const failedEnd: ShownEnd = {
   error: { code: "HTTP_503", message: "the mail server answered 503" },
 };
 
-export const occurrences: readonly ShownOccurrence[] = Array.from({ length: 30 }, (_, index) => {
-  const outcome = outcomes[index % outcomes.length] ?? "FIRED";
-  return {
-    schedule: "nightly-export",
-    localTime: `2026-11-${String(21 - Math.floor(index / 2)).padStart(2, "0")}T0${index % 2}:00`,
-    fold: 0,
-    timezone: "Asia/Seoul",
-    nominalAt: ago(index * 3_600 - 600),
-    outcome,
-    reason: outcome === "SKIPPED" ? "overlap" : null,
-    decidedAt: outcome === "PLANNED" ? null : ago(index * 3_600),
-    latenessMs: outcome === "FIRED" ? 120 + index : null,
-    version: 3,
-    jobId: outcome === "FIRED" ? String(100 + index) : null,
-    end: outcome === "FIRED" ? (index % 4 === 1 ? failedEnd : goodEnd) : null,
-  };
-});
+export const occurrences: NonNullable<ScheduleOutcomeReply["times"]>["occurrences"] = Array.from(
+  { length: 30 },
+  (_, index) => {
+    const outcome = outcomes[index % outcomes.length] ?? "FIRED";
+    return {
+      schedule: "nightly-export",
+      localTime: `2026-11-${String(21 - Math.floor(index / 2)).padStart(2, "0")}T0${index % 2}:00`,
+      fold: 0,
+      timezone: "Asia/Seoul",
+      nominalAt: ago(index * 3_600 - 600),
+      outcome,
+      reason: outcome === "SKIPPED" ? "overlap" : null,
+      decidedAt: outcome === "PLANNED" ? null : ago(index * 3_600),
+      latenessMs: outcome === "FIRED" ? 120 + index : null,
+      version: 3,
+      jobId: outcome === "FIRED" ? String(100 + index) : null,
+      end: outcome === "FIRED" ? (index % 4 === 1 ? failedEnd : goodEnd) : null,
+    };
+  },
+);
 
 /** Each schedule with the occurrences above; the first fails, the second does not. */
-export const outcomeRows: readonly ShownOutcome[] = schedules.map((schedule, index) => ({
+export const outcomeRows: readonly ScheduleOutcomeReply[] = schedules.map((schedule, index) => ({
   ...schedule,
   last: occurrences.map(({ nominalAt, outcome, reason, jobId, end }) => ({
     at: nominalAt,
@@ -179,7 +175,7 @@ export const outcomeRows: readonly ShownOutcome[] = schedules.map((schedule, ind
   latenessMs: 120,
 }));
 
-const minutes: ShownSummary["minutes"] = Array.from({ length: 60 }, (_, index) => ({
+const minutes: SummaryReply["minutes"] = Array.from({ length: 60 }, (_, index) => ({
   at: ago((59 - index) * 60),
   created: 10,
   started: 10,
@@ -192,7 +188,7 @@ const minutes: ShownSummary["minutes"] = Array.from({ length: 60 }, (_, index) =
   meanRunMs: 80,
 }));
 
-export const summary: ShownSummary = {
+export const summary: SummaryReply = {
   at: new Date(sceneNow).toISOString(),
   live: {
     total: 64,
@@ -217,14 +213,14 @@ export const summary: ShownSummary = {
   },
 };
 
-export const counts: ShownJobCounts = Object.fromEntries(
+export const counts: JobCountsReply = Object.fromEntries(
   jobStates.map((state, index) => [state, { count: index === 4 ? 1_000 : index, isMore: index === 4 }]),
-) as ShownJobCounts;
-export const noCounts: ShownJobCounts = Object.fromEntries(
+) as JobCountsReply;
+export const noCounts: JobCountsReply = Object.fromEntries(
   jobStates.map((state) => [state, { count: 0, isMore: false }]),
-) as ShownJobCounts;
+) as JobCountsReply;
 
-export const upcoming: ShownUpcoming = {
+export const upcoming: UpcomingReply = {
   from: ago(0),
   to: ago(-3_600),
   times: [60, 120, 900].map((seconds, index) => ({
@@ -253,7 +249,7 @@ export const upcoming: ShownUpcoming = {
   isMore: false,
 };
 
-export const attempt: ShownAttempt = {
+export const attempt: AttemptDetailReply = {
   kind: "send-open-mail",
   attempt: 1,
   dueAt: ago(390),
@@ -275,7 +271,7 @@ const some = {
   waitingMs: { p50: 4, p95: 40, p99: 90 },
   runningMs: { p50: 80, p95: 900, p99: 4_000 },
 };
-export const kindFigures: ShownKindFigures = {
+export const kindFigures: KindFigureListReply = {
   period: { from: ago(604_800), to: ago(0) },
   before: { from: ago(1_209_600), to: ago(604_800) },
   kinds: [

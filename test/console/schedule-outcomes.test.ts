@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ScheduleOutcomeListReply } from "../../src/api/shape/schedule-outcome.ts";
 import type { UpcomingReply } from "../../src/api/shape/upcoming.ts";
-import { operationsLimits } from "../../src/core/ports/operations-limits.ts";
+import { insightLimits } from "../../src/insight/insight-limits.ts";
 import { openApi } from "../api/harness.ts";
 import { past } from "./past.ts";
 
@@ -140,13 +140,13 @@ test("only the newest failures are looked at for schedules that fail, and the an
   await past(opened.pool, "ping-often", ["FAILED"]);
   const fail = (jobs: number): Promise<unknown> =>
     opened.pool.query(
-      `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, max_attempts, lease_ms, retention_ms, trace,
+      `insert into belfry.job (kind, payload, lane, state, event_id, due_at, max_attempts, lease_ms, retention_ms, trace,
          created_at, finished_at, error_code)
-       select 'ping', 'null', '\\x00', 'default', 'FAILED', 0, belfry.now(), 4, 20000, 2592000000, 't', belfry.now(), belfry.now(), 'E'
+       select 'ping', 'null', 'default', 'FAILED', 0, belfry.now(), 4, 20000, 2592000000, 't', belfry.now(), belfry.now(), 'E'
        from generate_series(1, $1::int) n`,
       [jobs],
     );
-  await fail(operationsLimits.suspectsMax - 2);
+  await fail(insightLimits.suspectsMax - 2);
   expect(await outcomes(opened, "?state=failing")).toMatchObject({ total: 1, isMore: false });
   await fail(1);
   expect(await outcomes(opened, "?state=failing")).toMatchObject({ total: 1, isMore: true });
@@ -174,13 +174,13 @@ test("by lateness, of many schedules only those that were latest of late are jud
     `insert into belfry.schedule (id, app, version, source, spec, enabled, decided_until, ledger_from, created_at, updated_at)
      select 'a-' || n, app, 1, 'api', spec || jsonb_build_object('id', 'a-' || n), true, belfry.now(), belfry.now(), belfry.now(), belfry.now()
      from belfry.schedule cross join generate_series(2, $1::int) n where id = 'ping-often'`,
-    [operationsLimits.latestJudgedMax],
+    [insightLimits.latestJudgedMax],
   );
   const latest = async (query: string) => {
     const { schedules, total, isMore } = await outcomes(opened, `?${query}&limit=1`);
     return { first: schedules[0]?.id, total, isMore };
   };
-  const { latestJudgedMax: judged, latestLooksMax: looks } = operationsLimits;
+  const { latestJudgedMax: judged, latestLooksMax: looks } = insightLimits;
   const found = { first: "ping-often", total: 1 };
   expect(await latest("sort=lateness")).toEqual({ ...found, total: judged, isMore: false });
   await scheduleNamed(opened, "one-more");

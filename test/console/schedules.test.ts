@@ -33,7 +33,7 @@ await describeInBrowser("schedules tell how they end", (its) => {
     expect(new URL(page.url()).pathname).toBe("/console/schedules/nightly-export");
   });
 
-  test("ten thousand schedules: one request brings the rows in sight, and only those exist", async () => {
+  test("ten thousand schedules: one request brings the visible rows, and only those exist", async () => {
     const { page, problems } = await its.open();
     const before = queriesOf(its, "/schedule-outcomes").length;
     const beforeEach = queriesOf(its, "/schedules/").length;

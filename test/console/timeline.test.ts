@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { timelineOf } from "../../src/console/job/timeline.ts";
-import type { ShownJobDetail, JobState } from "../../src/console/shape.ts";
+import type { JobDetailReply } from "../../src/api/shape/job.ts";
+import type { JobState } from "../../src/console/jobs/state.ts";
 import { detailOf } from "./scene.ts";
 
 const second = (value: number): string => new Date(value * 1_000).toISOString();
@@ -15,7 +16,7 @@ interface Planted {
   readonly retriedAt?: number;
 }
 
-function job({ dueAt, createdAt, state, startedAt, ended = [], retriedAt }: Planted): ShownJobDetail {
+function job({ dueAt, createdAt, state, startedAt, ended = [], retriedAt }: Planted): JobDetailReply {
   const base = detailOf(1, state);
   const move = { from: null, generation: 1, worker: null, reason: "retry", caller: "ada", attempt: 1 };
   return {
@@ -39,7 +40,7 @@ function job({ dueAt, createdAt, state, startedAt, ended = [], retriedAt }: Plan
   };
 }
 
-const pieces = (detail: ShownJobDetail, now = 100) =>
+const pieces = (detail: JobDetailReply, now = 100) =>
   timelineOf(detail, now * 1_000).lines.map(({ attempt, pieces: all }) => ({
     attempt,
     pieces: all.map(({ phase, from, to }) => `${phase} ${from / 1_000}-${to / 1_000}`),

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { JobId } from "../../src/core/job/job.ts";
-import type { TaskLaunch, Launcher } from "../../src/core/ports/ports.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import type { TaskLaunch, Launcher } from "../../src/machine/launcher.ts";
 
 /** A launcher and a way to see what it started. */
 export interface OpenLauncher {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { LockStore } from "../../src/core/ports/ports.ts";
+import type { LockStore } from "../../src/machine/ports.ts";
 import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
 
 const ada = { owner: "ada", rvn: "a1", leaseMs: 30_000, overRvn: null };

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { JobId } from "../../src/core/job/job.ts";
-import { decodeMessage } from "../../src/core/delivery/message.ts";
-import type { OutMessage, Queue } from "../../src/core/ports/ports.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import { decodeMessage } from "../../src/run/message.ts";
+import type { OutMessage } from "../../src/machine/outbox.ts";
+import type { Queue } from "../../src/machine/ports.ts";
 
 /** A queue and a way to see what arrived. */
 export interface OpenQueue {

@@ -1,10 +1,10 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
-import type { Duration } from "../../src/core/calendar/duration.ts";
-import { defineJob, type RetryOptions } from "../../src/core/define/define-job.ts";
-import { backoffMs, backoffNames, backoffs, type RetryPolicy } from "../../src/core/job/backoff.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import type { Duration } from "../../src/calendar/duration.ts";
+import { defineJob, type RetryOptions } from "../../src/define/define-job.ts";
+import { backoffMs, backoffNames, backoffs, type RetryPolicy } from "../../src/machine/backoff.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { readSource } from "../house/imports.ts";
-import { checkApps } from "../../src/core/define/check.ts";
+import { checkApps } from "../../src/define/check.ts";
 import { appOf, jobOf, shop } from "./world.ts";
 
 const policy: RetryPolicy = { maxAttempts: 9, backoff: "fixed", baseMs: 1_000, capMs: 60_000, jitter: false };
@@ -55,13 +55,16 @@ describe("a backoff of a definition's own", () => {
     expect(backoffMs({ ...waits, capMs: contractLimits.delayMsMax }, 0, 0.5)).toBe(contractLimits.delayMsMax);
   });
 
-  test.each([-1, Number.NaN, Number.NEGATIVE_INFINITY])("that answers %s ms is refused with what it answered", (ms) => {
-    const waits = { ...policy, backoff: () => ms };
-    expect(() => backoffMs(waits, 3, 0.5)).toThrow(
-      new RangeError(`retry.backoff(3) is ${ms} ms; it must be 0 or more`),
-    );
-    expect(backoffMs({ ...waits, backoff: () => 0 }, 3, 0.5)).toBe(0);
-  });
+  test.each([-1, -0.001, Number.NaN, Number.NEGATIVE_INFINITY])(
+    "that answers %s ms is refused with what it answered",
+    (ms) => {
+      const waits = { ...policy, backoff: () => ms };
+      expect(() => backoffMs(waits, 3, 0.5)).toThrow(
+        new RangeError(`retry.backoff(3) is ${ms} ms; it must be 0 or more`),
+      );
+      expect(backoffMs({ ...waits, backoff: () => 0 }, 3, 0.5)).toBe(0);
+    },
+  );
 
   test("that answers no duration is found by check, with what it answered", () => {
     const [problem] = problemsOf({ maxAttempts: 2, backoff: () => "soon" as Duration });
@@ -81,11 +84,4 @@ describe("a backoff of a definition's own", () => {
       "retry.backoff failed; the job waits as exponential does",
     );
   });
-});
-
-test.each([-1, -0.001, Number.NaN, Number.NEGATIVE_INFINITY])("a backoff that answers %d ms is refused", (ms) => {
-  expect(() => backoffMs({ ...policy, backoff: () => ms }, 3, 0.5)).toThrow(
-    `retry.backoff(3) is ${ms} ms; it must be 0 or more`,
-  );
-  expect(backoffMs({ ...policy, backoff: () => 0 }, 3, 0.5)).toBe(0);
 });

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { backoffMs, type RetryPolicy } from "../../src/core/job/backoff.ts";
-import { decide, type Outcome, type AttemptCounters } from "../../src/core/job/decide.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import { isAllowed } from "../../src/core/job/state.ts";
+import { backoffMs, type RetryPolicy } from "../../src/machine/backoff.ts";
+import { decide, type Outcome, type AttemptCounters } from "../../src/machine/decide.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
+import { isAllowed } from "../../src/machine/state.ts";
 
 const retry: RetryPolicy = { maxAttempts: 3, backoff: "exponential", baseMs: 1_000, capMs: 60_000, jitter: false };
 
@@ -156,16 +156,6 @@ const anyOutcome = fc.oneof(
 );
 
 describe("the backoff", () => {
-  test("exponential doubles from the base to the cap", () => {
-    const waits = [0, 1, 2, 3, 4, 5, 6, 7].map((failures) => backoffMs(retry, failures, 0));
-    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
-  });
-
-  test("fixed waits the base each time", () => {
-    const fixed = { ...retry, backoff: "fixed", baseMs: 300_000, capMs: 300_000 } as const;
-    expect([0, 1, 2, 3].map((failures) => backoffMs(fixed, failures, 0))).toEqual([300_000, 300_000, 300_000, 300_000]);
-  });
-
   test("without jitter it never shrinks, and it never passes the cap", () => {
     fc.assert(
       fc.property(anyRetry, fc.integer({ min: 0, max: 2_000 }), (policy, failures) => {

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineJob, definitionOf } from "../../src/core/define/define-job.ts";
-import { createClient } from "../../src/core/delivery/enqueue.ts";
-import type { Store } from "../../src/core/ports/ports.ts";
-import { bindClient, boundClient } from "../../src/core/ports/client.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import { jobOf, lane, shop, world } from "./world.ts";
+import { defineJob, definitionOf } from "../../src/define/define-job.ts";
+import { createClient } from "../../src/run/enqueue.ts";
+import { bindClient, boundClient } from "../../src/machine/client.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
+import { jobOf, lane, shop, world, down, withStore } from "./world.ts";
 
 const mail = defineJob({ id: "mail", payload: z.object({ n: z.number().default(1) }), run: () => {} });
 const capped = defineJob({ id: "capped", concurrency: 2, lock: {}, run: () => {} });
@@ -37,22 +36,17 @@ describe("enqueue", () => {
     const keyed = defineJob({ id: "keyed", payload, key: ({ n, to }) => `${to}:${n}`, run() {} });
     const { client, world: ports } = await shop([keyed]);
     await client.enqueue(definitionOf(keyed), [{ payload: { to: "Ada" } }]);
-    expect(await ports.store.jobs({ limit: 10 })).toMatchObject([{ key: "ada:7", payload: { to: "Ada" } }]);
+    expect(await ports.store.jobs()).toMatchObject([{ key: "ada:7", payload: { to: "Ada" } }]);
   });
 
   test("makes the slots of its kind at the next call, when they could not be made at the first", async () => {
     let calls = 0;
-    const ports = world((base) => ({
-      store: Object.assign({}, base.store, {
-        installSlots: ((groups) =>
-          ++calls === 1
-            ? Promise.reject(new Error("away"))
-            : base.store.installSlots(groups)) satisfies Store["installSlots"],
-      }),
+    const ports = withStore((store) => ({
+      installSlots: (groups) => (++calls === 1 ? down() : store.installSlots(groups)),
     }));
     const client = createClient(ports, { stage: "test" });
     const definition = definitionOf(capped);
-    await expect(client.enqueue(definition, [{ payload: undefined }])).rejects.toThrow("away");
+    await expect(client.enqueue(definition, [{ payload: undefined }])).rejects.toThrow("down");
     await client.enqueue(definition, [{ payload: undefined }]);
     await client.enqueue(definition, [{ payload: undefined }]);
     expect(calls).toBe(2);
@@ -70,18 +64,16 @@ describe("enqueue", () => {
     const { client, world: ports } = await shop([mail]);
     const items = [{ payload: { n: 1 } }, { payload: { n: "two" } }];
     await expect(client.enqueue(definitionOf(mail), items)).rejects.toMatchObject({ issues: [{ path: "n" }] });
-    expect(await ports.store.jobs({ limit: 10 })).toEqual([]);
+    expect(await ports.store.jobs()).toEqual([]);
   });
 
   test("writes a long list by pages of a bounded size, also behind a conflict", async () => {
     const pages: number[] = [];
-    const ports = world((base) => ({
-      store: Object.assign({}, base.store, {
-        insert: ((jobs, options) => {
-          pages.push(jobs.length);
-          return base.store.insert(jobs, options);
-        }) satisfies typeof base.store.insert,
-      }),
+    const ports = withStore((store) => ({
+      insert: (jobs, options) => {
+        pages.push(jobs.length);
+        return store.insert(jobs, options);
+      },
     }));
     const { client } = await shop([mail], ports);
     await client.enqueue(definitionOf(mail), [{ payload: { n: 0 }, key: "k0" }]);
@@ -91,7 +83,7 @@ describe("enqueue", () => {
     }));
     await expect(client.enqueue(definitionOf(mail), items)).rejects.toThrow("another payload");
     expect(pages).toEqual([1, contractLimits.insertRowsMax, 5]);
-    expect(await ports.store.jobs({ states: ["QUEUED"], limit: 2_000 })).toHaveLength(contractLimits.insertRowsMax + 5);
+    expect(await ports.store.jobs({ states: ["QUEUED"] })).toHaveLength(contractLimits.insertRowsMax + 5);
   });
 
   test("creates the slot groups of a kind first, so that its jobs cannot wait for a group that does not exist", async () => {
@@ -132,9 +124,9 @@ describe("enqueue", () => {
         if (fail) throw new Error("rolled back");
       });
     await expect(enqueueThen(true)).rejects.toThrow("rolled back");
-    expect(await ports.store.jobs({ limit: 10 })).toEqual([]);
+    expect(await ports.store.jobs()).toEqual([]);
     await enqueueThen(false);
-    expect(await ports.store.jobs({ limit: 10 })).toHaveLength(1);
+    expect(await ports.store.jobs()).toHaveLength(1);
     expect(ports.store.tables.outbox.size).toBe(1);
   });
 
@@ -152,22 +144,22 @@ describe("enqueue", () => {
     await second?.afterCommit?.();
     expect(ports.queue.size(lane)).toBe(2);
     await worker.handle(receive(), { remainingMs: () => 600_000 });
-    expect((await ports.store.counts()).SUCCESS).toBe(2);
+    expect(await ports.store.jobs({ states: ["SUCCESS"] })).toHaveLength(2);
   });
 
   test("that was rolled back and is said to be committed all the same sends a message that claims nothing", async () => {
     const { client, worker, receive, world: ports } = await shop([mail]);
-    const told: (() => Promise<void>)[] = [];
+    const commits: (() => Promise<void>)[] = [];
     await ports.store
       .transaction(async (tx) => {
         const [enqueued] = await client.enqueue(definitionOf(mail), [{ payload: {} }], { tx });
-        told.push(enqueued?.afterCommit ?? (() => Promise.reject(new Error("nothing to call"))));
+        commits.push(enqueued?.afterCommit ?? (() => Promise.reject(new Error("nothing to call"))));
         throw new Error("rolled back");
       })
       .catch(() => {});
-    for (const afterCommit of told) await afterCommit();
+    for (const afterCommit of commits) await afterCommit();
     expect(await worker.handle(receive(), { remainingMs: () => 600_000 })).toEqual({ failed: [] });
-    expect(await ports.store.jobs({ limit: 10 })).toEqual([]);
+    expect(await ports.store.jobs()).toEqual([]);
   });
 
   test("job.enqueue() goes through the client of this process, and says so when there is none", async () => {
@@ -177,6 +169,11 @@ describe("enqueue", () => {
       const { id, created } = await mail.enqueue({ n: 4 }, { delay: "10m" });
       expect(created).toBe(true);
       expect(await jobOf(ports, id)).toMatchObject({ payload: { n: 4 }, state: "PENDING" });
+      const many = [{ payload: { n: 5 } }, { payload: { n: 6 }, options: { key: "k", delay: "1h" } }] as const;
+      const [now, later] = await mail.enqueueAll(many);
+      expect(await jobOf(ports, now?.id ?? id)).toMatchObject({ payload: { n: 5 }, state: "QUEUED" });
+      const { dueAt, key } = await jobOf(ports, later?.id ?? id);
+      expect([key, dueAt - (await ports.store.now())]).toEqual(["k", 3_600_000]);
     } finally {
       bindClient(null);
     }

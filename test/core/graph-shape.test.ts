@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { checkGraph, findCycle, type GraphTask, shapeHash } from "../../src/core/define/graph-shape.ts";
-import { describe as line, ProblemList } from "../../src/core/define/problem.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { checkGraph, findCycle, type GraphTask, shapeHash } from "../../src/define/graph-shape.ts";
+import { describe as line, ProblemList } from "../../src/define/problem.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
 
 const task = (name: string, after: readonly string[] = [], join: GraphTask["join"] = "all"): GraphTask => ({
   name,

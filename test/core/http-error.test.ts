@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { httpError, PermanentError, RetryLater } from "../../src/core/define/errors.ts";
+import { httpError, PermanentError, RetryLater } from "../../src/define/errors.ts";
 
 const answer = (status: number, retryAfter?: string) => ({
   status,

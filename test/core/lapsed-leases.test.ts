@@ -1,9 +1,9 @@
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
+import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
 import { describe, expect, test } from "vitest";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { createLapsedLeases } from "../../src/core/delivery/lapsed-leases.ts";
-import { rescue } from "../../src/core/delivery/rescue.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { createLapsedLeases } from "../../src/run/lapsed-leases.ts";
+import { rescue } from "../../src/run/rescue.ts";
 import { referenceStore } from "../support/reference-store.ts";
 import { jobOf, shop, world } from "./world.ts";
 

@@ -1,31 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { acquireLock, type Acquired, type HeldLock } from "../../src/core/lock/lock.ts";
-import { world, type World } from "./world.ts";
-
-const name = "nightly";
-const leaseMs = 30_000;
-
-const acquire = (ports: World, owner: string, over: { signal?: AbortSignal } = {}) =>
-  acquireLock(ports, { name, owner, leaseMs, ...over });
-
-function held(got: Acquired): HeldLock {
-  if (got.got !== "lock") throw new Error(`the lock was not taken: ${got.got}`);
-  return got.lock;
-}
-
-/** Watches a promise without waiting for it. */
-function watched<T>(promise: Promise<T>): { value: T | null } {
-  const seen: { value: T | null } = { value: null };
-  void promise.then((value) => (seen.value = value));
-  return seen;
-}
-
-/** An owner that died: it holds the item and never beats again. */
-async function diedHolding(ports: World): Promise<number> {
-  const fence = await ports.locks.take(name, { owner: "dead", rvn: "r0", leaseMs, overRvn: null });
-  if (fence === null) throw new Error("the lock was not free");
-  return fence;
-}
+import { world, type World, down, withStore } from "./world.ts";
+import { acquire, diedHolding, held, leaseMs, name, watched } from "./lock-rig.ts";
 
 describe("the silence of a holder that several tasks watch", () => {
   /** Tasks that each live for 3 s, and what follows after so many of them: when the last one began, if it took over. */
@@ -55,18 +30,14 @@ describe("the silence of a holder that several tasks watch", () => {
     await diedHolding(ports);
     expect(await shortLives(ports, 60_000)).toBe(2 * 60_000);
     let stepMs = 0;
-    const stepped = world(({ store }) => ({
-      store: Object.assign({}, store, { now: async () => (await store.now()) + stepMs }),
-    }));
+    const stepped = withStore((store) => ({ now: async () => (await store.now()) + stepMs }));
     await diedHolding(stepped);
     expect(await shortLives(stepped, 4_000, (n) => (stepMs = n === 0 ? 0 : 3_600_000))).toBe(16_000);
   });
 
   test("a holder that beats is never taken over, however the database's clock steps between the looks", async () => {
     let stepMs = 0;
-    const ports = world(({ store }) => ({
-      store: Object.assign({}, store, { now: async () => (await store.now()) + (stepMs += 7_000_000) }),
-    }));
+    const ports = withStore((store) => ({ now: async () => (await store.now()) + (stepMs += 7_000_000) }));
     const live = held(await acquire(ports, "live"));
     expect(await shortLives(ports, 9_000)).toBeNull();
     expect(live.lost.aborted).toBe(false);
@@ -77,13 +48,9 @@ describe("the silence of a holder that several tasks watch", () => {
     const fence = await diedHolding(beats);
     expect(await shortLives(beats, 10_000, (n) => void beats.locks.renew(name, "dead", fence, `r${n}`))).toBeNull();
     let steps = 0;
-    const back = world(({ store }) => ({
-      store: Object.assign({}, store, { now: async () => (await store.now()) - ++steps * 3_600_000 }),
-    }));
+    const back = withStore((store) => ({ now: async () => (await store.now()) - ++steps * 3_600_000 }));
     await diedHolding(back);
-    const away = world(({ store }) => ({
-      store: Object.assign({}, store, { now: () => Promise.reject(new Error("down")) }),
-    }));
+    const away = withStore(() => ({ now: down }));
     await diedHolding(away);
     // What each saw on its own timer is all that counts.
     for (const ports of [back, away]) expect(await shortLives(ports, 10_000)).toBe(90_000);

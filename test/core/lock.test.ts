@@ -1,39 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import { lockLimits } from "../../src/core/lock/lock-limits.ts";
-import { acquireLock, type Acquired, type HeldLock } from "../../src/core/lock/lock.ts";
-import type { LockStore } from "../../src/core/ports/ports.ts";
-import { world, type World } from "./world.ts";
-
-const name = "nightly";
-const leaseMs = 30_000;
-
-const acquire = (ports: World, owner: string, over: { signal?: AbortSignal } = {}) =>
-  acquireLock(ports, { name, owner, leaseMs, ...over });
-
-function held(got: Acquired): HeldLock {
-  if (got.got !== "lock") throw new Error(`the lock was not taken: ${got.got}`);
-  return got.lock;
-}
-
-/** Watches a promise without waiting for it. */
-function watched<T>(promise: Promise<T>): { value: T | null } {
-  const seen: { value: T | null } = { value: null };
-  void promise.then((value) => (seen.value = value));
-  return seen;
-}
-
-/** An owner that died: it holds the item and never beats again. */
-async function diedHolding(ports: World): Promise<number> {
-  const fence = await ports.locks.take(name, { owner: "dead", rvn: "r0", leaseMs, overRvn: null });
-  if (fence === null) throw new Error("the lock was not free");
-  return fence;
-}
-
-const faulty = (faults: (locks: LockStore) => Partial<LockStore>): World =>
-  world((base) => ({ locks: Object.assign({}, base.locks, faults(base.locks)) }));
-
-const down = (): Promise<never> => Promise.reject(new Error("503"));
+import { contractLimits } from "../../src/machine/contract-limits.ts";
+import { lockLimits } from "../../src/machine/lock-limits.ts";
+import { world, down, withLocks } from "./world.ts";
+import { acquire, diedHolding, held, leaseMs, name, watched } from "./lock-rig.ts";
 
 describe("taking a lock", () => {
   test("a free lock is taken at once, and each taking has a greater fence", async () => {
@@ -43,12 +12,6 @@ describe("taking a lock", () => {
     const second = held(await acquire(ports, "b"));
     expect([first.fence, second.fence]).toEqual([1, 2]);
     expect(ports.clock.elapsedMs()).toBe(0);
-  });
-
-  test("release keeps the item and its fence, and removes the owner", async () => {
-    const ports = world();
-    await held(await acquire(ports, "a")).release();
-    expect(ports.locks.items.get(name)).toMatchObject({ owner: null, fence: 1 });
   });
 
   test("a silent holder is taken over only after one whole lease of silence", async () => {
@@ -94,11 +57,11 @@ describe("taking a lock", () => {
     await diedHolding(ports);
     void acquire(ports, "b");
     await ports.clock.advance(leaseMs);
-    const told = ports.lines.filter((line) => line.message.startsWith("waiting for"));
-    expect(told.map((line) => line.message)).toEqual(["waiting for dead, silent for 3 s"]);
+    const waiting = ports.lines.filter((line) => line.message.startsWith("waiting for"));
+    expect(waiting.map((line) => line.message)).toEqual(["waiting for dead, silent for 3 s"]);
   });
 
-  test("of two that watch the same silent holder one takes over, the other is told by whom it is held", async () => {
+  test("of two that watch the same silent holder one takes over, the other learns by whom it is held", async () => {
     const ports = world();
     await diedHolding(ports);
     const both = [watched(acquire(ports, "b")), watched(acquire(ports, "c"))];
@@ -109,7 +72,7 @@ describe("taking a lock", () => {
     });
   });
 
-  test("being told to stop ends the watching", async () => {
+  test("a signal to stop ends the watching", async () => {
     const ports = world();
     await diedHolding(ports);
     const stop = new AbortController();
@@ -122,10 +85,23 @@ describe("taking a lock", () => {
   });
 });
 
+test.each([
+  [100, 0, 100],
+  [100, 85, 15],
+  [5, 0, 5],
+  [100, 100, 0],
+])("of a lease of %d ms that was silent for %d, %d are waited for", async (ofMs, silentMs, waitedMs) => {
+  const ports = world();
+  ports.locks.items.set(name, { owner: "dead", rvn: "r0", fence: 1, leaseMs: ofMs, silentMs, seenAt: null });
+  const taken = acquire(ports, "a").then(() => ports.clock.elapsedMs());
+  await ports.clock.advance(2 * ofMs);
+  expect(await taken).toBe(waitedMs);
+});
+
 describe("when the lock store does not answer well", () => {
   test("a take whose reply was lost is read back, and is ours", async () => {
     let lost = 0;
-    const ports = faulty((locks) => ({
+    const ports = withLocks((locks) => ({
       take: async (...call) => {
         await locks.take(...call);
         lost += 1;
@@ -139,7 +115,7 @@ describe("when the lock store does not answer well", () => {
   });
 
   test("a refused take that the store had already done for us is ours", async () => {
-    const ports = faulty((locks) => ({
+    const ports = withLocks((locks) => ({
       take: async (...call) => {
         await locks.take(...call);
         return null;
@@ -150,7 +126,7 @@ describe("when the lock store does not answer well", () => {
 
   test("errors are retried for a bounded time, then it is an outage with the cause", async () => {
     let reads = 0;
-    const ports = faulty(() => ({
+    const ports = withLocks(() => ({
       read: () => {
         reads += 1;
         return down();
@@ -160,14 +136,14 @@ describe("when the lock store does not answer well", () => {
     await ports.clock.advance(lockLimits.lockOutageMs - 1);
     expect(got.value).toBeNull();
     await ports.clock.advance(lockLimits.lockOutageMs);
-    expect(got.value).toMatchObject({ got: "outage", error: new Error("503") });
+    expect(got.value).toMatchObject({ got: "outage", error: new Error("down") });
     expect(reads).toBeLessThanOrEqual(lockLimits.lockErrorRetriesMax + 1);
     expect(ports.clock.pending()).toBe(0);
   });
 
   test("an outage that ends in time is only a delay", async () => {
     let failures = 3;
-    const ports = faulty((locks) => ({ read: (of) => (failures-- > 0 ? down() : locks.read(of)) }));
+    const ports = withLocks((locks) => ({ read: (of) => (failures-- > 0 ? down() : locks.read(of)) }));
     const got = watched(acquire(ports, "a"));
     await ports.clock.advance(lockLimits.lockOutageMs);
     expect(got.value).toMatchObject({ got: "lock" });
@@ -175,7 +151,7 @@ describe("when the lock store does not answer well", () => {
 });
 
 describe("keeping a lock", () => {
-  test("the holder beats every third of its lease, so nobody takes it over", async () => {
+  test("the holder beats every third of its lease, so no other takes it over", async () => {
     const ports = world();
     const lock = held(await acquire(ports, "a"));
     const seen = new Set<string>();
@@ -208,14 +184,14 @@ describe("keeping a lock", () => {
 
   test("a renew that fails is tried again, and is forgiven within the lease", async () => {
     let failures = 2;
-    const ports = faulty((locks) => ({ renew: (...call) => (failures-- > 0 ? down() : locks.renew(...call)) }));
+    const ports = withLocks((locks) => ({ renew: (...call) => (failures-- > 0 ? down() : locks.renew(...call)) }));
     const lock = held(await acquire(ports, "a"));
     await ports.clock.advance(3 * leaseMs);
     expect(lock.lost.aborted).toBe(false);
   });
 
   test("no renew for a whole lease loses the lock", async () => {
-    const ports = faulty(() => ({ renew: down }));
+    const ports = withLocks(() => ({ renew: down }));
     const lock = held(await acquire(ports, "a"));
     await ports.clock.advance(leaseMs - 1);
     expect(lock.lost.aborted).toBe(false);
@@ -224,7 +200,7 @@ describe("keeping a lock", () => {
   });
 
   test("a renew that never answers loses the lock after its lease too", async () => {
-    const ports = faulty(() => ({ renew: () => new Promise<boolean>(() => {}) }));
+    const ports = withLocks(() => ({ renew: () => new Promise<boolean>(() => {}) }));
     const lock = held(await acquire(ports, "a"));
     await ports.clock.advance(leaseMs - 1);
     expect(lock.lost.aborted).toBe(false);
@@ -243,7 +219,7 @@ describe("keeping a lock", () => {
   });
 
   test("a release that fails leaves the rest to the lease, without throwing", async () => {
-    const ports = faulty(() => ({ release: down }));
+    const ports = withLocks(() => ({ release: down }));
     await expect(held(await acquire(ports, "a")).release()).resolves.toBeUndefined();
     expect(ports.lines.map((line) => line.level)).toContain("warn");
   });
@@ -261,7 +237,7 @@ describe("a fence behind the one in Postgres", () => {
     expect(ports.locks.items.get(name)).toMatchObject({ owner: null, fence: 41 });
   });
 
-  test("is not raised on an item that somebody else holds by now", async () => {
+  test("is not raised on an item that another holds by now", async () => {
     const ports = world();
     const lock = held(await acquire(ports, "a"));
     ports.locks.items.set(name, { owner: "b", rvn: "x", fence: 2, leaseMs, silentMs: 0, seenAt: null });

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../src/core/job/job.ts";
-import { decodeMessage, encodeMessage } from "../../src/core/delivery/message.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import { decodeMessage, encodeMessage } from "../../src/run/message.ts";
 
 const anyMessage = fc.record({
   jobId: fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }).map((id) => String(id) as JobId),
@@ -40,7 +40,7 @@ describe("a queue message", () => {
     },
   );
 
-  test("without a trace is still one of ours", () => {
+  test("without a trace is still one of Belfry", () => {
     expect(decodeMessage('{"jobId":"7","generation":1}')).toEqual({ jobId: "7", generation: 1, trace: "" });
   });
 
@@ -67,7 +67,7 @@ describe("a queue message", () => {
     '{"jobId":"7","generation":1.5}',
     '{"jobId":"7","generation":2147483648}',
     '{"jobId":"7","generation":1e400}',
-  ])("a body that no row can have is not one of ours: %s", (body) => {
+  ])("a body that no row can have is not one of Belfry: %s", (body) => {
     expect(decodeMessage(body)).toBeNull();
   });
 

@@ -1,12 +1,24 @@
 import { describe, expect, test } from "vitest";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
-import { lockLimits } from "../../src/core/lock/lock-limits.ts";
-import { passLimits } from "../../src/core/scheduler/pass-limits.ts";
-import { pass, runPasses, schedulerLock, type PassOptions, type PassReport } from "../../src/core/scheduler/pass.ts";
-import { FenceLost, type LockStore, type Store } from "../../src/core/ports/ports.ts";
-import { jobOf, lane, registryFor, shop, sum, world, type World } from "./world.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
+import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
+import { lockLimits } from "../../src/machine/lock-limits.ts";
+import { passLimits } from "../../src/schedule/pass-limits.ts";
+import { pass, runPasses, schedulerLock, type PassOptions, type PassReport } from "../../src/schedule/pass.ts";
+import { FenceLost } from "../../src/machine/fence.ts";
+import {
+  jobOf,
+  lane,
+  registryFor,
+  shop,
+  sum,
+  world,
+  type World,
+  down,
+  withStore,
+  withQueue,
+  withLocks,
+} from "./world.ts";
 
 const registry = registryFor();
 const leaseMs = lockLimits.lockLeaseMs;
@@ -20,12 +32,6 @@ const options = (over: Partial<PassOptions> = {}): PassOptions => ({
   signal: new AbortController().signal,
   ...over,
 });
-
-const withStore = (faults: (store: Store) => Partial<Store>): World =>
-  world((base) => ({ store: Object.assign({}, base.store, faults(base.store)) }));
-const withLocks = (faults: (locks: LockStore) => Partial<LockStore>): World =>
-  world((base) => ({ locks: Object.assign({}, base.locks, faults(base.locks)) }));
-const down = (): Promise<never> => Promise.reject(new Error("503"));
 
 /** Runs to its end while time passes. */
 async function run(ports: World, over: Partial<PassOptions> = {}): Promise<PassReport> {
@@ -46,7 +52,7 @@ describe("one scheduler task", () => {
     expect(ports.clock.pending()).toBe(0);
   });
 
-  test("ends early when told to stop, and gives the lock back", async () => {
+  test("ends early at a signal, and gives the lock back", async () => {
     const ports = world();
     const stop = new AbortController();
     const running = runPasses(ports, registry, options({ signal: stop.signal }));
@@ -58,7 +64,7 @@ describe("one scheduler task", () => {
     expect(ports.locks.items.get(schedulerLock)?.owner).toBeNull();
   });
 
-  test("a second task is told by whom the lock is held, and runs no pass", async () => {
+  test("a second task learns by whom the lock is held, and runs no pass", async () => {
     const ports = world();
     const first = runPasses(ports, registry, options());
     const second = runPasses(ports, registry, options({ owner: "task-2" }));
@@ -93,7 +99,7 @@ describe("one scheduler task", () => {
 
 describe("the steps of a pass", () => {
   test.each([
-    { name: "whose steps succeed is noted, so that silence can be told", faults: {}, notes: [schedulerLock] },
+    { name: "whose steps succeed is noted, so that silence shows", faults: {}, notes: [schedulerLock] },
     { name: "with a step that fails is not noted", faults: { prune: down }, notes: [] },
   ])("a pass $name", async ({ faults, notes }) => {
     const noted: string[] = [];
@@ -116,11 +122,7 @@ describe("the steps of a pass", () => {
 
   test("a lane whose queue does not answer does not keep another lane's lost messages", async () => {
     const lanes = ["a", "b", "c"].map((lane) => defineJob({ id: `hello-${lane}`, lane, run: () => {} }));
-    const broken = world((base) => ({
-      queue: Object.assign({}, base.queue, {
-        depth: (lane: string) => (lane === "b" ? down() : base.queue.depth(lane)),
-      }),
-    }));
+    const broken = withQueue((queue) => ({ depth: (lane) => (lane === "b" ? down() : queue.depth(lane)) }));
     const { world: ports, enqueue, registry: known } = await shop(lanes, broken);
     const ids = [];
     for (const job of lanes) ids.push(await enqueue(job, undefined));
@@ -143,14 +145,8 @@ describe("the steps of a pass", () => {
   test("a due row is given more time while its queue has delayed messages, of which its own may be one", async () => {
     const hello = defineJob({ id: "hello", run: () => {} });
     const depth = () => Promise.resolve({ visible: 0, inFlight: 0, delayed: 1 });
-    const {
-      world: ports,
-      enqueue,
-      registry: known,
-    } = await shop(
-      [hello],
-      world((base) => ({ queue: Object.assign({}, base.queue, { depth }) })),
-    );
+    const ports = withQueue(() => ({ depth }));
+    const { enqueue, registry: known } = await shop([hello], ports);
     const id = await enqueue(hello, undefined);
     const observations = new Map<string, number>();
     const stateAfter = async (ms: number): Promise<string> => {
@@ -181,7 +177,7 @@ describe("the steps of a pass", () => {
     const hello = defineJob({ id: "hello", run: () => {} });
     // A worker received the message and died: the queue holds it, and does not show it.
     const depth = () => Promise.resolve({ visible: 0, inFlight: 1, delayed: 0 });
-    const ports = world((base) => ({ queue: Object.assign({}, base.queue, { depth }) }));
+    const ports = withQueue(() => ({ depth }));
     const { enqueue, registry: known } = await shop([hello], ports);
     const id = await enqueue(hello, undefined);
     const half = { ...options(), untilMs: deliveryLimits.unclaimedMs / 2 };
@@ -292,7 +288,7 @@ describe("when something is away", () => {
 
   test("a database that is away when the fence is to be installed leaves no lock behind", async () => {
     const ports = withStore(() => ({ installFence: down }));
-    await expect(run(ports)).rejects.toThrow("503");
+    await expect(run(ports)).rejects.toThrow("down");
     expect(ports.locks.items.get(schedulerLock)?.owner).toBeNull();
     expect(ports.clock.pending()).toBe(0);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hourBuckets, percentilesOf } from "../../src/core/ports/kind-figures.ts";
+import { hourBuckets, percentilesOf } from "../../src/insight/kind-figures.ts";
 
 /** Bucket 21 counts durations from 2^10 to 2^10.5 ms. */
 const [low, high] = [1_024, 1_024 * Math.SQRT2];

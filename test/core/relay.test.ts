@@ -1,16 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
-import { FenceLost, type Queue, type Store } from "../../src/core/ports/ports.ts";
-import { relay, resendOpen } from "../../src/core/delivery/relay.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
+import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
+import { FenceLost } from "../../src/machine/fence.ts";
+import { type Queue } from "../../src/machine/ports.ts";
+import { type Store } from "../../src/machine/store.ts";
+import { relay, resendOpen } from "../../src/run/relay.ts";
 import { aRow } from "./rows.ts";
-import { lane, world, type World } from "./world.ts";
+import { lane, type World, withStore, withQueue } from "./world.ts";
 
 const { dispatchWindowMs } = contractLimits;
 
 /** Rows that wait and are due by now. */
 async function withWaiting(rows: number, faults: (store: Store) => Partial<Store> = () => ({})): Promise<World> {
-  const ports = world((base) => ({ store: Object.assign({}, base.store, faults(base.store)) }));
+  const ports = withStore(faults);
   const later = Array.from({ length: rows }, () => ({ ...aRow, delayMs: dispatchWindowMs + 1_000 }));
   for (let from = 0; from < rows; from += contractLimits.insertRowsMax) {
     await ports.store.insert(later.slice(from, from + contractLimits.insertRowsMax));
@@ -50,7 +52,7 @@ describe("the relay", () => {
     expect(ports.store.tables.outbox.size).toBe(0);
   });
 
-  test("claims no more once it is told to stop", async () => {
+  test("claims no more once it has to stop", async () => {
     const stop = new AbortController();
     const ports = await withWaiting(deliveryLimits.relayRowsMax * 3, (store) => ({
       relay: (options) => {
@@ -67,9 +69,7 @@ describe("the relay", () => {
 describe("sending open outbox batches again", () => {
   /** One outbox batch for each of so many enqueues that a queue did not take, long enough ago. */
   async function withOpen(rows: number, send?: (queue: Queue) => Queue["send"]): Promise<World> {
-    const ports = world((base) =>
-      send === undefined ? {} : { queue: Object.assign({}, base.queue, { send: send(base.queue) }) },
-    );
+    const ports = withQueue((queue) => (send === undefined ? {} : { send: send(queue) }));
     for (let row = 0; row < rows; row += 1) await ports.store.insert([aRow]);
     await ports.clock.advance(deliveryLimits.outboxOpenMs + 1_000);
     return ports;

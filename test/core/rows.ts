@@ -1,13 +1,12 @@
-import type { JobId, NewJob, RunId } from "../../src/core/job/job.ts";
-import type { Claimed, InRun } from "../../src/core/ports/ports.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import type { JobId, NewJob } from "../../src/machine/job.ts";
+import type { Claimed } from "../../src/machine/store.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
 
 /** A row as `newJob` would make it, for tests that need one no definition of today would write. */
 export const aRow: NewJob = {
   kind: "k",
   key: null,
   payload: null,
-  canonicalInput: "null",
   lane: "default",
   dueAt: null,
   delayMs: 0,
@@ -42,16 +41,4 @@ export const aClaimed = (id: string, over: Partial<Claimed> = {}): Claimed => ({
   isCatchUp: false,
   missedCount: 0,
   ...over,
-});
-
-/** Where a job stands as task "a" of a graph's run. */
-export const aTaskOf = (runId: string): InRun => ({
-  runId: runId as RunId,
-  kind: "g",
-  key: "k",
-  version: 1,
-  input: null,
-  task: "a",
-  row: null,
-  outputs: {},
 });

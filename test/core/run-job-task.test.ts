@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import type { JobId } from "../../src/core/job/job.ts";
-import type { Store } from "../../src/core/ports/ports.ts";
-import { runJobTask } from "../../src/core/work/run-job.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import type { Store } from "../../src/machine/store.ts";
+import { runJobTask } from "../../src/run/run-job.ts";
 import { jobOf, shop, world } from "./world.ts";
 
 /** A job that "worker-1" claimed, and the task that takes it over. */

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../src/core/job/job.ts";
-import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
-import type { OutboxBatch, OutMessage, Queue, Store } from "../../src/core/ports/ports.ts";
-import { sendOutbox } from "../../src/core/delivery/send.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
+import type { OutboxBatch, OutMessage } from "../../src/machine/outbox.ts";
+import type { Queue } from "../../src/machine/ports.ts";
+import type { Store } from "../../src/machine/store.ts";
+import { sendOutbox } from "../../src/run/send.ts";
 import { world, type World } from "./world.ts";
 
 interface Sent {
@@ -44,7 +46,7 @@ function sending(answer: Queue["send"] = async () => ({ failed: [] }), over: Par
 }
 
 let nextId = 0;
-const handoff = (id: string, lane: string, messages: number): OutboxBatch => ({
+const openBatch = (id: string, lane: string, messages: number): OutboxBatch => ({
   id,
   resent: 0,
   lane,
@@ -59,7 +61,11 @@ const handoff = (id: string, lane: string, messages: number): OutboxBatch => ({
 describe("sending outbox batches", () => {
   test("goes by ten, never mixes lanes, and confirms every outbox batch that was accepted", async () => {
     const { ports, calls, confirmed } = sending();
-    const accepted = await sendOutbox(ports, [handoff("h1", "a", 13), handoff("h2", "b", 2), handoff("h3", "a", 9)]);
+    const accepted = await sendOutbox(ports, [
+      openBatch("h1", "a", 13),
+      openBatch("h2", "b", 2),
+      openBatch("h3", "a", 9),
+    ]);
     expect(accepted).toBe(24);
     expect(calls.map((call) => [call.lane, call.messages.length])).toEqual([
       ["a", 10],
@@ -76,7 +82,7 @@ describe("sending outbox batches", () => {
 
   test("sends each message exactly once", async () => {
     const { ports, calls } = sending();
-    const given = [handoff("h1", "a", 57)];
+    const given = [openBatch("h1", "a", 57)];
     await sendOutbox(ports, given);
     const ids = calls.flatMap((call) => call.messages.map((message) => message.jobId));
     expect(new Set(ids).size).toBe(57);
@@ -85,7 +91,7 @@ describe("sending outbox batches", () => {
 
   test("keeps only a few calls under way", async () => {
     const { ports, busiest } = sending();
-    await sendOutbox(ports, [handoff("h1", "a", 200)]);
+    await sendOutbox(ports, [openBatch("h1", "a", 200)]);
     expect(busiest()).toBe(deliveryLimits.sendConcurrencyMax);
   });
 
@@ -97,7 +103,7 @@ describe("sending outbox batches", () => {
 
   test("leaves open what the queue refused although it answered well", async () => {
     const { ports, confirmed } = sending(async () => ({ failed: [0, 2] }));
-    const given = handoff("h1", "a", 4);
+    const given = openBatch("h1", "a", 4);
     expect(await sendOutbox(ports, [given])).toBe(2);
     expect(confirmed).toEqual([{ id: "h1", failed: [given.messages[0]?.jobId, given.messages[2]?.jobId] }]);
   });
@@ -108,7 +114,7 @@ describe("sending outbox batches", () => {
       if (++call === 1) throw new Error("socket hang up");
       return { failed: [] };
     });
-    const given = handoff("h1", "a", 12);
+    const given = openBatch("h1", "a", 12);
     expect(await sendOutbox(ports, [given])).toBe(2);
     expect(confirmed[0]?.failed).toEqual(given.messages.slice(0, 10).map((message) => message.jobId));
     expect(ports.lines.map((line) => line.level)).toEqual(["warn"]);
@@ -119,7 +125,7 @@ describe("sending outbox batches", () => {
       if (lane === "away") throw new Error("no answer");
       return { failed: [] };
     });
-    expect(await sendOutbox(ports, [handoff("h1", "away", 500), handoff("h2", "b", 30)])).toBe(30);
+    expect(await sendOutbox(ports, [openBatch("h1", "away", 500), openBatch("h2", "b", 30)])).toBe(30);
     expect(calls.filter((call) => call.lane === "away").length).toBeLessThanOrEqual(
       deliveryLimits.sendConcurrencyMax * 2,
     );
@@ -141,19 +147,19 @@ describe("sending outbox batches", () => {
       if (++asked <= unanswered) throw new Error("no answer");
       return { failed: [] };
     });
-    expect(await sendOutbox(ports, [handoff("h1", "a", 500)])).toBe(accepted);
+    expect(await sendOutbox(ports, [openBatch("h1", "a", 500)])).toBe(accepted);
     expect(calls).toHaveLength(times);
   });
 
   test("takes no answer about a message that was not in the call", async () => {
     const { ports, confirmed } = sending(async () => ({ failed: [2] }));
-    expect(await sendOutbox(ports, [handoff("h1", "a", 2)])).toBe(2);
+    expect(await sendOutbox(ports, [openBatch("h1", "a", 2)])).toBe(2);
     expect(confirmed).toEqual([{ id: "h1", failed: [] }]);
   });
 
   test("does not throw when the confirmation fails: that costs a duplicate", async () => {
     const { ports } = sending(undefined, { confirm: () => Promise.reject(new Error("down")) });
-    expect(await sendOutbox(ports, [handoff("h1", "a", 1)])).toBe(1);
+    expect(await sendOutbox(ports, [openBatch("h1", "a", 1)])).toBe(1);
     expect(ports.lines.map((line) => line.message)).toEqual(["confirm failed; the messages will be sent twice"]);
   });
 
@@ -164,7 +170,7 @@ describe("sending outbox batches", () => {
       ...ports,
       crashPoint: async (name: string) => void seen.push(`${name} ${calls.length} ${confirmed.length}`),
     };
-    await sendOutbox(crashing, [handoff("h1", "a", 1)]);
+    await sendOutbox(crashing, [openBatch("h1", "a", 1)]);
     expect(seen).toEqual(["relay.sent 1 0", "relay.confirmed 1 1"]);
   });
 });
@@ -188,7 +194,7 @@ describe("sending that takes long", () => {
     [20 * deliveryLimits.outboxKeptMs + 1, 20],
   ])("of one call of %d ms keeps its batch %d times", async (ms, times) => {
     const { ports, kept, confirmed } = begin(sending(slow(ms)));
-    const given = handoff("h1", "a", 2);
+    const given = openBatch("h1", "a", 2);
     const accepted = sendOutbox(ports, [given]);
     await ports.clock.advance(ms);
     expect(await accepted).toBe(2);
@@ -199,7 +205,7 @@ describe("sending that takes long", () => {
 
   test("says on the way what the queue accepted, and confirms at the end what that left", async () => {
     const { ports, kept, confirmed } = begin(sending(slow(600)));
-    const given = [handoff("h1", "a", 40), handoff("h2", "a", 40)];
+    const given = [openBatch("h1", "a", 40), openBatch("h2", "a", 40)];
     const accepted = sendOutbox(ports, given);
     await ports.clock.advance(1_200);
     expect(await accepted).toBe(80);
@@ -214,7 +220,7 @@ describe("sending that takes long", () => {
 
   test("sends no more of a batch that another process has taken", async () => {
     const { ports, calls, confirmed } = begin(sending(slow(600), { keep: async () => new Set(["h2"]) }));
-    const [first, second] = [handoff("h1", "a", 200), handoff("h2", "b", 200)];
+    const [first, second] = [openBatch("h1", "a", 200), openBatch("h2", "b", 200)];
     const accepted = sendOutbox(ports, [first, second]);
     await ports.clock.advance(60_000);
     const sentOf = (lane: string) => calls.filter((call) => call.lane === lane).length;
@@ -230,7 +236,7 @@ describe("sending that takes long", () => {
     const { ports, calls, confirmed } = begin(
       sending(slow(1_000), { keep: () => Promise.reject(new Error("no database")) }),
     );
-    const accepted = sendOutbox(ports, [handoff("h1", "a", 500)]);
+    const accepted = sendOutbox(ports, [openBatch("h1", "a", 500)]);
     await ports.clock.advance(60_000);
     expect([calls.length, await accepted]).toEqual([12, 120]);
     expect(confirmed[0]?.failed).toHaveLength(380);

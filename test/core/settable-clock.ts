@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { Clock } from "../../src/core/ports/ports.ts";
+import type { Clock } from "../../src/machine/ports.ts";
 
 /** Time that passes only when the test says so. Timers fire in order, and what they start runs on before the next. */
 export interface SettableClock extends Clock {

@@ -1,9 +1,10 @@
-import { workerLimits } from "../../src/core/work/worker-limits.ts";
+import { workerLimits } from "../../src/run/worker-limits.ts";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { SettledJob } from "../../src/core/define/context.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { StoreAway, UnknownOutcome, type Settlement, type Store } from "../../src/core/ports/ports.ts";
+import type { SettledJob } from "../../src/define/context.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { StoreAway, UnknownOutcome } from "../../src/machine/transaction.ts";
+import { type Settlement, type Store } from "../../src/machine/store.ts";
 import { gate, jobOf, movesOf, shop, sum, world, type World } from "./world.ts";
 
 const at = z.object({ n: z.number() });
@@ -185,6 +186,22 @@ describe("onSettled", () => {
       { outcome: "retry", final: false, attempt: 1, error: { code: "Error", message: "busy" } },
       { outcome: "failed", final: true, attempt: 2, error: { code: "Error", message: "busy" } },
     ]);
+  });
+
+  test.each([
+    ["a text", "log table is full", "log table is full"],
+    ["nothing", undefined, "undefined"],
+  ])("that throws %s fails its success with that message", async (_, thrown, errorMessage) => {
+    const job = logged(
+      () => {},
+      ({ outcome }) => {
+        if (outcome === "success") throw thrown;
+      },
+    );
+    const open = await shop([job]);
+    const id = await open.enqueue(job, { n: 1 });
+    await open.work();
+    expect(await jobOf(open.world, id)).toMatchObject({ failures: 1, errorCode: "ON_SETTLED", errorMessage });
   });
 
   test("that fails makes a success a failed try: an effect that is not recorded did not happen", async () => {

@@ -1,13 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  formatCursor,
-  parseCursor,
-  shortSnapshot,
-  snapshotEnd,
-  snapshotOpen,
-} from "../../src/core/ports/event-stream.ts";
-import { streamLimits } from "../../src/core/ports/stream-limits.ts";
+import { formatCursor, parseCursor, shortSnapshot, snapshotEnd, snapshotOpen } from "../../src/insight/event-stream.ts";
+import { streamLimits } from "../../src/insight/stream-limits.ts";
 
 const sees = (snapshot: string, xid: number): boolean =>
   xid < Number(snapshotEnd(snapshot)) && !snapshotOpen(snapshot).includes(String(xid));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { defineJob } from "../../src/core/define/define-job.ts";
+import { defineJob } from "../../src/define/define-job.ts";
 import { acknowledge, gate, jobOf, lane, shop, world } from "./world.ts";
 
 const plenty = () => 600_000;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { SettledJob } from "../../src/core/define/context.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import type { JobId } from "../../src/core/job/job.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import { workerLimits } from "../../src/core/work/worker-limits.ts";
-import { taskWorker } from "../../src/core/ports/ports.ts";
-import { startedByOf } from "../../src/core/work/task-end.ts";
-import { createTaskWatch } from "../../src/core/work/task-watch.ts";
+import type { SettledJob } from "../../src/define/context.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
+import { workerLimits } from "../../src/run/worker-limits.ts";
+import { taskWorker } from "../../src/machine/launcher.ts";
+import { startedByOf } from "../../src/run/task-end.ts";
+import { createTaskWatch } from "../../src/run/task-watch.ts";
 import { jobOf, lane, movesOf, shop, sum } from "./world.ts";
 
 interface Stop {
@@ -66,31 +66,22 @@ async function launchedJob(options: { isLaunchedOnly?: boolean } = {}) {
 }
 
 describe("a task that stopped while its job ran", () => {
-  test("was interrupted when somebody stopped it: released at once, and no failure", async () => {
+  test("was interrupted when an operator stopped it: released at once, and no failure", async () => {
     const { ports, watch, id, row } = await launchedJob();
     const stop = { stopCode: "SpotInterruption", containers: [{ exitCode: 137 }] };
     expect(await watch.notice(stopOf(id, stop))).toBe("settled");
     expect(await row()).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1 });
     expect(ports.queue.receive(lane, 10)).toHaveLength(2);
-    const { history } = (await ports.store.job(id)) ?? { history: [] };
-    expect(history).toMatchObject([{ from: "RUNNING", worker: "task/t1:1:a" }]);
+    expect(await ports.store.history(id)).toMatchObject([{ from: "RUNNING", worker: "task/t1:1:a" }]);
     expect(settledWith).toEqual([]);
   });
 
-  test.each([
-    [
-      "out of memory",
-      { exitCode: 137, reason: "OutOfMemoryError: Container killed due to memory usage" },
-      "OUT_OF_MEMORY",
-    ],
-    ["with a code of its own", { exitCode: 3 }, "TASK_EXITED"],
-    ["with 0, which is no outcome", { exitCode: 0 }, "TASK_EXITED"],
-  ])("failed when it ended by itself: %s", async (_, container, errorCode) => {
+  test("failed when it ended by itself, with a code that says how", async () => {
     const { watch, id, row } = await launchedJob();
-    const stop = { stopCode: "EssentialContainerExited", containers: [container] };
+    const stop = { stopCode: "EssentialContainerExited", containers: [{ exitCode: 3 }] };
     expect(await watch.notice(stopOf(id, stop))).toBe("settled");
-    expect(await row()).toMatchObject({ state: "QUEUED", failures: 1, interruptions: 0, errorCode });
-    expect(settledWith).toMatchObject([{ outcome: "retry", error: { code: errorCode } }]);
+    expect(await row()).toMatchObject({ state: "QUEUED", failures: 1, interruptions: 0, errorCode: "TASK_EXITED" });
+    expect(settledWith).toMatchObject([{ outcome: "retry", error: { code: "TASK_EXITED" } }]);
   });
 
   test("fails for good when its tries are used up, and its slot is free", async () => {
@@ -163,21 +154,12 @@ describe("an event that is not news", () => {
     expect(await row()).toMatchObject({ state: "RUNNING", worker: "task/t1:1:a" });
   });
 
-  test("of a task of somebody else, of no job, or of a task that runs, is left alone", async () => {
+  test("of a foreign task, of no job, or of a task that runs, is left alone", async () => {
     const { watch, id, row } = await launchedJob();
     const event = stopOf(id);
     const changed = (detail: object) => ({ ...event, detail: { ...event.detail, ...detail } });
-    for (const foreign of [
-      changed({ startedBy: "ecs-svc/9223370545345641169" }),
-      changed({ startedBy: "belfry/4242424242/1" }),
-      changed({ lastStatus: "RUNNING" }),
-      changed({ version: undefined }),
-      { ...event, "detail-type": "ECS Service Action" },
-      {},
-      null,
-    ]) {
+    for (const foreign of [changed({ lastStatus: "RUNNING" }), changed({ startedBy: "belfry/4242424242/1" }), null])
       expect(await watch.notice(foreign)).toBe("foreign");
-    }
     expect(await row()).toMatchObject({ state: "RUNNING", attempt: 1 });
   });
 

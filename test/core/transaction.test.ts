@@ -1,15 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Context } from "../../src/core/define/context.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { workerLimits } from "../../src/core/work/worker-limits.ts";
-import { UnknownOutcome, type Store } from "../../src/core/ports/ports.ts";
-import { jobOf, lane, movesOf, shop, sum, world, type World } from "./world.ts";
+import type { Context } from "../../src/define/context.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { workerLimits } from "../../src/run/worker-limits.ts";
+import { UnknownOutcome } from "../../src/machine/transaction.ts";
+import { jobOf, lane, movesOf, shop, sum, world, type World, withStore } from "./world.ts";
 
 const child = defineJob({ id: "child", payload: z.object({ n: z.number() }), run: () => {} });
-
-const withStore = (faults: (store: Store) => Partial<Store>): World =>
-  world((base) => ({ store: Object.assign({}, base.store, faults(base.store)) }));
 
 /** What the handlers wrote into their own tables: exists exactly if the transaction committed. */
 const effects = (ports: World): readonly string[] => ports.store.tables.effects.rows.map((row) => row.text);
@@ -37,7 +34,7 @@ describe("ctx.tx", () => {
     expect(row).toMatchObject({ state: "SUCCESS", result: { moved: 5 } });
     expect(moves).toEqual([">QUEUED", "QUEUED>RUNNING", "RUNNING>SUCCESS"]);
     expect(effects(ports)).toEqual(["insert into transfer"]);
-    const children = await ports.store.jobs({ kind: "child", limit: 10 });
+    const children = await ports.store.jobs({ kind: "child" });
     expect(children).toMatchObject([{ state: "QUEUED", key: `${row.id}:child:0`, trace: row.trace }]);
     expect(ports.queue.size(lane)).toBe(1);
     expect(sum(ports.measured, "job.success", "job")).toBe(1);
@@ -53,7 +50,7 @@ describe("ctx.tx", () => {
     );
     expect(row).toMatchObject({ state: "QUEUED", failures: 1, errorMessage: "insufficient funds" });
     expect(effects(ports)).toEqual([]);
-    expect(await ports.store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+    expect(await ports.store.jobs({ kind: "child" })).toEqual([]);
     expect(ports.queue.size(lane)).toBe(1);
   });
 
@@ -111,7 +108,7 @@ describe("ctx.tx", () => {
     expect(refusals[0]).toContain("already open");
     expect(refusals[1]).toContain("already committed");
     expect(refusals[2]).toContain("after the job was settled");
-    expect(await ports.store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+    expect(await ports.store.jobs({ kind: "child" })).toEqual([]);
   });
 
   test("may be tried again by the handler after it failed", async () => {
@@ -158,12 +155,27 @@ describe("ctx.tx", () => {
     expect(row).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1 });
   });
 
-  test("that returns a driver's answer has no result, and no warning", async () => {
-    const ports = withStore(() => ({}));
-    const answer = { command: "INSERT", rowCount: 1, rows: [], parse: () => {} };
-    const { row } = await runOne((ctx) => ctx.tx(async () => answer), ports);
-    expect(row).toMatchObject({ state: "SUCCESS", result: null });
+  test.each<[string, unknown, unknown]>([
+    ["nothing", undefined, null],
+    ["a number", 5, 5],
+    ["an object with rows", { rows: 3 }, { rows: 3 }],
+    ["a driver's answer", { command: "INSERT", rowCount: 1, rows: [], parse: () => {} }, null],
+  ])("that returns %s has that as its result, a driver's answer none, and no warning", async (_, value, result) => {
+    const { row, ports } = await runOne((ctx) => ctx.tx(async () => value));
+    expect(row).toMatchObject({ state: "SUCCESS", result });
     expect(ports.lines.filter(({ level }) => level === "warn")).toEqual([]);
+  });
+
+  test("whose row another attempt ended is not this attempt's: its own outcome is written, and refused", async () => {
+    const ports = withStore((store) => ({
+      transaction: async (work) => {
+        await store.transaction(work);
+        throw new UnknownOutcome("connection broke during commit");
+      },
+      peek: async (ids) => (await store.peek(ids)).map((row) => ({ ...row, attempt: row.attempt + 1 })),
+    }));
+    const { row } = await runOne((ctx) => ctx.tx(async () => {}), ports);
+    expect([row.state, sum(ports.measured, "job.settle.refused")]).toEqual(["SUCCESS", 1]);
   });
 
   test("is refused after the signal aborted", async () => {
@@ -199,10 +211,10 @@ describe("children outside a transaction", () => {
       await ctx.enqueue(child, { n: 1 });
       await ctx.enqueue(child, { n: 2 });
       await ctx.enqueue(child, { n: 3 }, { key: "mine", delay: "1h" });
-      expect(await ports.store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+      expect(await ports.store.jobs({ kind: "child" })).toEqual([]);
     }, ports);
     expect(row.state).toBe("SUCCESS");
-    const children = await ports.store.jobs({ kind: "child", limit: 10 });
+    const children = await ports.store.jobs({ kind: "child" });
     expect(new Map(children.map((each) => [each.key, each.state]))).toEqual(
       new Map([
         [`${row.id}:child:0`, "QUEUED"],
@@ -218,7 +230,7 @@ describe("children outside a transaction", () => {
       await ctx.enqueue(child, { n: 1 });
       throw new Error("no");
     });
-    expect(await ports.store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+    expect(await ports.store.jobs({ kind: "child" })).toEqual([]);
   });
 
   test("of a try that was fenced off do not exist", async () => {
@@ -228,7 +240,7 @@ describe("children outside a transaction", () => {
       await ports.store.cancel([ctx.jobId]);
     }, ports);
     expect(row.state).toBe("CANCELED");
-    expect(await ports.store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+    expect(await ports.store.jobs({ kind: "child" })).toEqual([]);
   });
 
   test("with a bad payload are refused when they are enqueued, with the path", async () => {
@@ -245,7 +257,7 @@ describe("children outside a transaction", () => {
     const ctx = later as unknown as Context;
     await expect(ctx.enqueue(child, { n: 1 })).rejects.toThrow("after the job was settled");
     await expect(ctx.tx(async () => {})).rejects.toThrow("the handler has ended");
-    expect(await ports.store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+    expect(await ports.store.jobs({ kind: "child" })).toEqual([]);
   });
 
   test("whose key exists with another payload are counted, and the first ones stay", async () => {
@@ -254,7 +266,7 @@ describe("children outside a transaction", () => {
       await ctx.enqueue(child, { n: 2 }, { key: "same" });
     });
     expect(row.state).toBe("SUCCESS");
-    expect(await ports.store.jobs({ kind: "child", limit: 10 })).toMatchObject([{ payload: { n: 1 } }]);
+    expect(await ports.store.jobs({ kind: "child" })).toMatchObject([{ payload: { n: 1 } }]);
     expect(sum(ports.measured, "job.child.conflicts")).toBe(1);
   });
 
@@ -266,6 +278,6 @@ describe("children outside a transaction", () => {
       }),
     );
     expect(row).toMatchObject({ failures: 1, errorMessage: expect.stringContaining("same") });
-    expect(await ports.store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+    expect(await ports.store.jobs({ kind: "child" })).toEqual([]);
   });
 });

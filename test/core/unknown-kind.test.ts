@@ -1,10 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { defineJob } from "../../src/core/index.ts";
-import { workerLimits } from "../../src/core/work/worker-limits.ts";
-import { unknownKind } from "../../src/core/work/unknown-kind.ts";
-import { claimRig, waitingRow } from "./claim-rig.ts";
-import { aClaimed } from "./rows.ts";
-import { acknowledge, jobOf, shop, type Shop, world } from "./world.ts";
+import { defineJob } from "../../src/compose/index.ts";
+import { workerLimits } from "../../src/run/worker-limits.ts";
+import { acknowledge, jobOf, shop, type Shop, down, withStore } from "./world.ts";
 
 const minute = 60_000;
 
@@ -63,44 +60,13 @@ describe("a job whose kind a worker does not know", () => {
     expect(await row()).toMatchObject({ state: "FAILED", attempt: 1, errorCode: "UNKNOWN_KIND" });
   });
 
-  test("waits also when nobody can say how old it is", async () => {
-    const ports = world((base) => ({
-      store: Object.assign({}, base.store, { job: () => Promise.reject(new Error("down")) }),
-    }));
+  test("waits also when its age is unknown", async () => {
+    const ports = withStore(() => ({ job: down }));
     const report = defineJob({ id: "report", run: () => {} });
     const newer = await shop([report], ports);
     const id = await newer.enqueue(report, undefined);
     const older = await shop([], ports);
     await live(older, 5_000);
     expect(await ports.store.peek([id])).toMatchObject([{ state: "QUEUED" }]);
-  });
-});
-
-describe("how long a job of an unknown kind waits", () => {
-  /** By its age; undefined: it has no row, null: its row cannot be read. */
-  const outcome = (ageMs: number | null | undefined) => {
-    const peek = () => {
-      if (ageMs === null) throw new Error("down");
-      return ageMs === undefined ? [] : [waitingRow("1", { ageMs })];
-    };
-    return unknownKind(claimRig({ peek }).scope, aClaimed("1", { kind: "gone" }));
-  };
-
-  test.each([
-    [undefined, 5_000],
-    [null, 5_000],
-    [0, 5_000],
-    [4_999, 5_000],
-    [5_001, 5_001],
-    [30_000, 30_000],
-    [60_000, 60_000],
-    [60_001, 60_000],
-    [900_000, 60_000],
-  ])("at an age of %s ms: %s ms", async (ageMs, afterMs) => {
-    expect(await outcome(ageMs)).toMatchObject({ is: "postponed", code: "UNKNOWN_KIND", afterMs, counted: false });
-  });
-
-  test("and from a millisecond beyond a quarter of an hour it does not wait", async () => {
-    expect(await outcome(900_001)).toMatchObject({ is: "permanent", code: "UNKNOWN_KIND" });
   });
 });

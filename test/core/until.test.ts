@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { readUntil } from "../../src/core/calendar/until.ts";
-import { openZone } from "../../src/core/calendar/zone.ts";
+import { readUntil } from "../../src/calendar/until.ts";
+import { openZone } from "../../src/calendar/zone.ts";
 
 const now = Date.parse("2026-11-21T08:00:00Z");
 

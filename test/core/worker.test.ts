@@ -1,13 +1,13 @@
 import { atOnce } from "../support/rescue-at-once.ts";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import type { JobId } from "../../src/core/job/job.ts";
-import { workerLimits } from "../../src/core/work/worker-limits.ts";
-import { encodeMessage } from "../../src/core/delivery/message.ts";
-import { rescue } from "../../src/core/delivery/rescue.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import { workerLimits } from "../../src/run/worker-limits.ts";
+import { encodeMessage } from "../../src/run/message.ts";
+import { rescue } from "../../src/run/rescue.ts";
 import { aRow } from "./rows.ts";
-import { gate, jobOf, lane, movesOf, shop, sum, world } from "./world.ts";
+import { gate, jobOf, lane, movesOf, shop, sum, down, withStore } from "./world.ts";
 
 const plenty = () => 600_000;
 const to = z.object({ to: z.string() });
@@ -60,11 +60,6 @@ describe("a batch", () => {
     await work();
     expect(ports.passed).toEqual(["received", "claimed", "effect.before", "effect.after", "settled"]);
   });
-
-  test("that is empty is no work", async () => {
-    const { worker } = await shop([]);
-    expect(await worker.handle([], { remainingMs: plenty })).toEqual({ failed: [] });
-  });
 });
 
 describe("a message that can claim nothing", () => {
@@ -88,6 +83,8 @@ describe("a message that can claim nothing", () => {
     const body = encodeMessage({ jobId: id, generation: 0, trace: "" });
     expect(await worker.handle([{ messageId: "m", body }], { remainingMs: plenty })).toEqual({ failed: [] });
     expect((await jobOf(ports, id)).state).toBe("QUEUED");
+    // The job's own message, and no copy of the old one.
+    expect(ports.queue.size(lane)).toBe(1);
   });
 
   test("is acknowledged when no row has its id", async () => {
@@ -129,7 +126,7 @@ describe("a message that can claim nothing", () => {
   });
 });
 
-describe("what nobody can run", () => {
+describe("what cannot be run", () => {
   test("a body that cannot be read goes to quarantine, is acknowledged, and spoils nothing else", async () => {
     const hello = defineJob({ id: "hello", run: () => {} });
     const { enqueue, work, world: ports } = await shop([hello]);
@@ -141,9 +138,7 @@ describe("what nobody can run", () => {
   });
 
   test("an unreadable body is given back when it cannot be kept", async () => {
-    const ports = world((base) => ({
-      store: Object.assign({}, base.store, { quarantine: () => Promise.reject(new Error("down")) }),
-    }));
+    const ports = withStore(() => ({ quarantine: down }));
     const { work } = await shop([], ports);
     const id = ports.queue.put(lane, "{not json");
     expect(await work()).toEqual([id]);
@@ -233,9 +228,7 @@ describe("between batches", () => {
   });
 
   test("a rescue that fails is left to the next pass", async () => {
-    const ports = world((base) => ({
-      store: Object.assign({}, base.store, { lapsedLeases: () => Promise.reject(new Error("down")) }),
-    }));
+    const ports = withStore(() => ({ lapsedLeases: down }));
     const { worker } = await shop([], ports);
     await ports.clock.advance(workerLimits.workerRescueIntervalMs);
     expect(await worker.handle([], { remainingMs: plenty })).toEqual({ failed: [] });

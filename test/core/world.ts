@@ -1,14 +1,14 @@
-import type { AppDefinition, Registry } from "../../src/core/define/definition.ts";
-import { registry as registryOf } from "../../src/core/define/definition.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { definitionOf } from "../../src/core/define/define-job.ts";
-import type { Job } from "../../src/core/define/context.ts";
-import { createClient, type Client } from "../../src/core/delivery/enqueue.ts";
-import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
-import type { JobId } from "../../src/core/job/job.ts";
-import type { Ports, Random } from "../../src/core/ports/ports.ts";
-import type { QueueRecord } from "../../src/core/delivery/message.ts";
-import { createWorker, type Worker } from "../../src/core/work/worker.ts";
+import { type AppDefinition, type Registry, registry as registryOf } from "../../src/define/definition.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { definitionOf } from "../../src/define/define-job.ts";
+import type { Job } from "../../src/define/context.ts";
+import { createClient, type Client } from "../../src/run/enqueue.ts";
+import { installDefinitions } from "../../src/schedule/install-schedules.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import type { LockStore, Ports, Queue, Random } from "../../src/machine/ports.ts";
+import type { Store } from "../../src/machine/store.ts";
+import type { QueueRecord } from "../../src/run/message.ts";
+import { createWorker, type Worker } from "../../src/run/worker.ts";
 import { createMemoryLockStore, type MemoryLockStore } from "../../src/testing/memory-lock-store.ts";
 import { createMemoryQueue, type MemoryQueue } from "../../src/testing/memory-queue.ts";
 import { type LogLine, type Metric, recordingLog, recordingMetrics } from "../../src/testing/recording.ts";
@@ -50,6 +50,19 @@ export function world(over: (base: World) => Partial<Ports> = () => ({})): World
   };
   return { ...base, ...over(base) } as World;
 }
+
+/** A port that does not answer. */
+export const down = (): Promise<never> => Promise.reject(new Error("down"));
+
+/** A world whose store has some calls replaced; `faults` gets the store as it is. */
+export const withStore = (faults: (store: Store) => Partial<Store>): World =>
+  world(({ store }) => ({ store: Object.assign({}, store, faults(store)) }));
+
+export const withQueue = (faults: (queue: Queue) => Partial<Queue>): World =>
+  world(({ queue }) => ({ queue: Object.assign({}, queue, faults(queue)) }));
+
+export const withLocks = (faults: (locks: LockStore) => Partial<LockStore>): World =>
+  world(({ locks }) => ({ locks: Object.assign({}, locks, faults(locks)) }));
 
 /** Ids that tell them apart, and a chance in the middle. */
 function countingRandom(): Random {
@@ -122,9 +135,9 @@ export function acknowledge(ports: World, records: readonly QueueRecord[], faile
 
 /** The row of a job, as the API shows it. */
 export async function jobOf(ports: Pick<Ports, "store">, id: JobId) {
-  const shown = await ports.store.job(id);
-  if (shown === null) throw new Error(`job ${id} does not exist`);
-  return shown.job;
+  const job = await ports.store.job(id);
+  if (job === null) throw new Error(`job ${id} does not exist`);
+  return job;
 }
 
 /** `FROM>TO` of every event; an insert reads `>TO`. */

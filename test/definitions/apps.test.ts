@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { checkApps, notesOf } from "../../src/core/define/check.ts";
-import { type AppOptions, defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { defineSchedule, type ScheduleOptions } from "../../src/core/define/define-schedule.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import { describe as line } from "../../src/core/define/problem.ts";
-import { type CallerScope, checkScopes } from "../../src/core/define/scope.ts";
+import { checkApps, notesOf } from "../../src/define/check.ts";
+import { type AppOptions, defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { defineSchedule, type ScheduleOptions } from "../../src/define/define-schedule.ts";
+import { registry } from "../../src/define/definition.ts";
+import { describe as line } from "../../src/define/problem.ts";
+import { type CallerScope, checkScopes } from "../../src/define/scope.ts";
 
 const job = (id: string, more: object = {}) => defineJob({ id, run: () => {}, ...more });
 const schedule = (options: object) =>
@@ -123,4 +123,75 @@ describe("the scopes of a stage", () => {
       'stage "dev": scopes.lanes "shop" must be of default, bulk, post',
     ]);
   });
+});
+
+test("apps in order have no problems, and a scheduled job belongs to its app without being listed", () => {
+  const hello = job("hello");
+  const app = defineApp({ name: "ok", schedules: [defineSchedule({ id: "s", every: "1m", run: hello })] });
+  expect(checkApps([app], "dev", ["dev", "prod"])).toEqual([]);
+  expect(registry([app]).jobs.has("hello")).toBe(true);
+});
+
+test("two jobs with one id are named with their apps", () => {
+  expect(check({ name: "a", jobs: [job("mail")] }, { name: "b", jobs: [job("mail")] })).toEqual([
+    'job "mail": id "mail" is used by 2 definitions in app "a" and "b"; rename all but one',
+  ]);
+});
+
+test("one job may belong to two apps", () => {
+  const shared = job("mail");
+  expect(check({ name: "a", jobs: [shared] }, { name: "b", jobs: [shared] })).toEqual([]);
+});
+
+test("two schedules with one id are a problem", () => {
+  const twice = () => defineSchedule({ id: "s", every: "1m", run: job("j") });
+  const shared = job("j");
+  const schedules = [
+    defineSchedule({ id: "s", every: "1m", run: shared }),
+    defineSchedule({ id: "s", every: "2m", run: shared }),
+  ];
+  expect(check({ name: "a", schedules })).toEqual([
+    'schedule "s": id "s" is used by 2 definitions in app "a"; rename all but one',
+  ]);
+  expect(check({ name: "a", schedules: [twice(), twice()] })).toHaveLength(2);
+});
+
+test("two apps with one name are a problem", () => {
+  expect(check({ name: "a" }, { name: "a" })).toEqual([
+    'app "a": id "a" is used by 2 definitions in app "a"; rename all but one',
+  ]);
+});
+
+test("a job on a lane its app does not have names the lanes there are", () => {
+  expect(check({ name: "a", jobs: [job("mail", { lane: "post" })], lanes: { push: {} } })).toEqual([
+    'job "mail": lane "post" is not a lane of app "a"; add lanes: { "post": {} } to the app, or use one of default, push',
+  ]);
+});
+
+test.each([
+  [{ mail: { concurrency: 1 } }, 'lane "mail" of app "a": concurrency 1 must be a whole number from 2'],
+  [{ mail: { batchSize: 11 } }, "batchSize 11 must be a whole number from 1 to 10"],
+  [{ mail: { concurrency: { default: 2, dev: 0 } } }, "concurrency 0 must be"],
+  [
+    { mail: { batchSize: { prd: 5 } } },
+    "batchSize.prd 5 names a stage that does not exist; use one of dev, prod, default",
+  ],
+  [{ Mail: {} }, 'name "Mail" must be 1 to 32 characters'],
+])("lane settings %j are a problem", (lanes, expected) => {
+  const found = check({ name: "a", lanes });
+  expect(found).toHaveLength(1);
+  expect(found[0]).toContain(expected);
+});
+
+test("a per-stage value for a stage that does not exist is a slip of the pen", () => {
+  const schedule = defineSchedule({ id: "s", every: "1m", run: job("j"), enabled: { prd: true } });
+  expect(check({ name: "a", schedules: [schedule] })).toEqual([
+    'schedule "s": enabled.prd true names a stage that does not exist; use one of dev, prod, default',
+  ]);
+});
+
+test("problems of apps, jobs, schedules and lanes come all together", () => {
+  const broken = job("j", { timeout: "20m", lane: "nowhere" });
+  const schedules = [defineSchedule({ id: "S", cron: "0 0 31 2 *", timezone: "Mars/Base", run: broken })];
+  expect(check({ name: "My App", schedules, lanes: { mail: { concurrency: 1 } } })).toHaveLength(7);
 });

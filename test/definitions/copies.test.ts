@@ -1,11 +1,11 @@
 /** Two copies of Belfry in one process, as two packages of a workspace may bring them. */
 import { expect, test, vi } from "vitest";
 import * as one from "belfry";
-import { loadApps } from "../../src/apps.ts";
-import type { Project } from "../../src/project.ts";
-import { bindClient } from "../../src/core/ports/client.ts";
-import { definitionOf } from "../../src/core/define/define-job.ts";
-import { outcomeOf } from "../../src/core/work/handler.ts";
+import { loadApps } from "../../src/compose/apps.ts";
+import type { Project } from "../../src/stage/project.ts";
+import { bindClient } from "../../src/machine/client.ts";
+import { definitionOf } from "../../src/define/define-job.ts";
+import { outcomeOf } from "../../src/run/handler.ts";
 
 vi.resetModules();
 const other = await import("belfry");
@@ -35,7 +35,7 @@ test("an error of one is what the other takes it for", () => {
   expect(outcomeOf(new Error("other"), null)).toMatchObject({ is: "retryable", code: "Error" });
 });
 
-test("a class that extends one of them is told apart from it", () => {
+test("a class that extends one of them differs from it", () => {
   class NoAccount extends one.PermanentError {}
   expect(new NoAccount("x")).toBeInstanceOf(one.PermanentError);
   expect(new NoAccount("x")).toBeInstanceOf(NoAccount);

@@ -1,16 +1,17 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, describe } from "vitest";
 import { z } from "zod";
-import type { Context } from "../../src/core/define/context.ts";
-import { defineJob, definitionOf } from "../../src/core/define/define-job.ts";
-import type { HandlerBody } from "../../src/core/define/definition.ts";
-import { bindClient, type EnqueueItem } from "../../src/core/ports/client.ts";
-import type { JobId } from "../../src/core/job/job.ts";
-import { describe as line } from "../../src/core/define/problem.ts";
+import type { Job } from "../../src/define/context.ts";
+import { defineJob, definitionOf } from "../../src/define/define-job.ts";
+import { bindClient } from "../../src/machine/client.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import { describe as line } from "../../src/define/problem.ts";
+import { AmbiguousError, httpError, PermanentError, RetryLater } from "../../src/define/errors.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
 
 afterEach(() => bindClient(null));
 
-const problemsOf = (options: Record<string, unknown>): readonly string[] =>
-  (definitionOf(defineJob({ id: "a", run: () => {}, ...options })).problems ?? []).map(line);
+const definitionWith = (more: object) => definitionOf(defineJob({ id: "a", run: () => {}, ...more }));
+const problemsOf = (more: object): readonly string[] => definitionWith(more).problems.map(line);
 
 test("a job that says nothing more than its id and handler gets the documented defaults", () => {
   expect(definitionOf(defineJob({ id: "hello", run: () => {} }))).toMatchObject({
@@ -75,22 +76,6 @@ test.each<[string, Record<string, unknown>, string]>([
   expect(found[0]).toContain(expected);
 });
 
-test("a size that Fargate does not sell is refused, and so is one without a task", () => {
-  const on = (cpu: number, memoryMb: number): readonly string[] =>
-    problemsOf({ runOn: "fargate", size: { cpu, memoryMb } });
-  expect(on(256, 512)).toEqual([]);
-  expect(on(256, 1_536)).toEqual(['job "a": size.memoryMb 1536 is not sold with a cpu of 256; use 512, 1024, 2048']);
-  expect(on(1_024, 8_192)).toEqual([]);
-  expect(on(1_024, 1_024)[0]).toContain("use 2048 to 8192 in steps of 1024");
-  expect(on(8_192, 17_408)[0]).toContain("use 16384 to 61440 in steps of 4096");
-  expect(on(300, 512)[0]).toContain("size.cpu 300 is not a size of Fargate; use one of 256, 512");
-  expect(problemsOf({ size: { cpu: 256, memoryMb: 512 } })[0]).toContain('use runOn: "fargate"');
-});
-
-test("20 minutes are fine on Fargate", () => {
-  expect(problemsOf({ timeout: "20m", runOn: "fargate" })).toEqual([]);
-});
-
 test("all problems of a job are found together", () => {
   expect(problemsOf({ timeout: "soon", concurrency: -1, onAmbiguous: "ignore", lease: "1y" })).toHaveLength(4);
 });
@@ -125,28 +110,6 @@ test("a schema that accepts null gets null", async () => {
   expect(await check(null)).toEqual({ ok: true, value: null });
 });
 
-test("handler, key and onSettled get the payload", async () => {
-  const seen: unknown[] = [];
-  const job = defineJob({
-    id: "a",
-    payload: z.object({ x: z.number() }),
-    key: (p) => `k${p.x}`,
-    run: (p) => ({ twice: p.x * 2 }),
-    onSettled: async (p, settled) => void seen.push(p.x, settled.outcome),
-  });
-  const definition = definitionOf(job);
-  expect(definition.key?.({ x: 1 })).toBe("k1");
-  expect(await handlerOf(job)({ x: 2 }, {} as Context)).toEqual({ twice: 4 });
-  await definition.onSettled?.(
-    { x: 3 },
-    { jobId: "1" as JobId, outcome: "success", attempt: 1, final: true },
-    {
-      query: async () => ({ rows: [], rowCount: 0 }),
-    },
-  );
-  expect(seen).toEqual([3, "success"]);
-});
-
 test("key and onSettled may ask what stands beside them", async () => {
   const seen: unknown[] = [];
   const job = defineJob({
@@ -168,47 +131,120 @@ test("key and onSettled may ask what stands beside them", async () => {
   expect(seen).toEqual(["mail", 2]);
 });
 
-function handlerOf(job: Parameters<typeof definitionOf>[0]): HandlerBody["run"] {
-  const { body } = definitionOf(job);
-  if (body.is !== "handler") throw new Error(`"${job.id}" has no handler`);
-  return body.run;
-}
-
-test("a handler that throws rejects", async () => {
-  const run = handlerOf(
-    defineJob({
-      id: "a",
-      run: () => {
-        throw new Error("no");
-      },
-    }),
-  );
-  await expect(run(undefined, {} as Context)).rejects.toThrow("no");
-});
-
-test("enqueue goes through the bound client with delays in milliseconds", async () => {
-  const sent: { kind: string; items: readonly EnqueueItem[] }[] = [];
-  bindClient({
-    async enqueue(definition, items) {
-      sent.push({ kind: definition.id, items });
-      return items.map((_, index) => ({ id: String(index + 1) as JobId, created: true }));
-    },
-  });
-  const job = defineJob({ id: "a", payload: z.object({ x: z.number() }), run: () => {} });
-  expect(await job.enqueue({ x: 1 }, { key: "k", delay: "10m" })).toEqual({ id: "1", created: true });
-  expect(await job.enqueueAll([{ payload: { x: 2 } }, { payload: { x: 3 }, options: { delay: "1s" } }])).toHaveLength(
-    2,
-  );
-  expect(sent).toMatchObject([
-    { kind: "a", items: [{ payload: { x: 1 }, key: "k", delayMs: 600_000 }] },
-    { kind: "a", items: [{ payload: { x: 2 } }, { payload: { x: 3 }, delayMs: 1_000 }] },
-  ]);
-});
-
-test("enqueueing before anything is connected says what to do", async () => {
-  await expect(defineJob({ id: "a", run: () => {} }).enqueue()).rejects.toThrow("not connected");
+test.each<[given: object, options: object, message: string]>([
+  [{ dueAt: new Date() }, {}, 'item 0 of "a" must not have "dueAt": put it into the options of the item'],
+  [{ options: { tx: null } }, {}, 'options of item 0 of "a" must not have "tx": put it into the options of the call'],
+  [{ options: { delayMs: 5 } }, {}, 'options of item 0 of "a" must not have "delayMs": known are key, delay, dueAt'],
+  [{}, { key: "k" }, 'options of all items of "a" must not have "key": put it into the options of the item'],
+])("what enqueueAll would drop is refused: %j %j", async (given, options, message) => {
+  bindClient({ enqueue: () => Promise.reject(new Error("it was enqueued")) });
+  const job: Job<unknown> = defineJob({ id: "a", payload: z.unknown(), run() {} });
+  await expect(job.enqueueAll([{ payload: null, ...given }], options)).rejects.toThrow(message);
 });
 
 test("an object that was not defined is refused by name", () => {
   expect(() => definitionOf({ id: "made-up" })).toThrow('"made-up" is not a job: make it with defineJob');
+});
+
+describe("a job's limits", () => {
+  test.each<[object]>([
+    [{ timeout: "1ms" }],
+    [{ timeout: "1ms", runOn: "fargate" }],
+    [{ timeout: "7d", runOn: "fargate" }],
+    [{ timeout: "870s" }],
+    [{ lease: "1s" }],
+    [{ lease: "12h" }],
+    [{ retention: "7d" }],
+    [{ retention: "3660d" }],
+    [{ concurrency: 1 }],
+    [{ concurrency: 10_000 }],
+    [{ onAmbiguous: "retry" }],
+    [{ onAmbiguous: "park" }],
+    [{ runOn: "lambda" }],
+    [{ lock: { name: "l" } }],
+    [{ lock: { name: "l".repeat(128) } }],
+    [{ retry: { maxAttempts: 1, base: "1ms", cap: "1ms" } }],
+    [{ retry: { maxAttempts: 1_000, base: "1m", cap: "1m" } }],
+    [{ retry: { maxAttempts: 2, base: "366d" } }],
+  ])("may be %j", (more) => {
+    expect(problemsOf(more)).toEqual([]);
+  });
+
+  test.each<[object, string]>([
+    [{ timeout: "0ms" }, 'timeout "0ms" must be at least 1ms (on Lambda); use a longer one'],
+    [{ timeout: "0ms", runOn: "fargate" }, 'timeout "0ms" must be at least 1ms; use a longer one'],
+    [{ timeout: "8d", runOn: "fargate" }, 'timeout "8d" must be at most 7d; use a shorter one'],
+    [{ lock: { name: "" } }, 'lock.name "" must be 1 to 128 characters; choose a shorter name'],
+    [{ retry: { maxAttempts: 1, base: "0ms" } }, 'retry.base "0ms" must be at least 1ms; use a longer one'],
+    [{ retry: { maxAttempts: 1, cap: "367d" } }, 'retry.cap "367d" must be at most 366d; use a shorter one'],
+    [
+      { retry: { maxAttempts: 1_001 } },
+      "retry.maxAttempts 1001 must be a whole number from 1 to 1000; change it, or leave it out for the default",
+    ],
+  ])("may not be %j", (more, expected) => {
+    expect(problemsOf(more)).toEqual([`job "a": ${expected}`]);
+  });
+
+  test("are waited by: base and cap, or one's own function up to the longest delay", () => {
+    expect(definitionWith({}).retry).toEqual({
+      maxAttempts: 4,
+      backoff: "exponential",
+      baseMs: 1_000,
+      capMs: 3_600_000,
+      jitter: false,
+    });
+    const given = { maxAttempts: 2, base: "2h", jitter: true, backoff: "fixed" };
+    expect(definitionWith({ retry: given }).retry).toMatchObject({ capMs: 7_200_000, jitter: true, backoff: "fixed" });
+    const own = definitionWith({ retry: { maxAttempts: 2, backoff: (failures: number) => `${failures + 1}m` } }).retry;
+    expect(own).toMatchObject({ capMs: contractLimits.delayMsMax, backoff: expect.any(Function) as unknown });
+  });
+});
+
+describe("the size of a task", () => {
+  const on = (cpu: unknown, memoryMb: number): readonly string[] =>
+    problemsOf({ runOn: "fargate", size: { cpu, memoryMb } });
+
+  test.each([
+    [256, 512, 2_048],
+    [512, 1_024, 4_096],
+    [1_024, 2_048, 8_192],
+    [2_048, 4_096, 16_384],
+    [4_096, 8_192, 30_720],
+    [8_192, 16_384, 61_440],
+    [16_384, 32_768, 122_880],
+  ])("with a cpu of %i goes from %i to %i", (cpu, min, max) => {
+    expect([on(cpu, min), on(cpu, max)]).toEqual([[], []]);
+    expect([on(cpu, min / 2), on(cpu, max * 2), on(cpu, min + 1)].map(({ length }) => length)).toEqual([1, 1, 1]);
+  });
+
+  test("is said with what is sold, and where a task is needed for it", () => {
+    const rule = 'job "a": size.memoryMb';
+    expect(on(256, 1_536)).toEqual([`${rule} 1536 is not sold with a cpu of 256; use 512, 1024, 2048`]);
+    expect(on(8_192, 17_408)[0]).toContain("use 16384 to 61440 in steps of 4096");
+    expect(problemsOf({ size: { cpu: 256, memoryMb: 512 } })[0]).toContain('use runOn: "fargate"');
+  });
+
+  test.each(["toString", "constructor", 0, 32_768])("has no cpu of %j", (cpu) => {
+    const sizes = "256, 512, 1024, 2048, 4096, 8192, 16384";
+    expect(on(cpu, 512)).toEqual([
+      `job "a": size.cpu ${JSON.stringify(cpu)} is not a size of Fargate; use one of ${sizes}`,
+    ]);
+  });
+});
+
+describe("an error of a handler", () => {
+  test.each([
+    [() => new PermanentError("no"), "PERMANENT"],
+    [() => new PermanentError("no", { code: "GONE" }), "GONE"],
+    [() => new RetryLater("no"), "RETRY_LATER"],
+    [() => new RetryLater("no", { code: "BUSY" }), "BUSY"],
+    [() => new AmbiguousError("no"), "AMBIGUOUS"],
+    [() => new AmbiguousError("no", { code: "SENT" }), "SENT"],
+  ])("%s has the code %s", (made, code) => {
+    expect(made().code).toBe(code);
+  });
+
+  test("of an HTTP answer without headers is left to the backoff", () => {
+    expect(httpError({ status: 503 })).toMatchObject({ code: "HTTP_503", afterMs: null, message: "HTTP 503" });
+  });
 });

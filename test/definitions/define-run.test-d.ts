@@ -49,7 +49,7 @@ const settlement: Job<{ day: string }> = defineGraph({
     task("input", { run: ({ input }) => ({ month: input.month }) });
     task("logged", {
       run: () => null,
-      // @ts-expect-error onSettled is told the run's input
+      // @ts-expect-error onSettled gets the run's input
       onSettled: async (input, settled, tx) => void (await tx.query("select $1", [input.month, settled.outcome])),
     });
   },

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineDataGraph, readGraph } from "../../src/core/define/define-data-graph.ts";
-import { checkMoment, defineFanOut } from "../../src/core/define/define-fan-out.ts";
-import { defineGraph, type GraphOptions } from "../../src/core/define/define-graph.ts";
-import { defineJob, definitionOf } from "../../src/core/define/define-job.ts";
-import { defineSweep } from "../../src/core/define/define-sweep.ts";
-import { graphVersionOf, type TaskDefinition } from "../../src/core/define/definition.ts";
-import { PermanentError } from "../../src/core/define/errors.ts";
-import { describe as line } from "../../src/core/define/problem.ts";
-import { sql } from "../../src/core/define/query.ts";
-import type { InRun } from "../../src/core/ports/run.ts";
+import { defineDataGraph, readGraph } from "../../src/define/define-data-graph.ts";
+import { checkMoment, defineFanOut } from "../../src/define/define-fan-out.ts";
+import { defineGraph, type GraphOptions } from "../../src/define/define-graph.ts";
+import { defineJob, definitionOf } from "../../src/define/define-job.ts";
+import { defineSweep } from "../../src/define/define-sweep.ts";
+import { graphVersionOf, type TaskDefinition } from "../../src/define/definition.ts";
+import { PermanentError } from "../../src/define/errors.ts";
+import { describe as line } from "../../src/define/problem.ts";
+import { sql } from "../../src/define/query.ts";
+import type { InRun } from "../../src/machine/run.ts";
 
 type Defined = Parameters<typeof definitionOf>[0];
 const problemsOf = (job: Defined): readonly string[] => definitionOf(job).problems.map(line);

@@ -1,17 +1,17 @@
-import { expect, test } from "vitest";
+import { expect, test, describe } from "vitest";
 import { z } from "zod";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { defineSchedule, type ScheduleOptions } from "../../src/core/define/define-schedule.ts";
-import type { Occurrence } from "../../src/core/define/definition.ts";
-import { describe as line } from "../../src/core/define/problem.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { defineSchedule, type ScheduleOptions } from "../../src/define/define-schedule.ts";
+import type { Occurrence } from "../../src/define/definition.ts";
+import { describe as line } from "../../src/define/problem.ts";
 
 const job = defineJob({ id: "job", lock: {}, concurrency: 3, run: () => {} });
 const greet = defineJob({ id: "greet", payload: z.object({ name: z.string() }), key: (p) => p.name, run: () => {} });
 
 const at = defineJob({ id: "at", payload: z.object({ at: z.date() }), run: () => {} });
 
-const problemsOf = (options: Record<string, unknown>): readonly string[] =>
-  (defineSchedule({ id: "s", run: job, ...options } as ScheduleOptions<void>).problems ?? []).map(line);
+const schedule = (options: object) => defineSchedule({ id: "s", run: job, ...options } as ScheduleOptions<void>);
+const problemsOf = (options: object): readonly string[] => (schedule(options).problems ?? []).map(line);
 
 test("a cron schedule becomes a spec with the documented defaults", () => {
   const { spec } = defineSchedule({ id: "s", cron: "0 8 * * *", timezone: "Asia/Seoul", run: job });
@@ -57,18 +57,6 @@ test("rate and enabled differ by stage, and a stage not named in enabled is off"
   expect(of("demo").enabled).toBe(false);
 });
 
-test("misfire all carries its bounds, paced a second apart unless said otherwise", () => {
-  const misfire = (value: ScheduleOptions<void>["misfire"] & object) =>
-    defineSchedule({ id: "s", every: "1m", run: job, misfire: value }).spec("dev", "app").misfire;
-  expect(misfire({ all: {} })).toEqual({ rule: "all", maxAgeMs: null, maxCount: null, paceMs: 1_000 });
-  expect(misfire({ all: { maxAge: "6h", maxCount: 10, pace: "2s" } })).toEqual({
-    rule: "all",
-    maxAgeMs: 21_600_000,
-    maxCount: 10,
-    paceMs: 2_000,
-  });
-});
-
 test("an instant is the same whatever zone this process runs in", () => {
   const { spec } = defineSchedule({ id: "s", at: "2026-12-31T23:59:00+09:00", run: job });
   expect(spec("dev", "app").expression).toEqual({ form: "at", at: Date.UTC(2026, 11, 31, 14, 59) });
@@ -98,13 +86,8 @@ test.each<[string, Record<string, unknown>, string]>([
     { at: "2026-12-31T09:00:00" },
     'at "2026-12-31T09:00:00" is not an instant; write date, time and offset',
   ],
-  ["a 13th month", { at: "2026-13-01T09:00:00Z" }, "is not an instant"],
-  [
-    "an end before its start",
-    { every: "1m", startAt: "2026-02-01T00:00Z", endAt: "2026-01-01T00:00Z" },
-    "must be after startAt",
-  ],
   ["an unknown policy", { every: "1m", overlap: "cancel" }, 'overlap "cancel" is not one of the choices'],
+  ["an unknown launch", { every: "1m", launch: "lambda" }, 'launch "lambda" is not one of the choices'],
   ["a deadline of nothing", { every: "1m", startDeadline: "0s" }, 'startDeadline "0s" must be at least 1s'],
   ["a deadline in words", { every: "1m", startDeadline: "soon" }, 'startDeadline "soon" is not a duration'],
   ["a deadline of years", { every: "1m", startDeadline: "1000d" }, 'startDeadline "1000d" must be at most 366d'],
@@ -122,11 +105,6 @@ test.each<[string, Record<string, unknown>, string]>([
     'payload.at {"at":"1970-01-01T00:00:00.000Z"} does not fit job "at"',
   ],
   ["a payload JSON cannot say", { every: "1m", run: greet, payload: { name: 7n } }, "holds a bigint"],
-  [
-    "a payload whose key is too long",
-    { every: "1m", run: greet, payload: { name: "n".repeat(513) } },
-    "must be 1 to 512 characters, it has 513",
-  ],
 ])("%s is a problem that says so", (_, options, expected) => {
   const found = problemsOf(options);
   expect(found).toHaveLength(1);
@@ -153,4 +131,124 @@ test("a payload is a value or computed from its occurrence", () => {
   const computed = defineSchedule({ id: "s", every: "1m", run: greet, payload: (o) => ({ name: o.day }) });
   expect([fixed.payload(occurrence), fixed.spec("dev", "app").payload]).toEqual([{ name: "you" }, { name: "you" }]);
   expect([computed.payload(occurrence), computed.spec("dev", "app").payload]).toEqual([{ name: "1970-01-01" }, null]);
+});
+
+const specOf = (options: object, stage = "dev") => schedule(options).spec(stage, "app");
+const cron = { cron: "0 8 * * *", timezone: "Asia/Seoul" };
+
+describe("bounds of a catch-up", () => {
+  test.each([
+    [
+      { maxAge: "1ms", maxCount: 1, pace: "1ms" },
+      { maxAgeMs: 1, maxCount: 1, paceMs: 1 },
+    ],
+    [
+      { maxAge: "366d", maxCount: 100_000, pace: "366d" },
+      { maxAgeMs: 31_622_400_000, maxCount: 100_000, paceMs: 31_622_400_000 },
+    ],
+    [{}, { maxAgeMs: null, maxCount: null, paceMs: 1_000 }],
+  ])("%j are taken", (all, expected) => {
+    expect(specOf({ ...cron, misfire: { all } }).misfire).toEqual({ rule: "all", ...expected });
+  });
+
+  test.each([
+    [{ maxAge: "0ms" }, 'misfire.all.maxAge "0ms" must be at least 1ms'],
+    [{ maxAge: "367d" }, 'misfire.all.maxAge "367d" must be at most 366d'],
+    [{ maxCount: 0 }, "misfire.all.maxCount 0 must be a whole number from 1 to 100000"],
+    [{ pace: "0ms" }, 'misfire.all.pace "0ms" must be at least 1ms'],
+  ])("%j are refused", (all, expected) => {
+    expect(problemsOf({ ...cron, misfire: { all } })).toEqual([expect.stringContaining(expected)]);
+  });
+});
+
+describe("a setting by stage", () => {
+  test("launches by the tick where nothing else is said", () => {
+    expect(specOf(cron).launch).toBe("tick");
+    expect(specOf({ ...cron, launch: { prod: "rule" } }).launch).toBe("tick");
+    expect(specOf({ ...cron, launch: { prod: "rule" } }, "prod").launch).toBe("rule");
+    expect(specOf({ ...cron, launch: { default: "rule" } }).launch).toBe("rule");
+  });
+
+  test.each([
+    [{ prod: "2m", test: "3m" }, 120_000],
+    [{ test: "3m", prod: "2m" }, 180_000],
+    [{ default: "4m", prod: "2m" }, 240_000],
+    [{}, 60_000],
+  ])("a stage without a value in %j, where it is off, has a rate of %i ms", (every, everyMs) => {
+    expect(specOf({ every, enabled: false }).expression).toEqual({ form: "every", everyMs });
+  });
+
+  test("is kept as it was written, one for all stages is not", () => {
+    expect(schedule({ every: "5m", enabled: true, launch: "tick" }).staged).toEqual({});
+    const staged = { every: { dev: "5m" }, enabled: { dev: true }, launch: { dev: "tick" } };
+    expect(schedule(staged).staged).toEqual(staged);
+  });
+});
+
+describe("what goes with what", () => {
+  const why = "goes with cron: `every` counts elapsed time and `at` is an instant, so no clock changes either";
+  const at = "2026-12-31T09:00:00Z";
+  test.each<[object, readonly string[]]>([
+    [{ every: "1m", timezone: "Asia/Seoul" }, [`timezone "Asia/Seoul" ${why}; leave it out`]],
+    [{ at, timezone: "Asia/Seoul" }, [`timezone "Asia/Seoul" ${why}; leave it out`]],
+    [{ every: "1m", timezone: "UTC" }, []],
+    [{ every: "1m", dst: {} }, [`dst {} ${why}; leave it out`]],
+    [{ at, dst: { gap: "skip" } }, [`dst {"gap":"skip"} ${why}; leave it out`]],
+    [{}, ["cron, every, at [] exactly one of them says when it fires; keep one of the three"]],
+    [{ every: 5 }, ['every 5 is not a duration; write a number and a unit, like "500ms", "30s", "5m", "2h" or "1d"']],
+    [{ every: "rate(0 minutes)" }, [expect.stringContaining('every "rate(0 minutes)"')]],
+    [{ at: "at(soon)" }, [expect.stringContaining('at "at(soon)"')]],
+    [
+      { at: 5 },
+      ['at "5" is not an instant; write date, time and offset, like "2026-12-31T09:00:00+09:00" or with "Z"'],
+    ],
+  ])("%j", (options, expected) => {
+    expect(problemsOf(options)).toEqual(
+      expected.map((text) => (typeof text === "string" ? `schedule "s": ${text}` : text)),
+    );
+  });
+
+  const [early, late] = ["1970-01-01T00:00:00Z", "1970-01-01T00:00:00.001Z"];
+  test.each<[object, object]>([
+    [{}, { startAt: null, endAt: null }],
+    [{ startAt: early }, { startAt: 0, endAt: null }],
+    [{ startAt: late }, { startAt: 1, endAt: null }],
+    [{ endAt: early }, { startAt: null, endAt: 0 }],
+    [
+      { startAt: early, endAt: late },
+      { startAt: 0, endAt: 1 },
+    ],
+  ])("the period %j is taken", (period, expected) => {
+    expect(specOf({ ...cron, ...period })).toMatchObject(expected);
+  });
+
+  test.each([
+    [early, early],
+    [late, early],
+  ])("a period from %s to %s is refused", (startAt, endAt) => {
+    expect(problemsOf({ ...cron, startAt, endAt })).toEqual([
+      `schedule "s": endAt "${endAt}" must be after startAt ${startAt}; change one of them`,
+    ]);
+  });
+});
+
+describe("a fixed payload", () => {
+  const keyed = () =>
+    defineJob({
+      id: "keyed",
+      payload: z.object({ name: z.string() }),
+      key: ({ name }) => name,
+      run: () => {},
+    });
+  const named = (length: number) => problemsOf({ every: "1m", run: keyed(), payload: { name: "n".repeat(length) } });
+
+  test.each([1, 512])("may have a key of %i characters", (length) => {
+    expect(named(length)).toEqual([]);
+  });
+
+  test.each([0, 513])("may not have a key of %i characters", (length) => {
+    expect(named(length)).toEqual([
+      expect.stringContaining(`of this payload must be 1 to 512 characters, it has ${length}; shorten it`),
+    ]);
+  });
 });

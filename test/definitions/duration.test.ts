@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { durationMs, formatDuration, parseDuration } from "../../src/core/calendar/duration.ts";
+import { durationMs, formatDuration, parseDuration } from "../../src/calendar/duration.ts";
 
 test.each([
   ["250ms", 250],

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import jobs from "../../jobs/index.ts";
 import { loadApps, stageNamed, stageNames, stages } from "../support/own-project.ts";
-import { checkApps } from "../../src/core/define/check.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { describe as line } from "../../src/core/define/problem.ts";
-import { checkTopology, topology, type Topology } from "../../src/topology.ts";
+import { checkApps } from "../../src/define/check.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { describe as line } from "../../src/define/problem.ts";
+import { checkTopology, topology, type Topology } from "../../src/stage/topology.ts";
 
 const job = (id: string, more: object = {}) => defineJob({ id, run: () => {}, ...more });
 const laneOf = (all: Topology, name: string) => all.lanes.find((lane) => lane.name === name);
@@ -94,8 +94,8 @@ test.each<[string, (good: Topology) => Topology, string]>([
   ],
   [
     "a task that is killed before it can stop",
-    (good) => ({ ...good, schedulerTask: { ...good.schedulerTask, stopTimeoutSeconds: 200 } }),
-    "stopTimeoutSeconds 200 must be from 30 to 120",
+    (good) => ({ ...good, schedulerTask: { ...good.schedulerTask, memoryMb: 4_096 } }),
+    "schedulerTask.memoryMb 4096 is not sold with a cpu of 256",
   ],
   [
     "a dispatch window shorter than the time between wakes",

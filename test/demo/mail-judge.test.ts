@@ -17,9 +17,9 @@ const endCheck = "each mail ended as its server treats mails";
 /** A mail that was given back, lost with another one, lost alone, and answered too late twice. */
 const planted = `
   with mail as (
-    insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, attempt, failures, max_attempts, lease_ms,
+    insert into belfry.job (kind, payload, lane, state, event_id, due_at, attempt, failures, max_attempts, lease_ms,
       retention_ms, trace, created_at, finished_at, error_code, key)
-    select 'send-open-mail', jsonb_build_object('to', $1::text), '', 'mail', 'FAILED', 0, now(), 5, 3, 3, 20000, 1000, 't', now(), now(),
+    select 'send-open-mail', jsonb_build_object('to', $1::text), 'mail', 'FAILED', 0, now(), 5, 3, 3, 20000, 1000, 't', now(), now(),
       'TIMEOUT', '2:41' returning id
   ), moved as (
     insert into belfry.history (at, job_id, from_state, to_state, attempt, generation, error_code)

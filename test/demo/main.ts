@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Pool } from "pg";
 import { type LocalEvent, type LocalSystem, startLocal } from "../../src/local/system.ts";
-import { NotReady } from "../../src/local/process/not-ready.ts";
+import { NotReady } from "../../src/local/process/ready-child.ts";
 import { judgeAll } from "./judge-all.ts";
 import { demoTime } from "./judges.ts";
 import { TooSlow } from "./too-slow.ts";

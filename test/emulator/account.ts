@@ -1,4 +1,4 @@
-import type { Aws } from "../../src/adapters/aws/aws-call.ts";
+import type { Aws } from "../../src/aws/aws-call.ts";
 
 interface Described {
   readonly subnets: readonly string[];
@@ -22,7 +22,11 @@ export async function prepareAccount(aws: Aws, databaseUrl: string): Promise<voi
     "database-secret-arn": ARN,
   };
   for (const [name, Value] of Object.entries(parameters)) {
-    await aws.json("ssm", "AmazonSSM.PutParameter", { Name: `/belfry/emulator/${name}`, Type: "String", Value });
+    await aws.json("ssm", "AmazonSSM.PutParameter", {
+      Name: `/belfry/belfry-emulator/emulator/${name}`,
+      Type: "String",
+      Value,
+    });
   }
 }
 

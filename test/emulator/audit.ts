@@ -1,6 +1,6 @@
 /** Compares every resource and property that was deployed with the template: what an emulator drops would else be thought tested. */
 import { byId, ofType, type Template } from "../../infra/checks/template.ts";
-import type { Aws } from "../../src/adapters/aws/aws-call.ts";
+import type { Aws } from "../../src/aws/aws-call.ts";
 import { physicalIds } from "./deployed.ts";
 import { described } from "./described.ts";
 import { type Difference, differences } from "./differences.ts";

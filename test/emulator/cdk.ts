@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Template } from "../../infra/checks/template.ts";
-import type { Aws } from "../../src/adapters/aws/aws-call.ts";
+import type { Aws } from "../../src/aws/aws-call.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { output } from "../../src/cli/output.ts";
 import { program } from "../../src/cli/program.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
-import type { Aws } from "../../src/adapters/aws/aws-call.ts";
+import type { Aws } from "../../src/aws/aws-call.ts";
 
 const stage = "emulator";
 /** These make something on this machine or look at it, and those of cells go to databases that a file names. */

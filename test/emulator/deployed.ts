@@ -1,4 +1,4 @@
-import type { Aws } from "../../src/adapters/aws/aws-call.ts";
+import type { Aws } from "../../src/aws/aws-call.ts";
 import { stackOf } from "./cdk.ts";
 
 /** What was made of the template: physical ids by logical id. */

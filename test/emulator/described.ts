@@ -1,5 +1,5 @@
-import { at, listAt, referred } from "../../infra/checks/template.ts";
-import type { Aws } from "../../src/adapters/aws/aws-call.ts";
+import { at, listAt, referenceOf } from "../../infra/checks/template.ts";
+import type { Aws } from "../../src/aws/aws-call.ts";
 import { parseXml } from "./xml.ts";
 
 interface Subject {
@@ -23,7 +23,7 @@ const tagList = (tags: unknown): readonly Json[] =>
 
 const parsed = (text: unknown): unknown => (typeof text === "string" ? (JSON.parse(text) as unknown) : undefined);
 
-const physical = ({ ids }: Subject, value: unknown): string => ids.get(referred(value) ?? "") ?? "";
+const physical = ({ ids }: Subject, value: unknown): string => ids.get(referenceOf(value) ?? "") ?? "";
 
 async function queueAttributes(aws: Aws, QueueUrl: string): Promise<Readonly<Record<string, string>>> {
   const input = { QueueUrl, AttributeNames: ["All"] };

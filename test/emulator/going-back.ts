@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { step } from "../support/steps.ts";
-import type { Aws } from "../../src/adapters/aws/aws-call.ts";
+import type { Aws } from "../../src/aws/aws-call.ts";
 import { type Cdk, stackOf } from "./cdk.ts";
 import { nextVersion } from "./next-release.ts";
 import { succeeds } from "./scenario.ts";

@@ -14,7 +14,7 @@ import { freePort } from "../../src/local/process/free-port.ts";
 import { startPostgres } from "../../src/local/services/postgres.ts";
 import { prepareAccount } from "./account.ts";
 import { audit, idOf, judge, substitutes } from "./audit.ts";
-import { type Aws, awsAt } from "../../src/adapters/aws/aws-call.ts";
+import { type Aws, awsAt } from "../../src/aws/aws-call.ts";
 import { type Cdk, cdkAt } from "./cdk.ts";
 import { physicalIds } from "./deployed.ts";
 import { goBack } from "./going-back.ts";

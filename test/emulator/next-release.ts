@@ -11,9 +11,9 @@ import { releaseCode } from "../../infra/code.ts";
 import { bundleFunctions } from "../../infra/release.ts";
 import { addStage } from "../../infra/stack.ts";
 import { deploymentOf } from "../../infra/stages.ts";
-import { schemaVersionOfCode } from "../../src/adapters/postgres/migrate.ts";
+import { schemaVersionOfCode } from "../../src/postgres/migrate.ts";
 import { loadApps, project, stages } from "../support/own-project.ts";
-import { topology } from "../../src/topology.ts";
+import { topology } from "../../src/stage/topology.ts";
 
 /** Of its migration. */
 export const nextVersion = schemaVersionOfCode + 1;
@@ -23,7 +23,7 @@ if (import.meta.main) {
   const folder = join(app.outdir, ".bundle-next");
   await bundleFunctions(folder, project, stages.emulator.apps);
   const file = `${String(nextVersion).padStart(4, "0")}_expand_next_release.sql`;
-  const migrations = join(folder, "migrate", "src", "adapters", "postgres", "migrations");
+  const migrations = join(folder, "migrate", "src", "postgres", "migrations");
   writeFileSync(join(migrations, file), "create table belfry.next_release (id int)");
   const deployment = deploymentOf(stages.emulator.name);
   const stack = addStage(app, stages.emulator.name, deployment, {

@@ -1,7 +1,7 @@
 /** The core of the system on the deployed parts: the API's function, queues, workers, drain and two schedulers. */
-import { signedFetch } from "../../src/adapters/aws/signed-fetch.ts";
+import { signedFetch } from "../../src/aws/signed-fetch.ts";
 import { until } from "../proof/until.ts";
-import type { Aws } from "../../src/adapters/aws/aws-call.ts";
+import type { Aws } from "../../src/aws/aws-call.ts";
 import { everyCommand } from "./commands.ts";
 import { wake } from "./scheduler.ts";
 

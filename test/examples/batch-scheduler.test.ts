@@ -48,7 +48,7 @@ test("seeding twice leaves the same rows, also those that were worked on", async
 
 const all = new Date("2099-01-01");
 
-test("the longest waiting come first, and one row more than asked for tells that more is left", async () => {
+test("the longest waiting come first, and one row more than the request says that more is left", async () => {
   const reading = reader(await seeded(), "outbox", Outbox);
   const first = await reading.findUnpublished(all, 3);
   expect(first.items.map(({ row }) => row.key)).toEqual([1, 2, 3].map(messageKey));

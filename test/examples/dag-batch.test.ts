@@ -7,10 +7,10 @@ import { graphs } from "../../examples/dag-batch/input.ts";
 import { type FileTask, readGraphFile } from "../../examples/dag-batch/workflow.ts";
 import { readLedger } from "../../examples/fake/ledger.ts";
 import { type FakeProcess, startFake } from "../../examples/fake/start.ts";
-import { openConnections } from "../../src/adapters/postgres/connect.ts";
-import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
-import { readGraph } from "../../src/core/define/define-data-graph.ts";
-import type { RunId } from "../../src/core/job/job.ts";
+import { openConnections } from "../../src/postgres/connect.ts";
+import { createPostgresStore } from "../../src/postgres/store.ts";
+import { readGraph } from "../../src/define/define-data-graph.ts";
+import type { RunId } from "../../src/machine/job.ts";
 import { expectedEnds } from "../demo/graph-oracle.ts";
 
 let services: FakeProcess;

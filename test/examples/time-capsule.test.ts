@@ -62,7 +62,7 @@ async function readIds(stream: ReadableStream<Uint8Array>, count: number): Promi
   return chunks.flatMap((chunk) => /^id: (.+)$/m.exec(chunk)?.slice(1) ?? []);
 }
 
-test("an opened capsule notifies each member once, and one that is open already nobody", async () => {
+test("an opened capsule notifies each member once, and one that is open already notifies no member", async () => {
   const database = await seeded();
   const members = membersOf(2, input.users).map(String);
   const first = await inTransaction(database, (tx) => openCapsule(tx, "2"));
@@ -140,7 +140,7 @@ test("a notification has a type, a title, its content and the capsule that it is
   });
 });
 
-test("each attempt of a mail has one line, whoever says so how often", async () => {
+test("each attempt of a mail has one line, however often it is reported", async () => {
   const database = await seeded();
   const tried = {
     jobId: "7",

@@ -1,15 +1,16 @@
 import { readdirSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { createArchiveSource } from "../../src/adapters/postgres/archive-source.ts";
+import { createArchiveSource } from "../../src/postgres/archive-source.ts";
 import { compare, costOf, type Line, quietest } from "../../bench/growth/compare.ts";
 import { write, writePastDay } from "../../bench/growth/fill.ts";
 import { cpuUs } from "../../bench/backend-cpu.ts";
 import { commands, requests, screens } from "../../bench/growth/requests.ts";
 import { openWorld } from "../../bench/growth/world.ts";
-import type { JobId } from "../../src/core/job/job.ts";
+import type { JobId } from "../../src/machine/job.ts";
 import { endpoints } from "../api/document.ts";
 import { leaves } from "../cli/planted.ts";
 import { freshDatabase } from "../support/database.ts";
+import { readEvents } from "../../src/insight/stream.ts";
 
 test("every route has a line, and each of its lines asks that route", () => {
   expect(Object.keys(requests).toSorted()).toEqual(endpoints.map(({ name }) => name).toSorted());
@@ -59,10 +60,10 @@ test("a stream reads what is new, however many events are kept", async () => {
     await database.pool.query("analyze belfry.event");
     const world = await openWorld(database);
     onTestFinished(() => world.close());
-    let { cursor } = await world.operations.stream(null, 10);
+    let { cursor } = await readEvents(world.insight, null, 10);
     // Other tests' open transactions are looked for too: a poll between two looks without any counts.
     for (let n = 0, quiet = 0; quiet < 5 && n < 20_000; n += 1) {
-      ({ cursor } = await world.operations.stream(cursor, 10));
+      ({ cursor } = await readEvents(world.insight, cursor, 10));
       quiet = /~(\d+):\1:/.test(cursor) ? quiet + 1 : 0;
     }
     return quietest(world.plans.filter((plan) => plan.name === "stream").map((plan) => costOf([plan])));

@@ -3,7 +3,7 @@ import { importsOf, readSource, sourceFiles } from "./imports.ts";
 
 type Graph = ReadonlyMap<string, readonly string[]>;
 
-/** Every circle of files that import each other, types too: whoever changes one of them has to understand all. */
+/** Every circle of files that import each other, types too: who changes one of them has to understand all. */
 function circlesOf(graph: Graph): readonly string[] {
   const finished = new Set<string>();
   const found: string[] = [];

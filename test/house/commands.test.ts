@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { exits } from "../../src/cli/exits.ts";
+import { exits } from "../../src/cli/exit.ts";
 import { readSource, textFiles } from "./imports.ts";
 
 const named = /npx belfry (?:--stage \S+ )?([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/g;

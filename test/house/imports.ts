@@ -10,7 +10,7 @@ const manifest = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { ex
 export interface Import {
   readonly file: string;
   readonly line: number;
-  /** `src/core/job/job.ts`, `node:fs`, `pg` or `@aws-sdk/client-sqs`. */
+  /** `src/machine/job.ts`, `node:fs`, `pg` or `@aws-sdk/client-sqs`. */
   readonly target: string;
   readonly isPackage: boolean;
   /** Vanishes when the types are stripped. */

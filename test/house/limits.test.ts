@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { formatDuration } from "../../src/core/calendar/duration.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { formatDuration } from "../../src/calendar/duration.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { readSource, sourceFiles } from "./imports.ts";
 
 const rowOf = /^\| `(\w+)` +\| ([^|]+?) +\| [^|]+\|$/;
@@ -24,7 +24,9 @@ test("docs/limits.md lists every bound that users meet, with its value", () => {
 
 test("minutes, hours and days are defined once in the product", () => {
   const defining = sourceFiles().filter(
-    (file) => /^src\/(core|adapters|api)\//.test(file) && /const (minute|hour|day)Ms = /.test(readSource(file)),
+    (file) =>
+      /^src\/(machine|calendar|define|admission|run|schedule|insight|postgres|outside|aws|api)\//.test(file) &&
+      /const (minute|hour|day)Ms = /.test(readSource(file)),
   );
-  expect(defining).toEqual(["src/core/job/units.ts"]);
+  expect(defining).toEqual(["src/machine/units.ts"]);
 });

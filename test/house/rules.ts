@@ -11,30 +11,57 @@ export interface Rule {
   readonly packages: { readonly named: readonly RegExp[] } | "any" | "types";
 }
 
-const publicSurface = /^src\/core\/index\.ts$/;
-const adaptersForApps = /^src\/(adapters\/(smtp|http)\/index|connect)\.ts$/;
+const publicSurface = /^src\/compose\/index\.ts$/;
+const adaptersForApps = /^src\/(outside\/(smtp|http)\/index|compose\/connect)\.ts$/;
 const everything = /^/;
+const domain = /^src\/(machine|calendar|define|admission|run|schedule)\//;
+const domainAndInsight = /^src\/(machine|calendar|define|admission|run|schedule|insight)\//;
+const adapters = /^src\/(postgres|outside|aws)\//;
 
 export const rules: readonly Rule[] = [
-  { files: /^src\/core\//, mayImport: [/^src\/core\//], packages: "types" },
+  // SQL is text here: it knows no store and nothing that claims, runs or schedules.
   {
-    files: /^src\/adapters\//,
-    mayImport: [/^src\/core\//, /^src\/adapters\//],
+    files: /^src\/admission\//,
+    mayImport: [/^src\/(machine|admission)\//],
+    packages: { named: [] },
+  },
+  { files: domain, mayImport: [domain], packages: "types" },
+  // What people read: shapes and texts.
+  {
+    files: /^src\/insight\//,
+    mayImport: [domainAndInsight],
+    packages: { named: [/^zod$/] },
+  },
+  {
+    files: adapters,
+    mayImport: [domainAndInsight, adapters],
     packages: "any",
   },
   // Of the adapters, what opens the databases of the cells.
-  { files: /^src\/cells\/open\.ts$/, mayImport: [/^src\/(core|adapters|cells)\//], packages: "any" },
-  { files: /^src\/cells\//, mayImport: [/^src\/(core|api|cells)\//], packages: "any" },
-  { files: /^src\/api\//, mayImport: [/^src\/core\//, /^src\/adapters\//, /^src\/api\//], packages: "any" },
+  {
+    files: /^src\/cells\/open\.ts$/,
+    mayImport: [/^src\/(machine|calendar|define|admission|run|schedule|insight|postgres|outside|aws|cells)\//],
+    packages: "any",
+  },
+  {
+    files: /^src\/cells\//,
+    mayImport: [/^src\/(machine|calendar|define|admission|run|schedule|insight|cells)\//],
+    packages: "any",
+  },
+  {
+    files: /^src\/api\//,
+    mayImport: [domainAndInsight, adapters, /^src\/api\//],
+    packages: "any",
+  },
   // The page runs in a browser: of the API it knows the types.
   {
     files: /^src\/console\//,
-    mayImport: [/^src\/console\//],
-    typesOf: [/^src\/api\//],
+    mayImport: [/^src\/console\//, /^src\/calendar\/duration\.ts$/],
+    typesOf: [/^src\/(api|insight)\//],
     packages: { named: [/^(preact|preact-iso|uplot|cronstrue)$/, /^@preact\/signals$/, /^@dagrejs\/dagre$/] },
   },
   {
-    files: /^src\/bundle-console\.ts$/,
+    files: /^src\/compose\/bundle-console\.ts$/,
     mayImport: [/^src\/api\/console\.ts$/],
     packages: { named: [/^esbuild$/, /^node:/] },
   },
@@ -43,41 +70,52 @@ export const rules: readonly Rule[] = [
     files: /^src\/cli\/commands\/check\.ts$/,
     mayImport: [
       /^src\/cli\//,
-      /^src\/(apps|stages|topology|config|project|lane-settings)\.ts$/,
-      /^src\/core\/define\/(check|problem|scope)\.ts$/,
-      /^src\/adapters\/postgres\/migration-files\.ts$/,
+      /^src\/(stage\/(stages|topology|config|project|lane-settings)|compose\/(apps))\.ts$/,
+      /^src\/define\/(check|problem|scope)\.ts$/,
+      /^src\/postgres\/migration-files\.ts$/,
     ],
     packages: "any",
   },
   {
     files: /^src\/cli\/deployed\.ts$/,
-    mayImport: [/^src\/cli\//, /^src\/adapters\/aws\/signed-fetch\.ts$/],
+    mayImport: [/^src\/cli\//, /^src\/aws\/signed-fetch\.ts$/],
     packages: "any",
   },
   {
     files: /^src\/cli\/waiting\.ts$/,
-    mayImport: [/^src\/cli\//, /^src\/(apps|stages|project)\.ts$/, /^src\/core\/define\/(against|problem)\.ts$/],
+    mayImport: [
+      /^src\/cli\//,
+      /^src\/(stage\/(stages|project)|compose\/(apps))\.ts$/,
+      /^src\/define\/(against|problem)\.ts$/,
+      /^src\/postgres\/migration-files\.ts$/,
+    ],
+    typesOf: [/^src\/(api|define)\//],
     packages: "any",
   },
   {
     files: /^src\/cli\/project\.ts$/,
-    mayImport: [/^src\/cli\//, /^src\/(project|stages|loaded-files)\.ts$/, /^src\/core\/define\/problem\.ts$/],
+    mayImport: [/^src\/cli\//, /^src\/stage\/(project|stages|loaded-files)\.ts$/, /^src\/define\/problem\.ts$/],
     packages: "any",
   },
   {
     files: /^src\/cli\/(database|commands\/(migrate|doctor))\.ts$/,
-    mayImport: [/^src\/cli\//, /^src\/adapters\//, /^src\/core\//, /^src\/(config|apps|stages|topology|runtime)\.ts$/],
+    mayImport: [
+      /^src\/cli\//,
+      adapters,
+      domainAndInsight,
+      /^src\/(stage\/(config|stages|topology)|compose\/(apps|runtime))\.ts$/,
+    ],
     packages: "any",
   },
   {
     files: /^src\/cli\/commands\/cells\.ts$/,
     mayImport: [/^src\/(cli|cells)\//],
-    typesOf: [/^src\/core\/ports\/cell-map\.ts$/],
+    typesOf: [/^src\/machine\/cell-map\.ts$/],
     packages: "any",
   },
   {
     files: /^src\/cli\/commands\/console\.ts$/,
-    mayImport: [/^src\/cli\//, /^src\/adapters\/aws\/signed-fetch\.ts$/],
+    mayImport: [/^src\/cli\//, /^src\/aws\/signed-fetch\.ts$/],
     packages: "any",
   },
   {
@@ -86,78 +124,93 @@ export const rules: readonly Rule[] = [
     packages: "any",
   },
   { files: /^src\/cli\/commands\/bundle\.ts$/, mayImport: [/^src\/cli\//, /^infra\/release\.ts$/], packages: "any" },
-  { files: /^src\/cli\/find-api\.ts$/, mayImport: [/^src\/deployed-api\.ts$/], packages: "any" },
+  { files: /^src\/cli\/find-api\.ts$/, mayImport: [/^src\/stage\/deployed-api\.ts$/], packages: "any" },
   // What a deployment needs of an account.
   {
-    files: /^src\/cli\/preflight\.ts$/,
+    files: /^src\/cli\/(preflight|plan|region-looks|config-recording|assembly)\.ts$/,
     mayImport: [
       /^src\/cli\//,
-      /^src\/adapters\/aws\//,
+      /^src\/aws\//,
       /^infra\/(stages|engines)\.ts$/,
-      /^src\/(apps|stages|topology|project)\.ts$/,
+      /^src\/(stage\/(deployed-api|stages|topology|project)|compose\/(apps))\.ts$/,
     ],
     packages: "any",
   },
   { files: /^src\/cli\/commands\/dev\.ts$/, mayImport: [/^src\/cli\//, /^src\/local\//], packages: "any" },
   {
     files: /^src\/cli\/run\.ts$/,
-    mayImport: [/^src\/cli\//, /^src\/(project|thrown-at|core\/define\/problem)\.ts$/, /^package\.json$/],
+    mayImport: [/^src\/cli\//, /^src\/(stage\/(project|thrown-at)|define\/problem)\.ts$/, /^package\.json$/],
     packages: "any",
   },
   {
-    files: /^src\/(thrown-at|loaded-files|syntax-place)\.ts$/,
-    mayImport: [/^src\/(loaded-files|syntax-place)\.ts$/],
+    files: /^src\/stage\/(thrown-at|loaded-files|syntax-place)\.ts$/,
+    mayImport: [/^src\/stage\/(loaded-files|syntax-place)\.ts$/],
     packages: { named: [/^node:/] },
   },
   {
     files: /^src\/cli\//,
-    mayImport: [/^src\/cli\//, /^package\.json$/],
-    typesOf: [/^src\/api\/shape\//, /^src\/adapters\/aws\//],
+    mayImport: [/^src\/cli\//, /^src\/api\/document\//, /^src\/calendar\/duration\.ts$/, /^package\.json$/],
+    typesOf: [/^src\/(api|insight)\//, /^src\/aws\//],
     packages: "any",
   },
   {
-    files: /^src\/console-files\.ts$/,
-    mayImport: [/^src\/api\/console(-files)?\.ts$/, /^src\/bundle-console\.ts$/],
+    files: /^src\/compose\/console-files\.ts$/,
+    mayImport: [/^src\/api\/console(-files)?\.ts$/, /^src\/compose\/bundle-console\.ts$/],
     packages: { named: [/^node:/] },
   },
   // Texts only: what is quoted in them is of the project that they make.
   { files: /^src\/scaffold\//, mayImport: [everything], packages: "any" },
   {
     files: /^src\/testing\//,
-    mayImport: [/^src\/(core|adapters|testing)\//, /^src\/local\/services\/postgres\.ts$/],
+    mayImport: [
+      /^src\/(machine|calendar|define|admission|run|schedule|insight|postgres|outside|aws|testing)\//,
+      /^src\/local\/services\/postgres\.ts$/,
+    ],
     packages: { named: [/^pg$/, /^node:/] },
   },
   // Plain data about a deployment.
   {
-    files: /^src\/stages\.ts$/,
+    files: /^src\/stage\/stages\.ts$/,
     mayImport: [],
-    typesOf: [/^src\/core\/define\/scope\.ts$/],
+    typesOf: [/^src\/define\/scope\.ts$/],
     packages: { named: [] },
   },
-  { files: /^src\/(define-config|bundled-project)\.ts$/, mayImport: [/^src\/stages\.ts$/], packages: { named: [] } },
   {
-    files: /^src\/project\.ts$/,
-    mayImport: [/^src\/(stages|bundled-project|core\/define\/problem)\.ts$/],
+    files: /^src\/stage\/(define-config|bundled-project)\.ts$/,
+    mayImport: [/^src\/stage\/stages\.ts$/],
+    packages: { named: [] },
+  },
+  {
+    files: /^src\/stage\/project\.ts$/,
+    mayImport: [/^src\/(stage\/(stages|bundled-project)|define\/problem)\.ts$/],
     packages: { named: [/^zod$/, /^node:/] },
   },
   {
-    files: /^src\/(topology|lane-settings|deployment-limits)\.ts$/,
-    mayImport: [/^src\/core\//, /^src\/(stages|lane-settings|deployment-limits)\.ts$/],
+    files: /^src\/stage\/(topology|lane-settings|deployment-limits)\.ts$/,
+    mayImport: [domainAndInsight, /^src\/stage\/(stages|lane-settings|deployment-limits)\.ts$/],
     packages: { named: [] },
   },
   {
-    files: /^src\/apps\.ts$/,
-    mayImport: [/^src\/(core\/define\/(definition|problem)|stages|project)\.ts$/],
+    files: /^src\/compose\/apps\.ts$/,
+    mayImport: [/^src\/(define\/(definition|problem)|stage\/(stages|project))\.ts$/],
     packages: { named: [/^node:path$/] },
   },
   {
-    files: /^src\/(config|settings|config-schema)\.ts$/,
-    mayImport: [/^src\/core\//, /^src\/adapters\//, /^src\/(stages|project|settings|config-schema)\.ts$/],
+    files: /^src\/stage\/(config|settings|config-schema)\.ts$/,
+    mayImport: [
+      domainAndInsight,
+      adapters,
+      /^src\/stage\/(stages|project|settings|config-schema|deployed-api|crash-point)\.ts$/,
+    ],
     packages: { named: [/^zod$/, /^node:url$/] },
   },
+  { files: /^src\/stage\/crash-point\.ts$/, mayImport: [domain], packages: { named: [/^node:/] } },
+  // What a definition may import from `belfry`.
+  { files: publicSurface, mayImport: [domain], packages: { named: [] } },
   // What wires things together.
   {
-    files: /^(functions|scheduler-task|src\/local)\/|^src\/(runtime|connect|database|secrets)\.ts$/,
+    files:
+      /^(functions|scheduler-task|src\/local)\/|^src\/compose\/(runtime|connect|database|secrets|worker-process)\.ts$/,
     mayImport: [/^(src|functions|scheduler-task)\//, /^package\.json$/],
     packages: "any",
   },
@@ -209,8 +262,8 @@ export const rules: readonly Rule[] = [
     files: /^infra\//,
     mayImport: [
       /^infra\//,
-      /^src\/(topology|lane-settings|stages|apps|project|bundle-console|console-files|deployed-api)\.ts$/,
-      /^src\/core\/define\/(check|problem|scope)\.ts$/,
+      /^src\/(stage\/(topology|lane-settings|stages|project|deployed-api)|compose\/(apps|bundle-console|console-files))\.ts$/,
+      /^src\/define\/(check|problem|scope)\.ts$/,
     ],
     packages: { named: [/^aws-cdk-lib$/, /^cdk-nag$/, /^constructs$/, /^esbuild$/, /^node:/] },
   },

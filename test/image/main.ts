@@ -18,7 +18,7 @@ import { startDynamodb } from "../../src/local/services/dynamodb.ts";
 import { startPostgres } from "../../src/local/services/postgres.ts";
 import { startSqs } from "../../src/local/services/sqs.ts";
 import { stages } from "../support/own-project.ts";
-import { topology } from "../../src/topology.ts";
+import { topology } from "../../src/stage/topology.ts";
 import { elapsedMs, until } from "../proof/until.ts";
 import { passOrFail, step } from "../support/steps.ts";
 import { type Builder, builderIn, layOutBase, missing } from "./builder.ts";

@@ -1,18 +1,18 @@
 /** What the processes of the alarm world run: jobs that do what the fault of the moment says. */
-import type { Context } from "../../src/core/define/context.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineGraph } from "../../src/core/define/define-graph.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { defineSchedule } from "../../src/core/define/define-schedule.ts";
-import { AmbiguousError, PermanentError } from "../../src/core/define/errors.ts";
-import { defineSweep } from "../../src/core/define/define-sweep.ts";
-import { sql } from "../../src/core/define/query.ts";
+import type { Context } from "../../src/define/context.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineGraph } from "../../src/define/define-graph.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { defineSchedule } from "../../src/define/define-schedule.ts";
+import { AmbiguousError, PermanentError } from "../../src/define/errors.ts";
+import { defineSweep } from "../../src/define/define-sweep.ts";
+import { sql } from "../../src/define/query.ts";
 
 /** The classes of the copy of the code that runs: an error of another copy would be any error. */
 const errors = { AmbiguousError, PermanentError };
 export type Act = (ctx: Context, thrown: typeof errors) => Promise<void>;
 
-/** Set by each fault before it works. Each function of the world loads this file anew, as each deployed one has its own copy. */
+/** Set by each fault before it works. Each function of the world loads this file again, as each deployed one has its own copy. */
 const shared = globalThis as { belfryFault?: { act: Act } };
 export const fault: { act: Act } = (shared.belfryFault ??= { act: async () => {} });
 const run = (_: void, ctx: Context): Promise<void> => fault.act(ctx, errors);

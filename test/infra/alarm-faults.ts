@@ -1,11 +1,13 @@
 /** What can go wrong, each through the entry point that would meet it. Which alarms ring is written in docs/runbook.md. */
 import { vi } from "vitest";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
-import { scheduleLimits } from "../../src/core/ports/schedule-limits.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
+import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
+import { scheduleLimits } from "../../src/machine/schedule-limits.ts";
 import { aRow } from "../core/rows.ts";
 import type { Act } from "./alarm-app.ts";
 import { type AlarmWorld, outside } from "./alarm-world.ts";
+import { readHealth } from "../../src/insight/health.ts";
+import { oneRow } from "../../src/insight/sql-query.ts";
 
 type Fault = (world: AlarmWorld) => Promise<unknown>;
 
@@ -18,7 +20,7 @@ const items =
   };
 const fails: Act = (_, { PermanentError }) => Promise.reject(new PermanentError("401 Unauthorized"));
 
-/** With variables of its own for the tasks that start meanwhile. */
+/** With variables of its own for the tasks that start in between. */
 async function within(variables: Record<string, string>, act: () => Promise<unknown>): Promise<void> {
   const before = Object.keys(variables).map((name) => [name, process.env[name] ?? ""] as const);
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
@@ -156,7 +158,8 @@ export const faults: Readonly<Record<string, Fault>> = {
     await client.query("begin isolation level repeatable read; select 1");
     try {
       await vi.waitFor(async () => {
-        if ((await world.operations.health(1)).oldestTransactionMs < 1_500) throw new Error("it is not old yet");
+        if ((await oneRow(world.database.insight, readHealth, 1)).oldestTransactionMs < 1_500)
+          throw new Error("it is not old yet");
       }, 30_000);
       await world.pass();
     } finally {

@@ -2,22 +2,22 @@
  * A system of the real entry points on a real Postgres: the functions' handlers and the tasks' commands, as Lambda, ECS and
  * the queues call them. What they write to stdout is what CloudWatch would read.
  */
+import type { Tally } from "../../src/machine/ports.ts";
 import { stages, project } from "../support/own-project.ts";
-import type { Stage } from "../../src/stages.ts";
+import type { Stage } from "../../src/stage/stages.ts";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { vi } from "vitest";
-import { dynamodbClient } from "../../src/adapters/aws/endpoint.ts";
-import { type SqsClient, sqsClient } from "../../src/adapters/aws/sqs-client.ts";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
-import { readConfig } from "../../src/config.ts";
-import type { JobId } from "../../src/core/job/job.ts";
+import { dynamodbClient } from "../../src/aws/endpoint.ts";
+import { type SqsClient, sqsClient } from "../../src/aws/sqs-client.ts";
+import { readConfig } from "../../src/stage/config.ts";
+import type { JobId } from "../../src/machine/job.ts";
 import { startDynamodb } from "../../src/local/services/dynamodb.ts";
 import { startSqs } from "../../src/local/services/sqs.ts";
 import { createSourceQueue } from "../../src/local/lambda/source-queue.ts";
 import { createResources, type LaneQueues } from "../../src/local/setup/resources.ts";
-import { topology } from "../../src/topology.ts";
+import { topology } from "../../src/stage/topology.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { app, fault, type Act } from "./alarm-app.ts";
 import { type Emitted, emittedIn } from "./emitted.ts";
@@ -47,7 +47,7 @@ export const outside = {
 
 export class AlarmWorld {
   readonly database: TestDatabase;
-  readonly operations: ReturnType<typeof createOperations>;
+  readonly tally: Tally;
   readonly statuses: number[] = [];
   /** The command of the task that was launched last. */
   launched: readonly string[] = [];
@@ -63,7 +63,7 @@ export class AlarmWorld {
     stops: (() => Promise<unknown>)[];
   }) {
     this.database = parts.database;
-    this.operations = createOperations(parts.database.connections);
+    this.tally = parts.database.tally;
     this.#queues = parts.queues;
     this.#sqs = parts.sqs;
     this.#stops = parts.stops;
@@ -82,6 +82,7 @@ export class AlarmWorld {
     const place = { cluster: "c", taskDefinition: "job", container: "Job", subnets: ["s"], securityGroups: ["g"] };
     const variables = {
       BELFRY_STAGE: stage.name,
+      BELFRY_SYSTEM: `belfry-${stage.name}`,
       DATABASE_URL: database.url,
       BELFRY_APPS: new URL("alarm-app.ts", import.meta.url).href,
       BELFRY_TASKS: JSON.stringify({ ...place, assignPublicIp: false }),
@@ -154,7 +155,7 @@ export class AlarmWorld {
     Object.assign(outside, { runTask: acceptTask, tasksSince: null, schedulerTasksSince: null, webhookStatus: 204 });
     fault.act = act;
     this.statuses.length = 0;
-    await this.operations.rollUp(10);
+    await this.tally.rollUp(10);
   }
 
   sql = async (text: string): Promise<unknown> => await this.database.pool.query(text);
@@ -220,7 +221,7 @@ export class AlarmWorld {
   }
 
   async #isAddedUp(): Promise<void> {
-    await this.operations.rollUp(1_000);
+    await this.tally.rollUp(1_000);
     const { rows } = await this.database.pool.query<{ left: number }>(`select
       (select count(*) from belfry.event, belfry.reader where name = 'roll-up' and xid >= upto::xid8)
       + (select count(*) from belfry.batch_count) as left`);
@@ -245,7 +246,7 @@ export class AlarmWorld {
   }
 }
 
-/** What the processes write meanwhile: the stream is watched, because metrics go to a console of their own. */
+/** What the processes write in between: the stream is watched, because metrics go to a console of their own. */
 export async function emitted(act: () => Promise<unknown>): Promise<readonly Emitted[]> {
   const lines: string[] = [];
   const spies = [process.stdout, process.stderr].map((stream) =>

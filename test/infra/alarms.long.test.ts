@@ -2,19 +2,21 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { noAlarms, usualAlarms } from "../../infra/constructs/alarm-choices.ts";
 import { ownNamespace } from "../../infra/constructs/alarm-maker.ts";
-import { catalog } from "../../src/adapters/telemetry/catalog.ts";
-import { namespace } from "../../src/adapters/telemetry/metrics.ts";
+import { catalog } from "../../src/aws/telemetry/catalog.ts";
+import { namespace } from "../../src/aws/telemetry/metrics.ts";
+import { onDemandMinutes } from "../../src/stage/stages.ts";
 import { deployments } from "../../infra/stages.ts";
 import { faults, healthy, idle } from "./alarm-faults.ts";
 import { AlarmWorld, emitted, watched } from "./alarm-world.ts";
 import { awsFaults, awsMetrics } from "./aws-metrics.ts";
-import { type AlarmMetric, dimensionsOf, type Emitted, isOver } from "./emitted.ts";
+import { dimensionsOf, type Emitted, isOver, metricsOf } from "./emitted.ts";
 import { resources, templateOf } from "./synthesize.ts";
 
 /** A minute is too long for a test to keep a transaction open. */
 const choices = { ...usualAlarms, oldestTransactionSeconds: 1 };
 const template = templateOf(watched, {
   alarms: choices,
+  scheduler: "each-minute",
   network: { kind: "small", ipv4: "instance", imageId: "ami-0123456789abcdef0" },
 });
 const alarms = resources(template, "AWS::CloudWatch::Alarm");
@@ -22,13 +24,6 @@ const book = readFileSync(new URL("../../docs/runbook.md", import.meta.url), "ut
 
 /** As the construct calls it: CloudFormation's ids have no hyphens and a hash at the end. */
 const nameOf = (id: string): string => id.replace(/^BelfryAlarms/, "").replace(/[0-9A-F]{8}$/, "");
-
-/** The metrics that an alarm reads, from its own fields or from its expression's. */
-function metricsOf(properties: Readonly<Record<string, unknown>>): readonly AlarmMetric[] {
-  const many = properties["Metrics"] as { MetricStat?: { Metric: AlarmMetric } }[] | undefined;
-  if (many === undefined) return [properties as unknown as AlarmMetric];
-  return many.flatMap(({ MetricStat }) => (MetricStat === undefined ? [] : [MetricStat.Metric]));
-}
 
 const all = alarms.map(({ id, Properties }) => ({ id: nameOf(id), Properties, metrics: metricsOf(Properties) }));
 const own = all.filter(({ metrics }) => metrics.some((metric) => metric.Namespace === ownNamespace));
@@ -51,8 +46,8 @@ beforeAll(async () => {
   for (const [name, act] of Object.entries({ healthy, idle, ...faults })) {
     const written = await emitted(() => act(world));
     const failed = world.statuses.filter((status) => status >= 500).length;
-    const over = failed === 0 ? null : { metric: "Url5xxCount", of: /HttpApi/, value: failed };
-    lines.set(name, [...written, ...awsMetrics(ofAws, over)]);
+    const over = failed === 0 ? [] : [{ metric: "Url5xxCount", of: /HttpApi/, value: failed }];
+    lines.set(name, [...written, ...awsMetrics(ofAws, ...over)]);
   }
   const well = (lines.get("healthy") ?? []).filter(({ unit }) => unit !== "None");
   for (const [name, over] of Object.entries(awsFaults)) lines.set(name, [...well, ...awsMetrics(ofAws, over)]);
@@ -105,11 +100,11 @@ test("every alarm rings for one of the faults", () => {
   expect([...new Set(all.map(({ id }) => sort(id)))].filter((id) => !sorts.has(id))).toEqual([]);
 });
 
-test("what is written is in the catalog, and nothing is told apart by more than that", () => {
+test("what is written is in the catalog, and no metric has more dimensions than that", () => {
   for (const { name, dimensions } of [...lines.values()].flat().filter(({ unit }) => unit !== "None")) {
     const by = Object.keys(dimensions).filter((key) => !["service", "stage"].includes(key));
     expect(`${name} ${by.join()}`).toMatch(new RegExp(`^${name} (${catalog[name]?.by ?? ""})?$`));
-    expect(dimensions).toMatchObject({ service: "belfry", stage: watched.stage });
+    expect(dimensions).toMatchObject({ service: `belfry-${watched.stage}`, stage: watched.stage });
   }
 });
 
@@ -126,7 +121,7 @@ test("each alarm says where the runbook has its section, and the section is ther
   }
 });
 
-test("each alarm tells one topic, and who was paged is told when it is over", () => {
+test("each alarm goes to one topic, and who was paged hears when it is over", () => {
   for (const { Properties } of alarms) {
     expect(Properties["AlarmActions"]).toHaveLength(1);
     const [topic] = Properties["AlarmActions"] as { Ref: string }[];
@@ -150,10 +145,10 @@ test("only alarms and the database of this account may publish to the topics", (
   ]);
 });
 
-test("a scheduler that says nothing is an alarm after three wakes, after four where one may be refused", () => {
+test("a scheduler that says nothing is an alarm after three wakes, after two more than the passes on demand are apart on spare capacity", () => {
   const silent = alarms.find(({ id }) => id.includes("SchedulerSilent"));
   expect(silent?.Properties).toMatchObject({ TreatMissingData: "breaching", EvaluationPeriods: 3, Period: 60 });
-  for (const { spotPasses, alarms: chosen } of Object.values(deployments)) {
-    expect(chosen.schedulerSilentWakes).toBe(spotPasses === true ? 4 : 3);
+  for (const { spotPasses, scheduler = "each-minute", alarms: chosen } of Object.values(deployments)) {
+    expect(chosen.schedulerSilentWakes).toBe(spotPasses === true ? onDemandMinutes[scheduler] + 2 : 3);
   }
 });

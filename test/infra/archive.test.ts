@@ -1,8 +1,8 @@
 import { Match, type Template } from "aws-cdk-lib/assertions";
 import { beforeAll, describe, expect, test } from "vitest";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import type { ArchiveOptions } from "../../src/stages.ts";
-import { topology } from "../../src/topology.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import type { ArchiveOptions } from "../../src/stage/stages.ts";
+import { topology } from "../../src/stage/topology.ts";
 import { stages } from "../support/own-project.ts";
 import { resources, templateOf } from "./synthesize.ts";
 
@@ -76,7 +76,7 @@ describe("a stage that archives in a bucket of its stack", () => {
     });
   });
 
-  test("the scheduler alone may put objects of the stage, and nobody may read or delete them", () => {
+  test("the scheduler alone may put objects of the stage, and no one may read or delete them", () => {
     expect(rightsInS3(template)).toEqual([
       {
         id: expect.stringMatching(/^BelfrySchedulerTaskRole/) as string,
@@ -97,9 +97,9 @@ test("a bucket of the user's gets the right and nothing else", () => {
   const template = of({ format: "ndjson", bucket: "our-own" });
   expect(resources(template, "AWS::S3::Bucket")).toEqual([]);
   expect(rightsInS3(template)).toMatchObject([
-    { Resource: { "Fn::Join": ["", ["arn:", { Ref: "AWS::Partition" }, ":s3:::our-own/prod/*"]] } },
+    { Resource: { "Fn::Join": ["", ["arn:", { Ref: "AWS::Partition" }, ":s3:::our-own/belfry-prod/prod/*"]] } },
   ]);
-  expect(placeOf(template)).toBe("s3://our-own");
+  expect(placeOf(template)).toBe("s3://our-own/belfry-prod");
 });
 
 test("a stage that does not archive has no bucket, no right, no variable and no alarm", () => {

@@ -33,7 +33,7 @@ test.each(["worker", "dead-letter"])("the bundled %s gets as far as reading its 
 
 test("a bundle takes along the files that its code reads beside itself", async () => {
   await bundle("functions/migrate", join(folder, "index.mjs"), { project });
-  expect(readdirSync(join(folder, "src/adapters/postgres/migrations"))).toContain("0001_jobs.sql");
+  expect(readdirSync(join(folder, "src/postgres/migrations"))).toContain("0001_jobs.sql");
   expect(existsSync(join(folder, "examples/batch-scheduler/migrations"))).toBe(true);
   expect(readdirSync(join(folder, "examples/dag-batch/graphs"))).toContain("deep.json");
 });

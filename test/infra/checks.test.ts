@@ -1,5 +1,5 @@
 import { loadApps, stages } from "../support/own-project.ts";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Stack } from "aws-cdk-lib";
@@ -7,23 +7,21 @@ import { CfnInclude } from "aws-cdk-lib/cloudformation-include";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { afterAll, describe, expect, test } from "vitest";
 import { checks, findings } from "../../infra/checks/index.ts";
-import { decided } from "../../infra/checks/reach.ts";
+import { reachOf } from "../../infra/checks/reach.ts";
 import { pathOf, type Template } from "../../infra/checks/template.ts";
 import type { NetworkProps } from "../../infra/constructs/network.ts";
-import { topology } from "../../src/topology.ts";
-import type { EditableTemplate, Fault } from "./faults/fault.ts";
+import { topology } from "../../src/stage/topology.ts";
+import type { EditableTemplate } from "./faults/fault.ts";
+import { network } from "./faults/network.ts";
+import { parts } from "./faults/parts.ts";
+import { rights } from "./faults/rights.ts";
+import { stage } from "./faults/stage.ts";
 import { newApp, templateOf } from "./synthesize.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "belfry-faults-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const faultFiles = readdirSync(new URL("faults/", import.meta.url)).filter((file) => /^\d\d-/.test(file));
-const faults = await Promise.all(
-  faultFiles.map(async (file) => ({
-    file,
-    ...((await import(`./faults/${file}`)) as { default: Fault }).default,
-  })),
-);
+const faults = [...parts, ...rights, ...network, ...stage];
 const all = topology(await loadApps(stages.smoke), stages.smoke);
 const networks = {
   none: { kind: "small", ipv4: "none" },
@@ -31,7 +29,10 @@ const networks = {
   gateway: { kind: "default", ipv4: "gateway", gateways: 2 },
 } as const satisfies Record<string, NetworkProps>;
 const templates = Object.fromEntries(
-  Object.entries(networks).map(([ipv4, network]) => [ipv4, templateOf(all, { network }).toJSON()]),
+  Object.entries(networks).map(([ipv4, network]) => {
+    const scheduler = ipv4 === "gateway" ? "service" : "each-minute";
+    return [ipv4, templateOf(all, { network, scheduler }).toJSON()];
+  }),
 ) as Record<keyof typeof networks, EditableTemplate>;
 
 /** Ids of our own rules that find something, with where and what. */
@@ -53,7 +54,7 @@ function nags(subject: Template, name: string): readonly string[] {
     );
 }
 
-test("there are at least 40 faults, and every rule of ours is needed by one", () => {
+test("there are at least 40 faults, and every own rule is needed by one", () => {
   expect(faults.length).toBeGreaterThanOrEqual(40);
   const needed = new Set(faults.map(({ refusedBy }) => refusedBy));
   expect(checks.map(({ id }) => id).filter((id) => !needed.has(id))).toEqual([]);
@@ -64,24 +65,24 @@ test.each(Object.entries(templates))("a stage whose way out is %s breaks none of
 });
 
 test("every function and task is decided in a network that the stage makes, and none in a network by parameters", () => {
-  expect(decided(templates.none)).toMatchObject({ undecided: [], findings: [] });
-  expect(decided(templates.none).paths).toBeGreaterThan(80);
+  expect(reachOf(templates.none)).toMatchObject({ undecided: [], findings: [] });
+  expect(reachOf(templates.none).paths).toBeGreaterThan(80);
   const theirs = { network: { kind: "by-parameters" }, database: { kind: "existing" } } as const;
   const template = templateOf(all, theirs).toJSON() as EditableTemplate;
-  expect(decided(template)).toMatchObject({ paths: 0, findings: [] });
-  expect(decided(template).undecided.length).toBeGreaterThan(5);
+  expect(reachOf(template)).toMatchObject({ paths: 0, findings: [] });
+  expect(reachOf(template).undecided.length).toBeGreaterThan(5);
 });
 
-describe.each(faults)("$file: $name", ({ file, refusedBy, plant, ipv4 = "none", at = "", saying = /^/ }) => {
+describe.each(faults)("$name", ({ name, refusedBy, plant, ipv4 = "none", at = "", saying = /^/ }) => {
   test(`is refused by ${refusedBy}`, () => {
     const template = templates[ipv4];
     const faulty = structuredClone(template);
     plant(faulty);
     expect(faulty).not.toEqual(template);
     const isNag = refusedBy.startsWith("AwsSolutions-");
-    const find = (subject: Template, name: string) => (isNag ? nags(subject, name) : ours(subject));
+    const find = (subject: Template, label: string) => (isNag ? nags(subject, label) : ours(subject));
     const before = new Set(find(template, "before"));
-    const added = find(faulty, file.replaceAll(/\W/g, "-")).filter((finding) => !before.has(finding));
+    const added = find(faulty, name.replaceAll(/\W/g, "-")).filter((finding) => !before.has(finding));
     const refusals = added.filter((finding) => finding.startsWith(refusedBy));
     expect(refusals.filter((finding) => finding.includes(at) && saying.test(finding))).not.toEqual([]);
     // With the construct's path, or the whole template where no single construct is to blame.

@@ -9,9 +9,9 @@ import { Lane } from "../../infra/constructs/lane.ts";
 import { Network } from "../../infra/constructs/network.ts";
 import { LockTable } from "../../infra/constructs/lock-table.ts";
 import { SchedulerTask } from "../../infra/constructs/scheduler-task.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineApp } from "../../src/define/define-app.ts";
 import { stages } from "../support/own-project.ts";
-import { topology } from "../../src/topology.ts";
+import { topology } from "../../src/stage/topology.ts";
 import type { Deployment } from "../../infra/stages.ts";
 import { code, image, resources, templateWith } from "./synthesize.ts";
 
@@ -26,8 +26,8 @@ const stageDefaults: Pick<Deployment, "network" | "database"> = {
 };
 const shareIn = (stack: Stack, over: Partial<Deployment> = {}) => {
   const { network: kind, database: which } = { ...stageDefaults, ...over };
-  const network = new Network(stack, "Network", { network: kind, stage: "dev", logRetentionDays: 30 });
-  const database = createDatabase(stack, "Database", { database: which, network, topology: all });
+  const network = new Network(stack, "Network", { network: kind, system: "shop", stage: "dev", logRetentionDays: 30 });
+  const database = createDatabase(stack, "Database", { database: which, network, topology: all, system: "shop" });
   return { network, database, logRetentionDays: 30, environment: { BELFRY_STAGE: "dev" } };
 };
 const role = (stack: Stack, id = "Role") =>
@@ -54,6 +54,7 @@ const scheduler = templateWith((stack) => {
     cluster,
     image,
     environment: { BELFRY_STAGE: "dev" },
+    kind: "each-minute",
     isSpot: false,
     lanes: [],
   });
@@ -76,7 +77,7 @@ test("the lock table is keyed by name, never expires an item, and stays when the
   expect(table?.DeletionPolicy).toBe("RetainExceptOnCreate");
 });
 
-test("whoever locks may read and update items, and never delete one", () => {
+test("who locks may read and update items, and never delete one", () => {
   expect(new Set(policyActions(locks))).toEqual(new Set(["dynamodb:GetItem", "dynamodb:UpdateItem"]));
 });
 
@@ -88,16 +89,6 @@ test("a handler cannot take the scheduler's locks, and the scheduler takes no ot
   // In the order of the roles' names: the worker's, then the scheduler's.
   const names = { "dynamodb:LeadingKeys": ["belfry:*"] };
   expect(conditions).toEqual([[{ "ForAllValues:StringNotLike": names }], [{ "ForAllValues:StringLike": names }]]);
-});
-
-test("a lane's size is the topology's, and a failed message goes back alone", () => {
-  expect(() => {
-    lane.hasResourceProperties("AWS::Lambda::EventSourceMapping", {
-      BatchSize: 4,
-      ScalingConfig: { MaximumConcurrency: 3 },
-      FunctionResponseTypes: ["ReportBatchItemFailures"],
-    });
-  }).not.toThrow();
 });
 
 test("the queues of a lane are encrypted and refuse plain connections", () => {
@@ -128,7 +119,7 @@ test("what belongs to the team is found by the parameters of its stage", () => {
   );
   const names = ["client-security-group", "database-secret-arn", "database-url", "subnet-a", "subnet-b"];
   expect(defaults.filter((path) => path.startsWith("/belfry/")).toSorted()).toEqual(
-    names.map((name) => `/belfry/dev/${name}`),
+    names.map((name) => `/belfry/shop/dev/${name}`),
   );
 });
 
@@ -189,7 +180,7 @@ test.each([
 ])("the API reserves its concurrency exactly where the stage says so: %s", (apiIsReserved, reserved) => {
   const asked = topology([app], { ...stages.dev, apiConcurrency: 7, apiIsReserved });
   const api = templateWith((stack) => {
-    new HttpApi(stack, "HttpApi", { share: shareIn(stack), code: code.functions.api, topology: asked });
+    new HttpApi(stack, "HttpApi", { share: shareIn(stack), code: code.functions.api, topology: asked, system: "shop" });
   });
   const [made] = resources(api, "AWS::Lambda::Function").filter(
     ({ Properties }) => Properties["Description"] === "The HTTP API",

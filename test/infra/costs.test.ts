@@ -1,15 +1,40 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { waysOf } from "../../scripts/costs/passes.ts";
 import { costs } from "../../scripts/costs/document.ts";
 import { checkedDaysMax, prices, stale } from "../../scripts/costs/prices.ts";
+import { scalePage } from "../../scripts/costs/scale.ts";
 import { idleUses } from "../../scripts/costs/resources.ts";
-import { target } from "../../scripts/costs.ts";
-import { catalog, kept } from "../../src/adapters/telemetry/catalog.ts";
+import { scaleTarget, target } from "../../scripts/costs.ts";
+import { catalog, metricDimensions } from "../../src/aws/telemetry/catalog.ts";
 
-test("docs/costs.md is what the templates and prices say; write it anew with `node scripts/costs.ts`", async () => {
+test("docs/costs.md is what the templates and prices say; write it again with `node scripts/costs.ts`", async () => {
   for (const line of stale(prices, Date.now())) console.warn(`old price: ${line}`);
   expect(readFileSync(target, "utf8")).toBe(await costs());
 }, 120_000);
+
+test("the computed parts of docs/scale.md are what the code says; write them again with `node scripts/costs.ts`", async () => {
+  const page = readFileSync(scaleTarget, "utf8");
+  expect(page.match(/<!-- computed: /g)).toHaveLength(3);
+  expect(page).toBe(await scalePage(page));
+});
+
+test.each([
+  ["small", 40],
+  ["prod", 200],
+])(
+  "%s makes its passes in the cheaper way of its capacity, with AWS Config and without, and is at most %d USD idle",
+  async (stage, usdMax) => {
+    const ways = await waysOf(stage);
+    const own = ways.find(({ isOwn }) => isOwn);
+    if (own === undefined) throw new Error(`no way is that of ${stage}`);
+    expect(own.usd).toBeLessThanOrEqual(usdMax);
+    for (const other of ways.filter((way) => way.isSpot === own.isSpot)) {
+      expect(own.usd).toBeLessThanOrEqual(other.usd);
+      expect(own.usd + own.configUsd).toBeLessThanOrEqual(other.usd + other.configUsd);
+    }
+  },
+);
 
 test("a resource of a type that no price row is about is refused by its type's name", () => {
   const template = { Resources: { Queue: { Type: "AWS::SQS::Queue" }, New: { Type: "AWS::EC2::TransitGateway" } } };
@@ -23,7 +48,7 @@ test("an instance class without a price is refused, so is an interface endpoint"
   expect(() => idleUses({ Resources: { Endpoint: endpoint } })).toThrow(/interface endpoint has no price/);
 });
 
-test("a price that nobody looked at for more than 180 days is told, a younger one is not", () => {
+test("a price that was last checked more than 180 days ago is reported, a younger one is not", () => {
   const one = { table: { usd: 1, per: "hour", checkedOn: "2026-01-01", source: "page" } };
   const after = (days: number): number => Date.parse("2026-01-01") + days * 86_400_000;
   expect(stale(one, after(checkedDaysMax))).toEqual([]);
@@ -31,7 +56,7 @@ test("a price that nobody looked at for more than 180 days is told, a younger on
 });
 
 test("every metric that the code writes is in the catalog, so that its price is counted", () => {
-  const folder = new URL("../../src/core/", import.meta.url);
+  const folder = new URL("../../src/", import.meta.url);
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
   const names = files.flatMap((file) =>
     [...readFileSync(new URL(file, folder), "utf8").matchAll(/metrics\.add\(\s*"([^"]+)"/g)].map(([, name]) => name),
@@ -40,10 +65,10 @@ test("every metric that the code writes is in the catalog, so that its price is 
   expect(names.filter((name) => !Object.hasOwn(catalog, name ?? ""))).toEqual([]);
 });
 
-test("a metric is told apart by the lane of its job, never by the job; an app's own is left as it is", () => {
+test("a metric is split by the lane of its job, never by the job; an app's own is left as it is", () => {
   const laneOf = (job: string): string => `lane of ${job}`;
-  expect(kept("job.lateness", { job: "a" }, laneOf)).toEqual({ lane: "lane of a" });
-  expect(kept("scheduler.execution.time", {}, laneOf)).toEqual({});
-  expect(kept("sweep.late", { job: "a" }, laneOf)).toEqual({});
-  expect(kept("orders.open", { job: "a", shop: "1" }, laneOf)).toEqual({ job: "a", shop: "1" });
+  expect(metricDimensions("job.lateness", { job: "a" }, laneOf)).toEqual({ lane: "lane of a" });
+  expect(metricDimensions("scheduler.execution.time", {}, laneOf)).toEqual({});
+  expect(metricDimensions("sweep.late", { job: "a" }, laneOf)).toEqual({});
+  expect(metricDimensions("orders.open", { job: "a", shop: "1" }, laneOf)).toEqual({ job: "a", shop: "1" });
 });

@@ -44,6 +44,13 @@ export interface AlarmMetric {
   readonly Dimensions: readonly { readonly Name: string; readonly Value: unknown }[];
 }
 
+/** The metrics that an alarm reads, from its own fields or from its expression's. */
+export function metricsOf(properties: Readonly<Record<string, unknown>>): readonly AlarmMetric[] {
+  const many = properties["Metrics"] as { MetricStat?: { Metric: AlarmMetric } }[] | undefined;
+  if (many === undefined) return [properties as unknown as AlarmMetric];
+  return many.flatMap(({ MetricStat }) => (MetricStat === undefined ? [] : [MetricStat.Metric]));
+}
+
 interface Stat {
   readonly Metric: AlarmMetric;
   readonly Stat: string;

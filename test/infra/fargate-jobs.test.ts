@@ -2,10 +2,10 @@ import { Match } from "aws-cdk-lib/assertions";
 import { expect, test } from "vitest";
 import { checks } from "../../infra/checks/index.ts";
 import type { Template as TemplateData } from "../../infra/checks/template.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
 import { stages } from "../support/own-project.ts";
-import { checkTopology, topology } from "../../src/topology.ts";
+import { checkTopology, topology } from "../../src/stage/topology.ts";
 import { resources, templateOf } from "./synthesize.ts";
 
 const long = defineJob({ id: "long", runOn: "fargate", lane: "long", concurrency: 3, run: () => {} });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Template } from "aws-cdk-lib/assertions";
 import { expect, test } from "vitest";
 import { GithubRoles } from "../../infra/github.ts";
-import { topology } from "../../src/topology.ts";
+import { topology } from "../../src/stage/topology.ts";
 import { stages } from "../support/own-project.ts";
 import { newApp, resources, templateOf } from "./synthesize.ts";
 
@@ -11,7 +11,7 @@ const roleNamed = (name: string) => resources(template, "AWS::IAM::Role").find((
 const policyOf = (name: string): string =>
   JSON.stringify(resources(template, "AWS::IAM::Policy").find(({ id }) => id.startsWith(name))?.Properties);
 
-test("each role is for one use of one repository, and nobody else's token takes it", () => {
+test("each role is for one use of one repository, and no other token takes it", () => {
   const subjects = ["Diff", "Deploy", "Drift"].map((name) => {
     const { Statement } = (roleNamed(name)?.Properties["AssumeRolePolicyDocument"] ?? { Statement: [] }) as {
       Statement: readonly { Condition: { StringEquals: Record<string, unknown> } }[];
@@ -35,7 +35,7 @@ test("an account that knows GitHub already keeps its one provider", () => {
   for (const role of resources(made, "AWS::IAM::Role")) expect(JSON.stringify(role)).toContain(provider);
 });
 
-test("a pull request can look and not deploy, and nobody invokes the API but through its URL", () => {
+test("a pull request can look and not deploy, and no one invokes the API but through its URL", () => {
   expect(policyOf("Diff")).toContain('"iam:ResourceTag/aws-cdk:bootstrap-role":["lookup"]');
   expect(policyOf("Deploy")).toContain('"deploy","file-publishing","image-publishing","lookup"');
   for (const name of ["Diff", "Deploy"]) expect(policyOf(name)).toContain('"lambda:InvokedViaFunctionUrl":"true"');

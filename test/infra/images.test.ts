@@ -42,7 +42,7 @@ test("an image starts from a base that is pinned by its digest, and takes in wha
   expect(new Set(bases)).toEqual(new Set(["${NODE_IMAGE}", "build"]));
 });
 
-/** A folder that ADD makes gets the mode of the file: nobody but root could enter it. */
+/** A folder that ADD makes gets the mode of the file: only root could enter it. */
 test("no file with a mode of its own is added into a folder that is not there yet", () => {
   const dockerfile = readFileSync(new URL("../../Dockerfile", import.meta.url), "utf8");
   const added = [...dockerfile.matchAll(/^(?:ADD|COPY) .*--chmod=\d+ .* (\S+)$/gm)].map(([, target]) => target);

@@ -1,5 +1,5 @@
 import { stages } from "../support/own-project.ts";
-import type { Stage } from "../../src/stages.ts";
+import type { Stage } from "../../src/stage/stages.ts";
 import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
@@ -7,11 +7,11 @@ import { Bucket } from "aws-cdk-lib/aws-s3";
 import { expect, test } from "vitest";
 import { Belfry } from "../../infra/constructs/belfry.ts";
 import { grantRead } from "../../infra/constructs/lane-settings.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { defineSchedule } from "../../src/core/define/define-schedule.ts";
-import { checkSettings, missingSettings } from "../../src/lane-settings.ts";
-import { topology } from "../../src/topology.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { defineSchedule } from "../../src/define/define-schedule.ts";
+import { checkSettings, missingSettings } from "../../src/stage/lane-settings.ts";
+import { topology } from "../../src/stage/topology.ts";
 import { newApp, resources, stackOf, templateOf, templateWith } from "./synthesize.ts";
 
 const run = (): void => {};

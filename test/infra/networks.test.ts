@@ -5,7 +5,7 @@ import { Template } from "aws-cdk-lib/assertions";
 import { Stack } from "aws-cdk-lib";
 import { expect, test } from "vitest";
 import { loadApps, stages } from "../support/own-project.ts";
-import { topology } from "../../src/topology.ts";
+import { topology } from "../../src/stage/topology.ts";
 import { Belfry } from "../../infra/constructs/belfry.ts";
 import { noAlarms } from "../../infra/constructs/alarm-choices.ts";
 import { deployments } from "../../infra/stages.ts";
@@ -37,7 +37,7 @@ test("the default network may have one NAT gateway, and its tasks have no public
   const template = templateOf(all, { network: { kind: "default", ipv4: "gateway", gateways: 1 } });
   expect(resources(template, "AWS::EC2::NatGateway")).toHaveLength(1);
   expect(resources(template, "AWS::EC2::Instance")).toEqual([]);
-  expect(JSON.stringify(resources(template, "AWS::Events::Rule"))).toContain('"AssignPublicIp":"DISABLED"');
+  expect(JSON.stringify(resources(template, "AWS::ECS::Service"))).toContain('"AssignPublicIp":"DISABLED"');
 });
 
 test("a gateway in each zone makes no zone depend on the other", () => {
@@ -71,7 +71,7 @@ test("the small network has no NAT, its functions use IPv6, and nothing can call
   expect(open).not.toContain("0.0.0.0/0");
 });
 
-test("subnets without a way out hold the database, and only clients of ours reach it", () => {
+test("subnets without a way out hold the database, and only its own clients reach it", () => {
   const template = templateOf(all);
   const [ingress] = resources(template, "AWS::EC2::SecurityGroupIngress");
   expect(ingress?.Properties).toMatchObject({ FromPort: 5432, ToPort: 5432 });
@@ -90,7 +90,7 @@ test("subnets without a way out hold the database, and only clients of ours reac
   });
 });
 
-test("what RDS says about a server of ours is sent on, by a topic that takes it from this account", () => {
+test("what RDS says about an own server is sent on, by a topic that takes it from this account", () => {
   const template = templateOf(all);
   const [{ id } = { id: "" }] = resources(template, "AWS::RDS::DBInstance");
   const [events] = resources(template, "AWS::RDS::EventSubscription");
@@ -101,7 +101,7 @@ test("what RDS says about a server of ours is sent on, by a topic that takes it 
   expect(JSON.stringify(events)).toContain(policies[0]?.id);
 });
 
-test("a cluster of ours goes after the tasks in it were ended, and a team's own keeps its tasks", () => {
+test("an own cluster goes after the tasks in it were ended, and a team's own keeps its tasks", () => {
   const migration = (template: Template) =>
     Object.values(template.findResources("Custom::BelfryMigration")) as unknown as readonly {
       readonly DependsOn: readonly string[];
@@ -135,6 +135,34 @@ test("Aurora Serverless takes the instance's place by one property", () => {
   expect(resources(template, "AWS::RDS::DBInstance").map(({ Properties }) => Properties["DBInstanceClass"])).toEqual([
     "db.serverless",
   ]);
+});
+
+test("Aurora has a reader to fail over to, and its alarms are about whichever instance writes", () => {
+  const aurora = { kind: "aurora", instanceClass: "db.r8g.large", ioOptimized: true, backupDays: 7 } as const;
+  const template = templateOf(all, { database: { ...aurora, onDelete: "keep" } });
+  const [cluster] = resources(template, "AWS::RDS::DBCluster");
+  expect(cluster?.Properties).toMatchObject({ StorageType: "aurora-iopt1", StorageEncrypted: true });
+  expect(cluster?.Properties).not.toHaveProperty("ServerlessV2ScalingConfiguration");
+  const classes = resources(template, "AWS::RDS::DBInstance").map(({ Properties }) => Properties["DBInstanceClass"]);
+  expect(classes).toEqual(["db.r8g.large", "db.r8g.large"]);
+  const read = resources(template, "AWS::CloudWatch::Alarm").filter(
+    ({ Properties }) => Properties["Namespace"] === "AWS/RDS",
+  );
+  expect(read.length).toBeGreaterThan(4);
+  for (const { Properties } of read) {
+    const names = (Properties["Dimensions"] as { Name: string }[]).map(({ Name }) => Name);
+    expect(names).toEqual(["DBClusterIdentifier", "Role"]);
+  }
+});
+
+test("an own network has the range that it is given, so that two can be joined", () => {
+  const template = templateOf(all, { network: { kind: "small", ipv4: "none", cidr: "10.32.0.0/20" } });
+  expect(resources(template, "AWS::EC2::VPC")[0]?.Properties["CidrBlock"]).toBe("10.32.0.0/20");
+});
+
+test("checkpoints come each half hour, for a tenth of the disk", () => {
+  const [group] = resources(templateOf(all), "AWS::RDS::DBParameterGroup");
+  expect(group?.Properties["Parameters"]).toMatchObject({ checkpoint_timeout: "1800", max_wal_size: "5120" });
 });
 
 test("a team puts Belfry into its own stack, with its own network, boundary and tags", () => {
@@ -175,7 +203,8 @@ test("everything that runs the release's code waits for its migration", () => {
     Object.entries(template.findResources(type))
       .filter(([id]) => !/Migration/.test(id))
       .map(([id, each]) => [id, ((each as { DependsOn?: string[] }).DependsOn ?? []).includes(release)]);
-  const runners = ["AWS::Lambda::Function", "AWS::Events::Rule", "AWS::ECS::TaskDefinition"].flatMap(waits);
+  const types = ["AWS::Lambda::Function", "AWS::Events::Rule", "AWS::ECS::TaskDefinition", "AWS::ECS::Service"];
+  const runners = types.flatMap(waits);
   expect(runners.length).toBeGreaterThan(4);
   expect(runners.filter(([, waiting]) => waiting !== true)).toEqual([]);
 });

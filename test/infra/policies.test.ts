@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
 import { stages } from "../support/own-project.ts";
-import { topology } from "../../src/topology.ts";
+import { topology } from "../../src/stage/topology.ts";
 import { resources, templateOf } from "./synthesize.ts";
 
 /** With a job on Fargate, so that every role there can be is here. */
@@ -10,7 +10,7 @@ const app = defineApp({
   name: "a",
   jobs: [defineJob({ id: "long", runOn: "fargate", concurrency: 2, run: () => {} })],
 });
-const template = templateOf(topology([app], stages.prod));
+const template = templateOf(topology([app], stages.prod), { scheduler: "each-minute" });
 
 /** What each role may do, a role a paragraph: a change of rights is a change of this file, and is read in review. */
 function rights(): string {
@@ -52,7 +52,7 @@ test("every role may do what is written in policies.txt, and nothing else", asyn
   await expect(`${rights()}\n`).toMatchFileSnapshot("policies.txt");
 });
 
-test("every role may be taken by whom trust.txt names, and by nobody else", async () => {
+test("every role may be taken by whom trust.txt names, and by no other", async () => {
   const lines = resources(template, "AWS::IAM::Role").map(({ id, Properties }) => {
     const { Statement } = Properties["AssumeRolePolicyDocument"] as { Statement: readonly Trust[] };
     const trusted = Statement.map(({ Principal, Condition }) => shown(Principal) + whenOf(Condition));
@@ -78,7 +78,7 @@ test("the migration alone connects as the owner of the tables, every other proce
   ]);
 });
 
-test("no role of ours has a policy that AWS manages, but the library's own function and the task's launch", () => {
+test("no own role has a policy that AWS manages, but the library's own function and the task's launch", () => {
   const managed = resources(template, "AWS::IAM::Role").filter(
     ({ Properties }) => Properties["ManagedPolicyArns"] !== undefined,
   );

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { type Measured, metricsText } from "../../src/api/routes/metrics.ts";
-import { durationBuckets, type Histogram, type KindTotal } from "../../src/core/ports/overview.ts";
+import { durationBuckets, type Histogram, type KindTotal } from "../../src/insight/kind-totals.ts";
 
 const rulesFile = fileURLToPath(new URL("../../docs/alerts.prometheus.yml", import.meta.url));
 const rules = readFileSync(rulesFile, "utf8");
@@ -45,9 +45,8 @@ function answered(minute: number, { total, measured = {} }: Fault): string {
     locksAcquired: minute,
     locksFailed: 0,
   };
-  const worst = { failed: null, "items.failed": null, slow: null, late: null, "lock.failed": null };
-  const { dead = 0, runs = 0, live = { now: 0, counts: [], cut: [] } } = measured;
-  const failures = { jobs: 0, runs, dead, worst };
+  const { dead = 0, runs = 0, live = { counts: [], cut: [] } } = measured;
+  const failures = { runs, dead };
   return metricsText({ totals: [{ ...well, ...total?.(minute) }], live, failures, lags: [] }, () => "default");
 }
 
@@ -81,10 +80,9 @@ const faults: Readonly<Record<string, Fault & { readonly rings: readonly string[
   "a lane does not keep up": {
     measured: {
       live: {
-        now: 1_000_000,
         cut: [],
         counts: [
-          { lane: "default", state: "QUEUED", hold: "none", blocked: false, jobs: 5, due: 5, oldestDueAt: 400_000 },
+          { lane: "default", state: "QUEUED", hold: "none", blocked: false, jobs: 5, due: 5, oldestMs: 600_000 },
         ],
       },
     },

@@ -4,10 +4,10 @@ import type { Command } from "commander";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { output } from "../../src/cli/output.ts";
 import { program } from "../../src/cli/program.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
 import { stages } from "../support/own-project.ts";
-import { topology } from "../../src/topology.ts";
+import { topology } from "../../src/stage/topology.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { resources, templateOf } from "./synthesize.ts";
 
@@ -20,7 +20,9 @@ const blocks = [...book.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = ""]) =
 const shell = [...inline, ...blocks].join("\n");
 
 const long = defineJob({ id: "long", runOn: "fargate", concurrency: 2, run: () => {} });
-const template = templateOf(topology([defineApp({ name: "a", jobs: [long] })], stages.prod));
+const all = topology([defineApp({ name: "a", jobs: [long] })], stages.prod);
+/** With both kinds of scheduler. */
+const templates = (["each-minute", "service"] as const).map((scheduler) => templateOf(all, { scheduler }));
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -44,7 +46,9 @@ test("the runbook names a good many things", () => {
 });
 
 test.each(named)("there is an AWS::%s whose id begins with %s", (type, name) => {
-  const found = resources(template, `AWS::${type}`).filter(({ id }) => id.startsWith(`Belfry${name}`));
+  const found = templates
+    .flatMap((each) => resources(each, `AWS::${type}`))
+    .filter(({ id }) => id.startsWith(`Belfry${name}`));
   expect(found.map(({ id }) => id)).not.toEqual([]);
 });
 
@@ -77,7 +81,7 @@ test("there is SQL for the first look", () => {
 
 test.each(statements)("the database takes: %s", async (text) => {
   const statement = text.replace("PID", "0");
-  // A statement that is only planned cannot end somebody's session.
+  // A statement that is only planned cannot end another session.
   await expect(
     database.pool.query(text.startsWith("select") ? `explain ${statement}` : statement),
   ).resolves.toBeDefined();

@@ -1,12 +1,12 @@
 import { loadApps, stages } from "../support/own-project.ts";
-import type { Stage } from "../../src/stages.ts";
+import type { Stage } from "../../src/stage/stages.ts";
 import { expect, test } from "vitest";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { defineSchedule } from "../../src/core/define/define-schedule.ts";
-import type { AppDefinition } from "../../src/core/define/definition.ts";
-import { resourcesAtMost } from "../../src/deployment-limits.ts";
-import { checkTopology, topology } from "../../src/topology.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { defineSchedule } from "../../src/define/define-schedule.ts";
+import type { AppDefinition } from "../../src/define/definition.ts";
+import { resourcesAtMost } from "../../src/stage/deployment-limits.ts";
+import { checkTopology, topology } from "../../src/stage/topology.ts";
 import { resources, templateOf } from "./synthesize.ts";
 
 /** So many kinds, each with a schedule of its own. */

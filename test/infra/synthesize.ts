@@ -9,7 +9,7 @@ import type { ReleaseCode } from "../../infra/code.ts";
 import { Fakes, type FakesProps } from "../../infra/constructs/fakes.ts";
 import { addStage } from "../../infra/stack.ts";
 import { type Deployment, deploymentOf } from "../../infra/stages.ts";
-import type { Topology } from "../../src/topology.ts";
+import type { Topology } from "../../src/stage/topology.ts";
 
 const cdkJson = fileURLToPath(new URL("../../cdk.json", import.meta.url));
 const { context } = JSON.parse(readFileSync(cdkJson, "utf8")) as { context: Record<string, unknown> };

@@ -6,7 +6,7 @@ import { findings } from "../../infra/checks/index.ts";
 import { pathOf } from "../../infra/checks/template.ts";
 import { Belfry } from "../../infra/constructs/belfry.ts";
 import { loadApps, stages } from "../support/own-project.ts";
-import { topology } from "../../src/topology.ts";
+import { topology } from "../../src/stage/topology.ts";
 import type { EditableTemplate } from "./faults/fault.ts";
 import { code, image, newApp } from "./synthesize.ts";
 
@@ -40,7 +40,7 @@ test("a team puts two stages with a cluster each into its own stack and network,
   expect(said(template)).toEqual([]);
 });
 
-test("a fault of one of them is found, and told by its construct", () => {
+test("a fault of one of them is found, and named by its construct", () => {
   const faulty = structuredClone(template);
   const [id] = Object.keys(faulty.Resources).filter((each) => /BelfrysmallDeadLettersDrainFunction/.test(each));
   const drain = faulty.Resources[id ?? ""];

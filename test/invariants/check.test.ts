@@ -22,7 +22,7 @@ describe("the checker sees", () => {
       /C1 enqueue e1 .* does not exist/,
     ],
     ["an acknowledgement that names another job", { jobs: [jobFact({ mark: "e2" })] }, /C1 .* is another job/],
-    ["a job that nobody enqueued", { enqueues: [] }, /C1 job 1 .* enqueued by nobody/],
+    ["a job that no client enqueued", { enqueues: [] }, /C1 job 1 .* enqueued by no client/],
     [
       "a child of a job that did not succeed",
       { jobs: [jobFact(), jobFact({ id: "2", mark: null, parentId: "9" })] },
@@ -56,7 +56,7 @@ describe("the checker sees", () => {
       /C3 .* generation is still 1/,
     ],
     [
-      "an outcome that a worker was told and no event says",
+      "an outcome that a worker was answered and no event says",
       { workers: [claimed(), { is: "settled", worker: "w", jobId: "1", attempt: 2, to: "SUCCESS", written: true }] },
       /C4 .* no event says so/,
     ],
@@ -205,10 +205,10 @@ describe("the checker sees", () => {
     expect([...handedOff(scene, [])]).toHaveLength(1);
     expect([...handedOff(scene, [{ jobId: "1", generation: 2 }])]).toHaveLength(1);
     expect([...handedOff(scene, [{ jobId: "1", generation: 3 }])]).toEqual([]);
-    expect([...handedOff({ ...scene, openHandoffs: [{ members: [{ jobId: "1", generation: 3 }] }] }, [])]).toEqual([]);
+    expect([...handedOff({ ...scene, openBatches: [{ members: [{ jobId: "1", generation: 3 }] }] }, [])]).toEqual([]);
   });
 
-  test("help that nobody should have needed", () => {
+  test("help that no system should need", () => {
     const calm = { ...good, deadLetters: [] };
     expect([...unneededHelp(calm)]).toEqual([]);
     const rescued = event("RUNNING", "QUEUED", 1, "w", { reason: "lost" });

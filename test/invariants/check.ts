@@ -1,6 +1,6 @@
 /**
- * The one judge of the simulation and of the fault cases on real processes: a pure function of what processes were
- * told, what the tables hold in the end, and what outside targets wrote into their own ledgers.
+ * The one judge of the simulation and of the fault cases on real processes: a pure function of what processes
+ * were answered, what the tables hold in the end, and what outside targets wrote into their own ledgers.
  */
 import { chained } from "./chained.ts";
 import { deadLetters } from "./dead-letters.ts";

@@ -1,4 +1,4 @@
-import { isFinal } from "../../src/core/job/state.ts";
+import { isFinal } from "../../src/machine/state.ts";
 import type { Evidence, Violation } from "./evidence.ts";
 
 /** C1: every acknowledged enqueue has a job; no job without an enqueue, a schedule, a run, or a parent that succeeded. */
@@ -25,7 +25,7 @@ export function* enqueued(evidence: Evidence): Generator<Violation> {
       if (parent?.state !== "SUCCESS")
         yield broken(`job ${job.id} is a child of ${job.parentId}, which is ${parent?.state}`);
     } else if (job.mark === null || !asked.has(job.mark)) {
-      yield broken(`job ${job.id} (${job.kind}, ${job.mark}) was enqueued by nobody`);
+      yield broken(`job ${job.id} (${job.kind}, ${job.mark}) was enqueued by no client`);
     }
   }
   yield* childrenComplete(evidence);
@@ -58,7 +58,7 @@ export function* handedOff(
   evidence: Evidence,
   messages: readonly { readonly jobId: string; readonly generation: number }[],
 ): Generator<Violation> {
-  const out = [...messages, ...evidence.openHandoffs.flatMap((handoff) => handoff.members)];
+  const out = [...messages, ...evidence.openBatches.flatMap(({ members }) => members)];
   const known = new Set(out.map((message) => `${message.jobId}/${message.generation}`));
   for (const job of evidence.jobs) {
     if (job.state !== "QUEUED" || job.dueAt >= evidence.endedBefore || known.has(`${job.id}/${job.generation}`))

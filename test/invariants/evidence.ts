@@ -2,16 +2,16 @@
  * What the checker judges: plain data, gathered by the simulation or by the harness of real processes.
  * Times are milliseconds of the database's clock.
  */
-import type { FailurePolicy, RunState } from "../../src/core/ports/ports.ts";
-import type { JoinRule } from "../../src/core/job/join.ts";
-import type { State } from "../../src/core/job/state.ts";
+import type { FailurePolicy, RunState } from "../../src/machine/run.ts";
+import type { JoinRule } from "../../src/machine/join.ts";
+import type { State } from "../../src/machine/state.ts";
 
 export interface Evidence {
   /** What clients asked for and were answered. */
   readonly enqueues: readonly Enqueue[];
   /** What each worker was answered, in the order of the answers. */
   readonly workers: readonly WorkerFact[];
-  /** When the handlers of canceled jobs were gone and their slots given back; left out where nobody noted it. */
+  /** When the handlers of canceled jobs were gone and their slots given back; left out where they were not noted. */
   readonly gone?: readonly { readonly jobId: string; readonly attempt: number; readonly at: number }[];
   /** Fenced writes in the order of their commits. */
   readonly fenced: readonly FencedWrite[];
@@ -29,7 +29,7 @@ export interface Evidence {
   readonly events: readonly EventFact[];
   readonly attempts: readonly AttemptFact[];
   readonly slots: readonly SlotFact[];
-  readonly openHandoffs: readonly HandoffFact[];
+  readonly openBatches: readonly OutboxBatchFact[];
   readonly occurrences: readonly OccurrenceFact[];
   /** Left out where there are none. */
   readonly runs?: readonly RunFact[];
@@ -53,7 +53,7 @@ export interface Enqueue {
   readonly mark: string;
   readonly kind: string;
   readonly key: string | null;
-  /** Null when the caller was not told: the job may exist or not. `refused`: it was told that nothing was written. */
+  /** Null when the caller got no answer: the job may exist or not. `refused`: the answer was that nothing was written. */
   readonly answer: { readonly id: string; readonly created: boolean } | "refused" | null;
 }
 
@@ -92,7 +92,7 @@ export type WorkerFact =
 export interface FencedWrite {
   readonly name: string;
   readonly token: number;
-  /** The process that wrote; left out where nobody knows. */
+  /** The process that wrote; left out where it is not known. */
   readonly by?: string;
 }
 
@@ -121,7 +121,7 @@ export interface DeadLetter {
   /** Receives that ended badly because of a fault, of all receives. */
   readonly troubledReceives: number;
   readonly receives: number;
-  /** False when nobody took it from the dead-letter queue. */
+  /** False when no drain took it from the dead-letter queue. */
   readonly drained: boolean;
 }
 
@@ -149,7 +149,7 @@ export interface JobFact {
   readonly parentId: string | null;
   /** Which try of that handler; left out where payloads do not say. */
   readonly parentAttempt?: number | null;
-  /** Set for a job that its run wrote: nobody enqueued it by itself. */
+  /** Set for a job that its run wrote: no client enqueued it. */
   readonly runId?: string | null;
 }
 
@@ -180,7 +180,7 @@ export interface SlotFact {
   readonly keptFor?: number | null;
 }
 
-export interface HandoffFact {
+export interface OutboxBatchFact {
   readonly members: readonly { readonly jobId: string; readonly generation: number }[];
 }
 
@@ -206,7 +206,7 @@ export interface RunFact {
   readonly createdAt: number;
   /** The job that started it. */
   readonly starterId?: string | null;
-  /** The slot of a schedule whose runs may not overlap, and when the run closed; left out where nobody noted it. */
+  /** The slot of a schedule whose runs may not overlap, and when the run closed; left out where they were not noted. */
   readonly overlapKey?: string | null;
   readonly finishedAt?: number | null;
   readonly total: number;
@@ -246,7 +246,7 @@ export const noEvidence: Evidence = {
   events: [],
   attempts: [],
   slots: [],
-  openHandoffs: [],
+  openBatches: [],
   occurrences: [],
   expectedTimes: new Map(),
   caps: [],

@@ -36,7 +36,7 @@ function* claims(fact: WorkerFact & { is: "claimed" }, other: string | undefined
 }
 
 function* completions(fact: WorkerFact & { is: "settled" }, end: EventFact | undefined): Generator<Violation> {
-  const what = `job ${fact.jobId}: ${fact.worker} was told that its attempt ${fact.attempt} is ${fact.to}`;
+  const what = `job ${fact.jobId}: ${fact.worker} was answered that its attempt ${fact.attempt} is ${fact.to}`;
   if (end === undefined) yield broken(`${what}, and no event says so`);
   else if (end.worker !== fact.worker || end.to !== fact.to)
     yield broken(`${what}; the event says ${end.to} by ${end.worker}`);
@@ -52,7 +52,7 @@ function* blame(evidence: Evidence, ends: ReadonlyMap<string, EventFact>): Gener
   }
 }
 
-/** Nobody takes a job from a worker within a lease it was granted. */
+/** No process takes a job from a worker within a lease it was granted. */
 function* leases(evidence: Evidence, ends: ReadonlyMap<string, EventFact>): Generator<Violation> {
   for (const fact of evidence.workers) {
     if (fact.is === "settled") continue;

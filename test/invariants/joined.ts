@@ -1,5 +1,5 @@
-import { joinVerdict } from "../../src/core/job/join.ts";
-import { isFinal, type State } from "../../src/core/job/state.ts";
+import { joinVerdict } from "../../src/machine/join.ts";
+import { isFinal, type State } from "../../src/machine/state.ts";
 import type { Evidence, EventFact, RunFact, TaskFact, Violation } from "./evidence.ts";
 
 /**
@@ -17,8 +17,8 @@ export function* joined(evidence: Evidence): Generator<Violation> {
 type Members = ReadonlyMap<string, { readonly task: TaskFact; readonly run: RunFact }>;
 
 /**
- * Event by event: each start needs a moment at which the rule held over the predecessors' states. It may be over: whoever
- * retries a predecessor that had ended does not take back the successors it had released.
+ * Event by event: each start needs a moment at which the rule held over the predecessors' states. It may be over: a retry of a
+ * predecessor that had ended does not take back the successors it had released.
  */
 function* starts(events: readonly EventFact[], members: Members): Generator<Violation> {
   const states = new Map<string, Ended>();

@@ -1,6 +1,6 @@
 import type { Evidence, Violation } from "./evidence.ts";
 
-/** C9: fence tokens grow in commit order, each has one holder, and nobody takes a lock from a holder that kept it within its lease. */
+/** C9: fence tokens grow in commit order, each has one holder, and no process takes a lock from a holder that kept it within its lease. */
 export function* fenceTokens(evidence: Evidence): Generator<Violation> {
   const newest = new Map<string, number>();
   const holders = new Map<string, string>();

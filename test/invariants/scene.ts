@@ -1,5 +1,4 @@
-import { noEvidence } from "./evidence.ts";
-import type { Evidence, EventFact, JobFact, WorkerFact } from "./evidence.ts";
+import { noEvidence, type Evidence, type EventFact, type JobFact, type WorkerFact } from "./evidence.ts";
 
 /** One job that was enqueued, ran once and succeeded: evidence without fault, to be bent by a test. */
 export function goodScene(): Evidence {

@@ -5,8 +5,8 @@ import { pathToFileURL } from "node:url";
 import { Client } from "pg";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { handler } from "../../functions/migrate.ts";
-import { ownFolder } from "../../src/adapters/postgres/migration-files.ts";
-import { migrate, schemaVersionOfCode } from "../../src/adapters/postgres/migrate.ts";
+import { ownFolder } from "../../src/postgres/migration-files.ts";
+import { migrate, schemaVersionOfCode } from "../../src/postgres/migrate.ts";
 import { blankDatabase } from "../support/database.ts";
 
 /** The function of the release that runs now, called as CloudFormation calls it; newer releases are played by their files. */
@@ -18,7 +18,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "belfry-back-"));
   mkdirSync(join(folder, "sql"));
   writeFileSync(join(folder, "sql", "0001_first.sql"), "create schema shop; create table shop.item (id int)");
-  const define = new URL("../../src/core/define/define-app.ts", import.meta.url).href;
+  const define = new URL("../../src/define/define-app.ts", import.meta.url).href;
   writeFileSync(
     join(folder, "apps.mjs"),
     `import { defineApp } from "${define}";

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
-import type { JobView } from "../../src/core/job/job.ts";
-import type { State } from "../../src/core/job/state.ts";
-import type { Store } from "../../src/core/ports/ports.ts";
+import type { JobView } from "../../src/machine/job.ts";
+import type { State } from "../../src/machine/state.ts";
+import type { TestStore } from "../support/looks.ts";
 import { freshFolder } from "./folder.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { beginProcess, finished, newApp, slowMs, startProcess, storeOf } from "./greeting-system.ts";
@@ -87,8 +87,8 @@ describe("the local system after an accident", () => {
   );
 });
 
-const attemptOf = async (store: Store, state: State): Promise<JobView | null> =>
-  (await store.jobs({ states: [state], limit: 1 }))[0] ?? null;
+const attemptOf = async (store: TestStore, state: State): Promise<JobView | null> =>
+  (await store.jobs({ states: [state] }))[0] ?? null;
 
 /** An app whose one job never ends in its first try. */
 function appThatHangs(): { home: string; app: URL } {
@@ -96,7 +96,7 @@ function appThatHangs(): { home: string; app: URL } {
   const file = join(freshFolder(), "app.ts");
   writeFileSync(
     file,
-    `import { defineApp, defineJob, defineSchedule } from ${JSON.stringify(new URL("../../src/core/index.ts", import.meta.url).href)};
+    `import { defineApp, defineJob, defineSchedule } from ${JSON.stringify(new URL("../../src/compose/index.ts", import.meta.url).href)};
 const hang = defineJob({ id: "hang", timeout: "10m", lease: "10m", run: (_, ctx) => (ctx.attempt === 1 ? new Promise(() => {}) : null) });
 const once = defineSchedule({ id: "hang-hourly", every: "2s", run: hang, overlap: "skip" });
 export default [defineApp({ name: "hanging", schedules: [once] })];

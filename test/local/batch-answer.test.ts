@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { failedMessages } from "../../src/local/lambda/batch-answer.ts";
+import { failedMessages } from "../../src/local/lambda/event-source.ts";
 
 const ids = ["a", "b", "c"];
 const all = new Set(ids);

@@ -1,6 +1,6 @@
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { defineSchedule } from "../../src/core/define/define-schedule.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { defineSchedule } from "../../src/define/define-schedule.ts";
 
 const block = defineJob({
   id: "block",
@@ -12,7 +12,7 @@ const block = defineJob({
 
 const mate = defineJob({ id: "mate", run: (_, { signal }) => new Promise((resolve) => leave(signal, resolve)) });
 
-/** Three seconds of the machine, or until it is told to stop. */
+/** Three seconds of the machine, or until a signal. */
 function leave(signal: AbortSignal, resolve: (value: null) => void): void {
   const timer = setTimeout(() => resolve(null), 3_000);
   signal.addEventListener("abort", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { project } from "../support/own-project.ts";
-import { type Config, readConfig } from "../../src/config.ts";
-import { ProblemsFound } from "../../src/core/define/problem.ts";
+import { type Config, readConfig } from "../../src/stage/config.ts";
+import { DefinitionProblems } from "../../src/define/problem.ts";
 
 const local = {
   DATABASE_URL: "postgresql://belfry:secret@127.0.0.1:5432/belfry",
@@ -13,7 +13,7 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
     readConfig(environment, project);
     return [];
   } catch (error) {
-    if (!(error instanceof ProblemsFound)) throw error;
+    if (!(error instanceof DefinitionProblems)) throw error;
     return error.problems.map(({ field, value, rule }) => `${field} ${value} ${rule}`);
   }
 }

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, it, onTestFinished } from "vitest";
-import { createCrashPoint, parseCrashPlans } from "../../src/adapters/crash-point.ts";
+import { createCrashPoint, parseCrashPlans } from "../../src/stage/crash-point.ts";
 import { isStopped } from "../proof/stopped.ts";
 import { until } from "./until.ts";
 
@@ -25,7 +25,7 @@ it("is free to pass unless asked for", async () => {
 
 /** Passes `claimed` three times and says so each time. Two pipes have no order between them, so each is kept apart. */
 function passer(how: "kill" | "stop") {
-  const module = new URL("../../src/adapters/crash-point.ts", import.meta.url).href;
+  const module = new URL("../../src/stage/crash-point.ts", import.meta.url).href;
   const child = spawn(
     process.execPath,
     [
@@ -50,7 +50,7 @@ it("kills the process at the passing it names, and not one step later", async ()
   expect(written).toEqual({ stdout: "1\n", stderr: "crash point claimed:2:kill\n" });
 });
 
-it("freezes the process, which goes on when it is told to", async () => {
+it("freezes the process, which goes on at a signal", async () => {
   const { child, written } = passer("stop");
   // Not its line: a signal to go on that came between the line and the freeze would be lost.
   await until("the freeze", () => child.pid !== undefined && isStopped(child.pid));

@@ -9,7 +9,7 @@ import { freshFolder } from "./folder.ts";
 import { beginProcess, newApp, slowMs, startProcess } from "./greeting-system.ts";
 import { until } from "./until.ts";
 
-const core = new URL("../../src/core/index.ts", import.meta.url).href;
+const core = new URL("../../src/compose/index.ts", import.meta.url).href;
 const timeout = 4 * slowMs;
 
 /** Its handler starts a process that outlives it and keeps its output open, as a browser or a forgotten daemon does. */

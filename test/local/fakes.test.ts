@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { startFakes } from "../../src/local/fakes.ts";
 import { Children } from "../../src/local/process/children.ts";
-import { NotReady } from "../../src/local/process/not-ready.ts";
+import { NotReady } from "../../src/local/process/ready-child.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 
 const stopMs = 5_000;
@@ -42,7 +42,7 @@ test("what a seed writes may be tried at once: every target serves before the fi
   await expect(fetch(address)).rejects.toThrow("fetch failed");
 });
 
-test("a seed that fails is told with what it wrote, and leaves no target behind", async () => {
+test("a seed that fails is reported with what it wrote, and leaves no target behind", async () => {
   const { address, children, started } = await starting(`console.error("no such table"); process.exitCode = 3;`);
   await expect(started).rejects.toThrow("seed failed with code 3:\nno such table");
   expect(children.running()).toEqual([]);

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const core = new URL("../../src/core/index.ts", import.meta.url).href;
+const core = new URL("../../src/compose/index.ts", import.meta.url).href;
 
 /** Writes (or edits) the module of an app whose one job, scheduled every second, answers `text`. @returns its URL. */
 export function writeGreetingApp(folder: string, text: string): URL {

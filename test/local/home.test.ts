@@ -4,10 +4,10 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { AlreadyRunning, claimHome } from "../../src/local/home.ts";
-import { identityOf } from "../../src/local/process/process-identity.ts";
+import { identityOf } from "../../src/local/process/operating-system.ts";
 import { freshFolder } from "./folder.ts";
 
-it("tells the second start which process runs and where", () => {
+it("says to the second start which process runs and where", () => {
   const folder = freshFolder();
   const home = claimHome(folder, "dev");
   home.announce({ stage: "dev", api: "http://127.0.0.1:4400" });

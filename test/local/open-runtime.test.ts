@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { readConfig } from "../../src/config.ts";
-import { openRuntime } from "../../src/runtime.ts";
+import { readConfig } from "../../src/stage/config.ts";
+import { openRuntime } from "../../src/compose/runtime.ts";
 import { project } from "../support/own-project.ts";
 
 const environment = {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const core = new URL("../../src/core/index.ts", import.meta.url).href;
+const core = new URL("../../src/compose/index.ts", import.meta.url).href;
 
 /** What loads the code: the processes of a local system with two lanes. */
 export const roles = ["setup", "scheduler", "api", "worker default", "worker mail"] as const;

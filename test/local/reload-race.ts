@@ -1,15 +1,15 @@
 /** A good save and a bad one that follows it at every moment of the reload: what runs, what is said, and what is missed. */
 import { isDeepStrictEqual } from "node:util";
-import type { Store } from "../../src/core/ports/ports.ts";
+import type { TestStore } from "../support/looks.ts";
 import { type RacingApp, type Role, roles, schedules } from "./racing-app.ts";
 
 export interface RacingSystem {
   readonly app: RacingApp;
   readonly api: string;
-  readonly store: Store;
+  readonly store: TestStore;
   /** What `npm start --json` has written. */
   readonly lines: readonly Record<string, unknown>[];
-  until<T>(what: string, condition: () => T | Promise<T>): Promise<NonNullable<T>>;
+  until<T>(what: string, condition: () => T | Promise<T>): Promise<Exclude<T, false | null | undefined>>;
 }
 
 const stages: readonly (Role | "setup's end")[] = ["setup", "setup's end", ...roles.filter((role) => role !== "setup")];
@@ -84,8 +84,8 @@ async function judge(system: RacingSystem, expected: Expected, from: number): Pr
   return [...wrong, ...wordsOff(expected, news().at(-1)), ...healthOff(expected, await healthOf(api))];
 }
 
-async function hasRun(store: Store, scheduleId: string, version: string, afterMs: number): Promise<boolean> {
-  const jobs = await store.jobs({ states: ["SUCCESS"], kind: scheduleId, limit: 5 });
+async function hasRun(store: TestStore, scheduleId: string, version: string, afterMs: number): Promise<boolean> {
+  const jobs = await store.jobs({ states: ["SUCCESS"], kind: scheduleId });
   return jobs.some(({ dueAt, result }) => dueAt >= afterMs && JSON.stringify(result).includes(`"said":"${version}"`));
 }
 
@@ -124,7 +124,7 @@ async function gaps({ store, until }: RacingSystem): Promise<readonly string[]> 
   const endMs = await store.now();
   for (const schedule of schedules) {
     const rows = await until(`the times of ${schedule} to be decided`, async () => {
-      const due = (await store.occurrences(schedule, 1_000)).filter(({ nominalAt }) => nominalAt <= endMs);
+      const due = (await store.occurrences(schedule)).filter(({ nominalAt }) => nominalAt <= endMs);
       return due.every(({ outcome }) => outcome !== "PLANNED") ? due.toReversed() : null;
     });
     for (const [index, { nominalAt, outcome }] of rows.entries()) {

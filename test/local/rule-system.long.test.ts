@@ -1,50 +1,32 @@
 import { expect, onTestFinished, test } from "vitest";
-import { openConnections } from "../../src/adapters/postgres/connect.ts";
-import { dynamodbClient } from "../../src/adapters/aws/endpoint.ts";
-import { createDynamoLockStore } from "../../src/adapters/aws/lock-store.ts";
-import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
-import type { LockStore } from "../../src/core/ports/ports.ts";
-import { scheduleLock } from "../../src/core/scheduler/run-schedule.ts";
-import { startLocal } from "../../src/local/system.ts";
-import { freshFolder } from "./folder.ts";
+import { dynamodbClient } from "../../src/aws/endpoint.ts";
+import { createDynamoLockStore } from "../../src/aws/lock-store.ts";
+import type { LockStore } from "../../src/machine/ports.ts";
+import { scheduleLock } from "../../src/schedule/run-schedule.ts";
+import { beginCompressed } from "./greeting-system.ts";
 import { until } from "./until.ts";
 
 test("a rule of its own, for real: its process takes the lock, runs the job and settles it; no time is lost or doubled", async () => {
   const lines: string[] = [];
-  const system = await startLocal({
-    home: freshFolder(),
-    apps: [new URL("./ruled-app.ts", import.meta.url)],
-    environment: { PATH: process.env["PATH"] },
-    postgresSettings: { fsync: "off" },
-    timeScale: 10,
-    without: ["watch", "fakes", "api"],
-    onEvent: (event) => {
-      if (event.is === "line") lines.push(event.line);
-    },
+  const { store } = await beginCompressed(new URL("ruled-app.ts", import.meta.url), 10, (event) => {
+    if (event.is === "line") lines.push(event.line);
   });
-  onTestFinished(() => system.stop());
-  const connections = openConnections({ url: system.urls.database, applicationName: "test" });
-  onTestFinished(() => connections.close());
-  const store = createPostgresStore(connections);
   const done = await until(
     "two jobs that their own tasks ran",
     async () => {
-      const jobs = await store.jobs({ states: ["SUCCESS"], kind: "sweep", limit: 20 });
-      const shown = await Promise.all(jobs.map((job) => store.job(job.id)));
+      const jobs = await store.jobs({ states: ["SUCCESS"], kind: "sweep" });
       // On a machine that stood still a try may be lost, and another worker does the next one.
-      const own = shown.filter(
-        (each) => each?.job.attempt === 1 && each.job.worker?.startsWith("schedule:sweep-each-minute@"),
-      );
+      const own = jobs.filter((job) => job.attempt === 1 && job.worker?.startsWith("schedule:sweep-each-minute@"));
       return own.length >= 2 ? own : null;
     },
     90_000,
   );
-  expect(done.map((each) => each?.history)).toEqual(done.map(() => []));
+  for (const { id } of done) expect(await store.history(id)).toEqual([]);
   // A task reports after its job has succeeded.
   await until("the report of such a task", () =>
     lines.some((line) => line.includes('"report":"run-schedule"') && line.includes('"outcome":"done"')),
   );
-  const rows = (await store.occurrences("sweep-each-minute", 500)).toReversed();
+  const rows = (await store.occurrences("sweep-each-minute")).toReversed();
   const times = rows.map((row) => row.nominalAt);
   expect(times.slice(1).map((time, k) => time - (times[k] ?? 0))).toEqual(times.slice(1).map(() => 60_000));
   const fired = rows.filter(({ outcome }) => outcome === "FIRED");
@@ -53,21 +35,10 @@ test("a rule of its own, for real: its process takes the lock, runs the job and 
 }, 150_000);
 
 test("kill -9 of a rule's process in its run: the second attempt begins at once, the next time is not skipped", async () => {
-  const system = await startLocal({
-    home: freshFolder(),
-    apps: [new URL("./ruled-lock-app.ts", import.meta.url)],
-    environment: { PATH: process.env["PATH"] },
-    postgresSettings: { fsync: "off" },
-    timeScale: 5,
-    without: ["watch", "fakes", "api"],
-  });
-  onTestFinished(() => system.stop());
-  const connections = openConnections({ url: system.urls.database, applicationName: "test" });
-  onTestFinished(() => connections.close());
-  const store = createPostgresStore(connections);
+  const { system, store } = await beginCompressed(new URL("ruled-lock-app.ts", import.meta.url), 5);
   const begun = await until(
     "the first run",
-    async () => (await store.jobs({ states: ["RUNNING"], kind: "locked", limit: 1 }))[0],
+    async () => (await store.jobs({ states: ["RUNNING"], kind: "locked" }))[0],
     120_000,
   );
   const rule = system.processes().find(({ name }) => name === "schedule locked-often");
@@ -82,11 +53,11 @@ test("kill -9 of a rule's process in its run: the second attempt begins at once,
   });
   expect(free).toMatchObject({ owner: null, fence: held?.fence });
   // By its lease it would take hours.
-  await until("the second attempt", async () => (await store.job(begun.id))?.job.state === "SUCCESS", 120_000);
+  await until("the second attempt", async () => (await store.job(begun.id))?.state === "SUCCESS", 120_000);
   const next = await until(
     "the next time",
     async () => {
-      const rows = await store.occurrences("locked-often", 10);
+      const rows = await store.occurrences("locked-often");
       return rows.find((row) => row.nominalAt > (begun.scheduledFor ?? 0) && row.outcome !== "PLANNED");
     },
     120_000,

@@ -1,6 +1,6 @@
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { defineSchedule } from "../../src/core/define/define-schedule.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { defineSchedule } from "../../src/define/define-schedule.ts";
 
 /** Never ends in its first attempt; its lease is longer than any test. */
 const locked = defineJob({

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
 import { Children } from "../../src/local/process/children.ts";
-import { identityOf } from "../../src/local/process/process-identity.ts";
+import { identityOf } from "../../src/local/process/operating-system.ts";
 import { createSandbox } from "../../src/local/lambda/sandbox.ts";
 import { freshFolder } from "./folder.ts";
 import { until } from "./until.ts";
@@ -59,7 +59,7 @@ it("says while its event loop is blocked, and when it was killed for it", async 
   expect(await sandbox.ended).toMatch(/^the handler blocked the event loop for \d s and its process was killed$/);
 });
 
-it.skipIf(process.platform !== "linux")("tells a process that was stopped from one that is blocked", async () => {
+it.skipIf(process.platform !== "linux")("keeps a process that was stopped apart from one that is blocked", async () => {
   const { sandbox, causes } = begin();
   await sandbox.ready;
   void sandbox.invoke({ do: "hang" }).catch(() => {});

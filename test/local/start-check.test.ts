@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { schemaVersionOfCode } from "../../src/adapters/postgres/migrate.ts";
+import { schemaVersionOfCode } from "../../src/postgres/migrate.ts";
 import { freshDatabase } from "../support/database.ts";
 import { freshFolder } from "./folder.ts";
 import { writeGreetingApp } from "./greeting-app.ts";
@@ -19,32 +19,63 @@ const entries = {
   "the API": ["src/local/api-server.ts"],
 } as const;
 
-/** Starts an entry on a database and waits for its end. */
-async function start(entry: readonly string[], url: string): Promise<{ code: number | null; said: string }> {
+/** Starts an entry on a database and waits for its end, after SIGTERM once it has said `until`. */
+async function start(
+  entry: readonly string[],
+  url: string,
+  { env = {}, until = null }: { env?: Record<string, string>; until?: RegExp | null } = {},
+): Promise<{ code: number | null; said: string }> {
   const child = spawn(process.execPath, [...entry], {
     cwd: fileURLToPath(root),
     env: {
       PATH: process.env["PATH"],
       DATABASE_URL: url,
-      // Nobody listens there: whoever goes on in spite of the database does not get far.
+      // No server listens there: what goes on in spite of the database does not get far.
       AWS_ENDPOINT_URL: "http://127.0.0.1:9",
       BELFRY_APPS: writeGreetingApp(freshFolder(), "hello").href,
+      ...env,
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => {
+      said += chunk.toString();
+      if (until?.test(said) === true) child.kill("SIGTERM");
+    });
+  }
   const [code] = (await once(child, "close")) as [number | null];
   return { code, said };
 }
 
+const losesNothing = `do $$ begin execute format('alter database %I set synchronous_commit = on', current_database()); end $$`;
+
+test("a service makes one pass after the other in one process, until SIGTERM", async () => {
+  const { url, pool, close } = await freshDatabase({ own: true });
+  onTestFinished(close);
+  await pool.query(losesNothing);
+  // The lock store is away, so that each pass takes the lock in Postgres.
+  const { code, said } = await start(["scheduler-task/main.ts", "serve"], url, {
+    env: { BELFRY_PASS_MS: "200" },
+    until: /("report":"pass","outcome":"done"[^]*){2}/,
+  });
+  expect(said.match(/\{"report":"pass","outcome":"done"/g)?.length).toBeGreaterThanOrEqual(2);
+  expect(code).toBe(0);
+}, 120_000);
+
+test("a service does not go on where its settings or its tables are wrong", async () => {
+  const { url, pool, close } = await freshDatabase({ own: true });
+  onTestFinished(close);
+  await pool.query(losesNothing);
+  await pool.query("delete from belfry.migration where set = 'belfry' and number = $1", [schemaVersionOfCode]);
+  expect(await start(["scheduler-task/main.ts", "serve"], url)).toMatchObject({ code: 1 });
+}, 120_000);
+
 test.each(Object.entries(entries))("%s does not start on a database at another schema version", async (_, entry) => {
   const { url, pool, close } = await freshDatabase({ own: true });
   onTestFinished(close);
-  await pool.query(
-    `do $$ begin execute format('alter database %I set synchronous_commit = on', current_database()); end $$`,
-  );
+  await pool.query(losesNothing);
   await pool.query("delete from belfry.migration where set = 'belfry' and number = $1", [schemaVersionOfCode]);
   const { code, said } = await start(entry, url);
   expect(said).toContain(

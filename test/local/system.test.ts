@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { identityOf } from "../../src/local/process/process-identity.ts";
+import { identityOf } from "../../src/local/process/operating-system.ts";
 import { type LocalEvent, startLocal } from "../../src/local/system.ts";
 import { freshFolder } from "./folder.ts";
 import { begin, environment, finished, newApp, slowMs, storeOf } from "./greeting-system.ts";
@@ -15,8 +15,8 @@ describe("the local system", () => {
       const store = storeOf(system.urls.database);
       const job = await until("a finished job", () => finished(store), slowMs);
       expect(job).toMatchObject({ kind: "greet", scheduleId: "greet-often", attempt: 1, result: { said: "hello" } });
-      expect((await store.job(job.id))?.history).toEqual([]);
-      const occurrences = await store.occurrences("greet-often", 1_000);
+      expect(await store.history(job.id)).toEqual([]);
+      const occurrences = await store.occurrences("greet-often");
       expect(occurrences.find(({ jobId }) => jobId === job.id)).toMatchObject({ outcome: "FIRED" });
       await expect(begin(home, app)).rejects.toThrow(`process ${process.pid}, ${system.urls.api}`);
       expect((await fetch(`${system.urls.api}/jobs/${job.id}`)).status).toBe(200);

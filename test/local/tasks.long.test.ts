@@ -2,17 +2,16 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { openConnections } from "../../src/adapters/postgres/connect.ts";
-import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
-import { attemptsOf } from "../../src/core/job/history.ts";
-import type { JobId } from "../../src/core/job/job.ts";
-import { type Store, taskOf } from "../../src/core/ports/ports.ts";
+import type { TestStore } from "../support/looks.ts";
+import { attemptsOf } from "../../src/machine/history.ts";
+import type { JobId, JobView } from "../../src/machine/job.ts";
+import { taskOf } from "../../src/machine/launcher.ts";
 import { type LocalSystem, startLocal } from "../../src/local/system.ts";
 import { freshFolder } from "./folder.ts";
+import { environment, slowMs, storeOf } from "./greeting-system.ts";
 import { until } from "./until.ts";
 
-const slowMs = 120_000;
-const core = new URL("../../src/core/index.ts", import.meta.url).href;
+const core = new URL("../../src/compose/index.ts", import.meta.url).href;
 
 /** One job on Fargate, whose first try waits for a signal and whose later tries end at once. */
 function appIn(folder: string): URL {
@@ -34,18 +33,15 @@ export default [defineApp({ name: "yard", jobs: [long] })];
   return pathToFileURL(file);
 }
 
-async function begin(): Promise<{ system: LocalSystem; store: Store; enqueue(): Promise<JobId> }> {
+async function begin(): Promise<{ system: LocalSystem; store: TestStore; enqueue(): Promise<JobId> }> {
   const folder = freshFolder();
-  const environment = { PATH: process.env["PATH"], TZ: process.env["TZ"] };
   const settings = { environment, postgresSettings: { fsync: "off" }, without: ["watch"] as const };
   const system = await startLocal({ home: join(folder, "home"), apps: [appIn(folder)], ...settings });
   onTestFinished(() => system.stop());
-  const connections = openConnections({ url: system.urls.database, applicationName: "test" });
-  onTestFinished(() => connections.close());
   const headers = { "content-type": "application/json" };
   return {
     system,
-    store: createPostgresStore(connections),
+    store: storeOf(system.urls.database),
     async enqueue() {
       const body = JSON.stringify({ kind: "long" });
       const answer = await fetch(`${system.urls.api}/jobs`, { method: "POST", headers, body });
@@ -55,11 +51,11 @@ async function begin(): Promise<{ system: LocalSystem; store: Store; enqueue(): 
 }
 
 /** The process of the task, once it has taken its try over. */
-const processOf = (system: LocalSystem, store: Store, id: JobId): Promise<number> =>
+const processOf = (system: LocalSystem, store: TestStore, id: JobId): Promise<number> =>
   until(
     "the task",
     async () => {
-      const worker = (await store.job(id))?.job.worker ?? "";
+      const worker = (await store.job(id))?.worker ?? "";
       const task = system.processes().find(({ name }) => name === "task");
       return taskOf(worker) !== null && task !== undefined ? task.pid : null;
     },
@@ -67,26 +63,24 @@ const processOf = (system: LocalSystem, store: Store, id: JobId): Promise<number
   );
 
 test(
-  "a job on Fargate runs in a process of its own: killed it is run again, told to stop it lets go",
+  "a job on Fargate runs in a process of its own: killed it is run again, asked to stop it lets go",
   async () => {
     const { system, store, enqueue } = await begin();
     const killed = await enqueue();
     process.kill(await processOf(system, store, killed), "SIGKILL");
     const ended = await until("the second try", async () => finished(await store.job(killed)), slowMs);
-    const attempts = attemptsOf(ended.job, ended.history);
+    const attempts = attemptsOf(ended, await store.history(killed));
     expect(attempts).toMatchObject([{ errorCode: "TASK_EXITED" }, { outcome: "SUCCESS" }]);
-    expect(ended.job).toMatchObject({ failures: 1, interruptions: 0 });
+    expect(ended).toMatchObject({ failures: 1, interruptions: 0 });
     expect(attempts.every(({ worker }) => taskOf(worker) !== null)).toBe(true);
 
     const stopped = await enqueue();
     process.kill(await processOf(system, store, stopped), "SIGTERM");
     const released = await until("the release", async () => finished(await store.job(stopped)), slowMs);
-    expect(released.job).toMatchObject({ failures: 0, interruptions: 1 });
+    expect(released).toMatchObject({ failures: 0, interruptions: 1 });
     await until("its end", () => system.processes().every(({ name }) => name !== "task"), slowMs);
   },
   4 * slowMs,
 );
 
-type Shown = NonNullable<Awaited<ReturnType<Store["job"]>>>;
-
-const finished = (shown: Shown | null): Shown | null => (shown?.job.state === "SUCCESS" ? shown : null);
+const finished = (job: JobView | null): JobView | null => (job?.state === "SUCCESS" ? job : null);

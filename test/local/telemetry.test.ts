@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 
 /** What a process with another zone writes, line by line. */
 function written(code: string): Record<string, unknown>[] {
-  const log = new URL("../../src/adapters/telemetry/log.ts", import.meta.url).href;
-  const metrics = new URL("../../src/adapters/telemetry/metrics.ts", import.meta.url).href;
+  const log = new URL("../../src/aws/telemetry/log.ts", import.meta.url).href;
+  const metrics = new URL("../../src/aws/telemetry/metrics.ts", import.meta.url).href;
   const program = `import { createLog } from ${JSON.stringify(log)}; import { createMetrics } from ${JSON.stringify(metrics)};\n${code}`;
   const run = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
     encoding: "utf8",
@@ -44,12 +44,13 @@ it("keeps the message and the stack of an error", () => {
 
 it("writes metrics in the embedded format, one line for each set of dimensions, once", () => {
   const lines = written(`
-    const metrics = createMetrics({ stage: "dev", laneOf: () => "default" });
+    const metrics = createMetrics({ system: "shop", stage: "dev", laneOf: () => "default" });
     metrics.add("job.claimed", 1); metrics.add("job.claimed", 2);
     metrics.add("job.duration", 5, "Milliseconds", { job: "hello" });
     metrics.flush(); metrics.flush();`);
   expect(lines).toHaveLength(2);
   expect(lines[0]).toMatchObject({
+    service: "shop",
     stage: "dev",
     "job.claimed": [1, 2],
     _aws: { CloudWatchMetrics: [{ Namespace: "Belfry", Dimensions: [["service", "stage"]] }] },
@@ -59,7 +60,7 @@ it("writes metrics in the embedded format, one line for each set of dimensions, 
 
 it("keeps the dimensions of a set after a flush", () => {
   const lines = written(`
-    const metrics = createMetrics({ stage: "dev", laneOf: () => "default" });
+    const metrics = createMetrics({ system: "shop", stage: "dev", laneOf: () => "default" });
     for (const value of [1, 2]) { metrics.add("job.duration", value, "Milliseconds", { job: "hello" }); metrics.flush(); }`);
   expect(lines.map(({ stage, job }) => [stage, job])).toEqual([
     ["dev", "hello"],

@@ -1,5 +1,5 @@
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
 
 /** Wrong in three ways: a lane that is not there, a batch that no queue gives, and more workers than the database has room for. */
 export default [

@@ -22,50 +22,50 @@ beforeEach(() => {
 });
 
 const save = (path: string, text: string): void => writeFileSync(join(folder, "app", path), text);
-const told = (): Promise<boolean> => until("a report", () => seen.length > 0);
+const reported = (): Promise<boolean> => until("a report", () => seen.length > 0);
 
 describe("the watched sources", () => {
-  it("tell a file that is written in place, once for all of its steps", async () => {
+  it("report a file that is written in place, once for all of its steps", async () => {
     save("jobs/greet.ts", "2");
     save("jobs/greet.ts", "3");
-    await told();
+    await reported();
     expect(seen).toEqual(["greet.ts"]);
   });
 
-  it("tell a save that comes just before the folders are followed again, as after a reload", async () => {
+  it("report a save that comes just before the folders are followed again, as after a reload", async () => {
     save("jobs/greet.ts", "2");
     watch.follow([join(folder, "app")]);
-    await told();
+    await reported();
     expect(seen).toEqual(["greet.ts"]);
   });
 
-  it("tell what is saved in a folder that is followed later", async () => {
+  it("report what is saved in a folder that is followed later", async () => {
     mkdirSync(join(folder, "beside"));
     watch.follow([join(folder, "beside")]);
     writeFileSync(join(folder, "beside/late.ts"), "1");
-    await told();
+    await reported();
     expect(seen).toEqual(["late.ts"]);
   });
 
-  it("tell a file again and again that an editor replaces by renaming", async () => {
+  it("report a file again and again that an editor replaces by renaming", async () => {
     for (const round of [1, 2, 3]) {
       seen.length = 0;
       save("jobs/greet.ts~", String(round));
       renameSync(join(folder, "app/jobs/greet.ts~"), join(folder, "app/jobs/greet.ts"));
-      await told();
+      await reported();
       expect(seen).toContain("greet.ts");
     }
   });
 
-  it("tell a folder that comes with its files, also one that takes the place of another", async () => {
+  it("report a folder that comes with its files, also one that takes the place of another", async () => {
     mkdirSync(join(folder, "made/deep"), { recursive: true });
     rmSync(join(folder, "app/jobs"), { recursive: true });
     renameSync(join(folder, "made"), join(folder, "app/jobs"));
-    await told();
+    await reported();
     expect(seen).toContain("jobs");
     seen.length = 0;
     save("jobs/deep/new.ts", "1");
-    await told();
+    await reported();
     expect(seen).toEqual(["new.ts"]);
   });
 
@@ -75,7 +75,7 @@ describe("the watched sources", () => {
     save(".git/hook.ts", "1");
     save("home/data.json", "1");
     save("jobs/greet.ts", "2");
-    await told();
+    await reported();
     expect(seen).toEqual(["greet.ts"]);
   });
 });

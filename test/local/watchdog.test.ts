@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import { type ProcessUse, useOf } from "../../src/local/process/process-use.ts";
+import { type ProcessUse, useOf } from "../../src/local/process/operating-system.ts";
 import { judgeOf } from "../../src/local/watchdog.ts";
 
 /** One judgement after this many looks; each adds so much processor time. */
@@ -24,7 +24,7 @@ test.each([
   expect(why).toBe(expected);
 });
 
-test("a turn of the event loop begins everything anew", () => {
+test("a turn of the event loop begins everything again", () => {
   const judge = judgeOf(1);
   const looks = Array.from({ length: 40 }, (_, look) => {
     if (look % 4 === 0) judge.turned();

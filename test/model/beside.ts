@@ -1,6 +1,5 @@
 import { AssertionError } from "node:assert/strict";
-import { array, nat, oneof, toStringMethod, tuple } from "fast-check";
-import type { Arbitrary } from "fast-check";
+import { array, nat, oneof, toStringMethod, tuple, type Arbitrary } from "fast-check";
 import { trial } from "../support/reference/transaction.ts";
 import { anyStep, expectEqualRows } from "./model.ts";
 import { jobMoves, jobsUnderWay } from "./job-commands.ts";
@@ -8,8 +7,7 @@ import { passMoves } from "./pass-commands.ts";
 import { runMoves, runsUnderWay } from "./run-commands.ts";
 import { scheduleMoves, schedulesUnderWay } from "./schedule-commands.ts";
 import type { Call, Pair } from "./pair.ts";
-import { step } from "./step.ts";
-import type { Step } from "./step.ts";
+import { step, type Step } from "./step.ts";
 
 const ofJobs = oneof(...jobMoves, ...jobMoves, ...passMoves);
 const ofRuns = oneof(...runMoves, ...runMoves, ...jobMoves, ...passMoves);

@@ -1,15 +1,14 @@
-import { array, constantFrom, oneof, toStringMethod, tuple } from "fast-check";
-import type { Arbitrary } from "fast-check";
-import type { Ports, Store } from "../../src/core/ports/ports.ts";
-import { acquire } from "../../src/core/scheduler/acquire.ts";
+import { array, constantFrom, oneof, toStringMethod, tuple, type Arbitrary } from "fast-check";
+import type { Ports } from "../../src/machine/ports.ts";
+import type { TestStore } from "../support/looks.ts";
+import { acquire } from "../../src/schedule/acquire.ts";
 import type { Pair, Side } from "./pair.ts";
-import { step } from "./step.ts";
-import type { Step } from "./step.ts";
+import { step, type Step } from "./step.ts";
 
 const lockName = "pass";
 
 /** What the lock store of one side answers, and what the lock needs beside it: the same on both sides, call for call. */
-function portsOf(pair: Pair, store: Store, side: Side): Ports {
+function portsOf(pair: Pair, store: TestStore, side: Side): Ports {
   const away = (): Promise<never> => Promise.reject(new Error("the lock store is away"));
   const { table, isAway } = pair.locks[side];
   const locks = { read: away, take: away, renew: away, release: away, raise: away, observe: away };

@@ -1,12 +1,23 @@
-import { array, boolean, constant, constantFrom, integer, nat, oneof, option, record, tuple } from "fast-check";
-import type { Arbitrary } from "fast-check";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import type { NewJob } from "../../src/core/job/job.ts";
-import type { Message, Settlement } from "../../src/core/ports/ports.ts";
+import {
+  array,
+  boolean,
+  constant,
+  constantFrom,
+  integer,
+  nat,
+  oneof,
+  option,
+  record,
+  tuple,
+  type Arbitrary,
+} from "fast-check";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
+import type { NewJob } from "../../src/machine/job.ts";
+import type { Message } from "../../src/machine/outbox.ts";
+import type { Settlement } from "../../src/machine/store.ts";
 import { aJob, settlementOf } from "../contract/store/fixture.ts";
 import type { Pair, Side, Twin } from "./pair.ts";
-import { movedRows, step } from "./step.ts";
-import type { Step } from "./step.ts";
+import { movedRows, step, type Step } from "./step.ts";
 
 const pick = nat(40);
 const picks = array(pick, { minLength: 1, maxLength: 4 });
@@ -39,11 +50,16 @@ export const draft: Arbitrary<Draft> = record({
   retentionMs: constantFrom(60_000, contractLimits.retentionMsDefault),
 });
 
+/** A payload tells which rows are twins, so the same key and input have the same. */
+const payloadOf = (pair: Pair, { kind, key, input }: Draft) =>
+  key === null ? pair.mark() : { mark: `${kind} ${key} ${input}` };
+
 export async function jobsOf(pair: Pair, drafts: readonly Draft[]): Promise<NewJob[]> {
   const now = await pair.oracle.now();
-  return drafts.map(({ input, expires, ...rest }) =>
-    aJob({ ...rest, payload: pair.mark(), canonicalInput: input, expiresAt: expires ? now + 500_000 : null }),
-  );
+  return drafts.map((draft) => {
+    const { input: _input, expires, ...rest } = draft;
+    return aJob({ ...rest, payload: payloadOf(pair, draft), expiresAt: expires ? now + 500_000 : null });
+  });
 }
 
 const insert = array(draft, { minLength: 1, maxLength: 4 }).map((drafts) =>
@@ -73,7 +89,7 @@ export async function messagesOf(pair: Pair, chosen: readonly number[], age: num
   const twins = twinsOf(pair, chosen);
   return await Promise.all(
     twins.map(async (twin) => {
-      const generation = (await pair.oracle.job(twin.oracle))?.job.generation ?? 0;
+      const generation = (await pair.oracle.job(twin.oracle))?.generation ?? 0;
       return { jobId: twin[side], generation: Math.max(0, generation - age), trace: "t" };
     }),
   );
@@ -108,7 +124,7 @@ const undelivered = tuple(picks, age).map(([chosen, old]) =>
 );
 
 export const attemptOf = async (pair: Pair, twin: Twin): Promise<number> =>
-  (await pair.oracle.job(twin.oracle))?.job.attempt ?? 0;
+  (await pair.oracle.job(twin.oracle))?.attempt ?? 0;
 
 const beat = tuple(picks, constantFrom(0, 0, 1), option(constantFrom(0, 0.5, 1))).map(([chosen, off, progress]) =>
   step(`heartbeat ${chosen.join()}`, async (pair) => {

@@ -1,10 +1,10 @@
 import { deepStrictEqual } from "node:assert/strict";
-import type { JobId, JobView, Json, RunId } from "../../src/core/job/job.ts";
-import { isFinal } from "../../src/core/job/state.ts";
-import { FenceLost } from "../../src/core/ports/ports.ts";
-import type { OutboxBatch, Store } from "../../src/core/ports/ports.ts";
-import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
-import type { MemoryLockStore } from "../../src/testing/memory-lock-store.ts";
+import type { JobId, JobView, Json, RunId } from "../../src/machine/job.ts";
+import { isFinal } from "../../src/machine/state.ts";
+import { FenceLost } from "../../src/machine/fence.ts";
+import type { OutboxBatch } from "../../src/machine/outbox.ts";
+import type { TestStore } from "../support/looks.ts";
+import { createMemoryLockStore, type MemoryLockStore } from "../../src/testing/memory-lock-store.ts";
 import { trial } from "../support/reference/transaction.ts";
 import type { ReferenceStore } from "../support/reference-store.ts";
 import type { TwoConnections } from "./two-connections.ts";
@@ -28,7 +28,7 @@ export interface HandoffTwin {
 export type Side = "oracle" | "real";
 
 export interface Real {
-  readonly store: Store;
+  readonly store: TestStore;
   /** Two connections of its database. */
   readonly two: () => TwoConnections;
   /** Moves both clocks. */
@@ -47,12 +47,12 @@ interface Locks {
 const noLocks = (): Locks => ({ table: createMemoryLockStore(), isAway: false, takings: 0 });
 
 /** One call, as each store gets it. */
-export type Call = (store: Store, id: (twin: Twin) => JobId, side: Side) => Promise<unknown>;
+export type Call = (store: TestStore, id: (twin: Twin) => JobId, side: Side) => Promise<unknown>;
 
 /** The same calls on the reference store and on Postgres, with answers made comparable. */
 export class Pair {
   readonly oracle: ReferenceStore;
-  readonly real: Store;
+  readonly real: TestStore;
   readonly two: () => TwoConnections;
   readonly jobs: Twin[] = [];
   readonly runs: RunTwin[] = [];
@@ -110,7 +110,7 @@ export class Pair {
   }
 
   /** Calls both and expects equal answers, ids and order of rows aside. */
-  async both<T>(call: (store: Store, id: (twin: Twin) => JobId, side: Side) => Promise<T>): Promise<void> {
+  async both<T>(call: (store: TestStore, id: (twin: Twin) => JobId, side: Side) => Promise<T>): Promise<void> {
     if (this.#recorded !== null) return void this.#recorded.push(call);
     const oracle = await this.answer(this.oracle, call);
     await this.expectEqual(oracle, await this.answer(this.real, call));
@@ -134,7 +134,7 @@ export class Pair {
   }
 
   /** An expected refusal is an answer too. */
-  async answer(store: Store, call: Call): Promise<unknown> {
+  async answer(store: TestStore, call: Call): Promise<unknown> {
     const side = store === this.oracle ? "oracle" : "real";
     try {
       return (await call(store, (twin) => twin[side], side)) ?? null;
@@ -166,7 +166,7 @@ export class Pair {
     };
   }
 
-  /** Ids become names and rows are sorted; of outbox batches counts which messages go to which lane. */
+  /** Ids become names, members and rows are sorted; of outbox batches counts which messages go to which lane. */
   comparable(value: unknown, side: Side): unknown {
     if (typeof value === "string") return this.#names[side].get(value) ?? value;
     if (Array.isArray(value)) {
@@ -178,9 +178,9 @@ export class Pair {
       return Object.fromEntries(
         [...value].map(([key, inner]) => [this.comparable(key, side), this.comparable(inner, side)]),
       );
-    // How large a payload is in Postgres only Postgres knows.
+    // How large a payload is in Postgres only Postgres knows. In order of the names, because rows are sorted by their text.
     const members = Object.entries(value).filter(([key]) => key !== "payloadBytes");
-    return Object.fromEntries(members.map(([key, inner]) => [key, this.comparable(inner, side)]));
+    return Object.fromEntries(members.toSorted(byText).map(([key, inner]) => [key, this.comparable(inner, side)]));
   }
 
   async #pairNewJobs(): Promise<void> {
@@ -195,7 +195,7 @@ export class Pair {
   }
 
   async #pairNewRuns(): Promise<void> {
-    const [oracle, real] = [await this.oracle.runs({ limit: 40 }), await this.real.runs({ limit: 40 })];
+    const [oracle, real] = [await this.oracle.runs(), await this.real.runs()];
     for (const { id, key } of oracle) {
       if (this.#names.oracle.has(id)) continue;
       const twin = { oracle: id, real: real.find((run) => run.key === key)?.id ?? id };
@@ -206,7 +206,7 @@ export class Pair {
   }
 
   async #newJobs(side: Side): Promise<Map<string, JobId>> {
-    const listed = await this[side].jobs({ limit: 40 });
+    const listed = await this[side].jobs();
     const fresh = listed.filter((job) => !this.#names[side].has(job.id)).toReversed();
     // Tasks of a graph have no payload of their own.
     const markOf = ({ payload, runId, task }: JobView): string =>

@@ -1,8 +1,6 @@
-import { array, boolean, constant, constantFrom, integer, nat, tuple } from "fast-check";
-import type { Arbitrary } from "fast-check";
+import { array, boolean, constant, constantFrom, integer, nat, tuple, type Arbitrary } from "fast-check";
 import { attemptOf, twinsOf } from "./job-commands.ts";
-import { movedRows, passStep, step } from "./step.ts";
-import type { Step } from "./step.ts";
+import { movedRows, passStep, step, type Step } from "./step.ts";
 
 const limit = constantFrom(1, 2, 10);
 /** Where rows of one instant have no promised order, a limit would choose between equals. */
@@ -104,7 +102,7 @@ const control = tuple(constantFrom("cancel", "retry", "look", "freeSlots"), pick
       if (verb === "retry") return await store.retry(ids);
       if (verb === "look") return await store.peek(ids);
       const held = await Promise.all(
-        ids.map(async (jobId) => ({ jobId, attempt: (await store.job(jobId))?.job.attempt ?? 0 })),
+        ids.map(async (jobId) => ({ jobId, attempt: (await store.job(jobId))?.attempt ?? 0 })),
       );
       return await store.freeSlots(held);
     });

@@ -1,14 +1,12 @@
-import { array, boolean, constant, constantFrom, nat, option, tuple } from "fast-check";
-import type { Arbitrary } from "fast-check";
-import type { NewRun, NewTask } from "../../src/core/ports/run.ts";
-import type { OutboxBatch, Store } from "../../src/core/ports/ports.ts";
+import { array, boolean, constant, constantFrom, nat, option, tuple, type Arbitrary } from "fast-check";
+import type { NewRun, NewTask } from "../../src/machine/run.ts";
+import type { OutboxBatch } from "../../src/machine/outbox.ts";
+import type { TestStore } from "../support/looks.ts";
 import { settlementOf } from "../contract/store/fixture.ts";
 import { aRun } from "../contract/store/run-fixture.ts";
-import { attemptOf, draft, jobsOf, messagesOf, twinsOf } from "./job-commands.ts";
-import type { Draft } from "./job-commands.ts";
+import { attemptOf, draft, jobsOf, messagesOf, twinsOf, type Draft } from "./job-commands.ts";
 import type { Pair } from "./pair.ts";
-import { passStep, step } from "./step.ts";
-import type { Step } from "./step.ts";
+import { passStep, step, type Step } from "./step.ts";
 
 const pick = nat(40);
 const picks = array(pick, { minLength: 1, maxLength: 3 });
@@ -43,7 +41,7 @@ async function tasksOf(pair: Pair, drafts: readonly TaskDraft[]): Promise<NewTas
   return drafts.flatMap(({ after, join, hasCondition }, place) => {
     const job = jobs[place];
     const before = Array.from({ length: place }, (_, n) => n).filter((n) => (after >> n) % 2 === 1);
-    const bare = job === undefined ? [] : [{ ...job, payload: null, canonicalInput: "null" }];
+    const bare = job === undefined ? [] : [{ ...job, payload: null }];
     return bare.map((job) => ({ task: `t${place}`, job, after: before, join, hasCondition }));
   });
 }
@@ -99,7 +97,7 @@ const page = tuple(pick, array(draft, { maxLength: 3 }), boolean(), constantFrom
   ([chosen, drafts, hasRows, off]) =>
     step(`a page of run ${chosen} ${JSON.stringify(drafts)}`, async (pair) => {
       const run = pair.run(chosen);
-      const starter = run === undefined ? null : ((await pair.oracle.run(run.oracle))?.starterId ?? null);
+      const starter = run === undefined ? null : ((await pair.oracle.run(run.oracle))?.starter ?? null);
       const by = pair.jobs.find(({ oracle }) => oracle === starter);
       if (run === undefined || by === undefined) return;
       const attempt = (await attemptOf(pair, by)) + off;
@@ -117,7 +115,7 @@ const seal = tuple(pick, boolean()).map(([chosen, succeeds]) =>
   step(`seal run ${chosen}${succeeds ? " and end its starter" : ""}`, async (pair) => {
     const run = pair.run(chosen);
     const view = run === undefined ? null : await pair.oracle.run(run.oracle);
-    const by = pair.jobs.find(({ oracle }) => oracle === view?.starterId);
+    const by = pair.jobs.find(({ oracle }) => oracle === view?.starter);
     // Slots pass from a starter that still has them: it seals once, before it ends.
     if (run === undefined || view?.sealed !== false || by === undefined) return;
     const row = pair.oracle.tables.jobs.get(Number(by.oracle));
@@ -156,7 +154,7 @@ const skip = tuple(picks, constantFrom(0, 0, 1)).map(([chosen, old]) =>
 );
 
 /** To the end: how far one round comes is each store's own. */
-async function resolved(store: Store): Promise<unknown> {
+async function resolved(store: TestStore): Promise<unknown> {
   const closed: unknown[] = [];
   const outbox: OutboxBatch[] = [];
   for (let more = true; more;) {

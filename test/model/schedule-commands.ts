@@ -1,11 +1,9 @@
-import { array, boolean, constant, constantFrom, integer, nat, option, tuple } from "fast-check";
-import type { Arbitrary } from "fast-check";
-import type { PlannedSchedule, ScheduleSpec } from "../../src/core/ports/schedule.ts";
+import { array, boolean, constant, constantFrom, integer, nat, option, tuple, type Arbitrary } from "fast-check";
+import type { PlannedSchedule, ScheduleSpec } from "../../src/machine/schedule.ts";
 import { aJob, minute, dispatchWindowMs } from "../contract/store/fixture.ts";
 import { aSpec, occurrenceAt } from "../contract/store/schedule-fixture.ts";
 import type { Pair } from "./pair.ts";
-import { movedRows, passStep, step } from "./step.ts";
-import type { Step } from "./step.ts";
+import { movedRows, passStep, step, type Step } from "./step.ts";
 
 /** One of code and one of people. */
 export const scheduleIds = ["every-minute", "by-people"] as const;

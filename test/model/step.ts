@@ -1,5 +1,5 @@
 import { toStringMethod } from "fast-check";
-import type { MovedRows } from "../../src/core/ports/ports.ts";
+import type { MovedRows } from "../../src/machine/transaction.ts";
 import type { Pair } from "./pair.ts";
 
 /** One step of a random sequence; the numbers in it pick among what exists when it runs. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { states } from "../../src/core/job/state.ts";
+import { states } from "../../src/machine/state.ts";
 import { compare } from "./model.ts";
 
 const seeds = [1, 2, 3, 4, 5, 6];

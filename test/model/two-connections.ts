@@ -1,11 +1,10 @@
 import { Pool } from "pg";
-import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
-import type { Store } from "../../src/core/ports/ports.ts";
+import { type TestStore, testStore } from "../support/looks.ts";
 import { Gate } from "../sim/sql/gate.ts";
 import { SimPool } from "../sim/sql/pool.ts";
 
 export interface TwoConnections {
-  readonly stores: readonly [Store, Store];
+  readonly stores: readonly [TestStore, TestStore];
   readonly gate: Gate;
   /** Which statement starts next from now on, when both wait to start. */
   choose(choices: readonly number[]): void;
@@ -36,8 +35,8 @@ export function openTwo(url: string, plant: (text: string) => string): TwoConnec
     setClock: async () => {},
     terminate: async (pid) => void (await own.query("select pg_terminate_backend($1, 10000)", [pid])),
   });
-  const open = (): Store =>
-    createPostgresStore({
+  const open = (): TestStore =>
+    testStore({
       ...pool.of({ died: new AbortController().signal }),
       where: "the model",
       close: async () => {},

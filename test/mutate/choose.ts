@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
-import { functionHit } from "./instrument.ts";
 import type { Coverage } from "./kept.ts";
 import type { Mutant } from "./mutant.ts";
 
-const tours = /^postgres\/(effects\/effects|locks)\.test\.ts$/;
+const watched = /^test\/postgres\/(effects\/effects|locks)\.test\.ts$/;
 
 /** Tests of one file; null is all of them. */
 export interface Chosen {
@@ -39,8 +38,8 @@ export function wavesFor(reaching: Reaching, mutant: Mutant, { coverage, found, 
     return (tests ?? Object.keys(of.tests)).map((test) => {
       const testMs = (of.tests[test] ?? 1_000) + setUpMs / 4;
       const name = `${file} > ${test}`;
-      // What reaches everything looks at little of it, but for the tours, which are there for it.
-      const wide = tours.test(file) ? 0.3 : (breadth[name] ?? 100);
+      // What reaches everything looks at little of it, but for those that watch every statement.
+      const wide = watched.test(file) ? 0.3 : (breadth[name] ?? 100);
       const cost = ((testMs + 50) * wide) / (1 + 20 * found.of(mutant, name));
       return { file, test, testMs, cost };
     });
@@ -85,14 +84,6 @@ export class Killers {
 }
 
 const placeOf = ({ file, place }: Placed): string => `${file}#${place}`;
-
-/** Of the core: tests that enter the function; where coverage does not know it, those that enter any of its file. */
-export function reachingCore(mutant: Mutant, { hits }: Coverage): Reaching {
-  const exact = hits[functionHit(mutant.file, mutant.place)];
-  if (exact !== undefined) return exact;
-  const start = functionHit(mutant.file, "");
-  return union(Object.entries(hits).flatMap(([hit, reaching]) => (hit.startsWith(start) ? [reaching] : [])));
-}
 
 /** Of statements: tests that send one whose text changes; of texts made while running, those that send one of that file. */
 export function reachingSql(

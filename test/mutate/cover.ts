@@ -2,13 +2,12 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { relative } from "node:path";
 import { testsThatImport } from "../support/tests-by-server.ts";
-import { functionHit, functionHits } from "./instrument.ts";
 import { type Coverage, hitsFile, keepCoverage } from "./kept.ts";
 import type { Sessions } from "./sessions.ts";
 
 const coverMsMax = 3_600_000;
 
-/** Runs every test file once, or these, and keeps which statement and which function each reaches. */
+/** Runs every test file once, or these, and keeps which statements each sends. */
 export async function cover(
   sessions: Sessions,
   again: { readonly kept: Coverage; readonly files: readonly string[] } | null,
@@ -53,26 +52,10 @@ const without = (files: ReadonlySet<string>, hits: Coverage["hits"]): Coverage["
     ]),
   );
 
-/** Test files that are new or changed since they were measured, import from `test` what changed, or enter a file whose functions have other names now. */
-export function outdated({ commit, hits }: Coverage): string[] {
+/** Test files that are new or changed since they were measured, or import from `test` what changed. */
+export function outdated({ commit }: Coverage): string[] {
   const changed = `${git("diff", "--name-only", commit, "--", "test")}${git("ls-files", "-o", "--exclude-standard", "test")}`;
-  const importing = testsThatImport(new Set(changed.split("\n").filter(Boolean)));
-  const sources = git("diff", "--name-only", commit, "--", "src").split("\n").filter(Boolean);
-  const now = new Map(sources.map((file) => [file, existsSync(file) ? readFileSync(file, "utf8") : ""]));
-  return [...new Set([...importing, ...enteringRenamed(hits, now)])];
-}
-
-/** Test files that enter one of these sources, if its functions are not those that were measured: a new name has no tests yet. */
-export function enteringRenamed(hits: Coverage["hits"], sources: ReadonlyMap<string, string>): string[] {
-  const tests = new Set<string>();
-  for (const [file, source] of sources) {
-    const measured = Object.keys(hits).filter((hit) => hit.startsWith(functionHit(file, "")));
-    if (measured.length === 0) continue;
-    const now = functionHits(file, source);
-    if (now.size === measured.length && measured.every((hit) => now.has(hit))) continue;
-    for (const hit of measured) for (const test of Object.keys(hits[hit] ?? {})) tests.add(test);
-  }
-  return [...tests];
+  return [...testsThatImport(new Set(changed.split("\n").filter(Boolean)))];
 }
 
 export const commitNow = (): string => git("rev-parse", "--short=8", "HEAD").trim().slice(0, 8);

@@ -1,4 +1,4 @@
-import { type Chosen, type Killers, type Reaching, reachingCore, reachingSql, wavesFor } from "./choose.ts";
+import { type Chosen, type Killers, type Reaching, reachingSql, wavesFor } from "./choose.ts";
 import type { Database } from "./database.ts";
 import { type Coverage, keepAlone, type Verdict } from "./kept.ts";
 import type { Mutant } from "./mutant.ts";
@@ -27,9 +27,7 @@ export async function judge(mutant: Mutant, court: Court): Promise<Verdict> {
   const verdict = (is: Verdict["is"], by: string | null, tests: number): Verdict => {
     return { key: mutant.key, is, by, tests, ms: Math.round(performance.now() - startedMs) };
   };
-  const reaching = mutant.file.includes("/sql/")
-    ? await reachingStatement(mutant, court)
-    : reachingCore(mutant, court.coverage);
+  const reaching = await reachingStatement(mutant, court);
   if (typeof reaching === "string") return verdict(reaching, null, 0);
   if (Object.keys(reaching).length === 0) return verdict("unreached", null, 0);
   const whole = new Set<string>();
@@ -90,7 +88,7 @@ async function reachingStatement(mutant: Mutant, court: Court): Promise<Reaching
 
 const nothing: Mutant = {
   key: "000000000000",
-  file: "src/core/job/decide.ts",
+  file: "src/machine/decide.ts",
   place: "module",
   operator: "throw",
   start: 0,

@@ -4,14 +4,14 @@ import { z } from "zod";
 
 /** What a run keeps for the next one, beside the project and not committed. */
 const folder = ".mutate";
-const at = (name: string): string => {
+export const at = (name: string): string => {
   mkdirSync(folder, { recursive: true });
   return join(folder, name);
 };
 
 const coverageShape = z.object({
   commit: z.string(),
-  /** By what is reached, `sql:NAME` or `FILE#FUNCTION`, and by test file: the tests that reach it; null is all of the file. */
+  /** By `sql:NAME` and by test file: the tests that send it; null is all of the file. */
   hits: z.record(z.string(), z.record(z.string(), z.array(z.string()).nullable())),
   /** By `FILE > TEST`: how many places it reaches. */
   breadth: z.record(z.string(), z.number()),
@@ -64,9 +64,9 @@ export function keptFound(): Map<string, string> {
 export const keepFound = ({ key, by }: { key: string; by: string }): void =>
   appendFileSync(at("found.ndjson"), `${JSON.stringify({ key, by })}\n`);
 
-const acceptedShape = z.array(z.object({ key: z.string(), mutant: z.string(), reason: z.string().min(20) }));
-export type Accepted = z.infer<typeof acceptedShape>[number];
+const reasonsShape = z.record(z.string(), z.record(z.string(), z.string().min(20)));
 
-/** Survivors that change no behaviour, each with its reason. Committed. */
-export const accepted = (): Accepted[] =>
-  acceptedShape.parse(JSON.parse(readFileSync(new URL("accepted.json", import.meta.url), "utf8")));
+/** Why survivors change no behaviour: by place, "FILE STATEMENT", and by change. Committed. */
+export type Reasons = z.infer<typeof reasonsShape>;
+export const keptReasons = (): Reasons =>
+  reasonsShape.parse(JSON.parse(readFileSync(new URL("reasons.json", import.meta.url), "utf8")));

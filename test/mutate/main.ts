@@ -1,28 +1,26 @@
-/** `npm run mutate`: changes every statement and every decision, one small change at a time, and runs the tests that reach it. */
+/** `npm run mutate`: changes every statement, one small change at a time, and runs the tests that send it. */
 import { Command, InvalidArgumentError } from "commander";
 import { Killers } from "./choose.ts";
 import { commitNow, cover, git, outdated } from "./cover.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { checkPlanting, type Court, judge } from "./judge.ts";
 import {
-  accepted,
   type Coverage,
   hitsFile,
   keepFound,
   keptAlone,
   keptCoverage,
   keptFound,
+  keptReasons,
   type Verdict,
 } from "./kept.ts";
 import { addToLedger, type Judged, readLedger } from "./ledger.ts";
-import { describeMutant, type Mutant } from "./mutant.ts";
+import { changeOf, describeMutant, type Mutant, placeOf } from "./mutant.ts";
 import { changesOf, mutatedFiles } from "./places.ts";
 import { report } from "./report.ts";
 import { openSessions, type Sessions } from "./sessions.ts";
 import { statementTexts } from "./statements.ts";
-import { judgeSwitched } from "./switched/judge.ts";
-import { stages } from "./switched/stages.ts";
-import { judgeToured } from "./tour/judge.ts";
+import { judgeWatched } from "./watched/judge.ts";
 
 interface Options {
   readonly all?: boolean;
@@ -30,7 +28,6 @@ interface Options {
   readonly file?: string;
   readonly key?: string;
   readonly sample?: number;
-  readonly shard?: readonly [number, number];
   readonly minutes?: number;
   readonly sessions: number;
   readonly cover?: boolean;
@@ -38,10 +35,8 @@ interface Options {
   readonly survivors?: boolean;
   readonly whole?: boolean;
   readonly quick?: boolean;
-  readonly recheck?: number;
   readonly report?: boolean;
   readonly list?: boolean;
-  readonly json?: boolean;
 }
 
 const count = (text: string): number => {
@@ -49,22 +44,15 @@ const count = (text: string): number => {
   return Number(text);
 };
 
-const shardOf = (text: string): [number, number] => {
-  const [, n, of] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
-  if (Number(n) < 1 || Number(n) > Number(of)) throw new InvalidArgumentError("must be N/OF, for example 1/4.");
-  return [Number(n), Number(of)];
-};
-
 const program = new Command("mutate")
   .description(
-    "Changes SQL and core, one small change at a time, and runs the tests that reach it. What survives is a hole in the tests.",
+    "Changes SQL, one small change at a time, and runs the tests that send it. What survives is a hole in the tests.",
   )
   .option("--all", "every mutant: hours; it goes on where the last run stopped")
   .option("--since <commit>", "mutants of the files that changed since a commit")
   .option("--file <part>", "mutants of the files whose path contains this")
   .option("--key <key>", "one mutant")
   .option("--sample <n>", "this many, spread over all of the chosen", count)
-  .option("--shard <n/of>", "one part of the chosen, for several machines", shardOf)
   .option("--minutes <n>", "stops after this time; the next run goes on", count)
   .option("--sessions <n>", "this many test processes side by side: one for each core that is free", count, 1)
   .option("--cover", "measures again which tests reach what, of all tests and not only of those that changed")
@@ -74,19 +62,15 @@ const program = new Command("mutate")
     "--whole",
     "asks all tests that reach a mutant, one mutant at a time, and not only those of some seconds that likely find it",
   )
-  .option("--quick", "judges in the tours and by switching alone, and plants none: what only that finds stays unjudged")
-  .option("--recheck <n>", "judges again this many that were found, by random choice: have tests been weakened?", count)
-  .option("--report", "judges nothing: what test/mutate/judged.txt knows of the chosen")
+  .option("--quick", "judges under the watcher alone, and plants none: what only that finds stays unjudged")
+  .option("--report", "judges nothing: what .mutate/judged.txt knows of the chosen")
   .option("--list", "prints the chosen mutants, and what is known of each, and runs nothing")
-  .option("--json", "one JSON object on stdout")
   .parse();
 const options = program.opts<Options>();
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 let isCovering = false;
 let recorded = 0;
-/** Keys that were found once and survive now. */
-const weakened = new Set<string>();
 const commit = commitNow();
 const everyChange = mutatedFiles().flatMap(changesOf);
 const everyMutant = everyChange.flatMap(({ mutant, rule }) => (rule === null ? [mutant] : []));
@@ -100,20 +84,19 @@ if (options.list === true) {
     process.stdout.write(`${mutant.key} ${ledger.get(mutant.key)?.is ?? "-"} ${describeMutant(mutant)}\n`);
 } else {
   if (options.report !== true) await run();
-  process.exitCode = Math.max(tell(), Math.min(1, weakened.size));
+  process.exitCode = tell();
 }
 
 function choose(): Mutant[] {
-  const { all, since, file, key, sample, recheck, report: isReport } = options;
-  if ([all, since, file, key, sample, recheck, isReport].every((option) => option === undefined))
-    program.error("say what to change: --all, --since COMMIT, --file PART, --key KEY, --sample N or --recheck N");
+  const { all, since, file, key, sample, report: isReport } = options;
+  if ([all, since, file, key, sample, isReport].every((option) => option === undefined))
+    program.error("say what to change: --all, --since COMMIT, --file PART, --key KEY or --sample N");
   const changed = since === undefined ? null : new Set(git("diff", "--name-only", since).split("\n"));
-  const [n, of] = options.shard ?? [1, 1];
   // Keys are hashes: their order is random and the same each time, so that each run adds a fair sample.
   return everyMutant
     .filter((mutant) => (changed?.has(mutant.file) ?? true) && mutant.file.includes(file ?? ""))
     .toSorted((a, b) => (a.key < b.key ? -1 : 1))
-    .filter((mutant, index) => (key === undefined || mutant.key === key) && index % of === n - 1)
+    .filter((mutant) => key === undefined || mutant.key === key)
     .slice(0, sample ?? everyMutant.length);
 }
 
@@ -121,26 +104,28 @@ function choose(): Mutant[] {
 function toJudge(): readonly Mutant[] {
   const are = (...kinds: Judged["is"][]): Mutant[] =>
     chosen.filter(({ key }) => kinds.some((kind) => ledger.get(key)?.is === kind));
-  if (options.recheck !== undefined) return shuffled(are("killed")).slice(0, options.recheck);
   if (options.survivors === true) return are("survived", "unreached");
   return options.again === true ? chosen : chosen.filter(({ key }) => !ledger.has(key));
 }
 
-function shuffled<T>(list: readonly T[]): T[] {
-  return list
-    .map((value) => ({ value, at: Math.random() }))
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ value }) => value);
+/** Reasons of changes that the statements do not have any more. */
+function outOfDate(): string[] {
+  const changes = new Set(everyMutant.map((mutant) => `${placeOf(mutant)}: ${changeOf(mutant)}`));
+  const reasons = Object.entries(keptReasons()).flatMap(([place, of]) =>
+    Object.keys(of).map((change) => `${place}: ${change}`),
+  );
+  return reasons.filter((reason) => !changes.has(reason));
 }
 
 function tell(): number {
+  for (const reason of outOfDate()) say(`out of date in reasons.json: ${reason}`);
   const known = ledger;
   const oldest = (commits: readonly string[]): string =>
     git("rev-list", "HEAD")
       .split("\n")
       .findLast((hash) => commits.includes(hash.slice(0, 8)))
       ?.slice(0, 8) ?? "none";
-  return report({ chosen, ledger: known, accepted: accepted(), everyKey, oldest, json: options.json === true });
+  return report({ chosen, ledger: known, reasons: keptReasons(), oldest });
 }
 
 async function run(): Promise<void> {
@@ -163,11 +148,9 @@ async function run(): Promise<void> {
     const all = toJudge();
     say(`${chosen.length} mutants, ${all.length} to judge`);
     const first = sideBySide[0] ?? session();
-    const afterTours = await touredFirst(all);
-    if (options.quick === true && afterTours.every(isOfSql)) return;
+    const open = await watchedFirst(all);
+    if (options.quick === true || open.length === 0) return;
     const coverage = await covered(options.cover === true ? null : keptCoverage(), first);
-    const open = await switchedFirst(afterTours, coverage, { url: database.url, endMs });
-    if (open.length === 0) return;
     const court = await convene(database, first, coverage);
     const queue = open.entries();
     const judgeOn = async (sessions: Sessions): Promise<void> => {
@@ -186,69 +169,35 @@ async function run(): Promise<void> {
 
 /** What plants each mutant by itself is asked for by name, or to see whether it agrees with the quick ways. */
 function isPlanted(): boolean {
-  return options.whole === true || options.key !== undefined || options.recheck !== undefined;
+  return options.whole === true || options.key !== undefined;
 }
 
-/** Mutants of statements, in the tours: what makes no difference there goes on. */
-async function touredFirst(all: readonly Mutant[]): Promise<readonly Mutant[]> {
-  const ofSql = all.filter(isOfSql);
-  if (isPlanted() || ofSql.length === 0) return all;
-  say(`${ofSql.length} mutants of statements are tried in the tours`);
-  const byKey = new Map(ofSql.map((mutant) => [mutant.key, mutant]));
-  const left = await judgeToured(ofSql, {
+/** All under the watcher: what makes no difference there goes on. */
+async function watchedFirst(all: readonly Mutant[]): Promise<readonly Mutant[]> {
+  if (isPlanted() || all.length === 0) return all;
+  say(`${all.length} mutants are tried under the watcher`);
+  const byKey = new Map(all.map((mutant) => [mutant.key, mutant]));
+  const left = await judgeWatched(all, {
     onVerdict(verdict) {
       const mutant = byKey.get(verdict.key);
-      if (mutant !== undefined) record(mutant, verdict, "in a tour");
+      if (mutant !== undefined) record(mutant, verdict, "watched");
     },
   });
   // Why they make no difference was looked into: no test is asked.
-  const reasons = new Set(accepted().map(({ key }) => key));
-  const [explained, open] = [left.filter(({ key }) => reasons.has(key)), left.filter(({ key }) => !reasons.has(key))];
+  const reasons = keptReasons();
+  const isExplained = (mutant: Mutant): boolean => reasons[placeOf(mutant)]?.[changeOf(mutant)] !== undefined;
+  const explained = left.filter(isExplained);
   for (const mutant of explained)
-    record(mutant, { key: mutant.key, is: "survived", by: null, tests: 0, ms: 0 }, "in no tour");
-  say(`${ofSql.length - left.length} were found in the tours, ${explained.length} have a reason`);
-  return [...open, ...all.filter((mutant) => !isOfSql(mutant))];
-}
-
-/** Mutants of the core in modules that contain them all; those that it cannot judge, and all others, one at a time. */
-async function switchedFirst(
-  all: readonly Mutant[],
-  coverage: Coverage,
-  { url, endMs }: { readonly url: string; readonly endMs: number },
-): Promise<readonly Mutant[]> {
-  if (isPlanted()) return all;
-  const [ofSql, ofCore] = [all.filter(isOfSql), all.filter((mutant) => !isOfSql(mutant))];
-  if (ofCore.length === 0) return all;
-  const byKey = new Map(ofCore.map((mutant) => [mutant.key, mutant]));
-  const left = await judgeSwitched(ofCore, {
-    coverage,
-    found: foundBefore(),
-    stages: stages(),
-    env: { DATABASE_URL: url },
-    say,
-    endMs,
-    onVerdict(verdict) {
-      const mutant = byKey.get(verdict.key);
-      if (mutant !== undefined) record(mutant, verdict, "switched");
-    },
-  });
-  say(
-    `${ofCore.length - left.length} mutants were switched, ${left.length + ofSql.length} have to be planted one at a time`,
-  );
-  return options.quick === true ? [] : [...left, ...ofSql];
-}
-
-function isOfSql({ file }: Mutant): boolean {
-  return file.includes("/sql/");
+    record(mutant, { key: mutant.key, is: "survived", by: null, tests: 0, ms: 0 }, "watched");
+  say(`${all.length - left.length} were found by the watcher, ${explained.length} have a reason`);
+  return left.filter((mutant) => !isExplained(mutant));
 }
 
 function record(mutant: Mutant, { is, by, ms }: Verdict, how: string): void {
-  const isWeaker = ledger.get(mutant.key)?.is === "killed" && (is === "survived" || is === "unreached");
-  if (isWeaker) weakened.add(mutant.key);
   ledger = addToLedger(new Map([[mutant.key, { is, commit }]]), everyKey);
   if (by !== null) keepFound({ key: mutant.key, by });
   recorded += 1;
-  const line = `${how} ${is}${isWeaker ? ", and was killed once" : ""} ${(ms / 1_000).toFixed(1)} s ${describeMutant(mutant)}`;
+  const line = `${how} ${is} ${(ms / 1_000).toFixed(1)} s ${describeMutant(mutant)}`;
   if (process.stderr.isTTY || is === "survived" || is === "unreached" || recorded % 25 === 0) say(line);
 }
 

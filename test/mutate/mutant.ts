@@ -12,13 +12,13 @@ export interface Mutant extends Edit {
   /** 12 hex digits of the place's text, the edit and where in the place it is: the same until the place changes. */
   readonly key: string;
   readonly file: string;
-  /** The statement, fragment or function that the change is in. */
+  /** The statement or fragment that the change is in. */
   readonly place: string;
   readonly line: number;
   readonly before: string;
 }
 
-/** A text that is changed by itself: a template of SQL, a function of the database, a function of the core. */
+/** A text that is changed by itself: a template of SQL. */
 export interface Place {
   readonly file: string;
   readonly name: string;
@@ -55,6 +55,11 @@ const oneLine = (text: string): string => {
   return line.length > 90 ? `${line.slice(0, 87)}...` : line;
 };
 
+/** The statement or fragment, and the change: the same however the text around it is worded. */
+export const placeOf = ({ file, place }: Mutant): string => `${file} ${place}`;
+export const changeOf = ({ operator, before, after }: Mutant): string =>
+  `${operator}: ${JSON.stringify(oneLine(before))} -> ${JSON.stringify(oneLine(after))}`;
+
 /** `src/a.ts:12 settle: drop a condition: "and x = 1" -> ""`. */
 export const describeMutant = (mutant: Mutant): string =>
-  `${mutant.file}:${mutant.line} ${mutant.place}: ${mutant.operator}: ${JSON.stringify(oneLine(mutant.before))} -> ${JSON.stringify(oneLine(mutant.after))}`;
+  `${mutant.file}:${mutant.line} ${mutant.place}: ${changeOf(mutant)}`;

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { Accepted, Verdict } from "./kept.ts";
+import type { Reasons, Verdict } from "./kept.ts";
 import type { Judged } from "./ledger.ts";
-import { type Mutant, mutantOf } from "./mutant.ts";
+import { changeOf, type Mutant, mutantOf, placeOf } from "./mutant.ts";
 import { report } from "./report.ts";
 
 const source = "a and b";
@@ -10,15 +10,8 @@ const mutants = Array.from({ length: 40 }, (_, n): Mutant =>
   mutantOf(source, place, { operator: "drop a condition", start: 0, end: 1, after: String(n) }),
 );
 
-function reported(
-  is: (n: number) => Verdict["is"] | null,
-  accepted: readonly Accepted[] = [],
-): { code: number; text: string } {
-  let text = "";
-  const spy = vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
-    text += String(chunk);
-    return true;
-  });
+function reported(is: (n: number) => Verdict["is"] | null, reasons: Reasons): number {
+  const spy = vi.spyOn(process.stdout, "write").mockReturnValue(true);
   onTestFinished(() => spy.mockRestore());
   const ledger = new Map(
     mutants.flatMap(({ key }, n): [string, Judged][] => {
@@ -26,46 +19,21 @@ function reported(
       return kind === null ? [] : [[key, { is: kind, commit: "01234567" }]];
     }),
   );
-  const everyKey = new Set(mutants.map(({ key }) => key));
-  const code = report({
-    chosen: mutants,
-    ledger,
-    accepted,
-    everyKey,
-    oldest: ([first = "none"]) => first,
-    json: false,
-  });
-  spy.mockRestore();
-  return { code, text };
+  return report({ chosen: mutants, ledger, reasons, oldest: ([first = "none"]) => first });
 }
 
-const reason = (n: number): Accepted => ({
-  key: mutants[n]?.key ?? "",
-  mutant: "x",
-  reason: "the two orders give the same rows",
+const reasonsFor = (...numbers: readonly number[]): Reasons => ({
+  [placeOf(mutants[0] as Mutant)]: Object.fromEntries(
+    numbers.map((n) => [changeOf(mutants[n] as Mutant), "the two orders give the same rows"]),
+  ),
 });
 
-test("holds when every mutant is found", () => {
-  expect(reported(() => "killed").code).toBe(0);
-});
-
-test("a survivor without a reason is named and fails the run; with one it passes", () => {
-  const one = reported((n) => (n === 3 ? "survived" : "killed"));
-  expect(one).toEqual({ code: 1, text: expect.stringContaining(`survived ${mutants[3]?.key}`) });
-  expect(reported((n) => (n === 3 ? "survived" : "killed"), [reason(3)]).code).toBe(0);
-});
-
-test("reasons do not help above one survivor in twenty", () => {
-  const accepted = [reason(1), reason(2), reason(3)];
-  expect(reported((n) => (n > 0 && n < 4 ? "survived" : "killed"), accepted).code).toBe(1);
-});
-
-test("a reason is out of date when its mutant is found, or is none any more", () => {
-  expect(reported(() => "killed", [reason(1)])).toEqual({ code: 1, text: expect.stringContaining("out of date") });
-  expect(reported(() => "killed", [{ ...reason(1), key: "000000000000" }]).code).toBe(1);
-});
-
-test("what was not judged yet is no success, and what is no mutant does not count", () => {
-  expect(reported((n) => (n === 5 ? null : "killed")).code).toBe(1);
-  expect(reported((n) => (n < 20 ? "invalid" : "killed")).text).toContain("counted 20, killed 20");
+test.each<[what: string, is: (n: number) => Verdict["is"] | null, reasons: Reasons, code: number]>([
+  ["every mutant is found", () => "killed", {}, 0],
+  ["a survivor has a reason", (n) => (n === 3 ? "survived" : "killed"), reasonsFor(3), 0],
+  ["a survivor has none", (n) => (n === 3 ? "survived" : "killed"), {}, 1],
+  ["more than one in twenty survive", (n) => (n > 0 && n < 4 ? "survived" : "killed"), reasonsFor(1, 2, 3), 1],
+  ["one was not judged yet", (n) => (n === 5 ? null : "killed"), {}, 1],
+])("when %s", (_, is, reasons, code) => {
+  expect(reported(is, reasons)).toBe(code);
 });

@@ -1,5 +1,8 @@
-import { resolve } from "node:path";
-import { type Group, startGroup } from "./group.ts";
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import type { Answer, Order } from "./session.ts";
 
 /** A mutant in a hundred never ends; a session also grows with each run. */
@@ -58,5 +61,32 @@ export function openSessions(databaseUrl: string, hitsFile: string, onRan: (file
     },
     pid: () => pid,
     close: end,
+  };
+}
+
+/** A process that leads a group of its own, so that all its test processes end with it. */
+interface Group {
+  readonly child: ChildProcess;
+  end(): Promise<void>;
+}
+
+/** Forks the script and waits for its first message. */
+async function startGroup(script: string, env: Readonly<Record<string, string>>): Promise<Group> {
+  const folder = mkdtempSync(join(tmpdir(), "belfry-mutate-"));
+  const child = fork(script, {
+    detached: true,
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    env: { ...process.env, TZ: "UTC", TMPDIR: folder, HISTORIES: "100", ...env },
+  });
+  await once(child, "message");
+  return {
+    child,
+    async end() {
+      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+        process.kill(-child.pid, "SIGKILL");
+        await once(child, "exit");
+      }
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }

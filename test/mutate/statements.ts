@@ -38,7 +38,7 @@ async function answer({ change }: Given): Promise<void> {
     });
   }
   const texts: Record<string, string> = {};
-  for (const file of mutatedFiles().filter((name) => name.includes("/sql/"))) {
+  for (const file of mutatedFiles()) {
     const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
     for (const value of Object.values(module)) {
       if (isStatement(value)) texts[value.name] = value.text;

@@ -17,7 +17,7 @@ export function parse(file: string, source: string): Node {
   return program as unknown as Node;
 }
 
-export const childrenOf = (node: Node): Node[] =>
+const childrenOf = (node: Node): Node[] =>
   Object.entries(node).flatMap(([field, value]) =>
     field === "parent" ? [] : Array.isArray(value) ? value.filter(isNode) : isNode(value) ? [value] : [],
   );
@@ -32,14 +32,10 @@ export function walk(
   for (const child of childrenOf(node)) walk(child, visit, [...around, node]);
 }
 
-export const child = (node: Node, field: string): Node | null => {
+const child = (node: Node, field: string): Node | null => {
   const value = node[field];
   return isNode(value) ? value : null;
 };
-
-const functions = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
-
-export const isFunction = (node: Node): boolean => functions.has(node.type);
 
 /** The name that a function, or what a literal stands in, has in its file: of its variable, property or declaration. */
 export function nameOf(node: Node, around: readonly Node[]): string {

@@ -1,25 +1,29 @@
 import { relative } from "node:path";
 import { defineConfig, mergeConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import base from "../../vitest.config.ts";
-import { AsAsked } from "./as-asked.ts";
 import { instrumented } from "./instrument.ts";
 import { mutated } from "./mutant.ts";
-import { mutatedFiles } from "./places.ts";
 import { planted } from "./planted.ts";
 
-const files = new Set(mutatedFiles());
-
-/** Changes the one file of the planted mutant, or says what of every mutated file is reached. */
+/** Changes the one file of the planted mutant, or says which statements are sent. */
 const plugin = {
   name: "belfry-mutate",
   enforce: "pre" as const,
   transform(code: string, id: string): string | null {
     const file = relative(process.cwd(), id.split("?")[0] ?? id);
     const now = planted();
-    if (now === "coverage") return instrumented(file, code, files.has(file));
+    if (now === "coverage") return instrumented(file, code);
     return now?.file === file ? mutated(code, now) : null;
   },
 };
+
+/** Test files in the order in which they were asked for: the likely finders come first. */
+class AsAsked extends BaseSequencer {
+  override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return Promise.resolve(files);
+  }
+}
 
 const setup = planted() === "coverage" ? [`${import.meta.dirname}/hits.setup.ts`] : [];
 

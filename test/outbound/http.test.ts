@@ -3,8 +3,8 @@ import { createServer, type RequestListener } from "node:http";
 import { createServer as createTcpServer, type AddressInfo, type Server } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { httpClient } from "../../src/adapters/http/client.ts";
-import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/define/errors.ts";
+import { httpClient } from "../../src/outside/http/client.ts";
+import { AmbiguousError, PermanentError, RetryLater } from "../../src/define/errors.ts";
 
 const never = new AbortController().signal;
 
@@ -84,7 +84,7 @@ test.each([
   expect(error).toMatchObject({ code });
 });
 
-test("nobody listening: nothing happened there, so even a write is retried", async () => {
+test("a port without a listener: nothing happened there, so even a write is retried", async () => {
   const gone = await serve(() => undefined);
   const server = createTcpServer();
   const free = await listen(server);
@@ -151,11 +151,11 @@ test("no request leaves a timer behind, however it ends: a process would wait fo
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a handler that is told to stop gets its own reason back, not an outcome of the call", async () => {
+test("a handler that has to stop gets its own reason back, not an outcome of the call", async () => {
   const controller = new AbortController();
-  const baseUrl = await serve(() => controller.abort(new Error("the worker was told to stop")));
+  const baseUrl = await serve(() => controller.abort(new Error("the worker has to stop")));
   const sending = httpClient({ baseUrl }).send({ method: "POST", path: "/", signal: controller.signal });
-  await expect(sending).rejects.toThrow("the worker was told to stop");
+  await expect(sending).rejects.toThrow("the worker has to stop");
 });
 
 test("an answer that should be JSON and is not is worth another try", async () => {

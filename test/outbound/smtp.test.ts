@@ -3,8 +3,8 @@ import { createServer, type AddressInfo, type Server, type Socket } from "node:n
 import { createInterface } from "node:readline";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { expect, onTestFinished, test } from "vitest";
-import { mailer } from "../../src/adapters/smtp/mailer.ts";
-import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/define/errors.ts";
+import { mailer } from "../../src/outside/smtp/mailer.ts";
+import { AmbiguousError, PermanentError, RetryLater } from "../../src/define/errors.ts";
 
 const mail = {
   to: "ada@example.org",
@@ -76,7 +76,7 @@ test("a server that never greets is worth another try: no mail can have been tak
   await expect(sender(port, { connectMs: 300, silenceMs: 300 }).send(mail)).rejects.toBeInstanceOf(RetryLater);
 });
 
-test("nobody listening is worth another try", async () => {
+test("a port without a listener is worth another try", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -90,15 +90,15 @@ test("a server that takes the mail and never answers leaves it ambiguous", async
   await expect(made.send(mail)).rejects.toBeInstanceOf(AmbiguousError);
 });
 
-test("a handler that is told to stop does not wait for the server", async () => {
+test("a handler that has to stop does not wait for the server", async () => {
   const controller = new AbortController();
   const made = await open({
     onData(stream) {
       stream.resume();
-      controller.abort(new Error("told to stop"));
+      controller.abort(new Error("it has to stop"));
     },
   });
-  await expect(made.send({ ...mail, signal: controller.signal })).rejects.toThrow("told to stop");
+  await expect(made.send({ ...mail, signal: controller.signal })).rejects.toThrow("it has to stop");
 });
 
 /** A server that greets, says yes to everything up to the mail, and then what `afterMail` says. */

@@ -1,7 +1,6 @@
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { listenOnLoopback } from "../../src/local/services/server.ts";
 import type { Planted } from "./check.ts";
 import type { Target } from "./world.ts";
 
@@ -67,15 +66,17 @@ export async function faultyServer(target: Target, { before, after, hides = [], 
       response.writeHead(status, rest).end(text);
     })().catch(() => response.destroy());
   });
-  // A client that is cut off is no failure of this server.
+  const { url, close } = await served(server);
+  return { target: { ...target, url }, close };
+}
+
+/** On loopback. A client that is cut off is no failure of this server. */
+export async function served(server: Server): Promise<{ url: string; port: number; close(): void }> {
   server.on("connection", (socket) => socket.on("error", () => {}));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    target: { ...target, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
+  const port = await listenOnLoopback(server, 0, "a server of the outsider");
+  const close = (): void => {
+    server.closeAllConnections();
+    server.close();
   };
+  return { url: `http://127.0.0.1:${port}`, port, close };
 }

@@ -10,6 +10,7 @@ import { linterChecks } from "./linters.ts";
 import { otherUserCheck } from "./other-user.ts";
 import { pageCheck } from "./pages.ts";
 import { schemathesisCheck } from "./schemathesis.ts";
+import { sqlClientsCheck } from "./sql-clients.ts";
 import { socketCheck } from "./sockets.ts";
 import { startCheck } from "./start.ts";
 import { startWorld, type Target } from "./world.ts";
@@ -19,6 +20,7 @@ const checks: readonly Check[] = [
   ...clientChecks,
   fuzzCheck,
   schemathesisCheck,
+  sqlClientsCheck,
   socketCheck,
   pageCheck,
   otherUserCheck,

@@ -1,11 +1,9 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { startProxy } from "../../src/cli/signed-proxy.ts";
 import { openBrowser } from "../console/browser.ts";
 import type { Check } from "./check.ts";
-import { faultyServer } from "./faulty.ts";
+import { faultyServer, served } from "./faulty.ts";
 import type { Target } from "./world.ts";
 
 const settleMsMax = 15_000;
@@ -13,16 +11,8 @@ const settleMsMax = 15_000;
 /** A page of another port of this machine, as a hostile site would serve it. */
 async function hostilePage(html: string) {
   const server = createServer((_, response) => response.writeHead(200, { "content-type": "text/html" }).end(html));
-  // A client that is cut off is no failure of this server.
-  server.on("connection", (socket) => socket.on("error", () => {}));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const close = (): void => {
-    server.closeAllConnections();
-    server.close();
-  };
-  return { url: `http://127.0.0.1:${port}`, other: `http://localhost:${port}`, close };
+  const { url, port, close } = await served(server);
+  return { url, other: `http://localhost:${port}`, close };
 }
 
 const jobsOf = async (url: string, headers: Record<string, string>): Promise<number> => {

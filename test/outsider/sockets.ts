@@ -1,7 +1,7 @@
-import { once } from "node:events";
 import { createServer, type RequestListener, type ServerOptions } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import type { Check, Planted } from "./check.ts";
+import { served } from "./faulty.ts";
 import type { Target } from "./world.ts";
 
 /** Bytes that no client sends, and the statuses that are an answer to them; `null` is a connection that is closed. */
@@ -81,6 +81,8 @@ async function run({ url }: Target): Promise<readonly string[]> {
     const { statuses, text } = await exchange(url, bytes);
     const [status = null] = statuses;
     if (!allowed.includes(status)) found.push(`${name} is answered ${status}`);
+    if (status !== null && status >= 400 && !/content-type: application\/problem\+json/i.test(text))
+      found.push(`${name} is answered ${status} without a problem document`);
     if (statuses.length > 1) found.push(`${name} is answered ${statuses.length} times: one request became two`);
     if (/root:|\r\nset-cookie: x|secret/i.test(text))
       found.push(`${name} gives back what it must not: ${text.slice(-200)}`);
@@ -91,17 +93,12 @@ async function run({ url }: Target): Promise<readonly string[]> {
 
 async function lenient(target: Target, options: ServerOptions, answer: RequestListener): Promise<Planted> {
   const server = createServer(options, answer);
-  // A client that is cut off is no failure of this server.
-  server.on("connection", (socket) => socket.on("error", () => {}));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    target: { ...target, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  // So that it is found by what it takes, not by what it says to the rest.
+  server.on("clientError", (_error, socket) => {
+    socket.end("HTTP/1.1 400 Bad Request\r\ncontent-type: application/problem+json\r\nconnection: close\r\n\r\n{}");
+  });
+  const { url, close } = await served(server);
+  return { target: { ...target, url }, close };
 }
 
 export const socketCheck: Check = {

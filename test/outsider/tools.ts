@@ -26,14 +26,14 @@ export async function run(file: string, args: readonly string[], options: object
   }
 }
 
-/** The folder with the generators in its `node_modules/.bin`, installed once for each lock file. @throws Error */
-export async function npmTools(): Promise<string> {
-  const folder = join(cache, hash("sha256", readFileSync(join(own, "package-lock.json"), "utf8")).slice(0, 12));
+/** A folder with what the lock file of `from` names in its `node_modules`, installed once. @throws Error */
+export async function npmTools(from = own): Promise<string> {
+  const folder = join(cache, hash("sha256", readFileSync(join(from, "package-lock.json"), "utf8")).slice(0, 12));
   if (existsSync(join(folder, "done"))) return folder;
   mkdirSync(folder, { recursive: true });
-  for (const name of ["package.json", "package-lock.json"]) cpSync(join(own, name), join(folder, name));
+  for (const name of ["package.json", "package-lock.json"]) cpSync(join(from, name), join(folder, name));
   const { code, output } = await run("npm", ["ci", "--no-audit", "--no-fund", "--ignore-scripts"], { cwd: folder });
-  if (code !== 0) throw new Error(`the generators could not be installed:\n${output}`);
+  if (code !== 0) throw new Error(`what ${from} locks could not be installed:\n${output}`);
   writeFileSync(join(folder, "done"), "");
   return folder;
 }

@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../../src/local/process/free-port.ts";
+import { localStart, withPassword } from "../support/local-start.ts";
 import type { OpenApiDocument } from "../api/documented.ts";
 
 /** What a check looks at. A planted fault is a target with one thing that is wrong. */
@@ -13,6 +12,8 @@ export interface Target {
   readonly document: OpenApiDocument;
   /** The folder with the system's logs and mails. */
   readonly home: string;
+  /** The address of Postgres, with its password. */
+  readonly database: string;
   /** Addresses of the fakes of AWS and of the mail sink. */
   readonly fakes: Readonly<Record<"sqs" | "dynamodb" | "mail", string>>;
 }
@@ -31,45 +32,20 @@ export async function startWorld(): Promise<World> {
   const home = join(folder, "home");
   const bin = fileURLToPath(new URL("../../bin/belfry.mjs", import.meta.url));
   const { DATABASE_URL: _, ...env } = process.env;
-  const child = spawn(process.execPath, [bin, "dev", "--json", "--port", String(await freePort())], {
+  const system = localStart(process.execPath, [bin, "dev", "--json", "--port", String(await freePort())], {
     cwd: fileURLToPath(new URL("project", import.meta.url)),
     env: { ...env, BELFRY_HOME: home },
-    stdio: ["ignore", "pipe", "inherit"],
   });
   const stop = async (): Promise<void> => {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill("SIGTERM");
-      await once(child, "exit");
-    }
+    await system.stop("SIGTERM");
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    const { api: url, ...fakes } = await started(child);
+    const { api: url, database: hidden, ...fakes } = await system.urls(startMsMax);
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
-    return { url, document, home, fakes, stop };
+    return { url, document, home, database: withPassword(hidden, home), fakes, stop };
   } catch (error) {
     await stop();
     throw error;
   }
-}
-
-type Urls = Target["fakes"] & { readonly api: string };
-
-async function started(child: ChildProcess): Promise<Urls> {
-  if (child.stdout === null) throw new Error("the system has no output");
-  const lines = createInterface({ input: child.stdout });
-  const found = Promise.withResolvers<Urls>();
-  lines.on("line", (line) => {
-    if (!line.startsWith("{")) return;
-    const said = JSON.parse(line) as { readonly is: string; readonly urls?: Urls };
-    if (said.is === "started" && said.urls !== undefined) found.resolve(said.urls);
-  });
-  child.once("exit", (code) => found.reject(new Error(`npm start ended with code ${code}`)));
-  const late = setTimeout(() => found.reject(new Error(`npm start took over ${startMsMax} ms`)), startMsMax);
-  return await found.promise.finally(() => clearTimeout(late));
-}
-
-async function freePort(): Promise<number> {
-  const { freePort: find } = await import("../../src/local/process/free-port.ts");
-  return find();
 }

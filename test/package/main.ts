@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { until } from "../proof/until.ts";
+import { withPassword } from "../support/local-start.ts";
 import { passOrFail, step } from "../support/steps.ts";
 import { combinations, passed } from "./combinations.ts";
 import { writePrograms } from "./programs.ts";
@@ -139,7 +140,7 @@ async function exercise(project: string, system: Started): Promise<void> {
       "--outfile=server.mjs",
       banner,
     );
-    return (await run(project, "node", "server.mjs", databaseUrl(project, system), system.urls.sqs)).trim();
+    return (await run(project, "node", "server.mjs", databaseUrl(project, system), system.addresses.sqs)).trim();
   });
   await step("cdk synth", () => synth(project));
   if (!isAll) return;
@@ -185,16 +186,18 @@ function edit(project: string, file: string, from: string, to: string): void {
   writeFileSync(path, text.replace(from, to));
 }
 
-/** What is printed hides the password. */
-function databaseUrl(project: string, { urls }: Started): string {
-  const record = readFileSync(join(project, ".belfry/postgres/postgres.json"), "utf8");
-  return urls.database.replace("***", (JSON.parse(record) as { password: string }).password);
+function databaseUrl(project: string, { addresses }: Started): string {
+  return withPassword(addresses.database, join(project, ".belfry"));
 }
 
 async function synth(project: string): Promise<string> {
   await run(project, "npx", "cdk", "synth", "--quiet");
-  const template = JSON.parse(readFileSync(join(project, "cdk.out/my-jobs-prod.template.json"), "utf8")) as {
-    Resources: Record<string, unknown>;
-  };
+  const text = readFileSync(join(project, "cdk.out/my-jobs-prod.template.json"), "utf8");
+  const template = JSON.parse(text) as { Resources: Record<string, unknown> };
+  // A failed first deployment of a protected one could not be cleaned up.
+  const manifest = readFileSync(join(project, "cdk.out/manifest.json"), "utf8");
+  if (/"(terminationProtection|DeletionProtection)": true/.test(text + manifest)) {
+    throw new Error("the first template of a new project is protected");
+  }
   return `${Object.keys(template.Resources).length} resources`;
 }

@@ -5,7 +5,7 @@ import { run, type Started } from "./world.ts";
 
 /** Adds a migration to the laid-out next version, as a release that expands the tables has one. @returns its schema's version. */
 export async function addMigration(packed: string): Promise<number> {
-  const folder = join(packed, "belfry", "src", "adapters", "postgres");
+  const folder = join(packed, "belfry", "src", "postgres");
   const next = globSync("migrations/*.sql", { cwd: folder }).length + 1;
   const name = `${String(next).padStart(4, "0")}_expand_check.sql`;
   writeFileSync(join(folder, "migrations", name), "alter table belfry.job add column check_mark text;\n");
@@ -19,7 +19,7 @@ export async function addMigration(packed: string): Promise<number> {
 }
 
 /** The synthesized code against the local services, from another folder: the migration function, then a scheduler's pass. */
-export async function runBundles(project: string, { urls }: Started, databaseUrl: string): Promise<string> {
+export async function runBundles(project: string, { addresses: urls }: Started, databaseUrl: string): Promise<string> {
   const [image] = globSync("cdk.out/.belfry-prod/image/main.mjs", { cwd: project });
   const [migrate] = globSync("cdk.out/.belfry-prod/functions/migrate/index.mjs", { cwd: project });
   if (image === undefined || migrate === undefined)

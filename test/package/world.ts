@@ -1,10 +1,8 @@
 /** A folder outside of the repository, and programs run in it as a user does: with the machine's own Node, not ours. */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { delimiter } from "node:path";
-import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { until } from "../proof/until.ts";
+import { type LocalStart, localStart, type Urls } from "../support/local-start.ts";
 
 const execute = promisify(execFile);
 const outputBytesMax = 32 * 1024 * 1024;
@@ -34,48 +32,12 @@ export async function run(cwd: string, command: string, ...args: readonly string
   }
 }
 
-interface Urls {
-  readonly api: string;
-  readonly database: string;
-  readonly sqs: string;
-  readonly dynamodb: string;
+export interface Started extends LocalStart {
+  readonly addresses: Urls;
 }
 
-interface Line {
-  readonly is: string;
-  readonly file?: string;
-  readonly error?: string;
-  readonly urls?: Urls;
-}
-
-export interface Started {
-  readonly urls: Urls;
-  readonly lines: readonly Line[];
-  stop(): Promise<number | null>;
-}
-
-/** `npm start`, as Ctrl-C in a terminal ends it: every process of the group is told. */
+/** `npm start`, as Ctrl-C in a terminal ends it: every process of the group gets the signal. */
 export async function start(cwd: string): Promise<Started> {
-  const child = spawn("npm", ["-s", "start", "--", "--json"], {
-    cwd,
-    env: machine,
-    stdio: ["ignore", "pipe", "inherit"],
-    detached: true,
-  });
-  const lines: Line[] = [];
-  createInterface({ input: child.stdout }).on("line", (line) => lines.push(JSON.parse(line) as Line));
-  const exited = once(child, "exit");
-  const stop = async (): Promise<number | null> => {
-    if (isRunning(child)) process.kill(-(child.pid ?? 0), "SIGINT");
-    const [code] = (await exited) as [number | null];
-    return code;
-  };
-  const started = await until("the system to start", startMsMax, () => {
-    if (!isRunning(child)) throw new Error("npm start ended by itself");
-    return lines.find(({ is }) => is === "started");
-  });
-  if (started.urls === undefined) throw new Error("the start told no addresses");
-  return { urls: started.urls, lines, stop };
+  const started = localStart("npm", ["-s", "start", "--", "--json"], { cwd, env: machine, detached: true });
+  return { ...started, addresses: await started.urls(startMsMax) };
 }
-
-const isRunning = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null;

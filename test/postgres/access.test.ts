@@ -1,10 +1,9 @@
 import { Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { grantOwnRows } from "../../src/adapters/postgres/access.ts";
-import { openConnections } from "../../src/adapters/postgres/connect.ts";
-import { assertSchema, assertServer } from "../../src/adapters/postgres/migrate.ts";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
-import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
+import { grantOwnRows } from "../../src/postgres/access.ts";
+import { openConnections } from "../../src/postgres/connect.ts";
+import { assertSchema, assertServer } from "../../src/postgres/migrate.ts";
+import { testStore } from "../support/looks.ts";
 import { freshDatabase } from "../support/database.ts";
 import { archiveTour } from "./archive-tour.ts";
 import { operationsTour } from "./operations-tour.ts";
@@ -57,9 +56,8 @@ test("the processes' role can do everything that workers, schedulers and the API
   expect(rows).toMatchObject([{ owns: false }]);
   await assertServer(connections.main);
   await assertSchema(connections.main);
-  const operations = createOperations(connections);
-  await tour(createPostgresStore(connections), db.clock, "restricted");
-  await operationsTour(operations);
+  await tour(testStore(connections), db.clock, "restricted");
+  await operationsTour(connections);
   await archiveTour(connections);
   await pool.query("insert into shop.sale (cents) values (1)");
   // The scheduler's prune makes and drops days.

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 
-const folder = new URL("../../src/adapters/postgres/sql/", import.meta.url);
+const folder = new URL("../../src/postgres/sql/", import.meta.url);
 
 async function texts(): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();

@@ -1,23 +1,32 @@
 /** What another process may do to a change of many jobs while one works on it. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
-import type { Bulk, BulkAction } from "../../src/core/ports/bulk.ts";
-import { operationsLimits } from "../../src/core/ports/operations-limits.ts";
-import type { Operations } from "../../src/core/ports/operations.ts";
+import {
+  type Bulk,
+  type BulkAction,
+  advanceBackfill,
+  advanceBulk,
+  beginBulk,
+  nextBulk,
+  readBulks,
+  sendCanaries,
+  stopBulk,
+} from "../../src/insight/bulk.ts";
+import { insightLimits } from "../../src/insight/insight-limits.ts";
+import type { Database } from "../../src/insight/sql-query.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
 let db: TestDatabase;
-let operations: Operations;
+let insight: Database;
 beforeEach(async () => {
   db = await freshDatabase();
   await db.clock.set(0);
-  operations = createOperations(db.connections);
+  insight = db.insight;
 });
 afterEach(() => db.close());
 
 const asked = (action: BulkAction, more: { paceMs?: number; canary?: boolean } = {}): Promise<Bulk> => {
   const matched = { count: 2, isMore: false };
-  return operations.createBulk({
+  return beginBulk(insight, {
     action,
     search: { kind: "a" },
     caller: "ada",
@@ -30,60 +39,62 @@ const asked = (action: BulkAction, more: { paceMs?: number; canary?: boolean } =
 
 /** Everything that its owner writes, with amounts that would show. */
 const writes = async ({ id }: Bulk, owner: string): Promise<readonly boolean[]> => [
-  await operations.advanceBulk(id, owner, { next: "7", changed: 3, takenAlong: 1, refused: 1 }),
-  await operations.advanceBackfill(id, owner, { changed: 3, refused: 1, isLast: true }),
-  await operations.sendCanaries(id, owner, { jobs: [], takenAlong: 1 }),
+  (await insight.run(advanceBulk, { id, owner, next: "7", changed: 3, takenAlong: 1, refused: 1 })).length > 0,
+  (await insight.run(advanceBackfill, { id, owner, changed: 3, refused: 1, isLast: true })).length > 0,
+  (await insight.run(sendCanaries, { id, owner, jobs: [], takenAlong: 1 })).length > 0,
 ];
 
-const found = async ({ id }: Bulk): Promise<Bulk | undefined> => (await operations.bulks({ id, limit: 1 }))[0];
+const found = async ({ id }: Bulk): Promise<Bulk | undefined> => (await insight.run(readBulks, { id, limit: 1 }))[0];
 
 test("one that was stopped takes no page of its owner, and stays as it was stopped", async () => {
   for (const action of ["retry", "backfill"] as const) {
     const bulk = await asked(action);
-    expect(await operations.takeBulk("a")).toMatchObject({ id: bulk.id });
-    expect(await operations.stopBulk(bulk.id)).toBe(true);
+    expect(await nextBulk(insight, "a")).toMatchObject({ id: bulk.id });
+    expect(await insight.run(stopBulk, bulk.id)).toHaveLength(1);
     const stopped = await found(bulk);
     expect(stopped).toMatchObject({ state: "STOPPED", changed: 0 });
     expect(await writes(bulk, "a")).toEqual([false, false, false]);
     expect(await found(bulk)).toEqual(stopped);
-    expect(await operations.stopBulk(bulk.id)).toBe(false);
-    expect(await operations.takeBulk("a")).toBe(null);
+    expect(await insight.run(stopBulk, bulk.id)).toHaveLength(0);
+    expect(await nextBulk(insight, "a")).toBe(null);
   }
 });
 
 test("one whose owner is silent for a lease goes to another, whose pages alone count", async () => {
   const bulk = await asked("retry");
-  await operations.takeBulk("a");
-  await db.clock.advance(operationsLimits.bulkLeaseMs);
-  expect(await operations.takeBulk("b")).toBe(null);
-  expect(await operations.takeBulk("a")).toMatchObject({ id: bulk.id });
-  await db.clock.advance(operationsLimits.bulkLeaseMs + 1);
-  expect(await operations.takeBulk("b")).toMatchObject({ id: bulk.id });
+  await nextBulk(insight, "a");
+  await db.clock.advance(insightLimits.bulkLeaseMs);
+  expect(await nextBulk(insight, "b")).toBe(null);
+  expect(await nextBulk(insight, "a")).toMatchObject({ id: bulk.id });
+  await db.clock.advance(insightLimits.bulkLeaseMs + 1);
+  expect(await nextBulk(insight, "b")).toMatchObject({ id: bulk.id });
   expect(await writes(bulk, "a")).toEqual([false, false, false]);
   expect(await found(bulk)).toMatchObject({ state: "RUNNING", changed: 0, takenAlong: 0, refused: 0 });
   const page = { next: null, changed: 2, takenAlong: 1, refused: 1 };
-  expect(await operations.advanceBulk(bulk.id, "b", page)).toBe(true);
+  expect(await insight.run(advanceBulk, { id: bulk.id, owner: "b", ...page })).toHaveLength(1);
   expect(await found(bulk)).toMatchObject({ state: "DONE", changed: 2, takenAlong: 1, refused: 1 });
 });
 
 test("a page counts as a sign of its owner, and a paced one waits as long as its jobs take", async () => {
-  const paceMs = operationsLimits.bulkAheadMs;
+  const paceMs = insightLimits.bulkAheadMs;
   const bulk = await asked("retry", { paceMs });
-  await operations.takeBulk("a");
-  await db.clock.advance(operationsLimits.bulkLeaseMs);
-  await operations.advanceBulk(bulk.id, "a", { next: "7", changed: 2, takenAlong: 0, refused: 0 });
+  await nextBulk(insight, "a");
+  await db.clock.advance(insightLimits.bulkLeaseMs);
+  await insight.run(advanceBulk, { id: bulk.id, owner: "a", next: "7", changed: 2, takenAlong: 0, refused: 0 });
   await db.clock.advance(paceMs - 1);
-  expect(await operations.takeBulk("a")).toBe(null);
+  expect(await nextBulk(insight, "a")).toBe(null);
   await db.clock.advance(1);
-  expect(await operations.takeBulk("a")).toMatchObject({ id: bulk.id });
-  await db.clock.advance(operationsLimits.bulkLeaseMs);
-  expect(await operations.takeBulk("b")).toBe(null);
+  expect(await nextBulk(insight, "a")).toMatchObject({ id: bulk.id });
+  await db.clock.advance(insightLimits.bulkLeaseMs);
+  expect(await nextBulk(insight, "b")).toBe(null);
 });
 
 test("one whose first jobs are out has no owner until they have ended", async () => {
   const bulk = await asked("retry", { canary: true });
-  await operations.takeBulk("a");
-  expect(await operations.sendCanaries(bulk.id, "a", { jobs: [], takenAlong: 1 })).toBe(true);
+  await nextBulk(insight, "a");
+  expect(await insight.run(sendCanaries, { id: bulk.id, owner: "a", jobs: [], takenAlong: 1 })).toHaveLength(1);
   expect(await found(bulk)).toMatchObject({ canary: { state: "out" }, takenAlong: 1 });
-  expect(await operations.advanceBulk(bulk.id, "a", { next: "7", changed: 1, takenAlong: 0, refused: 0 })).toBe(false);
+  expect(
+    await insight.run(advanceBulk, { id: bulk.id, owner: "a", next: "7", changed: 1, takenAlong: 0, refused: 0 }),
+  ).toHaveLength(0);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { cleanCode, cleanJson, cleanText } from "../../src/core/job/clean.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { cleanCode, cleanJson, cleanText } from "../../src/machine/clean.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
 
 describe("text for Postgres", () => {
   test("that is fine stays as it is", () => {

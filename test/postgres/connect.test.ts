@@ -2,9 +2,9 @@
 import { createServer, type Socket } from "node:net";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import { openConnections, type PoolOptions } from "../../src/adapters/postgres/connect.ts";
-import { postgresLimits } from "../../src/adapters/postgres/postgres-limits.ts";
-import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
+import { openConnections, type PoolOptions } from "../../src/postgres/connect.ts";
+import { postgresLimits } from "../../src/postgres/postgres-limits.ts";
+import { createPostgresStore } from "../../src/postgres/store.ts";
 import { until } from "../local/until.ts";
 import { freshDatabase } from "../support/database.ts";
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
-import { openConnections, type PoolOptions } from "../../src/adapters/postgres/connect.ts";
-import { migrate } from "../../src/adapters/postgres/migrate.ts";
-import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
+import { openConnections, type PoolOptions } from "../../src/postgres/connect.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { createPostgresStore } from "../../src/postgres/store.ts";
 import { project } from "../support/own-project.ts";
-import { readConfig } from "../../src/config.ts";
-import { UnknownOutcome } from "../../src/core/ports/ports.ts";
+import { readConfig } from "../../src/stage/config.ts";
+import { UnknownOutcome } from "../../src/machine/transaction.ts";
 import { aJob, insertOne, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { until } from "../local/until.ts";
@@ -81,7 +81,7 @@ describe("a DATABASE_URL that is", () => {
 
   test("of a database without tables: says what to run", async () => {
     const { url, close } = await blankDatabase();
-    await expect(storeAt(url).jobs({ limit: 1 })).rejects.toThrow("run `npx belfry migrate`");
+    await expect(storeAt(url).schedules()).rejects.toThrow("run `npx belfry migrate`");
     await opened.pop()?.();
     await close();
   });
@@ -127,7 +127,7 @@ describe("a connection that breaks", () => {
       return await store.insert([aJob()], { tx });
     });
     await expect(jobs).rejects.toThrow("the transaction was rolled back");
-    expect(await db.store.jobs({ limit: 1 })).toEqual([]);
+    expect(await db.store.jobs()).toEqual([]);
   });
 
   test("and stays broken, so that nobody can say: UnknownOutcome", async () => {
@@ -147,7 +147,7 @@ describe("a connection that breaks", () => {
     await other.query("select 1 from belfry.job where id = $1 for no key update", [held.jobId]);
     const settle = store.settle([settlementOf(held)], settleOptions);
     const end =
-      "select pg_terminate_backend(pid) from pg_stat_activity where query like '/* belfry:settle *%' and state = 'active' and datname = current_database()";
+      "select pg_terminate_backend(pid) from pg_stat_activity where query like '/* belfry:settle-success *%' and state = 'active' and datname = current_database()";
     const ended = endOnce(() => pool.query(end));
     await expect(settle).rejects.toThrow(UnknownOutcome);
     await ended;
@@ -162,7 +162,7 @@ describe("a connection that breaks", () => {
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'belfry test' and datname = current_database()",
     );
     await until("the pool to notice", () => db.connections.main.totalCount === 0);
-    expect(await db.store.jobs({ limit: 1 })).toHaveLength(1);
+    expect(await db.store.jobs()).toHaveLength(1);
   });
 });
 
@@ -200,7 +200,7 @@ describe("a transaction", () => {
       await tx.query("select no_such_column").catch(() => {});
     });
     await expect(broken).rejects.toThrow("nothing of it was kept");
-    expect(await db.store.jobs({ limit: 1 })).toEqual([]);
+    expect(await db.store.jobs()).toEqual([]);
   });
 
   test("is READ COMMITTED, whatever the database's default", async () => {
@@ -215,7 +215,7 @@ describe("a transaction", () => {
     const { results } = await db.store.insert([aJob()], { tx: client });
     await client.query("rollback");
     client.release();
-    expect(await db.store.job(results[0]?.id ?? raise())).toBeNull();
+    expect(await db.store.job(results[0]?.id ?? raise()))?.toBeNull();
   });
 
   test("that is long does not keep a heartbeat waiting, since handlers have connections of their own", async () => {

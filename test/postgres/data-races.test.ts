@@ -29,7 +29,7 @@ describe("finding 12: the same keys from many clients", () => {
       );
       expect([...byKey.values()].every((all) => all.filter(({ created }) => created).length === 1)).toBe(true);
     }
-    expect(await store.counts()).toMatchObject({ QUEUED: 600 });
+    expect(await store.jobs({ states: ["QUEUED"] })).toHaveLength(600);
     expect(await deadlocks(db)).toBe(0);
   });
 
@@ -49,7 +49,7 @@ describe("finding 12: the same keys from many clients", () => {
     const { store } = db;
     await store.transaction(async (tx) => {
       await store.insert([aJob({ key: "k" })], { tx });
-      await expect(store.insert([aJob({ key: "k" })])).rejects.toThrow("statement insert failed with 55P03");
+      await expect(store.insert([aJob({ key: "k" })])).rejects.toThrow("statement insert-keyed failed with 55P03");
     });
   });
 });
@@ -76,7 +76,7 @@ describe("finding 15: one bad row", () => {
     expect(settled.toSorted()).toEqual([bad.jobId, good.jobId].toSorted());
     expect((await show(store, bad.jobId)).job).toMatchObject({ state: "FAILED", errorCode: "unsettleable" });
     expect((await show(store, good.jobId)).job.state).toBe("SUCCESS");
-    expect(await store.jobs({ kind: "child", limit: 10 })).toHaveLength(1);
+    expect(await store.jobs({ kind: "child" })).toHaveLength(1);
   });
 });
 
@@ -99,7 +99,7 @@ describe("finding 17: occurrences", () => {
     const ticks = Array.from({ length: 8 }, (_, seed) => store.plan(shuffled(["a", "b", "c"], seed).map(plan)));
     const written = (await Promise.all(ticks)).map((tick) => tick.occurrences);
     expect(written.reduce((sum, each) => sum + each, 0)).toBe(60);
-    expect(await store.counts()).toMatchObject({ QUEUED: 60 });
+    expect(await store.jobs({ states: ["QUEUED"] })).toHaveLength(60);
   });
 
   test("an edit that waits for a claim leaves what the claim fired", async () => {
@@ -126,7 +126,7 @@ describe("finding 17: occurrences", () => {
       store.claim(messages, { worker: "worker-1", alone: true }),
       store.installSchedules([{ ...specOf("a"), overlap: "skip" }]),
     ]);
-    const ledger = (await store.occurrences("a", 10)).map((row) => row.outcome);
+    const ledger = (await store.occurrences("a")).map((row) => row.outcome);
     expect(ledger).toEqual(claimed.length === 1 ? ["FIRED"] : []);
   });
 });

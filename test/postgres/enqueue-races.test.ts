@@ -1,8 +1,8 @@
 import type { PoolClient } from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { definitionOf, defineJob } from "../../src/core/define/define-job.ts";
-import { createClient } from "../../src/core/delivery/enqueue.ts";
-import type { Tx } from "../../src/core/ports/ports.ts";
+import { definitionOf, defineJob } from "../../src/define/define-job.ts";
+import { createClient } from "../../src/run/enqueue.ts";
+import type { Tx } from "../../src/machine/transaction.ts";
 import { world } from "../core/world.ts";
 import { aJob } from "../contract/store/fixture.ts";
 import { freshDatabase } from "../support/database.ts";

@@ -4,8 +4,8 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { converted } from "../../src/adapters/postgres/failure.ts";
-import { UnknownOutcome } from "../../src/core/ports/ports.ts";
+import { toStoreError } from "../../src/postgres/failure.ts";
+import { UnknownOutcome } from "../../src/machine/transaction.ts";
 
 /** What a write gets on a connection whose other end has gone: on a Unix socket it is never another error. */
 async function brokenPipe(): Promise<Error> {
@@ -28,10 +28,10 @@ async function brokenPipe(): Promise<Error> {
 test("a statement that is written to a connection whose other end has gone has no known outcome", async () => {
   const error = await brokenPipe();
   expect(error).toMatchObject({ code: "EPIPE" });
-  expect(converted(error, "statement settle")).toBeInstanceOf(UnknownOutcome);
+  expect(toStoreError(error, "statement settle")).toBeInstanceOf(UnknownOutcome);
 });
 
 test("a refusal of the server keeps its SQLSTATE, also one that an app made up of letters", () => {
   const raised = Object.assign(new Error("no seats"), { severity: "ERROR", code: "SEATS" });
-  expect(converted(raised, "statement settle")).toMatchObject({ name: "DatabaseError", code: "SEATS" });
+  expect(toStoreError(raised, "statement settle")).toMatchObject({ name: "DatabaseError", code: "SEATS" });
 });

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { execute } from "../../src/adapters/postgres/statement.ts";
-import { type Begun, beginTransaction, transactionStatus } from "../../src/adapters/postgres/sql/transaction.ts";
+import { execute } from "../../src/postgres/statement.ts";
+import { type Begun, beginTransaction, transactionStatus } from "../../src/postgres/sql/transaction.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { type RunningPostgres, startPostgres } from "../../src/local/services/postgres.ts";
 import { until } from "../proof/until.ts";
@@ -51,6 +51,16 @@ async function giveAgain(client: Client, lost: Begun): Promise<void> {
   expect(ids).toContain(lost.xid);
 }
 
+/** @returns null while the server is that of `begun`, or takes nobody. */
+async function connectedSince(server: RunningPostgres, begun: Begun): Promise<Client | null> {
+  const client = await connected(server).catch(() => null);
+  if (client === null) return null;
+  const status = await statusOf(client, begun).catch(() => undefined);
+  if (status === null) return client;
+  await client.end().catch(() => {});
+  return null;
+}
+
 async function openFolder() {
   const folder = mkdtempSync(join(tmpdir(), "belfry-xid-"));
   const port = await freePort();
@@ -91,7 +101,8 @@ test("a server that recovers from the crash of one backend, without a new start,
   const before = await threeTransactions(client);
   const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
   process.kill(rows[0]?.pid ?? 0, "SIGKILL");
-  const after = await until("the server to recover", 10_000, () => connected(server).catch(() => null));
+  // The server takes connections until it has noticed the crash, and then closes them.
+  const after = await until("the server to recover", 30_000, () => connectedSince(server, before.lost));
   await giveAgain(after, before.lost);
   expect(await statusOf(after, before.kept)).toBeNull();
   expect(await statusOf(after, before.lost)).toBeNull();

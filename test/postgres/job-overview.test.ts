@@ -1,8 +1,6 @@
-/** The view for people with SQL: a word for what a job does now, and how long it has run. */
+/** The view for people with SQL. */
 import { expect, onTestFinished, test } from "vitest";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
-import { failure, insertOne, messageFor, minute, running, settleOne } from "../contract/store/fixture.ts";
-import { claimOne } from "../contract/store/fixture.ts";
+import { failure, insertOne, messageFor, minute, running, settleOne, claimOne } from "../contract/store/fixture.ts";
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
 import { cap, capped } from "../contract/store/slot-order.ts";
 import { aPause } from "../support/pause.ts";
@@ -17,17 +15,16 @@ async function database() {
 }
 
 test("a job's phase is one word, or what it waits for", async () => {
-  const { store, connections, shown } = await database();
+  const { store, shown } = await database();
   await store.installSlots([cap(1)]);
   await settleOne(store, await running(store));
   await running(store, capped);
   await claimOne(store, await insertOne(store, capped));
   await insertOne(store, { delayMs: 60 * minute });
   await settleOne(store, await running(store), { ...failure, delayMs: 60 * minute });
-  const operations = createOperations(connections);
   const paused = await insertOne(store, { lane: "mail" });
-  await operations.pauseLane("mail", aPause);
-  await operations.holdPaused([await messageFor(store, paused)]);
+  await store.pauseLane("mail", aPause);
+  await store.holdPaused([await messageFor(store, paused)]);
   await store.startRun(aRun({ tasks: [aTask("a"), aTask("b", [0])] }));
   const due = "(select due_at from belfry.job j where j.id = job_overview.id)::text";
   expect((await shown<{ phase: string }>(`replace(phase, ${due}, 'T') as phase`)).map(({ phase }) => phase)).toEqual([

@@ -1,8 +1,8 @@
 /** Races that stress runs on plain Postgres found, by their number there. These are fast versions: none may come back. */
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { endIdleHolders } from "../../src/adapters/postgres/sql/fence.ts";
-import { execute } from "../../src/adapters/postgres/statement.ts";
-import type { JobId } from "../../src/core/job/job.ts";
+import { endIdleHolders } from "../../src/postgres/sql/fence.ts";
+import { execute } from "../../src/postgres/statement.ts";
+import type { JobId } from "../../src/machine/job.ts";
 import {
   aJob,
   insertMany,
@@ -108,7 +108,7 @@ describe("finding 8: the fence", () => {
     await installer.query("commit");
     installer.release();
     expect(await stale).toBe("FenceLost");
-    expect(await store.jobs({ limit: 1 })).toEqual([]);
+    expect(await store.jobs()).toEqual([]);
   });
 });
 
@@ -142,7 +142,7 @@ describe("finding 10: one lock order", () => {
       ]);
       expect(await contradictions(db.pool)).toEqual([]);
     }
-    await store.cancel((await store.jobs({ states: ["RUNNING"], limit: 1_000 })).map(({ id }) => id));
+    await store.cancel((await store.jobs({ states: ["RUNNING"] })).map(({ id }) => id));
     await clock.advance(minute);
     await store.rescue({ limit: 1_000, interruptionsMax: 20 });
     expect(await leasesLeft(db.pool)).toBe(0);

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { expect, test } from "vitest";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
+import { keptPlanSettings } from "../../src/postgres/statement.ts";
 import { freshDatabase } from "../support/database.ts";
 import { archiveTour } from "./archive-tour.ts";
 import { type Locking, watchLocks } from "./lock-watch.ts";
@@ -25,6 +25,7 @@ const withoutRows: readonly string[] = [
   "prune-occurrences 1: skip locked",
   "prune-past 1: skip locked",
   "prune-past 2: skip locked",
+  "prune-past 3: skip locked",
   "prune-quarantine 1: skip locked",
   "prune-runs 1: skip locked",
   "requeue-empty 1: skip locked",
@@ -33,7 +34,6 @@ const withoutRows: readonly string[] = [
   "roll-up-lock 1: skip locked",
   "run-free-slots 1: skip locked",
   "run-seal-orphans 2: skip locked",
-  "settle 2: skip locked",
   "slots-retire 1: skip locked",
 ];
 
@@ -43,7 +43,7 @@ test(
   async () => {
     const db = await freshDatabase({ own: true, connections: 1, prepare: false });
     const open = async (): Promise<Client> => {
-      const client = new Client({ connectionString: db.url });
+      const client = new Client({ connectionString: db.url, options: keptPlanSettings });
       await client.connect();
       return client;
     };
@@ -51,7 +51,7 @@ test(
     try {
       const seen = watchLocks(db, sessions);
       await tour(db.store, db.clock, "locks");
-      await operationsTour(createOperations(db.connections));
+      await operationsTour(db.connections);
       await archiveTour(db.connections);
       const lines = [...seen].filter(([, { reads, at }]) => reads > 0 || at.size > 0).map(line);
       expect(lines.length).toBeGreaterThan(30);

@@ -1,18 +1,12 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { DatabaseUnfit } from "../../src/adapters/postgres/failure.ts";
-import {
-  assertSchema,
-  assertServer,
-  migrate,
-  schemaVersion,
-  schemaVersionOfCode,
-} from "../../src/adapters/postgres/migrate.ts";
-import { migrationFiles, ownFolder } from "../../src/adapters/postgres/migration-files.ts";
-import { dumpSchema } from "../../src/adapters/postgres/schema-dump.ts";
+import { DatabaseUnfit } from "../../src/postgres/failure.ts";
+import { assertSchema, assertServer, migrate, schemaVersion, schemaVersionOfCode } from "../../src/postgres/migrate.ts";
+import { migrationFiles, ownFolder } from "../../src/postgres/migration-files.ts";
+import { dumpSchema } from "../../src/postgres/schema-dump.ts";
 import { blankDatabase } from "../support/database.ts";
 
 let database: { url: string; close: () => Promise<void> };
@@ -53,8 +47,7 @@ describe("migrate", () => {
 
   test("the schema it makes is the one checked in", async () => {
     await migrate({ url: database.url });
-    const checkedIn = readFileSync(new URL("../../src/adapters/postgres/schema.txt", import.meta.url), "utf8");
-    expect(await dumpSchema(client)).toBe(checkedIn);
+    await expect(await dumpSchema(client)).toMatchFileSnapshot("../../src/postgres/schema.txt");
   });
 
   test("makes partitions for today and the next days, so that no event lies in the default one", async () => {

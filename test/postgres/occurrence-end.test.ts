@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
+import { readOccurrenceEnds } from "../../src/insight/occurrence-ends.ts";
+import { oneRow } from "../../src/insight/sql-query.ts";
 import { aJob, claimOne, minute } from "../contract/store/fixture.ts";
 import { dueOccurrence, ledger } from "../contract/store/schedule-fixture.ts";
 import { messagesOf } from "./race.ts";
@@ -11,19 +12,19 @@ test("a time that FIRED and whose job was then lost and expired says so: how it 
   const now = await db.store.now();
   const job = aJob({ kind: "sweep", dueAt: now, expiresAt: now + minute });
   const { jobId } = await dueOccurrence(db.store, {}, { job });
-  const ends = await createOperations(db.connections).occurrenceEnds([jobId]);
-  expect(ends.get(jobId)).toMatchObject({ waits: { blocked: false, hold: "none", failures: 0, dueAt: now } });
+  const end = async () => (await oneRow(db.insight, readOccurrenceEnds, [jobId])).end;
+  expect(await end()).toMatchObject({ state: "QUEUED", phase: "queued", result: "open", tookMs: null, error: null });
   expect(await claimOne(db.store, jobId)).toMatchObject({ state: "RUNNING" });
   await db.clock.advance(2 * minute);
   const again = await db.store.rescue({ limit: 10, interruptionsMax: 20 });
   const { claimed } = await db.store.claim(messagesOf(again.aftermath.outbox), { worker: "w", alone: true });
   expect(claimed).toMatchObject([{ jobId, state: "SKIPPED" }]);
   expect(await ledger(db.store)).toMatchObject([{ outcome: "FIRED" }]);
-  expect((await createOperations(db.connections).occurrenceEnds([jobId])).get(jobId)).toMatchObject({
+  expect(await end()).toMatchObject({
     state: "SKIPPED",
-    waits: null,
+    phase: "skipped",
     result: "stopped",
     reason: "expired",
-    errorCode: "WORKER_LOST",
+    error: { code: "WORKER_LOST", kind: "sweep" },
   });
 });

@@ -4,14 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openConnections } from "../../src/adapters/postgres/connect.ts";
-import { migrate } from "../../src/adapters/postgres/migrate.ts";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
-import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
-import type { StreamCursor } from "../../src/core/ports/event-stream.ts";
-import { streamLimits } from "../../src/core/ports/stream-limits.ts";
+import { openConnections } from "../../src/postgres/connect.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { createDatabase } from "../../src/postgres/database.ts";
+import { createPostgresStore } from "../../src/postgres/store.ts";
+import type { StreamCursor } from "../../src/insight/event-stream.ts";
+import { streamLimits } from "../../src/insight/stream-limits.ts";
 import { startPostgres } from "../../src/local/services/postgres.ts";
 import { insertOne } from "../contract/store/fixture.ts";
+import { readEvents } from "../../src/insight/stream.ts";
 
 const headerBytesMax = 16_384;
 const folder = mkdtempSync(join(tmpdir(), "belfry-open-"));
@@ -40,14 +41,14 @@ async function openTransactions(count: number): Promise<readonly Client[]> {
 test("each event comes once, in time, and a cursor fits into a header", { timeout: 120_000 }, async () => {
   const connections = openConnections({ url: server.url, applicationName: "open", connections: 2, txConnections: 1 });
   const store = createPostgresStore(connections);
-  const operations = createOperations(connections);
-  let cursor: StreamCursor = (await operations.stream(null, 10)).cursor;
+  const insight = createDatabase(connections);
+  let cursor: StreamCursor = (await readEvents(insight, null, 10)).cursor;
   const seen: string[] = [];
   const look = async (): Promise<void> => {
     for (let more = true; more;) {
-      const page = await operations.stream(cursor, 1);
+      const page = await readEvents(insight, cursor, 1);
       expect(page.isGap).toBe(false);
-      seen.push(...page.events.map((event) => event.jobId));
+      seen.push(...page.events.map((event) => event.job));
       ({ cursor, isMore: more } = page);
       expect(cursor.length).toBeLessThan(headerBytesMax / 2);
     }

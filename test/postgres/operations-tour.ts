@@ -1,79 +1,130 @@
-import type { JobId, RunId } from "../../src/core/job/job.ts";
-import type { StreamCursor, StreamEvent } from "../../src/core/ports/event-stream.ts";
-import type { Operations } from "../../src/core/ports/operations.ts";
-import { jobSorts } from "../../src/core/ports/job-search.ts";
-import type { State } from "../../src/core/job/state.ts";
+import { createSession } from "../../src/postgres/session.ts";
+import { type TestStore, testStore } from "../support/looks.ts";
+import { createTally } from "../../src/postgres/tally.ts";
+import { readWaiting } from "../../src/insight/waiting.ts";
+import type { Connections } from "../../src/postgres/connect.ts";
+import { createDatabase } from "../../src/postgres/database.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { registry } from "../../src/define/definition.ts";
+import type { JobId, RunId } from "../../src/machine/job.ts";
+import type { StreamCursor, StreamEvent } from "../../src/insight/event-stream.ts";
+import type { State } from "../../src/machine/state.ts";
+import { readFailureGroups } from "../../src/insight/failure-groups.ts";
+import { readLanes } from "../../src/insight/lanes.ts";
+import { readLive } from "../../src/insight/live.ts";
+import { readFences, readPassed } from "../../src/insight/locks.ts";
+import { readSlot, readSlots } from "../../src/insight/slots.ts";
+import { readWorkers, writeWorker } from "../../src/insight/workers.ts";
 import { aPause } from "../support/pause.ts";
+import { countMatching, findIds, findJobs, jobSorts } from "../../src/insight/find-jobs.ts";
+import { jobsById, readAttempt } from "../../src/insight/job.ts";
+import { readEvents } from "../../src/insight/stream.ts";
+import { readAudits, writeAudits } from "../../src/insight/audit.ts";
+import { readMarks, stageKey, writeMarks } from "../../src/insight/secrecy.ts";
+import { failReader, openReader, passEvents, takeReader } from "../../src/insight/reader.ts";
+import { writeKinds } from "../../src/insight/kinds.ts";
+import { readRequest } from "../../src/insight/request-key.ts";
+import {
+  advanceBackfill,
+  advanceBulk,
+  beginBulk,
+  nextBulk,
+  readBulks,
+  sendCanaries,
+  stopBulk,
+} from "../../src/insight/bulk.ts";
+import { archiveLag, readArchive } from "../../src/insight/archived.ts";
+import { readFailures, readWorstKinds } from "../../src/insight/failures.ts";
+import { probeDisk, readAppSchemas, readHealth, readTrouble } from "../../src/insight/health.ts";
+import { readKindHours } from "../../src/insight/kind-figures.ts";
+import { readKindTotals } from "../../src/insight/kind-totals.ts";
+import { readLastHour, readMinutes } from "../../src/insight/minutes.ts";
+import { readFailingSince, readLatestOccurrences, readOccurrenceEnds } from "../../src/insight/occurrence-ends.ts";
+import { mapOf } from "../../src/insight/run-map.ts";
+import { readComing, searchSchedules } from "../../src/insight/schedules.ts";
+import type { Database } from "../../src/insight/sql-query.ts";
 
 /** Uses what operators look at and steer once or more, so that each of its statements runs. */
-export async function operationsTour(operations: Operations): Promise<void> {
-  await operations.countBatches({ kind: "tour", lane: "tour" }, { processed: 3, succeeded: 2, failed: 1 });
-  await operations.rollUp(1_000);
-  const { jobs } = await operations.jobs({ search: {}, sort: "newest", cursor: null, limit: 10 });
+export async function operationsTour(connections: Connections): Promise<void> {
+  const store = testStore(connections);
+  const tally = createTally(createSession(connections.main, connections.where));
+  const insight = createDatabase(connections, { checksRows: true });
+  await tally.countBatches({ kind: "tour", lane: "tour" }, { processed: 3, succeeded: 2, failed: 1 });
+  await tally.rollUp(1_000);
+  const { jobs } = await findJobs(insight, { search: {}, sort: "newest", cursor: null, limit: 10 });
   for (const sort of jobSorts) {
     const states: State[] = sort === "due" ? ["PENDING", "QUEUED"] : ["FAILED"];
-    await operations.jobs({ search: { states }, sort, cursor: null, limit: 10 });
+    await findJobs(insight, { search: { states }, sort, cursor: null, limit: 10 });
   }
-  await operations.jobs({ search: { key: "none" }, sort: "newest", cursor: null, limit: 10 });
-  await operations.count({ kind: "tour" }, 100);
-  await operations.count({ key: "tour" }, 100);
-  const ids = jobs.map((job) => job.id);
-  await operations.jobsById(ids);
-  if (ids[0] !== undefined) await operations.attempt(ids[0], 1);
-  if (ids[0] !== undefined) await operations.waiting(ids[0], 100);
-  const { cursor } = await operations.stream(null, 10);
-  await operations.stream(cursor, 10);
-  await read(operations, cursor);
-  await operations.live(1_000);
-  await operations.lanePauses();
-  await operations.slots("");
-  await operations.slot("cap:tour");
-  await operations.registerWorker({ id: "w", lane: "tour", version: "1" });
-  await operations.workers(0);
-  await operations.failureGroups({ kind: null });
-  await operations.fences();
-  await operations.health(60_000);
-  await operations.archived();
-  await operations.trouble();
-  await operations.archiveLags();
-  await operations.failures();
-  await operations.minutes({ since: Date.now() - 3_600_000, kinds: null, lane: null });
-  await operations.kindTotals();
+  await findJobs(insight, { search: { key: "none" }, sort: "newest", cursor: null, limit: 10 });
+  await countMatching(insight, { kind: "tour" }, 100);
+  await countMatching(insight, { key: "tour" }, 100);
+  const ids = jobs.map((job) => job.id as JobId);
+  await jobsById(insight, ids);
+  if (ids[0] !== undefined) await insight.run(readAttempt, { id: ids[0], attempt: 1 });
+  if (ids[0] !== undefined) await insight.run(readWaiting, { id: ids[0], most: 100 });
+  const { cursor } = await readEvents(insight, null, 10);
+  await readEvents(insight, cursor, 10);
+  await read(insight, cursor);
+  await readLive(insight, 1_000);
+  await insight.run(readLanes, {});
+  await insight.run(readSlots, "");
+  await insight.run(readSlot, "cap:tour");
+  await insight.run(writeWorker, { id: "w", lane: "tour", version: "1" });
+  await insight.run(readWorkers, 60_000);
+  await insight.run(readFailureGroups, null);
+  await insight.run(readFences, {});
+  await insight.run(readPassed, "tour");
+  await insight.run(readHealth, 60_000);
+  await insight.run(readArchive, {});
+  await insight.run(readTrouble, {});
+  await insight.run(archiveLag, {});
+  await insight.run(readFailures, {});
+  await insight.run(readWorstKinds, {});
+  await insight.run(readMinutes, { back: 60, kinds: null, lane: null });
+  await insight.run(readLastHour, null);
+  await insight.run(readAppSchemas, {});
+  await insight.run(readKindTotals, {});
   const period = { from: 0, to: 3_600_000 };
-  await operations.kindHours({ now: period, before: period, kind: null, lane: null });
-  await operations.note([
+  await insight.run(readKindHours, { now: period, before: period, kind: null, lane: null });
+  await probeDisk(insight);
+  await insight.run(writeAudits, [
     { caller: "a", action: "POST /jobs", target: "/jobs", status: 201, detail: "{}", trace: "t" },
   ]);
-  await operations.audits({ before: null, limit: 10 });
-  await operations.keepMarks([{ kind: "pay", marks: { sensitive: true } }]);
-  await operations.keptMarks();
-  await operations.stageKey();
-  await readOutcomes(operations, ids);
-  await steer(operations, ids);
+  await insight.run(readAudits, { limit: 10 });
+  await insight.run(writeMarks, [{ kind: "pay", marks: { sensitive: true } }]);
+  await insight.run(readMarks, {});
+  await insight.run(writeKinds, registry([defineApp({ name: "tour", jobs: [defineJob({ id: "tour", run() {} })] })]));
+  await stageKey(insight);
+  await readOutcomes(insight, ids);
+  await steer(store, insight, ids);
 }
 
-async function readOutcomes(operations: Operations, ids: readonly JobId[]): Promise<void> {
-  await operations.comingSchedules({}, 10);
-  await operations.searchSchedules({ search: { state: "failing" }, sort: "failing", offset: 0, limit: 10 });
-  await operations.latestOccurrences(["tour"], 30);
-  await operations.occurrenceEnds(ids);
-  await operations.failingSince(["tour"], 30);
-  await operations.runMap("1" as RunId);
+async function readOutcomes(insight: Database, ids: readonly JobId[]): Promise<void> {
+  await insight.run(readComing, { search: {}, limit: 10 });
+  await insight.run(searchSchedules, { search: { state: "failing" }, sort: "failing", offset: 0, limit: 10 });
+  await insight.run(readLatestOccurrences, { schedules: ["tour"], each: 30 });
+  await insight.run(readOccurrenceEnds, ids);
+  await insight.run(readFailingSince, { schedules: ["tour"], each: 30 });
+  await mapOf(insight, "1" as RunId);
 }
 
 /** Each tour is another reader: one that failed would have to wait. */
-async function read(operations: Operations, cursor: StreamCursor): Promise<void> {
-  await operations.reader(cursor);
-  const place = await operations.reader(cursor);
-  const version = (await operations.takeReader(cursor, { owner: "ada", version: place?.version ?? "" })) ?? "";
-  await operations.markPublished(cursor, { owner: "ada", version, cursor, events: [event] });
-  await operations.failReader(cursor, { owner: "ada", version });
+async function read(insight: Database, cursor: StreamCursor): Promise<void> {
+  await openReader(insight, cursor);
+  const place = await openReader(insight, cursor);
+  const of = { name: cursor, owner: "ada" };
+  const [taken] = await insight.run(takeReader, { ...of, version: place?.version ?? "" });
+  const version = taken?.version ?? "";
+  await passEvents(insight, { ...of, version, cursor, events: [event] });
+  await insight.run(failReader, { ...of, version });
 }
 
 const event: StreamEvent = {
   id: "0badcafe.1.1.1",
-  jobId: "1" as JobId,
-  at: 0,
+  job: "1",
+  at: "1970-01-01T00:00:00.000Z",
   from: null,
   to: "QUEUED",
   attempt: 0,
@@ -83,34 +134,27 @@ const event: StreamEvent = {
   kind: null,
   key: null,
   lane: null,
-  runId: null,
+  run: null,
 };
 
-async function steer(operations: Operations, ids: readonly JobId[]): Promise<void> {
-  await operations.pauseLane("tour", aPause);
-  await operations.isPaused("tour");
-  await operations.lastPass("tour");
-  await operations.probeDisk();
-  await operations.holdPaused(ids.map((jobId) => ({ jobId, generation: 0, trace: "" })));
-  await operations.unholdPaused("tour", 10);
-  await operations.unholdOpen(10);
-  await operations.runNow(ids);
-  await operations.retryPaced([], { dueAt: 0, paceMs: 1 });
+async function steer(store: TestStore, insight: Database, ids: readonly JobId[]): Promise<void> {
+  await store.pauseLane("tour", aPause);
+  await store.isPaused("tour");
+  await store.holdPaused(ids.map((jobId) => ({ jobId, generation: 0, trace: "" })));
+  await store.unholdPaused("tour", 10);
+  await store.unholdOpen(10);
+  await store.runNow(ids);
+  await store.retryPaced([], { dueAt: 0, paceMs: 1 });
   const search = { kind: "none" };
   const matched = { count: 0, isMore: false };
-  const bulk = await operations.createBulk({
-    action: "retry",
-    search,
-    caller: "ada",
-    matched,
-    paceMs: 0,
-    canary: true,
-  });
-  const taken = await operations.takeBulk("tour");
-  await operations.sendCanaries(bulk.id, "tour", { jobs: [], takenAlong: 0 });
-  await operations.bulkPage(taken ?? bulk, 10);
-  await operations.advanceBulk(bulk.id, "tour", { next: "1", changed: 0, takenAlong: 0, refused: 0 });
-  await operations.advanceBackfill(bulk.id, "tour", { changed: 0, refused: 0, isLast: false });
-  await operations.bulks({ id: bulk.id, limit: 1 });
-  await operations.stopBulk(bulk.id);
+  const [kept] = await insight.run(readRequest, "tour");
+  const asked = { action: "retry", search, caller: "ada", matched, paceMs: 0, canary: true } as const;
+  const bulk = await beginBulk(insight, asked, kept === undefined ? { key: "tour", hash: "00" } : undefined);
+  const taken = await nextBulk(insight, "tour");
+  await insight.run(sendCanaries, { id: bulk.id, owner: "tour", jobs: [], takenAlong: 0 });
+  await findIds(insight, taken ?? bulk, 10);
+  await insight.run(advanceBulk, { id: bulk.id, owner: "tour", next: "1", changed: 0, takenAlong: 0, refused: 0 });
+  await insight.run(advanceBackfill, { id: bulk.id, owner: "tour", changed: 0, refused: 0, isLast: false });
+  await insight.run(readBulks, { id: bulk.id, limit: 1 });
+  await insight.run(stopBulk, bulk.id);
 }

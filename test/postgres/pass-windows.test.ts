@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
-import { runLimits } from "../../src/core/ports/run-limits.ts";
+import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
+import { runLimits } from "../../src/machine/run-limits.ts";
 import { aJob } from "../contract/store/fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 

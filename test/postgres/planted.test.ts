@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { claimPlain } from "../../src/adapters/postgres/sql/claim.ts";
-import { cancelOpen, retryEnded } from "../../src/adapters/postgres/sql/control.ts";
-import { insertJobs } from "../../src/adapters/postgres/sql/insert.ts";
-import { settlePlain } from "../../src/adapters/postgres/sql/settle.ts";
-import type { Store } from "../../src/core/ports/ports.ts";
+import { claimPlain } from "../../src/postgres/sql/claim.ts";
+import { cancelOpen, retryEnded } from "../../src/postgres/sql/control.ts";
+import { insertJobs } from "../../src/postgres/sql/insert.ts";
+import { settlePlain } from "../../src/postgres/sql/settle.ts";
+import type { Store } from "../../src/machine/store.ts";
 import { claimOne, insertMany, insertOne, messageFor, running, settleOne } from "../contract/store/fixture.ts";
 import { freshDatabase } from "../support/database.ts";
 import { watchTrips } from "./trips.ts";
@@ -33,7 +33,7 @@ const bugs: readonly Bug[] = [
   {
     bug: "forgets the event in the job",
     of: claimPlain,
-    from: "event_id = d.id, ",
+    from: "event_id = (select belfry.next_event()), ",
     to: "",
     run: claimTwo,
     refusal: /names no new event/,
@@ -76,8 +76,8 @@ const bugs: readonly Bug[] = [
   {
     bug: "leaves a job out of the event",
     of: insertJobs,
-    from: "from moves group by event_id",
-    to: "from moves where id <> (select min(id) from moves) group by event_id",
+    from: "from inserted group by event_id",
+    to: "from inserted where id <> (select min(id) from inserted) group by event_id",
     run: (store) => insertMany(store, [{}, {}]),
     refusal: noRow,
   },

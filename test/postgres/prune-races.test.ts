@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { aTask, workbench } from "../contract/store/run-fixture.ts";
 import { aSpec, occurrenceAt, planned } from "../contract/store/schedule-fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
@@ -31,7 +31,7 @@ test("a time that is planned again while its pruning waits stays in the ledger",
   } finally {
     holder.release();
   }
-  expect(await store.occurrences("every-minute", 10)).toMatchObject([{ localTime: "again", outcome: "PLANNED" }]);
+  expect(await store.occurrences("every-minute")).toMatchObject([{ localTime: "again", outcome: "PLANNED" }]);
 });
 
 test("a run whose row somebody holds, as a resume does, keeps its jobs until it is free", async () => {

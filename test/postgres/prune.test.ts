@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
-import { postgresLimits } from "../../src/adapters/postgres/postgres-limits.ts";
-import { turnPartitions } from "../../src/adapters/postgres/prune-store.ts";
-import { createSession } from "../../src/adapters/postgres/session.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import { FenceLost } from "../../src/core/ports/ports.ts";
+import { postgresLimits } from "../../src/postgres/postgres-limits.ts";
+import { turnPartitions } from "../../src/postgres/prune-store.ts";
+import { createSession } from "../../src/postgres/session.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
+import { FenceLost } from "../../src/machine/fence.ts";
 import { insertOne, running, settleOne } from "../contract/store/fixture.ts";
 import { aTask, workbench } from "../contract/store/run-fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { readAudits, writeAudits } from "../../src/insight/audit.ts";
 
 const day = 86_400_000;
 
@@ -68,15 +68,14 @@ describe("prune on Postgres", () => {
 
   test("deletes the audit's rows past their 400 days, and keeps each younger one", async () => {
     const row = { caller: "ada", action: "POST /jobs", target: "/jobs", status: 201, detail: "{}", trace: "t" };
-    const operations = createOperations(db.connections);
-    await operations.note([row]);
+    await db.insight.run(writeAudits, [row]);
     await db.clock.advance(399 * day);
-    await operations.note([{ ...row, trace: "younger" }]);
+    await db.insight.run(writeAudits, [{ ...row, trace: "younger" }]);
     await db.store.prune({ limit: 10 });
-    expect(await operations.audits({ before: null, limit: 10 })).toHaveLength(2);
+    expect(await db.insight.run(readAudits, { limit: 10 })).toHaveLength(2);
     await db.clock.advance(2 * day);
     await db.store.prune({ limit: 10 });
-    expect(await operations.audits({ before: null, limit: 10 })).toMatchObject([{ trace: "younger" }]);
+    expect(await db.insight.run(readAudits, { limit: 10 })).toMatchObject([{ trace: "younger" }]);
   });
 
   test("a day that already has rows in the default partition stays there and stops nothing", async () => {

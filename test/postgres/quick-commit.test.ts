@@ -1,9 +1,9 @@
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
-import { openConnections } from "../../src/adapters/postgres/connect.ts";
-import { confirmWhole } from "../../src/adapters/postgres/sql/relay.ts";
-import { execute } from "../../src/adapters/postgres/statement.ts";
+import { createPostgresStore } from "../../src/postgres/store.ts";
+import { openConnections } from "../../src/postgres/connect.ts";
+import { confirmWhole } from "../../src/postgres/sql/relay.ts";
+import { execute } from "../../src/postgres/statement.ts";
 import { aJob } from "../contract/store/fixture.ts";
 import { freshDatabase } from "../support/database.ts";
 

@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import type { OutboxBatch, Message } from "../../src/core/ports/ports.ts";
+import type { OutboxBatch, Message } from "../../src/machine/outbox.ts";
 import { until } from "../local/until.ts";
 import type { TestDatabase } from "../support/database.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { JobId } from "../../src/core/job/job.ts";
-import { resendOpen } from "../../src/core/delivery/relay.ts";
-import { sendOutbox } from "../../src/core/delivery/send.ts";
-import type { Queue } from "../../src/core/ports/ports.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import { resendOpen } from "../../src/run/relay.ts";
+import { sendOutbox } from "../../src/run/send.ts";
+import type { Queue } from "../../src/machine/ports.ts";
 import { aJob } from "../contract/store/fixture.ts";
 import { settableClock, type SettableClock } from "../core/settable-clock.ts";
 import { world } from "../core/world.ts";

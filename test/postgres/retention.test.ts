@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
 const day = 86_400_000;

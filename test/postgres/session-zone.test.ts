@@ -1,9 +1,8 @@
 /** A database may give its sessions any zone: `alter database ... set timezone`. Days and hours of the tables are those of UTC. */
 import { afterEach, expect, test } from "vitest";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
-import { postgresLimits } from "../../src/adapters/postgres/postgres-limits.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import { dayMs } from "../../src/core/job/units.ts";
+import { postgresLimits } from "../../src/postgres/postgres-limits.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
+import { dayMs } from "../../src/machine/units.ts";
 import { running, settleOne } from "../contract/store/fixture.ts";
 import { until } from "../local/until.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
@@ -57,12 +56,11 @@ test("each day has 24 hours, also that on which the clocks of the zone change", 
 
 test("what is added up by the hour begins with an hour of UTC, also where hours begin half an hour later", async () => {
   await inZone("Asia/Kolkata");
-  const operations = createOperations(db.connections);
-  await operations.rollUp(10);
+  await db.tally.rollUp(10);
   await settleOne(db.store, await running(db.store));
   // It stops before the oldest transaction of the server, which may be another test's.
   const minutes = await until("the hours", async () => {
-    await operations.rollUp(10);
+    await db.tally.rollUp(10);
     const { rows } = await db.pool.query<{ minute: number }>(
       "select distinct extract(minute from at at time zone 'UTC')::int as minute from belfry.hour",
     );

@@ -1,8 +1,8 @@
 import { Pool } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { DatabaseUnavailable } from "../../src/adapters/postgres/failure.ts";
-import { createSession, type Session } from "../../src/adapters/postgres/session.ts";
-import { statement } from "../../src/adapters/postgres/statement.ts";
+import { DatabaseUnavailable } from "../../src/postgres/failure.ts";
+import { createSession, type Session } from "../../src/postgres/session.ts";
+import { statement } from "../../src/postgres/statement.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
 const keep = statement("test-keep", "insert into belfry.quarantine (at, lane, body) values (belfry.now(), 'a', $1)");

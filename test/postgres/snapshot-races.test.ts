@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { leaveRuns } from "../../src/adapters/postgres/sql/archive.ts";
-import { renewLeases } from "../../src/adapters/postgres/sql/lease.ts";
-import { addUpRuns } from "../../src/adapters/postgres/sql/resolve.ts";
-import { execute, type Statement } from "../../src/adapters/postgres/statement.ts";
+import { leaveRuns } from "../../src/postgres/sql/archive.ts";
+import { renewLeases } from "../../src/postgres/sql/lease.ts";
+import { addUpRuns } from "../../src/postgres/sql/resolve.ts";
+import { execute, type Statement } from "../../src/postgres/statement.ts";
 import { insertMany, running, settleOne } from "../contract/store/fixture.ts";
 import { aTask, failed, workbench } from "../contract/store/run-fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openConnections } from "../../src/adapters/postgres/connect.ts";
-import { DatabaseUnavailable } from "../../src/adapters/postgres/failure.ts";
-import { migrate } from "../../src/adapters/postgres/migrate.ts";
-import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
+import { openConnections } from "../../src/postgres/connect.ts";
+import { DatabaseUnavailable } from "../../src/postgres/failure.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { testStore } from "../support/looks.ts";
 import { problemOfStore } from "../../src/api/store-failure.ts";
 import { type RunningPostgres, startPostgres } from "../../src/local/services/postgres.ts";
 import { aJob } from "../contract/store/fixture.ts";
@@ -35,7 +35,7 @@ test("a server in recovery is away for writes, reads go on, and its promotion en
   servers.push(standby);
   const connections = openConnections({ url: standby.url, applicationName: "belfry test", connections: 1 });
   onTestFinished(() => connections.close());
-  const store = createPostgresStore(connections);
+  const store = testStore(connections);
   const failureOf = (work: Promise<unknown>): Promise<unknown> =>
     work.then(
       () => null,
@@ -51,9 +51,9 @@ test("a server in recovery is away for writes, reads go on, and its promotion en
     expect(failure).toBeInstanceOf(DatabaseUnavailable);
     expect(failure).toMatchObject({ code: "25006" });
     expect(problemOfStore(failure, { isWrite: true })).toMatchObject({ status: 503 });
-    expect(await store.jobs({ limit: 1 })).toEqual([]);
+    expect(await store.jobs()).toEqual([]);
   }
   await connections.main.query("select pg_promote()");
   await store.transaction((tx) => store.insert([aJob()], { tx }));
-  expect(await store.jobs({ limit: 10 })).toHaveLength(1);
+  expect(await store.jobs()).toHaveLength(1);
 });

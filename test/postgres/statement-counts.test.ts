@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { cancelJobs, retryJobs } from "../../src/core/admin/control.ts";
-import { defineGraph, defineJob, PermanentError } from "../../src/core/index.ts";
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { cancelJobs, retryJobs } from "../../src/insight/cancel-and-retry.ts";
+import { defineGraph, defineJob, PermanentError } from "../../src/compose/index.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { aJob } from "../contract/store/fixture.ts";
 import { jobOf, lane, shop, world } from "../core/world.ts";
 import { startedRun, stateOf } from "../runs/drive.ts";
@@ -62,7 +62,7 @@ test("the end of a graph's node, from its message to its successor's: six statem
 test("cancel of a graph's task: its run is resolved when the call answers", async () => {
   const run = await startedRun(graph(), undefined, { world: ports() });
   const { store } = run.shop.world;
-  const first = (await store.tasks(run.id, { limit: 10 })).find(({ task }) => task === "a");
+  const first = (await store.tasks(run.id)).find(({ task }) => task === "a");
   await cancelJobs(run.shop.world, run.shop.registry, first === undefined ? [] : [first.jobId]);
   expect(await stateOf(run)).toEqual({ a: "CANCELED", b: "SKIPPED" });
   expect((await store.run(run.id))?.state).toBe("FAILED");

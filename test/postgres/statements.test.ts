@@ -1,7 +1,6 @@
 import type { Pool } from "pg";
 import { describe, expect, test } from "vitest";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
-import { operationsLimits } from "../../src/core/ports/operations-limits.ts";
+import { insightLimits } from "../../src/insight/insight-limits.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { isElsewhere, type Plan, statementNames, watchPlans } from "./plans.ts";
 import { archiveTour } from "./archive-tour.ts";
@@ -35,7 +34,7 @@ const small = "lease";
 const buffersMax = 600;
 
 /** Counting looks at `countedRowsMax` rows of eight kinds at most, each on a page of its own if need be. */
-const ofCounting = 8 * operationsLimits.countedRowsMax;
+const ofCounting = 8 * insightLimits.countedRowsMax;
 /** A page of messages reaches each of its jobs by the key of that job. */
 const ofMessages = 1_000;
 const mayTouch = (name: string): number =>
@@ -57,20 +56,19 @@ describe("every statement of the store", () => {
       try {
         await db.pool.query("analyze");
         const { plans } = await watchPlans(db);
-        const operations = createOperations(db.connections);
-        await operationsTour(operations);
+        await operationsTour(db.connections);
         await archiveTour(db.connections);
         for (let n = 0; n < way.tours; n += 1) await tour(db.store, db.clock, `before-${n}`);
         // The roll-up stops before the oldest transaction open, also in other tests' databases: let it begin far before that.
         await db.pool.query("update belfry.reader set upto = '3' where name = 'roll-up'");
-        await operationsTour(operations);
+        await operationsTour(db.connections);
         const seen = new Set(plans.map((plan) => plan.name));
         expect((await statementNames()).filter((name) => !isElsewhere(name) && !seen.has(name))).toEqual([]);
         expect((await keptPlans(db)).includes("belfry_claim")).toBe(way.prepare);
         plans.length = 0;
         await burst(db.pool);
         await tour(db.store, db.clock, "after");
-        await operationsTour(operations);
+        await operationsTour(db.connections);
         await archiveTour(db.connections);
         expect(
           plans.filter((plan) => plan.scanned.some((table) => table !== small) && !isWide(plan.name)).map(readable),
@@ -99,9 +97,9 @@ const readable = ({ name, buffers, scanned }: Plan): string => `${name}: ${buffe
 /** 60,000 jobs in every state with their history: most of them later, held or finished. */
 async function burst(pool: Pool): Promise<void> {
   await pool.query(`
-    insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, hold, held_on, due_at, generation, attempt, max_attempts,
+    insert into belfry.job (kind, payload, lane, state, event_id, hold, held_on, due_at, generation, attempt, max_attempts,
       lease_ms, retention_ms, trace, worker, started_at, lease_id, dispatched_at, finished_at, error_code, created_at, slot_keys)
-    select 'burst', '{}', '\\x00', case when n % 7 = 0 then 'mail' else 'default' end, s.state::belfry.job_state, 0,
+    select 'burst', '{}', case when n % 7 = 0 then 'mail' else 'default' end, s.state::belfry.job_state, 0,
       case when s.held then 'slot' else 'none' end::belfry.job_hold, case when s.held then 'cap:burst' else '' end,
       belfry.now() + case when s.state = 'PENDING' and not s.held then interval '1 day' else interval '-1 minute' end,
       1, 1, 4, 20000, 2592000000, 't', 'w', belfry.now(), case when s.state = 'RUNNING' then -1 end,

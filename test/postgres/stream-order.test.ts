@@ -2,13 +2,13 @@
 import fc from "fast-check";
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
-import type { StreamPage } from "../../src/core/ports/event-stream.ts";
-import type { Operations } from "../../src/core/ports/operations.ts";
+import type { StreamPage } from "../../src/insight/event-stream.ts";
+import type { Database } from "../../src/insight/sql-query.ts";
 import { aJob, insertOne } from "../contract/store/fixture.ts";
 import { freshDatabase } from "../support/database.ts";
 import { untilWaiting } from "./race.ts";
 import { readOn } from "./read-on.ts";
+import { readEvents } from "../../src/insight/stream.ts";
 
 const clients = 5;
 const client = fc.nat(clients - 1);
@@ -76,15 +76,15 @@ interface Move {
 }
 
 /** What happened on the server, and what a reader of it saw. */
-async function played(connected: readonly Client[], operations: Operations, steps: readonly Step[]) {
+async function played(connected: readonly Client[], insight: Database, steps: readonly Step[]) {
   const committed: Move[] = [];
   const seen: Move[] = [];
   const open = new Map<number, Move[]>();
   const drawn = new Map<number, Move[]>();
-  let { cursor } = await operations.stream(null, 1);
+  let { cursor } = await readEvents(insight, null, 1);
   const note = (read: Pick<StreamPage, "events" | "cursor">): void => {
     ({ cursor } = read);
-    seen.push(...read.events.map(({ id, jobId }) => ({ id: Number(id.split(".")[2]), job: Number(jobId) })));
+    seen.push(...read.events.map(({ id, job }) => ({ id: Number(id.split(".")[2]), job: Number(job) })));
   };
   const end = async (at: number, how: "commit" | "rollback"): Promise<void> => {
     for (const { id, job } of drawn.get(at) ?? []) await connected[at]?.query(move, [job, id]);
@@ -95,8 +95,8 @@ async function played(connected: readonly Client[], operations: Operations, step
   const isLocked = ({ client: at, job }: { client: number; job: number }): boolean =>
     [...open, ...drawn].some(([other, moves]) => other !== at && moves.some((one) => one.job === job));
   for (const step of steps) {
-    if (step.does === "look") note(await readOn(operations, cursor, step.limit));
-    else if (step.does === "page") note(await operations.stream(cursor, step.limit));
+    if (step.does === "look") note(await readOn(insight, cursor, step.limit));
+    else if (step.does === "page") note(await readEvents(insight, cursor, step.limit));
     else if (step.does === "begin" && !open.has(step.client)) {
       await connected[step.client]?.query(step.isNumbered ? "begin; select pg_current_xact_id()" : "begin");
       open.set(step.client, []);
@@ -113,7 +113,7 @@ async function played(connected: readonly Client[], operations: Operations, step
   }
   for (const at of open.keys()) await end(at, "commit");
   // The rest of a look that stopped at a page, and all that came after it.
-  for (const limit of [2, 2]) note(await readOn(operations, cursor, limit));
+  for (const limit of [2, 2]) note(await readOn(insight, cursor, limit));
   return { committed, seen };
 }
 
@@ -128,11 +128,11 @@ test(
       await Promise.all(connected.map((one) => one.end()));
       await database.close();
     });
-    const operations = createOperations(database.connections);
+    const { insight } = database;
     const byId = (a: Move, b: Move): number => a.id - b.id;
     await fc.assert(
       fc.asyncProperty(script, async (steps) => {
-        const { committed, seen } = await played(connected, operations, steps);
+        const { committed, seen } = await played(connected, insight, steps);
         expect(seen.toSorted(byId)).toEqual(committed.toSorted(byId));
         for (const moves of Map.groupBy(seen, ({ job }) => job).values()) expect(moves).toEqual(moves.toSorted(byId));
       }),
@@ -148,22 +148,22 @@ test("an insert that waits between its draw and its write gives its event to a r
     other.release(true);
     await db.close();
   });
-  const operations = createOperations(db.connections);
+  const { insight } = db;
   // The first draws of a sequence write to the log, which would give a number by chance.
   await insertOne(db.store);
-  const { cursor } = await operations.stream(null, 1);
+  const { cursor } = await readEvents(insight, null, 1);
   const key = { kind: "mail", key: "one" };
   await other.query("begin");
   await db.store.insert([aJob(key)], { tx: other });
   const waits = insertOne(db.store, key);
   await untilWaiting(db);
   const after = await insertOne(db.store);
-  const look = await readOn(operations, cursor, 10);
-  expect(look.events.map(({ jobId }) => jobId)).toEqual([after]);
+  const look = await readOn(insight, cursor, 10);
+  expect(look.events.map(({ job }) => job)).toEqual([after]);
   await other.query("rollback");
   const waited = await waits;
-  const next = await readOn(operations, look.cursor, 10);
-  expect(next.events.map(({ jobId }) => jobId)).toEqual([waited]);
+  const next = await readOn(insight, look.cursor, 10);
+  expect(next.events.map(({ job }) => job)).toEqual([waited]);
 });
 
 test.each(["before", "after"])(
@@ -176,8 +176,8 @@ test.each(["before", "after"])(
       for (const one of [late, early]) one.release(true);
       await db.close();
     });
-    const operations = createOperations(db.connections);
-    const { cursor } = await operations.stream(null, 1);
+    const { insight } = db;
+    const { cursor } = await readEvents(insight, null, 1);
     for (const one of began === "before" ? [late, early] : [early, late]) {
       await one.query("begin; select pg_current_xact_id()");
     }
@@ -188,11 +188,11 @@ test.each(["before", "after"])(
     const narrow = await db.store.insert([aJob()], { tx: early });
     await early.query("commit");
     const jobs = (results: readonly { readonly id: string }[]) => results.map(({ id }) => id).toSorted();
-    const look = await readOn(operations, cursor, 10);
-    expect(look.events.map(({ jobId }) => jobId)).toEqual(jobs(narrow.results));
+    const look = await readOn(insight, cursor, 10);
+    expect(look.events.map(({ job }) => job)).toEqual(jobs(narrow.results));
     await late.query("commit");
-    const next = await readOn(operations, look.cursor, 2);
-    expect(next.events.map(({ jobId }) => jobId).toSorted()).toEqual(jobs(wide.results));
+    const next = await readOn(insight, look.cursor, 2);
+    expect(next.events.map(({ job }) => job).toSorted()).toEqual(jobs(wide.results));
   },
 );
 

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createClock } from "../../src/adapters/clock.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import type { Job } from "../../src/core/define/context.ts";
-import type { Tx } from "../../src/core/ports/ports.ts";
+import { createClock } from "../../src/outside/clock.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import type { Job } from "../../src/define/context.ts";
+import type { Tx } from "../../src/machine/transaction.ts";
 import { jobOf, shop, world } from "../core/world.ts";
 import { freshDatabase } from "../support/database.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { installTestClock } from "../../src/adapters/postgres/test-clock.ts";
+import { installTestClock } from "../../src/postgres/test-clock.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
 describe("the test clock", () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isAllowed, type State, states } from "../../src/core/job/state.ts";
+import { isAllowed, type State, states } from "../../src/machine/state.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
 /** The table itself refuses what the state machine does not know, whoever asks. */
@@ -120,9 +120,9 @@ describe("the guard of the job table", () => {
   /** A row in any state, with what the constraints ask of that state. */
   async function place(state: State): Promise<string> {
     const { rows } = await db.pool.query<{ id: string }>(
-      `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, max_attempts,
+      `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, max_attempts,
          lease_ms, retention_ms, trace, worker, started_at, lease_id, dispatched_at, finished_at, error_code, created_at)
-       select 'k', '{}', '\\x00', 'default', $1::belfry.job_state, 0, belfry.now(), 5, 1, 4, 20000, 2592000000, 't', 'w',
+       select 'k', '{}', 'default', $1::belfry.job_state, 0, belfry.now(), 5, 1, 4, 20000, 2592000000, 't', 'w',
          belfry.now(), case when $1 = 'RUNNING' then 1 end, case when $1 not in ('PENDING', 'RETRY_WAIT') then belfry.now() end,
          case when $1 in ('SUCCESS', 'FAILED', 'CANCELED', 'SKIPPED') then belfry.now() end,
          case when $1 = 'FAILED' then 'Code' end, belfry.now()

@@ -1,23 +1,22 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
-import { type EventSink, publishPage } from "../../src/core/admin/publish.ts";
-import type { Operations } from "../../src/core/ports/operations.ts";
+import { type EventSink, publishPage } from "../../src/insight/publish.ts";
 import { world } from "../core/world.ts";
-import type { Settlement } from "../../src/core/ports/ports.ts";
-import type { JobId } from "../../src/core/job/job.ts";
+import type { Settlement } from "../../src/machine/store.ts";
+import type { JobId } from "../../src/machine/job.ts";
 import { insertMany, running, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { until } from "../local/until.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { readOn } from "./read-on.ts";
+import { readEvents } from "../../src/insight/stream.ts";
+import { readKindTotals } from "../../src/insight/kind-totals.ts";
+import { readMinutes } from "../../src/insight/minutes.ts";
 
 /** One statement moves so many jobs, so one event row has as many moves. */
 const many = 1_000;
 
 let db: TestDatabase;
-let operations: Operations;
 beforeEach(async () => {
   db = await freshDatabase({ own: true, connections: 2 });
-  operations = createOperations(db.connections);
 });
 afterEach(() => db.close());
 
@@ -34,10 +33,10 @@ async function oneRow(): Promise<readonly string[]> {
 test.each([1, 7, 300])(
   "a stream read by pages of %i brings each move of the row once, in order",
   async (limit) => {
-    const { cursor } = await operations.stream(null, 1);
+    const { cursor } = await readEvents(db.insight, null, 1);
     const ids = await oneRow();
-    const { events: seen } = await readOn(operations, cursor, limit);
-    expect(seen.map((event) => event.jobId).toSorted()).toEqual(ids);
+    const { events: seen } = await readOn(db.insight, cursor, limit);
+    expect(seen.map((event) => event.job).toSorted()).toEqual(ids);
     expect(new Set(seen.map((event) => event.id)).size).toBe(many);
   },
   60_000,
@@ -46,7 +45,7 @@ test.each([1, 7, 300])(
 test.each([1, 2, 10])(
   "moves of a job come in their order by pages of %i, also when the later one's transaction began first",
   async (limit) => {
-    const { cursor } = await operations.stream(null, 1);
+    const { cursor } = await readEvents(db.insight, null, 1);
     const [jobId] = (await insertMany(db.store, [{}])) as [JobId];
     await db.store.transaction(async (tx) => {
       const { claimed } = await db.store.claim([{ jobId, generation: 1, trace: "" }], { worker: "w", alone: false });
@@ -56,7 +55,7 @@ test.each([1, 2, 10])(
       );
       expect(settled).toEqual([jobId]);
     });
-    const { events } = await readOn(operations, cursor, limit);
+    const { events } = await readOn(db.insight, cursor, limit);
     expect(events.map(({ to }) => to)).toEqual(["QUEUED", "RUNNING", "SUCCESS"]);
   },
 );
@@ -74,7 +73,7 @@ test("the publisher sends each move once, also when the sink refuses in the midd
     },
   };
   const marked = async () => (await db.pool.query("select from belfry.event where published_at is not null")).rowCount;
-  const publish = () => publishPage(ports, operations, { sink, owner: "one" });
+  const publish = () => publishPage(ports, db.insight, { sink, owner: "one" });
   await publish();
   const ids = await oneRow();
   while (sent.length < many) {
@@ -88,27 +87,27 @@ test("the publisher sends each move once, also when the sink refuses in the midd
 });
 
 test("the roll-up counts each move once, whatever the page", async () => {
-  await operations.rollUp(1);
+  await db.tally.rollUp(1);
   await oneRow();
   // It stops before the oldest transaction of the server, which may be another test's.
   const created = await until("the roll-up of all events", async () => {
-    const events = await operations.rollUp(10);
-    const minutes = await operations.minutes({ since: 0, kinds: null, lane: null });
+    const events = await db.tally.rollUp(10);
+    const minutes = await db.insight.run(readMinutes, { back: 1e6, kinds: null, lane: null });
     return events === 0 && minutes.length > 0 ? minutes.reduce((sum, minute) => sum + minute.created, 0) : null;
   });
   expect(created).toBe(many);
 });
 
 test("the totals of a kind count each attempt that failed, also one that is tried again, and its time", async () => {
-  await operations.rollUp(1);
+  await db.tally.rollUp(1);
   const again = { to: "RETRY_WAIT", failures: 1, errorCode: "E1", errorMessage: "later" } as const;
   const held = [await running(db.store), await running(db.store), await running(db.store)];
   const [retried, failed, done] = held.map((job) => settlementOf(job));
   const group = [{ ...retried, ...again }, { ...failed, ...again, to: "FAILED" }, { ...done }] as Settlement[];
   await db.store.settle(group, settleOptions);
   const totals = await until("the roll-up of all ends", async () => {
-    await operations.rollUp(100);
-    const [kind] = await operations.kindTotals();
+    await db.tally.rollUp(100);
+    const [kind] = await db.insight.run(readKindTotals, {});
     return kind?.attempts.count === 3 ? kind : null;
   });
   expect(totals).toMatchObject({ retried: 1, failed: 1, succeeded: 1, failedAttempts: { count: 2 } });
@@ -124,12 +123,12 @@ test("a settle of many outcomes names the reason and the code of each, by the st
   ];
   const held = [];
   for (const _ of outcomes) held.push(await running(db.store));
-  const { cursor } = await operations.stream(null, 1);
+  const { cursor } = await readEvents(db.insight, null, 1);
   const failed = { to: "FAILED", failures: 1, errorMessage: "it broke" } as const;
   const settlements = held.map((job, n) => settlementOf(job, { ...failed, ...outcomes[n] }));
   expect((await db.store.settle(settlements, settleOptions)).settled).toHaveLength(4);
-  const { events } = await readOn(operations, cursor, 100);
-  const reasons = new Map(events.map(({ jobId, reason }) => [jobId, reason]));
+  const { events } = await readOn(db.insight, cursor, 100);
+  const reasons = new Map(events.map(({ job, reason }) => [job, reason]));
   expect(held.map(({ jobId }) => reasons.get(jobId))).toEqual(outcomes.map(({ reason }) => reason));
   const { rows } = await db.pool.query<{ reason: string; errorCode: string }>(
     `select reason, error_code as "errorCode" from belfry.move where to_state = 'FAILED' order by job_id`,
@@ -147,14 +146,14 @@ test("a rescue names the worker that each job was lost with, by the stream and b
       }
     }
   }
-  const { cursor } = await operations.stream(null, 1);
+  const { cursor } = await readEvents(db.insight, null, 1);
   await db.clock.advance(60_000);
   const { rows } = await db.store.rescue({ limit: 100, interruptionsMax: 20 });
   expect(rows.map(({ jobId }) => jobId).toSorted()).toEqual([...lostWith.keys()].toSorted());
-  const { events } = await readOn(operations, cursor, 100);
+  const { events } = await readOn(db.insight, cursor, 100);
   const ends = events.filter(({ from }) => from === "RUNNING");
-  expect(new Map(ends.map(({ jobId, worker }) => [jobId, worker]))).toEqual(lostWith);
-  const moved = (id: string) => events.filter(({ jobId }) => jobId === id).map(({ from, to }) => `${from} > ${to}`);
+  expect(new Map(ends.map(({ job, worker }) => [job, worker]))).toEqual(lostWith);
+  const moved = (id: string) => events.filter(({ job }) => job === id).map(({ from, to }) => `${from} > ${to}`);
   const [soloLast, solo, together] = [...lostWith.keys()];
   expect([soloLast, solo, together].map((id) => moved(id ?? ""))).toEqual([
     ["RUNNING > FAILED"],

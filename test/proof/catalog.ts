@@ -9,7 +9,6 @@ import { diskFull } from "./cases/disk-full.ts";
 import { dropSchedule } from "./cases/drop-schedule.ts";
 import { ecsStop } from "./cases/ecs-stop.ts";
 import { failovers } from "./cases/failovers.ts";
-import { firstTries } from "./cases/first-tries.ts";
 import { killAll } from "./cases/kill-all.ts";
 import { fanoutKill } from "./cases/fanout-kill.ts";
 import { graphs } from "./cases/graphs.ts";
@@ -17,12 +16,10 @@ import { lockDown } from "./cases/lock-down.ts";
 import { move, restore } from "./cases/restore.ts";
 import { messageStorm } from "./cases/message-storm.ts";
 import { net } from "./cases/net.ts";
-import { orphanRun } from "./cases/orphan-run.ts";
 import { pgCrash } from "./cases/pg-crash.ts";
 import { poison } from "./cases/poison.ts";
 import { month } from "./cases/month.ts";
 import { missedWakes } from "./cases/missed-wakes.ts";
-import { reloadRace } from "./cases/reload-race.ts";
 import { schedulers50 } from "./cases/schedulers-50.ts";
 import { promote } from "./cases/promote.ts";
 import { sigterm } from "./cases/sigterm.ts";
@@ -61,7 +58,6 @@ export const proofs: readonly Proof[] = [
   taskflowWalk,
   timeCapsule,
   slowMail,
-  firstTries,
   killAll,
   pgCrash,
   net,
@@ -71,7 +67,6 @@ export const proofs: readonly Proof[] = [
   hostileInput,
   graphs,
   fanoutKill,
-  orphanRun,
   dbOutage,
   failovers,
   promote,
@@ -81,7 +76,6 @@ export const proofs: readonly Proof[] = [
   overlapCatchUp,
   dropSchedule,
   diskFull,
-  reloadRace,
   restore,
   move,
   ecsStop,

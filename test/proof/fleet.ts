@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { SqsClient } from "../../src/adapters/aws/sqs-client.ts";
+import type { SqsClient } from "../../src/aws/sqs-client.ts";
 import { type EventSource, startEventSource } from "../../src/local/lambda/event-source.ts";
 import type { LaneQueues } from "../../src/local/setup/resources.ts";
 import { SandboxPool } from "../../src/local/lambda/sandbox-pool.ts";

@@ -5,7 +5,7 @@ import { until } from "./until.ts";
 
 /** A system whose handlers end when they are let: each may be tried once. */
 export async function beginGated(context: Pick<ProofContext, "folder" | "postgresUrl">, sql = ""): Promise<System> {
-  const system = await startSystem(context, { app: "edges", sql, proxied: ["dynamodb"] });
+  const system = await startSystem(context, { app: "gated", sql, proxied: ["dynamodb"] });
   await system.install();
   return system;
 }

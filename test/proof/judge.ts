@@ -1,7 +1,6 @@
 import { checkInvariants, type Evidence } from "../invariants/check.ts";
-import type { WorkerFact } from "../invariants/evidence.ts";
-import { noEvidence } from "../invariants/evidence.ts";
-import type { State } from "../../src/core/job/state.ts";
+import { type WorkerFact, noEvidence } from "../invariants/evidence.ts";
+import type { State } from "../../src/machine/state.ts";
 import type { LedgerRecord } from "./ledger.ts";
 import type { History } from "./process-log.ts";
 import type { Checklist } from "./proof.ts";
@@ -28,7 +27,7 @@ export async function judge(list: Checklist, system: System, extra: Extra = {}):
       .map(({ key, job, attempt }) => ({ key, jobId: job, attempt })),
     ...tables,
     jobs: tables.jobs.map((job) => ({ ...job, mark: markOf(job), parentId: parentOf(job) })),
-    openHandoffs: tables.outbox,
+    openBatches: tables.outbox,
     deadLetters: await left(system),
     readAt: tables.now,
     endedBefore: tables.now,
@@ -53,6 +52,19 @@ export async function judge(list: Checklist, system: System, extra: Extra = {}):
   );
   list.expectNone("nobody was told of these successes", untold(tables, system));
   return tables;
+}
+
+/** Each job succeeds; at its first try, where that is asked. */
+export function assessSuccess(
+  list: Checklist,
+  jobs: readonly Pick<JobRow, "id" | "kind" | "state" | "attempt" | "errorCode">[],
+  atFirstTry = false,
+): void {
+  const odd = jobs.filter(({ state, attempt }) => state !== "SUCCESS" || (atFirstTry && attempt !== 1));
+  list.expectNone(
+    `every job succeeds${atFirstTry ? " at its first try" : ""}`,
+    odd.map(({ id, kind, state, attempt, errorCode }) => `${kind} ${id} ${state}, try ${attempt}, ${errorCode}`),
+  );
 }
 
 const lastWords = (system: System, pid: number): string =>

@@ -9,7 +9,7 @@ import Table from "cli-table3";
 import { Command, InvalidArgumentError } from "commander";
 import { startPostgres } from "../../src/local/services/postgres.ts";
 import { proofs } from "./catalog.ts";
-import type { Proof, ProofContext, Verdict } from "./proof.ts";
+import { Checklist, type Proof, type ProofContext, type Verdict } from "./proof.ts";
 import { stopSystems } from "./system.ts";
 import { elapsedMs } from "./until.ts";
 
@@ -144,7 +144,8 @@ async function bounded(proof: Proof, context: ProofContext): Promise<Verdict> {
     );
   });
   try {
-    return await Promise.race([proof.run(context), late]);
+    const list = new Checklist();
+    return await Promise.race([proof.run(context, list).then((verdict) => verdict ?? list.verdict()), late]);
   } catch (error) {
     return { pass: false, detail: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   } finally {

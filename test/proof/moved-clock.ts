@@ -1,7 +1,7 @@
 /** A database clock that a proof moves, and what the ledger of minutely schedules must say whatever it did. */
 import type { Pool } from "pg";
-import { createTestClock } from "../../src/adapters/postgres/sql/test-clock.ts";
-import { type TestClock, testClock } from "../../src/adapters/postgres/test-clock.ts";
+import { createTestClock } from "../../src/postgres/sql/test-clock.ts";
+import { type TestClock, testClock } from "../../src/postgres/test-clock.ts";
 import type { Checklist } from "./proof.ts";
 import type { System } from "./system.ts";
 

@@ -2,7 +2,7 @@ import type { Patch } from "./preload.ts";
 
 /** What every process of a proof changes: its store writes down what it was answered. */
 export const record: Patch = {
-  file: "/src/runtime.ts",
+  file: "/src/compose/runtime.ts",
   from: "store: createPostgresStore(connections, config)",
   to: "store: globalThis.belfryRecorded(createPostgresStore(connections, config))",
 };
@@ -10,7 +10,7 @@ export const record: Patch = {
 /** What is different in release N+1, for the proof of upgrades: it needs one more migration. */
 export const newer: readonly Patch[] = [
   {
-    file: "/src/adapters/postgres/migrate.ts",
+    file: "/src/postgres/migrate.ts",
     from: "export const schemaVersionOfCode = ",
     to: "export const schemaVersionOfCode = 1 + ",
   },
@@ -21,7 +21,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** Tables that are newer are refused, whatever their migrations did. */
   expand: [
     {
-      file: "/src/adapters/postgres/migrate.ts",
+      file: "/src/postgres/migrate.ts",
       from: "if (!newer.every(expands))",
       to: "if (newer.length > 0)",
     },
@@ -35,48 +35,46 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** Nobody sends an open outbox batch again, and nobody looks for lost messages. */
   resend: [
     {
-      file: "/src/core/scheduler/pass.ts",
+      file: "/src/schedule/pass.ts",
       from: '["reopen", () => resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax, signal, fence })],',
       to: "",
     },
     {
-      file: "/src/core/delivery/requeue.ts",
+      file: "/src/run/requeue.ts",
       from: "for (const lane of lanesOf(registry)) {",
       to: "for (const lane of []) {",
     },
-    { file: "/src/core/work/worker.ts", from: "await resendOpen(ports, { lane: options.lane, rounds: 1 });", to: "" },
+    { file: "/src/run/worker.ts", from: "await resendOpen(ports, { lane: options.lane, rounds: 1 });", to: "" },
   ],
   /** A sender never says that it is still at work. */
   kept: [
     {
-      file: "/src/core/delivery/keep-batches.ts",
+      file: "/src/run/keep-batches.ts",
       from: "let cancel = clock.after(outboxKeptMs, () => void keep());",
       to: "let cancel = (): void => {};",
     },
-    { file: "/src/core/delivery/keep-batches.ts", from: "clock.elapsedMs() - keptMs < outboxOpenMs / 2", to: "true" },
+    { file: "/src/run/keep-batches.ts", from: "clock.elapsedMs() - keptMs < outboxOpenMs / 2", to: "true" },
   ],
   /** A worker that is told to stop just ends. */
   release: [{ file: "/functions/worker.ts", from: 'process.once("SIGTERM"', to: 'process.once("SIGURG"' }],
   /** A settle asks only whether the job is running, not whose try runs. */
-  attempt: [
-    { file: "/src/adapters/postgres/sql/settle.ts", from: "j.worker = $13 and j.attempt = ($2", to: "0 < ($2" },
-  ],
+  attempt: [{ file: "/src/postgres/sql/settle.ts", from: "j.worker = $13 and j.attempt = ($2", to: "0 < ($2" }],
   /** A pass writes although its token is old. */
-  fence: [{ file: "/src/adapters/postgres/session.ts", from: "if (valid.length === 0)", to: "if (false)" }],
+  fence: [{ file: "/src/postgres/session.ts", from: "if (valid.length === 0)", to: "if (false)" }],
   /** A batch that died is charged to all of its members. */
   alone: [
     {
-      file: "/src/core/work/worker.ts",
+      file: "/src/run/worker.ts",
       from: "const alone = arrived.messages.length === 1;",
       to: "const alone = true;",
     },
   ],
   /** A message counts as lost although the queue still has some. */
-  evidence: [{ file: "/src/core/delivery/requeue.ts", from: "if (depth.visible > 0)", to: "if (false)" }],
+  evidence: [{ file: "/src/run/requeue.ts", from: "if (depth.visible > 0)", to: "if (false)" }],
   /** An effect has another key in every try. */
   key: [
     {
-      file: "/src/core/work/handler-context.ts",
+      file: "/src/run/handler-context.ts",
       from: "return (name) => `${this.#scope.job.jobId}:${name}`",
       to: "return (name) => `${this.#scope.job.jobId}:${name}:${Math.random()}`",
     },
@@ -84,7 +82,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A due row has lost its message although the queue still has delayed ones. */
   late: [
     {
-      file: "/src/core/delivery/requeue.ts",
+      file: "/src/run/requeue.ts",
       from: "mayBeLate ? Math.max(seenMs, deliveryLimits.lateMessageMs) : seenMs",
       to: "seenMs",
     },
@@ -92,7 +90,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** Whatever an answer says, all messages of a call count as accepted. */
   refused: [
     {
-      file: "/src/adapters/aws/queue.ts",
+      file: "/src/aws/queue.ts",
       from: "accepted.has(index) ? [] : [index]",
       to: "accepted.has(index) ? [] : []",
     },
@@ -107,64 +105,62 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   ],
   /** The end of a task ends whatever try its job is at. */
   "whose-task": [
-    { file: "/src/core/work/task-watch.ts", from: "task !== null && task !== end.task", to: "false" },
+    { file: "/src/run/task-watch.ts", from: "task !== null && task !== end.task", to: "false" },
     {
-      file: "/src/core/work/task-watch.ts",
+      file: "/src/run/task-watch.ts",
       from: 'job.state !== "RUNNING" || job.attempt !== end.attempt',
       to: 'job.state !== "RUNNING"',
     },
   ],
   /** Nobody looks for jobs whose worker died. */
-  rescue: [
-    { file: "/src/core/delivery/rescue.ts", from: "round < options.rounds && options", to: "round < 0 && options" },
-  ],
+  rescue: [{ file: "/src/run/rescue.ts", from: "round < options.rounds && options", to: "round < 0 && options" }],
   /** A client's key is forgotten on the way. */
   "job-key": [{ file: "/examples/taskflow/routes.ts", from: "payload>, { key, ...due }", to: "payload>, due" }],
   /** Any answer of a server is worth another try. */
   permanent: [
     {
-      file: "/src/core/define/errors.ts",
+      file: "/src/define/errors.ts",
       from: "if (!retryableStatuses.has(status) && status < 500)",
       to: "if (status < 0)",
     },
   ],
   /** A connection that breaks while nobody waits for it ends the process. */
   listener: [
-    { file: "/src/adapters/postgres/connect.ts", from: 'pool.on("error", () => {});', to: "" },
-    { file: "/src/adapters/postgres/connect.ts", from: 'client.on("error", () => {});', to: "" },
+    { file: "/src/postgres/connect.ts", from: 'pool.on("error", () => {});', to: "" },
+    { file: "/src/postgres/connect.ts", from: 'client.on("error", () => {});', to: "" },
   ],
   /** A connection whose transaction was not begun goes back to the pool as it is. */
   "outside-transaction": [
     {
-      file: "/src/adapters/postgres/session.ts",
+      file: "/src/postgres/session.ts",
       from: 'await client.query("rollback").catch(() => {});',
       to: 'if (!(error instanceof DatabaseUnavailable)) await client.query("rollback").catch(() => {});',
     },
     {
-      file: "/src/adapters/postgres/session.ts",
+      file: "/src/postgres/session.ts",
       from: 'isOver || client.getTransactionStatus() !== "I"',
       to: "false",
     },
   ],
   /** A statement and a new connection wait for ever for a server that does not answer. */
   timeouts: [
-    { file: "/src/adapters/postgres/connect.ts", from: "query_timeout: postgresLimits.statementMs,", to: "" },
-    { file: "/src/adapters/postgres/connect.ts", from: "value: postgresLimits.connectMs", to: "value: 0" },
+    { file: "/src/postgres/connect.ts", from: "query_timeout: postgresLimits.statementMs,", to: "" },
+    { file: "/src/postgres/connect.ts", from: "value: postgresLimits.connectMs", to: "value: 0" },
   ],
   /** A worker claims and never says again that it lives. */
   heartbeat: [
     {
-      file: "/src/core/work/lease-keeper.ts",
+      file: "/src/run/lease-keeper.ts",
       from: "(await ports.store.heartbeat(sent, worker)).map(id)",
       to: "asked.map((one) => id(one.job))",
     },
   ],
   /** All caught-up jobs are due at once. */
-  pace: [{ file: "/src/core/scheduler/catch-up.ts", from: "catchUpUntil += misfire.paceMs", to: "catchUpUntil = now" }],
+  pace: [{ file: "/src/schedule/catch-up.ts", from: "catchUpUntil += misfire.paceMs", to: "catchUpUntil = now" }],
   /** A tick asks the clock of its host what time it is. */
   "database-clock": [
     {
-      file: "/src/core/scheduler/tick.ts",
+      file: "/src/schedule/tick.ts",
       from: "turn.planAll(due.schedules, due.now)",
       to: "turn.planAll(due.schedules, Date.now())",
     },
@@ -172,7 +168,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A join starts with its first predecessor. */
   counters: [
     {
-      file: "/src/adapters/postgres/sql/release.ts",
+      file: "/src/postgres/sql/release.ts",
       from: "belfry.join_verdict(l.join_rule, l.preds_open - c.n,",
       to: "belfry.join_verdict(l.join_rule, 0,",
     },
@@ -180,7 +176,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A claim takes what its condition was not asked about. */
   conditions: [
     {
-      file: "/src/core/work/run-graph.ts",
+      file: "/src/run/run-graph.ts",
       from: "hasCondition: definition.body.when !== null",
       to: "hasCondition: false",
     },
@@ -197,44 +193,38 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   ],
   /** An outcome that the store does not take at once is left to the lease. */
   "patient-settle": [
-    { file: "/src/core/work/write-while-away.ts", from: "!isStoreAway(error) || isLast", to: "true || isLast" },
+    { file: "/src/run/write-while-away.ts", from: "!isStoreAway(error) || isLast", to: "true || isLast" },
   ],
   /** A lease that looks expired once is rescued. */
   "two-looks": [
     {
-      file: "/src/core/delivery/lapsed-leases.ts",
+      file: "/src/run/lapsed-leases.ts",
       from: "nowMs - lease.sinceMs >= lookMs(lease)",
       to: "nowMs - lease.sinceMs >= 0",
     },
   ],
-  /** A run whose starter ended otherwise stays as it is. */
-  seal: [{ file: "/src/adapters/postgres/resolve-store.ts", from: "if (open.orphans)", to: "if (false)" }],
   /** No process looks which server it is on. */
-  epoch: [
-    { file: "/src/adapters/postgres/sql/epoch.ts", from: "server = belfry.server() as is_here", to: "true as is_here" },
-  ],
+  epoch: [{ file: "/src/postgres/sql/epoch.ts", from: "server = belfry.server() as is_here", to: "true as is_here" }],
   /** A scheduler that waits for a silent holder begins to count at its own start. */
   "kept-sight": [
-    { file: "/src/core/lock/lock.ts", from: "nowMs - item.silentMs", to: "nowMs" },
-    { file: "/src/core/lock/lock.ts", from: "nowMs - silentMs - countedMs", to: "nowMs" },
+    { file: "/src/machine/lock.ts", from: "nowMs - item.silentMs", to: "nowMs" },
+    { file: "/src/machine/lock.ts", from: "nowMs - silentMs - countedMs", to: "nowMs" },
   ],
   /** A newcomer takes a free slot although another job is held for it, also the one that a wake has freed. */
   "first-held": [
-    { file: "/src/adapters/postgres/sql/claim.ts", from: "and (h.id is null or", to: "and (true or" },
+    { file: "/src/admission/slots.ts", from: "and (h.id is null or", to: "and (true or" },
     {
-      file: "/src/adapters/postgres/sql/wake.ts",
+      file: "/src/admission/slots.ts",
       from: "from mine m where s.key = m.key and s.n = m.n",
       to: "from mine m where false and s.key = m.key and s.n = m.n",
     },
   ],
   /** A caught-up job contends with other caught-up jobs only. */
-  "both-slots": [
-    { file: "/src/core/scheduler/overlap.ts", from: "[catchUpKey(spec.id), ...overlap]", to: "[catchUpKey(spec.id)]" },
-  ],
+  "both-slots": [{ file: "/src/schedule/overlap.ts", from: "[catchUpGate, overlapGate]", to: "[catchUpGate]" }],
   /** Nothing cancels the jobs that a removed schedule left. */
   "removed-pages": [
     {
-      file: "/src/core/scheduler/pass.ts",
+      file: "/src/schedule/pass.ts",
       from: '["removed", () => finishRemovals(ports, registry, { signal, fence })],',
       to: "",
     },
@@ -242,25 +232,21 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A claim starts a job of a removed schedule. */
   "removed-claim": [
     {
-      file: "/src/adapters/postgres/sql/claim.ts",
-      from: "when m.attempt = 0 and s.canceled_below is not null",
-      to: "when false",
+      file: "/src/admission/schedule.ts",
+      from: "when: `m.attempt = 0 and s.canceled_below is not null",
+      to: "when: `false",
     },
   ],
   /** A full disk is any other error. */
   "full-code": [{ file: "/src/api/store-failure.ts", from: 'codeOf(error) === "53100"', to: 'codeOf(error) === "0"' }],
-  /** A process reads the project's code from its files. */
-  "kept-code": [{ file: "/src/local/process/last-words.ts", from: "if (code === null)", to: "if (true)" }],
-  /** Those that are ready take over from the others, whatever became of the rest. */
-  "all-ready": [{ file: "/src/local/successor.ts", from: "if (failed === undefined &&", to: "if (true ||" }],
   /** A log that cannot be written is an error that no listener takes. */
   "log-error": [{ file: "/src/local/process/log-file.ts", from: 'stream.on("error"', to: 'stream.on("never"' }],
   /** Each page of a sweep begins at the first row again. */
-  "next-page": [{ file: "/src/core/work/run-sweep.ts", from: "after = page;", to: "after = null;" }],
+  "next-page": [{ file: "/src/run/run-sweep.ts", from: "after = page;", to: "after = null;" }],
   /** Keys differ from page to page, and no page leaves a cursor. */
   repeat: [
     {
-      file: "/src/adapters/postgres/sql/run.ts",
+      file: "/src/postgres/sql/run.ts",
       from: "set cursor = $2::jsonb",
       to: "set cursor = nullif($2::jsonb, $2::jsonb)",
     },
@@ -268,7 +254,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A cursor is written before its page. */
   page: [
     {
-      file: "/src/core/work/run-fan-out.ts",
+      file: "/src/run/run-fan-out.ts",
       from: 'await ports.crashPoint("fanout.beforePage");',
       to: `await ports.store.transaction((tx) =>
         tx.query("update belfry.run set cursor = $2::jsonb where id = $1", [runId, JSON.stringify(page.cursor)]));

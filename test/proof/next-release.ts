@@ -2,8 +2,8 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
-import { ownFolder } from "../../src/adapters/postgres/migration-files.ts";
-import { migrate, schemaVersionOfCode } from "../../src/adapters/postgres/migrate.ts";
+import { ownFolder } from "../../src/postgres/migration-files.ts";
+import { migrate, schemaVersionOfCode } from "../../src/postgres/migrate.ts";
 import { letPass } from "./until.ts";
 
 const expand = `

@@ -1,4 +1,4 @@
-import { isFinal } from "../../src/core/job/state.ts";
+import { isFinal } from "../../src/machine/state.ts";
 import type { Checklist } from "./proof.ts";
 import type { System } from "./system.ts";
 import type { Tables } from "./tables.ts";

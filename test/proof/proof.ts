@@ -1,3 +1,5 @@
+import { seededRandom } from "../support/seeded-random.ts";
+
 /** What a proof is given. Everything it starts lies in `folder` and ends with it. */
 export interface ProofContext {
   /** This round, from 0. */
@@ -38,7 +40,8 @@ export interface Proof {
   readonly minutesMax?: number;
   /** Its load goes on beside as many faults as it is asked for, so it may take hours; the others are repeated instead. */
   readonly isUnderLoad?: boolean;
-  run(context: ProofContext): Promise<Verdict>;
+  /** What it puts into the list is its verdict, unless it answers one. The systems that it leaves are stopped. */
+  run(context: ProofContext, list: Checklist): Promise<Verdict | void>;
 }
 
 /** Gathers what was expected and what was measured; the detail names everything that did not hold. */
@@ -68,14 +71,5 @@ export class Checklist {
   }
 }
 
-/** Numbers in [0, 1) from a seed (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+/** Numbers in [0, 1) from a seed. */
+export const seeded = (seed: number): (() => number) => seededRandom(seed).next;

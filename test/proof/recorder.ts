@@ -1,5 +1,6 @@
 import { writeSync } from "node:fs";
-import type { Store, Tx } from "../../src/core/ports/ports.ts";
+import type { Store } from "../../src/machine/store.ts";
+import type { Tx } from "../../src/machine/transaction.ts";
 
 /** What a process was answered, one line each on its standard output, written before anything can follow. */
 export type HistoryLine =

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { once } from "node:events";
-import type { PassReport } from "../../src/core/scheduler/pass.ts";
+import type { PassReport } from "../../src/schedule/pass.ts";
 import type { Ended, LogLine, Processes } from "./process-log.ts";
 import { elapsedMs } from "./until.ts";
 

@@ -2,19 +2,18 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Pool } from "pg";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { dynamodbClient } from "../../src/adapters/aws/endpoint.ts";
-import { queueAttributes } from "../../src/adapters/aws/queue.ts";
-import { type SqsClient, sqsClient } from "../../src/adapters/aws/sqs-client.ts";
+import { dynamodbClient } from "../../src/aws/endpoint.ts";
+import { queueAttributes } from "../../src/aws/queue.ts";
+import { type SqsClient, sqsClient } from "../../src/aws/sqs-client.ts";
 import { project } from "../support/own-project.ts";
-import { readConfig } from "../../src/config.ts";
-import type { Enqueued } from "../../src/core/ports/client.ts";
-import type { EnqueueItem } from "../../src/core/ports/client.ts";
-import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
+import { readConfig } from "../../src/stage/config.ts";
+import type { Enqueued, EnqueueItem } from "../../src/machine/client.ts";
+import { installDefinitions } from "../../src/schedule/install-schedules.ts";
 import { startDynamodb } from "../../src/local/services/dynamodb.ts";
 import { createResources, type LaneQueues } from "../../src/local/setup/resources.ts";
 import { startSqs } from "../../src/local/services/sqs.ts";
-import { openRuntime, type Runtime } from "../../src/runtime.ts";
-import type { LaneTopology, Topology } from "../../src/topology.ts";
+import { openRuntime, type Runtime } from "../../src/compose/runtime.ts";
+import type { LaneTopology, Topology } from "../../src/stage/topology.ts";
 import type { Enqueue } from "../invariants/evidence.ts";
 import { prepareDatabase } from "./database.ts";
 import { type Fleet, type FleetOptions, startFleet } from "./fleet.ts";
@@ -224,7 +223,8 @@ function environment(options: SystemOptions, parts: Record<string, string>): Rec
   };
 }
 
-const preload = `--import=${new URL("./preload.ts", import.meta.url).href}`;
+/** What every process of a proof loads first. */
+export const preload = `--import=${new URL("./preload.ts", import.meta.url).href}`;
 
 const withLanes = (topology: Topology, change: SystemOptions["lane"]): Topology => ({
   ...topology,

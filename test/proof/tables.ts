@@ -2,7 +2,7 @@ import type pg from "pg";
 import type {
   AttemptFact,
   EventFact,
-  HandoffFact,
+  OutboxBatchFact,
   JobFact,
   OccurrenceFact,
   RunFact,
@@ -43,7 +43,7 @@ export interface Tables {
   readonly attempts: readonly AttemptRow[];
   readonly occurrences: readonly OccurrenceFact[];
   readonly slots: readonly (SlotFact & { readonly n: number; readonly keptFor: number | null })[];
-  readonly outbox: readonly (HandoffFact & { readonly id: string })[];
+  readonly outbox: readonly (OutboxBatchFact & { readonly id: string })[];
   readonly runs: readonly RunFact[];
   readonly quarantine: readonly { readonly lane: string; readonly body: string }[];
 }

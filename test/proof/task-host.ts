@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { type Fate, type LocalEcs, startEcs } from "../../src/local/tasks/ecs.ts";
-import type { RunTaskRequest, TaskEvent } from "../../src/local/tasks/ecs-task.ts";
+import { type LaunchResult, type LocalEcs, startEcs } from "../../src/local/tasks/ecs.ts";
+import type { RunTaskRequest, TaskEvent } from "../../src/local/tasks/ecs.ts";
 import { createSandbox, type Sandbox } from "../../src/local/lambda/sandbox.ts";
 import { taskSettings } from "../../src/local/tasks/tasks.ts";
 import type { System } from "./system.ts";
@@ -18,7 +18,7 @@ export interface TaskHost {
 }
 
 export interface TaskHostOptions {
-  readonly fate: (request: RunTaskRequest) => Fate;
+  readonly fate: (request: RunTaskRequest) => LaunchResult;
   /** Whether EventBridge loses this one. */
   readonly loses: (event: TaskEvent) => boolean;
 }

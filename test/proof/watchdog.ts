@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Children } from "../../src/local/process/children.ts";
-import { identityOf, signalProcess } from "../../src/local/process/process-identity.ts";
+import { identityOf, signalProcess } from "../../src/local/process/operating-system.ts";
 
 const [folder, postgresPid, keep] = process.argv.slice(2);
 if (folder === undefined) throw new Error("usage: watchdog.ts FOLDER POSTGRES_PID [keep]");

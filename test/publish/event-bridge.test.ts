@@ -1,10 +1,10 @@
 import { beforeEach, expect, test, vi } from "vitest";
-import { eventBridgeSink } from "../../src/adapters/events/event-bridge.ts";
-import type { PublishedEvent } from "../../src/core/admin/publish.ts";
+import { eventBridgeSink } from "../../src/aws/events/event-bridge.ts";
+import type { StreamEvent } from "../../src/insight/event-stream.ts";
 import { receiver } from "./sink.ts";
 
 const signal = new AbortController().signal;
-const event = (id: number): PublishedEvent => ({
+const event = (id: number): StreamEvent => ({
   id: String(id),
   at: "2026-11-21T08:00:00.250Z",
   job: "7",

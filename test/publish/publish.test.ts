@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
-import { eventSink } from "../../src/adapters/events/sink.ts";
-import { webhookSink } from "../../src/adapters/events/webhook.ts";
-import { publishLimits } from "../../src/core/ports/publish-limits.ts";
-import { type EventSink, publishing, publishPage } from "../../src/core/admin/publish.ts";
+import { eventSink } from "../../src/aws/events/sink.ts";
+import { webhookSink } from "../../src/aws/events/webhook.ts";
+import { publishLimits } from "../../src/insight/publish-limits.ts";
+import { type EventSink, publishing, publishPage } from "../../src/insight/publish.ts";
 import { openApi } from "../api/harness.ts";
 import { type Received, receiver } from "./sink.ts";
 
@@ -13,7 +13,7 @@ const ok = { status: 204 };
 /** A system whose publisher has begun, and jobs of which nothing was published. */
 async function begun(jobs = 3) {
   const opened = await openApi();
-  const publish = (sink: EventSink, owner = "ada") => publishPage(opened.ports, opened.operations, { sink, owner });
+  const publish = (sink: EventSink, owner = "ada") => publishPage(opened.ports, opened.insight, { sink, owner });
   await publish(nowhere);
   for (let n = 0; n < jobs; n += 1) await opened.call("POST", "/jobs", { kind: "ping", key: `k${n}` });
   const marked = async (): Promise<readonly boolean[]> => {
@@ -111,12 +111,12 @@ test("a sink that refuses gets the same events under the same ids, later each ti
 });
 
 test("a process that dies between sending and marking is followed by one that sends the same ids; the books count once", async () => {
-  const { publish, operations, marked, advance } = await begun();
+  const { publish, insight, marked, advance } = await begun();
   const { url, received } = await receiver(() => ok);
-  const { markPublished } = operations;
-  operations.markPublished = () => Promise.reject(new Error("killed"));
+  const { transaction } = insight;
+  insight.transaction = () => Promise.reject(new Error("killed"));
   await expect(publish(hook(url), "dead")).rejects.toThrow("killed");
-  operations.markPublished = markPublished;
+  insight.transaction = transaction;
   expect(await publish(hook(url), "heir")).toBe(0);
   await advance(publishLimits.publishLeaseMs);
   expect(await publish(hook(url), "heir")).toBe(3);
@@ -165,7 +165,7 @@ test("a sink that never answers is given up in time, and what runs beside the pu
   const { url, received } = await receiver(() => null);
   let giveUp = (): void => {};
   const clock = { ...opened.ports.clock, after: (_: number, run: () => void) => ((giveUp = run), () => {}) };
-  const sending = publishPage({ ...opened.ports, clock }, opened.operations, { sink: hook(url), owner: "ada" });
+  const sending = publishPage({ ...opened.ports, clock }, opened.insight, { sink: hook(url), owner: "ada" });
   await expect.poll(() => received.length).toBe(1);
   expect(await opened.call("POST", "/jobs", { kind: "ping", key: "meanwhile" })).toMatchObject({ status: 201 });
   giveUp();
@@ -173,15 +173,15 @@ test("a sink that never answers is given up in time, and what runs beside the pu
 });
 
 test("the loop ends with its signal and survives a database that does not answer", async () => {
-  const { ports, operations } = await begun(0);
+  const { ports, insight } = await begun(0);
   const stop = new AbortController();
   let looks = 0;
-  operations.reader = () => {
+  insight.run = () => {
     looks += 1;
     if (looks === 3) stop.abort();
     return Promise.reject(new Error("away"));
   };
   const clock = { ...ports.clock, sleep: () => Promise.resolve() };
-  await publishing({ ...ports, clock }, operations, { sink: nowhere, owner: "ada", signal: stop.signal });
+  await publishing({ ...ports, clock }, insight, { sink: nowhere, owner: "ada", signal: stop.signal });
   expect(looks).toBe(3);
 });

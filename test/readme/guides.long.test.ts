@@ -5,8 +5,8 @@ import { basename, dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { AppDefinition } from "../../src/core/define/definition.ts";
-import { checkApps } from "../../src/core/define/check.ts";
+import type { AppDefinition } from "../../src/define/definition.ts";
+import { checkApps } from "../../src/define/check.ts";
 import { blocksOf } from "./blocks.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));

@@ -24,7 +24,7 @@ const client = new pg.Client(process.env.DATABASE_URL);
 await client.connect();
 `;
 
-/** Run by whoever sets the project up, and by \`.ci/run\`: they would start this test again, or need an account. */
+/** Run once to set the project up, and by \`.ci/run\`: they would start this test again, or need an account. */
 const runElsewhere = [/^npm (ci|start|test|run) /, /^npx cdk /, /^git /];
 
 let system: LocalSystem;
@@ -82,7 +82,7 @@ const jobIn = (kind: string, state: string): Promise<string> =>
     100_000,
   );
 
-test("every block has a language that somebody checks", () => {
+test("every block has a language that a check knows", () => {
   expect(blocks.filter((each) => !["sh", "ts", "mermaid", "text"].includes(each.language))).toEqual([]);
   expect(moreCode).toEqual([]);
 });

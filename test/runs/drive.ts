@@ -1,9 +1,9 @@
-import type { RunId } from "../../src/core/job/job.ts";
+import type { RunId } from "../../src/machine/job.ts";
 import { atOnce } from "../support/rescue-at-once.ts";
-import type { Job } from "../../src/core/define/context.ts";
-import { pass } from "../../src/core/scheduler/pass.ts";
-import type { RunState } from "../../src/core/ports/ports.ts";
-import type { State } from "../../src/core/job/state.ts";
+import type { Job } from "../../src/define/context.ts";
+import { pass } from "../../src/schedule/pass.ts";
+import type { RunState } from "../../src/machine/run.ts";
+import type { State } from "../../src/machine/state.ts";
 import { type Shop, shop, type World, world } from "../core/world.ts";
 
 export interface Driven {
@@ -22,7 +22,7 @@ export async function startedRun<I>(
   const opened = await shop([definition, ...(options.also ?? [])], options.world ?? world());
   await opened.enqueue(definition, input);
   await opened.work();
-  const [run] = await opened.world.store.runs({ kinds: [definition.id], limit: 1 });
+  const [run] = await opened.world.store.runs({ kinds: [definition.id] });
   if (run === undefined) throw new Error(`no run of "${definition.id}" was started`);
   return { shop: opened, id: run.id, max: options.max ?? 10 };
 }
@@ -56,6 +56,6 @@ async function batch(opened: Shop, max: number): Promise<number> {
 }
 
 export async function stateOf({ shop: opened, id }: Driven): Promise<Readonly<Record<string, State>>> {
-  const tasks = await opened.world.store.tasks(id, { limit: 10_000 });
+  const tasks = await opened.world.store.tasks(id);
   return Object.fromEntries(tasks.map((task) => [task.task ?? task.key ?? "", task.state]));
 }

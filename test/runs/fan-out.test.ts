@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineFanOut, defineJob, defineSweep, sql } from "../../src/core/index.ts";
+import { defineFanOut, defineJob, defineSweep, sql } from "../../src/compose/index.ts";
+import { runLimits } from "../../src/machine/run-limits.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
-import { jobOf, sum, type World, world } from "../core/world.ts";
-import { shop, type Shop } from "../core/world.ts";
+import { jobOf, sum, type World, world, shop, type Shop } from "../core/world.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
 
 const push = (sent: string[]) =>
@@ -55,6 +55,51 @@ describe("a fan-out over an iterable", () => {
     await run.shop.work();
     expect(conflicts()).toBe(2);
     expect(sent.toSorted()).toEqual(["u1", "u2"]);
+  });
+
+  test("writes no page of a run that was canceled, and its job says why", async () => {
+    const rows = runLimits.fanOutPageRowsMax + 1;
+    const ports = world();
+    const runOf = async () => (await ports.store.runs({ kinds: ["welcome"] }))[0];
+    const fanOut = defineFanOut({
+      id: "welcome",
+      from: async function* () {
+        for await (const row of users(rows)) {
+          const run = row.id === `u${rows}` ? await runOf() : undefined;
+          if (run !== undefined) await ports.store.cancelRun(run.id);
+          yield row;
+        }
+      },
+      key: (row) => row.id,
+      each: push([]),
+      payload: (row) => ({ user: row.id }),
+    });
+    const opened = await shop([fanOut], ports);
+    const id = await opened.enqueue(fanOut, undefined);
+    await opened.work({ max: 1 });
+    expect((await jobOf(ports, id)).errorMessage).toContain("takes no more pages: it was canceled");
+    expect(await runOf()).toMatchObject({ total: rows - 1 });
+  });
+
+  test("gives the message of a target back while its question cannot be asked", async () => {
+    const sent: string[] = [];
+    let isBroken = true;
+    const fanOut = defineFanOut({
+      id: "welcome",
+      from: () => users(1),
+      key: (row) => row.id,
+      each: push(sent),
+      payload: (row) => ({ user: row.id }),
+      stillWanted: () => {
+        if (isBroken) throw new Error("no table");
+        return true;
+      },
+    });
+    const run = await startedRun(fanOut, undefined);
+    expect(await run.shop.work()).toHaveLength(1);
+    isBroken = false;
+    expect(await runToEnd(run)).toBe("DONE");
+    expect(sent).toEqual(["u1"]);
   });
 
   test("of no rows is DONE at once", async () => {
@@ -110,7 +155,7 @@ async function drain(opened: Shop, db: TestDatabase): Promise<void> {
 }
 
 describe("a fan-out over a query", () => {
-  test("goes on where a crash left it, and misses and doubles nobody", async () => {
+  test.each(["id", "opens_at"])("by %s goes on where a crash left it, and misses and doubles no row", async (by) => {
     let pages = 0;
     const crash = (point: string): void => {
       if (point === "fanout.afterPage" && ++pages === 2) throw new Error("the worker died");
@@ -123,7 +168,8 @@ describe("a fan-out over a query", () => {
       await usersInTable(db, 3_500);
       const fanOut = defineFanOut({
         id: "all-users",
-        from: () => sql<{ id: string }>`select id from app_user where id > ${0}`,
+        from: () => sql<{ id: string }>`select * from app_user where id > ${0}`,
+        by,
         key: (row) => `u${row.id}`,
         each: push([]),
         payload: (row) => ({ user: row.id }),
@@ -142,7 +188,7 @@ describe("a fan-out over a query", () => {
         "select count(*)::int as jobs, count(distinct key)::int as keys from belfry.job where kind = 'send-push' and run_id is not null",
       );
       expect(rows).toEqual([{ jobs: 3_500, keys: 3_500 }]);
-      const [run] = await db.store.runs({ kinds: ["all-users"], limit: 1 });
+      const [run] = await db.store.runs({ kinds: ["all-users"] });
       expect(run).toMatchObject({ total: 3_500, sealed: true, state: "RUNNING" });
     }, crash);
   });
@@ -174,7 +220,7 @@ describe("a fan-out over a query", () => {
       await opened.worker.handle(records, { remainingMs: () => 600_000 });
       expect((await jobOf(counted, id)).state).toBe("SUCCESS");
       expect(pages).toBe(3);
-      const [run] = await db.store.runs({ kinds: ["by-time"], limit: 1 });
+      const [run] = await db.store.runs({ kinds: ["by-time"] });
       expect(run).toMatchObject({ total: 2_500, sealed: true });
     });
   });
@@ -211,8 +257,13 @@ describe("a sweep", () => {
       await all.enqueue(sweep, undefined);
       await drain(all, db);
       expect(opened).toHaveLength(200);
+      expect(sum(ports.measured, "sweep.late", "open-due")).toBe(0);
       await all.enqueue(sweep, undefined);
+      // Its own lateness counts once, and that of the jobs that continue it does not.
+      await db.clock.advance(61_000);
       await drain(all, db);
+      expect(sum(ports.measured, "sweep.late", "open-due")).toBe(1);
+      expect(ports.measured.filter(({ name }) => name === "sweep.lateness")).toHaveLength(2);
       expect(opened).toHaveLength(200);
       expect(sum(ports.measured, "sweep.created", "open-due")).toBe(250);
       expect(sum(ports.measured, "sweep.known", "open-due")).toBe(250);

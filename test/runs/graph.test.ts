@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineGraph, PermanentError } from "../../src/core/index.ts";
-import { decodeMessage } from "../../src/core/delivery/message.ts";
-import type { Job } from "../../src/core/define/context.ts";
+import { defineGraph, PermanentError } from "../../src/compose/index.ts";
+import { decodeMessage } from "../../src/run/message.ts";
+import type { Job } from "../../src/define/context.ts";
 import { acknowledge, lane } from "../core/world.ts";
 import { stateOf, runToEnd, startedRun } from "./drive.ts";
 
@@ -47,7 +47,7 @@ describe("a graph of tasks, run by the real worker", () => {
     });
     expect(ran).toHaveLength(5);
     expect(ran.slice(2)).toEqual(["match", "review", "publish"]);
-    const tasks = await run.shop.world.store.tasks(run.id, { limit: 10 });
+    const tasks = await run.shop.world.store.tasks(run.id);
     expect(tasks.at(-1)?.result).toEqual({ ticket: "T-2", diff: 2 });
     const view = await run.shop.world.store.run(run.id);
     expect(view).toMatchObject({ kind: "settlement", key: "2031-05-06", version: 3, total: 5, ok: 5, percent: 100 });
@@ -57,7 +57,7 @@ describe("a graph of tasks, run by the real worker", () => {
     const run = await startedRun(settlement(0), { day: "2031-05-06" });
     expect(await runToEnd(run)).toBe("DONE");
     expect(await stateOf(run)).toMatchObject({ review: "SKIPPED", publish: "SUCCESS" });
-    const tasks = await run.shop.world.store.tasks(run.id, { limit: 10 });
+    const tasks = await run.shop.world.store.tasks(run.id);
     expect(tasks.at(-1)?.result).toEqual({ ticket: null, diff: 0 });
   });
 
@@ -66,7 +66,7 @@ describe("a graph of tasks, run by the real worker", () => {
     const run = await startedRun(graph, { day: "2031-05-06" });
     await run.shop.enqueue(graph, { day: "2031-05-06" });
     await runToEnd(run);
-    expect(await run.shop.world.store.runs({ kinds: ["settlement"], limit: 10 })).toHaveLength(1);
+    expect(await run.shop.world.store.runs({ kinds: ["settlement"] })).toHaveLength(1);
   });
 });
 
@@ -123,7 +123,7 @@ describe("a task that fails for good", () => {
     let broken = true;
     const tries: string[] = [];
     const graph = defineGraph({
-      id: "mended",
+      id: "repaired",
       version: 1,
       tasks(task) {
         const good = task("good", { run: () => void tries.push("good") });

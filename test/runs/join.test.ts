@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { joinRules, joinVerdict } from "../../src/core/job/join.ts";
+import { joinRules, joinVerdict } from "../../src/machine/join.ts";
 import { freshDatabase } from "../support/database.ts";
 
 test("the join rule in SQL is the one in the core, for every rule and every small count", async () => {

@@ -1,17 +1,18 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineGraph, PermanentError } from "../../src/core/index.ts";
-import { cancelRun } from "../../src/core/work/cancel-run.ts";
-import type { SettledJob } from "../../src/core/define/context.ts";
+import { defineGraph, PermanentError } from "../../src/compose/index.ts";
+import { cancelRun } from "../../src/run/cancel-run.ts";
+import type { SettledJob } from "../../src/define/context.ts";
+import { sum } from "../core/world.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
 
-type Told = readonly [task: string, input: unknown, outcome: SettledJob["outcome"], final: boolean];
+type Call = readonly [task: string, input: unknown, outcome: SettledJob["outcome"], final: boolean];
 
 /** Loads, which fails once; then books in its own transaction, and audits, which always fails. */
-function logged(told: Told[]) {
+function logged(calls: Call[]) {
   let tries = 0;
   const log = (task: string) => async (input: unknown, settled: SettledJob) =>
-    void told.push([task, input, settled.outcome, settled.final]);
+    void calls.push([task, input, settled.outcome, settled.final]);
   return defineGraph({
     id: "logged",
     version: 1,
@@ -37,27 +38,44 @@ function logged(told: Told[]) {
   });
 }
 
-test("a task's onSettled is told each end of a try with the run's input, and nothing of a task that is skipped", async () => {
-  const told: Told[] = [];
-  const run = await startedRun(logged(told), { day: "2031-05-06" });
+test("a task's onSettled gets each end of a try with the run's input, and nothing of a task that is skipped", async () => {
+  const calls: Call[] = [];
+  const run = await startedRun(logged(calls), { day: "2031-05-06" });
   expect(await runToEnd(run)).toBe("FAILED");
   expect(await stateOf(run)).toEqual({ load: "SUCCESS", book: "SUCCESS", audit: "FAILED", report: "SKIPPED" });
   const input = { day: "2031-05-06", size: 7 };
-  expect(told.slice(0, 2)).toEqual([
+  expect(calls.slice(0, 2)).toEqual([
     ["load", input, "retry", false],
     ["load", input, "success", true],
   ]);
-  expect(told.slice(2).toSorted(([a], [b]) => (a < b ? -1 : 1))).toEqual([
+  expect(calls.slice(2).toSorted(([a], [b]) => (a < b ? -1 : 1))).toEqual([
     ["audit", input, "failed", true],
     ["book", input, "success", true],
   ]);
 });
 
-test("a cancel of the run tells the onSettled of every task that was open", async () => {
-  const told: Told[] = [];
-  const run = await startedRun(logged(told), { day: "2031-05-06" });
+test("a cancel of the run calls the onSettled of every task that was open", async () => {
+  const calls: Call[] = [];
+  const run = await startedRun(logged(calls), { day: "2031-05-06" });
   const { world, registry } = run.shop;
   await cancelRun(world, registry, run.id);
   const input = { day: "2031-05-06", size: 7 };
-  expect(told).toEqual(["load", "book", "audit", "report"].map((task) => [task, input, "canceled", true]));
+  expect(calls).toEqual(["load", "book", "audit", "report"].map((task) => [task, input, "canceled", true]));
+});
+
+test("an onSettled that throws stops no cancel, and is counted", async () => {
+  const graph = defineGraph({
+    id: "broken",
+    version: 1,
+    tasks: (task) =>
+      void task("only", {
+        run: () => null,
+        onSettled: () => Promise.reject(new Error("no table")),
+      }),
+  });
+  const run = await startedRun(graph, undefined);
+  const { world, registry } = run.shop;
+  expect(await cancelRun(world, registry, run.id)).toBe(1);
+  expect(await stateOf(run)).toEqual({ only: "CANCELED" });
+  expect(sum(world.measured, "job.on_settled.failed")).toBe(1);
 });

@@ -1,7 +1,6 @@
-import { joinVerdict } from "../../src/core/job/join.ts";
-import type { FailurePolicy, RunState } from "../../src/core/ports/ports.ts";
-import type { JoinRule } from "../../src/core/job/join.ts";
-import type { State } from "../../src/core/job/state.ts";
+import { joinVerdict, type JoinRule } from "../../src/machine/join.ts";
+import type { FailurePolicy, RunState } from "../../src/machine/run.ts";
+import type { State } from "../../src/machine/state.ts";
 
 /** What a task will do if it gets to run. `branch`: its condition says no. */
 export type Fate = "succeed" | "fail" | "branch";

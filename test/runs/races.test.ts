@@ -1,9 +1,10 @@
 /** Findings 5, 7, 10 and 23 of the races behind the design, on real connections. */
-import type { RunId } from "../../src/core/job/job.ts";
+import type { RunId } from "../../src/machine/job.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { addUpRuns } from "../../src/adapters/postgres/sql/resolve.ts";
-import { runLimits } from "../../src/core/ports/run-limits.ts";
-import type { Claimed, NewRun, NewTask } from "../../src/core/ports/ports.ts";
+import { addUpRuns } from "../../src/postgres/sql/resolve.ts";
+import { runLimits } from "../../src/machine/run-limits.ts";
+import type { Claimed } from "../../src/machine/store.ts";
+import type { NewRun, NewTask } from "../../src/machine/run.ts";
 import { aJob, claimOne, insertOne, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { aRun, aTask, failed } from "../contract/store/run-fixture.ts";
 import { deadlocks, messagesOf, shuffled, untilWaiting } from "../postgres/race.ts";
@@ -61,8 +62,12 @@ describe("finding 7: a wide join", () => {
       const { runId, held } = await claimed(`wide-${round}`, [...roots, task("join", numbers(width))]);
       const released = await Promise.all(shuffled(held, round).map((job) => settle([job])));
       expect(released.flat()).toHaveLength(1);
-      const tasks = await db.store.tasks(runId, { limit: 100 });
-      expect(tasks.at(-1)).toMatchObject({ task: "join", state: "QUEUED", preds: { open: 0, ok: width, bad: 0 } });
+      const tasks = await db.store.tasks(runId);
+      expect(tasks.at(-1)).toMatchObject({
+        task: "join",
+        state: "QUEUED",
+        predecessors: { open: 0, ok: width, bad: 0 },
+      });
     }
   });
 });
@@ -113,9 +118,7 @@ describe("finding 10: settles over shared successors", () => {
       const roots = numbers(width).map((n) => task(`root-${n}`, []));
       const joins = numbers(30).map((n) => task(`join-${n}`, shuffled(numbers(width), n).slice(0, 8)));
       const { runId, held } = await claimed(`shared-${round}`, [...roots, ...joins]);
-      const waiting = (await db.store.tasks(runId, { limit: 100 }))
-        .filter((one) => one.blocked)
-        .map((one) => one.jobId);
+      const waiting = (await db.store.tasks(runId)).filter((one) => one.blocked).map((one) => one.jobId);
       const groups = numbers(width / 4).map((n) => shuffled(held, round).slice(n * 4, n * 4 + 4));
       await Promise.all([
         ...groups.map((group) => settle(group)),

@@ -1,9 +1,12 @@
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import { runLimits } from "../../src/core/ports/run-limits.ts";
-import type { JobId, RunId } from "../../src/core/job/job.ts";
-import type { Claimed, OutboxBatch, Message, NewRun, FailurePolicy, Store } from "../../src/core/ports/ports.ts";
-import { joinRules } from "../../src/core/job/join.ts";
-import { isFinal } from "../../src/core/job/state.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
+import { runLimits } from "../../src/machine/run-limits.ts";
+import type { JobId, RunId } from "../../src/machine/job.ts";
+import type { Claimed } from "../../src/machine/store.ts";
+import type { TestStore } from "../support/looks.ts";
+import type { OutboxBatch, Message } from "../../src/machine/outbox.ts";
+import type { NewRun, FailurePolicy } from "../../src/machine/run.ts";
+import { joinRules } from "../../src/machine/join.ts";
+import { isFinal } from "../../src/machine/state.ts";
 import { aJob, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { oracle, type PlannedTask, runEnd } from "./oracle.ts";
@@ -45,7 +48,7 @@ const newRun = (tasks: readonly PlannedTask[], key: string, onFailure: FailurePo
   sealed: true,
   tasks: tasks.map((task) => ({
     task: task.name,
-    job: aJob({ kind: "random.task", payload: null, canonicalInput: "null" }),
+    job: aJob({ kind: "random.task", payload: null }),
     after: task.after,
     join: task.join,
     hasCondition: task.fate === "branch",
@@ -54,7 +57,7 @@ const newRun = (tasks: readonly PlannedTask[], key: string, onFailure: FailurePo
 
 /** Runs one random graph on a store, step by step in an order the seed picks. @returns what differs from the oracle. */
 export async function graphDiffers(
-  store: Store,
+  store: TestStore,
   seed: number,
   onFailure: "skip-downstream" | "continue",
 ): Promise<string[]> {
@@ -69,14 +72,14 @@ export async function graphDiffers(
 class Turn {
   /** Tasks that were claimed before their join rule held. */
   readonly early: string[] = [];
-  readonly #store: Store;
+  readonly #store: TestStore;
   readonly #runId: RunId;
   readonly #tasks: readonly PlannedTask[];
   readonly #chance: Chance;
   #messages: Message[] = [];
   #held: Claimed[] = [];
 
-  constructor(store: Store, runId: RunId, tasks: readonly PlannedTask[], chance: Chance) {
+  constructor(store: TestStore, runId: RunId, tasks: readonly PlannedTask[], chance: Chance) {
     this.#store = store;
     this.#runId = runId;
     this.#tasks = tasks;
@@ -92,7 +95,7 @@ class Turn {
   }
 
   #take(outbox: readonly OutboxBatch[]): void {
-    this.#messages.push(...outbox.flatMap((handoff) => handoff.messages));
+    this.#messages.push(...outbox.flatMap((batch) => batch.messages));
   }
 
   #pick<T>(list: T[], max: number): T[] {
@@ -153,18 +156,18 @@ class Turn {
 }
 
 async function differences(
-  store: Store,
+  store: TestStore,
   runId: RunId,
   tasks: readonly PlannedTask[],
   onFailure: "skip-downstream" | "continue",
 ): Promise<string[]> {
   const expected = oracle(tasks, onFailure);
-  const views = await store.tasks(runId, { limit: 1_000 });
+  const views = await store.tasks(runId);
   const wrong = tasks.flatMap((task, place) => {
     const view = views.find((one) => one.task === task.name);
     const want = expected[place];
     const same = view?.state === want?.state && view?.notTaken === want?.notTaken;
-    const isCounted = task.join === "any" || want?.state === "SKIPPED" || view?.preds.open === 0;
+    const isCounted = task.join === "any" || want?.state === "SKIPPED" || view?.predecessors.open === 0;
     if (same && isCounted && view?.blocked === false) return [];
     return [`${task.name}: ${JSON.stringify(view)} instead of ${JSON.stringify(want)}`];
   });

@@ -1,15 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineFanOut, defineJob, type Moment } from "../../src/core/index.ts";
-import { runLimits } from "../../src/core/ports/run-limits.ts";
-import { rerunRun } from "../../src/core/admin/run-control.ts";
-import { cancelRun } from "../../src/core/work/cancel-run.ts";
+import { defineFanOut, defineJob, type Moment } from "../../src/compose/index.ts";
+import { runLimits } from "../../src/machine/run-limits.ts";
+import { rerunRun } from "../../src/insight/run-control.ts";
+import { cancelRun } from "../../src/run/cancel-run.ts";
 import { world } from "../core/world.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
+import { insightOf } from "../support/insight-stub.ts";
 
 const options = { stage: "test" };
 
-/** A fan-out over people who come and go, which remembers whom it told and for which occurrence it asked. */
+/** A fan-out over people who come and go, which remembers whom it wrote to and for which occurrence it asked. */
 function quiz(people: readonly string[]) {
   const sent: string[] = [];
   const moments: Moment[] = [];
@@ -30,7 +31,7 @@ function quiz(people: readonly string[]) {
 }
 
 describe("a fan-out that is run again", () => {
-  test("writes its targets anew in a linked run with the next key, for the same occurrence", async () => {
+  test("writes its targets again in a linked run with the next key, for the same occurrence", async () => {
     const { fanOut, sent, moments, left, everybody } = quiz(["a", "b"]);
     const run = await startedRun(fanOut, undefined);
     const { world: ports, registry } = run.shop;
@@ -38,17 +39,17 @@ describe("a fan-out that is run again", () => {
     everybody.push("c");
     left.add("a");
     await ports.clock.advance(3 * 86_400_000);
-    const again = await rerunRun(ports, registry, run.id, options);
+    const again = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, run.id, options);
     expect(await runToEnd({ ...run, id: again })).toBe("DONE");
     expect(sent).toEqual(["a", "b", "b", "c"]);
     expect(moments[1]).toEqual(moments[0]);
     const [first, second] = [await ports.store.run(run.id), await ports.store.run(again)];
-    expect(second).toMatchObject({ key: `${first?.key}#2`, parentId: run.id, input: first?.input, total: 3, ok: 2 });
+    expect(second).toMatchObject({ key: `${first?.key}#2`, parent: run.id, input: first?.input, total: 3, ok: 2 });
     const day = moments[0]?.day;
     expect(Object.keys(await stateOf({ ...run, id: again }))).toEqual(["a", "b", "c"].map((id) => `${day}:${id}#2`));
-    const third = await rerunRun(ports, registry, again, options);
+    const third = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, again, options);
     expect(await runToEnd({ ...run, id: third })).toBe("DONE");
-    expect(await ports.store.run(third)).toMatchObject({ key: `${first?.key}#3`, parentId: again });
+    expect(await ports.store.run(third)).toMatchObject({ key: `${first?.key}#3`, parent: again });
     expect(sent).toHaveLength(6);
   });
 
@@ -57,8 +58,8 @@ describe("a fan-out that is run again", () => {
     const run = await startedRun(fanOut, undefined);
     const { world: ports, registry } = run.shop;
     expect(await runToEnd(run)).toBe("DONE");
-    const second = await rerunRun(ports, registry, run.id, options);
-    const third = await rerunRun(ports, registry, run.id, options);
+    const second = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, run.id, options);
+    const third = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, run.id, options);
     await cancelRun(ports, registry, second);
     expect(await runToEnd({ ...run, id: third })).toBe("DONE");
     expect(await ports.store.run(second)).toMatchObject({ state: "CANCELED", ok: 0 });
@@ -75,7 +76,7 @@ describe("a fan-out that is run again", () => {
     const run = await startedRun(fanOut, undefined, { max: 1_000, world: world(() => ({ crashPoint })) });
     const { world: ports, registry } = run.shop;
     expect(await runToEnd(run)).toBe("DONE");
-    const again = await rerunRun(ports, registry, run.id, options);
+    const again = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, run.id, options);
     expect(await runToEnd({ ...run, id: again })).toBe("DONE");
     expect(pages).toBe(5);
     expect(await ports.store.run(again)).toMatchObject({ total: people.length, ok: people.length });

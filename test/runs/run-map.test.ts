@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { createOperations } from "../../src/adapters/postgres/operations.ts";
-import { operationsLimits } from "../../src/core/ports/operations-limits.ts";
+import { insightLimits } from "../../src/insight/insight-limits.ts";
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
 import { freshDatabase } from "../support/database.ts";
+import { mapOf } from "../../src/insight/run-map.ts";
 
-const { mappedEdgesMax, mappedEdgesOfTaskMax } = operationsLimits;
+const { mappedEdgesMax, mappedEdgesOfTaskMax } = insightLimits;
 
 test("the map of a run with more edges than it shows has the first of them, and says that there are more", async () => {
   const db = await freshDatabase();
@@ -14,18 +14,17 @@ test("the map of a run with more edges than it shows has the first of them, and 
     ...first.map((place) => aTask(`first-${place}`)),
     ...Array.from({ length: count }, (_, n) => aTask(`then-${n}`, first)),
   ];
-  const maps = createOperations(db.connections);
   const whole = await db.store.startRun(aRun({ key: "whole", tasks: tasks(waiting) }));
   const more = await db.store.startRun(aRun({ key: "more", tasks: tasks(waiting + 1) }));
   // As autovacuum does soon after a large run is written; without figures the read takes seconds.
   await db.pool.query("analyze belfry.job, belfry.edge");
-  expect(await maps.runMap(whole.runId)).toMatchObject({ isMore: false, edges: { length: mappedEdgesMax } });
-  const { tasks: shown, edges, isMore } = await maps.runMap(more.runId);
-  expect({ isMore, shown: shown.length, edges: edges.length }).toEqual({
+  expect(await mapOf(db.insight, whole.runId)).toMatchObject({ isMore: false, edges: { length: mappedEdgesMax } });
+  const { jobs, edges, isMore } = await mapOf(db.insight, more.runId);
+  expect({ isMore, shown: jobs.length, edges: edges.length }).toEqual({
     isMore: true,
     shown: first.length + waiting + 1,
     edges: mappedEdgesMax,
   });
-  expect(edges.map(([, to]) => to)).not.toContain(shown.at(-1)?.jobId);
+  expect(edges.map(([, to]) => to)).not.toContain(jobs.length - 1);
   await db.close();
 });

@@ -1,6 +1,6 @@
 /** A change of a schedule in the very moment in which its prematerialized targets are written or become due. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Store } from "../../src/core/ports/ports.ts";
+import type { Store } from "../../src/machine/store.ts";
 import { minute } from "../contract/store/fixture.ts";
 import {
   beginWriting,

@@ -16,7 +16,10 @@ test("a schedule is made, shown with its versions, changed and deleted", async (
     status: 201,
     body: { id: "nightly", source: "api", version: 1, expression: "30 2 * * *", timezone: "America/New_York" },
   });
+  const taken = { status: 409, body: { code: "schedule-exists" } };
+  expect(await call(opened, "POST", "/schedules", made)).toMatchObject(taken);
   const { id: _id, ...changed } = { ...made, cron: "0 3 * * *", startDeadline: "10m" };
+  expect(await call(opened, "PUT", "/schedules/none", changed)).toMatchObject({ status: 404 });
   expect((await call(opened, "PUT", "/schedules/nightly", changed)).body).toMatchObject({ version: 2 });
   expect((await call(opened, "GET", "/schedules/nightly")).body).toMatchObject({
     deleted: false,
@@ -149,7 +152,7 @@ test("the history comes in pages, and a cursor of one's own making is refused", 
   });
 });
 
-test("the history of a deleted schedule is still there; one that never was is told apart", async () => {
+test("the history of a deleted schedule is still there; one that never was is answered in another way", async () => {
   const opened = await openApi();
   await call(opened, "POST", "/schedules", { ...made, cron: "* * * * *" });
   await call(opened, "DELETE", "/schedules/nightly", {});

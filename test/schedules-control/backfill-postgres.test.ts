@@ -1,14 +1,14 @@
 import { expect, onTestFinished, test } from "vitest";
-import { backfill } from "../../src/core/admin/backfill.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import { type Cron, defineSchedule } from "../../src/core/define/define-schedule.ts";
+import { backfill } from "../../src/insight/backfill.ts";
+import { registry } from "../../src/define/definition.ts";
+import { type Cron, defineSchedule } from "../../src/define/define-schedule.ts";
 import { freshDatabase } from "../support/database.ts";
 import { world } from "../schedules/world.ts";
 import { appOf, control, hour, midnight, minute, work } from "./stage.ts";
 
 const often = (cron: Cron) => defineSchedule({ id: "s", cron, timezone: "UTC", run: work, misfire: "skip" });
 
-test("two edits and a backfill across both on Postgres: each era's times, each run once", async () => {
+test("two edits and a backfill across both: each version's times, each run once, after a dry run that writes nothing", async () => {
   const { store, clock, close } = await freshDatabase();
   onTestFinished(close);
   await clock.set(0);
@@ -34,9 +34,13 @@ test("two edits and a backfill across both on Postgres: each era's times, each r
   await at.advance(30 * minute);
   await live(midnight + 3 * hour + minute);
 
-  const window = { from: midnight + minute, to: midnight + 3 * hour, dryRun: false, force: false, paceMs: null };
-  const run = () => backfill(at.ports, registry([app]), "s", { ...window, ...control });
+  const window = { from: midnight + minute, to: midnight + 3 * hour, force: false, paceMs: null };
+  const run = (dryRun = false) => backfill(at.ports, registry([app]), "s", { ...window, ...control, dryRun });
+  const before = await at.ledger("s");
+  const dry = await run(true);
+  expect([dry.added, dry.again, await at.ledger("s")]).toEqual([0, 0, before]);
   const report = await run();
+  expect(report.times).toEqual(dry.times);
   expect(report.times.map((time) => [time.version, (time.nominalAt - midnight) / minute])).toEqual([
     ...[10, 20, 30, 40, 50, 60].map((each) => [1, each]),
     ...[65, 85, 105].map((each) => [2, each]),

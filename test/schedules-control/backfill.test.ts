@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { defineSchedule } from "../../src/core/define/define-schedule.ts";
-import type { OccurrenceView } from "../../src/core/ports/schedule.ts";
+import { defineSchedule } from "../../src/define/define-schedule.ts";
+import type { OccurrenceView } from "../../src/machine/schedule.ts";
 import { occurrenceKey } from "../support/reference/tables.ts";
 import { capped, hour, midnight, minute, stage, type Stage, work } from "./stage.ts";
 import { aPause } from "../support/pause.ts";
@@ -19,89 +19,11 @@ async function edit(at: Stage, cron: string, over: object = {}): Promise<void> {
 async function drain(at: Stage): Promise<void> {
   for (let round = 0; round < 500; round++) {
     await at.work();
-    const { PENDING, QUEUED } = await at.store.counts();
-    if (PENDING + QUEUED === 0) return;
+    if ((await at.store.jobs({ states: ["PENDING", "QUEUED"] })).length === 0) return;
     await at.advance(10_000);
   }
   throw new Error("the backfill never ends");
 }
-
-describe("two edits and a backfill across both", () => {
-  // Every ten minutes until 1:00, at 5, 25 and 45 until 2:00, hourly after; everybody away 0:35 to 1:25 and 1:45 to 2:30.
-  async function lived(): Promise<Stage> {
-    const at = await stage([often("*/10 * * * *")]);
-    await at.liveUntil(midnight + 35 * minute);
-    await at.advance(25 * minute);
-    await edit(at, "5-59/20 * * * *");
-    await at.advance(25 * minute);
-    await at.liveUntil(midnight + 105 * minute);
-    await at.advance(15 * minute);
-    await edit(at, "0 * * * *");
-    await at.advance(30 * minute);
-    await at.liveUntil(midnight + 3 * hour + minute);
-    return at;
-  }
-  const perEra = {
-    // A time at the instant of an edit is the version's before it.
-    1: [10, 20, 30, 40, 50, 60],
-    2: [65, 85, 105],
-    3: [180],
-  };
-
-  test("each era's times by the expression in force then, each once, and nothing else", async () => {
-    const at = await lived();
-    const before = executed(await at.ledger("s"));
-    expect(before.length).toBeLessThan(10);
-    const report = await at.backfill("s", { from: midnight + minute, to: midnight + 3 * hour });
-    const byVersion = Object.groupBy(report.times, (time) => String(time.version));
-    expect(Object.fromEntries(Object.entries(byVersion).map(([v, times]) => [v, times?.map(minuteOf)]))).toEqual(
-      perEra,
-    );
-    expect(report.times.filter((time) => !time.runs).map(minuteOf)).toEqual(
-      before.filter((at) => Object.values(perEra).flat().includes(at)),
-    );
-    await drain(at);
-    const rows = await at.ledger("s");
-    const wanted = Object.entries(perEra).flatMap(([version, minutes]) => minutes.map((m) => `${version} ${m}`));
-    const versions = rows
-      .filter((row) => executed([row]).length > 0)
-      .filter((row) => Object.values(perEra).flat().includes(minuteOf(row)));
-    expect(versions.map(minuteOf)).toEqual(Object.values(perEra).flat());
-    const backfilled = versions.filter((row) => !before.includes(minuteOf(row)));
-    expect(backfilled.map((row) => `${row.version} ${minuteOf(row)}`).every((each) => wanted.includes(each))).toBe(
-      true,
-    );
-    const jobs = versions.map((row) => row.jobId);
-    expect(new Set(jobs).size).toBe(jobs.length);
-    expect(at.ran.length).toBe(executed(rows).length);
-    expect(rows.filter((row) => row.outcome === "PLANNED")).toEqual([]);
-  });
-
-  test("repeating it runs nothing again", async () => {
-    const at = await lived();
-    const window = { from: midnight + minute, to: midnight + 3 * hour };
-    await at.backfill("s", window);
-    const [jobs, rows] = [await at.store.counts(), await at.ledger("s")];
-    expect(await at.backfill("s", window)).toMatchObject({ added: 0, again: 0 });
-    await drain(at);
-    expect(await at.backfill("s", window)).toMatchObject({ added: 0, again: 0 });
-    expect((await at.ledger("s")).length).toBe(rows.length);
-    const sum = (counts: typeof jobs): number => Object.values(counts).reduce((a, b) => a + b) - counts.notYetDue;
-    expect(sum(await at.store.counts())).toBe(sum(jobs));
-  });
-
-  test("a dry run says the same and writes nothing", async () => {
-    const at = await lived();
-    const before = await at.ledger("s");
-    const window = { from: midnight + minute, to: midnight + 3 * hour };
-    const dry = await at.backfill("s", { ...window, dryRun: true });
-    expect(dry).toMatchObject({ dryRun: true, added: 0, again: 0 });
-    expect(await at.ledger("s")).toEqual(before);
-    const real = await at.backfill("s", window);
-    expect(real.times).toEqual(dry.times);
-    expect(real.added + real.again).toBe(dry.times.filter((time) => time.runs).length);
-  });
-});
 
 describe("backfill", () => {
   test("keeps its own pace in its own slot, beside the jobs that are on time", async () => {
@@ -180,7 +102,7 @@ describe("backfill", () => {
     await expect(at.backfill("never", { from, to: from + hour })).rejects.toThrow('no schedule "never"');
   });
 
-  test("tells a time from the same reading of another zone that an edit left at that instant", async () => {
+  test("keeps a time apart from the same reading of another zone that an edit left at that instant", async () => {
     const at = await stage([often("0 * * * *", { timezone: "Europe/London" })]);
     await at.liveUntil(midnight + 2 * hour + minute);
     const rows = await at.ledger("s");
@@ -197,7 +119,7 @@ describe("backfill", () => {
     expect(again.times.map((time) => time.was)).toEqual(rows.map((row) => `FIRED as ${row.localTime}`));
   });
 
-  test("a time without a payload is told and stops no other", async () => {
+  test("a time without a payload is reported and stops no other", async () => {
     const payload = ({ scheduledFor }: { scheduledFor: Date }) => {
       if (scheduledFor.getTime() === midnight + 20 * minute) throw new Error("no such day");
     };

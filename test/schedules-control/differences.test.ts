@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { registry } from "../../src/core/define/definition.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineSchedule } from "../../src/core/define/define-schedule.ts";
-import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
+import { registry } from "../../src/define/definition.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineSchedule } from "../../src/define/define-schedule.ts";
+import { installDefinitions } from "../../src/schedule/install-schedules.ts";
 import { belfry } from "../cli/harness.ts";
 import { freshDatabase } from "../support/database.ts";
 import { appOf, capped, stage, work } from "./stage.ts";
@@ -59,7 +59,7 @@ test("check compares with the database it knows, and says when that does not ans
   const seen = await check(db.url);
   expect(seen.out).toContain('  database: schedule "by-hand" was made through the API; code does not know it');
   expect(seen.code).toBe(0);
-  const away = await check("postgresql://nobody@127.0.0.1:1/none");
+  const away = await check("postgresql://none@127.0.0.1:1/none");
   expect(away).toMatchObject({ code: 0, out: expect.stringContaining("was not compared") });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { sendOutbox } from "../../src/core/delivery/send.ts";
-import { type Cron, defineSchedule } from "../../src/core/define/define-schedule.ts";
+import { sendOutbox } from "../../src/run/send.ts";
+import { type Cron, defineSchedule } from "../../src/define/define-schedule.ts";
 import { aSpec } from "../schedules/spec.ts";
 import { control, midnight, minute, stage, work } from "./stage.ts";
 import {
@@ -9,7 +9,7 @@ import {
   pauseSchedule,
   triggerSchedule,
   updateSchedule,
-} from "../../src/core/admin/schedule-control.ts";
+} from "../../src/insight/schedule-control.ts";
 import { aPause } from "../support/pause.ts";
 
 const often = (cron: Cron) => defineSchedule({ id: "s", cron, timezone: "UTC", run: work });
@@ -160,16 +160,6 @@ describe("people and code", () => {
       'no job is defined as "wrok" in this process; there are work, capped, locked',
     );
   });
-
-  test("an id is taken once", async () => {
-    const at = await handedOff();
-    await expect(createSchedule(at.ports, at.definitions, input, control)).rejects.toMatchObject({
-      code: "schedule-exists",
-    });
-    await expect(updateSchedule(at.ports, at.definitions, { ...input, id: "none" }, control)).rejects.toThrow(
-      'no schedule "none"',
-    );
-  });
 });
 
 describe("trigger", () => {
@@ -184,13 +174,6 @@ describe("trigger", () => {
     expect(await at.ledger("s")).toEqual(before);
   });
 
-  test("with a key it is made once", async () => {
-    const at = await stage([often("0 * * * *")]);
-    const options = { ...control, key: "again" };
-    const first = await triggerSchedule(at.ports, at.definitions, "s", options);
-    expect(await triggerSchedule(at.ports, at.definitions, "s", options)).toEqual({ id: first.id, created: false });
-  });
-
   test("obeys the schedule's overlap rule", async () => {
     const skipping = defineSchedule({ id: "s", cron: "0 * * * *", timezone: "UTC", run: work, overlap: "skip" });
     const at = await stage([skipping], midnight - minute);
@@ -199,7 +182,7 @@ describe("trigger", () => {
     await at.begin("s", midnight);
     const { id } = await triggerSchedule(at.ports, at.definitions, "s", control);
     await at.work();
-    expect((await at.store.job(id))?.job.state).toBe("SKIPPED");
+    expect((await at.store.job(id))?.state).toBe("SKIPPED");
     expect(
       await triggerSchedule(at.ports, at.definitions, "none", control).catch((error: Error) => error.message),
     ).toContain('no schedule "none"');

@@ -1,15 +1,110 @@
 import { describe, expect, test } from "vitest";
-import { defineSchedule } from "../../src/core/define/define-schedule.ts";
-import { triggerSchedule } from "../../src/core/admin/schedule-control.ts";
+import { defineSchedule } from "../../src/define/define-schedule.ts";
+import { triggerSchedule } from "../../src/insight/schedule-control.ts";
 import { aRow } from "../core/rows.ts";
-import { capped, control, hour, locked, midnight, minute, stage, work } from "./stage.ts";
+import { capped, control, hour, locked, midnight, minute, stage, type Stage, work } from "./stage.ts";
 
 /** Every five minutes by the clock of Seoul, which shows 09:00 at midnight UTC. */
 const often = (over: object = {}) =>
   defineSchedule({ id: "often", cron: "*/5 * * * *", timezone: "Asia/Seoul", run: work, ...over });
 const nine = midnight;
 
+type Live = (at: Stage) => Promise<unknown>;
+const paused = { by: "ada", reason: null, until: null };
+const skipped = "2026-11-21 09:05 was skipped:";
+const off = { ...often().spec("test", "test"), enabled: false };
+const missed: Live = async (at) => [await at.advance(hour), await at.tick(), await at.work()];
+
 describe("why did 09:05 not run? Planted causes and what explain answers", () => {
+  test.each<[cause: string, answer: string, over: object, from: number, live: Live]>([
+    [
+      "a pause",
+      `skipped-paused: ${skipped} the schedule was paused when its job would have started`,
+      {},
+      1,
+      async (at) => [
+        await at.tick(),
+        await at.store.pauseSchedule("often", paused),
+        await at.liveUntil(nine + 6 * minute),
+      ],
+    ],
+    [
+      "the schedule is off in this stage",
+      "disabled: 2026-11-21 09:05 did not run: the schedule was off in this stage (enabled: false, version 1)",
+      { enabled: { prod: true } },
+      0,
+      (at) => at.liveUntil(nine + 6 * minute),
+    ],
+    [
+      "it was switched off when its job was due and had not started",
+      `skipped-disabled: ${skipped} the schedule was off in this stage when its job would have started`,
+      {},
+      1,
+      async (at) => [
+        await at.liveUntil(nine + 5 * minute, false),
+        await at.store.installSchedules([off]),
+        await at.liveUntil(nine + 6 * minute),
+      ],
+    ],
+    [
+      "an outage, under misfire skip",
+      `skipped-misfire: ${skipped} a scheduler was away for longer than two minutes`,
+      { misfire: "skip" },
+      1,
+      missed,
+    ],
+    [
+      "an outage, under misfire latest: merged into the newest, and what became of that",
+      "; that one is CAUGHT_UP (job 1)",
+      {},
+      1,
+      missed,
+    ],
+    [
+      "it ran and FAILED",
+      "failed: 2026-11-21 09:05 ran on time, and its job 1 FAILED after 1 of 4 attempts with HTTP_404: not found",
+      {},
+      4,
+      async (at) => {
+        await at.tick();
+        await at.advance(minute);
+        const error = { errorCode: "HTTP_404", errorMessage: "not found" };
+        await at.end(await at.begin("often", nine + 5 * minute), { to: "FAILED", failures: 1, ...error });
+      },
+    ],
+    [
+      "no scheduler has made a pass since",
+      "undecided: 2026-11-21 09:05 is past and undecided: the last decided time is 2026-11-21 09:00",
+      {},
+      -5,
+      async (at) => [await at.tick(), await at.advance(hour)],
+    ],
+    [
+      "its worker never came",
+      "waiting-for-worker",
+      {},
+      4,
+      async (at) => [await at.tick(), await at.advance(2 * minute)],
+    ],
+    [
+      "an operator canceled its job",
+      "skipped-canceled",
+      {},
+      4,
+      async (at) => {
+        await at.tick();
+        const [row] = await at.ledger("often");
+        await at.store.cancel([row?.jobId ?? fail()]);
+      },
+    ],
+    ["the payload function threw", "skipped-payload", { payload: () => fail("no such day") }, 4, (at) => at.tick()],
+  ])("%s", async (_, answer, over, from, live) => {
+    const at = await stage([often(over)], nine + from * minute);
+    await live(at);
+    const { verdict, sentence } = await at.why("often", "09:05");
+    expect(`${verdict}: ${sentence}`).toContain(answer);
+  });
+
   test("overlap: the job of 09:00 was still going, and it is named", async () => {
     const at = await stage([often({ overlap: "skip" })], nine - minute);
     await at.tick();
@@ -42,38 +137,6 @@ describe("why did 09:05 not run? Planted causes and what explain answers", () =>
     });
   });
 
-  test("a pause", async () => {
-    const at = await stage([often()], nine + minute);
-    await at.tick();
-    await at.store.pauseSchedule("often", { by: "ada", reason: null, until: null });
-    await at.liveUntil(nine + 6 * minute);
-    expect(await at.why("often", "09:05")).toMatchObject({
-      verdict: "skipped-paused",
-      sentence: "2026-11-21 09:05 was skipped: the schedule was paused when its job would have started",
-      advice: expect.stringContaining("npx belfry schedules backfill often --from 2026-11-21T00:05:00.000Z"),
-    });
-  });
-
-  test("the schedule is off in this stage", async () => {
-    const at = await stage([often({ enabled: { prod: true } })], nine);
-    await at.liveUntil(nine + 6 * minute);
-    expect(await at.why("often", "09:05")).toMatchObject({
-      verdict: "disabled",
-      sentence: "2026-11-21 09:05 did not run: the schedule was off in this stage (enabled: false, version 1)",
-    });
-  });
-
-  test("it was switched off when its job was due and had not started", async () => {
-    const at = await stage([often()], nine + minute);
-    await at.liveUntil(nine + 5 * minute, false);
-    await at.store.installSchedules([{ ...often().spec("test", "test"), enabled: false }]);
-    await at.liveUntil(nine + 6 * minute);
-    expect(await at.why("often", "09:05")).toMatchObject({
-      verdict: "skipped-disabled",
-      sentence: "2026-11-21 09:05 was skipped: the schedule was off in this stage when its job would have started",
-    });
-  });
-
   test("no worker took its job before its deadline; a backfill and a trigger have none", async () => {
     const at = await stage([often({ startDeadline: "10m" })], nine + minute);
     await at.liveUntil(nine + 15 * minute, false);
@@ -94,42 +157,6 @@ describe("why did 09:05 not run? Planted causes and what explain answers", () =>
     expect(await at.why("often", "09:05")).toMatchObject({ verdict: "ran" });
   });
 
-  test("an outage, under misfire skip", async () => {
-    const at = await stage([often({ misfire: "skip" })], nine + minute);
-    await at.advance(hour);
-    await at.tick();
-    expect(await at.why("often", "09:05")).toMatchObject({
-      verdict: "skipped-misfire",
-      sentence: expect.stringContaining("a scheduler was away for longer than two minutes"),
-    });
-  });
-
-  test("an outage, under misfire latest: merged into the newest, and what became of that", async () => {
-    const at = await stage([often()], nine + minute);
-    await at.advance(hour);
-    await at.tick();
-    await at.work();
-    expect(await at.why("often", "09:05")).toMatchObject({
-      verdict: "coalesced",
-      sentence: expect.stringMatching(
-        /^2026-11-21 09:05 was merged into 2026-11-21 10:00: .*; that one is CAUGHT_UP \(job \d+\)$/,
-      ),
-    });
-  });
-
-  test("it ran and FAILED", async () => {
-    const at = await stage([often()], nine + 4 * minute);
-    await at.tick();
-    await at.advance(minute);
-    const job = await at.begin("often", nine + 5 * minute);
-    await at.end(job, { to: "FAILED", failures: 1, errorCode: "HTTP_404", errorMessage: "not found" });
-    expect(await at.why("often", "09:05")).toMatchObject({
-      verdict: "failed",
-      sentence: `2026-11-21 09:05 ran on time, and its job ${job.jobId} FAILED after 1 of 4 attempts with HTTP_404: not found`,
-      advice: `fix the cause, then: npx belfry jobs retry ${job.jobId}`,
-    });
-  });
-
   test("its job waits for a slot, and who has it is named", async () => {
     const at = await stage([often({ run: capped })], nine - minute);
     await at.tick();
@@ -141,38 +168,6 @@ describe("why did 09:05 not run? Planted causes and what explain answers", () =>
       verdict: "waiting-for-slot",
       sentence: expect.stringContaining(`waits for a free slot, which the job of 09:00 (job ${holder.jobId}) has`),
     });
-  });
-
-  test("no scheduler has made a pass since", async () => {
-    const at = await stage([often()], nine);
-    await at.tick();
-    await at.advance(hour);
-    expect(await at.why("often", "09:50")).toMatchObject({
-      verdict: "undecided",
-      sentence: "2026-11-21 09:50 is past and undecided: the last decided time is 2026-11-21 09:05",
-    });
-  });
-
-  test("its worker never came", async () => {
-    const at = await stage([often()], nine + 4 * minute);
-    await at.tick();
-    await at.advance(2 * minute);
-    expect(await at.why("often", "09:05")).toMatchObject({ verdict: "waiting-for-worker" });
-  });
-
-  test("an operator canceled its job", async () => {
-    const at = await stage([often()], nine + 4 * minute);
-    await at.tick();
-    const [row] = await at.ledger("often");
-    await at.store.cancel([row?.jobId ?? fail()]);
-    expect(await at.why("often", "09:05")).toMatchObject({ verdict: "skipped-canceled" });
-  });
-
-  test("the payload function threw", async () => {
-    const broken = { payload: () => fail("no such day") };
-    const at = await stage([often(broken)], nine + 4 * minute);
-    await at.tick();
-    expect(await at.why("often", "09:05")).toMatchObject({ verdict: "skipped-payload" });
   });
 });
 
@@ -218,7 +213,7 @@ describe("times that are none", () => {
     const planned = await at.why("often", "09:05");
     expect(planned).toMatchObject({ verdict: "planned", advice: null });
     expect(planned.sentence).toMatch(/^2026-11-21 09:05 is planned: job \d+ is due at 2026-11-21T00:05:00.000Z$/);
-    await at.store.pauseSchedule("often", { by: "ada", reason: null, until: null });
+    await at.store.pauseSchedule("often", paused);
     expect(await at.why("often", "09:30")).toMatchObject({
       verdict: "not-due",
       sentence: expect.stringContaining("paused"),
@@ -238,44 +233,16 @@ describe("clock changes", () => {
   const daily = (dst: object) =>
     defineSchedule({ id: "often", cron: "30 2 * * *", timezone: "America/New_York", run: work, dst });
   const beforeGap = Date.UTC(2026, 2, 8, 5);
-  const beforeOverlap = Date.UTC(2026, 10, 1, 4);
 
-  test("a skipped reading under the rule skip", async () => {
-    const at = await stage([daily({ gap: "skip" })], beforeGap);
+  test.each([
+    ["skipped under the rule skip", "skipped-dst-gap", daily({ gap: "skip" })],
+    ["run at the first valid reading", "ran", daily({})],
+    ["skipped as one of an interval", "skipped-dst-gap", often({ timezone: "America/New_York" })],
+  ])("a skipped reading that was %s has its answer under its own name", async (_, verdict, schedule) => {
+    const at = await stage([schedule], beforeGap);
     await at.liveUntil(beforeGap + 4 * hour);
-    expect(await at.why("often", "2026-03-08T02:30")).toMatchObject({ verdict: "skipped-dst-gap" });
-  });
-
-  test("a skipped reading that ran at the first valid one is found under its own name", async () => {
-    const at = await stage([daily({})], beforeGap);
-    await at.liveUntil(beforeGap + 4 * hour);
-    expect(await at.why("often", "2026-03-08T02:30")).toMatchObject({ verdict: "ran", localTime: "2026-03-08T02:30" });
-  });
-
-  test("a reading of an interval that the clock skips has its row", async () => {
-    const at = await stage([often({ timezone: "America/New_York" })], beforeGap);
-    await at.liveUntil(beforeGap + 4 * hour);
-    expect(await at.why("often", "2026-03-08T02:30")).toMatchObject({
-      verdict: "skipped-dst-gap",
-      sentence: expect.stringContaining("the clock skipped this reading"),
-    });
-  });
-
-  test("a reading that came twice has two answers", async () => {
-    const at = await stage([often({ timezone: "America/New_York" })], beforeOverlap);
-    await at.liveUntil(beforeOverlap + 4 * hour);
-    const answers = await at.explain("often", "2026-11-01T01:30");
-    expect(answers.map((answer) => [answer.verdict, answer.sentence.includes("(the second time)")])).toEqual([
-      ["ran", false],
-      ["ran", true],
-    ]);
-  });
-
-  test("an instant with its offset is asked for as such", async () => {
-    const at = await stage([often()], nine);
-    await at.liveUntil(nine + 6 * minute);
-    const [answer] = await at.explain("often", "2026-11-21T00:05:00Z");
-    expect(answer).toMatchObject({ verdict: "ran", localTime: "2026-11-21T09:05" });
+    const localTime = "2026-03-08T02:30";
+    expect(await at.why("often", localTime)).toMatchObject({ verdict, localTime });
   });
 });
 

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineApp, defineFanOut, defineJob, defineSchedule, defineSweep, sql } from "../../src/core/index.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import type { Moment } from "../../src/core/define/moment.ts";
-import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
-import { backfill } from "../../src/core/admin/backfill.ts";
-import { createSchedule, triggerSchedule, updateSchedule } from "../../src/core/admin/schedule-control.ts";
-import { tick } from "../../src/core/scheduler/tick.ts";
-import { createWorker } from "../../src/core/work/worker.ts";
+import { defineApp, defineFanOut, defineJob, defineSchedule, defineSweep, sql } from "../../src/compose/index.ts";
+import { registry } from "../../src/define/definition.ts";
+import type { Moment } from "../../src/define/moment.ts";
+import { installDefinitions } from "../../src/schedule/install-schedules.ts";
+import { backfill } from "../../src/insight/backfill.ts";
+import { createSchedule, triggerSchedule, updateSchedule } from "../../src/insight/schedule-control.ts";
+import { tick } from "../../src/schedule/tick.ts";
+import { createWorker } from "../../src/run/worker.ts";
 import { acknowledge, lane, world } from "../core/world.ts";
 
 const minute = 60_000;
@@ -22,17 +22,17 @@ async function open() {
   const moments: Moment[] = [];
   const days: string[] = [];
   const one = defineJob({ id: "one", payload: z.object({ day: z.string() }), run: (p) => void days.push(p.day) });
-  const told = { each: one, payload: () => ({ day: "" }), key: () => "k" };
+  const common = { each: one, payload: () => ({ day: "" }), key: () => "k" };
   const fanOut = defineFanOut({
-    ...told,
+    ...common,
     id: "all-users",
-    // oxlint-disable-next-line require-yield -- it only tells what it was asked
+    // oxlint-disable-next-line require-yield -- it only keeps what it was asked
     async *from(moment) {
       moments.push(moment);
     },
   });
   const sweep = defineSweep({
-    ...told,
+    ...common,
     id: "sweep",
     maxLateness: "60s",
     due(moment) {
@@ -61,18 +61,22 @@ async function open() {
   };
 }
 
-test("a fan-out on a schedule that people made knows the schedule's zone and its day there", async () => {
-  const at = await open();
-  await createSchedule(at.ports, at.known, { id: "mine", kind: "all-users", ...evening }, options);
-  await at.liveFor(3 * minute);
-  expect(at.moments).toMatchObject([honolulu]);
-});
+test.each(["all-users", "sweep"])(
+  "%s on a schedule that people made knows its zone and its day there",
+  async (kind) => {
+    const at = await open();
+    await createSchedule(at.ports, at.known, { id: "mine", kind, ...evening }, options);
+    await at.liveFor(3 * minute);
+    expect(at.moments[0]).toMatchObject(honolulu);
+  },
+);
 
-test("a sweep on a schedule that people made does too", async () => {
+test("a job of a schedule that people made has the payload that is stored with it", async () => {
   const at = await open();
-  await createSchedule(at.ports, at.known, { id: "mine", kind: "sweep", ...evening }, options);
+  const mine = { id: "mine", kind: "one", ...evening, payload: { day: "stored" } };
+  await createSchedule(at.ports, at.known, mine, options);
   await at.liveFor(3 * minute);
-  expect(at.moments[0]).toMatchObject(honolulu);
+  expect(at.days.toSorted()).toEqual(["2031-05-05", "stored"]);
 });
 
 test("a backfilled time has the zone it was planned in, whatever an edit made of the schedule", async () => {

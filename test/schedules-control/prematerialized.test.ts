@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineFanOut } from "../../src/core/define/define-fan-out.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import { pass } from "../../src/core/scheduler/pass.ts";
-import { createWorker } from "../../src/core/work/worker.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineFanOut } from "../../src/define/define-fan-out.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { registry } from "../../src/define/definition.ts";
+import { pass } from "../../src/schedule/pass.ts";
+import { createWorker } from "../../src/run/worker.ts";
 import { openApi } from "../api/harness.ts";
 
 const minute = 60_000;
@@ -61,14 +61,14 @@ async function openQuiz() {
 test("a quiz that is moved after its targets were written is sent once, at its new time", async () => {
   const { sent, live, put, store } = await openQuiz();
   await live(12);
-  expect(await store.runs({ limit: 10 })).toMatchObject([{ state: "RUNNING", total: 3 }]);
+  expect(await store.runs()).toMatchObject([{ state: "RUNNING", total: 3 }]);
   await put("24 8 * * *");
   await live(11);
   expect(sent).toEqual([]);
   await live(1);
   expect(sent.toSorted()).toEqual(users);
-  expect(await store.runs({ limit: 10 })).toMatchObject([{ ok: 3 }, { state: "CANCELED", total: 3, ok: 0 }]);
-  expect((await store.occurrences("daily", 10)).map((row) => [row.localTime, row.outcome])).toEqual([
+  expect(await store.runs()).toMatchObject([{ ok: 3 }, { state: "CANCELED", total: 3, ok: 0 }]);
+  expect((await store.occurrences("daily")).map((row) => [row.localTime, row.outcome])).toEqual([
     ["2026-11-21T08:24", "FIRED"],
   ]);
 });
@@ -99,6 +99,6 @@ test("a quiz that is deleted after its targets were written is never sent", asyn
   await call("DELETE", "/schedules/daily");
   await live(15);
   expect(sent).toEqual([]);
-  expect(await store.runs({ limit: 10 })).toMatchObject([{ state: "CANCELED", total: 3 }]);
-  expect(await store.occurrences("daily", 10)).toEqual([]);
+  expect(await store.runs()).toMatchObject([{ state: "CANCELED", total: 3 }]);
+  expect(await store.occurrences("daily")).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseCron } from "../../src/core/calendar/cron.ts";
-import { ruleOf, ruleProblem } from "../../src/core/calendar/rule.ts";
-import { timetable, type FirePattern } from "../../src/core/calendar/timetable.ts";
+import { parseCron } from "../../src/calendar/cron.ts";
+import { ruleOf, ruleProblem } from "../../src/calendar/rule.ts";
+import { timetable, type FirePattern } from "../../src/calendar/timetable.ts";
 import { aSpec } from "../schedules/spec.ts";
 import { midnight, minute } from "./stage.ts";
 

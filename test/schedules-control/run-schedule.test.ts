@@ -1,38 +1,56 @@
-import { expect, test } from "vitest";
-import { defineSchedule } from "../../src/core/define/define-schedule.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
-import { scheduleLimits } from "../../src/core/ports/schedule-limits.ts";
-import type { Ports } from "../../src/core/ports/ports.ts";
-import { runSchedule, scheduleLock } from "../../src/core/scheduler/run-schedule.ts";
+import { describe, expect, test } from "vitest";
+import { defineSchedule } from "../../src/define/define-schedule.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
+import { scheduleLimits } from "../../src/machine/schedule-limits.ts";
+import type { Ports } from "../../src/machine/ports.ts";
+import type { ScheduleSpec } from "../../src/machine/schedule.ts";
+import { passLimits } from "../../src/schedule/pass-limits.ts";
+import { runSchedule, scheduleLock } from "../../src/schedule/run-schedule.ts";
 import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
 import { hour, midnight, minute, stage, work } from "./stage.ts";
 import { aPause } from "../support/pause.ts";
 
-const ruled = (over: object = {}) =>
-  defineSchedule({ id: "s", cron: "*/5 * * * *", timezone: "UTC", run: work, launch: "rule", ...over } as never);
+const options = { owner: "task", stage: "test", onLockOutage: "postgres" } as const;
+const { signal } = new AbortController();
+const step = 5 * minute;
 
-/** A stage whose schedules have rules, and what a wake of one does. */
+/** A stage with one schedule every five minutes, and what its task asks of the ports. */
 async function woken(over: object = {}) {
-  const at = await stage([ruled(over)]);
+  const ruled = (more: object = {}) =>
+    defineSchedule({
+      id: "s",
+      cron: "*/5 * * * *",
+      timezone: "UTC",
+      run: work,
+      launch: "rule",
+      ...over,
+      ...more,
+    } as never);
+  const at = await stage([ruled()]);
+  const slept: number[] = [];
   const locks = createMemoryLockStore();
   const clock = {
     elapsedMs: () => at.now(),
-    sleep: (ms: number) => at.advance(Math.ceil(ms)),
+    sleep: (ms: number) => (slept.push(ms), at.advance(Math.ceil(ms))),
     after: () => () => undefined,
   };
   const ports: Ports = { ...at.ports, locks, clock };
-  const signal = new AbortController().signal;
-  const wake = (id = "s") =>
-    runSchedule(ports, at.definitions, {
-      id,
-      owner: "task",
-      stage: "test",
-      onLockOutage: "postgres",
-      signal,
-    });
-  const ledger = async () => (await at.ledger("s")).map((row) => [(row.nominalAt - midnight) / minute, row.outcome]);
-  return { ...at, ports, locks, wake, outcomes: ledger };
+  return {
+    ...at,
+    ports,
+    locks,
+    slept,
+    wake: (id = "s") => runSchedule(ports, at.definitions, { ...options, id, signal }),
+    edit: (more: object) => at.store.installSchedules([ruled(more).spec("test", "test")]),
+    row: () => at.store.tables.schedules.row("s"),
+    respec: (spec: Partial<ScheduleSpec>) => {
+      const row = at.store.tables.schedules.row("s");
+      at.store.tables.schedules.set("s", { ...row, spec: { ...row.spec, ...spec } });
+    },
+    outcomes: async () => (await at.ledger("s")).map((row) => [(row.nominalAt - midnight) / minute, row.outcome]),
+    minutes: async () => (await at.ledger("s")).map((row) => (row.nominalAt - midnight) / minute),
+  };
 }
 
 test("a wake writes the occurrence and the job a tick would have written, and does the work itself", async () => {
@@ -42,7 +60,7 @@ test("a wake writes the occurrence and the job a tick would have written, and do
   expect(report).toMatchObject({ outcome: "done", occurrences: 1, jobs: [{ state: "SUCCESS" }] });
   expect(await at.outcomes()).toEqual([[5, "FIRED"]]);
   const [row] = await at.ledger("s");
-  const { job } = (await at.store.job(row?.jobId ?? fail())) ?? fail();
+  const job = (await at.store.job(row?.jobId ?? fail())) ?? fail();
   expect(job).toMatchObject({ scheduleId: "s", scheduledFor: midnight + 5 * minute, state: "SUCCESS" });
   expect(job).toMatchObject({ attempt: 1, worker: expect.stringContaining("schedule:s@task") });
   expect(at.sent).toEqual([]);
@@ -77,23 +95,6 @@ test("a healthy rule leaves the tick nothing to do", async () => {
   expect(await at.outcomes()).toEqual([5, 10, 15, 20].map((each) => [each, "FIRED"]));
 });
 
-test("a wake that comes twice does its work once", async () => {
-  const at = await woken();
-  await at.advance(5 * minute);
-  const [first, second] = [await at.wake(), await at.wake()];
-  expect([first.outcome, second.outcome]).toEqual(["done", "nothing-due"]);
-  expect(await at.outcomes()).toEqual([[5, "FIRED"]]);
-});
-
-test("a wake that comes a little before its time waits for it", async () => {
-  const at = await woken();
-  await at.advance(5 * minute - 4_000);
-  expect(await at.wake()).toMatchObject({ outcome: "done", jobs: [{ state: "SUCCESS" }] });
-  expect(at.now()).toBeGreaterThanOrEqual(midnight + 5 * minute);
-  await at.advance(minute);
-  expect(await at.wake()).toMatchObject({ outcome: "nothing-due" });
-});
-
 test("while another task has the lock, a wake ends, and the tick records the time it left", async () => {
   const at = await woken({ overlap: "skip" });
   const taken = { owner: "other", rvn: "1", leaseMs: 60_000, overRvn: null };
@@ -103,13 +104,7 @@ test("while another task has the lock, a wake ends, and the tick records the tim
     sleep: async () => void (await at.locks.renew(scheduleLock("s"), "other", 1, `${Math.random()}`)),
   };
   await at.advance(5 * minute);
-  const report = await runSchedule({ ...at.ports, clock: beating }, at.definitions, {
-    id: "s",
-    owner: "task",
-    stage: "test",
-    onLockOutage: "postgres",
-    signal: new AbortController().signal,
-  });
+  const report = await runSchedule({ ...at.ports, clock: beating }, at.definitions, { ...options, id: "s", signal });
   expect(report).toMatchObject({ outcome: "held", heldBy: "other" });
   await at.advance(scheduleLimits.ruleGraceMs);
   await at.tick();
@@ -126,7 +121,7 @@ test.each(["tick.afterCommit", "received"])(
     at.crash(null);
     await at.advance(deliveryLimits.outboxOpenMs + 1_000);
     const reopened = await at.store.reopen({ olderThanMs: deliveryLimits.outboxOpenMs, limit: 10, messagesMax: 1_000 });
-    expect(reopened.flatMap((handoff) => handoff.messages)).toHaveLength(1);
+    expect(reopened.flatMap((batch) => batch.messages)).toHaveLength(1);
     expect(await at.wake()).toMatchObject({ outcome: "nothing-due" });
   },
 );
@@ -135,9 +130,7 @@ test("a task whose claim fails leaves the job to the lane", async () => {
   const at = await woken();
   await at.advance(5 * minute);
   const store = { ...at.store, claim: () => Promise.reject(new Error("canceled by the lock timeout")) };
-  const options = { id: "s", owner: "task", stage: "test", onLockOutage: "postgres" } as const;
-  const { signal } = new AbortController();
-  const report = await runSchedule({ ...at.ports, store }, at.definitions, { ...options, signal });
+  const report = await runSchedule({ ...at.ports, store }, at.definitions, { ...options, id: "s", signal });
   expect(report).toMatchObject({ outcome: "done", jobs: [{ state: "QUEUED" }] });
   const [reopened] = await at.store.reopen({ olderThanMs: 0, limit: 10, messagesMax: 1_000 });
   expect(reopened?.messages.map(({ jobId }) => jobId)).toEqual(report.jobs.map(({ id }) => id));
@@ -174,6 +167,88 @@ test("a handler that fails is a FAILED job of the report, and its tries are the 
   const again = await woken({ run: defineJob({ id: "failing", retry: { maxAttempts: 2, base: "10m" }, run }) });
   await again.advance(5 * minute);
   expect(await again.wake()).toMatchObject({ outcome: "done", jobs: [{ state: "RETRY_WAIT" }] });
+});
+
+describe("a wake before its time", () => {
+  test.each([
+    [scheduleLimits.ruleEarlyMs + 1, [], "nothing-due"],
+    [scheduleLimits.ruleEarlyMs, [scheduleLimits.ruleEarlyMs + 1], "done"],
+    [1, [2], "done"],
+    [0, [], "done"],
+    [-1, [], "done"],
+  ])("by %d ms sleeps %j", async (earlyMs, slept, outcome) => {
+    const at = await woken();
+    await at.advance(step - earlyMs);
+    expect(await at.wake()).toMatchObject({ outcome });
+    expect(at.slept).toEqual(slept);
+  });
+
+  test("sleeps for no schedule that is off, was deleted, or has ended", async () => {
+    const off = await woken({ enabled: false });
+    await off.advance(step - 1_000);
+    expect(await off.wake()).toMatchObject({ outcome: "disabled" });
+    const ended = await woken({ endAt: new Date(midnight + step).toISOString() });
+    await ended.advance(step - 1_000);
+    expect(await ended.wake()).toMatchObject({ outcome: "nothing-due" });
+    const deleted = await woken();
+    await deleted.advance(step - 1_000);
+    await deleted.store.deleteSchedule("s", { ofCode: true });
+    expect(await deleted.wake()).toMatchObject({ outcome: "unknown" });
+    expect([...off.slept, ...ended.slept, ...deleted.slept]).toEqual([]);
+  });
+});
+
+describe("what a wake decides", () => {
+  test("is every time up to now and none of the next millisecond, each due at its time", async () => {
+    const at = await woken({ cron: "* * * * *" });
+    await at.advance(2 * minute - 1);
+    expect(await at.wake()).toMatchObject({ outcome: "done", occurrences: 1 });
+    expect(await at.minutes()).toEqual([1]);
+    const [row] = at.store.tables.inStates("SUCCESS");
+    expect(row?.dueAt).toBe(midnight + minute);
+    expect(at.row().nextAt).toBe(midnight + 2 * minute + scheduleLimits.ruleGraceMs);
+  });
+
+  test("leaves nothing to look at after the last time, and no message to send", async () => {
+    const at = await woken({ endAt: new Date(midnight + step + 1).toISOString() });
+    await at.advance(step);
+    expect(await at.wake()).toMatchObject({ outcome: "done", occurrences: 1 });
+    expect(at.row().nextAt).toBeNull();
+    expect([...at.store.tables.outbox.values()]).toEqual([]);
+  });
+
+  test("hands off only what is due now: a paced job of the next millisecond waits for the relay", async () => {
+    const at = await woken({ misfire: { all: { pace: "1s" } } });
+    at.respec({ misfire: { ...at.row().spec.misfire, paceMs: 1 } });
+    await at.advance(hour);
+    expect(await at.wake()).toMatchObject({ occurrences: 12, jobs: [] });
+    expect(at.store.tables.inStates("PENDING").map((row) => row.dueAt - at.now())).toEqual([
+      1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+    ]);
+  });
+
+  test("is one page for each version, as many as a tick has rounds; the next wake goes on", async () => {
+    const at = await woken();
+    for (let edit = 0; edit < 12; edit += 1) {
+      await at.advance(step);
+      await at.edit({ misfire: edit % 2 === 0 ? "skip" : "latest" });
+    }
+    await at.advance(step);
+    const first = Array.from({ length: passLimits.tickRoundsMax }, (_, n) => 5 * (n + 1));
+    expect(await at.wake()).toMatchObject({ outcome: "done", occurrences: 10 });
+    expect(await at.minutes()).toEqual(first);
+    expect(await at.wake()).toMatchObject({ outcome: "done", occurrences: 3 });
+    expect(await at.minutes()).toEqual([...first, 55, 60, 65]);
+  });
+
+  test("is nothing with older tz data than its times were computed with, and the lock is free again", async () => {
+    const at = await woken();
+    at.respec({ timezone: "Asia/Seoul", tzVersion: "2999z" });
+    await at.advance(step);
+    await expect(at.wake()).rejects.toThrow('schedule "s": its times were computed with tz data 2999z');
+    expect(at.locks.items.get(scheduleLock("s"))?.owner).toBeNull();
+    expect(await at.minutes()).toEqual([]);
+  });
 });
 
 function fail(): never {

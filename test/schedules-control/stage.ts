@@ -1,13 +1,14 @@
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import type { ScheduleDefinition } from "../../src/core/define/definition.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import { explain } from "../../src/core/admin/explain.ts";
-import type { JobId } from "../../src/core/job/job.ts";
-import type { Claimed, Settlement, StoreTx } from "../../src/core/ports/ports.ts";
-import { backfill, type BackfillOptions } from "../../src/core/admin/backfill.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { type ScheduleDefinition, registry } from "../../src/define/definition.ts";
+import { explain } from "../../src/insight/explain.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import type { Claimed, Settlement } from "../../src/machine/store.ts";
+import type { StoreTx } from "../../src/machine/transaction.ts";
+import { backfill, type BackfillOptions } from "../../src/insight/backfill.ts";
 import { settlementOf } from "../contract/store/fixture.ts";
 import { hour, midnight, minute } from "../schedules/spec.ts";
+import { insightOf } from "../support/insight-stub.ts";
 import { referenceGround, world } from "../schedules/world.ts";
 
 export { hour, midnight, minute };
@@ -25,13 +26,14 @@ export async function stage(schedules: readonly ScheduleDefinition[], start: num
   const at = world([app], referenceGround(start));
   const definitions = registry([app]);
   await at.install();
+  const sources = { store: at.store, insight: insightOf(at.store) };
   return {
     ...at,
     definitions,
-    explain: (id: string, time: string) => explain(at.ports, id, time),
+    explain: (id: string, time: string) => explain(sources, id, time),
     /** The one answer for a time. */
     async why(id: string, time: string) {
-      const [answer, second] = await explain(at.ports, id, time);
+      const [answer, second] = await explain(sources, id, time);
       if (answer === undefined || second !== undefined) throw new Error(`${time} has not exactly one answer`);
       return answer;
     },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type CatchUpInput, decideTimes } from "../../src/core/scheduler/catch-up.ts";
-import { timetable } from "../../src/core/calendar/timetable.ts";
-import type { NominalTime } from "../../src/core/calendar/fires.ts";
+import { type CatchUpInput, decideTimes } from "../../src/schedule/catch-up.ts";
+import { timetable } from "../../src/calendar/timetable.ts";
+import type { NominalTime } from "../../src/calendar/fires.ts";
 import { aSpec, hour, latest, midnight, minute } from "./spec.ts";
 
 const now = midnight + hour;
@@ -45,6 +45,12 @@ describe("an outage", () => {
     [1, ["PLANNED", "PLANNED"]],
   ])("begins with a time that is more than two minutes late: %d ms from the bound", (ms, want) => {
     expect(brief([fires(lateFrom + ms), fires(now)])).toEqual(want);
+  });
+
+  test("of the rule latest with an age takes a time that is exactly that old", () => {
+    const ofAge = (maxAgeMs: number) => brief([fires(lateFrom - 1), fires(now)], { misfire: { ...latest, maxAgeMs } });
+    expect(ofAge(0)).toEqual(["COALESCED into 2026-11-21T01:00:00", "CATCH_UP 1"]);
+    expect(ofAge(-1)).toEqual(["SKIPPED misfire", "SKIPPED misfire"]);
   });
 
   test("of the rule skip ends with the last such time", () => {

@@ -1,5 +1,5 @@
-import { type CronRule, daysOf } from "../../src/core/calendar/cron.ts";
-import type { Dst } from "../../src/core/calendar/fires.ts";
+import { type CronRule, daysOf } from "../../src/calendar/cron.ts";
+import type { Dst } from "../../src/calendar/fires.ts";
 
 /**
  * An oracle for clock changes that shares nothing with the code under test but the matching of readings: it asks the

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { matchingDays, monthLength, parseDayOfMonth, parseDayOfWeek } from "../../src/core/calendar/cron-day.ts";
-import { fields } from "../../src/core/calendar/cron-field.ts";
+import { matchingDays, monthLength, parseDayOfMonth, parseDayOfWeek } from "../../src/calendar/cron-day.ts";
+import { fields } from "../../src/calendar/cron-field.ts";
 
 test("months are as long as the platform says, from 1899 to 2405", () => {
   for (let year = 1899; year <= 2405; year += 1)

@@ -1,9 +1,9 @@
 import { Cron as Croner } from "croner";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseCron } from "../../src/core/calendar/cron.ts";
-import { wallTimes } from "../../src/core/calendar/wall-time.ts";
-import { nextFire } from "../../src/core/calendar/timetable.ts";
+import { parseCron } from "../../src/calendar/cron.ts";
+import { wallTimes } from "../../src/calendar/wall-time.ts";
+import { nextFire } from "../../src/calendar/timetable.ts";
 
 /** The syntax that both evaluators have; `5L` is written `5#L` there. Differences are listed in docs/schedules.md. */
 function values(min: number, max: number): fc.Arbitrary<string> {

@@ -1,6 +1,6 @@
 import { Cron as Croner } from "croner";
 import { expect, test } from "vitest";
-import { parseCron } from "../../src/core/calendar/cron.ts";
+import { parseCron } from "../../src/calendar/cron.ts";
 import { nominalTimes } from "../support/nominal-times.ts";
 
 /** The table of differences in docs/schedules.md, row by row, so that it is true of the version in use. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import type { ScheduleSpec } from "../../src/core/ports/schedule.ts";
-import { aSpec, hour, minute } from "./spec.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import type { ScheduleSpec } from "../../src/machine/schedule.ts";
+import { aSpec, hour, midnight, minute } from "./spec.ts";
 import { referenceGround, world } from "./world.ts";
 
 const apps = [defineApp({ name: "test", jobs: [defineJob({ id: "work", run: () => {} })] })];
@@ -18,7 +18,7 @@ async function started(spec: ScheduleSpec, start: number) {
 describe("an edit", () => {
   test("of the zone, after today's time has fired, fires the same reading once more where the new clock shows it", async () => {
     const spec = aSpec({ expression: { form: "cron", cron: "0 8 * * *" }, timezone: "America/New_York" });
-    const at = await started(spec, Date.UTC(2026, 10, 21, 12, 58));
+    const at = await started(spec, midnight + 13 * hour - 2 * minute);
     await at.tick();
     await at.advance(3 * minute);
     await at.work();
@@ -37,7 +37,7 @@ describe("an edit", () => {
   test("keeps the pace of the catch-up: outages and edits in a row never put two jobs closer together", async () => {
     const paceMs = 3 * minute;
     const spec = aSpec({ misfire: { rule: "all", maxAgeMs: null, maxCount: null, paceMs } });
-    const at = await started(spec, Date.UTC(2026, 10, 21));
+    const at = await started(spec, midnight);
     for (const overlap of ["skip", "allow", "skip"] as const) {
       await at.advance(20 * minute);
       await at.tick();
@@ -50,126 +50,94 @@ describe("an edit", () => {
     expect(due.length).toBeGreaterThan(50);
     expect(due.filter((each, index) => index > 0 && each - (due[index - 1] ?? 0) < paceMs)).toEqual([]);
   });
+});
 
-  test("during an outage leaves the times before it to the version before it, with that one's policy and zone", async () => {
-    const all = { rule: "all", maxAgeMs: null, maxCount: null, paceMs: 1_000 } as const;
-    const latest = { ...all, rule: "latest" } as const;
-    const cron = (text: string) => ({ form: "cron", cron: text }) as const;
-    const first = aSpec({ expression: cron("*/10 * * * *"), misfire: all });
-    const at = await started(first, Date.UTC(2026, 10, 21));
-    await at.advance(35 * minute);
-    await at.store.installSchedules([{ ...first, expression: cron("*/15 * * * *"), misfire: latest }]);
-    await at.advance(30 * minute);
-    await at.store.installSchedules([{ ...first, expression: cron("5 * * * *"), timezone: "Asia/Kolkata" }]);
-    await at.advance(40 * minute);
-    await at.tick();
-    expect((await at.ledger("s")).map((row) => [row.version, row.localTime.slice(11), row.outcome])).toEqual([
-      [1, "00:10", "PLANNED"],
-      [1, "00:20", "PLANNED"],
-      [1, "00:30", "PLANNED"],
-      [2, "00:45", "COALESCED"],
-      [2, "01:00", "PLANNED"],
-      [3, "07:05", "PLANNED"],
-    ]);
-    expect((await at.store.schedules())[0]?.carry?.edited).toBeUndefined();
-    await at.advance(10_000);
-    await at.work();
-    expect(at.ran).toHaveLength(5);
-  });
+const every = (minutes: string) => ({ form: "cron", cron: minutes }) as const;
+const ten = aSpec({ expression: every("*/10 * * * *") });
+const all = { ...ten.misfire, rule: "all" } as const;
+const gone = { ...ten, job: { ...ten.job, kind: "gone" } };
 
-  test("that switches it off during an outage, and on again, loses no time of before and makes none of between", async () => {
-    const spec = aSpec({ expression: { form: "cron", cron: "*/10 * * * *" } });
-    const at = await started(spec, Date.UTC(2026, 10, 21));
-    await at.advance(25 * minute);
-    await at.store.installSchedules([{ ...spec, enabled: false }]);
-    await at.advance(20 * minute);
-    await at.store.installSchedules([spec]);
-    await at.advance(18 * minute);
-    await at.tick();
-    const rows = (await at.ledger("s")).map((row) => [row.version, row.localTime.slice(11), row.outcome]);
-    expect(rows).toEqual([
-      [1, "00:10", "COALESCED"],
-      [1, "00:20", "PLANNED"],
-      [3, "00:50", "COALESCED"],
-      [3, "01:00", "PLANNED"],
-    ]);
-  });
+/** Minutes that pass without a scheduler, edits of the schedule between them, and null for its deletion. */
+type Steps = readonly (number | ScheduleSpec | null)[];
 
-  test("that switches it off during an outage accounts for the times of before, which are skipped as off", async () => {
-    const spec = aSpec({ expression: { form: "cron", cron: "*/10 * * * *" } });
-    const at = await started(spec, Date.UTC(2026, 10, 21));
-    await at.advance(25 * minute);
-    await at.store.installSchedules([{ ...spec, enabled: false }]);
-    await at.advance(20 * minute);
-    await at.tick();
-    await at.work();
-    expect((await at.ledger("s")).map((row) => [row.version, row.outcome, row.reason])).toEqual([
-      [1, "COALESCED", "into 2026-11-21T00:20"],
-      [1, "SKIPPED", "disabled"],
-    ]);
-    expect((await at.store.dueSchedules({ horizonMs: 0, limit: 10 })).schedules).toEqual([]);
-  });
-
-  test("during an outage and then a deletion: the times of both versions are accounted for, and none of them runs", async () => {
-    const spec = aSpec({ expression: { form: "cron", cron: "*/10 * * * *" } });
-    const at = await started({ ...spec, misfire: { ...spec.misfire, rule: "all" } }, Date.UTC(2026, 10, 21));
-    await at.advance(25 * minute);
-    await at.store.installSchedules([{ ...spec, misfire: { ...spec.misfire, rule: "skip" } }]);
-    await at.advance(20 * minute);
-    await at.store.installSchedules([], { apps: ["test"] });
-    await at.advance(20 * minute);
-    await at.tick();
-    await at.work();
-    expect((await at.ledger("s")).map((row) => [row.version, row.localTime.slice(11), row.reason])).toEqual([
-      [1, "00:10", "deleted"],
-      [1, "00:20", "deleted"],
-      [2, "00:30", "misfire"],
-      [2, "00:40", "misfire"],
-    ]);
-    expect(await at.store.endRemovals()).toBe(0);
-    expect(at.store.tables.schedules.get("s")).toBeUndefined();
-    expect(at.ran).toEqual([]);
-  });
-
-  test("that deletes it and one that makes it again, both in an outage: nothing between, and nothing missed is told", async () => {
-    const spec = aSpec({ expression: { form: "cron", cron: "*/10 * * * *" } });
-    const at = await started(spec, Date.UTC(2026, 10, 21));
-    await at.advance(25 * minute);
-    await at.store.installSchedules([], { apps: ["test"] });
-    await at.advance(30 * minute);
-    await at.store.installSchedules([spec]);
-    await at.advance(6 * minute);
-    await at.tick();
-    expect(
-      (await at.ledger("s")).map((row) => [row.version, row.localTime.slice(11), row.outcome, row.reason]),
-    ).toEqual([
-      [1, "00:10", "COALESCED", "into 2026-11-21T00:20"],
-      [1, "00:20", "SKIPPED", "deleted"],
-      [3, "01:00", "PLANNED", null],
-    ]);
-    expect(at.store.tables.inStates("QUEUED", "PENDING").map((row) => row.missed)).toEqual([0]);
-  });
-
-  test("that drops it together with its job still accounts for the times of before", async () => {
-    const spec = aSpec({ expression: { form: "cron", cron: "*/10 * * * *" } });
-    const at = await started({ ...spec, job: { ...spec.job, kind: "gone" } }, Date.UTC(2026, 10, 21));
-    await at.advance(15 * minute);
-    await at.store.installSchedules([], { apps: ["test"] });
+describe("an outage with edits in it leaves the times of each version to that version:", () => {
+  test.each<[string, ScheduleSpec, Steps, readonly string[], readonly number[]]>([
+    [
+      "its policy and zone",
+      { ...ten, misfire: all },
+      [
+        35,
+        { ...ten, expression: every("*/15 * * * *") },
+        30,
+        { ...ten, expression: every("5 * * * *"), timezone: "Asia/Kolkata" },
+        40,
+      ],
+      [
+        "1 00:10 PLANNED",
+        "1 00:20 PLANNED",
+        "1 00:30 PLANNED",
+        "2 00:45 COALESCED",
+        "2 01:00 PLANNED",
+        "3 07:05 PLANNED",
+      ],
+      [1, 0, 0, 0, 0],
+    ],
+    [
+      "switched off and on again, it makes no time of between",
+      ten,
+      [25, { ...ten, enabled: false }, 20, ten, 18],
+      ["1 00:10 COALESCED", "1 00:20 PLANNED", "3 00:50 COALESCED", "3 01:00 PLANNED"],
+      [1, 1],
+    ],
+    [
+      "switched off, the times of before are skipped as off",
+      ten,
+      [25, { ...ten, enabled: false }, 20],
+      ["1 00:10 COALESCED", "1 00:20 PLANNED disabled"],
+      [],
+    ],
+    [
+      "deleted, the times of both versions are accounted for, and none of them runs",
+      { ...ten, misfire: all },
+      [25, { ...ten, misfire: { ...all, rule: "skip" } }, 20, null, 20],
+      ["1 00:10 SKIPPED deleted", "1 00:20 SKIPPED deleted", "2 00:30 SKIPPED misfire", "2 00:40 SKIPPED misfire"],
+      [],
+    ],
+    [
+      "deleted and made again, it makes nothing between, and counts nothing missed",
+      ten,
+      [25, null, 30, ten, 6],
+      ["1 00:10 COALESCED", "1 00:20 SKIPPED deleted", "3 01:00 PLANNED"],
+      [0],
+    ],
+    ["dropped together with its job", gone, [15, null], ["1 00:10 SKIPPED deleted"], []],
+    [
+      "given another job, when the old one is not defined any more",
+      gone,
+      [25, ten, 5],
+      ["1 00:10 COALESCED", "1 00:20 SKIPPED no-job", "2 00:30 PLANNED"],
+      [0],
+    ],
+  ])("%s", async (_, spec, steps, expected, missed) => {
+    const at = await started(spec, midnight);
+    for (const step of steps) {
+      if (typeof step === "number") await at.advance(step * minute);
+      else if (step === null) await at.store.installSchedules([], { apps: ["test"] });
+      else await at.store.installSchedules([step]);
+    }
     expect(await at.tick()).toMatchObject({ undecided: 0 });
-    expect((await at.ledger("s")).map((row) => [row.localTime.slice(11), row.reason])).toEqual([["00:10", "deleted"]]);
-  });
-
-  test("to another job, when nobody defines the old one any more, still accounts for the times of before", async () => {
-    const spec = aSpec({ expression: { form: "cron", cron: "*/10 * * * *" } });
-    const at = await started({ ...spec, job: { ...spec.job, kind: "gone" } }, Date.UTC(2026, 10, 21));
-    await at.advance(25 * minute);
-    await at.store.installSchedules([spec]);
-    await at.advance(5 * minute);
-    await at.tick();
-    expect((await at.ledger("s")).map((row) => [row.version, row.outcome, row.reason])).toEqual([
-      [1, "COALESCED", "into 2026-11-21T00:20"],
-      [1, "SKIPPED", "no-job"],
-      [2, "PLANNED", null],
-    ]);
+    const planned = await at.ledger("s");
+    await at.advance(10_000);
+    const ran = (await at.work()).filter(({ state }) => state === "RUNNING");
+    const reasons = new Map((await at.ledger("s")).map((row) => [row.nominalAt, row.reason]));
+    const shown = planned.map(({ version, localTime, outcome, nominalAt }) => {
+      const reason = outcome === "COALESCED" ? null : reasons.get(nominalAt);
+      return [version, localTime.slice(11), outcome, reason].filter((part) => part != null).join(" ");
+    });
+    expect([shown, ran.map(({ missedCount }) => missedCount)]).toEqual([expected, missed]);
+    await at.store.endRemovals();
+    expect(at.store.tables.schedules.get("s") !== undefined).toBe(
+      steps.findLast((step) => typeof step !== "number") !== null,
+    );
   });
 });

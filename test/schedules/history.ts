@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
 import { expect } from "vitest";
-import { parseCron } from "../../src/core/calendar/cron.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import type { Dst } from "../../src/core/calendar/fires.ts";
-import type { JobId } from "../../src/core/job/job.ts";
-import type { Store } from "../../src/core/ports/ports.ts";
-import type { OccurrenceView, ScheduleRow, ScheduleSpec } from "../../src/core/ports/schedule.ts";
+import { parseCron } from "../../src/calendar/cron.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import type { Dst } from "../../src/calendar/fires.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import type { TestStore } from "../support/looks.ts";
+import type { OccurrenceView, ScheduleRow, ScheduleSpec } from "../../src/machine/schedule.ts";
 import { type RowByHand, rowsByHand, type Seen, watch } from "./clock.ts";
 import { aSpec, hour, minute } from "./spec.ts";
 import { type Ground, world } from "./world.ts";
@@ -91,7 +91,7 @@ export const histories = fc.record({
 });
 
 export type History = typeof histories extends fc.Arbitrary<infer H> ? H : never;
-type World = ReturnType<typeof world<Store>>;
+type World = ReturnType<typeof world<TestStore>>;
 
 /** A stretch of time in which one version of the schedule was in force: up to the edit, also during an outage. */
 interface Era {
@@ -103,7 +103,7 @@ interface Era {
 const job = defineJob({ id: "work", run: () => {} });
 
 /** Lives through one history, then lets everything that was planned become due and be worked off. */
-export async function live<S extends Store>(history: History, ground: Ground<S>): Promise<void> {
+export async function live<S extends TestStore>(history: History, ground: Ground<S>): Promise<void> {
   const [zone, start] = history.stretch;
   const specOf = (text: string, { startDeadlineMs, ...rules }: typeof history.policy) =>
     aSpec({
@@ -145,7 +145,7 @@ export async function live<S extends Store>(history: History, ground: Ground<S>)
 
 /** The schedule's versions, and when each was in force. */
 class Life {
-  /** Deleted schedules that somebody could still see: none. */
+  /** Deleted schedules that are still visible: none. */
   readonly shown: ScheduleRow[] = [];
   readonly #at: World;
   readonly #madeBy: History["madeBy"];
@@ -220,8 +220,7 @@ async function pass(
 async function drain(at: World): Promise<void> {
   for (let round = 0; round < 2_000; round++) {
     await at.work();
-    const counts = await at.store.counts();
-    if (counts.PENDING + counts.QUEUED === 0) return;
+    if ((await at.store.jobs({ states: ["PENDING", "QUEUED"] })).length === 0) return;
     await at.advance(10 * minute);
   }
   throw new Error("what was planned never ends");
@@ -246,7 +245,7 @@ function expectedKeys(eras: readonly Era[], seen: readonly Seen[]): string[] {
 }
 
 function rowsOfEra({ spec, after, until }: Era, seen: readonly Seen[]): readonly RowByHand[] {
-  // The times of a version that was off are nobody's.
+  // The times of a version that was off belong to no version.
   if (!spec.enabled) return [];
   const parsed = spec.expression.form === "cron" ? parseCron(spec.expression.cron) : null;
   if (parsed?.ok !== true) throw new Error("not a cron expression");

@@ -54,7 +54,7 @@ test(
       examples: [[editAfterGap]],
       ...(seed === undefined ? {} : { seed: Number(seed) }),
     });
-    // Of a hundred histories 56 have rows, 3 end in a deletion with times that nobody had decided, and in 11 a time expires.
+    // Of a hundred histories 56 have rows, 3 end in a deletion with times that were not decided, and in 11 a time expires.
     expect(seen.filled).toBeGreaterThan(0.4 * count);
     const thousands = Math.floor(count / 1_000);
     expect(seen.deleted).toBeGreaterThanOrEqual(10 * thousands);

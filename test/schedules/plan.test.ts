@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { TimeDecision } from "../../src/core/scheduler/catch-up.ts";
-import { planSchedule } from "../../src/core/scheduler/plan.ts";
-import type { Misfire } from "../../src/core/ports/schedule.ts";
-import { aRow, aSpec, expectedDecisions, hour, latest, midnight, minute, planAll } from "./spec.ts";
+import type { TimeDecision } from "../../src/schedule/catch-up.ts";
+import { planSchedule } from "../../src/schedule/plan.ts";
+import type { Misfire } from "../../src/machine/schedule.ts";
+import { aRow, aSpec, expectedDecisions, hour, midnight, minute, planAll } from "./spec.ts";
 
 const dispatchWindowMs = 5 * minute;
 const options = (now: number) => ({ now, dispatchWindowMs, timesMax: 1_000 });
@@ -36,23 +36,9 @@ describe("a healthy schedule", () => {
     });
   });
 
-  test("is planned once: the same instant again decides nothing", () => {
-    const first = planSchedule(aRow(), options(midnight + minute));
-    const again = planSchedule(aRow({ decidedUntil: first.decidedUntil }), options(midnight + minute));
-    expect(again).toMatchObject({ decisions: [], decidedUntil: first.decidedUntil, nextAt: first.nextAt });
-  });
-
   test("a clock that stepped back decides nothing and takes nothing back", () => {
     const decidedUntil = midnight + hour;
     expect(planSchedule(aRow({ decidedUntil }), options(midnight))).toMatchObject({ decisions: [], decidedUntil });
-  });
-
-  test("a time that is up to two minutes late fires late", () => {
-    const plan = planSchedule(aRow({ spec: aSpec({ misfire: { ...latest, rule: "skip" } }) }), {
-      ...options(midnight + 3 * minute),
-      dispatchWindowMs: 0,
-    });
-    expect(brief(plan.decisions)).toEqual(["1 PLANNED", "2 PLANNED", "3 PLANNED"]);
   });
 
   test("what is materialised ahead is due before its nominal time, and planned that much earlier", () => {
@@ -84,87 +70,6 @@ describe("a healthy schedule", () => {
     });
     const over = aSpec({ expression: { form: "cron", cron: "cron(0 0 1 1 ? 2002-2005)" } });
     expect(planSchedule(aRow({ spec: over }), options(midnight))).toMatchObject({ decisions: [], nextAt: null });
-  });
-});
-
-describe("after an outage of ten minutes", () => {
-  const after = (misfire: Partial<Misfire>) =>
-    planSchedule(aRow({ spec: aSpec({ misfire: { ...latest, ...misfire } }) }), {
-      ...options(midnight + 10 * minute + 5_000),
-      dispatchWindowMs: minute,
-    });
-
-  test("skip leaves out what is later than two minutes, and tells the next job how many", () => {
-    expect(brief(after({ rule: "skip" }).decisions)).toEqual([
-      ...[1, 2, 3, 4, 5, 6, 7, 8].map((k) => `${k} SKIPPED misfire`),
-      "9 PLANNED 8",
-      "10 PLANNED",
-      "11 PLANNED",
-    ]);
-  });
-
-  test("latest gives one job for all of them", () => {
-    const coalesced = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((k) => `${k} COALESCED into 2026-11-21T00:10:00`);
-    const plan = after({ rule: "latest" });
-    expect(brief(plan.decisions)).toEqual([...coalesced, "10 CATCH_UP 9", "11 PLANNED"]);
-    expect(plan.missed).toBe(10);
-  });
-
-  test("latest with an age gives none when even the newest is too old", () => {
-    const row = aRow({
-      spec: aSpec({ expression: { form: "every", everyMs: hour }, misfire: { ...latest, maxAgeMs: 5 * minute } }),
-    });
-    const plan = planSchedule(row, options(midnight + 2 * hour + 10 * minute));
-    expect(brief(plan.decisions)).toEqual(["60 SKIPPED misfire", "120 SKIPPED misfire"]);
-    expect(plan.carry).toEqual({ missed: 2, missedUntil: null, catchUpUntil: null });
-  });
-
-  test("latest with an age still takes a time that is exactly that old", () => {
-    const row = aRow({
-      spec: aSpec({ expression: { form: "every", everyMs: hour }, misfire: { ...latest, maxAgeMs: 10 * minute } }),
-    });
-    const plan = planSchedule(row, options(midnight + 2 * hour + 10 * minute));
-    expect(brief(plan.decisions)).toEqual(["60 COALESCED into 2026-11-21T02:00:00", "120 CATCH_UP 1"]);
-  });
-
-  test("all gives one job each, paced by due times after now", () => {
-    const plan = after({ rule: "all", paceMs: 30_000 });
-    expect(brief(plan.decisions).slice(0, 10)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((k) => `${k} CATCH_UP`));
-    const now = midnight + 10 * minute + 5_000;
-    expect(plan.decisions.slice(0, 10).map((each) => (each.dueAt ?? 0) - now)).toEqual(
-      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((k) => k * 30_000),
-    );
-    expect(plan.carry).toEqual({ missed: 0, missedUntil: null, catchUpUntil: now + 300_000 });
-  });
-
-  test("all with a count keeps the newest and tells the first of them how many were left out", () => {
-    expect(brief(after({ rule: "all", maxCount: 3 }).decisions).slice(6)).toEqual([
-      "7 SKIPPED misfire",
-      "8 CATCH_UP 7",
-      "9 CATCH_UP",
-      "10 CATCH_UP",
-      "11 PLANNED",
-    ]);
-  });
-
-  test("all with an age leaves out what is older", () => {
-    expect(brief(after({ rule: "all", maxAgeMs: 4 * minute }).decisions).slice(5)).toEqual([
-      "6 SKIPPED misfire",
-      "7 CATCH_UP 6",
-      "8 CATCH_UP",
-      "9 CATCH_UP",
-      "10 CATCH_UP",
-      "11 PLANNED",
-    ]);
-  });
-
-  test("a second outage goes on after the last caught-up job of the first: the pace holds across both", () => {
-    const spec = aSpec({ misfire: { ...latest, rule: "all", paceMs: hour } });
-    const first = planAll(aRow({ spec }), { now: midnight + 10 * minute, dispatchWindowMs: 0, timesMax: 1_000 });
-    const second = planAll(first.row, { now: midnight + 20 * minute, dispatchWindowMs: 0, timesMax: 1_000 });
-    const due = [...first.decisions, ...second.decisions].map((each) => each.dueAt ?? 0);
-    expect(due.slice(1).every((each, k) => each - (due[k] ?? 0) >= hour)).toBe(true);
-    expect(due).toHaveLength(20);
   });
 });
 

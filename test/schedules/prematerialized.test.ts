@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ScheduleSpec } from "../../src/core/ports/schedule.ts";
-import { isWithdrawn } from "../../src/core/scheduler/prematerialized.ts";
+import type { ScheduleSpec } from "../../src/machine/schedule.ts";
+import { isWithdrawn } from "../../src/schedule/prematerialized.ts";
 import { aSpec, hour, midnight, minute } from "./spec.ts";
 
 const quiz = aSpec({ expression: { form: "cron", cron: "0 8 * * *" }, materializeBeforeMs: 10 * minute });

@@ -1,8 +1,8 @@
-import type { TimeDecision } from "../../src/core/scheduler/catch-up.ts";
-import type { NominalTime } from "../../src/core/calendar/fires.ts";
-import { planSchedule } from "../../src/core/scheduler/plan.ts";
-import type { Misfire, ScheduleRow, ScheduleSpec } from "../../src/core/ports/schedule.ts";
-import { timetable } from "../../src/core/calendar/timetable.ts";
+import type { TimeDecision } from "../../src/schedule/catch-up.ts";
+import type { NominalTime } from "../../src/calendar/fires.ts";
+import { planSchedule } from "../../src/schedule/plan.ts";
+import type { Misfire, ScheduleRow, ScheduleSpec } from "../../src/machine/schedule.ts";
+import { timetable } from "../../src/calendar/timetable.ts";
 
 export const minute = 60_000;
 export const hour = 60 * minute;

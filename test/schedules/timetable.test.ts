@@ -7,8 +7,8 @@ import {
   timetable,
   tzProblem,
   type FirePattern,
-} from "../../src/core/calendar/timetable.ts";
-import { secondText } from "../../src/core/calendar/wall-time.ts";
+} from "../../src/calendar/timetable.ts";
+import { secondText } from "../../src/calendar/wall-time.ts";
 
 const when = (expression: FirePattern["expression"], over: Partial<FirePattern> = {}): FirePattern => ({
   expression,
@@ -86,7 +86,7 @@ test("the newest times are the last of the window, in order, however long the pa
   }
 });
 
-test("what cannot be read fires at no time, and a text tells milliseconds apart", () => {
+test("what cannot be read fires at no time, and a text shows milliseconds", () => {
   expect(nextFiring(when({ form: "cron", cron: "61 * * * *" }), 0)).toBeNull();
   expect(nextFiring(when({ form: "at", at: 5 }), 5)).toBeNull();
   expect(take(timetable(when({ form: "every", everyMs: 10 })).times(0, 100), 2)).toHaveLength(2);
@@ -168,30 +168,6 @@ test("the newest times leave out those of a gap and those before the window, and
     const times = newestTimes(minutely, 7_200_000, 7_200_000 + minutes * 60_000, 500).map(({ instant }) => instant);
     expect(times).toEqual(Array.from({ length: minutes }, (_, k) => 7_260_000 + k * 60_000));
   }
-});
-
-test("the newest times are looked for in an hour, and then in windows four times as long, until they are enough", () => {
-  const hours: number[] = [];
-  const [until, hour] = [1_000 * 3_600_000, 3_600_000];
-  const asked = (everyHours: number, count: number, after: number): readonly number[] => {
-    hours.length = 0;
-    const table = timetable(when({ form: "every", everyMs: everyHours * hour }));
-    const watched = {
-      ...table,
-      times: (from: number, to: number) => {
-        hours.push((to - from) / hour);
-        return table.times(from, to);
-      },
-    };
-    expect(newestTimes(watched, after, until, count)).toHaveLength(count);
-    return hours;
-  };
-  expect(asked(1, 1, 0)).toEqual([1]);
-  expect(asked(1, 2, 0)).toEqual([1, 4]);
-  expect(asked(1, 4, 0)).toEqual([1, 4]);
-  expect(asked(1, 5, 0)).toEqual([1, 4, 16]);
-  expect(asked(100, 1, 0)).toEqual([1]);
-  expect(asked(250, 4, 0)).toEqual([1, 4, 16, 64, 256, 1_000]);
 });
 
 test("a page ends with the last of the times at one instant", () => {

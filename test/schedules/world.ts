@@ -1,16 +1,20 @@
-import { type AppDefinition, registry } from "../../src/core/define/definition.ts";
-import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
-import type { JobId } from "../../src/core/job/job.ts";
+import { type AppDefinition, registry } from "../../src/define/definition.ts";
+import { installDefinitions } from "../../src/schedule/install-schedules.ts";
+import type { JobId } from "../../src/machine/job.ts";
 import { virtualTime } from "../support/virtual-clock.ts";
-import type { Claimed, Fence, Message, OutMessage, Ports, Store } from "../../src/core/ports/ports.ts";
-import { sendOutbox } from "../../src/core/delivery/send.ts";
-import { tick } from "../../src/core/scheduler/tick.ts";
+import type { Claimed } from "../../src/machine/store.ts";
+import type { TestStore } from "../support/looks.ts";
+import type { Fence } from "../../src/machine/fence.ts";
+import type { Message, OutMessage } from "../../src/machine/outbox.ts";
+import type { Ports } from "../../src/machine/ports.ts";
+import { sendOutbox } from "../../src/run/send.ts";
+import { tick } from "../../src/schedule/tick.ts";
 import { type LogLine, type Metric, recordingLog, recordingMetrics } from "../../src/testing/recording.ts";
 import { settlementOf } from "../contract/store/fixture.ts";
 import { referenceStore } from "../support/reference-store.ts";
 
 /** A store whose clock stands still unless the test moves it. */
-export interface Ground<S extends Store> {
+export interface Ground<S extends TestStore> {
   readonly store: S;
   readonly start: number;
   advance(ms: number): Promise<void>;
@@ -27,7 +31,7 @@ export function referenceGround(start: number) {
 }
 
 /** The whole of a stage but its processes: a store, a queue in memory, and the real tick. */
-export function world<S extends Store>(apps: readonly AppDefinition[], ground: Ground<S>) {
+export function world<S extends TestStore>(apps: readonly AppDefinition[], ground: Ground<S>) {
   const { store } = ground;
   let now = ground.start;
   const definitions = registry(apps);
@@ -108,6 +112,6 @@ export function world<S extends Store>(apps: readonly AppDefinition[], ground: G
     tick: (over: { fence?: Fence; signal?: AbortSignal; tzVersion?: string; dispatchWindowMs?: number } = {}) =>
       tick(ports, definitions, { stage: "test", dispatchWindowMs: 5 * 60_000, ...over }),
     /** Every row of a schedule, the oldest first. */
-    ledger: async (id: string) => (await store.occurrences(id, 1_000_000)).toReversed(),
+    ledger: async (id: string) => (await store.occurrences(id)).toReversed(),
   };
 }

@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { imageTzVersion, openZone, storedTzVersion, zoneProblem } from "../../src/core/calendar/zone.ts";
+import { imageTzVersion, openZone, storedTzVersion, zoneProblem } from "../../src/calendar/zone.ts";
 import { intlOffset } from "./clock.ts";
 
 const at = (text: string): number => Date.parse(text);
-const hour = 3_600_000;
 
 describe("the version of the tz data", () => {
   const root = new URL("../../", import.meta.url);
@@ -24,41 +23,6 @@ describe("the version of the tz data", () => {
   });
 });
 
-describe("transitions", () => {
-  test.each([
-    ["America/New_York", "2026-03-08T07:00Z", -5, -4],
-    ["America/New_York", "2026-11-01T06:00Z", -4, -5],
-    ["Europe/London", "2026-03-29T01:00Z", 0, 1],
-    ["Australia/Lord_Howe", "2026-04-04T15:00Z", 11, 10.5],
-    ["Australia/Lord_Howe", "2026-10-03T15:30Z", 10.5, 11],
-    ["Pacific/Apia", "2011-12-30T10:00Z", -10, 14],
-    ["Asia/Seoul", "1988-05-07T17:00Z", 9, 10],
-    ["Asia/Seoul", "1988-10-08T17:00Z", 10, 9],
-    ["Asia/Pyongyang", "2015-08-14T15:00Z", 9, 8.5],
-  ])("%s at %s goes from %d to %d hours", (name, utc, before, after) => {
-    const instant = at(utc);
-    const zone = openZone(name);
-    expect(zone.transitions(instant - hour, instant + hour)).toEqual([
-      { at: instant, before: before * hour, after: after * hour },
-    ]);
-    expect(zone.offsetAt(instant - 1)).toBe(before * hour);
-    expect(zone.offsetAt(instant)).toBe(after * hour);
-  });
-
-  test("the window is open at its start and closed at its end", () => {
-    const instant = at("2026-03-08T07:00Z");
-    const zone = openZone("America/New_York");
-    expect(zone.transitions(instant, instant + hour)).toEqual([]);
-    expect(zone.transitions(instant - 1, instant)).toHaveLength(1);
-    expect(zone.transitions(at("2020-01-01T00:00Z"), at("2030-01-01T00:00Z"))).toHaveLength(20);
-  });
-
-  test("a zone without changes has none", () => {
-    expect(openZone("Asia/Seoul").transitions(at("2000-01-01T00:00Z"), at("2040-01-01T00:00Z"))).toEqual([]);
-    expect(openZone("UTC").transitions(0, at("2040-01-01T00:00Z"))).toEqual([]);
-  });
-});
-
 test("offsets are those of the platform, at any instant of any zone", () => {
   const zone = fc.constantFrom(...Intl.supportedValuesOf("timeZone"));
   const instant = fc.integer({ min: at("1900-01-01T00:00Z") / 60_000, max: at("2045-01-01T00:00Z") / 60_000 });
@@ -70,23 +34,84 @@ test("offsets are those of the platform, at any instant of any zone", () => {
   );
 });
 
-describe("an unknown zone is refused with a suggestion", () => {
-  test.each([
-    ["Asia/Soeul", "did you mean Asia/Seoul?"],
-    ["seoul", "did you mean Asia/Seoul?"],
-    ["America/New York", "did you mean America/New_York?"],
-    ["Mars/Phobos", "write a name such as Asia/Seoul or UTC"],
-    ["", "is not an IANA time zone"],
-    ["+09:00", "is an offset"],
-    ["UTC+9", "is an offset"],
-    ["x".repeat(10_000), "is not an IANA time zone"],
-  ])("%s", (name, expected) => {
-    expect(zoneProblem(name)).toContain(expected);
-    expect(() => openZone(name)).toThrow(expected);
-  });
+const from = Date.UTC(1900, 0, 1);
+const until = Date.UTC(2038, 0, 1);
 
-  test("names and aliases of the platform are accepted", () => {
-    for (const name of ["UTC", "Asia/Seoul", "US/Eastern", "Etc/GMT-9", "Asia/Calcutta"])
-      expect(zoneProblem(name)).toBeNull();
-  });
+/** Zones with many changes, with two in a month, with odd minutes and seconds, and with a day left out. */
+test.each([
+  "America/New_York",
+  "Europe/London",
+  "Africa/Casablanca",
+  "Asia/Seoul",
+  "Australia/Lord_Howe",
+  "America/Sao_Paulo",
+  "Pacific/Apia",
+  "Africa/Monrovia",
+])("the changes of %s follow each other, each at the very millisecond where the platform's clock changes", (name) => {
+  const zone = openZone(name);
+  const changes = zone.transitions(from, until);
+  let offset = intlOffset(name, from);
+  for (const { at, before, after } of changes) {
+    expect([at, before, after]).toEqual([at, offset, intlOffset(name, at)]);
+    expect([at, intlOffset(name, at - 1), after === before]).toEqual([at, before, false]);
+    expect([zone.offsetAt(at - 1), zone.offsetAt(at)]).toEqual([before, after]);
+    offset = after;
+  }
+  expect(intlOffset(name, until)).toBe(offset);
+  expect(changes.map(({ at }) => at)).toEqual([...new Set(changes.map(({ at }) => at))].toSorted((a, b) => a - b));
+  // Each window answers its own part of them, also one that begins or ends at a change or at a chunk's edge.
+  const chunkMs = 2 ** 33;
+  const edges = [0, 1, 60, 200].map((chunk) => chunk * chunkMs).concat(changes.slice(0, 12).map(({ at }) => at));
+  for (const start of edges)
+    for (const end of edges)
+      expect(zone.transitions(start, end)).toEqual(changes.filter(({ at }) => at > start && at <= end));
+});
+
+test("years of changes are as many as the law made", () => {
+  const countIn = (name: string, first: number, last: number): number =>
+    openZone(name).transitions(Date.UTC(first, 0, 1), Date.UTC(last + 1, 0, 1)).length;
+  expect([countIn("Europe/London", 1972, 2025), countIn("America/New_York", 1967, 2025)]).toEqual([108, 118]);
+});
+
+test("a zone is opened once, and UTC needs no data", () => {
+  expect(openZone("Asia/Seoul")).toBe(openZone("Asia/Seoul"));
+  expect(openZone("UTC")).toMatchObject({ name: "UTC" });
+  expect(openZone("UTC").offsetAt(until)).toBe(0);
+  expect(openZone("UTC").transitions(-8.64e15, 8.64e15)).toEqual([]);
+  expect(["", "2026b", imageTzVersion, "2026d"].map(storedTzVersion)).toEqual([
+    "",
+    "2026b",
+    imageTzVersion,
+    imageTzVersion,
+  ]);
+});
+
+test.each<[string, string | null]>([
+  ["rome", "Europe/Rome"],
+  ["nome", "America/Nome"],
+  ["Rmoe", null],
+  ["Rom", "Europe/Rome"],
+  ["utx", "UTC"],
+  ["Berlxx", null],
+  ["Berlinx", "Europe/Berlin"],
+  ["Brisbxxe", "Australia/Brisbane"],
+  ["Brisxxxe", null],
+  ["Helsixxi", "Europe/Helsinki"],
+  ["Lisbxx", null],
+  ["Asuncixx", "America/Asuncion"],
+  ["Asuncxx", null],
+  ["america/new york", "America/New_York"],
+  ["Asia/Soeul", "Asia/Seoul"],
+  ["KST", null],
+  ["Mars/Phobos", null],
+  ["", null],
+])("for %s it suggests %s", (name, meant) => {
+  const hint = meant === null ? "; write a name such as Asia/Seoul or UTC" : `; did you mean ${meant}?`;
+  expect(zoneProblem(name)).toBe(`timezone "${name}": is not an IANA time zone${hint}`);
+});
+
+test("an offset is no zone, and the names and aliases of the platform are", () => {
+  for (const name of ["+09:00", "UTC+9"]) expect(() => openZone(name)).toThrow("is an offset");
+  for (const name of ["UTC", "Asia/Seoul", "US/Eastern", "Etc/GMT-9", "Asia/Calcutta"])
+    expect(zoneProblem(name)).toBeNull();
 });

@@ -1,11 +1,10 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { Context, Job } from "../../src/core/define/context.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { defineSchedule } from "../../src/core/define/define-schedule.ts";
-import { registry } from "../../src/core/define/definition.ts";
-import type { Registry, ScheduleDefinition } from "../../src/core/define/definition.ts";
-import { PermanentError, RetryLater } from "../../src/core/define/errors.ts";
+import type { Context, Job } from "../../src/define/context.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { defineSchedule } from "../../src/define/define-schedule.ts";
+import { registry, type Registry, type ScheduleDefinition } from "../../src/define/definition.ts";
+import { PermanentError, RetryLater } from "../../src/define/errors.ts";
 
 import { flow } from "./graph.ts";
 

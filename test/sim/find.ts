@@ -1,6 +1,5 @@
 import type { Violation } from "../invariants/evidence.ts";
-import { simulate } from "./simulate.ts";
-import type { SimulateOptions } from "./simulate.ts";
+import { simulate, type SimulateOptions } from "./simulate.ts";
 
 /** Seeds within which each planted bug must be found: in the core, and in a statement. */
 export const seedsMax = { mutant: 1_000, fault: 200 } as const;

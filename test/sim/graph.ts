@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { Context, Job } from "../../src/core/define/context.ts";
-import { defineGraph } from "../../src/core/define/define-graph.ts";
-import { PermanentError } from "../../src/core/define/errors.ts";
+import type { Context, Job } from "../../src/define/context.ts";
+import { defineGraph } from "../../src/define/define-graph.ts";
+import { PermanentError } from "../../src/define/errors.ts";
 import type { Payload, Surroundings } from "./app.ts";
 
 /** A graph with a branch, a task that may fail for good, and every join rule; its payload decides what happens. */

@@ -1,7 +1,7 @@
 /** What runs processes: the event source of a worker, the rule that wakes scheduler tasks, the dead-letter consumer. */
-import { drain } from "../../src/core/delivery/drain.ts";
-import { runPasses } from "../../src/core/scheduler/pass.ts";
-import { createWorker } from "../../src/core/work/worker.ts";
+import { drain } from "../../src/run/drain.ts";
+import { runPasses } from "../../src/schedule/pass.ts";
+import { createWorker } from "../../src/run/worker.ts";
 import type { SimApp } from "./app.ts";
 import type { SimProcess } from "./process.ts";
 import type { World } from "./world.ts";

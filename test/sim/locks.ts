@@ -1,4 +1,4 @@
-import type { LockStore } from "../../src/core/ports/ports.ts";
+import type { LockStore } from "../../src/machine/ports.ts";
 import type { MemoryLockStore } from "../../src/testing/memory-lock-store.ts";
 import type { VirtualTime } from "../support/virtual-clock.ts";
 import type { SimProcess } from "./process.ts";

@@ -1,9 +1,7 @@
 /** `npm run sim`: random faults on virtual time, thousands of runs a minute; a seed replays its run to the byte. */
 import { Worker } from "node:worker_threads";
 import { Command, InvalidArgumentError } from "commander";
-import { apart, cellsApartMax, cellsTable, simulateCells } from "./cells.ts";
-import { seedsMax } from "./find.ts";
-import type { Caught, FoundViolation } from "./find.ts";
+import { seedsMax, type Caught, type FoundViolation } from "./find.ts";
 import { mutantNamed, mutants } from "./mutants/index.ts";
 import type { Report, Task } from "./shard.ts";
 import { simulate } from "./simulate.ts";
@@ -12,7 +10,6 @@ import { openVariants } from "./variants.ts";
 
 interface Options {
   readonly sql?: boolean;
-  readonly cells?: number;
   readonly seeds?: number;
   readonly seed?: number;
   readonly mutant?: string;
@@ -42,7 +39,6 @@ const options: Options = new Command("sim")
     "--mutants",
     `plants each bug in turn; each must be found within ${seedsMax.mutant} seeds, with --sql ${seedsMax.fault}`,
   )
-  .option("--cells <n>", "instead: so many cells, one lost, one slow, a hot key, beside the closed form", count)
   .option("--workers <n>", "threads", count, 2)
   .option("--trace", "prints what one seed does, line by line")
   .option("--json", "one JSON object on stdout")
@@ -56,21 +52,7 @@ const bug =
   options.mutant === undefined ? null : (sql ? sqlFaultNamed(options.mutant) : mutantNamed(options.mutant)).name;
 const say = (line: string): void => void (options.json ? process.stderr : process.stdout).write(`${line}\n`);
 const bugs = options.mutants ? (sql ? sqlFaults : mutants).map(({ name }) => name) : bug === null ? [] : [bug];
-process.exitCode = await (options.cells !== undefined
-  ? severalCells(options.cells)
-  : options.trace
-    ? trace()
-    : bugs.length > 0
-      ? plantAll(bugs)
-      : run());
-
-/** Figures and model may be so far apart. */
-function severalCells(cells: number): number {
-  const lines = simulateCells(cells, from);
-  say(cellsTable(lines));
-  if (options.json) process.stdout.write(`${JSON.stringify({ lines, apart: apart(lines) })}\n`);
-  return apart(lines) <= cellsApartMax ? 0 : 1;
-}
+process.exitCode = await (options.trace ? trace() : bugs.length > 0 ? plantAll(bugs) : run());
 
 async function trace(): Promise<number> {
   const variants = await openVariants({ sql });

@@ -1,10 +1,11 @@
-import { isFinal } from "../../src/core/job/state.ts";
-import type { Store } from "../../src/core/ports/ports.ts";
+import { isFinal } from "../../src/machine/state.ts";
+import type { Store } from "../../src/machine/store.ts";
 import type { EventFact, JobFact, RunFact } from "../invariants/evidence.ts";
 import { referenceStore, type ReferenceStore } from "../support/reference-store.ts";
 import { attempts } from "../support/reference/read.ts";
 import type { JobRow } from "../support/reference/rows.ts";
 import { funnelOf } from "../support/reference/runs.ts";
+import { idOf } from "../support/reference/tables.ts";
 import { labelsOf } from "./labels.ts";
 import { dispatchWindowMs, type SimServer, type TableFacts } from "./server.ts";
 
@@ -22,6 +23,11 @@ export function memoryServer(now: () => number, plant: (base: ReferenceStore) =>
       if ([...t.runs.values()].some((run) => run.finishedAt === null && run.createdAt < before)) return false;
       return ![...t.schedules.values()].some((row) => row.decidedUntil < before);
     },
+    newestJobs: async (limit) =>
+      [...t.jobs.values()]
+        .map(idOf)
+        .toSorted((a, b) => Number(b) - Number(a))
+        .slice(0, limit),
     scheduleFound: async (id) => {
       const fromAt = t.eras.rows.findLast((era) => era.scheduleId === id)?.fromAt ?? 0;
       const decided = [...t.occurrences.values()]
@@ -43,7 +49,7 @@ function factsOf({ tables: t }: ReferenceStore): TableFacts {
     events: t.events.rows.map((row): EventFact => ({ ...row, jobId: String(row.jobId) })),
     attempts: attempts(t).map((row) => ({ ...row, jobId: String(row.jobId) })),
     slots: [...t.slots.values()].map((row) => ({ ...row, jobId: row.jobId === null ? null : String(row.jobId) })),
-    openHandoffs: [...t.outbox.values()].map((row) => ({
+    openBatches: [...t.outbox.values()].map((row) => ({
       members: row.members.map(({ id, generation }) => ({ jobId: String(id), generation })),
     })),
     occurrences: [...t.occurrences.values()].map((row) => {

@@ -1,10 +1,9 @@
 /** Those who ask for work and interfere with it: clients, an operator, a deploy. */
-import { cancelJobs, retryJobs } from "../../src/core/admin/control.ts";
-import { definitionOf } from "../../src/core/define/define-job.ts";
-import { createClient } from "../../src/core/delivery/enqueue.ts";
-import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
-import { enqueuedKinds } from "./app.ts";
-import type { Payload } from "./app.ts";
+import { cancelJobs, retryJobs } from "../../src/insight/cancel-and-retry.ts";
+import { definitionOf } from "../../src/define/define-job.ts";
+import { createClient } from "../../src/run/enqueue.ts";
+import { installDefinitions } from "../../src/schedule/install-schedules.ts";
+import { enqueuedKinds, type Payload } from "./app.ts";
 import type { SimProcess } from "./process.ts";
 import type { World } from "./world.ts";
 
@@ -73,8 +72,8 @@ export function startOperator(world: World, actions: number, untilMs: number): v
 
 async function interfere(world: World, process: SimProcess): Promise<void> {
   const { ports, app } = world.inside(process);
-  const listed = await ports.store.jobs({ limit: 50 });
-  const some = world.random.shuffled(listed.map((job) => job.id)).slice(0, 3);
+  const newest = await world.wire.call(process, "jobs", () => world.server.newestJobs(50));
+  const some = world.random.shuffled(newest).slice(0, 3);
   if (world.random.chance(0.5)) await cancelJobs(ports, app.registry, some);
   else await retryJobs(ports, some);
 }

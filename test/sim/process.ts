@@ -1,6 +1,5 @@
-import type { Clock } from "../../src/core/ports/ports.ts";
-import { clockOf } from "../support/virtual-clock.ts";
-import type { VirtualTime } from "../support/virtual-clock.ts";
+import type { Clock } from "../../src/machine/ports.ts";
+import { clockOf, type VirtualTime } from "../support/virtual-clock.ts";
 
 /**
  * One operating-system process: code that waits only through it stops for good when it is killed, and stands still

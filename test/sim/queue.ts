@@ -1,6 +1,7 @@
-import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
-import { decodeMessage, encodeMessage } from "../../src/core/delivery/message.ts";
-import type { OutMessage, Queue } from "../../src/core/ports/ports.ts";
+import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
+import { decodeMessage, encodeMessage } from "../../src/run/message.ts";
+import type { OutMessage } from "../../src/machine/outbox.ts";
+import type { Queue } from "../../src/machine/ports.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import type { VirtualTime } from "../support/virtual-clock.ts";
 import type { SimProcess } from "./process.ts";

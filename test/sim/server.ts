@@ -1,4 +1,5 @@
-import type { Store } from "../../src/core/ports/ports.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import type { Store } from "../../src/machine/store.ts";
 import type { Evidence } from "../invariants/evidence.ts";
 import type { Record } from "./record.ts";
 import type { SimProcess } from "./process.ts";
@@ -10,7 +11,7 @@ export const dispatchWindowMs = 15_000;
 /** What a server's tables show: the part of the evidence that nobody remembers. */
 export interface TableFacts extends Pick<
   Evidence,
-  "transactional" | "jobs" | "events" | "attempts" | "slots" | "openHandoffs" | "occurrences" | "runs"
+  "transactional" | "jobs" | "events" | "attempts" | "slots" | "openBatches" | "occurrences" | "runs"
 > {
   /** Up to which instant each schedule has decided its times. */
   readonly decidedUntil: ReadonlyMap<string, number>;
@@ -32,6 +33,7 @@ export interface SimServer {
   settled(): Promise<void>;
   /** Whether everything that was asked for before `before` has ended in the tables. */
   isAtRest(before: number): Promise<boolean>;
+  newestJobs(limit: number): Promise<readonly JobId[]>;
   scheduleFound(id: string): Promise<ScheduleFound>;
   facts(): Promise<TableFacts>;
   close(): Promise<void>;

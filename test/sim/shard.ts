@@ -1,7 +1,6 @@
 /** One of the threads that share the seeds, or the planted bugs, of a run. */
 import { parentPort, workerData } from "node:worker_threads";
-import { findBug, runSeeds } from "./find.ts";
-import type { Caught, FoundViolation } from "./find.ts";
+import { findBug, runSeeds, type Caught, type FoundViolation } from "./find.ts";
 import { openVariants } from "./variants.ts";
 
 interface Shard {

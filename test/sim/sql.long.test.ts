@@ -61,7 +61,7 @@ describe("planted faults in statements", () => {
       name: "broken",
       bug: "",
       without: [],
-      edits: [{ of: "claim", from: "order by j.id", to: "order by" }],
+      edits: [{ of: "claim", from: "returning j.event_id, j.id", to: "returning j.event_id, from" }],
     };
     await expect(simulate(1, { open: server.open({ plant: planted(gone) }) })).rejects.toThrow(
       /"gone": claim has no text/,

@@ -1,15 +1,8 @@
-import {
-  noAftermath,
-  type Fence,
-  type AttemptRef,
-  type Message,
-  type Settled,
-  type Settlement,
-  type Store,
-  type StoreTx,
-  type Tx,
-} from "../../src/core/ports/ports.ts";
-import type { ScheduleControlStore } from "../../src/core/ports/schedule-store.ts";
+import { noAftermath } from "../../src/machine/aftermath.ts";
+import { type Fence } from "../../src/machine/fence.ts";
+import { type AttemptRef, type Settled, type Settlement, type Store } from "../../src/machine/store.ts";
+import { type Message } from "../../src/machine/outbox.ts";
+import { type StoreTx, type Tx } from "../../src/machine/transaction.ts";
 import type { WorkerFact } from "../invariants/evidence.ts";
 import type { SimProcess } from "./process.ts";
 import type { Record } from "./record.ts";
@@ -36,90 +29,54 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
       if (fence !== undefined && hasWritten(result)) line.record.fenced.push({ ...fence, by: process.name });
       return result;
     });
+  const overWire = Object.entries(base).map(([name, method]: [string, unknown]) =>
+    typeof method !== "function" || besideWire.has(name) ? [name, method] : [name, forwarded(name, method as Method)],
+  );
+  function forwarded(name: string, method: Method): Method {
+    return (...args) => {
+      const fence = args.flatMap((arg) => (arg as { fence?: Fence } | undefined)?.fence ?? [])[0];
+      const serve = () => method(...args.map((arg) => withReal(process, line, arg)));
+      return fenced(name, fence, serve);
+    };
+  }
   return {
-    // What people do to schedules happens beside the wire.
-    ...base,
-    now: () => call("now", () => base.now()),
-    insert: (jobs, o = {}) => fenced("insert", o.fence, () => base.insert(jobs, withRealTx(o))),
-    installSlots: (groups) => call("installSlots", () => base.installSlots(groups)),
-    relay: (o) => fenced("relay", o.fence, () => base.relay(o)),
-    confirm: (sent) => call("confirm", () => base.confirm(sent)),
-    keep: (batches) => call("keep", () => base.keep(batches)),
+    ...(Object.fromEntries(overWire) as Store),
     reopen: (o) => fenced("reopen", o.fence, async () => (without.has("reopen") ? [] : await base.reopen(o))),
-    queueObservations: (o) => call("queueObservations", () => base.queueObservations(o)),
-    saveQueueObservations: (seen) => call("saveQueueObservations", () => base.saveQueueObservations(seen)),
-    countNotYetDue: (o) => call("countNotYetDue", () => base.countNotYetDue(o)),
     requeueLost: (o) =>
       fenced("requeueLost", o.fence, async () => (without.has("requeue") ? 0 : await base.requeueLost(o))),
     wake: (o) => fenced("wake", o.fence, async () => (isOff(without, o) ? [] : await base.wake(o))),
-    claim: (messages, o) => call("claim", () => claim(line, messages, o)),
-    peek: (ids) => call("peek", () => base.peek(ids)),
-    heartbeat: (held, worker) => call("heartbeat", () => heartbeat(line, held, worker)),
-    settle: (settlements, o) => call("settle", () => settle(process, line, settlements, o)),
-    transaction: (work) => call("transaction", () => transaction(process, line, work)),
-    freeSlots: (held) => call("freeSlots", () => freeSlots(line, held)),
-    returnUndelivered: (messages, o) =>
-      call("undelivered", () => base.returnUndelivered(messages, withHook(process, line, o))),
-    quarantine: (lane, bodies) => call("quarantine", () => base.quarantine(lane, bodies)),
-    endLeases: (worker, cause) => call("endLeases", () => base.endLeases(worker, cause)),
-    noteCause: (worker, cause) => call("noteCause", () => base.noteCause(worker, cause)),
-    lapsedLeases: (o) => call("lapsedLeases", () => base.lapsedLeases(o)),
     rescue: (o) =>
       fenced("rescue", o.fence, async () =>
         without.has("rescue") ? noRows : await base.rescue(withHook(process, line, o)),
       ),
-    cancel: (ids, o = {}) => call("cancel", () => base.cancel(ids, withHook(process, line, o))),
-    retry: (ids, o) => call("retry", () => base.retry(ids, o)),
-    prune: (o) => fenced("prune", o.fence, () => base.prune(o)),
-    installFence: (fence) => call("installFence", () => base.installFence(fence)),
-    takeFallback: (name, owner, leaseMs) => call("takeFallback", () => base.takeFallback(name, owner, leaseMs)),
-    renewFallback: (name, owner, fence, leaseMs) =>
-      call("renewFallback", () => base.renewFallback(name, owner, fence, leaseMs)),
-    releaseFallback: (name, owner, fence) => call("releaseFallback", () => base.releaseFallback(name, owner, fence)),
-    installSchedules: (...given) => call("installSchedules", () => base.installSchedules(...given)),
-    dueSchedules: (o) => call("dueSchedules", () => base.dueSchedules(o)),
-    plan: (plans, o = {}) => fenced("plan", o.fence, () => base.plan(plans, o)),
-    startRun: (run, o) => call("startRun", () => base.startRun(run, o && withRealTx(o))),
-    addPage: (id, page, o = {}) => call("addPage", () => base.addPage(id, page, withRealTx(o))),
-    sealRun: (id, o) => call("sealRun", () => base.sealRun(id, withRealTx(o))),
-    inRuns: (ids) => call("inRuns", () => base.inRuns(ids)),
-    skip: (messages, o) => call("skip", () => base.skip(messages, o)),
-    resolve: (o) => fenced("resolve", o.fence, () => base.resolve(o)),
-    cancelRun: (id, o) => call("cancelRun", () => base.cancelRun(id, o)),
-    cancelingRuns: (limit, only) => call("cancelingRuns", () => base.cancelingRuns(limit, only)),
-    endRemovals: (o = {}) => fenced("endRemovals", o.fence, () => base.endRemovals(o)),
-    cancelRemoved: (o) => fenced("cancelRemoved", o.fence, () => base.cancelRemoved(withHook(process, line, o))),
-    decidePrematerialized: (o) => fenced("decidePrematerialized", o.fence, () => base.decidePrematerialized(o)),
-    cancelPage: (id, o) => call("cancelPage", () => base.cancelPage(id, withHook(process, line, o))),
-    resumeRun: (id, o) => call("resumeRun", () => base.resumeRun(id, o)),
-    run: (id) => call("run", () => base.run(id)),
-    runs: (filter) => call("runs", () => base.runs(filter)),
-    tasks: (id, o) => call("tasks", () => base.tasks(id, o)),
-    job: (id) => call("job", () => base.job(id)),
-    jobs: (filter) => call("jobs", () => base.jobs(filter)),
-    counts: () => call("counts", () => base.counts()),
-    schedules: (page) => call("schedules", () => base.schedules(page)),
-    occurrences: (id, limit, after) => call("occurrences", () => base.occurrences(id, limit, after)),
-    ...scheduleControlFor(call, base),
+    claim: (messages, o) => call("claim", () => claim(line, messages, o)),
+    heartbeat: (held, worker) => call("heartbeat", () => heartbeat(line, held, worker)),
+    settle: (settlements, o) => call("settle", () => settle(process, line, settlements, o)),
+    transaction: (work) => call("transaction", () => transaction(process, line, work)),
+    freeSlots: (held) => call("freeSlots", () => freeSlots(line, held)),
   };
 }
 
-type Call = <T>(name: string, serve: () => Promise<T>) => Promise<T>;
+type Method = (...args: unknown[]) => Promise<unknown>;
 
-function scheduleControlFor(call: Call, base: Store): Omit<ScheduleControlStore, "endRemovals" | "cancelRemoved"> {
-  return {
-    scheduleFacts: (id) => call("scheduleFacts", () => base.scheduleFacts(id)),
-    createSchedule: (spec) => call("createSchedule", () => base.createSchedule(spec)),
-    updateSchedule: (spec, options) => call("updateSchedule", () => base.updateSchedule(spec, options)),
-    pauseSchedule: (id, pause) => call("pauseSchedule", () => base.pauseSchedule(id, pause)),
-    deleteSchedule: (id, options) => call("deleteSchedule", () => base.deleteSchedule(id, options)),
-    removedJobs: (limit) => call("removedJobs", () => base.removedJobs(limit)),
-    occurrencesAt: (id, at) => call("occurrencesAt", () => base.occurrencesAt(id, at)),
-    occurrencesBetween: (id, from, until, limit) =>
-      call("occurrencesBetween", () => base.occurrencesBetween(id, from, until, limit)),
-    backfill: (id, times, o) => call("backfill", () => base.backfill(id, times, o)),
-    slotHolder: (id, o) => call("slotHolder", () => base.slotHolder(id, o)),
-  };
+/** What no process of the simulation waits for, and what people do to lanes. */
+const besideWire: ReadonlySet<string> = new Set([
+  "extendLease",
+  "takeOver",
+  "passed",
+  "pauseLane",
+  "isPaused",
+  "holdPaused",
+  "unholdPaused",
+  "unholdOpen",
+  "runNow",
+  "retryPaced",
+]);
+
+/** An argument with the real transaction, and the hook with a transaction of this process. */
+function withReal(process: SimProcess, line: StoreLine, arg: unknown): unknown {
+  if (typeof arg !== "object" || arg === null || Array.isArray(arg)) return arg;
+  return withHook(process, line, withRealTx(arg));
 }
 
 const noRows = { rows: [], aftermath: noAftermath };

@@ -1,4 +1,4 @@
-import { UnknownOutcome } from "../../src/core/ports/ports.ts";
+import { UnknownOutcome } from "../../src/machine/transaction.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import type { VirtualTime } from "../support/virtual-clock.ts";
 import type { SimProcess } from "./process.ts";

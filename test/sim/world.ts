@@ -1,25 +1,19 @@
-import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
-import type { Log, LockStore, Metrics, Ports, Store } from "../../src/core/ports/ports.ts";
-import type { Worker } from "../../src/core/work/worker.ts";
-import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
-import type { MemoryLockStore } from "../../src/testing/memory-lock-store.ts";
+import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
+import type { Log, LockStore, Metrics, Ports } from "../../src/machine/ports.ts";
+import type { Store } from "../../src/machine/store.ts";
+import type { Worker } from "../../src/run/worker.ts";
+import { createMemoryLockStore, type MemoryLockStore } from "../../src/testing/memory-lock-store.ts";
 import type { ReferenceStore } from "../support/reference-store.ts";
-import { seededRandom } from "../support/seeded-random.ts";
-import type { SeededRandom } from "../support/seeded-random.ts";
-import { virtualTime } from "../support/virtual-clock.ts";
-import type { VirtualTime } from "../support/virtual-clock.ts";
-import { simApp } from "./app.ts";
-import type { SimApp } from "./app.ts";
+import { seededRandom, type SeededRandom } from "../support/seeded-random.ts";
+import { virtualTime, type VirtualTime } from "../support/virtual-clock.ts";
+import { simApp, type SimApp } from "./app.ts";
 import { locksFor } from "./locks.ts";
 import { memoryServer } from "./memory-server.ts";
 import { SimProcess, never } from "./process.ts";
 import { queueFor, SimQueue } from "./queue.ts";
-import { emptyRecord } from "./record.ts";
-import type { Record } from "./record.ts";
-import { noteEras } from "./server.ts";
-import type { OpenServer, SimServer } from "./server.ts";
-import { storeFor } from "./store.ts";
-import type { Layer } from "./store.ts";
+import { emptyRecord, type Record } from "./record.ts";
+import { noteEras, type OpenServer, type SimServer } from "./server.ts";
+import { storeFor, type Layer } from "./store.ts";
 import { Wire } from "./wire.ts";
 
 /** Where a planted bug may sit: between the real core and the servers, or in what runs the core. */

@@ -1,4 +1,4 @@
-import type { Aws } from "../../src/adapters/aws/aws-call.ts";
+import type { Aws } from "../../src/aws/aws-call.ts";
 import type { ExampleReport, Report } from "../demo/report.ts";
 import { until } from "../proof/until.ts";
 import type { JudgeLine } from "./fakes/judge-line.ts";

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { idOf } from "../emulator/audit.ts";
-import { type Aws, awsAt, awsIn } from "../../src/adapters/aws/aws-call.ts";
+import { type Aws, awsAt, awsIn } from "../../src/aws/aws-call.ts";
 import { type Cdk, cdkAt, stackOf } from "../emulator/cdk.ts";
 import { physicalIds } from "../emulator/deployed.ts";
 import { cancels, type DeployedApi, fires, health, once, retries, succeeds } from "../emulator/scenario.ts";

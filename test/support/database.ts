@@ -1,16 +1,23 @@
 import { Pool } from "pg";
 import { expect, inject } from "vitest";
-import { type Connections, openConnections } from "../../src/adapters/postgres/connect.ts";
-import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
-import { type TestClock, testClock } from "../../src/adapters/postgres/test-clock.ts";
-import type { Store } from "../../src/core/ports/ports.ts";
+import { type Connections, openConnections } from "../../src/postgres/connect.ts";
+import { createSession } from "../../src/postgres/session.ts";
+import { createTally } from "../../src/postgres/tally.ts";
+import type { Tally } from "../../src/machine/ports.ts";
+import { createDatabase } from "../../src/postgres/database.ts";
+import { type TestClock, testClock } from "../../src/postgres/test-clock.ts";
+import type { Database } from "../../src/insight/sql-query.ts";
+import { type TestStore, testStore } from "./looks.ts";
 
 export interface TestDatabase {
   readonly url: string;
   /** For raw SQL of the test itself; ended by `close`. */
   readonly pool: Pool;
   readonly connections: Connections;
-  readonly store: Store;
+  readonly store: TestStore;
+  /** Compares each row with the shape of its query. */
+  readonly insight: Database;
+  readonly tally: Tally;
   /** Moves and scales `belfry.now()` of this database only. It starts at real time, at rate 1. */
   readonly clock: TestClock;
   close(): Promise<void>;
@@ -49,7 +56,9 @@ export async function freshDatabase(options: FreshOptions = {}): Promise<TestDat
     url,
     pool,
     connections,
-    store: createPostgresStore(connections, options),
+    store: testStore(connections, options),
+    insight: createDatabase(connections, { ...options, checksRows: true }),
+    tally: createTally(createSession(connections.main, connections.where)),
     clock: testClock(pool),
     async close() {
       await connections.close();
@@ -88,15 +97,15 @@ async function create(from: string): Promise<string> {
 const drop = (url: string): Promise<void> => onServer(`drop database ${new URL(url).pathname.slice(1)} with (force)`);
 
 /** Deleting a few rows is much faster than truncating dozens of partitions. */
-async function empty(pool: Pool): Promise<void> {
+export async function empty(pool: Pool): Promise<void> {
   await pool.query(`
     delete from belfry.job; delete from belfry.lease; delete from belfry.event; delete from belfry.history; delete from belfry.outbox;
     delete from belfry.slot_group; delete from belfry.lock_fence; delete from belfry.fallback_lock; delete from belfry.queue_observation; delete from belfry.pass_place;
-    delete from belfry.schedule; delete from belfry.schedule_version; delete from belfry.occurrence;
+    delete from belfry.kind; delete from belfry.schedule; delete from belfry.schedule_version; delete from belfry.occurrence;
     delete from belfry.run; delete from belfry.edge; delete from belfry.run_done; delete from belfry.run_delta;
     delete from belfry.pred_delta; delete from belfry.quarantine; delete from belfry.lane; delete from belfry.worker;
     delete from belfry.reader; delete from belfry.minute; delete from belfry.hour; delete from belfry.kind_total; delete from belfry.bulk;
-    delete from belfry.audit; delete from belfry.archive; delete from belfry.batch_count; delete from belfry.epoch where number > 1;
+    delete from belfry.request_key; delete from belfry.audit; delete from belfry.archive; delete from belfry.batch_count; delete from belfry.epoch where number > 1;
     update belfry.test_clock set origin = clock_timestamp(), rate = 1, shift = interval '0'`);
 }
 

@@ -1,7 +1,7 @@
-import type { Dst, NominalTime } from "../../src/core/calendar/fires.ts";
-import { take, timetable } from "../../src/core/calendar/timetable.ts";
-import type { Instant } from "../../src/core/job/job.ts";
-import type { Expression } from "../../src/core/ports/schedule.ts";
+import type { Dst, NominalTime } from "../../src/calendar/fires.ts";
+import { take, timetable } from "../../src/calendar/timetable.ts";
+import type { Instant } from "../../src/machine/job.ts";
+import type { Expression } from "../../src/machine/schedule.ts";
 
 /** At most `max` nominal times in `(afterExclusive, untilInclusive]`, and with the last one all of its instant. */
 export function nominalTimes(

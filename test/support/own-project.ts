@@ -1,8 +1,8 @@
 /** This repository's own project, as its belfry.config.ts says. */
 import { fileURLToPath } from "node:url";
-import { loadApps as load } from "../../src/apps.ts";
-import { openProject, stageNamed as named, stageNames as names } from "../../src/project.ts";
-import type { Stage } from "../../src/stages.ts";
+import { loadApps as load } from "../../src/compose/apps.ts";
+import { openProject, stageNamed as named, stageNames as names } from "../../src/stage/project.ts";
+import type { Stage } from "../../src/stage/stages.ts";
 
 export const project = await openProject(fileURLToPath(new URL("../../belfry.config.ts", import.meta.url)));
 export const stageNames = names(project);

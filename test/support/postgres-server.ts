@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import type { TestProject } from "vitest/node";
-import { migrate } from "../../src/adapters/postgres/migrate.ts";
-import { installTestClock } from "../../src/adapters/postgres/test-clock.ts";
-import { installEventCheck } from "../../src/adapters/postgres/verify-events.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { installTestClock } from "../../src/postgres/test-clock.ts";
+import { installEventCheck } from "../../src/postgres/verify-events.ts";
 import { databaseOf, runOnce } from "../../src/testing/server.ts";
 import { startPostgres } from "../../src/local/services/postgres.ts";
 

@@ -2,16 +2,10 @@
  * The `Store` in memory: the oracle that Postgres is compared with, and the store of the simulation.
  * Each verb is a pure function of the tables, in a file of its own under `reference/`.
  */
-import { contractLimits } from "../../src/core/job/contract-limits.ts";
-import {
-  noAftermath,
-  type InSameTransaction,
-  type Moved,
-  type MovedRows,
-  type Settled,
-  type Store,
-  type Tx,
-} from "../../src/core/ports/ports.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
+import { noAftermath } from "../../src/machine/aftermath.ts";
+import { type InSameTransaction, type Moved, type MovedRows, type Tx } from "../../src/machine/transaction.ts";
+import { type Settled } from "../../src/machine/store.ts";
 import { takeOver, claim, heartbeat, extendLease, look } from "./reference/claim.ts";
 import { decidePrematerialized } from "./reference/prematerialized.ts";
 import { cancel, prune, retry } from "./reference/control.ts";
@@ -28,7 +22,7 @@ import {
 } from "./reference/outbox.ts";
 import { insert } from "./reference/insert.ts";
 import { acquire, renew, installFence, release } from "./reference/locks.ts";
-import { counts, job, jobs, occurrences } from "./reference/read.ts";
+import { history, job, jobs, occurrences } from "./reference/read.ts";
 import { endLeases, lapsedLeases, noteCause, rescue, undelivered } from "./reference/rescue.ts";
 import { resolve } from "./reference/resolve.ts";
 import { resumeRun } from "./reference/resume.ts";
@@ -38,22 +32,24 @@ import {
   cancelRun,
   inRuns,
   openJobs,
-  runViews,
-  runView,
+  runLook,
+  runLooks,
   sealRun,
   skip,
   startRun,
-  taskViews,
+  taskLooks,
   whyCanceled,
 } from "./reference/runs.ts";
+import { holdPaused, isPaused, pauseLane, retryPaced, runNow, unhold, unholdOpen } from "./reference/lanes.ts";
 import { scheduleControl } from "./reference/schedule-control.ts";
 import { cancelRemoved, dueSchedules, endRemovals, installSchedules, plan, schedules } from "./reference/schedules.ts";
 import { settle } from "./reference/settle.ts";
 import { freeLeft, installSlots } from "./reference/slots.ts";
 import { movedOf, Tables } from "./reference/tables.ts";
+import type { TestStore } from "./looks.ts";
 import { atomically, ReferenceTx, SerializationFailure } from "./reference/transaction.ts";
 
-export interface ReferenceStore extends Store {
+export interface ReferenceStore extends TestStore {
   /** For checkers and tests that place or read rows directly. */
   readonly tables: Tables;
 }
@@ -111,6 +107,13 @@ export function referenceStore(
     cancel: async (ids, { caller, inSameTransaction } = {}) =>
       await moving(() => cancel(t, ids, { reason: "canceled", caller }), inSameTransaction),
     retry: async (ids, by) => run(() => retry(t, ids, by)),
+    pauseLane: async (lane, pause) => run(() => pauseLane(t, lane, pause)),
+    isPaused: async (lane) => isPaused(t, lane),
+    holdPaused: async (messages) => run(() => holdPaused(t, messages)),
+    unholdPaused: async (lane, limit) => run(() => unhold(t, [lane], limit)),
+    unholdOpen: async (limit) => run(() => unholdOpen(t, limit)),
+    runNow: async (ids, by) => run(() => runNow(t, ids, by)),
+    retryPaced: async (ids, by) => run(() => retryPaced(t, ids, by)),
     prune: async ({ limit, fence }) => run(() => fenced(t, fence, () => prune(t, limit))),
     installFence: async (fence) => run(() => installFence(t, fence)),
     passed: async () => {},
@@ -140,14 +143,14 @@ export function referenceStore(
     decidePrematerialized: async ({ limit, fence }) =>
       run(() => fenced(t, fence, () => decidePrematerialized(t, limit))),
     resumeRun: async (id, options) => run(() => resumeRun(t, id, options)),
-    run: async (id) => runView(t, id),
-    runs: async (filter) => runViews(t, filter),
-    tasks: async (id, options) => taskViews(t, id, options),
     job: async (id) => job(t, id),
-    jobs: async (filter) => jobs(t, filter),
-    counts: async () => counts(t),
     schedules: async (page) => schedules(t, page),
-    occurrences: async (scheduleId, limit, after) => occurrences(t, scheduleId, limit, after),
+    jobs: async (look) => jobs(t, look),
+    history: async (id) => history(t, id),
+    run: async (id) => runLook(t, id),
+    runs: async (look) => runLooks(t, look),
+    tasks: async (id, look) => taskLooks(t, id, look),
+    occurrences: async (...of) => occurrences(t, ...of),
     ...scheduleControl(t, run),
   };
 }

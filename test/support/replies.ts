@@ -42,7 +42,7 @@ export async function serve(...answers: Answer[]): Promise<{ url: string; calls:
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls };
 }
 
-const reply = (response: ServerResponse, { status, body, headers }: Reply): void => {
+export const reply = (response: ServerResponse, { status, body, headers }: Reply): void => {
   response.writeHead(status, { "content-type": "application/x-amz-json-1.0", ...headers });
   response.end(typeof body === "string" ? body : JSON.stringify(body));
 };

@@ -1,4 +1,4 @@
-import type { Random } from "../../src/core/ports/ports.ts";
+import type { Random } from "../../src/machine/ports.ts";
 
 /** Chance that a seed replays. */
 export interface SeededRandom extends Random {

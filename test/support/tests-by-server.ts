@@ -9,8 +9,8 @@ const mayAsk = /^(test|examples)\//;
 /** `postgres-server.ts` provides it: a file that asks for it, or imports one that does, needs the shared server. */
 const asksForServer = /\binject\("postgres/;
 
-/** Module mocks, and clients that are patched in place, are kept for the next file of a worker that shares its modules. */
-const patchesModules = /aws-sdk-client-mock|\bvi\.mock\(/;
+/** Module mocks are kept for the next file of a worker that shares its modules. */
+const patchesModules = /\bvi\.mock\(/;
 
 export interface TestFiles {
   readonly pure: string[];

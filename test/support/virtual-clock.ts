@@ -2,7 +2,7 @@
  * Time as a list of things to do. Nothing happens between two entries, so a run of hours takes milliseconds, and the
  * same calls in the same order always end the same way.
  */
-import type { Clock } from "../../src/core/ports/ports.ts";
+import type { Clock } from "../../src/machine/ports.ts";
 
 export interface VirtualTime {
   /** Milliseconds since the start. */

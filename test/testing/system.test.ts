@@ -10,7 +10,7 @@ import {
 } from "belfry";
 import { databasePool } from "belfry/connect";
 import { createTestSystem, runJob, timesOf } from "belfry/testing";
-import type { JobId } from "../../src/core/job/job.ts";
+import type { JobId } from "../../src/machine/job.ts";
 import { expect, inject, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 
@@ -53,7 +53,7 @@ test("a planted failure is tried again after the backoff, and what waits can be 
   expect(await system.drain()).toMatchObject([{ id, state: "RETRY_WAIT", attempt: 1, error: "busy" }]);
   expect(await system.advance("1m")).toEqual([]);
   await system.advance("2m");
-  expect(await system.job(id)).toMatchObject({ state: "SUCCESS", attempt: 3 });
+  expect(await system.job(id))?.toMatchObject({ state: "SUCCESS", attempt: 3 });
 });
 
 test("a planted failure is met by the attempt, and not by the scheduler that makes the job", async () => {
@@ -64,7 +64,7 @@ test("a planted failure is met by the attempt, and not by the scheduler that mak
   await system.advance("30s");
   const [first] = await system.occurrences(everyMinute);
   expect(first).toMatchObject({ outcome: "FIRED" });
-  expect(await system.job(first?.jobId ?? ("0" as JobId))).toMatchObject({ state: "SUCCESS", attempt: 3 });
+  expect(await system.job(first?.jobId ?? ("0" as JobId)))?.toMatchObject({ state: "SUCCESS", attempt: 3 });
 });
 
 test("a permanent failure ends the job", async () => {
@@ -72,7 +72,7 @@ test("a permanent failure ends the job", async () => {
   system.fail(greet, new PermanentError("gone", { code: "GONE" }));
   const { id } = await greet.enqueue({ name: "Bob" });
   expect(await system.drain()).toMatchObject([{ state: "FAILED", error: "gone" }]);
-  expect(await system.job(id)).toMatchObject({ errorCode: "GONE" });
+  expect(await system.job(id))?.toMatchObject({ errorCode: "GONE" });
 });
 
 test.each(["claimed", "before-settle", "settled"] as const)(
@@ -85,7 +85,7 @@ test.each(["claimed", "before-settle", "settled"] as const)(
     expect((await system.job(id))?.state).toBe(where === "settled" ? "SUCCESS" : "RUNNING");
     ran.push(...(await system.advance("5m")));
     expect(ran).toMatchObject([{ id, state: "SUCCESS" }]);
-    expect(await system.job(id)).toMatchObject({ state: "SUCCESS", attempt: where === "settled" ? 1 : 2 });
+    expect(await system.job(id))?.toMatchObject({ state: "SUCCESS", attempt: where === "settled" ? 1 : 2 });
     const greetings = system.logs.filter(({ message }) => message === "Good morning, Bob!");
     expect(greetings).toHaveLength(where === "before-settle" ? 2 : 1);
   },

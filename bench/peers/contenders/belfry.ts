@@ -1,13 +1,14 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { SQSClient } from "@aws-sdk/client-sqs";
-import { localCredentials } from "../../../src/adapters/aws/address.ts";
-import { createSqsQueue } from "../../../src/adapters/aws/queue.ts";
-import { sqsClient } from "../../../src/adapters/aws/sqs-client.ts";
-import { createPostgresStore, openConnections } from "../../../src/adapters/postgres/index.ts";
-import { definitionOf, defineJob } from "../../../src/core/define/define-job.ts";
-import { createClient } from "../../../src/core/delivery/enqueue.ts";
-import type { Message, Queue, Store } from "../../../src/core/ports/ports.ts";
-import { receiveUntil } from "../../cases/pickup.ts";
+import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { localCredentials } from "../../../src/aws/address.ts";
+import { createSqsQueue } from "../../../src/aws/queue.ts";
+import { sqsClient } from "../../../src/aws/sqs-client.ts";
+import { createPostgresStore, openConnections } from "../../../src/postgres/index.ts";
+import { definitionOf, defineJob } from "../../../src/define/define-job.ts";
+import { createClient } from "../../../src/run/enqueue.ts";
+import type { Message } from "../../../src/machine/outbox.ts";
+import type { Queue } from "../../../src/machine/ports.ts";
+import type { Store } from "../../../src/machine/store.ts";
 import { lane, portsWith, recordsOf, workerOf } from "../../ports.ts";
 import { type Contender, contenderApplication, type Setting } from "../contender.ts";
 import { inProcessQueue, sendingTo } from "../queue.ts";
@@ -38,7 +39,7 @@ export async function belfry({ url }: Setting): Promise<Contender> {
   };
 }
 
-/** The same with messages through the SQS API, one long poll after the other, as `bench pickup`. */
+/** The same with messages through the SQS API, one long poll after the other. */
 export async function belfryThroughSqs({ url, sqs }: Setting): Promise<Contender> {
   if (sqs === null) throw new Error("belfry-sqs needs the SQS API");
   const client = sqsClient({ region: "us-east-1", sqsEndpoint: sqs, dynamodbEndpoint: null });
@@ -67,6 +68,20 @@ export async function belfryThroughSqs({ url, sqs }: Setting): Promise<Contender
       await own.close();
     },
   };
+}
+
+type Handle = (records: readonly { messageId: string; body: string }[]) => Promise<unknown>;
+
+/** One long poll after the other, as Lambda does; what was handled is deleted. */
+async function receiveUntil(client: SQSClient, url: string, signal: AbortSignal, handle: Handle): Promise<void> {
+  while (!signal.aborted) {
+    const receive = new ReceiveMessageCommand({ QueueUrl: url, MaxNumberOfMessages: 10, WaitTimeSeconds: 20 });
+    const { Messages = [] } = await client.send(receive, { abortSignal: signal }).catch(() => ({ Messages: [] }));
+    if (Messages.length === 0) continue;
+    await handle(Messages.map(({ MessageId = "", Body = "" }) => ({ messageId: MessageId, body: Body })));
+    for (const { ReceiptHandle } of Messages)
+      await client.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle }));
+  }
 }
 
 /** The others check no payload; this one does not either. */

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { type Contender, contenderApplication, type Setting } from "../contender.ts";
-import { load } from "../load.ts";
+import { load } from "../installed.ts";
 
 /** The part of its interface that is used: the package is not a dependency of the project. */
 interface GraphileWorker {
@@ -18,9 +18,8 @@ const task = "noop";
 /**
  * As its own performance test: 24 at once, a local queue of 500, outcomes in batches without a wait, no log of successes.
  * Bulk goes through the documented SQL function, as there; its client would read each written row back.
- * @param tuning `pools` of workers, each with a local queue of its own
  */
-export async function graphileWorker({ url, peers }: Setting, { pools = 1 } = {}): Promise<Contender> {
+export async function graphileWorker({ url, peers }: Setting): Promise<Contender> {
   process.env["NO_LOG_SUCCESS"] = "1";
   const { Logger, runMigrations, runTaskList } = await load<GraphileWorker>(peers, "graphile-worker");
   const pool = new pg.Pool({
@@ -35,7 +34,7 @@ export async function graphileWorker({ url, peers }: Setting, { pools = 1 } = {}
   const worker = { concurrentJobs: 24, maxPoolSize: 25, localQueue: { size: 500 } };
   const preset = { worker: { ...worker, completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
   await runMigrations({ pgPool: pool, logger });
-  let running: readonly ReturnType<GraphileWorker["runTaskList"]>[] = [];
+  let running: ReturnType<GraphileWorker["runTaskList"]> | null = null;
   return {
     async insert(numbers) {
       if (numbers.length === 1) await pool.query(one, [JSON.stringify({ n: numbers[0] })]);
@@ -43,14 +42,12 @@ export async function graphileWorker({ url, peers }: Setting, { pools = 1 } = {}
     },
     async work(onStart) {
       const tasks = { [task]: ({ n }: { n: number }) => onStart(n) };
-      running = Array.from({ length: pools }, () =>
-        runTaskList({ preset, logger, noHandleSignals: true }, tasks, pool),
-      );
-      for (const { promise } of running) promise.catch(() => {});
+      running = runTaskList({ preset, logger, noHandleSignals: true }, tasks, pool);
+      running.promise.catch(() => {});
     },
     async rest() {
-      await Promise.all(running.map((each) => each.gracefulShutdown()));
-      running = [];
+      await running?.gracefulShutdown();
+      running = null;
     },
     forget() {},
     close: () => pool.end(),

@@ -1,5 +1,5 @@
 import { type Contender, contenderApplication, type Setting } from "../contender.ts";
-import { load } from "../load.ts";
+import { load } from "../installed.ts";
 
 /** The part of its interface that is used: the package is not a dependency of the project. */
 interface Module {
@@ -22,24 +22,15 @@ interface Boss {
 
 const queue = "noop";
 
-interface Tuning {
-  readonly batchSize?: number;
-  /** Options of its supervisor, which deletes what is past its retention. */
-  readonly supervisor?: object;
-}
-
 /**
  * As its documents advise for speed: fetches of 1,000 on two workers, the next at once after a full one, NOTIFY for the first.
  * Its supervisor and scheduler are off, as the scheduler of Belfry is.
  */
-export async function pgBoss(
-  { url, peers }: Setting,
-  { batchSize = 1_000, supervisor = { supervise: false } }: Tuning = {},
-): Promise<Contender> {
+export async function pgBoss({ url, peers }: Setting): Promise<Contender> {
   const { PgBoss } = await load<Module>(peers, "pg-boss");
-  const off = { schedule: false, registerInstance: false };
+  const off = { schedule: false, registerInstance: false, supervise: false };
   const connection = { connectionString: url, application_name: contenderApplication, max: 10, idleTimeoutMillis: 0 };
-  const boss = new PgBoss({ ...connection, ...off, ...supervisor, useListenNotify: true });
+  const boss = new PgBoss({ ...connection, ...off, useListenNotify: true });
   boss.on("error", (error) => process.stderr.write(`pg-boss: ${error.message}\n`));
   await boss.start();
   await boss.createQueue(queue, { notify: true });
@@ -53,7 +44,7 @@ export async function pgBoss(
         );
     },
     async work(onStart) {
-      await boss.work(queue, { batchSize, localConcurrency: 2, burstWhenBatchFull: true }, async (jobs) => {
+      await boss.work(queue, { batchSize: 1_000, localConcurrency: 2, burstWhenBatchFull: true }, async (jobs) => {
         for (const { data } of jobs) onStart(data.n);
       });
     },

@@ -1,7 +1,7 @@
 import pg from "pg";
-import { keptPlanSettings } from "../../../src/adapters/postgres/statement.ts";
-import type { JobId } from "../../../src/core/job/job.ts";
-import type { Message } from "../../../src/core/ports/ports.ts";
+import { keptPlanSettings } from "../../../src/postgres/statement.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import type { Message } from "../../../src/machine/outbox.ts";
 import { rawWork } from "../../raw-cas.ts";
 import { type Contender, contenderApplication, type Setting } from "../contender.ts";
 import { inProcessQueue } from "../queue.ts";

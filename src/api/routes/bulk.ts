@@ -1,19 +1,25 @@
 import { z } from "zod";
-import { contractLimits } from "../../core/job/contract-limits.ts";
-import type { JobId } from "../../core/job/job.ts";
-import { type JobAction, jobActions } from "../../core/ports/bulk.ts";
-import type { JobSearch } from "../../core/ports/job-search.ts";
+import { contractLimits } from "../../machine/contract-limits.ts";
+import type { JobId } from "../../machine/job.ts";
+import { type JobAction, jobActions, readBulks, stopBulk } from "../../insight/bulk.ts";
+import { countMatching } from "../../insight/find-jobs.ts";
+import type { JobSearch } from "../../insight/search.ts";
+import type { KeyedRequest } from "../../insight/request-key.ts";
 import { bulkBeginner } from "../bulk-runner.ts";
-import { type Endpoint, endpoint } from "../endpoint.ts";
+import type { Caller } from "../caller.ts";
+import { endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
+import { once } from "../once.ts";
 import type { ApiOptions } from "../options.ts";
-import { HttpProblem } from "../problem.ts";
-import { operationsLimits } from "../../core/ports/operations-limits.ts";
+import { HttpProblem, unknownBulk } from "../problem.ts";
+import { insightLimits } from "../../insight/insight-limits.ts";
 import { pageOf } from "../query.ts";
-import { durationUpTo, id, limit, text, textsOf } from "../query-fields.ts";
+import { durationUpTo, id, limit, requestKey, text, textsOf } from "../query-fields.ts";
 import { bulk, bulkJson, bulkList, bulkPreview } from "../shape/bulk.ts";
 import { type Bounds, isWithin, ofJob, ofRun, searchWithin } from "../scope.ts";
 import { ofGroups, searchFields, searchOf } from "./jobs.ts";
+import { failureGroupList, readFailureGroups } from "../../insight/failure-groups.ts";
+import { oneRow } from "../../insight/sql-query.ts";
 
 const paceMsMax = 3_600_000;
 const pace = durationUpTo(paceMsMax, "Between the due times of two retried jobs.").optional();
@@ -21,10 +27,10 @@ const pace = durationUpTo(paceMsMax, "Between the due times of two retried jobs.
 /** As the parameters of GET /jobs; members of the payload by their path: `{"payload": {"user.id": "42"}}`. */
 const filter = z.strictObject({
   ...searchFields,
-  fingerprint: textsOf(operationsLimits.redrivenGroupsMax, ofGroups).optional(),
+  fingerprint: textsOf(insightLimits.redrivenGroupsMax, ofGroups).optional(),
   payload: z.record(z.string().regex(/^[^.]{1,100}(\.[^.]{1,100}){0,7}$/), text(1_000)).optional(),
 });
-const asked = { pace, dryRun: z.boolean().default(false) };
+const asked = { pace, dryRun: z.boolean().default(false), key: requestKey };
 const bulkBody = z.strictObject({ action: z.enum(jobActions), filter, ...asked });
 const redriveBody = z.strictObject({
   filter: filter.omit({ state: true }).default({}),
@@ -37,60 +43,69 @@ const redriveBody = z.strictObject({
 const bulkPath = z.object({ id });
 
 /** POST /bulk, GET /bulk, GET /bulk/:id, POST /bulk/:id/stop, POST /dead-letters/redrive. */
-export function bulkEndpoints(options: ApiOptions): readonly Endpoint[] {
+export function bulkEndpoints(options: ApiOptions) {
   const begin = beginner(options);
   return [
     endpoint("POST /bulk", {
       name: "createBulk",
-      refuses: ["no-filter"],
-      summary: "Retry or cancel every job that matches; a dry run only counts",
+      refuses: ["no-filter", "key-conflict"],
+      summary: "Retry or cancel every job that matches, with a key at most once; a dry run only counts",
+      description:
+        "Answers 202 with the bulk action: follow it at its `Location`. A dry run answers 200 with a count. The same request with the same key answers the same bulk action.",
+      example: { body: { action: "cancel", filter: { kind: "hello", state: ["PENDING"] }, dryRun: true } },
       scope: "list",
       body: bulkBody,
+      takesKey: true,
       replies: { 200: bulkPreview, 202: bulk },
-      handle: ({ body, caller, within }) =>
-        begin({ ...body, search: searchIn(body.filter), within, caller: caller.name }),
+      handle: (each) => begin({ ...each, name: "createBulk" }, { ...each.body, search: searchIn(each.body.filter) }),
     }),
     endpoint("POST /dead-letters/redrive", {
       name: "redriveDeadLetters",
-      refuses: ["no-filter"],
-      summary: "Retry the FAILED jobs that match, at a pace if one is given; a dry run only counts",
+      refuses: ["no-filter", "key-conflict"],
+      summary:
+        "Retry the FAILED jobs that match, at a pace if one is given, with a key at most once; a dry run only counts",
+      description:
+        "Retries FAILED jobs, several groups at once, at a pace that is written at most two minutes ahead. With `canary` one job of each group goes first; the rest follows when all of them have succeeded, and stays as it is when one does not. Answers 202 with the bulk action that does it, or 200 with a count for a dry run. The same request with the same key answers the same bulk action.",
+      example: { body: { filter: { kind: "hello" }, pace: "200ms", canary: true } },
       scope: "list",
       body: redriveBody,
+      takesKey: true,
       replies: { 200: bulkPreview, 202: bulk },
-      handle: ({ body, caller, within }) => {
-        const search: JobSearch = { ...searchIn(body.filter), states: ["FAILED"] };
-        return begin({ ...body, action: "retry", search, within, caller: caller.name });
+      handle: (each) => {
+        const search: JobSearch = { ...searchIn(each.body.filter), states: ["FAILED"] };
+        return begin({ ...each, name: "redriveDeadLetters" }, { ...each.body, action: "retry", search });
       },
     }),
     ...tracked(options),
   ];
 }
 
-function tracked(options: ApiOptions): readonly Endpoint[] {
-  const { operations } = options;
-  const find = async (wanted: string) => (await operations.bulks({ id: wanted, limit: 1 }))[0];
+function tracked(options: ApiOptions) {
+  const { insight } = options;
+  const find = async (wanted: string) => (await insight.run(readBulks, { id: wanted, limit: 1 }))[0];
   const scope = async ({ params }: { readonly params: { readonly id: string } }) => {
     const found = await find(params.id);
     if (found === undefined) return null;
     const { kind, kinds, runId, id } = found.search;
     if (kind !== undefined || kinds !== undefined) return { kinds: kind === undefined ? (kinds ?? []) : [kind] };
-    if (runId !== undefined) return await ofRun(options)({ params: { id: runId as string as JobId } });
-    return id === undefined ? "everything" : await ofJob(options)({ params: { id } });
+    if (runId !== undefined) return await ofRun(options)({ params: { id: runId as JobId } });
+    return id === undefined ? "everything" : await ofJob(options)({ params: { id: id as JobId } });
   };
   const read = async (wanted: string) => {
     const found = await find(wanted);
-    if (found === undefined) throw new HttpProblem("unknown-bulk", `there is no bulk action ${wanted}`);
+    if (found === undefined) throw unknownBulk(wanted);
     return bulkJson(found);
   };
   return [
     endpoint("GET /bulk", {
       name: "listBulks",
       summary: "Bulk actions, the newest first",
+      description: "A page of bulk actions, the newest first.",
       scope: "list",
       query: z.strictObject({ cursor: id.optional(), limit: limit(contractLimits.listRowsMax, 50) }),
       replies: { 200: bulkList },
       async handle({ query, within }) {
-        const found = await operations.bulks({ before: query.cursor, limit: query.limit + 1 });
+        const found = await insight.run(readBulks, { before: query.cursor, limit: query.limit + 1 });
         const { rows, nextCursor } = pageOf(found, query.limit, ({ id: last }) => last);
         const bulks = rows.filter(({ search }) => isWithin(search, within)).map(bulkJson);
         return { status: 200, body: { bulks, nextCursor } };
@@ -100,6 +115,8 @@ function tracked(options: ApiOptions): readonly Endpoint[] {
       name: "getBulk",
       refuses: ["unknown-bulk"],
       summary: "How far a bulk action is",
+      description: "How many jobs it changed, and how many had moved before their turn.",
+      example: { params: { id: "3" } },
       scope,
       params: bulkPath,
       replies: { 200: bulk },
@@ -109,11 +126,13 @@ function tracked(options: ApiOptions): readonly Endpoint[] {
       name: "stopBulk",
       refuses: ["unknown-bulk"],
       summary: "Stop a bulk action; what it has changed stays changed",
+      description: "Changes nothing further. What it has changed stays changed.",
+      example: { params: { id: "3" } },
       scope,
       params: bulkPath,
       replies: { 200: bulk },
       async handle({ params }) {
-        await operations.stopBulk(params.id);
+        await insight.run(stopBulk, params.id);
         return { status: 200, body: await read(params.id) };
       },
     }),
@@ -125,33 +144,40 @@ function searchIn({ payload, ...fields }: z.infer<typeof filter>): JobSearch {
   return searchOf({ ...fields, ...Object.fromEntries(members) });
 }
 
-interface Asking {
+interface Wanted {
   readonly action: JobAction;
   readonly search: JobSearch;
-  readonly within: Bounds | null;
-  readonly caller: string;
   readonly pace?: number | undefined;
   readonly canary?: boolean;
   readonly dryRun: boolean;
 }
 
+interface Asking {
+  readonly name: string;
+  readonly body: { readonly key?: string | undefined };
+  readonly within: Bounds | null;
+  readonly caller: Caller;
+}
+
 const noFilter = (path: string, message: string): HttpProblem =>
   new HttpProblem("no-filter", `${path}: ${message}`, { issues: [{ path, message }] });
 
-function beginner(options: ApiOptions): (asking: Asking) => Promise<Answer> {
-  const { operations } = options;
-  const begin = bulkBeginner(options);
-  return async ({ action, search: named, within, caller, pace: paceMs = 0, canary = false, dryRun }) => {
+function beginner(options: ApiOptions): (asking: Asking, wanted: Wanted) => Promise<Answer> {
+  const bulks = bulkBeginner(options);
+  return async (asking, { action, search: named, pace: paceMs = 0, canary = false, dryRun }) => {
     if (Object.keys(named).length === 0) {
       throw noFilter("filter", "must name something: at least a state or a kind");
     }
-    const search = { ...named, ...searchWithin(within) };
-    const matched = await operations.count(changeable(action, search), contractLimits.bulkCountMax);
-    if (dryRun) return { status: 200, body: { dryRun, matched } };
-    const wanted = changeable(action, search);
-    if (wanted.states?.length === 0)
+    const search = changeable(action, { ...named, ...searchWithin(asking.within) });
+    const count = () => countMatching(options.insight, search, contractLimits.bulkCountMax);
+    if (dryRun) return { status: 200, body: { dryRun, matched: await count() } };
+    if (search.states?.length === 0)
       throw noFilter("filter.state", `must be among ${statesOf[action].join(", ")} to ${action}`);
-    return await begin({ action, search: wanted, caller, matched, paceMs, canary });
+    const make = async (request?: KeyedRequest): Promise<Answer> => {
+      const caller = asking.caller.name;
+      return await bulks.begin({ action, search, caller, matched: await count(), paceMs, canary }, request);
+    };
+    return await once(options, { name: asking.name, asked: asking, make, again: bulks.again });
   };
 }
 
@@ -165,4 +191,24 @@ function changeable(action: JobAction, search: JobSearch): JobSearch {
   const possible = statesOf[action];
   const wanted = search.states;
   return { ...search, states: wanted === undefined ? possible : possible.filter((state) => wanted.includes(state)) };
+}
+
+/** GET /dead-letters: FAILED jobs that wait for a person. The jobs of a group: GET /jobs?state=FAILED&fingerprint=... */
+export function deadLetterEndpoints({ insight }: ApiOptions) {
+  return [
+    endpoint("GET /dead-letters", {
+      name: "listDeadLetters",
+      summary: "FAILED jobs in groups that failed alike, the largest first",
+      description: "FAILED jobs by fingerprint, the largest group first, each with its newest jobs as samples.",
+      example: { query: { kind: "hello" } },
+      scope: "list",
+      query: z.strictObject({ kind: text(contractLimits.idCharactersMax).optional() }),
+      replies: { 200: failureGroupList },
+      async handle({ query, within }) {
+        const { groups, isMore } = await oneRow(insight, readFailureGroups, query.kind ?? null);
+        const shown = groups.filter(({ kind }) => within === null || within.kinds.has(kind));
+        return { status: 200, body: { groups: shown, isMore } };
+      },
+    }),
+  ];
 }

@@ -1,20 +1,41 @@
 import { z } from "zod";
-import { isDataError, isLockTimeout } from "../../adapters/postgres/failure.ts";
-import type { JobDefinition } from "../../core/define/definition.ts";
-import { InvalidPayload, KeyConflict } from "../../core/define/errors.ts";
-import { prepare } from "../../core/delivery/enqueue.ts";
-import type { JobId, JobView, MoveView, NewJob } from "../../core/job/job.ts";
-import { operationsLimits } from "../../core/ports/operations-limits.ts";
-import { CellMapChanged, type InsertResult, UnknownOutcome } from "../../core/ports/ports.ts";
-import { type Endpoint, endpoint } from "../endpoint.ts";
+import { isDataError, isLockTimeout } from "../../postgres/failure.ts";
+import type { JobDefinition } from "../../define/definition.ts";
+import { InvalidPayload, KeyConflict } from "../../define/errors.ts";
+import { prepare } from "../../run/enqueue.ts";
+import type { JobId, NewJob } from "../../machine/job.ts";
+import { insightLimits } from "../../insight/insight-limits.ts";
+import { type InsertResult } from "../../machine/store.ts";
+import { UnknownOutcome } from "../../machine/transaction.ts";
+import { endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
-import { gathered } from "../gathered.ts";
+import { coalesceCalls } from "../gathered.ts";
 import { startableKind } from "../startable-kind.ts";
 import type { ApiOptions } from "../options.ts";
-import { HttpProblem, invalidField } from "../problem.ts";
-import { newJobBody } from "../query.ts";
+import { HttpProblem } from "../problem.ts";
+import { contractLimits } from "../../machine/contract-limits.ts";
+import { durationUpTo, text } from "../query-fields.ts";
 import { createdJob, type JobDetailReply } from "../shape/job.ts";
-import { detailJson, readJobDetail } from "./jobs.ts";
+import { jobsById } from "../../insight/job.ts";
+import { readJobDetail } from "./job.ts";
+
+const newJobBody = z.strictObject({
+  kind: text(contractLimits.idCharactersMax, "The id of its definition."),
+  payload: z.unknown().optional().describe("What its definition asks for; left out where it asks for nothing."),
+  key: text(
+    contractLimits.keyCharactersMax,
+    "Unique by kind while the job is kept: the same one makes no second job.",
+  ).optional(),
+  delay: durationUpTo(
+    contractLimits.delayMsMax,
+    "Due this long after now, or after `dueAt`, like `30s`, `10m` or `2h`.",
+  ).optional(),
+  dueAt: z.iso
+    .datetime({ offset: true, error: "must be a time with its offset: 2026-11-21T08:00:00Z" })
+    .transform((value) => new Date(value))
+    .meta({ as: { type: "string", format: "date-time", description: "With Z or its offset." } })
+    .optional(),
+});
 
 type NewJobBody = z.infer<typeof newJobBody>;
 
@@ -22,48 +43,40 @@ type NewJobBody = z.infer<typeof newJobBody>;
  * POST /jobs. Requests that arrive while others are written are batched: one insert, one outbox batch, one read. The next
  * insert does not wait until a batch is sent.
  */
-export function createJobEndpoint(options: ApiOptions): Endpoint {
+export function createJobEndpoint(options: ApiOptions) {
   const insert = async (items: readonly Item[], how: { lockWaitMs?: number } = {}): Promise<readonly Inserted[]> => {
-    const versions = items.flatMap(({ mapVersion }) => mapVersion ?? []);
-    const mapVersion = versions.length === 0 ? undefined : Math.min(...versions);
-    const { results, sent } = await options.client.insert(items, { ...how, mapVersion });
+    const { results, sent } = await options.client.insert(items, how);
     return results.map((result) => ({ ...result, sent }));
   };
-  const together = gathered<Item, Inserted>(
-    (items) => insert(items, items.some(hasKey) ? { lockWaitMs: operationsLimits.gatheredLockWaitMs } : {}),
-    { bytesOf: ({ job }) => job.canonicalInput.length, isOfOne },
+  const together = coalesceCalls<Item, Inserted>(
+    (items) => insert(items, items.some(hasKey) ? { lockWaitMs: insightLimits.gatheredLockWaitMs } : {}),
+    { bytesOf: ({ job }) => JSON.stringify(job.payload).length, isOfOne },
   );
   const write = patient(together, async (item) => {
     const [result] = await insert([item]);
     if (result === undefined) throw new Error("inserting one job gave no answer");
     return result;
   });
-  const readBack = gathered<JobId, Written | null>(async (ids) => {
-    const found = await options.operations.jobsById(ids);
+  const readBack = coalesceCalls<JobId, JobDetailReply | null>(async (ids) => {
+    const found = await jobsById(options.insight, ids);
     return ids.map((id) => found.get(id) ?? null);
   });
   return endpoint("POST /jobs", {
     name: "createJob",
-    refuses: [
-      "unknown-kind",
-      "not-startable",
-      "invalid-payload",
-      "over-limit",
-      "key-conflict",
-      "key-held",
-      "cell-map-changed",
-    ],
+    refuses: ["unknown-kind", "not-startable", "invalid-payload", "over-limit", "key-conflict", "key-held"],
     summary: "Write a job; with a key, at most once",
+    description:
+      "Answers 201 for a new job and 200 for the one that has the key already. The key may also come as the header `Idempotency-Key`. The same key with another payload is refused; another due time does not move a job that exists, and `notes` says so.",
+    example: { body: { kind: "hello", key: "first-hello", delay: "10m" } },
     scope: ({ body }) => ({ kinds: [body.kind] }),
     body: newJobBody,
     takesKey: true,
     replies: { 200: createdJob, 201: createdJob },
-    handle: ({ body, request }) => create(options, body, { write, readBack, mapVersion: mapVersionOf(request) }),
+    handle: ({ body }) => create(options, body, { write, readBack }),
   });
 }
 
-const isOfOne = (error: unknown): boolean =>
-  isDataError(error) || isLockTimeout(error) || error instanceof CellMapChanged;
+const isOfOne = (error: unknown): boolean => isDataError(error) || isLockTimeout(error);
 
 const hasKey = ({ job }: Item): boolean => job.key !== null;
 
@@ -76,7 +89,7 @@ function patient(together: Gathered["write"], alone: Gathered["write"]): Gathere
     } catch (error) {
       if (!isLockTimeout(error) || !hasKey(item)) throw error;
     }
-    if (waiting >= operationsLimits.heldKeysMax) throw keyHeld(item.job);
+    if (waiting >= insightLimits.heldKeysMax) throw keyHeld(item.job);
     waiting += 1;
     try {
       return await alone(item);
@@ -93,15 +106,9 @@ function keyHeld({ kind, key }: NewJob): HttpProblem {
   return new HttpProblem("key-held", detail, { extra: { kind, key }, headers: { "retry-after": "1" } });
 }
 
-interface Written {
-  readonly job: JobView;
-  readonly events: readonly MoveView[];
-}
-
 interface Item {
   readonly definition: JobDefinition;
   readonly job: NewJob;
-  readonly mapVersion?: number | undefined;
 }
 
 interface Inserted extends InsertResult {
@@ -111,20 +118,14 @@ interface Inserted extends InsertResult {
 
 interface Gathered {
   write(item: Item): Promise<Inserted>;
-  readBack(id: JobId): Promise<Written | null>;
+  readBack(id: JobId): Promise<JobDetailReply | null>;
 }
 
 /** 201 for a new job, 200 for the one that has the key already, 409 when that one has another payload. */
-async function create(
-  options: ApiOptions,
-  body: NewJobBody,
-  { write, readBack, mapVersion }: Gathered & { readonly mapVersion: number | undefined },
-): Promise<Answer> {
+async function create(options: ApiOptions, body: NewJobBody, { write, readBack }: Gathered): Promise<Answer> {
   const definition = startableKind(options.registry, body.kind);
   const job = await prepared(options, definition, body);
-  const { id, created, isConflict, sent } = await write({ definition, job, mapVersion }).catch((error: unknown) => {
-    throw error instanceof CellMapChanged ? new HttpProblem("cell-map-changed", error.message) : error;
-  });
+  const { id, created, isConflict, sent } = await write({ definition, job });
   if (isConflict) {
     await sent;
     throw preparedProblem(new KeyConflict(job.kind, job.key ?? "", id));
@@ -137,34 +138,26 @@ async function create(
   return { status: created ? 201 : 200, location: `/jobs/${id}`, body: answer, ...unchanged };
 }
 
-/** Of the cell map by which the front chose this cell. */
-export const cellMapHeader = "belfry-cell-map";
-
-function mapVersionOf(request: Request): number | undefined {
-  const given = request.headers.get(cellMapHeader);
-  if (given === null) return undefined;
-  if (!/^[1-9]\d{0,8}$/.test(given)) throw invalidField(`header ${cellMapHeader}`, "must be the version of a cell map");
-  return Number(given);
-}
-
-/** A repeated request does not move the job, so the answer notes a due time that differs. */
-function notesOn({ dueAt, delay }: NewJobBody, { id, dueAt: stands, createdAt }: JobDetailReply): readonly string[] {
-  const asked = dueAt === undefined ? (delay === undefined ? null : "delay") : "dueAt";
-  const wanted = dueAt?.getTime() ?? Date.parse(createdAt) + (delay ?? 0);
-  if (asked === null || wanted === Date.parse(stands)) return [];
-  return [`job ${id} exists and is due at ${stands}: ${asked} was not applied`];
+/** A repeated request does not move the job, so the answer notes a due time that differs. Once it has started, that is of its retry. */
+function notesOn({ dueAt, delay = 0 }: NewJobBody, job: JobDetailReply): readonly string[] {
+  const wanted = (dueAt?.getTime() ?? Date.parse(job.createdAt)) + delay;
+  const isAsked = dueAt !== undefined || delay > 0;
+  if (!isAsked || job.attempt > 0 || wanted === Date.parse(job.dueAt)) return [];
+  return [
+    `job ${job.id} exists and is due at ${job.dueAt}: ${dueAt === undefined ? "delay" : "dueAt"} was not applied`,
+  ];
 }
 
 /** New jobs are read back in batches, which leave out large payloads; such a job is read singly. */
 async function readWritten(options: ApiOptions, id: JobId, readBack: Gathered["readBack"] | null) {
   const written = (await readBack?.(id)) ?? null;
-  if (written === null || written.job.payloadBytes > operationsLimits.listPayloadBytesMax)
+  if (written === null || written.payloadBytes > insightLimits.listPayloadBytesMax)
     return await readJobDetail(options, id).catch((error: unknown) => {
       // A crash may have lost what was written: nothing that is not there is acknowledged.
       const isLost = error instanceof HttpProblem && error.code === "unknown-job";
       throw isLost ? new UnknownOutcome(`job ${id} was written and is not there`) : error;
     });
-  return detailJson({ ...written, attempts: [] }, written.job.createdAt);
+  return written;
 }
 
 async function prepared(options: ApiOptions, definition: JobDefinition, body: NewJobBody): Promise<NewJob> {
@@ -182,7 +175,7 @@ async function prepared(options: ApiOptions, definition: JobDefinition, body: Ne
 }
 
 /** What is wrong with a job that was not written, as the API says it; another error as it is. */
-export function preparedProblem(error: unknown): unknown {
+function preparedProblem(error: unknown): unknown {
   if (error instanceof InvalidPayload) {
     const issues = error.issues.map(({ path, message }) => ({ path: path ? `payload.${path}` : "payload", message }));
     return new HttpProblem("invalid-payload", error.message, { issues });

@@ -1,18 +1,27 @@
-import type { RunId } from "../../core/job/job.ts";
 import { z } from "zod";
-import { contractLimits } from "../../core/job/contract-limits.ts";
-import { streamLimits } from "../../core/ports/stream-limits.ts";
-import { type EventFilter, matchesFilter, parseCursor, type StreamCursor } from "../../core/ports/event-stream.ts";
-import { publishedEvent } from "../../core/admin/publish.ts";
-import { states } from "../../core/job/state.ts";
-import { type Endpoint, endpoint } from "../endpoint.ts";
+import { contractLimits } from "../../machine/contract-limits.ts";
+import { streamLimits } from "../../insight/stream-limits.ts";
+import {
+  type EventFilter,
+  matchesFilter,
+  parseCursor,
+  type ReadEvents,
+  type StreamCursor,
+  streamEvent,
+} from "../../insight/event-stream.ts";
+import { findJobs } from "../../insight/find-jobs.ts";
+import { readEvents } from "../../insight/stream.ts";
+import { states } from "../../machine/state.ts";
+import { endpoint } from "../endpoint.ts";
 import { searchWithin } from "../scope.ts";
 import { endedSource, eventSource } from "../event-source.ts";
 import { createLiveFeed } from "../live-feed.ts";
 import type { ApiOptions } from "../options.ts";
-import { id, text, someOf } from "../query-fields.ts";
-import { eventPage } from "../shape/event.ts";
-import { jobJson } from "../shape/job.ts";
+import { id, limit, someOf, text } from "../query-fields.ts";
+import { readAudits } from "../../insight/audit.ts";
+import { pageOf } from "../query.ts";
+import { auditList } from "../shape/overview.ts";
+import { job } from "../../insight/job.ts";
 
 const cursor = z
   .string()
@@ -35,13 +44,17 @@ const eventsQuery = z.strictObject({
 });
 
 /** GET /events: live as server-sent events, or a page at a time for a client that asks for JSON. */
-export function eventEndpoints(options: ApiOptions): readonly Endpoint[] {
-  const { operations, ports } = options;
-  const feed = createLiveFeed({ operations, clock: ports.clock, log: ports.log });
+export function eventEndpoints(options: ApiOptions) {
+  const { insight, ports } = options;
+  const read: ReadEvents = (from, limit) => readEvents(insight, from, limit);
+  const feed = createLiveFeed({ readEvents: read, clock: ports.clock, log: ports.log });
   return [
     endpoint("GET /events", {
       name: "listEvents",
       summary: "Every change of state as it becomes visible: a snapshot, then events; or a page of them as JSON",
+      description:
+        "With `accept: text/event-stream`, live: a `snapshot`, then a `job` event for each change of state; `gap` says that some may be missing. Reconnect with `Last-Event-ID`. Otherwise a page as JSON: ask again with its cursor.",
+      example: { query: { state: "FAILED" } },
       scope: "list",
       query: eventsQuery,
       replies: { 200: eventPage },
@@ -55,9 +68,9 @@ export function eventEndpoints(options: ApiOptions): readonly Endpoint[] {
         }
         const snapshot = async (): Promise<string> =>
           JSON.stringify(await shown({ jobs: await newest(options, filter) }));
-        if (options.endsStreams === true) return endedSource({ operations, filter, cursor: last, snapshot });
+        if (options.endsStreams === true) return endedSource({ readEvents: read, filter, cursor: last, snapshot });
         const { saves } = options;
-        return eventSource({ operations, clock: ports.clock, feed, saves, filter, cursor: last, snapshot });
+        return eventSource({ readEvents: read, clock: ports.clock, feed, saves, filter, cursor: last, snapshot });
       },
     }),
   ];
@@ -67,31 +80,76 @@ function filterOf({ kind, lane, job, run, state }: z.infer<typeof eventsQuery>):
   return {
     ...(kind === undefined ? {} : { kind }),
     ...(lane === undefined ? {} : { lane }),
-    ...(job === undefined ? {} : { jobId: job }),
-    ...(run === undefined ? {} : { runId: run as string as RunId }),
+    ...(job === undefined ? {} : { job }),
+    ...(run === undefined ? {} : { run }),
     ...(state === undefined ? {} : { to: state }),
   };
 }
 
 async function page(options: ApiOptions, filter: EventFilter, from: StreamCursor | null) {
-  const read = await options.operations.stream(from, streamLimits.streamRowsMax);
-  const events = read.events.filter((event) => matchesFilter(event, filter)).map(publishedEvent);
+  const read = await readEvents(options.insight, from, streamLimits.streamRowsMax);
+  const events = read.events.filter((event) => matchesFilter(event, filter));
   return { ...read, events, ...(from === null ? { jobs: await newest(options, filter) } : {}) };
 }
 
-async function newest({ operations, ports }: ApiOptions, { kind, kinds, lane, runId }: EventFilter) {
-  const search = {
-    ...(kind === undefined ? {} : { kind }),
-    ...(kinds === undefined ? {} : { kinds }),
-    ...(lane === undefined ? {} : { lane }),
-    ...(runId === undefined ? {} : { runId }),
-  };
-  const { jobs } = await operations.jobs({
-    search,
+async function newest({ insight }: ApiOptions, { kind, kinds, lane, run: runId }: EventFilter) {
+  const limit = streamLimits.streamSnapshotJobsMax;
+  const { jobs } = await findJobs(insight, {
+    search: { kind, kinds, lane, runId },
     sort: "newest",
     cursor: null,
-    limit: streamLimits.streamSnapshotJobsMax,
+    limit,
   });
-  const now = await ports.store.now();
-  return jobs.map((job) => jobJson(job, now));
+  return [...jobs];
 }
+
+const auditsQuery = z.strictObject({
+  target: text(300, "Of this path and what lies below it: `/jobs/42`. Among the newest 20,000 changes.").optional(),
+  cursor: id.optional(),
+  limit: limit(contractLimits.listRowsMax, 50),
+});
+
+/** A caller chooses the name of its session, so the role stands apart from it. */
+function signerOf(caller: string): { readonly role: string | null; readonly session: string | null } {
+  const [, role = null, session = null] = /^arn:[\w-]+:sts::\d+:assumed-role\/(.+)\/([^/]+)$/.exec(caller) ?? [];
+  return { role, session };
+}
+
+/** GET /audits: who changed what through this API, the newest first. */
+export function auditEndpoints({ insight }: ApiOptions) {
+  return [
+    endpoint("GET /audits", {
+      name: "listAudits",
+      summary: "Who changed what, the newest first",
+      description:
+        "Who changed what through this API. Of a payload the row has an HMAC under a key of the stage; `trace` is the request id of the answer. `role` and `session` are those of a signed caller, who chooses the name of the session.",
+      example: { query: { limit: "20" } },
+      scope: "everything",
+      query: auditsQuery,
+      replies: { 200: auditList },
+      async handle({ query }) {
+        const { cursor: before, target } = query;
+        const audits = await insight.run(readAudits, { before, limit: query.limit + 1, target });
+        const { rows, nextCursor } = pageOf(audits, query.limit, ({ id: last }) => last);
+        return { status: 200, body: { audits: rows.map((row) => ({ ...row, ...signerOf(row.caller) })), nextCursor } };
+      },
+    }),
+  ];
+}
+
+/** What polling answers; the stream sends each event by itself. */
+export const eventPage = z
+  .object({
+    events: z.array(streamEvent),
+    /** Ask with it for what follows. */
+    cursor: z.string(),
+    /** More can be asked for at once. */
+    isMore: z.boolean(),
+    /** The cursor was of another database: events may be missing before these. */
+    isGap: z.boolean(),
+    /** The newest jobs, when no cursor was given. */
+    jobs: z.array(job).optional(),
+  })
+  .meta({ id: "EventPage" });
+
+export type EventReply = z.infer<typeof streamEvent>;

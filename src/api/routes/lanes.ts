@@ -1,33 +1,37 @@
 import { z } from "zod";
-import { contractLimits } from "../../core/job/contract-limits.ts";
-import { operationsLimits } from "../../core/ports/operations-limits.ts";
-import type { Live, LiveCount, LivePart, SlotUse } from "../../core/ports/overview.ts";
-import { slotGroupsOf } from "../../core/define/new-job.ts";
-import { afterCommit } from "../../core/delivery/after-commit.ts";
-import { noAftermath } from "../../core/ports/aftermath.ts";
-import { relay } from "../../core/delivery/relay.ts";
+import { contractLimits } from "../../machine/contract-limits.ts";
+import { insightLimits } from "../../insight/insight-limits.ts";
+import { slotGroupsOf } from "../../define/new-job.ts";
+import { afterCommit } from "../../run/after-commit.ts";
+import { noAftermath } from "../../machine/aftermath.ts";
+import { relay } from "../../run/relay.ts";
 import { closest } from "../closest.ts";
-import { type Endpoint, endpoint } from "../endpoint.ts";
-import { inBackground } from "../in-background.ts";
+import { endpoint } from "../endpoint.ts";
+import { inBackground } from "../in-time.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { text } from "../query-fields.ts";
-import { workersSeen } from "../workers-seen.ts";
 import type { Bounds } from "../scope.ts";
-import { laneList, lanePause, type LaneReply, type SlotUseReply } from "../shape/overview.ts";
-import { count, maybeIso } from "../shape/shape.ts";
-import { pauseAsked, pauseBody } from "../pause-query.ts";
-import { pauseJson } from "../shape/pause.ts";
-import type { Pause } from "../../core/ports/pause.ts";
+import { laneList, lanePause, type LaneReply, lockList, type LockReply } from "../shape/overview.ts";
+import { count } from "../../insight/atoms.ts";
+import { readLanes } from "../../insight/lanes.ts";
+import { depthOf, type LivePart, readLive } from "../../insight/live.ts";
+import { readSlots } from "../../insight/slots.ts";
+import { readWorkers } from "../../insight/workers.ts";
+import { pauseFrom, pauseBody } from "../pause-query.ts";
+import { pauseJson } from "../view.ts";
+import { schedulerLock } from "../../schedule/pass.ts";
+import { type FenceReply, readFences } from "../../insight/locks.ts";
 
 const lanePath = z.object({ name: text(contractLimits.laneCharactersMax) });
 
 /** GET /lanes, POST /lanes/:name/{pause,resume}. */
-export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
+export function laneEndpoints(options: ApiOptions) {
   return [
     endpoint("GET /lanes", {
       name: "listLanes",
       summary: "What waits and runs in each lane, the caps that are in use, and who works",
+      description: "What waits, runs and is held in each lane, the caps in use, and the workers of the last hour.",
       scope: "list",
       replies: { 200: laneList },
       handle: async ({ within }) => ({ status: 200, body: await list(options, within) }),
@@ -36,31 +40,40 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
       name: "pauseLane",
       refuses: ["unknown-lane", "invalid-time"],
       summary: "Start no job of this lane until it is resumed or to an end; what runs goes on",
+      description:
+        "No worker starts a job of it within a second. Jobs that run go on. With `until` the pause ends by itself: the jobs on hold start within a minute. The same pause again changes nothing.",
+      example: {
+        params: { name: "default" },
+        body: { until: "6:00", timezone: "Asia/Seoul", reason: "the provider is away" },
+      },
       scope: ({ params }) => ({ lane: params.name }),
       params: lanePath,
       body: pauseBody,
       replies: { 200: lanePause },
       async handle({ params: { name }, body, caller }) {
         await assertKnown(options, name);
-        await options.operations.pauseLane(name, pauseAsked(body, caller.name, await options.ports.store.now()));
-        return { status: 200, body: { name, ...pauseJson(await pauseOf(options, name)), released: 0 } };
+        await options.ports.store.pauseLane(name, pauseFrom(body, caller.name, await options.ports.store.now()));
+        return { status: 200, body: { name, ...(await pauseOf(options, name)), released: 0 } };
       },
     }),
     endpoint("POST /lanes/:name/resume", {
       name: "resumeLane",
       refuses: ["unknown-lane"],
       summary: "Start jobs of this lane again, also those that arrived during the pause",
+      description:
+        "Also releases the jobs that arrived during the pause. Of more than 1,000 the rest is released after the answer, which is a 202 then: `held.paused` of `listLanes` says how many are left.",
+      example: { params: { name: "default" } },
       scope: ({ params }) => ({ lane: params.name }),
       params: lanePath,
       replies: { 200: lanePause, 202: lanePause },
       async handle({ params: { name } }) {
         await assertKnown(options, name);
-        await options.operations.pauseLane(name, null);
+        await options.ports.store.pauseLane(name, null);
         const released = await release(options, name, 1);
         const body = { name, released, ...pauseJson(null) };
-        if (released < operationsLimits.unholdRowsMax) return { status: 200, body };
+        if (released < insightLimits.unholdRowsMax) return { status: 200, body };
         inBackground(options.ports.log, "the resume of a lane", () =>
-          release(options, name, operationsLimits.unholdRoundsMax),
+          release(options, name, insightLimits.unholdRoundsMax),
         );
         return { status: 202, body, location: "/lanes" };
       },
@@ -68,15 +81,19 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
   ];
 }
 
-const pauseOf = async ({ operations }: ApiOptions, name: string): Promise<Pause | null> =>
-  (await operations.lanePauses()).find(({ lane }) => lane === name)?.pause ?? null;
+async function pauseOf({ insight }: ApiOptions, name: string) {
+  const lane = (await insight.run(readLanes, {})).find((each) => each.name === name);
+  return { ...pauseJson(null), ...lane };
+}
 
 /** PUT /caps/:kind. */
-export function capEndpoint({ ports, registry }: ApiOptions): Endpoint {
+export function capEndpoint({ ports, registry }: ApiOptions) {
   return endpoint("PUT /caps/:kind", {
     name: "setCap",
     refuses: ["no-cap"],
     summary: "How many jobs of a kind run at once, until the next release brings its own number",
+    description: "Holds until the next release installs the number of the definition.",
+    example: { params: { kind: "report" }, body: { size: 3 } },
     scope: ({ params }) => ({ kinds: [params.kind] }),
     params: z.object({ kind: text(contractLimits.idCharactersMax) }),
     body: z.strictObject({ size: z.int().min(1).max(contractLimits.slotsMax) }),
@@ -98,10 +115,9 @@ export function capEndpoint({ ports, registry }: ApiOptions): Endpoint {
 
 const capPrefix = "cap:";
 
-async function assertKnown({ lanes, operations }: ApiOptions, name: string): Promise<void> {
+async function assertKnown({ lanes, insight }: ApiOptions, name: string): Promise<void> {
   if (lanes.some((lane) => lane.name === name)) return;
-  const pauses = await operations.lanePauses();
-  if (pauses.some((pause) => pause.lane === name)) return;
+  if ((await insight.run(readLanes, {})).some((lane) => lane.name === name)) return;
   const names = lanes.map((lane) => lane.name);
   const near = closest(name, names);
   throw new HttpProblem("unknown-lane", `there is no lane ${JSON.stringify(name)}: there are ${names.join(", ")}`, {
@@ -110,42 +126,41 @@ async function assertKnown({ lanes, operations }: ApiOptions, name: string): Pro
 }
 
 /** What is put on hold a moment later, the upkeep releases. @returns how many jobs. */
-async function release({ operations, ports }: ApiOptions, lane: string, roundsMax: number): Promise<number> {
+async function release({ ports }: ApiOptions, lane: string, roundsMax: number): Promise<number> {
   let released = 0;
   for (let round = 0; round < roundsMax; round += 1) {
-    const some = await operations.unholdPaused(lane, operationsLimits.unholdRowsMax);
+    const some = await ports.store.unholdPaused(lane, insightLimits.unholdRowsMax);
     released += some;
-    if (some < operationsLimits.unholdRowsMax) break;
+    if (some < insightLimits.unholdRowsMax) break;
   }
   await relay(ports, { lane });
   return released;
 }
 
-async function list(options: ApiOptions, within: Bounds | null) {
-  const { operations, lanes, ports } = options;
-  const now = await ports.store.now();
+async function list({ insight, lanes }: ApiOptions, within: Bounds | null) {
   const [live, pauses, caps, workers] = await Promise.all([
-    operations.live(operationsLimits.liveRowsMax),
-    operations.lanePauses(),
-    operations.slots(capPrefix),
-    workersSeen(options, now, within),
+    readLive(insight),
+    insight.run(readLanes, {}),
+    insight.run(readSlots, capPrefix),
+    insight.run(readWorkers, insightLimits.workerSeenMs),
   ]);
   const byName = new Map(lanes.map((lane) => [lane.name, lane]));
-  const pausedLanes = new Map(pauses.map(({ lane, pause }) => [lane, pause]));
+  const pausedLanes = new Map(pauses.map((lane) => [lane.name, lane]));
   const counts = Map.groupBy(live.counts, (each) => each.lane);
   const names = [...new Set([...byName.keys(), ...counts.keys(), ...pausedLanes.keys()])].toSorted();
   return {
     isMore: live.cut.length > 0,
-    workers,
-    caps: caps.filter(({ key }) => within === null || within.kinds.has(key.slice(capPrefix.length))).map(slotUseJson),
+    workers: workers.filter(({ lane }) => within === null || (lane !== null && within.hasLane(lane))),
+    caps: caps.filter(({ key }) => within === null || within.kinds.has(key.slice(capPrefix.length))),
     lanes: names
       .filter((name) => within === null || within.hasLane(name))
       .map((name): LaneReply => {
         const settings = byName.get(name);
         return {
           name,
-          ...pauseJson(pausedLanes.get(name) ?? null),
-          ...depthOf(live, counts.get(name) ?? []),
+          ...pauseJson(null),
+          ...pausedLanes.get(name),
+          ...depthOf(counts.get(name) ?? []),
           concurrency: settings?.concurrency ?? null,
           batchSize: settings?.batchSize ?? null,
           atLeast: [
@@ -156,11 +171,6 @@ async function list(options: ApiOptions, within: Bounds | null) {
   };
 }
 
-export const slotUseJson = ({ holders, ...use }: SlotUse): SlotUseReply => ({
-  ...use,
-  holders: holders.map(({ jobId, kind, since }) => ({ job: jobId, kind, since: maybeIso(since) })),
-});
-
 /** What is more than it says when a part was not counted to its end. */
 const cutFigures: Readonly<Record<LivePart, readonly LaneReply["atLeast"][number][]>> = {
   out: ["waiting", "running", "scheduled"],
@@ -170,25 +180,43 @@ const cutFigures: Readonly<Record<LivePart, readonly LaneReply["atLeast"][number
   blocked: ["held"],
 };
 
-/** How the live jobs of a lane, or of all, stand. */
-export function depthOf({ now }: Pick<Live, "now">, counts: readonly LiveCount[]) {
-  const free = counts.filter(({ hold, blocked }) => hold === "none" && !blocked);
-  const startable = free.filter(({ state }) => state !== "RUNNING");
-  const due = startable.filter((each) => each.due > 0);
-  const oldest = Math.min(...due.map((each) => each.oldestDueAt));
-  return {
-    waiting: sum(startable, (each) => each.due),
-    running: sum(counts, ({ state, jobs }) => (state === "RUNNING" ? jobs : 0)),
-    retrying: sum(counts, ({ state, jobs }) => (state === "RETRY_WAIT" ? jobs : 0)),
-    scheduled: sum(startable, (each) => each.jobs - each.due),
-    held: {
-      slot: sum(counts, ({ hold, jobs }) => (hold === "slot" ? jobs : 0)),
-      paused: sum(counts, ({ hold, jobs }) => (hold === "paused" ? jobs : 0)),
-      predecessors: sum(counts, ({ blocked, jobs }) => (blocked ? jobs : 0)),
-    },
-    oldestWaitingMs: due.length === 0 ? null : Math.max(0, now - oldest),
-  };
+/** GET /locks: the scheduler's and the schedules' own in the lock store, and the locks of jobs, which are slots. */
+export function lockEndpoints(options: ApiOptions) {
+  return [
+    endpoint("GET /locks", {
+      name: "listLocks",
+      summary: "Who holds which lock, under which fence",
+      description: "Who holds which lock, with the fence of its newest holder.",
+      scope: "everything",
+      replies: { 200: lockList },
+      async handle() {
+        const { insight } = options;
+        const [fences, jobLocks] = await Promise.all([insight.run(readFences, {}), insight.run(readSlots, "lock:")]);
+        const byName = new Map([noFence, ...fences].map((fence) => [fence.name, fence]));
+        return {
+          status: 200,
+          body: { locks: await Promise.all([...byName.values()].map((fence) => lockJson(options, fence))), jobLocks },
+        };
+      },
+    }),
+  ];
 }
 
-const sum = (counts: readonly LiveCount[], of: (each: LiveCount) => number): number =>
-  counts.reduce((total, each) => total + of(each), 0);
+const noFence: FenceReply = { name: schedulerLock, fence: null, installedAt: null, fallback: null };
+
+/** The lock store may be away: then what Postgres knows is shown. */
+async function lockJson({ locks, ports }: ApiOptions, fence: FenceReply): Promise<LockReply> {
+  try {
+    const item = await locks.read(fence.name);
+    return {
+      ...fence,
+      holder: item?.owner ?? null,
+      fence: item?.fence ?? fence.fence,
+      leaseMs: item?.leaseMs ?? null,
+      isStoreUp: true,
+    };
+  } catch (error) {
+    ports.log.warn("the lock store does not answer", { lock: fence.name, error });
+    return { ...fence, holder: null, leaseMs: null, isStoreUp: false };
+  }
+}

@@ -1,24 +1,26 @@
-import type { ArchiveLag } from "../../core/ports/archive.ts";
-import type { Failures, Histogram, KindTotal, Live } from "../../core/ports/overview.ts";
-import { operationsLimits } from "../../core/ports/operations-limits.ts";
-import { durationBuckets } from "../../core/ports/overview.ts";
-import { type Endpoint, endpoint } from "../endpoint.ts";
+import { type Live, readLive } from "../../insight/live.ts";
+import { archiveLag } from "../../insight/archived.ts";
+import { readFailures } from "../../insight/failures.ts";
+import { durationBuckets, type Histogram, type KindTotal, readKindTotals } from "../../insight/kind-totals.ts";
+import { oneRow } from "../../insight/sql-query.ts";
+import { endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 
 /** GET /metrics: totals by kind of job in the text format of Prometheus. They are added up in the background, a second or two late. */
-export function metricsEndpoint({ operations, registry }: ApiOptions): Endpoint {
+export function metricsEndpoint({ insight, registry }: ApiOptions) {
   return endpoint("GET /metrics", {
     name: "getMetrics",
     summary: "Totals by kind of job in the text format of Prometheus",
+    description: "In the text format of Prometheus.",
     scope: "everything",
     replies: {},
     streams: "text/plain",
     async handle() {
       const [totals, live, failures, lags] = await Promise.all([
-        operations.kindTotals(),
-        operations.live(operationsLimits.liveRowsMax),
-        operations.failures(),
-        operations.archiveLags(),
+        insight.run(readKindTotals, {}),
+        readLive(insight),
+        oneRow(insight, readFailures, {}),
+        insight.run(archiveLag, {}),
       ]);
       const text = metricsText({ totals, live, failures, lags }, (kind) => registry.jobs.get(kind)?.lane ?? "");
       return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
@@ -29,8 +31,8 @@ export function metricsEndpoint({ operations, registry }: ApiOptions): Endpoint 
 export interface Measured {
   readonly totals: readonly KindTotal[];
   readonly live: Live;
-  readonly failures: Failures;
-  readonly lags: readonly ArchiveLag[];
+  readonly failures: { readonly dead: number; readonly runs: number };
+  readonly lags: readonly { readonly part: string; readonly lagMs: number }[];
 }
 
 /** @param laneOf of a kind; empty for one that no app knows any more. */
@@ -72,7 +74,7 @@ export function metricsText({ totals, live, failures, lags }: Measured, laneOf: 
 }
 
 /** Jobs that have not ended, and by lane those whose time has come and how long the first of them waits. */
-function liveText({ counts, cut, now }: Live): readonly string[] {
+function liveText({ counts, cut }: Live): readonly string[] {
   const states = Map.groupBy(counts, ({ lane, state }) => JSON.stringify({ lane, state }));
   const waiting = counts.filter(({ state, blocked, due }) => state !== "RUNNING" && !blocked && due > 0);
   const lanes = [...Map.groupBy(waiting, ({ lane }) => lane)];
@@ -87,8 +89,8 @@ function liveText({ counts, cut, now }: Live): readonly string[] {
     ...lanes.map(([lane, same]) => sample("belfry_backlog_jobs", { lane }, sumOf(same.map(({ due }) => due)))),
     ...head("belfry_oldest_due_seconds", "gauge", "How long the first of them has been due."),
     ...lanes.map(([lane, same]) => {
-      const oldest = Math.min(...same.map(({ oldestDueAt }) => oldestDueAt));
-      return sample("belfry_oldest_due_seconds", { lane }, Math.max(0, now - oldest) / 1_000);
+      const oldestMs = Math.max(...same.map((each) => each.oldestMs));
+      return sample("belfry_oldest_due_seconds", { lane }, oldestMs / 1_000);
     }),
   ];
 }

@@ -1,38 +1,46 @@
-import { iso } from "../../core/job/units.ts";
+import { hourMs, iso } from "../../machine/units.ts";
 import { z } from "zod";
-import { contractLimits } from "../../core/job/contract-limits.ts";
-import { operationsLimits } from "../../core/ports/operations-limits.ts";
-import type { JobSearch } from "../../core/ports/job-search.ts";
-import type { LivePart, Minute } from "../../core/ports/overview.ts";
-import { schedulerLock } from "../../core/scheduler/pass.ts";
-import { type Endpoint, endpoint } from "../endpoint.ts";
+import { contractLimits } from "../../machine/contract-limits.ts";
+import { insightLimits } from "../../insight/insight-limits.ts";
+import type { JobSearch } from "../../insight/search.ts";
+import { schedulerLock } from "../../schedule/pass.ts";
+import { endpoint } from "../endpoint.ts";
 import { type Bounds, kindsIn, searchWithin } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
-import { maybeWhole, text, whole } from "../query-fields.ts";
-import { summary, type SummaryReply, lastPassJson, throughput } from "../shape/overview.ts";
-import { jobJson } from "../shape/job.ts";
-import { workerStatus } from "../workers-seen.ts";
-import { depthOf } from "./lanes.ts";
+import { instant, maybeWhole, text, whole } from "../query-fields.ts";
+import { summary, type SummaryReply } from "../shape/overview.ts";
+import { countMatching, findJobs } from "../../insight/find-jobs.ts";
+import { readLanes } from "../../insight/lanes.ts";
+import { depthOf, type LivePart, readLive } from "../../insight/live.ts";
+import { readLastHour, readMinutes, throughput } from "../../insight/minutes.ts";
+import { searchSchedules } from "../../insight/schedules.ts";
+import { oneRow } from "../../insight/sql-query.ts";
+import { readPassed } from "../../insight/locks.ts";
+import { readWorkers } from "../../insight/workers.ts";
+import { kindFigureList, kindFigures, type Period, readKindHours } from "../../insight/kind-figures.ts";
 
 const summaryQuery = z.strictObject({
   minutes: maybeWhole(
-    operationsLimits.minutesShownMax,
+    insightLimits.minutesShownMax,
     "With these last minutes one by one, and with the schedules that fail or are late: both cost more.",
   ),
 });
 
 const throughputQuery = z.strictObject({
-  minutes: whole(operationsLimits.minutesShownMax, 60, "How far back."),
+  minutes: whole(insightLimits.minutesShownMax, 60, "How far back."),
   kind: text(contractLimits.idCharactersMax).optional(),
   lane: text(contractLimits.idCharactersMax).optional(),
 });
 
 /** GET /summary, GET /throughput. */
-export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
+export function overviewEndpoints(options: ApiOptions) {
   return [
     endpoint("GET /summary", {
       name: "getSummary",
       summary: "How it stands: what is live, what waits for a person, what the last hour brought",
+      description:
+        "What is live, what waits for a person, and what the last hour brought. A caller with a scope sees its lanes and its kinds.",
+      example: { query: { minutes: "60" } },
       scope: "list",
       query: summaryQuery,
       replies: { 200: summary },
@@ -41,6 +49,8 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
     endpoint("GET /throughput", {
       name: "getThroughput",
       summary: "What happened in each of the last minutes; minutes without anything are left out",
+      description: "From the roll-up of the events. Minutes without any are left out.",
+      example: { query: { minutes: "60" } },
       scope: "list",
       query: throughputQuery,
       replies: { 200: throughput },
@@ -57,37 +67,32 @@ const cutFigures: Readonly<Record<LivePart, SummaryReply["live"]["atLeast"]>> = 
   blocked: ["PENDING", "held"],
 };
 
+const newest = { sort: "newest", cursor: null, limit: insightLimits.lastFailuresShown } as const;
+
 /** Of a caller with a scope: what is live in its lanes, and what its kinds did. */
 async function summarize(options: ApiOptions, span: number | undefined, within: Bounds | null): Promise<SummaryReply> {
-  const { operations, ports, lanes } = options;
+  const { insight, ports, lanes } = options;
   const now = await ports.store.now();
   const isSeen = (lane: string | null): boolean => within === null || (lane !== null && within.hasLane(lane));
   const failedJobs: JobSearch = { states: ["FAILED"], ...searchWithin(within) };
-  const [{ counts, ...live }, dead, failures, hour, pauses, seen, pass, last, schedules] = await Promise.all([
-    operations.live(operationsLimits.liveRowsMax).then((all) => ({
-      now: all.now,
+  const [{ counts, cut }, dead, failures, lastHour, pauses, seen, [pass = null], last, schedules] = await Promise.all([
+    readLive(insight).then((all) => ({
       counts: all.counts.filter(({ lane }) => isSeen(lane)),
       cut: all.cut.filter(({ lane }) => lane === null || isSeen(lane)),
     })),
-    operations.count(failedJobs, operationsLimits.countedRowsMax),
-    operations.jobs({ search: failedJobs, sort: "newest", cursor: null, limit: operationsLimits.lastFailuresShown }),
-    operations.minutes({ since: now - 3_600_000, kinds: kindsIn(within), lane: null }),
-    operations.lanePauses(),
-    operations.workers(now - operationsLimits.workerSeenMs),
-    operations.lastPass(schedulerLock),
+    countMatching(insight, failedJobs, insightLimits.countedRowsMax),
+    findJobs(insight, { ...newest, search: failedJobs }),
+    oneRow(insight, readLastHour, kindsIn(within)),
+    insight.run(readLanes, {}),
+    insight.run(readWorkers, insightLimits.workerSeenMs),
+    insight.run(readPassed, schedulerLock),
     span === undefined ? null : series(options, { minutes: span }, within),
     span === undefined ? null : troubledSchedules(options, within),
   ]);
-  const total = (of: (minute: Minute) => number): number => hour.reduce((sum, minute) => sum + of(minute), 0);
   const inState = (state: string): number =>
     counts.reduce((sum, each) => sum + (each.state === state ? each.jobs : 0), 0);
-  const { waiting, scheduled, held, oldestWaitingMs } = depthOf(live, counts);
-  const statuses = seen.filter(({ lane }) => isSeen(lane)).map((worker) => workerStatus(worker, now));
-  const ended = {
-    succeeded: total((m) => m.succeeded),
-    failed: total((m) => m.failed),
-    retried: total((m) => m.retried),
-  };
+  const { waiting, scheduled, held, oldestWaitingMs } = depthOf(counts);
+  const statuses = seen.filter(({ lane }) => isSeen(lane)).map(({ status }) => status);
   const names = new Set([...lanes.map((lane) => lane.name).filter(isSeen), ...counts.map((each) => each.lane)]);
   return {
     at: iso(now),
@@ -103,25 +108,18 @@ async function summarize(options: ApiOptions, span: number | undefined, within: 
       scheduled,
       held: held.slot + held.paused + held.predecessors,
       oldestWaitingMs,
-      isMore: live.cut.length > 0,
-      atLeast: [...new Set(live.cut.flatMap(({ part }) => cutFigures[part]))],
+      isMore: cut.length > 0,
+      atLeast: [...new Set(cut.flatMap(({ part }) => cutFigures[part]))],
     },
     deadLetters: dead,
-    lastHour: {
-      created: total((m) => m.created),
-      ...ended,
-      canceled: total((m) => m.canceled),
-      skipped: total((m) => m.skipped),
-      lost: total((m) => m.lost),
-      meanRunMs: meanRun({ ...ended, runMs: total((m) => m.runMs) }),
-    },
-    lanes: { total: names.size, paused: pauses.filter(({ lane, pause }) => pause !== null && isSeen(lane)).length },
+    lastHour,
+    lanes: { total: names.size, paused: pauses.filter(({ name, paused }) => paused && isSeen(name)).length },
     workers: {
       busy: statuses.filter((status) => status === "busy").length,
       lost: statuses.filter((status) => status === "lost").length,
     },
-    lastPass: lastPassJson(pass),
-    lastFailures: failures.jobs.map((job) => jobJson(job, now)),
+    lastPass: pass,
+    lastFailures: [...failures.jobs],
     minutes: last?.minutes ?? null,
     schedules,
   };
@@ -129,11 +127,11 @@ async function summarize(options: ApiOptions, span: number | undefined, within: 
 
 /** How many, and one of them by its id. */
 async function troubledSchedules(
-  { operations }: ApiOptions,
+  { insight }: ApiOptions,
   within: Bounds | null,
 ): Promise<NonNullable<SummaryReply["schedules"]>> {
   const found = async (state: "failing" | "late") => {
-    const { total, isMore, schedules } = await operations.searchSchedules({
+    const { total, isMore, schedules } = await oneRow(insight, searchSchedules, {
       search: { state, ...searchWithin(within) },
       sort: "id",
       offset: 0,
@@ -145,34 +143,59 @@ async function troubledSchedules(
   return { failing, late };
 }
 
-/** Over the attempts that ended; null when none did. */
-function meanRun({
-  succeeded,
-  failed,
-  retried,
-  runMs,
-}: Pick<Minute, "succeeded" | "failed" | "retried" | "runMs">): number | null {
-  const attempts = succeeded + failed + retried;
-  return attempts === 0 ? null : runMs / attempts;
-}
-
 async function series(
-  { operations, ports }: ApiOptions,
-  { minutes: back, kind, lane }: { minutes: number; kind?: string | undefined; lane?: string | undefined },
+  { insight }: ApiOptions,
+  { minutes: back, kind, lane }: Pick<z.infer<typeof throughputQuery>, "minutes" | "kind" | "lane">,
   within: Bounds | null,
 ) {
-  const now = await ports.store.now();
-  const since = Math.floor(now / 60_000) * 60_000 - (back - 1) * 60_000;
-  const minutes = await operations.minutes({
-    since,
-    kinds: kind === undefined ? kindsIn(within) : [kind],
-    lane: lane ?? null,
-  });
   return {
-    minutes: minutes.map(({ at, runMs, ...counts }) => ({
-      at: iso(at),
-      ...counts,
-      meanRunMs: meanRun({ ...counts, runMs }),
-    })),
+    minutes: await insight.run(readMinutes, {
+      back,
+      kinds: kind === undefined ? kindsIn(within) : [kind],
+      lane: lane ?? null,
+    }),
   };
 }
+
+const { kindFigureHoursMax, kindFigureRowsMax } = insightLimits;
+
+const figuresQuery = z.strictObject({
+  hours: whole(kindFigureHoursMax, 168, "How long the period is."),
+  to: instant.optional(),
+  against: whole(kindFigureHoursMax, 168, "How many hours earlier the period lies that it is compared with."),
+  by: z.enum(["kind", "lane"]).default("kind"),
+  kind: text(contractLimits.idCharactersMax).optional(),
+  lane: text(contractLimits.idCharactersMax).optional(),
+});
+
+/** GET /kind-figures: how often each kind failed and how long it waited and ran, in a period and in an earlier one. */
+export const kindFiguresEndpoint = ({ insight, ports }: ApiOptions) =>
+  endpoint("GET /kind-figures", {
+    name: "listKindFigures",
+    summary: "How often each kind failed, waited and ran, beside an earlier period",
+    description:
+      "By kind and lane: attempts, failures and the p50, p95 and p99 of waiting and running, in a period and in one `against` hours earlier. Kept for 90 days by the hour.",
+    example: { query: { hours: "168", against: "168" } },
+    scope: "list",
+    query: figuresQuery,
+    replies: { 200: kindFigureList },
+    async handle({ query: { hours, to, against, by, kind, lane }, within }) {
+      // The hour that has begun belongs to the period.
+      const until = Math.ceil((to ?? (await ports.store.now()) + 1) / hourMs) * hourMs;
+      const now = { from: until - hours * hourMs, to: until };
+      const before = { from: now.from - against * hourMs, to: now.to - against * hourMs };
+      const found = await insight.run(readKindHours, { now, before, kind: kind ?? null, lane: lane ?? null });
+      const shown = found.filter((each) => within === null || within.kinds.has(each.kind));
+      return {
+        status: 200,
+        body: {
+          period: spanJson(now),
+          before: spanJson(before),
+          kinds: kindFigures(shown, by),
+          isMore: found.length === kindFigureRowsMax,
+        },
+      };
+    },
+  });
+
+const spanJson = ({ from, to }: Period) => ({ from: iso(from), to: iso(to) });

@@ -1,22 +1,24 @@
-import { contractLimits } from "../../core/job/contract-limits.ts";
-import { parseRate } from "../../core/calendar/aws-cron.ts";
-import { parseCron } from "../../core/calendar/cron.ts";
-import { formatDuration, parseDuration } from "../../core/calendar/duration.ts";
-import { preview, type PreviewTime } from "../../core/calendar/preview.ts";
-import type { Expression } from "../../core/ports/schedule.ts";
-import { zoneProblem } from "../../core/calendar/zone.ts";
-import { type Endpoint, endpoint } from "../endpoint.ts";
+import { contractLimits } from "../../machine/contract-limits.ts";
+import { parseRate } from "../../calendar/aws-cron.ts";
+import { parseCron } from "../../calendar/cron.ts";
+import { formatDuration, parseDuration } from "../../calendar/duration.ts";
+import { preview, type PreviewTime } from "../../calendar/preview.ts";
+import type { Expression } from "../../machine/schedule.ts";
+import { zoneProblem } from "../../calendar/zone.ts";
+import { endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { previewReply } from "../shape/schedule.ts";
 import { previewQuery } from "../schedule-query.ts";
 
 /** GET /preview?expression=...&timezone=...: the next times of an expression that no schedule has yet, with DST notes. */
-export function previewEndpoint({ ports: { store } }: ApiOptions): Endpoint {
+export function previewEndpoint({ ports: { store } }: ApiOptions) {
   return endpoint("GET /preview", {
     name: "previewExpression",
     refuses: ["invalid-expression"],
     summary: "The next times of an expression that no schedule has yet",
+    description: "Five-field cron, `cron(...)`, `rate(...)` or a duration.",
+    example: { query: { expression: "30 2 * * *", timezone: "America/New_York", count: "3" } },
     scope: "nothing",
     query: previewQuery,
     replies: { 200: previewReply },

@@ -1,24 +1,30 @@
 import { z } from "zod";
-import type { JobId, RunId } from "../../core/job/job.ts";
+import type { JobId, RunId } from "../../machine/job.ts";
 import { type BeginBulk, bulkBeginner } from "../bulk-runner.ts";
-import { contractLimits } from "../../core/job/contract-limits.ts";
-import { isRerunnable, rerunRun, resumeRun } from "../../core/admin/run-control.ts";
-import { cancelRun } from "../../core/work/cancel-run.ts";
-import type { JobSearch } from "../../core/ports/job-search.ts";
-import type { RunView } from "../../core/ports/run.ts";
-import { runLimits } from "../../core/ports/run-limits.ts";
-import { states } from "../../core/job/state.ts";
-import { type Endpoint, endpoint } from "../endpoint.ts";
-import { inBackground } from "../in-background.ts";
-import type { Answer } from "../json-answer.ts";
+import { contractLimits } from "../../machine/contract-limits.ts";
+import { isRerunnable, rerunRun, resumeRun } from "../../insight/run-control.ts";
+import { cancelRun } from "../../run/cancel-run.ts";
+import type { JobSearch } from "../../insight/search.ts";
+import { countMatching } from "../../insight/find-jobs.ts";
+import { keepRequest, type KeyedRequest } from "../../insight/request-key.ts";
+import type { Tx } from "../../machine/transaction.ts";
+import { runLimits } from "../../machine/run-limits.ts";
+import { states } from "../../machine/state.ts";
+import { endpoint } from "../endpoint.ts";
+import { inBackground } from "../in-time.ts";
+import type { Answer, JsonAnswer } from "../json-answer.ts";
+import { once } from "../once.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem, unknownRun } from "../problem.ts";
 import { pageOf } from "../query.ts";
-import { id, limit, text, someOf } from "../query-fields.ts";
+import { id, limit, requestKey, someOf, text } from "../query-fields.ts";
 import { type Bounds, ofRun, searchWithin } from "../scope.ts";
 import { bulk } from "../shape/bulk.ts";
-import { run, runJson, runList, runStates, taskJson, taskList } from "../shape/run.ts";
-import { idText } from "../shape/shape.ts";
+import { readRun, readRuns, readTasks, run, type RunRow } from "../../insight/runs.ts";
+import { runList, runMap, taskList } from "../shape/run.ts";
+import { idText, runStates } from "../../insight/atoms.ts";
+import { insightLimits } from "../../insight/insight-limits.ts";
+import { mapOf } from "../../insight/run-map.ts";
 
 const runsQuery = z.strictObject({
   kind: text(contractLimits.idCharactersMax).optional(),
@@ -35,17 +41,21 @@ const tasksQuery = z.strictObject({
   limit: limit(contractLimits.listRowsMax, 200),
 });
 const runPath = z.object({ id });
+const ofOne = (options: ApiOptions) =>
+  ({ scope: ofRun(options), params: runPath, example: { params: { id: "7" } } }) as const;
 
 /** GET /runs, GET /runs/:id, GET /runs/:id/tasks, POST /runs/:id/{retry,cancel,rerun}. */
-export function runEndpoints(options: ApiOptions): readonly Endpoint[] {
+export function runEndpoints(options: ApiOptions) {
   return [...reads(options), ...changes(options)];
 }
 
-function reads(options: ApiOptions): readonly Endpoint[] {
+function reads(options: ApiOptions) {
   return [
     endpoint("GET /runs", {
       name: "listRuns",
       summary: "Runs, the newest first",
+      description: "A page of runs, the newest first.",
+      example: { query: { state: "RUNNING,FAILED" } },
       scope: "list",
       query: runsQuery,
       replies: { 200: runList },
@@ -55,17 +65,18 @@ function reads(options: ApiOptions): readonly Endpoint[] {
       name: "getRun",
       refuses: ["unknown-run"],
       summary: "One run with its progress",
-      scope: ofRun(options),
-      params: runPath,
+      description: "Its progress counts jobs; `percent` is of those written so far.",
+      ...ofOne(options),
       replies: { 200: run },
-      handle: async ({ params }) => ({ status: 200, body: runJson(await readRun(options, params.id)) }),
+      handle: async ({ params }) => ({ status: 200, body: await knownRun(options, params.id) }),
     }),
     endpoint("GET /runs/:id/tasks", {
+      ...ofOne(options),
       name: "listTasks",
       refuses: ["unknown-run"],
       summary: "The jobs of a run in the order they were written, with the edges that lead to them",
-      scope: ofRun(options),
-      params: runPath,
+      description: "In the order in which they were written, with the edges that lead to each.",
+      example: { params: { id: "7" }, query: { state: "FAILED" } },
       query: tasksQuery,
       replies: { 200: taskList },
       handle: async ({ params, query }) => ({ status: 200, body: await tasks(options, params.id, query) }),
@@ -76,15 +87,17 @@ function reads(options: ApiOptions): readonly Endpoint[] {
 const retried = z.object({ run, again: z.array(idText) }).meta({ id: "RetriedRun" });
 const canceled = z.object({ run, canceled: z.int().min(0) }).meta({ id: "CanceledRun" });
 
-function changes(options: ApiOptions): readonly Endpoint[] {
-  const begin = bulkBeginner(options);
-  const change = { scope: ofRun(options), params: runPath } as const;
+function changes(options: ApiOptions) {
+  const { begin } = bulkBeginner(options);
+  const change = ofOne(options);
   return [
     endpoint("POST /runs/:id/retry", {
       ...change,
       name: "retryRun",
       refuses: ["unknown-run", "nothing-to-retry"],
       summary: "Go on from what failed; what succeeded is not repeated",
+      description:
+        "Goes on from what failed. What succeeded is not repeated. When more than 1,000 jobs did not succeed, it answers 202 with the bulk action that puts them back in pages.",
       replies: { 200: retried, 202: bulk },
       handle: ({ params, caller }) => retry(options, begin, params.id, caller.name),
     }),
@@ -93,104 +106,129 @@ function changes(options: ApiOptions): readonly Endpoint[] {
       name: "cancelRun",
       refuses: ["unknown-run", "already-finished"],
       summary: "Cancel a run and everything of it that is open",
+      description:
+        "Cancels every open job of the run. A run that is canceled already stays so. Of more than 1,000 jobs the rest is canceled after the answer, which is a 202 then: follow the run until its state is `CANCELED`. The history of each job names you.",
       replies: { 200: canceled, 202: canceled },
       handle: ({ params, caller }) => cancel(options, params.id, caller.name),
     }),
     endpoint("POST /runs/:id/rerun", {
       ...change,
       name: "rerunRun",
-      refuses: ["unknown-run", "not-rerunnable"],
-      summary: "The whole run again, from its input and by the code of today",
-      replies: { 201: run },
-      handle: ({ params }) => rerun(options, params.id),
+      refuses: ["unknown-run", "not-rerunnable", "key-conflict"],
+      summary: "The whole run again, from its input and by the code of today; with a key, at most once",
+      description:
+        "A new run from the same input by the definition of this release. It names the old one as its parent. It is written in one transaction, so no reader meets a part of a run: at most 50,000 tasks, which take about 3 seconds. Each request makes one, but with a key, which a repeat is answered by: 200 with the run that the first made.",
+      body: z.strictObject({ key: requestKey }),
+      takesKey: true,
+      replies: { 200: run, 201: run },
+      handle: (asked) =>
+        once(options, {
+          name: "rerunRun",
+          asked,
+          make: (request) => rerun(options, asked.params.id, request),
+          again: (made) => rerunOf(options, made, 200),
+        }),
     }),
   ];
 }
 
-async function list({ ports: { store } }: ApiOptions, query: z.infer<typeof runsQuery>, within: Bounds | null) {
+async function list({ insight }: ApiOptions, query: z.infer<typeof runsQuery>, within: Bounds | null) {
   const { kind, key, state, parent, cursor, limit: rows } = query;
-  const found = await store.runs({
-    ...(kind === undefined ? searchWithin(within) : { kinds: [kind] }),
-    ...(key === undefined ? {} : { key }),
-    ...(state === undefined ? {} : { states: state }),
-    ...(parent === undefined ? {} : { parentId: runId(parent) }),
-    ...(cursor === undefined ? {} : { before: runId(cursor) }),
-    limit: rows + 1,
-  });
-  const page = pageOf(found, rows, ({ id: last }) => last);
-  return { runs: page.rows.map(runJson), nextCursor: page.nextCursor };
+  const kinds = kind === undefined ? searchWithin(within) : { kinds: [kind] };
+  const filter = { ...kinds, key, states: state, parent, before: cursor, limit: rows + 1 };
+  const page = pageOf(await insight.run(readRuns, filter), rows, ({ id: last }) => last);
+  return { runs: [...page.rows], nextCursor: page.nextCursor };
 }
 
 async function tasks(options: ApiOptions, wanted: JobId, { state, cursor, limit: rows }: z.infer<typeof tasksQuery>) {
-  const { ports } = options;
-  const { id: of } = await readRun(options, wanted);
-  const found = await ports.store.tasks(of, {
-    ...(state === undefined ? {} : { states: state }),
-    ...(cursor === undefined ? {} : { after: cursor }),
-    limit: rows + 1,
-  });
-  const page = pageOf(found, rows, ({ jobId }) => jobId);
-  return { tasks: page.rows.map(taskJson), nextCursor: page.nextCursor };
+  await knownRun(options, wanted);
+  const filter = { run: runId(wanted), states: state, after: cursor, limit: rows + 1 };
+  const page = pageOf(await options.insight.run(readTasks, filter), rows, ({ job }) => job);
+  return { tasks: [...page.rows], nextCursor: page.nextCursor };
 }
 
 /** Runs and jobs have numbers of the same kind; the path says which is meant. */
 const runId = (value: JobId): RunId => value as string as RunId;
 
-async function readRun({ ports: { store } }: ApiOptions, wanted: JobId): Promise<RunView> {
-  const found = await store.run(runId(wanted));
-  if (found === null) throw unknownRun(wanted);
+async function knownRun({ insight }: ApiOptions, wanted: JobId): Promise<RunRow> {
+  const [found] = await insight.run(readRun, wanted);
+  if (found === undefined) throw unknownRun(wanted);
   return found;
 }
 
 /** A large run is put back page by page, by a bulk action. */
 async function retry(options: ApiOptions, begin: BeginBulk, wanted: JobId, caller: string): Promise<Answer> {
-  const before = await readRun(options, wanted);
-  if (before.done - before.ok > runLimits.retriedRowsMax && before.state !== "CANCELING") {
+  const before = await knownRun(options, wanted);
+  if (before.progress.done - before.progress.ok > runLimits.retriedRowsMax && before.state !== "CANCELING") {
     const search = toRetry(before);
-    const matched = await options.operations.count(search, contractLimits.bulkCountMax);
+    const matched = await countMatching(options.insight, search, contractLimits.bulkCountMax);
     if (matched.count > 0 || matched.isMore)
       return await begin({ action: "retry", search, caller, matched, paceMs: 0, canary: false });
   }
-  const again = await resumeRun(options.ports, before.id, { caller });
+  const again = await resumeRun(options.ports, runId(wanted), { caller });
   if (again.length === 0) {
     const detail = `run ${wanted} is ${before.state} and has nothing that failed, was canceled or was skipped for it`;
     throw new HttpProblem("nothing-to-retry", detail);
   }
-  return { status: 200, body: { run: runJson(await readRun(options, wanted)), again } };
+  return { status: 200, body: { run: await knownRun(options, wanted), again } };
 }
 
 /** What was skipped because of these comes along; under `stop` that is not all that was skipped. */
-function toRetry({ id: of, onFailure }: RunView): JobSearch {
+function toRetry({ id: of, onFailure }: RunRow): JobSearch {
   const skipped = onFailure === "stop" ? (["SKIPPED"] as const) : [];
   return { runId: of, taken: true, states: ["FAILED", "CANCELED", ...skipped] };
 }
 
 /** One page at once; a large run goes on in this process, or in the next pass when it ends before that. */
 async function cancel(options: ApiOptions, wanted: JobId, caller: string): Promise<Answer> {
-  const before = await readRun(options, wanted);
-  if (before.state === "CANCELED") return { status: 200, body: { run: runJson(before), canceled: 0 } };
+  const before = await knownRun(options, wanted);
+  if (before.state === "CANCELED") return { status: 200, body: { run: before, canceled: 0 } };
   const { ports, registry } = options;
   const step = { caller, roundsMax: 1 };
-  const canceled = await cancelRun(ports, registry, before.id, step);
+  const canceled = await cancelRun(ports, registry, runId(wanted), step);
   if (canceled === null) throw new HttpProblem("already-finished", `run ${wanted} is ${before.state}: it has ended`);
-  const after = await readRun(options, wanted);
-  const body = { run: runJson(after), canceled };
+  const after = await knownRun(options, wanted);
+  const body = { run: after, canceled };
   if (after.state !== "CANCELING" || canceled < runLimits.cancelRowsMax) return { status: 200, body };
-  inBackground(ports.log, "the cancel of a run", () => cancelRun(ports, registry, before.id, { caller }));
+  inBackground(ports.log, "the cancel of a run", () => cancelRun(ports, registry, runId(wanted), { caller }));
   return { status: 202, body, location: `/runs/${wanted}` };
 }
 
-async function rerun(options: ApiOptions, wanted: JobId) {
-  const before = await readRun(options, wanted);
-  const { ports, registry } = options;
+async function rerun(options: ApiOptions, wanted: JobId, request?: KeyedRequest): Promise<JsonAnswer> {
+  const before = await knownRun(options, wanted);
+  const { ports, registry, insight, stage = "dev" } = options;
   if (!isRerunnable(registry, before.kind)) {
     const detail = `run ${wanted} of "${before.kind}" cannot be run again here: only graphs and fan-outs of this release can; enqueue it again`;
     throw new HttpProblem("not-rerunnable", detail);
   }
-  const made = await rerunRun(ports, registry, before.id, { stage: options.stage ?? "dev" });
-  return {
-    status: 201,
-    body: runJson(await readRun(options, made as string as JobId)),
-    location: `/runs/${made}`,
-  } as const;
+  const keep = request && ((tx: Tx, made: RunId) => keepRequest(insight.within(tx), request, made));
+  return await rerunOf(
+    options,
+    await rerunRun({ ...ports, insight }, registry, runId(wanted), { stage, alsoWrites: keep }),
+    201,
+  );
 }
+
+async function rerunOf(options: ApiOptions, made: string, status: 200 | 201): Promise<JsonAnswer> {
+  return { status, body: await knownRun(options, made as JobId), location: `/runs/${made}` };
+}
+
+/** GET /runs/:id/map: every task of a run with its edges, small enough for one answer. */
+export const runMapEndpoint = (options: ApiOptions) =>
+  endpoint("GET /runs/:id/map", {
+    ...ofOne(options),
+    name: "getRunMap",
+    refuses: ["unknown-run"],
+    summary: "A run with all its tasks in columns, their edges and the first failures, to draw it",
+    description: "Every task of the run, up to 10,000, in columns, with the edges between them.",
+    replies: { 200: runMap },
+    async handle({ params }) {
+      const id = runId(params.id);
+      const { insight } = options;
+      const [[found], map] = await Promise.all([insight.run(readRun, id), mapOf(insight, id)]);
+      if (found === undefined) throw unknownRun(id);
+      const only = { run: id, states: ["FAILED"], limit: insightLimits.mappedFailuresMax } as const;
+      const failed = found.progress.failed === 0 ? [] : await insight.run(readTasks, only);
+      return { status: 200, body: { ...map, run: found, failed } };
+    },
+  });

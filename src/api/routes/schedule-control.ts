@@ -1,6 +1,6 @@
-import { iso } from "../../core/job/units.ts";
+import { iso } from "../../machine/units.ts";
 import type { z } from "zod";
-import { backfill, type BackfillEntry } from "../../core/admin/backfill.ts";
+import { backfill, type BackfillEntry } from "../../insight/backfill.ts";
 import {
   createSchedule,
   deleteSchedule,
@@ -8,17 +8,19 @@ import {
   type ScheduleInput,
   triggerSchedule,
   updateSchedule,
-} from "../../core/admin/schedule-control.ts";
-import { ScheduleRefused, unknownSchedule } from "../../core/scheduler/schedule-refused.ts";
-import type { ScheduleRow } from "../../core/ports/schedule.ts";
+} from "../../insight/schedule-control.ts";
+import { ScheduleRefused, unknownSchedule } from "../../schedule/schedule-refused.ts";
+import type { KeyedRequest } from "../../insight/request-key.ts";
+import type { ScheduleRow } from "../../machine/schedule.ts";
 import { bulkBeginner } from "../bulk-runner.ts";
 import { etagOf, wantedVersions } from "../conditional.ts";
-import { type Endpoint, endpoint } from "../endpoint.ts";
+import { type RequestOf, endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
-import { patched } from "../patched-schedule.ts";
+import { applyPatch } from "../patched-schedule.ts";
 import { startableKind } from "../startable-kind.ts";
 import { bulk } from "../shape/bulk.ts";
-import { backfillPreview, deleted, schedule, triggered } from "../shape/schedule.ts";
+import { backfillPreview, scheduleDeletion, schedule, scheduleTrigger } from "../shape/schedule.ts";
+import { once } from "../once.ts";
 import type { ApiOptions } from "../options.ts";
 import {
   backfillBody,
@@ -27,17 +29,16 @@ import {
   patchedScheduleBody,
   triggerBody,
 } from "../schedule-query.ts";
-import { answered } from "../schedule-refusal.ts";
-import { ofSchedule } from "../scope.ts";
+import { withRefusals } from "../schedule-refusal.ts";
 import { scheduleJson } from "../view.ts";
-import { schedulePath, scheduleReadEndpoints } from "./schedule-reads.ts";
-import { pauseAsked, pauseBody } from "../pause-query.ts";
+import { ofOneSchedule, scheduleReadEndpoints } from "./schedules.ts";
+import { pauseFrom, pauseBody } from "../pause-query.ts";
 
 /**
  * POST /schedules, PUT and DELETE /schedules/:id, POST /schedules/:id/{pause,resume,trigger,backfill},
  * GET /schedules/:id, its /next and /explain. What code defines is only paused, resumed, triggered and backfilled here.
  */
-export function scheduleControlEndpoints(options: ApiOptions): readonly Endpoint[] {
+export function scheduleControlEndpoints(options: ApiOptions) {
   return [
     ...writes(options),
     ...patches(options),
@@ -48,22 +49,23 @@ export function scheduleControlEndpoints(options: ApiOptions): readonly Endpoint
 }
 
 const optionsOf = ({ stage }: ApiOptions) => ({ stage: stage ?? "dev" });
-const changeOf = (options: ApiOptions) => ({ scope: ofSchedule(options), params: schedulePath }) as const;
 
-function writes(options: ApiOptions): readonly Endpoint[] {
+function writes(options: ApiOptions) {
   const { ports, registry } = options;
-  const change = changeOf(options);
+  const change = ofOneSchedule(options);
   return [
     endpoint("POST /schedules", {
       name: "createSchedule",
       refuses: ["schedule-exists", "schedule-in-code", "unknown-kind", "not-startable", "invalid-schedule"],
       summary: "Make a schedule that no code defines",
+      description: "Beside those in code. Exactly one of `cron`, `every` and `at` says when it fires.",
+      example: { body: { id: "nightly", kind: "hello", cron: "30 2 * * *", timezone: "Europe/Berlin" } },
       scope: ({ body }) => ({ kinds: [body.kind] }),
       body: newScheduleBody,
       replies: { 201: schedule },
       async handle({ body }) {
         startableKind(registry, body.kind);
-        const row = await answered(createSchedule(ports, registry, body as ScheduleInput, optionsOf(options)));
+        const row = await withRefusals(createSchedule(ports, registry, body as ScheduleInput, optionsOf(options)));
         return {
           ...(await versioned(options, row)),
           status: 201,
@@ -83,6 +85,9 @@ function writes(options: ApiOptions): readonly Endpoint[] {
         "invalid-schedule",
       ],
       summary: "Change a schedule that no code defines",
+      description:
+        "A new version from now on, with all its settings; what was planned after now is withdrawn. `If-Match` refuses a version that is not yours.",
+      example: { params: { id: "nightly" }, body: { kind: "hello", cron: "0 3 * * *", timezone: "Europe/Berlin" } },
       body: changedScheduleBody,
       hasVersion: true,
       replies: { 200: schedule },
@@ -90,7 +95,7 @@ function writes(options: ApiOptions): readonly Endpoint[] {
         startableKind(registry, body.kind);
         const input = { ...body, id: params.id } as ScheduleInput;
         const how = { ...optionsOf(options), ...wantedVersions(request) };
-        return await versioned(options, await answered(updateSchedule(ports, registry, input, how)));
+        return await versioned(options, await withRefusals(updateSchedule(ports, registry, input, how)));
       },
     }),
     endpoint("DELETE /schedules/:id", {
@@ -98,33 +103,38 @@ function writes(options: ApiOptions): readonly Endpoint[] {
       name: "deleteSchedule",
       refuses: ["unknown-schedule", "schedule-in-code", "version-changed"],
       summary: "Delete a schedule that no code defines; its ledger stays",
+      description:
+        "Nothing of it starts any more, and the next passes cancel its jobs that wait. Its ledger and versions stay readable.",
       hasVersion: true,
-      replies: { 200: deleted },
+      replies: { 200: scheduleDeletion },
       async handle({ params, request }) {
         const removed = deleteSchedule(ports, registry, params.id, wantedVersions(request));
-        return { status: 200, body: await answered(removed) };
+        return { status: 200, body: await withRefusals(removed) };
       },
     }),
   ];
 }
 
-function patches(options: ApiOptions): readonly Endpoint[] {
+function patches(options: ApiOptions) {
   return [
     endpoint("PATCH /schedules/:id", {
-      ...changeOf(options),
+      ...ofOneSchedule(options),
       name: "patchSchedule",
       refuses: [
         ...(["unknown-schedule", "schedule-in-code", "version-changed"] as const),
         ...(["unknown-kind", "not-startable", "invalid-schedule"] as const),
       ],
       summary: "Change some settings of a schedule that no code defines",
+      description:
+        "A new version that differs in the settings given. One of `cron`, `every` and `at` replaces whichever it has.",
+      example: { params: { id: "nightly" }, body: { cron: "0 4 * * *" } },
       body: patchedScheduleBody,
       hasVersion: true,
       replies: { 200: schedule },
       handle: async ({ params, body, request }) =>
         await versioned(
           options,
-          await answered(
+          await withRefusals(
             patchSchedule(options, params.id, body, wantedVersions(request).ifVersions),
             body.payload === undefined ? kindOf(options, params.id) : undefined,
           ),
@@ -149,14 +159,14 @@ const patchRoundsMax = 5;
 async function patchSchedule(
   options: ApiOptions,
   id: string,
-  body: Parameters<typeof patched>[1],
+  body: Parameters<typeof applyPatch>[1],
   wanted?: readonly number[],
 ): Promise<ScheduleRow> {
   const { ports, registry } = options;
   for (let round = 1; ; round += 1) {
     const row = (await ports.store.scheduleFacts(id))?.row ?? null;
     if (row === null) throw unknownSchedule(id);
-    const input = patched(row.spec, body);
+    const input = applyPatch(row.spec, body);
     startableKind(registry, input.kind);
     const ifVersions = [row.version].filter((version) => wanted?.includes(version) ?? true);
     try {
@@ -168,20 +178,23 @@ async function patchSchedule(
   }
 }
 
-function pauses(options: ApiOptions): readonly Endpoint[] {
+function pauses(options: ApiOptions) {
   const { ports } = options;
-  const change = changeOf(options);
+  const change = ofOneSchedule(options);
   return [
     endpoint("POST /schedules/:id/pause", {
       ...change,
       name: "pauseSchedule",
       refuses: ["unknown-schedule", "invalid-time"],
       summary: "Skip its times from now on, until it is resumed or to an end",
+      description:
+        "Its times are SKIPPED from now on. Decided at claim, so it also stops what is queued. With `until` the pause ends by itself. The same pause again changes nothing.",
+      example: { params: { id: "nightly" }, body: { until: "2h", reason: "the source is being moved" } },
       body: pauseBody,
       replies: { 200: schedule },
       async handle({ params, body, caller }) {
-        const pause = pauseAsked(body, caller.name, await ports.store.now());
-        return await versioned(options, await answered(pauseSchedule(ports, params.id, pause)));
+        const pause = pauseFrom(body, caller.name, await ports.store.now());
+        return await versioned(options, await withRefusals(pauseSchedule(ports, params.id, pause)));
       },
     }),
     endpoint("POST /schedules/:id/resume", {
@@ -189,15 +202,16 @@ function pauses(options: ApiOptions): readonly Endpoint[] {
       name: "resumeSchedule",
       refuses: ["unknown-schedule"],
       summary: "Run its times again from now on",
+      description: "Its times fire again from now on.",
       replies: { 200: schedule },
-      handle: async ({ params }) => await versioned(options, await answered(pauseSchedule(ports, params.id, null))),
+      handle: async ({ params }) => await versioned(options, await withRefusals(pauseSchedule(ports, params.id, null))),
     }),
   ];
 }
 
-function runs(options: ApiOptions): readonly Endpoint[] {
+function runs(options: ApiOptions) {
   const { ports, registry } = options;
-  const change = changeOf(options);
+  const change = ofOneSchedule(options);
   const begin = backfiller(options);
   return [
     endpoint("POST /schedules/:id/trigger", {
@@ -205,12 +219,14 @@ function runs(options: ApiOptions): readonly Endpoint[] {
       name: "triggerSchedule",
       refuses: ["unknown-schedule", "unknown-kind", "invalid-schedule", "key-held"],
       summary: "Run what it runs, now; with a key, at most once",
+      description: "One job now, beside its times and also while it is paused. With a key, at most once.",
+      example: { params: { id: "nightly" }, body: { key: "by-hand-0815" } },
       body: triggerBody,
       takesKey: true,
-      replies: { 200: triggered, 201: triggered },
+      replies: { 200: scheduleTrigger, 201: scheduleTrigger },
       async handle({ params, body: { key } }) {
         const making = triggerSchedule(ports, registry, params.id, { ...optionsOf(options), key });
-        const made = await answered(making, kindOf(options, params.id));
+        const made = await withRefusals(making, kindOf(options, params.id));
         const unchanged = made.created ? {} : ({ unchanged: true } as const);
         return { status: made.created ? 201 : 200, body: made, location: `/jobs/${made.id}`, ...unchanged };
       },
@@ -218,11 +234,18 @@ function runs(options: ApiOptions): readonly Endpoint[] {
     endpoint("POST /schedules/:id/backfill", {
       ...change,
       name: "backfillSchedule",
-      refuses: ["unknown-schedule", "backfill-refused", "unknown-kind", "invalid-time"],
-      summary: "Run times of the past that never ran; a dry run only lists them",
+      refuses: ["unknown-schedule", "backfill-refused", "unknown-kind", "invalid-time", "key-conflict"],
+      summary: "Run times of the past that never ran, with a key at most once; a dry run only lists them",
+      description:
+        "Makes the jobs of past nominal times that never ran, each by the version in force then. Never makes one twice. It is a bulk action: `getBulk` says how far it is, `stopBulk` ends it; `refused` counts times for which no payload could be made. The same request with the same key answers the same bulk action.",
+      example: {
+        params: { id: "nightly" },
+        body: { from: "2026-11-20T00:00:00Z", to: "2026-11-21T00:00:00Z", force: true, dryRun: true },
+      },
       body: backfillBody,
+      takesKey: true,
       replies: { 200: backfillPreview, 202: bulk },
-      handle: ({ params: { id }, body, caller, shown }) => begin(id, { ...body, caller: caller.name, shown }),
+      handle: begin,
     }),
   ];
 }
@@ -230,25 +253,30 @@ function runs(options: ApiOptions): readonly Endpoint[] {
 /** Judges the times and answers; this process, or the next pass, then plans them. */
 function backfiller(options: ApiOptions) {
   const { ports, registry } = options;
-  const begin = bulkBeginner(options);
-  type Asked = z.infer<typeof backfillBody> & { readonly caller: string; shown(value: unknown): Promise<unknown> };
-  return async (id: string, { caller, shown, pace, ...asked }: Asked): Promise<Answer> => {
-    const how = { ...asked, dryRun: true, paceMs: pace ?? null, ...optionsOf(options) };
-    const { times, failed, paceMs } = await answered(backfill(ports, registry, id, how));
-    if (asked.dryRun) {
-      const seen = (await shown(failed)) as typeof failed;
+  const bulks = bulkBeginner(options);
+  type BackfillAsked = RequestOf<{ readonly id: string }, undefined, z.infer<typeof backfillBody>>;
+  return async (asked: BackfillAsked): Promise<Answer> => {
+    const { id } = asked.params;
+    const { pace, key: _key, ...span } = asked.body;
+    const judge = () =>
+      withRefusals(
+        backfill(ports, registry, id, { ...span, dryRun: true, paceMs: pace ?? null, ...optionsOf(options) }),
+      );
+    if (span.dryRun) {
+      const { times, failed, paceMs } = await judge();
+      const seen = (await asked.shown(failed)) as typeof failed;
       const texts = seen.map(({ localTime, message }) => `${localTime}: ${message}`);
       return { status: 200, body: { dryRun: true, times: times.map(timeJson), failed: texts, paceMs } };
     }
-    const kind = await kindOf(options, id)();
-    return await begin({
-      action: "backfill",
-      search: { scheduleId: id, ...(kind === null ? {} : { kind }), ...spanOf(times, asked.to) },
-      caller,
-      matched: { count: times.filter(({ runs: isWanted }) => isWanted).length, isMore: false },
-      paceMs,
-      canary: false,
-    });
+    const make = async (request?: KeyedRequest): Promise<Answer> => {
+      const { times, paceMs } = await judge();
+      const kind = await kindOf(options, id)();
+      const search = { scheduleId: id, ...(kind === null ? {} : { kind }), ...spanOf(times, span.to) };
+      const matched = { count: times.filter(({ runs: isWanted }) => isWanted).length, isMore: false };
+      const caller = asked.caller.name;
+      return await bulks.begin({ action: "backfill", search, caller, matched, paceMs, canary: false }, request);
+    };
+    return await once(options, { name: "backfillSchedule", asked, make, again: bulks.again });
   };
 }
 

@@ -1,18 +1,21 @@
 import { z } from "zod";
-import { contractLimits } from "../../core/job/contract-limits.ts";
-import { operationsLimits } from "../../core/ports/operations-limits.ts";
-import { preview } from "../../core/calendar/preview.ts";
-import type { ScheduleRow } from "../../core/ports/schedule.ts";
-import { scheduleSorts, scheduleStates } from "../../core/ports/schedule-outcome.ts";
-import { type Endpoint, endpoint } from "../endpoint.ts";
+import { contractLimits } from "../../machine/contract-limits.ts";
+import { insightLimits } from "../../insight/insight-limits.ts";
+import { preview } from "../../calendar/preview.ts";
+import type { ScheduleRow } from "../../machine/schedule.ts";
+import { readOccurrences } from "../../insight/occurrences.ts";
+import { readFailingSince, readLatestOccurrences, withEnds } from "../../insight/occurrence-ends.ts";
+import { scheduleSorts, scheduleStates, searchSchedules } from "../../insight/schedules.ts";
+import { type Database, oneRow } from "../../insight/sql-query.ts";
+import { endpoint } from "../endpoint.ts";
 import { type Bounds, searchWithin } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { durationUpTo, limit, text } from "../query-fields.ts";
 import { previewJson } from "./preview.ts";
 import {
   endedJson,
+  hasSucceeded,
   isFailingNow,
-  jobsOf,
   scheduleOutcomeJson,
   scheduleOutcomeList,
   type ScheduleOutcomeListReply,
@@ -34,15 +37,17 @@ const outcomesQuery = z.strictObject({
     .regex(/^\d{1,5}$/, "must be the number of schedules before the page")
     .transform(Number)
     .default(0),
-  limit: limit(operationsLimits.outcomeRowsMax, 50),
+  limit: limit(insightLimits.outcomeRowsMax, 50),
   include: z.literal("times").optional().describe("With `id`: also the schedule's newest and next times."),
 });
 
 /** GET /schedule-outcomes: a page of schedules, each with its next time and what became of its last ones. */
-export function scheduleOutcomeEndpoint(options: ApiOptions): Endpoint {
+export function scheduleOutcomeEndpoint(options: ApiOptions) {
   return endpoint("GET /schedule-outcomes", {
     name: "listScheduleOutcomes",
     summary: "Schedules with their next time and how their last ones ended, by filter",
+    description: "By filter and order, each with its next time, its last 30 times and since when it fails.",
+    example: { query: { state: "failing", sort: "failing" } },
     scope: "list",
     query: outcomesQuery,
     replies: { 200: scheduleOutcomeList },
@@ -67,7 +72,7 @@ async function outcomes(
   }: z.infer<typeof outcomesQuery>,
   within: Bounds | null,
 ): Promise<ScheduleOutcomeListReply> {
-  const { operations, ports } = options;
+  const { insight, ports } = options;
   const search = {
     words: words?.trim().split(/\s+/),
     id,
@@ -79,24 +84,21 @@ async function outcomes(
     ...searchWithin(within),
   };
   const [page, now] = await Promise.all([
-    operations.searchSchedules({ search, sort, offset: cursor, limit: rows }),
+    oneRow(insight, searchSchedules, { search, sort, offset: cursor, limit: rows }),
     ports.store.now(),
   ]);
   const ids = page.schedules.map(({ id }) => id);
-  const last = await operations.latestOccurrences(ids, operationsLimits.outcomesShown);
-  const ends = await operations.occurrenceEnds(jobsOf(last));
-  const bySchedule = Map.groupBy(last, ({ scheduleId }) => scheduleId);
+  const last = await insight.run(readLatestOccurrences, { schedules: ids, each: insightLimits.outcomesShown });
+  const bySchedule = Map.groupBy(last, ({ schedule }) => schedule);
   const failing = ids.filter((id) => {
-    const own = bySchedule.get(id) ?? [];
-    const hasSuccess = own.some(({ jobId }) => jobId !== null && ends.get(jobId)?.result === "succeeded");
-    return !hasSuccess && isFailingNow(own, ends);
+    const past = bySchedule.get(id) ?? [];
+    return isFailingNow(past) && !past.some(hasSucceeded);
   });
-  const since = await operations.failingSince(failing, operationsLimits.failingLooksMax);
+  const since = await failingSince(insight, failing);
   const after = cursor + ids.length;
   const schedules = page.schedules.map((row) =>
     scheduleOutcomeJson(row, {
-      rows: bySchedule.get(row.id) ?? [],
-      ends,
+      past: bySchedule.get(row.id) ?? [],
       now,
       failing: since.get(row.id),
     }),
@@ -112,12 +114,20 @@ async function outcomes(
   };
 }
 
+async function failingSince(insight: Database, schedules: readonly string[]) {
+  const rows =
+    schedules.length === 0
+      ? []
+      : await insight.run(readFailingSince, { schedules, each: insightLimits.failingLooksMax });
+  return new Map(rows.map((row) => [row.schedule, row]));
+}
+
 async function timesOf(
-  { operations, ports: { store } }: ApiOptions,
+  { insight }: ApiOptions,
   { spec }: ScheduleRow,
   now: number,
 ): Promise<NonNullable<ScheduleOutcomeReply["times"]>> {
-  const rows = await store.occurrences(spec.id, operationsLimits.outcomesShown);
-  const { times } = previewJson(spec.timezone, preview(spec, now, operationsLimits.nextTimesShown));
-  return { occurrences: endedJson(rows, await operations.occurrenceEnds(jobsOf(rows)), now), next: times };
+  const rows = await insight.run(readOccurrences, { id: spec.id, limit: insightLimits.outcomesShown });
+  const { times } = previewJson(spec.timezone, preview(spec, now, insightLimits.nextTimesShown));
+  return { occurrences: endedJson(await withEnds(insight, rows)), next: times };
 }

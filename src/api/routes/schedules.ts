@@ -1,34 +1,68 @@
 import { z } from "zod";
-import type { OccurrencePlace } from "../../core/ports/schedule.ts";
+import type { OccurrencePlace, ScheduleRow } from "../../machine/schedule.ts";
 import { closest } from "../closest.ts";
-import { type Endpoint, endpoint } from "../endpoint.ts";
-import { ofSchedule } from "../scope.ts";
+import { endpoint } from "../endpoint.ts";
+import { type Bounds, ofSchedule } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
-import { occurrencesQuery, schedulesQuery } from "../query.ts";
-import { text } from "../query-fields.ts";
-import { scheduleList } from "../shape/schedule.ts";
-import { endedJson, jobsOf, occurrenceList } from "../shape/schedule-outcome.ts";
-import { scheduleJson } from "../view.ts";
+import { contractLimits } from "../../machine/contract-limits.ts";
+import { pageBefore } from "../query.ts";
+import { limit, text } from "../query-fields.ts";
+import { explainedTimes, nextTimes, scheduleDetail, scheduleList } from "../shape/schedule.ts";
+import { withEnds } from "../../insight/occurrence-ends.ts";
+import { readOccurrences } from "../../insight/occurrences.ts";
+import { endedJson, occurrenceList } from "../shape/schedule-outcome.ts";
+import { expressionOf, occurrenceJson, pauseJson, scheduleJson } from "../view.ts";
+import { iso } from "../../machine/units.ts";
+import { explain, type Explained } from "../../insight/explain.ts";
+import { preview } from "../../calendar/preview.ts";
+import { unknownSchedule } from "../../schedule/schedule-refused.ts";
+import { etagOf } from "../conditional.ts";
+import { explainQuery, nextQuery } from "../schedule-query.ts";
+import { withRefusals, problemOf } from "../schedule-refusal.ts";
+import { type JobRow, readRecords } from "../../insight/job.ts";
+import { previewJson } from "./preview.ts";
+
+const placePattern = /^(\d{1,15})~([-\dT:]{1,32})~([01])~([\w/+-]{1,64})$/;
+/** `nominalAt~localTime~fold~timezone`, as the page before gave it. */
+const place = z
+  .string("must be a text")
+  .regex(placePattern, "must be the nextCursor of the page before")
+  .transform((value): OccurrencePlace => {
+    const [nominalAt, localTime = "", fold, timezone = ""] = value.split("~");
+    return { nominalAt: Number(nominalAt), localTime, fold: Number(fold), timezone };
+  })
+  .meta({ description: pageBefore, as: { type: "string", pattern: placePattern.source } });
+
+const occurrencesQuery = z.strictObject({
+  limit: limit(contractLimits.listRowsMax, 50),
+  cursor: place.optional(),
+});
+
+const schedulesQuery = z.strictObject({
+  limit: limit(contractLimits.schedulesMax, contractLimits.schedulesMax),
+  cursor: text(contractLimits.idCharactersMax, pageBefore).optional(),
+});
 
 /** GET /schedules and GET /schedules/:id/occurrences (newest first). */
-export function scheduleEndpoints(options: ApiOptions): readonly Endpoint[] {
-  const { operations } = options;
+export function scheduleEndpoints(options: ApiOptions) {
+  const { insight } = options;
   const { store } = options.ports;
   return [
     endpoint("GET /schedules", {
       name: "listSchedules",
       summary: "The schedules by id",
+      description: "A page of schedules by id.",
       scope: "list",
       query: schedulesQuery,
       replies: { 200: scheduleList },
-      async handle({ query: { limit, cursor }, within }) {
+      async handle({ query: { limit: rowsMax, cursor }, within }) {
         const after = cursor === undefined ? {} : { after: cursor };
-        const rows = within === null ? { limit: limit + 1 } : {};
+        const rows = within === null ? { limit: rowsMax + 1 } : {};
         const [all, now] = await Promise.all([store.schedules({ ...rows, ...after }), store.now()]);
-        const found = all.filter(({ spec }) => within === null || within.kinds.has(spec.job.kind));
-        const page = found.slice(0, limit);
-        const nextCursor = found.length > limit ? (page.at(-1)?.id ?? null) : null;
+        const found = all.filter(isWithin(within));
+        const page = found.slice(0, rowsMax);
+        const nextCursor = found.length > rowsMax ? (page.at(-1)?.id ?? null) : null;
         return { status: 200, body: { schedules: page.map((row) => scheduleJson(row, now)), nextCursor } };
       },
     }),
@@ -36,25 +70,29 @@ export function scheduleEndpoints(options: ApiOptions): readonly Endpoint[] {
       name: "listOccurrences",
       refuses: ["unknown-schedule"],
       summary: "What became of its times, the newest first; also after it was deleted",
-      scope: ofSchedule(options),
-      params: z.object({ id: text(200) }),
+      description: "What became of each nominal time, the newest first; also after the schedule was deleted.",
+      ...ofOneSchedule(options),
       query: occurrencesQuery,
       replies: { 200: occurrenceList },
-      async handle({ params: { id }, query: { limit, cursor } }) {
-        const rows = await store.occurrences(id, limit, cursor);
+      async handle({ params: { id }, query: { limit: rowsMax, cursor }, within }) {
+        const rows = await insight.run(readOccurrences, { id, limit: rowsMax, after: cursor });
         if (rows.length === 0 && (await store.scheduleFacts(id)) === null)
           throw unknown(
             id,
-            (await store.schedules()).map((row) => row.id),
+            (await store.schedules()).filter(isWithin(within)).map((row) => row.id),
           );
-        const last = rows.length < limit ? undefined : rows.at(-1);
+        const last = rows.length < rowsMax ? undefined : rows.at(-1);
         const nextCursor = last === undefined ? null : cursorOf(last);
-        const ends = await operations.occurrenceEnds(jobsOf(rows));
-        return { status: 200, body: { occurrences: endedJson(rows, ends, await store.now()), nextCursor } };
+        return { status: 200, body: { occurrences: endedJson(await withEnds(insight, rows)), nextCursor } };
       },
     }),
   ];
 }
+
+const isWithin =
+  (within: Bounds | null) =>
+  ({ spec }: ScheduleRow): boolean =>
+    within === null || within.kinds.has(spec.job.kind);
 
 const cursorOf = ({ nominalAt, localTime, fold, timezone }: OccurrencePlace): string =>
   [nominalAt, localTime, fold, timezone].join("~");
@@ -66,3 +104,77 @@ function unknown(id: string, known: readonly string[]): HttpProblem {
     extra: { near },
   });
 }
+
+const schedulePath = z.object({ id: text(200) });
+export const ofOneSchedule = (options: ApiOptions) =>
+  ({ scope: ofSchedule(options), params: schedulePath, example: { params: { id: "nightly" } } }) as const;
+
+/** GET /schedules/:id, its /next and /explain. */
+export function scheduleReadEndpoints(options: ApiOptions) {
+  const { ports } = options;
+  const read = ofOneSchedule(options);
+  return [
+    endpoint("GET /schedules/:id", {
+      ...read,
+      name: "getSchedule",
+      refuses: ["unknown-schedule"],
+      summary: "One schedule with its versions, also after it was deleted",
+      description: "With its versions, also after it was deleted. `ETag` is its version.",
+      hasVersion: true,
+      replies: { 200: scheduleDetail },
+      async handle({ params: { id } }) {
+        const facts = await ports.store.scheduleFacts(id);
+        if (facts === null) throw problemOf(unknownSchedule(id));
+        const { row, ledgerFrom } = facts;
+        const versions = facts.versions.map(({ version, spec, fromAt }) => {
+          return { version, expression: spec === null ? null : expressionOf(spec.expression), spec, from: iso(fromAt) };
+        });
+        const now = row === null ? { id, deleted: true } : { ...scheduleJson(row, facts.now), deleted: false };
+        const body = { ...now, ledgerFrom: ledgerFrom === null ? null : iso(ledgerFrom), versions };
+        return { status: 200, body, ...(row === null ? {} : { etag: etagOf(row.version) }) };
+      },
+    }),
+    endpoint("GET /schedules/:id/next", {
+      ...read,
+      name: "nextTimes",
+      refuses: ["unknown-schedule"],
+      summary: "Its next times, with what clock changes do to them",
+      description: "With what clock changes do to each. A time that does not fire has a note.",
+      example: { params: { id: "nightly" }, query: { count: "3" } },
+      query: nextQuery,
+      replies: { 200: nextTimes },
+      async handle({ params: { id }, query: { count, after } }) {
+        const facts = await ports.store.scheduleFacts(id);
+        if (facts === null || facts.row === null) throw problemOf(unknownSchedule(id));
+        const { spec, pause } = facts.row;
+        const times = preview(spec, after ?? facts.now, count);
+        const body = { id: spec.id, enabled: spec.enabled, ...pauseJson(pause), ...previewJson(spec.timezone, times) };
+        return { status: 200, body };
+      },
+    }),
+    endpoint("GET /schedules/:id/explain", {
+      ...read,
+      name: "explainTime",
+      refuses: ["unknown-schedule", "invalid-time"],
+      summary: "What became of one of its times, and why",
+      description: "What became of one time and why. `time` is an instant, a local date and time, or a time of today.",
+      example: { params: { id: "nightly" }, query: { time: "2026-11-21T02:30" } },
+      query: explainQuery,
+      replies: { 200: explainedTimes },
+      async handle({ params: { id }, query: { time }, within }) {
+        const sees = (kind: string): boolean => within?.kinds.has(kind) ?? true;
+        const answers = await withRefusals(explain({ store: ports.store, insight: options.insight }, id, time, sees));
+        const ids = answers.flatMap(({ job }) => job?.id ?? []);
+        const rows = await options.insight.run(readRecords, { ids, whole: true });
+        const jobs = new Map<string, JobRow>(rows.map(({ generation: _generation, ...row }) => [row.id, row]));
+        return { status: 200, body: { answers: answers.map((answer) => explainedJson(answer, jobs)) } };
+      },
+    }),
+  ];
+}
+
+const explainedJson = ({ occurrence, job, ...answer }: Explained, jobs: ReadonlyMap<string, JobRow>) => ({
+  ...answer,
+  occurrence: occurrence === null ? null : occurrenceJson(occurrence),
+  job: jobs.get(job?.id ?? "") ?? null,
+});

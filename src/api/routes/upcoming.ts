@@ -1,10 +1,10 @@
-import { iso } from "../../core/job/units.ts";
+import { iso } from "../../machine/units.ts";
 import { z } from "zod";
-import { take, timetable } from "../../core/calendar/timetable.ts";
-import { contractLimits } from "../../core/job/contract-limits.ts";
-import { operationsLimits } from "../../core/ports/operations-limits.ts";
-import type { ScheduleRow } from "../../core/ports/schedule.ts";
-import { type Endpoint, endpoint } from "../endpoint.ts";
+import { take, timetable } from "../../calendar/timetable.ts";
+import { contractLimits } from "../../machine/contract-limits.ts";
+import { insightLimits } from "../../insight/insight-limits.ts";
+import type { ScheduleRow } from "../../machine/schedule.ts";
+import { endpoint } from "../endpoint.ts";
 import { type Bounds, searchWithin } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { text } from "../query-fields.ts";
@@ -17,9 +17,12 @@ import {
   type Span,
   typicalRunMs,
 } from "../expected-load.ts";
-import { jobsOf } from "../shape/schedule-outcome.ts";
+import { readLatestOccurrences } from "../../insight/occurrence-ends.ts";
+import { readComing } from "../../insight/schedules.ts";
+import type { Database } from "../../insight/sql-query.ts";
 import { upcoming, type UpcomingReply } from "../shape/upcoming.ts";
-import { pauseAt } from "../../core/ports/pause.ts";
+import { readSlots } from "../../insight/slots.ts";
+import { pauseAt } from "../../machine/pause.ts";
 
 const upcomingQuery = z.strictObject({
   hours: z
@@ -32,13 +35,16 @@ const upcomingQuery = z.strictObject({
 });
 
 const partsShown = 60;
-const { upcomingSchedulesMax, upcomingTimesMax, upcomingTimesEach, upcomingTimesShown } = operationsLimits;
+const { upcomingSchedulesMax, upcomingTimesMax, upcomingTimesEach, upcomingTimesShown } = insightLimits;
 
 /** GET /upcoming: what all schedules will start in the next hours. */
-export const upcomingEndpoint = (options: ApiOptions): Endpoint =>
+export const upcomingEndpoint = (options: ApiOptions) =>
   endpoint("GET /upcoming", {
     name: "listUpcoming",
     summary: "What all schedules will start within the next hours, the soonest first",
+    description:
+      "What all schedules will start, with what is paused, may overlap or may find its cap full; and the expected work of each lane beside its capacity, by the p50 of each kind in the last week.",
+    example: { query: { hours: "1" } },
     scope: "list",
     query: upcomingQuery,
     replies: { 200: upcoming },
@@ -50,19 +56,22 @@ async function comingUp(
   { hours, app, lane }: z.infer<typeof upcomingQuery>,
   within: Bounds | null,
 ): Promise<UpcomingReply> {
-  const { operations, ports, lanes, registry } = options;
+  const { insight, ports, lanes, registry } = options;
   const from = await ports.store.now();
   const to = from + hours * 3_600_000;
-  const coming = await operations.comingSchedules({ app, lane, ...searchWithin(within) }, upcomingSchedulesMax + 1);
+  const coming = await insight.run(readComing, {
+    search: { app, lane, ...searchWithin(within) },
+    limit: upcomingSchedulesMax + 1,
+  });
   const asked = coming.slice(0, upcomingSchedulesMax);
   const each = Math.max(upcomingTimesEach, Math.floor(upcomingTimesMax / Math.max(1, asked.length)));
   const found = asked.map((row) => timesOf(row, { from, to }, each));
   const times = found.flatMap((each) => each.times).toSorted((a, b) => a.at - b.at);
   const shown = times.slice(0, upcomingTimesShown);
   const [open, typical, caps] = await Promise.all([
-    openSchedules(operations, [...new Set(shown.map(({ row }) => row.id))]),
+    openSchedules(insight, [...new Set(shown.map(({ row }) => row.id))]),
     typicalRunMs(options, from),
-    operations.slots("cap:"),
+    insight.run(readSlots, "cap:"),
   ]);
   // What a pause skips works nothing.
   const working = times.filter(({ at, row }) => pauseAt(row, at) === null);
@@ -99,15 +108,9 @@ function timesOf(row: ScheduleRow, { from, to }: Span, max: number): { times: re
 }
 
 /** Those whose newest job or run has not ended. */
-async function openSchedules(
-  operations: ApiOptions["operations"],
-  ids: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const last = await operations.latestOccurrences(ids, 1);
-  const ends = await operations.occurrenceEnds(jobsOf(last));
-  return new Set(
-    last.flatMap(({ scheduleId, jobId }) => (jobId !== null && ends.get(jobId)?.result === "open" ? [scheduleId] : [])),
-  );
+async function openSchedules(insight: Database, schedules: readonly string[]): Promise<ReadonlySet<string>> {
+  const last = await insight.run(readLatestOccurrences, { schedules, each: 1 });
+  return new Set(last.flatMap(({ schedule, end }) => (end?.result === "open" ? [schedule] : [])));
 }
 
 interface Risks {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { count } from "./shape.ts";
+import { count } from "../../insight/atoms.ts";
 
 const kind = z
   .object({
@@ -18,4 +18,3 @@ const kind = z
 
 export const kindList = z.object({ kinds: z.array(kind) }).meta({ id: "KindList" });
 export type KindReply = z.infer<typeof kind>;
-export type KindListReply = z.infer<typeof kindList>;

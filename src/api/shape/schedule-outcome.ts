@@ -1,32 +1,16 @@
-import { iso } from "../../core/job/units.ts";
 import { z } from "zod";
-import type { Instant, JobId } from "../../core/job/job.ts";
-import { operationsLimits } from "../../core/ports/operations-limits.ts";
-import { endResults, type FailingSince, type OccurrenceEnd } from "../../core/ports/schedule-outcome.ts";
-import type { OccurrenceView, ScheduleRow } from "../../core/ports/schedule.ts";
+import { insightLimits } from "../../insight/insight-limits.ts";
+import type { OccurrenceView, ScheduleRow } from "../../machine/schedule.ts";
+import { count, idText, maybeTime, time } from "../../insight/atoms.ts";
+import {
+  endResults,
+  type FailingSince,
+  type LatestOccurrence,
+  occurrenceEnd,
+  type OccurrenceEndReply,
+} from "../../insight/occurrence-ends.ts";
 import { occurrenceJson, scheduleJson } from "../view.ts";
-import { phaseOf } from "./job.ts";
-import { runStates } from "./run.ts";
 import { occurrence, previewTime, schedule } from "./schedule.ts";
-import { count, failure, idText, maybeIso, maybeTime, state, time } from "./shape.ts";
-
-export const occurrenceEnd = z
-  .object({
-    /** Of the job; null when it was pruned and its run is still kept. */
-    state: state.nullable(),
-    phase: z.string().nullable().describe("As of a job; null when the job is no longer kept."),
-    /** The run that the job started: it speaks for the job then. */
-    run: z.object({ id: idText, state: z.enum(runStates) }).nullable(),
-    result: z.enum(endResults),
-    startedAt: maybeTime,
-    finishedAt: maybeTime,
-    tookMs: z.number().min(0).nullable(),
-    /** Its kind says what of it is hidden: the schedule may have another one by now. */
-    error: failure.unwrap().extend({ kind: z.string().optional() }).nullable(),
-    /** Why the job was CANCELED or SKIPPED, for example `expired` after a try whose worker was lost. */
-    reason: z.string().nullable(),
-  })
-  .meta({ id: "OccurrenceEnd" });
 
 /** `end`: how its job or run stands; null when it has no job, or one that is no longer kept. */
 export const occurrenceList = z
@@ -84,83 +68,48 @@ export const scheduleOutcomeList = z
   .meta({ id: "ScheduleOutcomeList" });
 
 export type OccurrenceListReply = z.infer<typeof occurrenceList>;
-export type OccurrenceEndReply = z.infer<typeof occurrenceEnd>;
 export type ScheduleOutcomeReply = z.infer<typeof scheduleOutcome>;
 export type ScheduleOutcomeListReply = z.infer<typeof scheduleOutcomeList>;
 
-type Ends = ReadonlyMap<JobId, OccurrenceEnd>;
-
-export const jobsOf = (rows: readonly OccurrenceView[]): readonly JobId[] =>
-  rows.flatMap(({ jobId }) => (jobId === null ? [] : [jobId]));
-
-export function endOf({ jobId }: OccurrenceView, ends: Ends, now: Instant): OccurrenceEndReply | null {
-  const end = jobId === null ? undefined : ends.get(jobId);
-  if (end === undefined) return null;
-  const { state: ended, waits, run, result, startedAt, finishedAt } = end;
-  return {
-    state: ended,
-    phase: ended === null || waits === null ? (ended?.toLowerCase() ?? null) : phaseOf({ state: ended, ...waits }, now),
-    run: run === null ? null : { id: run.id, state: run.state },
-    result,
-    startedAt: maybeIso(startedAt),
-    finishedAt: maybeIso(finishedAt),
-    tookMs: startedAt === null || finishedAt === null ? null : Math.max(0, finishedAt - startedAt),
-    error: errorOf(end),
-    reason: end.reason,
-  };
-}
-
 export const endedJson = (
-  rows: readonly OccurrenceView[],
-  ends: Ends,
-  now: Instant,
-): OccurrenceListReply["occurrences"] => rows.map((row) => ({ ...occurrenceJson(row), end: endOf(row, ends, now) }));
-
-/** A run has no error of its own when tasks failed: it says how many. */
-function errorOf({ kind, errorCode, errorMessage, run, result }: OccurrenceEnd): OccurrenceEndReply["error"] {
-  if (errorCode !== null) return { code: errorCode, message: errorMessage, kind };
-  if (result !== "failed" || run === null) return null;
-  return { code: "RUN_FAILED", message: errorMessage ?? `${run.failed} of its jobs failed`, kind };
-}
+  rows: readonly (OccurrenceView & { readonly end: OccurrenceEndReply | null })[],
+): OccurrenceListReply["occurrences"] => rows.map((row) => ({ ...occurrenceJson(row), end: row.end }));
 
 interface Outcomes {
-  readonly rows: readonly OccurrenceView[];
-  readonly ends: Ends;
+  readonly past: readonly LatestOccurrence[];
   readonly now: number;
   readonly failing: FailingSince | undefined;
 }
 
-export function scheduleOutcomeJson(row: ScheduleRow, outcomes: Outcomes): ScheduleOutcomeReply {
-  const { rows, ends, now, failing } = outcomes;
-  const past = rows.map((each) => ({ ...each, end: endOf(each, ends, now) }));
-  const lateness = rows
+export function scheduleOutcomeJson(row: ScheduleRow, { past, now, failing }: Outcomes): ScheduleOutcomeReply {
+  const lateness = past
     .flatMap(({ latenessMs }) => (latenessMs === null ? [] : [latenessMs]))
     .toSorted((a, b) => a - b);
-  const good = past.findIndex(({ end }) => end?.result === "succeeded");
+  const good = past.findIndex(hasSucceeded);
   const bad = past.slice(0, good < 0 ? past.length : good).findLast(({ end }) => end?.result === "failed");
-  const isFailing = isFailingNow(rows, ends);
-  const since = good < 0 ? (failing?.since ?? null) : (bad?.nominalAt ?? null);
+  const isFailing = isFailingNow(past);
+  const since = good < 0 ? failing?.since : bad?.at;
   return {
     ...scheduleJson(row, now),
-    last: past.map(({ nominalAt, outcome, reason, jobId, end }) => ({
-      at: iso(nominalAt),
+    last: past.map(({ at, outcome, reason, job, end }) => ({
+      at,
       outcome,
       reason,
-      job: jobId,
+      job,
       result: end?.result ?? null,
       error: end?.error?.code ?? null,
     })),
-    failingSince: isFailing ? maybeIso(since) : null,
+    failingSince: isFailing ? (since ?? null) : null,
     failingSinceIsMore: isFailing && good < 0 && failing?.isMore === true,
-    lastSuccessAt: good < 0 ? maybeIso(failing?.succeededAt ?? null) : (past[good]?.end?.finishedAt ?? null),
+    lastSuccessAt: (good < 0 ? failing?.succeededAt : past[good]?.end?.finishedAt) ?? null,
     onTimeShare:
-      lateness.length === 0 ? null : lateness.filter((ms) => ms <= operationsLimits.onTimeMs).length / lateness.length,
+      lateness.length === 0 ? null : lateness.filter((ms) => ms <= insightLimits.onTimeMs).length / lateness.length,
     latenessMs: lateness[Math.floor(lateness.length / 2)] ?? null,
   };
 }
 
+export const hasSucceeded = ({ end }: LatestOccurrence): boolean => end?.result === "succeeded";
+
 /** The last one that ended failed; one that still runs says nothing yet. */
-export function isFailingNow(rows: readonly OccurrenceView[], ends: Ends): boolean {
-  const last = rows.find(({ jobId }) => jobId !== null && (ends.get(jobId)?.result ?? "open") !== "open");
-  return last?.jobId != null && ends.get(last.jobId)?.result === "failed";
-}
+export const isFailingNow = (past: readonly LatestOccurrence[]): boolean =>
+  past.find(({ end }) => end !== null && end.result !== "open")?.end?.result === "failed";

@@ -1,9 +1,13 @@
 import { z } from "zod";
-import { clockChanges } from "../../core/calendar/preview.ts";
-import { job, jobCounts } from "./job.ts";
-import { lastPass } from "./overview.ts";
-import { count, idText, maybeTime, time } from "./shape.ts";
-import { paused } from "./pause.ts";
+import { clockChanges } from "../../calendar/preview.ts";
+import { job } from "../../insight/job.ts";
+import { jobCounts } from "./job.ts";
+import { archivePart } from "../../insight/archived.ts";
+import { appSchema, trouble } from "../../insight/health.ts";
+import { lastPass } from "../../insight/locks.ts";
+import { count, idText, maybeTime, time } from "../../insight/atoms.ts";
+import { occurrenceOutcomes } from "../../machine/schedule.ts";
+import { pauseShape } from "../../insight/pause.ts";
 
 const base = {
   id: z.string(),
@@ -14,7 +18,7 @@ const base = {
   expression: z.string(),
   timezone: z.string(),
   enabled: z.boolean(),
-  ...paused,
+  ...pauseShape,
   overlap: z.string(),
   misfire: z.string(),
   decidedUntil: time,
@@ -53,7 +57,7 @@ export const occurrence = z
     fold: z.int(),
     timezone: z.string(),
     nominalAt: time,
-    outcome: z.enum(["PLANNED", "FIRED", "CAUGHT_UP", "COALESCED", "SKIPPED"]),
+    outcome: z.enum(occurrenceOutcomes),
     reason: z.string().nullable(),
     decidedAt: maybeTime,
     latenessMs: z.number().nullable(),
@@ -82,7 +86,7 @@ export const previewTime = z.object({
 const previewed = { timezone: z.string(), times: z.array(previewTime), ended: z.boolean() };
 
 export const nextTimes = z
-  .object({ id: z.string(), enabled: z.boolean(), ...paused, ...previewed })
+  .object({ id: z.string(), enabled: z.boolean(), ...pauseShape, ...previewed })
   .meta({ id: "NextTimes" });
 
 export const previewReply = z
@@ -125,8 +129,8 @@ export const backfillPreview = z
   })
   .meta({ id: "BackfillPreview" });
 
-export const triggered = z.object({ id: idText, created: z.boolean() }).meta({ id: "Triggered" });
-export const deleted = z
+export const scheduleTrigger = z.object({ id: idText, created: z.boolean() }).meta({ id: "Triggered" });
+export const scheduleDeletion = z
   .object({ waiting: count.describe("Jobs of past times that the next passes cancel, counted up to 1,000.") })
   .meta({ id: "DeletedSchedule" });
 
@@ -138,13 +142,12 @@ export const health = z
      * `messages-resent`: a lane's messages are sent again and again.
      */
     status: z.enum(["ok", "clock-behind", "scheduler-silent", "messages-resent"]),
-    lastPass,
-    clockBehindMs: z.number().min(0).describe("How far the database's clock stands behind the newest decision."),
-    resent: z
-      .array(z.object({ lane: z.string(), messages: count }))
-      .describe("By lane: messages that were sent again more than once and are still not confirmed."),
+    lastPass: lastPass.nullable(),
+    ...trouble.shape,
     version: z.string(),
     schemaVersion: z.union([z.string(), z.number()]).nullable(),
+    /** Of each app with tables of its own, the number of its newest migration; of a caller with bounds none. */
+    appSchemas: z.array(appSchema),
     databaseTime: time,
     kinds: count,
     schedules: count,
@@ -152,17 +155,7 @@ export const health = z
     removedJobs: count,
     counts: jobCounts,
     /** What has left for the archive, by part; of a caller with bounds nothing. */
-    archive: z.array(
-      z.object({
-        part: z.string(),
-        objects: count,
-        rows: count,
-        bytes: count,
-        until: time.nullable(),
-        /** Rows past their retention stay since then. */
-        failing: z.object({ since: time, error: z.string() }).nullable(),
-      }),
-    ),
+    archive: z.array(archivePart),
     /** Of a local system: which of the project's code runs, in which parts, and the newest save while it cannot be used. */
     code: z
       .object({
@@ -178,12 +171,8 @@ export const health = z
   .meta({ id: "Health" });
 
 export type ScheduleReply = z.infer<typeof schedule>;
-export type ScheduleListReply = z.infer<typeof scheduleList>;
 export type ScheduleDetailReply = z.infer<typeof scheduleDetail>;
 export type NextTimesReply = z.infer<typeof nextTimes>;
-export type ExpressionReply = z.infer<typeof previewReply>;
 export type ExplainedTimesReply = z.infer<typeof explainedTimes>;
 export type BackfillPreviewReply = z.infer<typeof backfillPreview>;
-export type TriggeredReply = z.infer<typeof triggered>;
-export type DeletedScheduleReply = z.infer<typeof deleted>;
 export type HealthReply = z.infer<typeof health>;

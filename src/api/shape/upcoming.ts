@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { count, time } from "./shape.ts";
+import { count, time } from "../../insight/atoms.ts";
 
 /** What will be started in a span of time, all schedules together. */
 export const upcoming = z

@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { CliError, exitCodes } from "../exit.ts";
-import type { Output } from "../output.ts";
+import { CliError, exitCodes, wrongUsage } from "../exit.ts";
+import type { Output, World } from "../output.ts";
 import { projectOf, stageIn } from "../project.ts";
-import type { World } from "../world.ts";
 
 export function bundleCommand(world: World, out: Output): Command {
   return new Command("bundle")
@@ -11,7 +10,7 @@ export function bundleCommand(world: World, out: Output): Command {
     .addHelpText("after", "\nExample:\n  $ npx belfry bundle --stage prod --out build/prod")
     .action(async (_: object, command: Command) => {
       const { stage, out: to } = command.optsWithGlobals<{ stage?: string; out: string }>();
-      if (stage === undefined) throw new CliError(exitCodes.usage, "no-stage", "which stage? name it: --stage prod");
+      if (stage === undefined) throw wrongUsage("no-stage", "which stage? name it: --stage prod");
       const folder = resolve(world.folder, to);
       const project = await projectOf(world);
       const { makeRelease } = await bundler();

@@ -1,22 +1,21 @@
 import { Command } from "commander";
-import { checkMigrations } from "../../adapters/postgres/migration-files.ts";
-import { loadApps } from "../../apps.ts";
-import { configProblems } from "../../config.ts";
-import { checkApps, notesOf } from "../../core/define/check.ts";
-import { checkOperators, checkScopes } from "../../core/define/scope.ts";
-import { describe, type Problem } from "../../core/define/problem.ts";
-import { checkSettings, missingSettings } from "../../lane-settings.ts";
-import { type Project, stageNames } from "../../project.ts";
-import type { Stage } from "../../stages.ts";
-import { checkTopology, topology, type Topology } from "../../topology.ts";
+import { checkMigrations } from "../../postgres/migration-files.ts";
+import { loadApps } from "../../compose/apps.ts";
+import { configProblems } from "../../stage/config.ts";
+import { checkApps, notesOf } from "../../define/check.ts";
+import { checkOperators, checkScopes } from "../../define/scope.ts";
+import { describe, type Problem } from "../../define/problem.ts";
+import { checkSettings, missingSettings } from "../../stage/lane-settings.ts";
+import { type Project, stageNames } from "../../stage/project.ts";
+import type { Stage } from "../../stage/stages.ts";
+import { checkTopology, topology, type Topology } from "../../stage/topology.ts";
 import { apiAgainst } from "../api.ts";
 import { storedDifferences } from "../database.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
-import type { Output } from "../output.ts";
+import type { Output, World } from "../output.ts";
 import { amountOf } from "../text.ts";
 import { projectOf, stageIn } from "../project.ts";
 import { type Waiting, waitingAgainst } from "../waiting.ts";
-import type { World } from "../world.ts";
 
 /**
  * Reads what the project defines and the settings of the environment; needs no running system and changes nothing. With
@@ -48,7 +47,7 @@ export function checkCommand(world: World, out: Output): Command {
         [
           ...reports.map(reportText),
           ...(settings.length === 0 ? [] : [problemsText("environment", settings)]),
-          ...(waiting === null ? [] : [waitingText(waiting, lost)]),
+          ...(waiting === null ? [] : [waitingText(waiting, lost), ...lastingText(waiting)]),
           ...(against !== undefined && waiting === null ? [`what waits in ${against}: it is not deployed yet`] : []),
         ].join("\n"),
       );
@@ -65,7 +64,7 @@ async function waitingIn(
   try {
     return await waitingAgainst(project, stage, api());
   } catch (error) {
-    if (error instanceof CliError && error.code === "no-stage" && /does not exist/.test(error.message)) return null;
+    if (error instanceof CliError && error.code === "not-deployed") return null;
     throw error;
   }
 }
@@ -80,6 +79,17 @@ const waitingText = (waiting: Waiting, lost: readonly Described[]): string =>
   lost.length > 0
     ? problemsText(`what waits in ${waiting.stage}`, lost)
     : `what waits in ${waiting.stage}: ok (${waiting.jobs} jobs, ${waiting.runs} runs${waiting.isMore ? ", and more that were not looked at" : ""})`;
+
+const lastingText = ({ lasting }: Waiting): readonly string[] =>
+  lasting.length === 0
+    ? []
+    : [
+        [
+          "this release cannot be taken back: the one before it does not start behind these migrations",
+          ...lasting.map(({ of, files }) => `  ${of}: ${files.join(", ")}`),
+          "  deploy it with --no-rollback; a file named NNNN_expand_... only adds what the release before can ignore",
+        ].join("\n"),
+      ];
 
 type Described = Problem & { readonly message: string };
 

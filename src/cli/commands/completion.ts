@@ -1,6 +1,5 @@
 import { Argument, Command } from "commander";
-import type { Output } from "../output.ts";
-import type { World } from "../world.ts";
+import type { Output, World } from "../output.ts";
 
 /** Each asks the command line itself, so that what is defined and deployed now is offered. */
 const scripts: Readonly<Record<string, string>> = {

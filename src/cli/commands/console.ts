@@ -1,13 +1,11 @@
 import { once } from "node:events";
 import { Command, InvalidArgumentError } from "commander";
-import { signedFetch, type SignedRequest } from "../../adapters/aws/signed-fetch.ts";
-import { notAllowed, urlOf } from "../deployed.ts";
+import type { SignedRequest } from "../../aws/signed-fetch.ts";
+import { notAllowed, regionOf, regionOfStage, sendSigned, urlOf } from "../deployed.ts";
 import { awsEnvironment } from "../api.ts";
-import { regionOf } from "../region.ts";
-import { CliError, exitCodes } from "../exit.ts";
-import type { Output } from "../output.ts";
+import { CliError, exitCodes, wrongUsage } from "../exit.ts";
+import type { Output, World } from "../output.ts";
 import { type Forwarded, startProxy } from "../signed-proxy.ts";
-import type { World } from "../world.ts";
 
 /** Longer than a stream of events stays open. */
 const timeoutMs = 70_000;
@@ -20,10 +18,10 @@ export function consoleCommand(world: World, out: Output): Command {
     .option("--read-only", "pass on nothing that changes something")
     .addHelpText("after", "\nExample:\n  $ npx belfry console --stage prod")
     .action(async ({ port, readOnly }: { port?: number; readOnly?: boolean }, command: Command) => {
-      const target = await find(
-        command.optsWithGlobals<{ url?: string; stage?: string }>(),
-        awsEnvironment(world, command),
-      );
+      const target = await find(command.optsWithGlobals<{ url?: string; stage?: string }>(), {
+        ...world,
+        env: awsEnvironment(world, command),
+      });
       await reach(target);
       const onRefused = refusalsTo(out);
       const proxy = await startProxy((request) => forward(target, request), { port, readOnly, onRefused }).catch(
@@ -53,28 +51,26 @@ interface StageAddress {
 }
 
 /** By the address, or by the stage's stack in the region of the environment. */
-async function find({ url, stage }: { url?: string; stage?: string }, env: World["env"]): Promise<StageAddress> {
-  const region = regionOf(env);
+async function find(
+  { url, stage }: { url?: string; stage?: string },
+  { env, folder }: Pick<World, "env" | "folder">,
+): Promise<StageAddress> {
   const given = url ?? (stage === undefined ? env["BELFRY_URL"] : undefined);
   if (given !== undefined || stage === undefined) return targetOf(given, env);
-  if (!region) {
-    throw new CliError(exitCodes.usage, "no-region", `--stage ${stage} needs to know where it is deployed`, [
-      "name it: --region eu-west-1, AWS_REGION, or region of your profile in ~/.aws/config",
-    ]);
-  }
-  return { url: await urlOf(stage, region, env), region };
+  const region = regionOfStage(stage, env);
+  return { url: await urlOf(stage, region, { env, folder }), region };
 }
 
 /** A function URL names its region. */
 function targetOf(url: string | undefined, env: World["env"]): StageAddress {
   if (url === undefined || !URL.canParse(url)) {
-    throw new CliError(exitCodes.usage, "no-stage", "which stage?", [
+    throw wrongUsage("no-stage", "which stage?", [
       "name it: --stage prod (with AWS_REGION), or its address: --url https://....lambda-url.REGION.on.aws/",
     ]);
   }
   const region = /\.lambda-url\.([a-z\d-]+)\.on\.aws$/.exec(new URL(url).hostname)?.[1] ?? regionOf(env);
   if (region === undefined || region === "") {
-    throw new CliError(exitCodes.usage, "no-region", "the address names no region: set AWS_REGION");
+    throw wrongUsage("no-region", "the address names no region: set AWS_REGION");
   }
   return { url, region };
 }
@@ -83,14 +79,9 @@ function targetOf(url: string | undefined, env: World["env"]): StageAddress {
 async function reach(target: StageAddress): Promise<void> {
   const request = { method: "GET", path: "/health", headers: {}, body: "" };
   const answer = await forward(target, request).catch((error: unknown) => {
-    const isSigning = error instanceof Error && error.name === "CredentialsProviderError";
+    if (error instanceof CliError) throw error;
     const message = error instanceof Error ? error.message : String(error);
-    throw new CliError(
-      isSigning ? exitCodes.auth : exitCodes.failure,
-      isSigning ? "no-credentials" : "stage-away",
-      isSigning ? "there are no AWS credentials to sign with" : `${target.url} does not answer: ${message}`,
-      isSigning ? ["sign in (aws sso login), or set AWS_PROFILE"] : [],
-    );
+    throw new CliError(exitCodes.failure, "stage-away", `${target.url} does not answer: ${message}`);
   });
   await answer.body?.cancel();
   if (answer.status !== 401 && answer.status !== 403) return;
@@ -98,7 +89,7 @@ async function reach(target: StageAddress): Promise<void> {
 }
 
 function forward({ url, region }: StageAddress, { method, path, headers, body }: Forwarded): Promise<Response> {
-  return signedFetch({
+  return sendSigned({
     url: new URL(path, url).href,
     method: method as SignedRequest["method"],
     service: "lambda",

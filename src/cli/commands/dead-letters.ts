@@ -1,102 +1,100 @@
 import { Command } from "commander";
-import type { JobListReply } from "../../api/shape/job.ts";
-import type { FailureGroupListReply } from "../../api/shape/overview.ts";
+import type { JobReply } from "../../api/shape/job.ts";
+import type { FailureGroupListReply } from "../../insight/failure-groups.ts";
 import { api } from "../api.ts";
-import { type BulkOptions, changeMatching } from "../bulk.ts";
+import { type BulkOptions, redriveMatching } from "../bulk.ts";
 import { exitCodes, Finished } from "../exit.ts";
-import type { Output } from "../output.ts";
-import type { World } from "../world.ts";
-import { part } from "../client.ts";
-import type { BulkReply } from "../../api/shape/bulk.ts";
+import type { Output, World } from "../output.ts";
+import { membersOf, type PayloadOptions, queryIn, withPayload, withQuery } from "../query-options.ts";
+import { type Columns, commandOf, readCommand, tableOf } from "../read-command.ts";
 
 export function deadLettersCommand(world: World, out: Output): Command {
   const command = new Command("dead-letters");
-  command.addCommand(list(world, out));
-  command.addCommand(show(world, out));
-  command.addCommand(redrive(world, out));
-  command.addCommand(stop(world, out));
+  for (const each of [list, show, redrive, stop]) command.addCommand(each(world, out));
   return command;
 }
 
 function list(world: World, out: Output): Command {
-  return new Command("list")
-    .description("in groups that failed alike, the largest first")
-    .option("--kind <kind>", "the id of the definition")
-    .option("--check", "exit with 7 when there are any")
-    .addHelpText("after", "\nExample:\n  $ npx belfry dead-letters list --kind send-mail")
-    .action(async ({ kind, check }: { kind?: string; check?: boolean }, command: Command) => {
-      const found = await api(world, command).get<FailureGroupListReply>("/dead-letters", { kind });
-      const rows = found.groups.map((group) => [
-        group.fingerprint,
-        group.kind,
-        String(group.jobs),
-        group.errorCode ?? "",
-        group.errorMessage ?? "",
-        out.time(group.lastAt),
-        group.samples.map(({ job }) => job).join(" "),
-      ]);
-      const head = ["GROUP", "KIND", "JOBS", "ERROR", "MESSAGE", "LAST", "SAMPLES"];
-      out.result(found, () => (rows.length === 0 ? "no dead letters" : out.table(head, rows)));
-      if (check && rows.length > 0) throw new Finished(exitCodes.failedJob);
-    });
+  const columns: Columns<FailureGroupListReply["groups"][number]> = {
+    GROUP: ({ fingerprint }) => fingerprint,
+    KIND: ({ kind }) => kind,
+    JOBS: ({ jobs }) => String(jobs),
+    ERROR: ({ errorCode }) => errorCode,
+    MESSAGE: ({ errorMessage }) => errorMessage,
+    LAST: ({ lastAt }) => out.time(lastAt),
+    SAMPLES: ({ samples }) => samples.map(({ job }) => job).join(" "),
+  };
+  return readCommand(world, out, {
+    name: "list",
+    about: "in groups that failed alike, the largest first",
+    example: "dead-letters list --kind send-mail",
+    operation: "listDeadLetters",
+    text: ({ groups }) => (groups.length === 0 ? "no dead letters" : tableOf(out, columns, groups)),
+    check: ["exit with 7 when there are any", ({ groups }) => groups.length > 0],
+  });
 }
 
 function show(world: World, out: Output): Command {
-  return new Command("show")
-    .description("the jobs of one group, the newest first")
+  const columns: Columns<JobReply> = {
+    ID: ({ id }) => id,
+    KIND: ({ kind }) => kind,
+    FAILED: ({ finishedAt }) => out.time(finishedAt),
+    MESSAGE: ({ error }) => error?.message ?? "",
+  };
+  return withQuery(
+    commandOf("show", "the jobs of one group, the newest first", "dead-letters show 5e1f0c2a"),
+    "listJobs",
+    { only: ["limit"] },
+  )
     .argument("<group>", "as list shows it")
-    .option("--limit <count>", "1 to 500", "50")
-    .addHelpText("after", "\nExample:\n  $ npx belfry dead-letters show 5e1f0c2a")
-    .action(async (fingerprint: string, { limit }: { limit: string }, command: Command) => {
-      const query = { state: "FAILED", fingerprint, limit };
-      const page = await api(world, command).get<JobListReply>("/jobs", query);
-      const rows = page.jobs.map((job) => [job.id, job.kind, out.time(job.finishedAt), job.error?.message ?? ""]);
-      const text = (): string => out.table(["ID", "KIND", "FAILED", "MESSAGE"], rows);
-      out.result(page, () => (rows.length === 0 ? `no FAILED job is in group "${fingerprint}"` : text()));
-      if (rows.length === 0) throw new Finished(exitCodes.notFound);
+    .action(async (fingerprint: string, { limit }: { limit?: string }, command: Command) => {
+      const page = await api(world, command).call("listJobs", { state: "FAILED", fingerprint, limit });
+      const isEmpty = page.jobs.length === 0;
+      const none = `no FAILED job is in group "${fingerprint}"`;
+      out.result(page, () => (isEmpty ? none : tableOf(out, columns, page.jobs)));
+      if (isEmpty) throw new Finished(exitCodes.notFound);
     });
-}
-
-interface RedriveOptions {
-  readonly group?: readonly string[];
-  readonly kind?: string;
-  readonly error?: string;
-  readonly lane?: string;
-  readonly pace?: string;
-  readonly canary?: boolean;
 }
 
 /** Of any change of many jobs, whichever command began it. */
 function stop(world: World, out: Output): Command {
-  return new Command("stop")
-    .description("stop a redrive that runs; what it has changed stays changed")
+  return commandOf("stop", "stop a redrive that runs; what it has changed stays changed", "dead-letters stop 7")
     .argument("<id>", "as redrive says it")
-    .addHelpText("after", "\nExample:\n  $ npx belfry dead-letters stop 7")
     .action(async (id: string, _: object, command: Command) => {
-      const stopped = await api(world, command).post<BulkReply>(`/bulk/${part(id)}/stop`);
+      const stopped = await api(world, command).call("stopBulk", { id });
       out.result(stopped, () => `redrive ${id} is ${stopped.state}: ${stopped.changed} jobs were changed`);
     });
 }
 
+interface RedriveOptions extends BulkOptions, PayloadOptions {
+  readonly group?: readonly string[];
+  readonly pace?: string;
+  readonly canary?: boolean;
+  readonly [filter: string]: unknown;
+}
+
 function redrive(world: World, out: Output): Command {
-  return new Command("redrive")
-    .description("run FAILED jobs again: same id, key and history")
+  return withPayload(
+    withQuery(
+      commandOf(
+        "redrive",
+        "run FAILED jobs again: same id, key and history",
+        "dead-letters redrive --group 5e1f0c2a 77d01b9e --pace 200ms --canary --yes",
+      ),
+      "countJobs",
+      { without: ["fingerprint"] },
+    ),
+  )
     .option("--group <group...>", "as list shows them; all of them at once")
-    .option("--kind <kind>", "the id of the definition")
-    .option("--error <code>")
-    .option("--lane <lane>")
     .option("--pace <duration>", "between two of them, like 500ms or 10s")
     .option("--canary", "one of each group first; the rest only when these have succeeded")
     .option("--dry-run", "only count")
     .option("--yes", "do it")
     .option("--no-wait", "do not follow it to the end")
-    .addHelpText(
-      "after",
-      "\nExample:\n  $ npx belfry dead-letters redrive --group 5e1f0c2a 77d01b9e --pace 200ms --canary --yes",
-    )
-    .action(async (options: BulkOptions & RedriveOptions, command: Command) => {
-      const { group: fingerprint, kind, error, lane, pace, canary } = options;
-      const body = { filter: { fingerprint, kind, error, lane }, pace, canary };
-      await changeMatching(api(world, command), out, { path: "/dead-letters/redrive", body, verb: "redrive" }, options);
+    .action(async (options: RedriveOptions, command: Command) => {
+      const { group: fingerprint, pace, canary } = options;
+      const payload = options.payload === undefined ? undefined : membersOf(options, "");
+      const body = { filter: { ...queryIn("countJobs", options), fingerprint, payload }, pace, canary };
+      await redriveMatching(api(world, command), out, body, options);
     });
 }

@@ -1,25 +1,22 @@
 import { Command } from "commander";
-
-import { secondMs } from "../../core/job/units.ts";
+import { secondMs } from "../../machine/units.ts";
 import { findSystem, isAlive } from "../address.ts";
-import { type ApiClient, apiClient } from "../client.ts";
-import type { Finding } from "../finding.ts";
-import { CliError, exitCodes, Finished } from "../exit.ts";
-import { awsAt, awsIn } from "../../adapters/aws/aws-call.ts";
-import type { Output } from "../output.ts";
-import { callerAccount, preflight } from "../preflight.ts";
+import { apiClient, type ReplyOf } from "../client.ts";
+import { exitCodes, Finished, wrongUsage } from "../exit.ts";
+import { awsAt, awsIn } from "../../aws/aws-call.ts";
+import type { Output, World } from "../output.ts";
+import { callerAccount, type Finding, preflight } from "../preflight.ts";
 import { projectOf, stageIn } from "../project.ts";
-import type { World } from "../world.ts";
+import { commandOf } from "../read-command.ts";
 
 export function doctorCommand(world: World, out: Output): Command {
-  return new Command("doctor")
-    .description("look at each part of a system and say what to do about what is wrong")
+  return commandOf(
+    "doctor",
+    "look at each part of a system and say what to do about what is wrong",
+    "doctor --local\n  $ AWS_REGION=eu-west-1 npx belfry doctor --stage small",
+  )
     .option("--local", "this machine's system")
     .option("--stage <name>", "the account that this stage is deployed to, before and after a deployment")
-    .addHelpText(
-      "after",
-      "\nExample:\n  $ npx belfry doctor --local\n  $ AWS_REGION=eu-west-1 npx belfry doctor --stage small",
-    )
     .action(async (_: object, command: Command) => {
       const {
         url,
@@ -27,7 +24,7 @@ export function doctorCommand(world: World, out: Output): Command {
         local = false,
       } = command.optsWithGlobals<{ url?: string; stage?: string; local?: boolean }>();
       if (local === (stage !== undefined)) {
-        throw new CliError(exitCodes.usage, "no-system", "say which system: --local, or --stage NAME");
+        throw wrongUsage("no-system", "say which system: --local, or --stage NAME");
       }
       const findings = stage === undefined ? await examine(url, world) : await examineAccount(stage, world);
       const ok = findings.every((finding) => finding.ok);
@@ -37,7 +34,7 @@ export function doctorCommand(world: World, out: Output): Command {
 }
 
 const lineOf = ({ name, ok, detail, fix }: Finding): string =>
-  `${ok ? "ok   " : "wrong"} ${name}: ${detail}${fix === undefined ? "" : `\n      ${fix}`}`;
+  `${ok ? (fix === undefined ? "ok   " : "warns") : "wrong"} ${name}: ${detail}${fix === undefined ? "" : `\n      ${fix}`}`;
 
 async function examineAccount(name: string, world: World): Promise<readonly Finding[]> {
   const { env } = world;
@@ -45,7 +42,7 @@ async function examineAccount(name: string, world: World): Promise<readonly Find
   const stage = stageIn(project, name).name;
   const region = env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"];
   if (!region) {
-    throw new CliError(exitCodes.usage, "no-region", `--stage ${stage} needs to know where it is deployed`, [
+    throw wrongUsage("no-region", `--stage ${stage} needs to know where it is deployed`, [
       "set AWS_REGION, for example eu-west-1",
     ]);
   }
@@ -92,7 +89,7 @@ function systemFinding(system: ReturnType<typeof findSystem>): Finding {
 
 async function apiFindings(url: string): Promise<readonly Finding[]> {
   try {
-    const { version, schemaVersion, counts, lastPass } = await apiClient(url).health();
+    const { version, schemaVersion, counts, lastPass } = await apiClient(url).call("getHealth");
     const jobs = Object.entries(counts).flatMap(([state, { count, isMore }]) =>
       count > 0 ? [`${isMore ? "at least " : ""}${count} ${state}`] : [],
     );
@@ -104,7 +101,7 @@ async function apiFindings(url: string): Promise<readonly Finding[]> {
   }
 }
 
-function passFinding(pass: Awaited<ReturnType<ApiClient["health"]>>["lastPass"]): Finding {
+function passFinding(pass: ReplyOf<"getHealth">["lastPass"]): Finding {
   const name = "scheduler";
   const fix = "see what the scheduler waits for: npx belfry locks, and the log of its last task";
   // A new system is not wrong; one that stays like this rings the alarm of a silent scheduler.

@@ -1,34 +1,28 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Command } from "commander";
-import type { EventPageReply, EventReply } from "../../api/shape/event.ts";
-import type { JobDetailReply } from "../../api/shape/job.ts";
+import type { EventReply } from "../../api/routes/events.ts";
 import { api } from "../api.ts";
-import { type ApiClient, part } from "../client.ts";
-import type { Output } from "../output.ts";
-import { printable } from "../printable.ts";
-import type { World } from "../world.ts";
+import type { ApiClient } from "../client.ts";
+import { type Output, printable, type World } from "../output.ts";
+import { withQuery } from "../query-options.ts";
 
 const lookMs = 500;
 
 /** A line for each change of state as it becomes visible, of one job also what was before; with `--json`, an object on each. */
 export function eventsCommand(world: World, out: Output): Command {
-  return new Command("events")
+  const words = { job: "with what happened to it before", run: "only of this run" };
+  return withQuery(new Command("events"), "listEvents", { without: ["cursor"], words })
     .option("-f, --follow", "go on until interrupted; without it: what happens until the next look")
-    .option("--kind <kind>", "the id of the definition")
-    .option("--lane <lane>")
-    .option("--job <id>", "with what happened to it before")
-    .option("--run <id>")
-    .option("--state <states>", "one or more, like FAILED,RETRY_WAIT")
     .addHelpText("after", "\nExample:\n  $ npx belfry events -f --state FAILED")
     .action(async ({ follow, ...filter }: Record<string, string> & { follow?: boolean }, command: Command) => {
       const client = api(world, command);
-      let { cursor } = await client.get<EventPageReply>("/events", filter);
+      let { cursor } = await client.call("listEvents", filter);
       const past = filter["job"] === undefined ? [] : await pastOf(client, filter["job"], filter["state"]);
       const shown = new Set(past.map(({ id }) => id));
       for (const event of past) out.result(event, () => line(event));
       for (;;) {
         await wait(lookMs);
-        const page = await client.get<EventPageReply>("/events", { ...filter, cursor });
+        const page = await client.call("listEvents", { ...filter, cursor });
         if (page.isGap) out.note("some changes may be missing here: the database was restored");
         const events = page.events.filter(({ id }) => !shown.has(id));
         for (const event of events) out.result(event, () => line(event));
@@ -42,7 +36,7 @@ export function eventsCommand(world: World, out: Output): Command {
 
 /** The past moves of a job, in the form of its next ones. */
 async function pastOf(client: ApiClient, id: string, states: string | undefined): Promise<readonly EventReply[]> {
-  const { id: job, run, kind, key, lane, events } = await client.get<JobDetailReply>(`/jobs/${part(id)}`);
+  const { id: job, run, kind, key, lane, events } = await client.call("getJob", { id });
   const wanted = states?.toUpperCase().split(",");
   return events
     .filter(({ to }) => wanted?.includes(to) ?? true)

@@ -4,9 +4,8 @@ import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import manifest from "../../../package.json" with { type: "json" };
 import { scaffold } from "../../scaffold/scaffold.ts";
-import { CliError, exitCodes } from "../exit.ts";
-import type { Output } from "../output.ts";
-import type { World } from "../world.ts";
+import { CliError, exitCodes, wrongUsage } from "../exit.ts";
+import type { Output, World } from "../output.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -19,7 +18,7 @@ export function initCommand(world: World, out: Output): Command {
       const id = basename(folder);
       if (!/^[a-z][a-z\d-]{0,40}$/.test(id)) {
         const rule = "must be lower-case letters, digits and dashes, beginning with a letter: it names the app too";
-        throw new CliError(exitCodes.usage, "bad-name", `the folder's name ${JSON.stringify(id)} ${rule}`);
+        throw wrongUsage("bad-name", `the folder's name ${JSON.stringify(id)} ${rule}`);
       }
       if (existsSync(folder) && (!statSync(folder).isDirectory() || readdirSync(folder).length > 0)) {
         throw new CliError(exitCodes.conflict, "not-empty", `${folder} exists and is not empty: name another one`);

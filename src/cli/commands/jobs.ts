@@ -1,54 +1,66 @@
 import { Command } from "commander";
 import { api } from "../api.ts";
-import type { JobDetailReply, JobReply } from "../../api/shape/job.ts";
-import { followed } from "../bulk.ts";
-import { each } from "../each.ts";
-import { exitCodes, Finished } from "../exit.ts";
-import type { Output } from "../output.ts";
-import { jobTable, usualColumns } from "../job-columns.ts";
-import { jobsListCommand } from "./jobs-list.ts";
-import type { World } from "../world.ts";
-import { jobText } from "../text.ts";
-import { readPayload } from "../payload.ts";
+import type { JobDetailReply, JobListReply, JobReply } from "../../api/shape/job.ts";
+import { each, followBulk } from "../bulk.ts";
+import { exitCodes, Finished, wrongUsage } from "../exit.ts";
+import { csv, type Output, type Streams, type World } from "../output.ts";
+import { columnNames, jobTable, jobText, timeIn, usualColumns } from "../text.ts";
+import {
+  membersOf,
+  type PayloadOptions,
+  queryIn,
+  readPayload,
+  withPayload,
+  withQuery,
+  type Values,
+} from "../query-options.ts";
 import { showEnd, waitForEnd, type WaitOptions, withWait } from "../wait.ts";
+import { setTimeout as wait } from "node:timers/promises";
+import { parseDuration } from "../../calendar/duration.ts";
+import type { ApiClient } from "../client.ts";
+import { commandOf } from "../read-command.ts";
 
 export function jobsCommand(world: World, out: Output): Command {
   const jobs = new Command("jobs");
   jobs.addCommand(jobsListCommand(world, out));
   jobs.addCommand(show(world, out));
   jobs.addCommand(enqueue(world, out));
-  jobs.addCommand(steer(world, out, "retry", "run FAILED, CANCELED or SKIPPED jobs again: same id, key and history"));
-  jobs.addCommand(steer(world, out, "cancel", "cancel jobs that have not finished"));
-  jobs.addCommand(steer(world, out, "runNow", "do not wait for the due time"));
+  jobs.addCommand(
+    steer(world, out, "retry", {
+      operation: "retryJob",
+      about: "run FAILED, CANCELED or SKIPPED jobs again: same id, key and history",
+    }),
+  );
+  jobs.addCommand(steer(world, out, "cancel", { operation: "cancelJob", about: "cancel jobs that have not finished" }));
+  jobs.addCommand(steer(world, out, "run-now", { operation: "runJobNow", about: "do not wait for the due time" }));
   return jobs;
 }
 
 function show(world: World, out: Output): Command {
-  return withWait(new Command("show"))
-    .description("one job with its attempts and events")
+  return withWait(commandOf("show", "one job with its attempts and events", "jobs show 42 --wait"))
     .argument("<id>")
     .option("--check", "exit with 7 when it is FAILED")
-    .addHelpText("after", "\nExample:\n  $ npx belfry jobs show 42 --wait")
     .action(async (id: string, options: WaitOptions & { check?: boolean }, command: Command) => {
       const client = api(world, command);
-      const job = options.wait ? await waitForEnd(client, id, options.timeout) : await client.job(id);
+      const job = options.wait ? await waitForEnd(client, id, options.timeout) : await client.call("getJob", { id });
       out.result(job, () => jobText(job, out));
       failIfFailed(job, options.wait === true || options.check === true);
     });
 }
 
 function enqueue(world: World, out: Output): Command {
-  return withWait(new Command("enqueue"))
-    .description("write a job; with a key, at most once")
+  return withWait(
+    commandOf(
+      "enqueue",
+      "write a job; with a key, at most once",
+      `jobs enqueue send-mail '{"to":"ada@example.org"}' --key welcome-ada --wait`,
+    ),
+  )
     .argument("<kind>", "the id of the definition")
     .argument("[payload]", "JSON, or - to read it from stdin; left out for a job that takes none")
     .option("--key <key>", "a second job of the same kind and key is not made")
     .option("--delay <duration>", "like 30s, 10m or 2h")
     .option("--due-at <time>", "with its offset: 2026-12-31T09:00:00+09:00")
-    .addHelpText(
-      "after",
-      `\nExample:\n  $ npx belfry jobs enqueue send-mail '{"to":"ada@example.org"}' --key welcome-ada --wait`,
-    )
     .action(async (kind: string, payload: string | undefined, options, command: Command) => {
       const { key, delay, dueAt, wait, timeout } = options as WaitOptions & {
         key?: string;
@@ -57,7 +69,7 @@ function enqueue(world: World, out: Output): Command {
       };
       const client = api(world, command);
       const body = { kind, ...(await readPayload(payload)), key, delay, dueAt };
-      const { created, notes, ...written } = await client.enqueue(body);
+      const { created, notes, ...written } = await client.call("createJob", {}, body);
       if (!created) out.note(`job ${written.id} has this key already; nothing was written`);
       for (const note of notes) out.note(note);
       if (wait) return await showEnd(client, { id: written.id, created }, { timeout, out });
@@ -69,23 +81,102 @@ function failIfFailed(job: JobDetailReply, matters: boolean): void {
   if (matters && job.state === "FAILED") throw new Finished(exitCodes.failedJob);
 }
 
-function steer(world: World, out: Output, verb: "retry" | "cancel" | "runNow", description: string): Command {
-  const name = verb === "runNow" ? "run-now" : verb;
-  return new Command(name)
-    .description(description)
+function steer(
+  world: World,
+  out: Output,
+  name: string,
+  { operation, about }: { readonly operation: "retryJob" | "cancelJob" | "runJobNow"; readonly about: string },
+): Command {
+  return commandOf(name, about, `jobs ${name} 42 43`)
     .argument("<id...>")
-    .addHelpText("after", `\nExample:\n  $ npx belfry jobs ${name} 42 43`)
     .action(async (ids: string[], _: object, command: Command) => {
       const client = api(world, command);
       const steered = async (id: string): Promise<JobReply> => {
-        const answer = await client[verb](id);
+        const answer = await client.call(operation, { id });
         if (!("matched" in answer)) return answer;
-        await followed(client, out, answer);
-        return await client.job(id);
+        await followBulk(client, out, answer);
+        return await client.call("getJob", { id });
       };
       await each(ids, out, steered, (jobs) => ({
         value: { jobs },
         text: () => out.table(...jobTable(jobs, usualColumns, out.time)),
       }));
     });
+}
+
+interface ListOptions extends PayloadOptions {
+  readonly since?: string;
+  readonly columns?: string;
+  readonly tz?: string;
+  readonly csv?: boolean;
+  readonly check?: boolean;
+  readonly all?: boolean;
+  readonly watch?: boolean;
+  readonly [filter: string]: unknown;
+}
+
+const lookMs = 2_000;
+/** A list of more is for a query of the database. */
+const pagesMax = 200;
+const clearScreen = "\u001b[2J\u001b[H";
+
+export function jobsListCommand(world: World, out: Output): Command {
+  return withPayload(
+    withQuery(
+      commandOf("list", "the newest jobs first", "jobs list --kind outbox-retry --state FAILED,RETRY_WAIT"),
+      "listJobs",
+    ),
+  )
+    .option("--since <duration>", "due no longer ago than this, like 30m or 2h")
+    .option("--all", "every page")
+    .option("--columns <names>", columnNames.join(","), usualColumns.join(","))
+    .option("--tz <zone>", "times by the clock of this zone")
+    .option("--csv", "for a spreadsheet, instead of the table")
+    .option("--watch", "again every two seconds until Ctrl-C")
+    .option("--check", "exit with 7 when a FAILED job is listed")
+    .action(async (options: ListOptions, command: Command) => {
+      const client = api(world, command);
+      do {
+        const page = await read(client, options);
+        if (options.watch === true && world.streams.isTerminal) world.streams.out(clearScreen);
+        out.result(page, () => listText(page, options, world.streams, out));
+        if (page.nextCursor !== null) out.note(`more: --cursor ${page.nextCursor}, or --all`);
+        else if (!page.complete)
+          out.note("not all: more is out, held or waits for tasks than a list by due time looks at");
+        const isFound = page.jobs.some((job) => job.state === "FAILED");
+        if (options.check === true && isFound) throw new Finished(exitCodes.failedJob);
+        if (options.watch === true) await wait(lookMs);
+      } while (options.watch === true);
+    });
+}
+
+async function read(client: ApiClient, options: ListOptions): Promise<JobListReply> {
+  const query = { ...queryIn("listJobs", options), ...sinceOf(options), ...membersOf(options, "payload.") };
+  const first = await client.call("listJobs", options.all === true ? { ...query, limit: "500" } : query);
+  if (options.all !== true) return first;
+  const jobs = [...first.jobs];
+  let page = first;
+  for (let pages = 1; page.nextCursor !== null && pages < pagesMax; pages += 1) {
+    page = await client.call("listJobs", { ...query, limit: "500", cursor: page.nextCursor });
+    jobs.push(...page.jobs);
+  }
+  return { ...page, jobs };
+}
+
+function sinceOf({ since }: ListOptions): Values {
+  if (since === undefined) return {};
+  const ms = parseDuration(since);
+  if (ms !== null) return { dueFrom: new Date(Date.now() - ms).toISOString() };
+  const rule = `--since is ${JSON.stringify(since)}: write it like 30m, 2h or 1d`;
+  throw wrongUsage("bad-duration", rule);
+}
+
+function listText(page: JobListReply, options: ListOptions, { isTerminal }: Streams, out: Output): string {
+  const asCsv = options.csv === true;
+  if (page.jobs.length === 0 && !asCsv) return "no jobs";
+  const names = options.columns?.toLowerCase().split(",") ?? usualColumns;
+  const iso: Output["time"] = (instant) => instant ?? "";
+  const time = options.tz === undefined ? (asCsv ? iso : out.time) : timeIn(options.tz);
+  const listed = jobTable(page.jobs, names, time);
+  return asCsv ? csv(...listed, isTerminal) : out.table(...listed);
 }

@@ -1,71 +1,72 @@
 import { Command } from "commander";
-import type { LaneListReply, LanePauseReply } from "../../api/shape/overview.ts";
+import type { LaneListReply } from "../../api/shape/overview.ts";
 import { api } from "../api.ts";
-import { part } from "../client.ts";
-import type { Output } from "../output.ts";
-import type { World } from "../world.ts";
-import { pauseBodyOf, pausedText, type PauseOptions, withPauseOptions } from "../pausing.ts";
+import type { Output, World } from "../output.ts";
+import { pauseBodyOf, pausedText, type PauseOptions, withPauseOptions } from "../schedule-table.ts";
+import { type Columns, commandOf, readCommand, tableOf } from "../read-command.ts";
 
 export function lanesCommand(world: World, out: Output): Command {
   const lanes = new Command("lanes");
   lanes.addCommand(list(world, out), { isDefault: true });
-  lanes.addCommand(pause(world, out));
-  lanes.addCommand(resume(world, out));
-  lanes.addCommand(limit(world, out));
+  for (const command of [pause, resume, limit]) lanes.addCommand(command(world, out));
   return lanes;
 }
 
+const list = (world: World, out: Output): Command =>
+  readCommand(world, out, {
+    name: "list",
+    about: "every lane",
+    example: "lanes",
+    operation: "listLanes",
+    result: ({ workers: _workers, ...found }) => found,
+    text: ({ lanes }) => tableOf(out, columns, lanes),
+  });
+
+const columns: Columns<LaneListReply["lanes"][number]> = {
+  LANE: ({ name }) => name,
+  STATUS: (lane) => pausedText(lane),
+  WAITING: ({ waiting }) => String(waiting),
+  OLDEST: ({ oldestWaitingMs }) => (oldestWaitingMs === null ? "" : `${Math.round(oldestWaitingMs / 1_000)} s`),
+  RUNNING: ({ running }) => String(running),
+  SCHEDULED: ({ scheduled }) => String(scheduled),
+  HELD: ({ held }) => String(held.slot + held.paused + held.predecessors),
+  WORKERS: ({ concurrency }) => (concurrency === null ? "" : String(concurrency)),
+};
+
 function limit(world: World, out: Output): Command {
-  return new Command("limit")
-    .description("how many jobs of a kind run at once, until the next release brings its own number")
+  return commandOf(
+    "limit",
+    "how many jobs of a kind run at once, until the next release brings its own number",
+    "lanes limit send-mail 5",
+  )
     .argument("<kind>", "the id of a definition that has a concurrency")
     .argument("<size>", "jobs at once")
-    .addHelpText("after", "\nExample:\n  $ npx belfry lanes limit send-mail 5")
     .action(async (kind: string, size: string, _: object, command: Command) => {
-      const answer = await api(world, command).put<{ code: number }>(`/caps/${part(kind)}`, { size: Number(size) });
+      const answer = await api(world, command).call("setCap", { kind }, { size: Number(size) });
       out.result(answer, () => `${size} jobs of ${kind} run at once from now on; the code says ${answer.code}`);
     });
 }
 
-function list(world: World, out: Output): Command {
-  const command = new Command("list")
-    .description("every lane")
-    .addHelpText("after", "\nExample:\n  $ npx belfry lanes");
-  return command.action(async (_: object, command: Command) => {
-    const { workers: _workers, ...found } = await api(world, command).get<LaneListReply>("/lanes");
-    const rows = found.lanes.map(({ held, ...lane }) => [
-      lane.name,
-      pausedText(lane),
-      String(lane.waiting),
-      lane.oldestWaitingMs === null ? "" : `${Math.round(lane.oldestWaitingMs / 1_000)} s`,
-      String(lane.running),
-      String(lane.scheduled),
-      String(held.slot + held.paused + held.predecessors),
-      lane.concurrency === null ? "" : String(lane.concurrency),
-    ]);
-    const head = ["LANE", "STATUS", "WAITING", "OLDEST", "RUNNING", "SCHEDULED", "HELD", "WORKERS"];
-    out.result(found, () => out.table(head, rows));
-  });
-}
-
 function pause(world: World, out: Output): Command {
-  return withPauseOptions(new Command("pause"))
-    .description("start no job of it any more; what runs goes on")
+  return withPauseOptions(
+    commandOf(
+      "pause",
+      "start no job of it any more; what runs goes on",
+      "lanes pause mail --until 6:00 --reason 'the provider is away'",
+    ),
+  )
     .argument("<lane>")
-    .addHelpText("after", "\nExample:\n  $ npx belfry lanes pause mail --until 6:00 --reason 'the provider is away'")
     .action(async (name: string, options: PauseOptions, command: Command) => {
-      const answer = await api(world, command).post<LanePauseReply>(`/lanes/${part(name)}/pause`, pauseBodyOf(options));
+      const answer = await api(world, command).call("pauseLane", { name }, pauseBodyOf(options));
       out.result(answer, () => `lane ${name} is ${pausedText(answer, options.timezone)}`);
     });
 }
 
 function resume(world: World, out: Output): Command {
-  return new Command("resume")
-    .description("start its jobs again")
+  return commandOf("resume", "start its jobs again", "lanes resume mail")
     .argument("<lane>")
-    .addHelpText("after", "\nExample:\n  $ npx belfry lanes resume mail")
     .action(async (name: string, _: object, command: Command) => {
-      const answer = await api(world, command).post<LanePauseReply>(`/lanes/${part(name)}/resume`);
+      const answer = await api(world, command).call("resumeLane", { name });
       out.result(answer, () => `lane ${name} is on; ${answer.released} released`);
     });
 }

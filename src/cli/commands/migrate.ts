@@ -1,14 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { migrate, type Migrated } from "../../adapters/postgres/migrate.ts";
-import { loadApps } from "../../apps.ts";
-import { asCell } from "../../stages.ts";
-import type { AppDefinition } from "../../core/define/definition.ts";
+import { migrate, type Migrated } from "../../postgres/migrate.ts";
+import { loadApps } from "../../compose/apps.ts";
+import { asCell } from "../../stage/stages.ts";
+import type { AppDefinition } from "../../define/definition.ts";
 import { projectOf, stageIn } from "../project.ts";
 import { storedDifferences } from "../database.ts";
-import { CliError, exitCodes } from "../exit.ts";
-import type { Output } from "../output.ts";
-import type { World } from "../world.ts";
+import { CliError, exitCodes, wrongUsage } from "../exit.ts";
+import type { Output, World } from "../output.ts";
 
 /**
  * Belfry's own tables, then those of the stage's apps. Two at once wait for each other. Also says how the stored schedules
@@ -29,8 +28,7 @@ export function migrateCommand(world: World, out: Output): Command {
       const given = command.optsWithGlobals<{ databaseUrl?: string; stage?: string; restored: boolean }>();
       const { databaseUrl, stage = world.env["BELFRY_STAGE"] ?? "dev", restored: isRestored } = given;
       const url = databaseUrl ?? world.env["DATABASE_URL"];
-      if (!url)
-        throw new CliError(exitCodes.usage, "no-database", "name the database: set DATABASE_URL or --database-url");
+      if (!url) throw wrongUsage("no-database", "name the database: set DATABASE_URL or --database-url");
       const project = await projectOf(world);
       const own = asCell(stageIn(project, stage), cellIn(world.env["BELFRY_CELL"]));
       const apps = await loadApps(project, own);
@@ -47,7 +45,7 @@ function cellIn(text: string | undefined): number | null {
   if (text === undefined || text === "") return null;
   if (/^\d{1,2}$/.test(text) && Number(text) <= 63) return Number(text);
   const rule = `BELFRY_CELL is ${JSON.stringify(text)}; it must be a whole number from 0 to 63`;
-  throw new CliError(exitCodes.usage, "bad-cell", rule);
+  throw wrongUsage("bad-cell", rule);
 }
 
 interface MigratedSet extends Migrated {

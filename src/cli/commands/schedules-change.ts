@@ -1,14 +1,14 @@
 import { Command } from "commander";
-import type { ScheduleReply } from "../../api/shape/schedule.ts";
+import type { BackfillPreviewReply, ScheduleReply } from "../../api/shape/schedule.ts";
 import { api } from "../api.ts";
-import { each } from "../each.ts";
-import { CliError, exitCodes } from "../exit.ts";
-import type { Output } from "../output.ts";
-import { readPayload } from "../payload.ts";
+import { each, followBulk } from "../bulk.ts";
+import { exitCodes, Finished, wrongUsage } from "../exit.ts";
+import type { Output, World } from "../output.ts";
+import { readPayload } from "../query-options.ts";
 import { showEnd, type WaitOptions, withWait } from "../wait.ts";
-import type { World } from "../world.ts";
-import { client, listText } from "../schedules.ts";
-import { pauseBodyOf, type PauseOptions, withPauseOptions } from "../pausing.ts";
+import { pauseBodyOf, type PauseOptions, scheduleTable, withPauseOptions } from "../schedule-table.ts";
+import type { BulkReply } from "../../api/shape/bulk.ts";
+import { commandOf } from "../read-command.ts";
 
 /** The commands that change something. */
 export const changing = (world: World, out: Output): readonly Command[] => [
@@ -56,63 +56,62 @@ async function bodyOf({ payload, gap, dstOverlap, disabled, ...given }: Given): 
 }
 
 function create(world: World, out: Output): Command {
-  return settings(new Command("create"))
-    .description("a schedule beside those in code")
+  return settings(
+    commandOf(
+      "create",
+      "a schedule beside those in code",
+      "schedules create nightly --kind export --cron '0 3 * * *' --timezone Asia/Seoul",
+    ),
+  )
     .argument("<id>")
-    .addHelpText(
-      "after",
-      "\nExample:\n  $ npx belfry schedules create nightly --kind export --cron '0 3 * * *' --timezone Asia/Seoul",
-    )
     .action(async (id: string, options: Given, command: Command) => {
-      const row = await client(world, command).create({ id, ...(await bodyOf(options)) });
-      out.result(row, () => listText([row], out));
+      const row = await api(world, command).call("createSchedule", {}, { id, ...(await bodyOf(options)) });
+      out.result(row, () => scheduleTable([row], out));
     });
 }
 
 function update(world: World, out: Output): Command {
-  return settings(new Command("update"))
-    .description("a new version from now on, with all its settings; what was planned after now is withdrawn")
+  return settings(
+    commandOf(
+      "update",
+      "a new version from now on, with all its settings; what was planned after now is withdrawn",
+      "schedules update nightly --kind export --every 6h",
+    ),
+  )
     .argument("<id>")
-    .addHelpText("after", "\nExample:\n  $ npx belfry schedules update nightly --kind export --every 6h")
     .action(async (id: string, options: Given, command: Command) => {
-      const row = await client(world, command).update(id, await bodyOf(options));
-      out.result(row, () => listText([row], out));
+      const row = await api(world, command).call("replaceSchedule", { id }, await bodyOf(options));
+      out.result(row, () => scheduleTable([row], out));
     });
 }
 
 function steer(world: World, out: Output, verb: "pause" | "resume", description: string): Command {
-  return new Command(verb)
-    .description(description)
+  return commandOf(verb, description, `schedules ${verb} nightly${verb === "pause" ? " --until 6:00" : ""}`)
     .argument("<id...>")
     .option("--yes", "needed for more than one")
-    .addHelpText(
-      "after",
-      `\nExample:\n  $ npx belfry schedules ${verb} nightly${verb === "pause" ? " --until 6:00" : ""}`,
-    )
     .action(async (ids: string[], { yes, ...options }: PauseOptions & { yes?: boolean }, command: Command) => {
       confirmed(ids, yes, verb);
-      const { pause, resume } = client(world, command);
-      const work = verb === "resume" ? resume : (id: string) => pause(id, pauseBodyOf(options));
+      const client = api(world, command);
+      const body = verb === "pause" ? pauseBodyOf(options) : {};
+      const work = (id: string) => client.call(`${verb}Schedule`, { id }, body);
       await each<ScheduleReply>(ids, out, work, (schedules) => ({
         value: { schedules },
-        text: () => listText(schedules, out),
+        text: () => scheduleTable(schedules, out),
       }));
     });
 }
 
 function remove(world: World, out: Output): Command {
-  return new Command("delete")
-    .description("nothing of it starts any more; its history stays")
+  return commandOf("delete", "nothing of it starts any more; its history stays", "schedules delete nightly")
     .argument("<id...>")
     .option("--yes", "needed for more than one")
-    .addHelpText("after", "\nExample:\n  $ npx belfry schedules delete nightly")
     .action(async (ids: string[], { yes }: { yes?: boolean }, command: Command) => {
       confirmed(ids, yes, "delete");
-      const steps = client(world, command);
+      const client = api(world, command);
       await each(
         ids,
         out,
-        async (id) => ({ id, ...(await steps.remove(id)) }),
+        async (id) => ({ id, ...(await client.call("deleteSchedule", { id })) }),
         (deleted) => ({
           value: { deleted },
           text: () =>
@@ -123,13 +122,17 @@ function remove(world: World, out: Output): Command {
 }
 
 function trigger(world: World, out: Output): Command {
-  return withWait(new Command("trigger"))
-    .description("one job now, beside its times; also while paused")
+  return withWait(
+    commandOf(
+      "trigger",
+      "one job now, beside its times; also while paused",
+      "schedules trigger nightly --key rerun-0815 --wait",
+    ),
+  )
     .argument("<id>")
     .option("--key <key>", "a second trigger with the same key makes no second job")
-    .addHelpText("after", "\nExample:\n  $ npx belfry schedules trigger nightly --key rerun-0815 --wait")
     .action(async (id: string, { key, wait, timeout }: WaitOptions & { key?: string }, command: Command) => {
-      const made = await client(world, command).trigger(id, key);
+      const made = await api(world, command).call("triggerSchedule", { id }, { key });
       if (!made.created) out.note(`job ${made.id} has this key already; nothing was written`);
       if (wait) return await showEnd(api(world, command), made, { timeout, out });
       out.result(made, () => `job ${made.id}`);
@@ -138,6 +141,83 @@ function trigger(world: World, out: Output): Command {
 
 function confirmed(ids: readonly string[], yes: boolean | undefined, verb: string): void {
   if (ids.length > 1 && yes !== true) {
-    throw new CliError(exitCodes.usage, "not-confirmed", `${verb} ${ids.length} schedules? Say so with --yes`);
+    throw wrongUsage("not-confirmed", `${verb} ${ids.length} schedules? Say so with --yes`);
   }
+}
+
+interface Given {
+  readonly from: string;
+  readonly to: string;
+  readonly pace?: string;
+  readonly dryRun?: boolean;
+  readonly force?: boolean;
+  readonly yes?: boolean;
+}
+
+/** More jobs than this are not made by a slip of the pen. */
+const unconfirmedMax = 10;
+
+export function backfillCommand(world: World, out: Output): Command {
+  return commandOf(
+    "backfill",
+    "run times of the past that never ran, each with what was in force then; never runs one twice",
+    "schedules backfill nightly --from 2026-11-01T00:00Z --to 2026-11-07T00:00Z --dry-run",
+  )
+    .argument("<id>")
+    .requiredOption("--from <time>", "the first time, with Z or its offset")
+    .requiredOption("--to <time>", "the last time, included")
+    .option("--pace <duration>", "between two jobs; default: the schedule's own pace of catching up")
+    .option("--dry-run", "say what would run and write nothing")
+    .option("--force", "also before its ledger begins, by its first version")
+    .option("--yes", `needed for more than ${unconfirmedMax} jobs`)
+    .action(async (id: string, given: Given, command: Command) => {
+      const { from, to, pace, force = false, dryRun = false, yes = false } = given;
+      const body = {
+        from: instantOf("--from", from),
+        to: instantOf("--to", to),
+        force,
+        ...(pace === undefined ? {} : { pace }),
+      };
+      const belfry = api(world, command);
+      const planned = (await belfry.call(
+        "backfillSchedule",
+        { id },
+        { ...body, dryRun: true },
+      )) as BackfillPreviewReply;
+      const jobs = planned.times.filter((time) => time.runs).length;
+      for (const line of planned.failed) out.note(`no payload: ${line}`);
+      if (dryRun) {
+        out.result(planned, () => previewText(planned, out));
+        if (planned.failed.length > 0) throw new Finished(exitCodes.failure);
+        return;
+      }
+      if (jobs > unconfirmedMax && !yes) {
+        throw wrongUsage("not-confirmed", `this makes ${jobs} jobs: look with --dry-run, then say --yes`);
+      }
+      const begun = await belfry.call("backfillSchedule", { id }, { ...body, dryRun: false });
+      const done = await followBulk(belfry, out, begun as BulkReply);
+      const left = planned.times.length - jobs;
+      out.result(done, () => {
+        const end = done.state === "STOPPED" ? "stopped: " : "";
+        return `${end}${done.changed} jobs planned, ${done.paceMs} ms apart; ${left} times had run, ran or waited`;
+      });
+      if (done.state === "STOPPED") throw new Finished(exitCodes.partial);
+      if (done.refused > 0) throw new Finished(done.changed > 0 ? exitCodes.partial : exitCodes.failure);
+    });
+}
+
+function instantOf(option: string, text: string): string {
+  const instant = /(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(instant)) return new Date(instant).toISOString();
+  throw wrongUsage("bad-time", `${option} is ${JSON.stringify(text)}; write it like 2026-11-21T09:00+09:00`);
+}
+
+function previewText({ times, paceMs }: BackfillPreviewReply, out: Output): string {
+  const runs = times.filter((time) => time.runs);
+  const rows = runs
+    .slice(0, 50)
+    .map(({ localTime, was, version }) => [localTime.replace("T", " "), was, String(version)]);
+  const left = times.length - runs.length;
+  const sum = `would run ${runs.length} times, ${paceMs} ms apart; ${left} have run, run or wait`;
+  return rows.length === 0 ? sum : `${out.table(["CLOCK", "WAS", "VERSION"], rows)}\n${sum}`;
 }

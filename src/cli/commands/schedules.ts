@@ -1,152 +1,169 @@
 import { Command } from "commander";
-import type { NextTimesReply, ScheduleReply } from "../../api/shape/schedule.ts";
-import type { Output } from "../output.ts";
-import type { World } from "../world.ts";
-import { client, listText } from "../schedules.ts";
-import type { OccurrenceEndReply } from "../../api/shape/schedule-outcome.ts";
-import { spanText } from "../times.ts";
-import { backfillCommand } from "./schedules-backfill.ts";
-import { changing } from "./schedules-change.ts";
-import { pausedText } from "../pausing.ts";
-import { upcomingCommand } from "./schedules-upcoming.ts";
+import type { NextTimesReply, ScheduleDetailReply, ScheduleReply } from "../../api/shape/schedule.ts";
+import type { OccurrenceListReply } from "../../api/shape/schedule-outcome.ts";
+import type { Output, World } from "../output.ts";
+import { here, pausedText, scheduleTable } from "../schedule-table.ts";
+import { type Columns, readCommand, tableOf } from "../read-command.ts";
+import { relativeTime, spanText, wallTimeIn } from "../times.ts";
+import { backfillCommand, changing } from "./schedules-change.ts";
+import type { UpcomingReply } from "../../api/shape/upcoming.ts";
 
 export function schedulesCommand(world: World, out: Output): Command {
   const schedules = new Command("schedules");
-  for (const command of [list, show, next, history, explain, preview]) schedules.addCommand(command(world, out));
-  for (const command of changing(world, out)) schedules.addCommand(command);
-  schedules.addCommand(backfillCommand(world, out));
-  schedules.addCommand(upcomingCommand(world, out));
+  const reads = [list, show, next, history, explain, preview].map((read) => read(world, out));
+  const all = [...reads, ...changing(world, out), backfillCommand(world, out), upcomingCommand(world, out)];
+  for (const command of all) schedules.addCommand(command);
   return schedules;
 }
 
-function list(world: World, out: Output): Command {
-  return new Command("list")
-    .description("schedules with their next time and how the last one ended")
-    .option("--state <state>", "active, failing, late, paused, off or ended")
-    .option("--sort <order>", "id, next, lateness or failing", "id")
-    .option("--limit <count>", "1 to 100", "50")
-    .option("--cursor <cursor>", "the nextCursor of the page before")
-    .addHelpText("after", "\nExample:\n  $ npx belfry schedules list --state failing")
-    .action(async (given: Record<"state" | "sort" | "limit" | "cursor", string>, command: Command) => {
-      const { state, sort, limit, cursor } = given;
-      const answer = await client(world, command).list({ state, sort, limit, cursor });
-      out.result(answer, () => listText(answer.schedules, out));
-      if (answer.nextCursor !== null) out.note(`more: --cursor ${answer.nextCursor}`);
-      if (answer.isMore) out.note("more may be failing: only the newest failures were looked at");
-    });
+const list = (world: World, out: Output): Command =>
+  readCommand(world, out, {
+    name: "list",
+    about: "schedules with their next time and how the last one ended",
+    example: "schedules list --state failing",
+    operation: "listScheduleOutcomes",
+    without: ["include"],
+    words: { text: "words, of which each is a part of the id, the kind or the app" },
+    text: ({ schedules }) => scheduleTable(schedules, out),
+    notes: ({ isMore }) => [isMore && "more may be failing: only the newest failures were looked at"],
+  });
+
+const show = (world: World, out: Output): Command =>
+  readCommand(world, out, {
+    name: "show",
+    about: "one schedule, and the versions it had",
+    example: "schedules show outbox-retry",
+    operation: "getSchedule",
+    args: { id: ["<id>"] },
+    text: (found, { id }) =>
+      [
+        found.deleted ? `${id} was deleted` : scheduleTable([found as ScheduleReply], out),
+        "",
+        tableOf(out, versionColumns, found.versions),
+      ].join("\n"),
+  });
+
+const versionColumns: Columns<ScheduleDetailReply["versions"][number]> = {
+  VERSION: ({ version }) => String(version),
+  FROM: ({ from }) => from,
+  WHEN: ({ expression, spec }) => (expression === null ? "deleted" : `${expression} ${spec?.timezone ?? ""}`),
+};
+
+const next = (world: World, out: Output): Command =>
+  readCommand(world, out, {
+    name: "next",
+    about: "the next times of a schedule, with what clock changes do to them",
+    example: "schedules next daily-quiz-seoul --count 3",
+    operation: "nextTimes",
+    args: { id: ["<id>"] },
+    text: ({ times }) => timesText(times, out),
+    notes: (answer) => [
+      !answer.enabled && "it is off in this stage: none of them will run",
+      answer.enabled && answer.paused && `it is ${pausedText(answer)}; until then they are SKIPPED`,
+    ],
+  });
+
+type NextTime = NextTimesReply["times"][number];
+
+const timesText = (times: readonly NextTime[], out: Output): string =>
+  times.length === 0 ? "no more times: it has ended" : tableOf(out, timeColumns, times);
+
+const clockOf = ({ localTime }: { readonly localTime: string }): string => localTime.replace("T", " ");
+const timeColumns: Columns<NextTime> = {
+  CLOCK: clockOf,
+  AT: ({ at }) => at,
+  FIRES: ({ fires }) => (fires ? "" : "no"),
+  NOTE: ({ note }) => note,
+};
+
+const history = (world: World, out: Output): Command =>
+  readCommand(world, out, {
+    name: "history",
+    about: "what became of its times, the newest first",
+    example: "schedules history outbox-retry --limit 20",
+    operation: "listOccurrences",
+    args: { id: ["<id>"] },
+    text: ({ occurrences }) =>
+      occurrences.length === 0 ? "nothing decided yet" : tableOf(out, occurrenceColumns, occurrences),
+  });
+
+const span = (ms: number | null | undefined): string => (ms == null ? "" : spanText(ms));
+const occurrenceColumns: Columns<OccurrenceListReply["occurrences"][number]> = {
+  CLOCK: clockOf,
+  DECISION: ({ outcome }) => outcome,
+  JOB: ({ jobId }) => jobId,
+  // Of the run, if the job started one.
+  STATE: ({ end }) => end?.run?.state ?? end?.state ?? "",
+  LATE: ({ latenessMs }) => span(latenessMs),
+  TOOK: ({ end }) => span(end?.tookMs),
+  REASON: ({ reason, end }) => reason ?? end?.reason ?? "",
+  ERROR: ({ end }) =>
+    end?.error == null ? "" : [end.error.code, end.error.message].filter((part) => part !== null).join(": "),
+};
+
+const explain = (world: World, out: Output): Command =>
+  readCommand(world, out, {
+    name: "explain",
+    about: "what became of one time, and why",
+    example: "schedules explain outbox-retry 09:00",
+    operation: "explainTime",
+    args: {
+      id: ["<id>"],
+      time: ["<time>", "09:00 for today, 2026-11-21T09:00 by the schedule's clock, or an instant with Z or its offset"],
+    },
+    text: ({ answers }) =>
+      answers.map(({ sentence, advice }) => (advice === null ? sentence : `${sentence}\n  ${advice}`)).join("\n"),
+  });
+
+const preview = (world: World, out: Output): Command =>
+  readCommand(world, out, {
+    name: "preview",
+    about: "the next times of an expression that is no schedule yet",
+    example: "schedules preview '30 2 * * *' --timezone America/New_York --count 3",
+    operation: "previewExpression",
+    args: { expression: ["<expression>", "five fields, cron(...), rate(...) or a duration like 5m"] },
+    text: ({ times }) => timesText(times, out),
+    notes: ({ notes }) => notes.map((note) => `note: ${note}`),
+  });
+
+export const upcomingCommand = (world: World, out: Output): Command =>
+  readCommand(world, out, {
+    name: "upcoming",
+    about: "what all schedules will start, with what may keep it from running, and the load of each lane",
+    example: "schedules upcoming --hours 24 --lane mail",
+    operation: "listUpcoming",
+    words: { hours: "1 to 24 (default: 1)", app: "of this app only", lane: "of this lane only" },
+    options: { "--timezone <zone>": "IANA name, whose clock is shown; default: this machine's" },
+    text: (answer, { timezone = here() }) => upcomingText(answer, timezone, out),
+    notes: ({ isMore }) => [isMore && "some schedules fire more often than is looked at: there are more times"],
+  });
+
+function upcomingText({ from, times, lanes }: UpcomingReply, zone: string, out: Output): string {
+  if (times.length === 0) return "nothing is scheduled in this span";
+  const timeColumns: Columns<UpcomingReply["times"][number]> = {
+    [`AT (${zone})`]: ({ at }) => wallTimeIn(at, zone),
+    IN: ({ at }) => relativeTime(at, Date.parse(from)),
+    SCHEDULE: ({ schedule }) => schedule,
+    KIND: ({ kind }) => kind,
+    LANE: ({ lane }) => lane,
+    RISK: riskText,
+  };
+  const laneColumns: Columns<UpcomingReply["lanes"][number]> = {
+    LANE: ({ lane }) => lane,
+    TIMES: ({ times: count }) => String(count),
+    "EXPECTED WORK": ({ expectedMs, unknown }) =>
+      `${spanText(expectedMs)}${unknown === 0 ? "" : ` and ${unknown} of unknown length`}`,
+    CAPACITY: ({ capacityMs }) => (capacityMs === null ? "" : spanText(capacityMs)),
+    BUSIEST: ({ busiest }) => busiest && `${Math.round(busiest.share * 100)} % at ${wallTimeIn(busiest.at, zone)}`,
+  };
+  return [tableOf(out, timeColumns, times), "", tableOf(out, laneColumns, lanes)].join("\n");
 }
 
-function show(world: World, out: Output): Command {
-  return new Command("show")
-    .description("one schedule, and the versions it had")
-    .argument("<id>")
-    .addHelpText("after", "\nExample:\n  $ npx belfry schedules show outbox-retry")
-    .action(async (id: string, _: object, command: Command) => {
-      const found = await client(world, command).show(id);
-      const versions = found.versions.map(({ version, from, expression, spec }) => {
-        return [String(version), from, expression === null ? "deleted" : `${expression} ${spec?.timezone ?? ""}`];
-      });
-      out.result(found, () =>
-        [
-          found.deleted ? `${id} was deleted` : listText([found as ScheduleReply], out),
-          "",
-          out.table(["VERSION", "FROM", "WHEN"], versions),
-        ].join("\n"),
-      );
-    });
-}
-
-function next(world: World, out: Output): Command {
-  return new Command("next")
-    .description("the next times of a schedule, with what clock changes do to them")
-    .argument("<id>")
-    .option("--count <count>", "1 to 500", "10")
-    .option("--after <time>", "with its offset; default: now")
-    .addHelpText("after", "\nExample:\n  $ npx belfry schedules next daily-quiz-seoul --count 3")
-    .action(async (id: string, { count, after }: Record<string, string>, command: Command) => {
-      const answer = await client(world, command).next(id, { count, after });
-      out.result(answer, () => timesText(answer.times, out));
-      if (!answer.enabled) out.note("it is off in this stage: none of them will run");
-      else if (answer.paused) out.note(`it is ${pausedText(answer)}; until then they are SKIPPED`);
-    });
-}
-
-function timesText(times: NextTimesReply["times"], out: Output): string {
-  if (times.length === 0) return "no more times: it has ended";
-  const rows = times.map(({ localTime, at, fires, note }) => [
-    localTime.replace("T", " "),
-    at,
-    fires ? "" : "no",
-    note ?? "",
-  ]);
-  return out.table(["CLOCK", "AT", "FIRES", "NOTE"], rows);
-}
-
-function history(world: World, out: Output): Command {
-  return new Command("history")
-    .description("what became of its times, the newest first")
-    .argument("<id>")
-    .option("--limit <count>", "1 to 500", "50")
-    .option("--cursor <cursor>", "the page after this one, as the page before said")
-    .addHelpText("after", "\nExample:\n  $ npx belfry schedules history outbox-retry --limit 20")
-    .action(async (id: string, { limit, cursor }: { limit: string; cursor?: string }, command: Command) => {
-      const answer = await client(world, command).history(id, { limit, cursor });
-      const rows = answer.occurrences.map((each) => [
-        each.localTime.replace("T", " "),
-        each.outcome,
-        each.jobId ?? "",
-        // Of the run, if the job started one.
-        each.end?.run?.state ?? each.end?.state ?? "",
-        each.latenessMs === null ? "" : spanText(each.latenessMs),
-        each.end?.tookMs == null ? "" : spanText(each.end.tookMs),
-        each.reason ?? each.end?.reason ?? "",
-        errorText(each.end),
-      ]);
-      out.result(answer, () =>
-        rows.length === 0
-          ? "nothing decided yet"
-          : out.table(["CLOCK", "DECISION", "JOB", "STATE", "LATE", "TOOK", "REASON", "ERROR"], rows),
-      );
-      if (answer.nextCursor !== null) out.note(`more: --cursor '${answer.nextCursor}'`);
-    });
-}
-
-const errorText = (end: OccurrenceEndReply | null): string =>
-  end?.error == null ? "" : [end.error.code, end.error.message].filter((part) => part !== null).join(": ");
-
-function explain(world: World, out: Output): Command {
-  return new Command("explain")
-    .description("what became of one time, and why")
-    .argument("<id>")
-    .argument("<time>", "09:00 for today, 2026-11-21T09:00 by the schedule's clock, or an instant with Z or its offset")
-    .addHelpText("after", "\nExample:\n  $ npx belfry schedules explain outbox-retry 09:00")
-    .action(async (id: string, time: string, _: object, command: Command) => {
-      const answer = await client(world, command).explain(id, time);
-      out.result(answer, () =>
-        answer.answers
-          .map(({ sentence, advice }) => (advice === null ? sentence : `${sentence}\n  ${advice}`))
-          .join("\n"),
-      );
-    });
-}
-
-function preview(world: World, out: Output): Command {
-  return new Command("preview")
-    .description("the next times of an expression that is no schedule yet")
-    .argument("<expression>", "five fields, cron(...), rate(...) or a duration like 5m")
-    .option("--timezone <zone>", "IANA name", "UTC")
-    .option("--gap <rule>", "auto, skip, shift or first-valid")
-    .option("--overlap <rule>", "auto, first, second or both")
-    .option("--count <count>", "1 to 500", "10")
-    .option("--after <time>", "with its offset; default: now")
-    .addHelpText(
-      "after",
-      "\nExample:\n  $ npx belfry schedules preview '30 2 * * *' --timezone America/New_York --count 3",
-    )
-    .action(async (expression: string, options: Record<string, string>, command: Command) => {
-      const { timezone, gap, overlap, count, after } = options;
-      const answer = await client(world, command).preview({ expression, timezone, gap, overlap, count, after });
-      out.result(answer, () => timesText(answer.times, out));
-      for (const note of answer.notes) out.note(`note: ${note}`);
-    });
-}
+const riskText = ({ paused, capped, mayOverlap }: UpcomingReply["times"][number]): string =>
+  [
+    paused && "paused: will be skipped",
+    capped && "its cap may be full",
+    mayOverlap && "the one before may not have ended",
+  ]
+    .filter((risk) => risk !== false)
+    .join("; ");

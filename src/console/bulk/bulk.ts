@@ -1,3 +1,5 @@
+import { numberText, type CountReply } from "../language/number.ts";
+import type { BulkReply } from "../../api/shape/bulk.ts";
 import { signal } from "@preact/signals";
 import { addresses } from "../address.ts";
 import {
@@ -7,17 +9,15 @@ import {
   type JobQuery,
   loadBulk,
   loadJobs,
-  retryJob,
-  type ShownBulk,
-  startBulk,
   requestBulkStop,
+  retryJob,
+  startBulk,
 } from "../client.ts";
 import { ApiError } from "../http.ts";
-import { confirmed } from "../parts/confirm.tsx";
+import { confirm } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
-import type { JobState, ShownCount } from "../shape.ts";
+import type { JobState } from "../jobs/state.ts";
 import { words } from "../language/words.ts";
-import { counted } from "../language/number.ts";
 
 /** Everything that matches a filter, or the jobs that were marked. */
 export type BulkTarget = { readonly filter: JobQuery; readonly text: string } | { readonly ids: readonly string[] };
@@ -25,7 +25,7 @@ export type BulkTarget = { readonly filter: JobQuery; readonly text: string } | 
 interface Ongoing {
   readonly action: BulkVerb;
   readonly done: number;
-  readonly total: ShownCount;
+  readonly total: CountReply;
   readonly stop: () => void;
 }
 
@@ -62,7 +62,7 @@ export async function confirmAndChange(
       action: words.bulk.action(action, total),
       danger: action === "cancel",
     };
-    if (!(await confirmed(question))) return;
+    if (!(await confirm(question))) return;
     const outcome = await ("ids" in target ? oneByOne(action, target.ids) : everything(action, target.filter));
     sayOutcome(action, outcome);
     onDone();
@@ -81,7 +81,7 @@ const changeable: Readonly<Record<BulkVerb, readonly JobState[]>> = {
 };
 
 /** What the answer concerns: the filter as it was written, and the kinds and states of what it matches. */
-async function factsOf(action: BulkVerb, { filter, text }: { filter: JobQuery; text: string }, total: ShownCount) {
+async function factsOf(action: BulkVerb, { filter, text }: { filter: JobQuery; text: string }, total: CountReply) {
   const asked = filter["state"]?.split(",");
   const state = changeable[action].filter((each) => asked === undefined || asked.includes(each)).join(",");
   const { jobs } = await loadJobs({ ...filter, state }, { cursor: null, limit: sampleRows });
@@ -91,14 +91,14 @@ async function factsOf(action: BulkVerb, { filter, text }: { filter: JobQuery; t
     [words.bulk.filter, text === "" ? words.bulk.everyJob : text],
     [words.bulk.kinds(among), tally(jobs.map(({ kind }) => kind))],
     [words.bulk.states(among), tally(jobs.map((job) => words.states[job.state]))],
-    [words.labels.jobs, counted(total)],
+    [words.labels.jobs, numberText(total)],
   ] as const;
 }
 
 /** `export 40, mail 2`, the most frequent first. */
 function tally(values: readonly string[]): string {
   const counts = [...Map.groupBy(values, (value) => value)].toSorted(([, a], [, b]) => b.length - a.length);
-  const shown = counts.slice(0, kindsShown).map(([value, all]) => `${value} ${counted(all.length)}`);
+  const shown = counts.slice(0, kindsShown).map(([value, all]) => `${value} ${numberText(all.length)}`);
   return [...shown, ...(counts.length > kindsShown ? [words.bulk.more(counts.length - kindsShown)] : [])].join(", ");
 }
 
@@ -108,7 +108,7 @@ async function everything(action: BulkVerb, filter: JobQuery): Promise<BulkOutco
 }
 
 /** To its end; on the way it can be stopped. */
-export async function untilEnded(action: BulkVerb, started: ShownBulk): Promise<BulkOutcome> {
+export async function untilEnded(action: BulkVerb, started: BulkReply): Promise<BulkOutcome> {
   let bulk = started;
   const stop = (): void =>
     void requestBulkStop(bulk.id).catch((error: unknown) => sayFailed(words.bulk.notStopped, error));

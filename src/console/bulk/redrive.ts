@@ -1,15 +1,14 @@
-import { countRedrive, type Redrive, startRedrive } from "../client.ts";
-import { counted } from "../language/number.ts";
+import { countRedrive, type FailureGroupReply, type Redrive, startRedrive } from "../client.ts";
+import { numberText } from "../language/number.ts";
 import { words } from "../language/words.ts";
 import { answerTo } from "../parts/confirm.tsx";
 import { sayFailed } from "../parts/toast.tsx";
-import type { ShownFailureGroup } from "../shape.ts";
 import { untilEnded, ongoing, sayOutcome } from "./bulk.ts";
 
 const causesShown = 4;
 
 /** Retries dead letters of some groups: all at once or at a pace, and one of each first if that is wanted. */
-export async function confirmAndRedrive(groups: readonly ShownFailureGroup[], onDone: () => void): Promise<void> {
+export async function confirmAndRedrive(groups: readonly FailureGroupReply[], onDone: () => void): Promise<void> {
   const kinds = [...new Set(groups.map(({ kind }) => kind))];
   const all: Redrive = {
     fingerprints: groups.map(({ fingerprint }) => fingerprint),
@@ -22,7 +21,7 @@ export async function confirmAndRedrive(groups: readonly ShownFailureGroup[], on
     const written = await answerTo({
       title: words.redrive.question(matched),
       text: words.bulk.consequences.retry,
-      facts: factsOf(groups, kinds, counted(matched)),
+      facts: factsOf(groups, kinds, numberText(matched)),
       fields: [
         { id: "pace", name: words.redrive.pace, hint: words.redrive.paceHint },
         { id: "canary", name: words.redrive.canary, hint: words.redrive.canaryHint, isCheck: true },
@@ -40,9 +39,9 @@ export async function confirmAndRedrive(groups: readonly ShownFailureGroup[], on
   }
 }
 
-function factsOf(groups: readonly ShownFailureGroup[], kinds: readonly string[], jobs: string) {
+function factsOf(groups: readonly FailureGroupReply[], kinds: readonly string[], jobs: string) {
   const causes = groups.slice(0, causesShown).map(({ errorCode, errorMessage, jobs: of }) => {
-    return `${errorCode ?? words.shared.noCode} (${counted(of)}): ${(errorMessage ?? "").slice(0, 80)}`;
+    return `${errorCode ?? words.shared.noCode} (${numberText(of)}): ${(errorMessage ?? "").slice(0, 80)}`;
   });
   const more = groups.length > causesShown ? [words.bulk.more(groups.length - causesShown)] : [];
   return [

@@ -1,6 +1,6 @@
 import { useId, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.tsx";
-import { completed, type Suggestion } from "./completed.ts";
+import { completeTerm, type Suggestion } from "./terms.ts";
 import { words } from "../language/words.ts";
 
 interface FilterBarProps {
@@ -91,7 +91,7 @@ function useDraft({ text, suggest, onFilter }: Pick<FilterBarProps, "text" | "su
       set({ isOpen: true, chosen: ((chosen + 1 + step + places) % places) - 1 });
     },
     take(suggestion: Suggestion) {
-      const next = completed(value, suggestion);
+      const next = completeTerm(value, suggestion);
       const isWhole = next.endsWith(" ");
       set({ text: isWhole ? next.trim() : text, value: next, chosen: -1, isOpen: true });
       if (isWhole) onFilter(next.trim());
@@ -139,3 +139,14 @@ const Suggestions = ({ id, suggestions, chosen, onTake }: SuggestionsProps) => (
     ))}
   </ul>
 );
+
+/** What is wrong with a filter. While there is anything, it matches nothing: a mistake must not widen what follows. */
+export const FilterProblems = ({ problems }: { readonly problems: readonly string[] }) =>
+  problems.length === 0 ? null : (
+    <div class="problem" role="alert">
+      {problems.map((problem) => (
+        <p key={problem}>{problem}</p>
+      ))}
+      <p class="dim">{words.filter.nothingUntilCorrected}</p>
+    </div>
+  );

@@ -2,16 +2,17 @@ import { useState } from "preact/hooks";
 import { cancelJob, retryJob, runJobNow } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { useKeys } from "../keys.ts";
-import { confirmed } from "../parts/confirm.tsx";
+import { confirm } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
 import { later } from "../parts/later.tsx";
-import { isJobOver, type ShownJobDetail, mayRetry } from "../shape.ts";
+import type { JobDetailReply } from "../../api/shape/job.ts";
+import { isJobOver, mayRetry } from "../jobs/state.ts";
 import { words } from "../language/words.ts";
 
 const EnqueueForm = later(async () => (await import("../jobs/enqueue-form.tsx")).EnqueueForm);
 
 interface ActionsProps {
-  readonly job: ShownJobDetail;
+  readonly job: JobDetailReply;
   readonly onDone: () => void;
 }
 
@@ -36,7 +37,7 @@ export function Actions({ job, onDone }: ActionsProps) {
   const cancel = async (): Promise<void> => {
     if (isJobOver(state)) return;
     const text = state === "RUNNING" ? words.job.aborted : words.job.willNotRun;
-    if (await confirmed({ title: words.job.cancelQuestion(name), text, action: words.job.cancelJob, danger: true })) {
+    if (await confirm({ title: words.job.cancelQuestion(name), text, action: words.job.cancelJob, danger: true })) {
       await act(words.job.canceled(name), words.job.notCanceled(name), () => cancelJob(id));
     }
   };
@@ -72,5 +73,5 @@ export function Actions({ job, onDone }: ActionsProps) {
   );
 }
 
-const isEarly = ({ state, dueAt }: ShownJobDetail): boolean =>
+const isEarly = ({ state, dueAt }: JobDetailReply): boolean =>
   !isJobOver(state) && state !== "RUNNING" && Date.parse(dueAt) > currentTime();

@@ -2,14 +2,14 @@ import { useState } from "preact/hooks";
 import { loadAttempt } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { useResource } from "../resource.ts";
-import type { ShownAttempt, ShownJobDetail } from "../shape.ts";
+import type { AttemptDetailReply, JobDetailReply } from "../../api/shape/job.ts";
 import { durationText } from "../time.ts";
 import { logsInsightsUrl } from "./logs-insights.ts";
 import type { TimelineLine } from "./timeline.ts";
 import { words } from "../language/words.ts";
 
 interface AttemptFactsProps {
-  readonly job: Pick<ShownJobDetail, "id" | "trace">;
+  readonly job: Pick<JobDetailReply, "id" | "trace">;
   readonly of: TimelineLine;
   readonly waited: number;
   readonly ran: number;
@@ -68,7 +68,7 @@ function Kept({ job, attempt, outcome }: KeptProps) {
 function LogLink({
   job,
   of: { logGroup, startedAt, endedAt },
-}: Pick<KeptProps, "job"> & { readonly of: ShownAttempt }) {
+}: Pick<KeptProps, "job"> & { readonly of: AttemptDetailReply }) {
   if (logGroup === null || startedAt === null) return null;
   const from = Date.parse(startedAt);
   const to = endedAt === null ? currentTime() : Date.parse(endedAt);
@@ -81,7 +81,7 @@ function LogLink({
 }
 
 /** Where the time of an attempt went, where it is known. */
-function Split({ of: { dueAt, sentAt, startedAt, endedAt } }: { readonly of: ShownAttempt }) {
+function Split({ of: { dueAt, sentAt, startedAt, endedAt } }: { readonly of: AttemptDetailReply }) {
   if (dueAt === null || sentAt === null || startedAt === null) return null;
   const [due, sent, started] = [dueAt, sentAt, startedAt].map((each) => Date.parse(each));
   if (due === undefined || sent === undefined || started === undefined) return null;
@@ -104,7 +104,7 @@ function Split({ of: { dueAt, sentAt, startedAt, endedAt } }: { readonly of: Sho
   );
 }
 
-const Failure = ({ failure }: { readonly failure: NonNullable<ShownAttempt["failure"]> }) => (
+const Failure = ({ failure }: { readonly failure: NonNullable<AttemptDetailReply["failure"]> }) => (
   <>
     {failure.response === null ? null : (
       <Part

@@ -2,12 +2,12 @@ import type { ComponentChildren } from "preact";
 import { addresses } from "../address.ts";
 import { Copy } from "../parts/copy.tsx";
 import { Time } from "../parts/time.tsx";
-import type { ShownJobDetail } from "../shape.ts";
+import type { JobDetailReply } from "../../api/shape/job.ts";
 import { words } from "../language/words.ts";
 import { attemptsText } from "../language/spoken.ts";
 
 /** What is written in the job's row, with links to what it belongs to. */
-export const Facts = ({ job, zone }: { readonly job: ShownJobDetail; readonly zone?: string | undefined }) => (
+export const Facts = ({ job, zone }: { readonly job: JobDetailReply; readonly zone?: string | undefined }) => (
   <section class="card" aria-label={words.job.facts}>
     <header class="card-head">
       <h2>{words.job.facts}</h2>
@@ -69,7 +69,7 @@ export const Facts = ({ job, zone }: { readonly job: ShownJobDetail; readonly zo
 );
 
 /** The job whose payload it began with: its key says it. */
-const sourceOf = ({ key }: ShownJobDetail): string | null => /^copy-of-(\d+)-\d+$/.exec(key ?? "")?.[1] ?? null;
+const sourceOf = ({ key }: JobDetailReply): string | null => /^copy-of-(\d+)-\d+$/.exec(key ?? "")?.[1] ?? null;
 
 /** A fact that is null is left out. */
 const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) =>

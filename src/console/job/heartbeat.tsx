@@ -1,11 +1,11 @@
 import { now } from "../clock.ts";
 import { Icon } from "../parts/icon.tsx";
-import type { ShownJobDetail } from "../shape.ts";
+import type { JobDetailReply } from "../../api/shape/job.ts";
 import { durationText } from "../time.ts";
 import { words } from "../language/words.ts";
 
 /** That a job runs, how far it is, and whether its worker was heard of lately. */
-export function Heartbeat({ job }: { readonly job: ShownJobDetail }) {
+export function Heartbeat({ job }: { readonly job: JobDetailReply }) {
   const ran = job.startedAt === null ? 0 : Math.max(0, now.value - Date.parse(job.startedAt));
   const percent = job.progress === null ? null : `${Math.round(job.progress * 100)} %`;
   return (

@@ -2,16 +2,16 @@ import { StateBadge } from "../parts/state-badge.tsx";
 import { ScrollTable } from "../parts/scroll-table.tsx";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
-import type { ShownJobDetail } from "../shape.ts";
+import type { JobDetailReply } from "../../api/shape/job.ts";
 import { words } from "../language/words.ts";
 import { reasonText } from "../language/spoken.ts";
 
 /** Why it moved, and who asked for it. */
-const movedBy = ({ reason, caller }: ShownJobDetail["events"][number]): string =>
+const movedBy = ({ reason, caller }: JobDetailReply["events"][number]): string =>
   caller === null ? reasonText(reason) : `${reasonText(reason)} by ${caller}`;
 
 /** What is kept of its changes of state, the newest first: how attempts ended, and what had a reason. */
-export function History({ job, zone }: { readonly job: ShownJobDetail; readonly zone?: string | undefined }) {
+export function History({ job, zone }: { readonly job: JobDetailReply; readonly zone?: string | undefined }) {
   const events = job.events.toReversed();
   return (
     <section class="card" aria-label={words.job.events}>

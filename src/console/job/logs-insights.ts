@@ -1,10 +1,10 @@
-import type { ShownAttempt } from "../shape.ts";
+import type { AttemptDetailReply } from "../../api/shape/job.ts";
 
 /** Before and after an attempt: clocks differ, and what its sandbox wrote around it helps. */
 const aroundMs = 60_000;
 
 interface Asked {
-  readonly logGroup: NonNullable<ShownAttempt["logGroup"]>;
+  readonly logGroup: NonNullable<AttemptDetailReply["logGroup"]>;
   readonly job: string;
   readonly trace: string;
   /** Milliseconds since 1970. */

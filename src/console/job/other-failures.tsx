@@ -1,14 +1,14 @@
 import { addresses } from "../address.ts";
 import { loadFailureGroups } from "../client.ts";
-import { quoted } from "../filter/terms.ts";
+import { quote } from "../filter/terms.ts";
 import { useResource } from "../resource.ts";
-import type { ShownJob } from "../shape.ts";
+import type { JobReply } from "../../api/shape/job.ts";
 import { words } from "../language/words.ts";
 
 const groupsShown = 5;
 
 /** What the other failures of this kind look like, the most frequent first. */
-export function OtherFailures({ job: { kind } }: { readonly job: ShownJob }) {
+export function OtherFailures({ job: { kind } }: { readonly job: JobReply }) {
   const found = useResource(`failures-of ${kind}`, (signal) => loadFailureGroups(kind, signal), { again: "slow" });
   const groups = (found.data?.groups ?? []).slice(0, groupsShown);
   if (groups.length === 0) return null;
@@ -22,7 +22,7 @@ export function OtherFailures({ job: { kind } }: { readonly job: ShownJob }) {
           <li key={fingerprint}>
             <a
               class="link mono"
-              href={addresses.jobsWith(`state:failed kind:${quoted(kind)} fingerprint:${fingerprint}`)}
+              href={addresses.jobsWith(`state:failed kind:${quote(kind)} fingerprint:${fingerprint}`)}
             >
               {errorCode ?? words.shared.noCode}
             </a>

@@ -1,5 +1,6 @@
 /** What happened to a job, cut into pieces of time: the waterfall draws them. */
-import { isJobOver, type ShownJob, type ShownJobDetail } from "../shape.ts";
+import type { JobDetailReply, JobReply } from "../../api/shape/job.ts";
+import { isJobOver } from "../jobs/state.ts";
 
 export type Phase = "wait" | "run" | "backoff";
 
@@ -13,8 +14,8 @@ export interface Piece {
 export interface TimelineLine {
   readonly attempt: number;
   readonly pieces: readonly Piece[];
-  readonly outcome: ShownJob["state"] | null;
-  readonly error: ShownJobDetail["error"];
+  readonly outcome: JobReply["state"] | null;
+  readonly error: JobDetailReply["error"];
   readonly worker: string | null;
 }
 
@@ -34,7 +35,7 @@ interface Attempt {
   readonly worker: string | null;
 }
 
-export function timelineOf(job: ShownJobDetail, now: number): Timeline {
+export function timelineOf(job: JobDetailReply, now: number): Timeline {
   const attempts = attemptsOf(job, now);
   const lines = attempts.map((each, index) => lineOf(each, piecesOf(job, attempts, index)));
   const seen = lines.filter(({ pieces }) => pieces.length > 0);
@@ -43,7 +44,7 @@ export function timelineOf(job: ShownJobDetail, now: number): Timeline {
   return { lines: seen, from, to: Math.max(...all.map((piece) => piece.to), from + 1) };
 }
 
-function attemptsOf(job: ShownJobDetail, now: number): readonly Attempt[] {
+function attemptsOf(job: JobDetailReply, now: number): readonly Attempt[] {
   const ended = job.attempts
     .map(({ attempt, startedAt, endedAt, outcome, error, worker }): Attempt => {
       return { attempt, from: Date.parse(startedAt), to: Date.parse(endedAt), outcome, error, worker };
@@ -60,7 +61,7 @@ function attemptsOf(job: ShownJobDetail, now: number): readonly Attempt[] {
 }
 
 /** Before an attempt: the wait since it might have started. Behind it: the pause until the next one is due. */
-function piecesOf(job: ShownJobDetail, attempts: readonly Attempt[], index: number): readonly Piece[] {
+function piecesOf(job: JobDetailReply, attempts: readonly Attempt[], index: number): readonly Piece[] {
   const own = attempts[index];
   if (own === undefined) return [];
   const start = own.from ?? own.to;
@@ -80,7 +81,7 @@ function piecesOf(job: ShownJobDetail, attempts: readonly Attempt[], index: numb
  * When an attempt might have started. Only the last due time is known: before earlier retries the whole gap is the pause,
  * and a first attempt counts from its nominal time.
  */
-function readyAt(job: ShownJobDetail, attempts: readonly Attempt[], index: number): number {
+function readyAt(job: JobDetailReply, attempts: readonly Attempt[], index: number): number {
   const start = attempts[index]?.from ?? attempts[index]?.to ?? 0;
   const before = attempts[index - 1];
   const asked = before === undefined ? Date.parse(job.createdAt) : askedAgain(job, before.to, start);
@@ -91,7 +92,7 @@ function readyAt(job: ShownJobDetail, attempts: readonly Attempt[], index: numbe
 }
 
 /** When a job that had ended was retried, or else the end of the attempt before. */
-function askedAgain({ events }: ShownJobDetail, ended: number, start: number): number {
+function askedAgain({ events }: JobDetailReply, ended: number, start: number): number {
   const again = events.findLast(({ to, at }) => to === "PENDING" && Date.parse(at) >= ended && Date.parse(at) <= start);
   return again === undefined ? ended : Date.parse(again.at);
 }

@@ -1,13 +1,13 @@
 import { StateBadge } from "../parts/state-badge.tsx";
 import { Time } from "../parts/time.tsx";
-import type { ShownJobDetail } from "../shape.ts";
+import type { JobDetailReply } from "../../api/shape/job.ts";
 import { durationText } from "../time.ts";
 import { AttemptFacts } from "./attempt-facts.tsx";
 import type { Piece, Timeline, TimelineLine } from "./timeline.ts";
 import { words } from "../language/words.ts";
 
 interface WaterfallProps {
-  readonly job: Pick<ShownJobDetail, "id" | "trace">;
+  readonly job: Pick<JobDetailReply, "id" | "trace">;
   readonly timeline: Timeline;
 }
 

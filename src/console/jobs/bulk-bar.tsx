@@ -1,10 +1,9 @@
 import { confirmAndChange } from "../bulk/bulk.ts";
+import { numberText, type CountReply } from "../language/number.ts";
 import type { BulkVerb, JobQuery } from "../client.ts";
 import { useKeys } from "../keys.ts";
-import type { ShownCount } from "../shape.ts";
 import type { Selection } from "./selection.ts";
 import { words } from "../language/words.ts";
-import { counted } from "../language/number.ts";
 
 interface BulkBarProps {
   /** The filter as it was written. */
@@ -12,7 +11,7 @@ interface BulkBarProps {
   readonly selection: Selection;
   readonly filter: JobQuery;
   /** How many match; null until they are counted. */
-  readonly matching: ShownCount | null;
+  readonly matching: CountReply | null;
   readonly onDone: () => void;
 }
 
@@ -20,7 +19,7 @@ interface BulkBarProps {
 export function BulkBar({ text, selection, filter, matching, onDone }: BulkBarProps) {
   const { chosen } = selection;
   const marked = chosen === "all" ? null : chosen.size;
-  const howMany = matching === null ? "" : counted(matching);
+  const howMany = matching === null ? "" : numberText(matching);
   const change = (action: BulkVerb): void => {
     if (marked === 0) return;
     const target = chosen === "all" ? { filter, text } : { ids: [...chosen] };

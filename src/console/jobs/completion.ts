@@ -1,10 +1,9 @@
-import { jobStates } from "../shape.ts";
-import { lastWord, type Suggestion } from "../filter/completed.ts";
-import { quoted } from "../filter/terms.ts";
+import { jobStates } from "./state.ts";
+import { lastWord, quote, type Suggestion } from "../filter/terms.ts";
 import { words } from "../language/words.ts";
 
 /** Values that exist in this system. */
-export interface Known {
+export interface Completions {
   readonly kinds: readonly string[];
   readonly lanes: readonly string[];
   readonly errors: readonly string[];
@@ -14,7 +13,7 @@ export interface Known {
 const suggestionsMax = 8;
 
 /** What the last word of the text may become. */
-export function suggest(text: string, known: Known): readonly Suggestion[] {
+export function suggest(text: string, known: Completions): readonly Suggestion[] {
   const word = lastWord(text);
   const colon = word.indexOf(":");
   const found = colon < 0 ? fieldsLike(word) : valuesLike(word.slice(0, colon), word.slice(colon + 1), known);
@@ -27,16 +26,19 @@ function fieldsLike(start: string): readonly Suggestion[] {
     .map(([field, hint]) => ({ word: field.endsWith(".") ? field : `${field}:`, hint }));
 }
 
-function valuesLike(field: string, start: string, known: Known): readonly Suggestion[] {
+function valuesLike(field: string, start: string, known: Completions): readonly Suggestion[] {
   const before = start.slice(0, start.lastIndexOf(",") + 1);
   const typed = start.slice(before.length).replace(/^"/, "").toLowerCase();
   const [values, hint] = valuesOf(field.toLowerCase(), known);
   return values
     .filter((value) => value.toLowerCase().includes(typed))
-    .map((value) => ({ word: `${field}:${before}${quoted(value)}`, hint }));
+    .map((value) => ({ word: `${field}:${before}${quote(value)}`, hint }));
 }
 
-function valuesOf(field: string, { kinds, lanes, errors, schedules }: Known): readonly [readonly string[], string] {
+function valuesOf(
+  field: string,
+  { kinds, lanes, errors, schedules }: Completions,
+): readonly [readonly string[], string] {
   const { hints } = words.jobs;
   const known: Readonly<Record<string, readonly [readonly string[], string]>> = {
     state: [jobStates.map((state) => state.toLowerCase()), hints.state],

@@ -9,11 +9,11 @@ import { Loaded } from "../parts/loaded.tsx";
 import { say } from "../parts/toast.tsx";
 import { PayloadForm, type Written } from "../payload/payload-form.tsx";
 import { useResource } from "../resource.ts";
-import type { ShownJob } from "../shape.ts";
+import type { JobReply } from "../../api/shape/job.ts";
 
 interface EnqueueFormProps {
   /** Whose kind and payload it begins with. The new job's key names it; it stays as it is. */
-  readonly source?: Pick<ShownJob, "id" | "kind"> & { readonly payload: unknown };
+  readonly source?: Pick<JobReply, "id" | "kind"> & { readonly payload: unknown };
   readonly onClose: () => void;
 }
 

@@ -1,6 +1,7 @@
 /** The text of the filter bar. It is the whole state of the list, so it is also what stands in the address. */
-import { unquoted, wordsOf } from "../filter/terms.ts";
-import { type JobState, jobStates } from "../shape.ts";
+import { parseDuration } from "../../calendar/duration.ts";
+import { unquote, wordsOf } from "../filter/terms.ts";
+import { type JobState, jobStates } from "./state.ts";
 import { words } from "../language/words.ts";
 
 export interface Term {
@@ -24,8 +25,8 @@ export function parseFilter(text: string): Filter {
   for (const word of wordsOf(text)) {
     const colon = word.indexOf(":");
     const field = word.slice(0, Math.max(0, colon)).toLowerCase();
-    const value = unquoted(word.slice(colon + 1));
-    if (colon < 0) plain.push(unquoted(word));
+    const value = unquote(word.slice(colon + 1));
+    if (colon < 0) plain.push(unquote(word));
     else if (terms.some((term) => term.field === field)) problems.push(words.filter.twice(field));
     else if (!isField(field)) problems.push(words.filter.noField(field, Object.keys(words.jobs.fields).join(", ")));
     else if (value === "") problems.push(words.filter.noValue(field));
@@ -62,16 +63,14 @@ function statesOf(value: string): readonly JobState[] | null {
 
 const heldValues: Readonly<Record<string, string>> = { yes: "true", no: "false" };
 
-const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /** `past`; `<1h` within the next hour; `>10m` later than in ten minutes; two ISO times with `..` between. */
 function dueOf(value: string, now: number): Readonly<Record<string, string>> | null {
   const iso = (at: number): string => new Date(at).toISOString();
   if (value === "past") return { dueTo: iso(now) };
-  const relative = /^([<>])(\d{1,6})([smhd])$/.exec(value);
-  if (relative !== null) {
-    const at = now + Number(relative[2]) * (units[relative[3] ?? ""] ?? 0);
-    return relative[1] === "<" ? { dueFrom: iso(now), dueTo: iso(at) } : { dueFrom: iso(at) };
+  const span = /^[<>]\d{1,6}[smhd]$/.test(value) ? parseDuration(value.slice(1)) : null;
+  if (span !== null) {
+    const at = now + span;
+    return value.startsWith("<") ? { dueFrom: iso(now), dueTo: iso(at) } : { dueFrom: iso(at) };
   }
   const [from, to, ...rest] = value.split("..").map((part) => Date.parse(part));
   if (from === undefined || to === undefined || rest.length > 0 || Number.isNaN(from + to)) return null;

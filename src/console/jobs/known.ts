@@ -1,12 +1,12 @@
 import { signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { loadFailureGroups, loadLanes, loadSomeSchedules } from "../client.ts";
-import type { Known } from "./completion.ts";
+import type { Completions } from "./completion.ts";
 
-const known = signal<Known>({ kinds: [], lanes: [], errors: [], schedules: [] });
+const known = signal<Completions>({ kinds: [], lanes: [], errors: [], schedules: [] });
 
 /** Values to complete with, asked for when the first one is wanted. What cannot be loaded is not offered. */
-export function useKnown(): () => Known {
+export function useCompletions(): () => Completions {
   const isAsked = useRef(false);
   return () => {
     if (!isAsked.current) void look();

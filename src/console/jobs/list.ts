@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type JobQuery, loadJobs } from "../client.ts";
 import { changes } from "../live.ts";
-import type { ShownJob } from "../shape.ts";
+import type { JobReply } from "../../api/shape/job.ts";
 
 /** What the list shows of a job. A hundred thousand may be loaded: payloads, results and traces are not kept. */
 export type ListedJob = Pick<
-  ShownJob,
+  JobReply,
   | "id"
   | "kind"
   | "key"
@@ -131,7 +131,7 @@ function refreshed(before: Held, page: Page): Rows {
   return { jobs: tail < 0 ? newest : [...newest, ...before.jobs.slice(tail)], cursor, isComplete };
 }
 
-function rowOf(job: ShownJob): ListedJob {
+function rowOf(job: JobReply): ListedJob {
   const { id, kind, key, run, task, state, phase, lane } = job;
   const { attempt, failures, maxAttempts, dueAt, startedAt, finishedAt, error } = job;
   const named = { id, kind, key, run, task, state, phase, lane };

@@ -1,7 +1,7 @@
-import type { ShownJob } from "../shape.ts";
+import type { JobReply } from "../../api/shape/job.ts";
 import { words } from "../language/words.ts";
 
-export type Phased = Pick<ShownJob, "state" | "phase">;
+export type Phased = Pick<JobReply, "state" | "phase">;
 
 const { phases } = words;
 
@@ -16,7 +16,7 @@ const textOfFirst: Readonly<Record<string, string>> = {
 };
 
 /** The same of a task as a run's page holds it, which knows no due times and no slots. */
-export function taskPhaseText({ state, open }: { readonly state: ShownJob["state"]; readonly open: number }): string {
+export function taskPhaseText({ state, open }: { readonly state: JobReply["state"]; readonly open: number }): string {
   if (state === "PENDING" && open > 0) return phases.predecessors;
   if (state === "QUEUED") return phases.waiting;
   return state === "RETRY_WAIT" ? phases.retrying : words.states[state];

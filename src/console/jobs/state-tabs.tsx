@@ -1,11 +1,12 @@
 import { Icon } from "../parts/icon.tsx";
-import { type ShownCount, type ShownJobCounts, jobStates } from "../shape.ts";
+import type { JobCountsReply } from "../../api/shape/job.ts";
+import { numberText, type CountReply } from "../language/number.ts";
+import { jobStates } from "./state.ts";
 import { words } from "../language/words.ts";
-import { counted } from "../language/number.ts";
 
 interface StateTabsProps {
   /** How many of each state match the rest of the filter; null until they are counted. */
-  readonly counts: ShownJobCounts | null;
+  readonly counts: JobCountsReply | null;
   readonly filter: string;
   /** The state's name in the filter, or null for all. */
   readonly onFilter: (state: string | null) => void;
@@ -37,4 +38,4 @@ export function StateTabs({ counts, filter, onFilter }: StateTabsProps) {
 }
 
 /** Nothing was found before the time to look was over: that is no zero. */
-const countText = (count: ShownCount): string => (count.isMore && count.count === 0 ? "?" : counted(count));
+const countText = (count: CountReply): string => (count.isMore && count.count === 0 ? "?" : numberText(count));

@@ -1,7 +1,7 @@
-import type { ShownKindFigures } from "../shape.ts";
+import type { KindFigureListReply } from "../../insight/kind-figures.ts";
 import { words } from "../language/words.ts";
 
-export type KindRow = ShownKindFigures["kinds"][number];
+export type KindRow = KindFigureListReply["kinds"][number];
 export type Figures = KindRow["now"];
 
 export const kindSorts = ["slow", "failing", "waiting"] as const;
@@ -17,7 +17,7 @@ const measures: Readonly<Record<KindSort, (figures: Figures) => number>> = {
 };
 
 /** The worst of the period first. */
-export const sorted = (rows: readonly KindRow[], sort: KindSort): readonly KindRow[] =>
+export const sortKinds = (rows: readonly KindRow[], sort: KindSort): readonly KindRow[] =>
   rows.toSorted((a, b) => measures[sort](b.now) - measures[sort](a.now) || b.now.ended - a.now.ended);
 
 export interface Trend {

@@ -1,10 +1,10 @@
 import { addresses } from "../address.ts";
-import { quoted } from "../filter/terms.ts";
+import { quote } from "../filter/terms.ts";
 import { TableHead } from "../parts/table-head.tsx";
 import { durationText } from "../time.ts";
 import { durationTrend, failedShare, type Figures, type KindRow, shareTrend, type Trend } from "./figures.ts";
 import { words } from "../language/words.ts";
-import { counted } from "../language/number.ts";
+import { numberText } from "../language/number.ts";
 
 const number = (name: string) => ({ name, isNumber: true });
 
@@ -39,7 +39,7 @@ const Row = ({ row: { kind, lane, now, before } }: { readonly row: KindRow }) =>
         </a>
       ) : (
         <>
-          <a class="row-link" href={addresses.jobsWith(`kind:${quoted(kind)}`)}>
+          <a class="row-link" href={addresses.jobsWith(`kind:${quote(kind)}`)}>
             {kind}
           </a>
           <p class="dim small">{lane}</p>
@@ -47,7 +47,7 @@ const Row = ({ row: { kind, lane, now, before } }: { readonly row: KindRow }) =>
       )}
     </td>
     <td class="number" data-label={words.labels.attempts}>
-      {counted(now.ended)}
+      {numberText(now.ended)}
       <p class="dim small">{words.kinds.before(before.ended)}</p>
     </td>
     <td class="number" data-label={words.labels.failed}>
@@ -70,7 +70,7 @@ function Failed({ kind, now }: { readonly kind: string | null; readonly now: Fig
   const text = share === null ? "–" : `${Math.round(share * 1_000) / 10} %`;
   if (kind === null || now.failed === 0) return <>{text}</>;
   return (
-    <a class="link" href={addresses.jobsWith(`state:failed,retry_wait kind:${quoted(kind)}`)}>
+    <a class="link" href={addresses.jobsWith(`state:failed,retry_wait kind:${quote(kind)}`)}>
       {text}
     </a>
   );

@@ -2,14 +2,14 @@ import { addresses } from "../address.ts";
 import { Paused } from "../parts/paused.tsx";
 import { Tag } from "../parts/tag.tsx";
 import { TableHead } from "../parts/table-head.tsx";
-import type { ShownLane } from "../shape.ts";
+import type { LaneReply } from "../../api/shape/overview.ts";
 import { durationText } from "../time.ts";
 import { words } from "../language/words.ts";
-import { counted } from "../language/number.ts";
+import { numberText } from "../language/number.ts";
 
 interface LaneTableProps {
-  readonly lanes: readonly ShownLane[];
-  readonly onToggle: (lane: ShownLane) => void;
+  readonly lanes: readonly LaneReply[];
+  readonly onToggle: (lane: LaneReply) => void;
 }
 
 const { columns: names } = words.lanes;
@@ -81,9 +81,9 @@ const Count = ({ of, value, isMore }: { readonly of: string; readonly value: num
 
 /** A zero steps back, so that what is not zero stands out. */
 const zeroOr = (count: number, isMore: boolean) =>
-  count === 0 && !isMore ? <span class="nothing">0</span> : counted({ count, isMore });
+  count === 0 && !isMore ? <span class="nothing">0</span> : numberText({ count, isMore });
 
-const pausedText = ({ pausedBy }: ShownLane): string =>
+const pausedText = ({ pausedBy }: LaneReply): string =>
   pausedBy === null ? words.lanes.paused : words.lanes.pausedBy(pausedBy);
 
-const heldText = ({ held }: ShownLane): string => words.lanes.held(held.slot, held.paused, held.predecessors);
+const heldText = ({ held }: LaneReply): string => words.lanes.held(held.slot, held.paused, held.predecessors);

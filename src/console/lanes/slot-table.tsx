@@ -3,15 +3,15 @@ import { addresses } from "../address.ts";
 import { CapForm } from "./cap-form.tsx";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
-import type { ShownSlotUse } from "../shape.ts";
+import type { SlotUseReply } from "../../insight/slots.ts";
 import { words } from "../language/words.ts";
-import { counted } from "../language/number.ts";
+import { numberText } from "../language/number.ts";
 
 const shownHolders = 4;
 
 interface SlotTableProps {
   readonly title: string;
-  readonly slots: readonly ShownSlotUse[];
+  readonly slots: readonly SlotUseReply[];
   /** Of caps, which may be changed here. */
   readonly onDone?: () => void;
 }
@@ -41,7 +41,7 @@ export const SlotTable = ({ title, slots, onDone }: SlotTableProps) => (
               <span class="number">{` ${taken}/${size}`}</span>
             </td>
             <td class="number" data-label={words.lanes.columns.waiting}>
-              {waiting === 0 ? <span class="nothing">0</span> : counted(waiting)}
+              {waiting === 0 ? <span class="nothing">0</span> : numberText(waiting)}
             </td>
             <td class="wide" data-label={words.lanes.heldBy}>
               {holders.slice(0, shownHolders).map(({ job, kind, since }) => (

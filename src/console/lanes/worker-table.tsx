@@ -3,12 +3,12 @@ import type { IconName } from "../parts/icon.tsx";
 import { Tag } from "../parts/tag.tsx";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
-import type { ShownWorker } from "../shape.ts";
+import type { WorkerReply } from "../../insight/workers.ts";
 import { words } from "../language/words.ts";
-import { counted } from "../language/number.ts";
+import { numberText } from "../language/number.ts";
 
 const looks: Readonly<
-  Record<ShownWorker["status"], { icon: IconName; tone: "good" | "bad" | "dim" | "busy"; text: string }>
+  Record<WorkerReply["status"], { icon: IconName; tone: "good" | "bad" | "dim" | "busy"; text: string }>
 > = {
   busy: { icon: "RUNNING", tone: "busy", text: words.lanes.statuses.busy },
   idle: { icon: "SUCCESS", tone: "good", text: words.lanes.statuses.idle },
@@ -17,7 +17,7 @@ const looks: Readonly<
 };
 
 /** Who worked in the last hour, and what each runs now. */
-export const WorkerTable = ({ workers }: { readonly workers: readonly ShownWorker[] }) => (
+export const WorkerTable = ({ workers }: { readonly workers: readonly WorkerReply[] }) => (
   <section class="card" aria-label={words.lanes.workers}>
     <header class="card-head">
       <h2>{words.lanes.workers}</h2>
@@ -45,7 +45,7 @@ export const WorkerTable = ({ workers }: { readonly workers: readonly ShownWorke
   </section>
 );
 
-const Row = ({ worker }: { readonly worker: ShownWorker }) => (
+const Row = ({ worker }: { readonly worker: WorkerReply }) => (
   <tr>
     <td>
       <Tag {...looks[worker.status]} />
@@ -82,6 +82,6 @@ const Row = ({ worker }: { readonly worker: ShownWorker }) => (
 
 const Count = ({ of, value }: { readonly of: string; readonly value: number }) => (
   <td class="number" data-label={of}>
-    {value === 0 ? <span class="nothing">0</span> : counted(value)}
+    {value === 0 ? <span class="nothing">0</span> : numberText(value)}
   </td>
 );

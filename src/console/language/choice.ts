@@ -1,4 +1,4 @@
-import { readStored, store } from "../stored.ts";
+import { readStored, store } from "../remembered.ts";
 
 export const languages = ["en", "ko"] as const;
 export type Language = (typeof languages)[number];
@@ -17,3 +17,12 @@ export const language: Language = toUse();
 
 /** For the pages that are loaded from now on. */
 export const keepLanguage = (next: Language): void => store(place, next);
+
+/** Chromium in the C locale says `en-US@posix`, which Intl refuses: libraries that ask the browser then get the page's language. */
+export function repairBrowserLanguage(): void {
+  try {
+    Intl.getCanonicalLocales(navigator.language);
+  } catch {
+    Object.defineProperty(navigator, "language", { value: language, configurable: true });
+  }
+}

@@ -1,10 +1,12 @@
-import type { ShownCount } from "../shape.ts";
+import type { SummaryReply } from "../../api/shape/overview.ts";
 import { language } from "./choice.ts";
 
 const format = new Intl.NumberFormat(language);
 
-export type Count = number | ShownCount;
+/** One that stopped at a bound has `isMore`. */
+export type CountReply = SummaryReply["deadLetters"];
+export type Count = number | CountReply;
 
 /** `12,345`, or `10,000+` for a count that stopped there. */
-export const counted = (value: Count): string =>
+export const numberText = (value: Count): string =>
   typeof value === "number" ? format.format(value) : `${format.format(value.count)}${value.isMore ? "+" : ""}`;

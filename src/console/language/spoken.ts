@@ -1,5 +1,5 @@
 /** Stored values as people read them. One that has no words is shown as it is. */
-import type { ShownJob } from "../shape.ts";
+import type { JobReply } from "../../api/shape/job.ts";
 import { words } from "./words.ts";
 
 export function reasonText(reason: string | null): string {
@@ -14,7 +14,7 @@ export function attemptsText({
   attempt,
   failures,
   maxAttempts,
-}: Pick<ShownJob, "attempt" | "failures" | "maxAttempts">): string {
+}: Pick<JobReply, "attempt" | "failures" | "maxAttempts">): string {
   if (attempt === 0) return words.job.noAttempt(maxAttempts);
   return failures === 0 ? words.job.noFailure(attempt) : words.job.failures(attempt, failures, maxAttempts);
 }

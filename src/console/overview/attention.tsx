@@ -2,14 +2,14 @@ import { addresses } from "../address.ts";
 import type { Count } from "../language/number.ts";
 import { Icon } from "../parts/icon.tsx";
 import type { Standing } from "./standing.ts";
-import type { ShownSummary } from "../shape.ts";
+import type { SummaryReply } from "../../api/shape/overview.ts";
 import { durationText } from "../time.ts";
 import { words } from "../language/words.ts";
 
 type TroubledSchedules = Standing["schedules"];
 
 interface AttentionProps {
-  readonly summary: ShownSummary;
+  readonly summary: SummaryReply;
   readonly schedules: TroubledSchedules;
 }
 
@@ -63,7 +63,7 @@ function troubleOf(
 }
 
 function mattersOf(
-  { live, deadLetters, lanes, workers, lastPass }: ShownSummary,
+  { live, deadLetters, lanes, workers, lastPass }: SummaryReply,
   { failing, late }: TroubledSchedules,
 ): readonly Matter[] {
   const waited = live.oldestWaitingMs ?? 0;
@@ -88,7 +88,7 @@ function mattersOf(
   return found.filter((each) => each !== false);
 }
 
-function calmText({ lastHour, live }: ShownSummary): string {
+function calmText({ lastHour, live }: SummaryReply): string {
   const mean = lastHour.meanRunMs === null ? "" : words.overview.onAverage(durationText(lastHour.meanRunMs));
   const done =
     lastHour.succeeded === 0 ? words.overview.nothingEnded : words.overview.doneInHour(lastHour.succeeded) + mean;

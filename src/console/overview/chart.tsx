@@ -1,14 +1,14 @@
 import { useEffect, useRef } from "preact/hooks";
 import type uPlot from "uplot";
 import { currentTime } from "../clock.ts";
-import { repairBrowserLanguage } from "../language/browser-language.ts";
-import type { ShownMinute } from "../shape.ts";
+import { repairBrowserLanguage } from "../language/choice.ts";
+import type { ThroughputMinute } from "../client.ts";
 import { theme } from "../theme.ts";
 import { inZone, myZone, timeMode } from "../time.ts";
 import { words } from "../language/words.ts";
 
 interface ChartProps {
-  readonly minutes: readonly ShownMinute[];
+  readonly minutes: readonly ThroughputMinute[];
   readonly span: number;
 }
 
@@ -53,7 +53,7 @@ export function Chart({ minutes, span }: ChartProps) {
 }
 
 /** Buckets of some minutes, each series on top of the next, so that all three are bars from the ground. */
-function stacked(minutes: readonly ShownMinute[], span: number): uPlot.AlignedData {
+function stacked(minutes: readonly ThroughputMinute[], span: number): uPlot.AlignedData {
   const bucketMs = (span / 60) * 60_000;
   const last = Math.floor(currentTime() / bucketMs) * bucketMs;
   const at = Array.from({ length: 60 }, (_, index) => last - (59 - index) * bucketMs);

@@ -2,7 +2,7 @@ import { addresses } from "../address.ts";
 import { feed } from "../live.ts";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { Time } from "../parts/time.tsx";
-import { type JobState, jobStates } from "../shape.ts";
+import { type JobState, jobStates } from "../jobs/state.ts";
 import { words } from "../language/words.ts";
 
 const shownRows = 18;

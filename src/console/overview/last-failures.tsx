@@ -1,13 +1,13 @@
 import { addresses } from "../address.ts";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
-import type { ShownJob } from "../shape.ts";
+import type { JobReply } from "../../api/shape/job.ts";
 import { words } from "../language/words.ts";
 
 /** By their ends: a job may fail long after younger ones. */
-const newestFirst = (a: ShownJob, b: ShownJob): number => (b.finishedAt ?? "").localeCompare(a.finishedAt ?? "");
+const newestFirst = (a: JobReply, b: JobReply): number => (b.finishedAt ?? "").localeCompare(a.finishedAt ?? "");
 
-export const LastFailures = ({ jobs }: { readonly jobs: readonly ShownJob[] }) => (
+export const LastFailures = ({ jobs }: { readonly jobs: readonly JobReply[] }) => (
   <section class="card" aria-label={words.overview.lastFailures}>
     <header class="card-head">
       <h2>{words.overview.lastFailures}</h2>

@@ -2,14 +2,14 @@ import { useRef } from "preact/hooks";
 import { loadSummary } from "../client.ts";
 import { slowChanges } from "../live.ts";
 import { type Resource, useResource } from "../resource.ts";
-import type { ShownSummary } from "../shape.ts";
+import type { SummaryReply } from "../../api/shape/overview.ts";
 
-type Slow = Pick<ShownSummary, "minutes" | "schedules">;
+type Slow = Pick<SummaryReply, "minutes" | "schedules">;
 
 /** A summary with all its members. */
-export interface Standing extends Omit<ShownSummary, keyof Slow> {
-  readonly minutes: NonNullable<ShownSummary["minutes"]>;
-  readonly schedules: NonNullable<ShownSummary["schedules"]>;
+export interface Standing extends Omit<SummaryReply, keyof Slow> {
+  readonly minutes: NonNullable<SummaryReply["minutes"]>;
+  readonly schedules: NonNullable<SummaryReply["schedules"]>;
   /** How many minutes it covers. */
   readonly span: number;
 }

@@ -1,15 +1,17 @@
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import { Icon } from "../parts/icon.tsx";
-import type { JobState, ShownCount, ShownMinute, ShownSummary } from "../shape.ts";
+import type { SummaryReply } from "../../api/shape/overview.ts";
+import type { ThroughputMinute } from "../client.ts";
+import { numberText, type CountReply } from "../language/number.ts";
+import type { JobState } from "../jobs/state.ts";
 import { durationText } from "../time.ts";
 import { Sparkline } from "./sparkline.tsx";
 import { words } from "../language/words.ts";
-import { counted } from "../language/number.ts";
 
 interface StateCardsProps {
-  readonly summary: ShownSummary;
-  readonly minutes: readonly ShownMinute[];
+  readonly summary: SummaryReply;
+  readonly minutes: readonly ThroughputMinute[];
 }
 
 /** Live jobs by what they wait for now, ended ones over the last hour. Each is the door to its list. */
@@ -22,7 +24,7 @@ export const StateCards = ({ summary, minutes }: StateCardsProps) => (
             <Icon name={look} size={13} />
             {name}
           </span>
-          <span class="stat-value">{counted(value)}</span>
+          <span class="stat-value">{numberText(value)}</span>
           <span class="stat-about">{about}</span>
           {series === null ? null : <Sparkline values={series} />}
         </a>
@@ -35,7 +37,7 @@ interface Card {
   /** Whose colour and shape it has. */
   readonly look: JobState;
   readonly name: string;
-  readonly value: number | ShownCount;
+  readonly value: number | CountReply;
   readonly about: string;
   readonly series: readonly number[] | null;
   readonly href: string;
@@ -43,7 +45,7 @@ interface Card {
 
 const notStarted = "state:pending,queued,retry_wait";
 
-function liveCards({ live, workers }: ShownSummary): readonly Card[] {
+function liveCards({ live, workers }: SummaryReply): readonly Card[] {
   const { phases, ...said } = words.overview;
   const card = (name: "scheduled" | "waiting" | "held", look: JobState, about: string, href: string): Card => {
     const value = { count: live[name], isMore: live.atLeast.some((each) => each === name) };
@@ -70,13 +72,13 @@ function liveCards({ live, workers }: ShownSummary): readonly Card[] {
   ];
 }
 
-function endedCards({ lastHour, deadLetters }: ShownSummary, minutes: readonly ShownMinute[]): readonly Card[] {
+function endedCards({ lastHour, deadLetters }: SummaryReply, minutes: readonly ThroughputMinute[]): readonly Card[] {
   const { inHour, countInHour } = words.overview;
   const card = (
     look: JobState,
-    value: number | ShownCount,
+    value: number | CountReply,
     about: string,
-    of: (minute: ShownMinute) => number,
+    of: (minute: ThroughputMinute) => number,
   ): Card => {
     const href = addresses.jobsWith(`state:${look.toLowerCase()}`);
     return { look, name: words.states[look], value, about, series: lastHourOf(minutes, of), href };
@@ -90,7 +92,7 @@ function endedCards({ lastHour, deadLetters }: ShownSummary, minutes: readonly S
 }
 
 /** One number for each of the last 60 minutes; nothing is said of minutes in which nothing happened. */
-function lastHourOf(minutes: readonly ShownMinute[], of: (minute: ShownMinute) => number): readonly number[] {
+function lastHourOf(minutes: readonly ThroughputMinute[], of: (minute: ThroughputMinute) => number): readonly number[] {
   const last = Math.floor(currentTime() / 60_000);
   const known = new Map(minutes.map((minute) => [Math.floor(Date.parse(minute.at) / 60_000), of(minute)]));
   return Array.from({ length: 60 }, (_, index) => known.get(last - 59 + index) ?? 0);

@@ -1,9 +1,9 @@
-import type { ShownMinute } from "../shape.ts";
+import type { ThroughputMinute } from "../client.ts";
 import { Chart } from "./chart.tsx";
 import { words } from "../language/words.ts";
 
 interface ThroughputProps {
-  readonly minutes: readonly ShownMinute[];
+  readonly minutes: readonly ThroughputMinute[];
   /** Minutes that are shown. */
   readonly span: number;
   readonly onSpan: (span: number) => void;
@@ -12,7 +12,8 @@ interface ThroughputProps {
 const spans = [60, 360, 1440] as const;
 
 export function Throughput({ minutes, span, onSpan }: ThroughputProps) {
-  const total = (of: (minute: ShownMinute) => number): number => minutes.reduce((sum, minute) => sum + of(minute), 0);
+  const total = (of: (minute: ThroughputMinute) => number): number =>
+    minutes.reduce((sum, minute) => sum + of(minute), 0);
   const [succeeded, failed, retried] = [total((m) => m.succeeded), total((m) => m.failed), total((m) => m.retried)];
   return (
     <section class="card" aria-label={words.overview.throughput}>

@@ -1,8 +1,7 @@
 import { useState } from "preact/hooks";
-import { loadAudits } from "../client.ts";
+import { type Audit, loadAudits } from "../client.ts";
 import { words } from "../language/words.ts";
 import { useResource } from "../resource.ts";
-import type { ShownAudit } from "../shape.ts";
 import { Loaded } from "./loaded.tsx";
 import { ScrollTable } from "./scroll-table.tsx";
 import { TableHead } from "./table-head.tsx";
@@ -45,7 +44,7 @@ function Found({ target }: { readonly target: string }) {
   );
 }
 
-const Row = ({ audit: { at, caller, action, target, status, detail } }: { readonly audit: ShownAudit }) => (
+const Row = ({ audit: { at, caller, action, target, status, detail } }: { readonly audit: Audit }) => (
   <tr>
     <td>
       <Time at={at} />

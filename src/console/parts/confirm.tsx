@@ -39,7 +39,7 @@ const asked = signal<Asked | null>(null);
 let questions = 0;
 
 /** Asks before anything that cannot be taken back. Closing the dialog is a no. */
-export const confirmed = async (question: Question): Promise<boolean> => (await answerTo(question)) !== null;
+export const confirm = async (question: Question): Promise<boolean> => (await answerTo(question)) !== null;
 
 /** The same for a question with fields. */
 export function answerTo(question: Question): Promise<Answer> {

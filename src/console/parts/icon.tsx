@@ -1,4 +1,4 @@
-import type { JobState } from "../shape.ts";
+import type { JobState } from "../jobs/state.ts";
 
 /** Drawn on 16 x 16 with a line of 1.5. Each state has a shape of its own, so that none depends on its colour. */
 const paths = {

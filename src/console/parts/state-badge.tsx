@@ -1,5 +1,5 @@
 import { type Phased, phaseText } from "../jobs/phase.ts";
-import type { JobState } from "../shape.ts";
+import type { JobState } from "../jobs/state.ts";
 import { Icon } from "./icon.tsx";
 import { words } from "../language/words.ts";
 

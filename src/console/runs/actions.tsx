@@ -2,13 +2,13 @@ import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { requestRunCancel, requestRerun, requestRunRetry } from "../client.ts";
 import { useKeys } from "../keys.ts";
-import { confirmed } from "../parts/confirm.tsx";
+import { confirm } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
-import type { ShownRun } from "../shape.ts";
+import type { RunReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
 
 interface RunActionsProps {
-  readonly run: ShownRun;
+  readonly run: RunReply;
   readonly onDone: () => void;
 }
 
@@ -30,7 +30,7 @@ export function RunActions({ run: { id, kind, state, finishedAt }, onDone }: Run
     });
   const rerun = async (): Promise<void> => {
     const text = words.runs.rerunText;
-    if (!(await confirmed({ title: words.runs.rerunQuestion(kind), text, action: words.runs.rerun }))) return;
+    if (!(await confirm({ title: words.runs.rerunQuestion(kind), text, action: words.runs.rerun }))) return;
     await act(async () => {
       const made = await requestRerun(id);
       say(words.runs.wasStarted(made.id), { text: words.runs.showIt, href: addresses.run(made.id) });
@@ -39,7 +39,7 @@ export function RunActions({ run: { id, kind, state, finishedAt }, onDone }: Run
   };
   const cancel = async (): Promise<void> => {
     const text = words.runs.cancelText;
-    if (!(await confirmed({ title: words.runs.cancelQuestion(id), text, action: words.runs.cancelRun, danger: true })))
+    if (!(await confirm({ title: words.runs.cancelQuestion(id), text, action: words.runs.cancelRun, danger: true })))
       return;
     await act(async () => {
       const { canceled } = await requestRunCancel(id);

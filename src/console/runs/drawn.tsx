@@ -24,7 +24,7 @@ interface DrawnProps {
 }
 
 /** Boxes and the lines between them, laid out beside the page. */
-export function Drawn(props: DrawnProps) {
+export function GraphDrawing(props: DrawnProps) {
   const { nodes, lines, size } = props;
   const [laidOut, setLaidOut] = useState<LaidOut | null>(null);
   const [error, setError] = useState<Error | null>(null);

@@ -1,15 +1,15 @@
 import { addresses } from "../address.ts";
 import { MiddleCut } from "../parts/middle-cut.tsx";
-import type { ShownTask } from "../shape.ts";
+import type { TaskReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
-import { counted } from "../language/number.ts";
+import { numberText } from "../language/number.ts";
 
 const causesShown = 5;
 const tasksNamed = 3;
 
 interface FailedListProps {
   /** The first of them. */
-  readonly tasks: readonly ShownTask[];
+  readonly tasks: readonly TaskReply[];
   /** How many there are. */
   readonly failed: number;
 }
@@ -34,11 +34,11 @@ export function FailedList({ tasks, failed }: FailedListProps) {
   );
 }
 
-function Cause({ tasks }: { readonly tasks: readonly ShownTask[] }) {
+function Cause({ tasks }: { readonly tasks: readonly TaskReply[] }) {
   const [first] = tasks;
   return (
     <li>
-      <span class="strong">{counted(tasks.length)} ×</span>
+      <span class="strong">{numberText(tasks.length)} ×</span>
       <span class="failed-cause" title={first?.error?.message ?? undefined}>
         <span class="mono error-code">{first?.error?.code ?? words.shared.noCode}</span> {first?.error?.message}
       </span>
@@ -55,5 +55,5 @@ function Cause({ tasks }: { readonly tasks: readonly ShownTask[] }) {
 }
 
 /** Numbers and ids in a message do not make it another cause. */
-const causeOf = ({ error }: ShownTask): string =>
+const causeOf = ({ error }: TaskReply): string =>
   `${error?.code ?? ""} ${(error?.message ?? "").replaceAll(/[0-9a-f]*\d[0-9a-f-]*/gi, "#")}`;

@@ -1,10 +1,10 @@
 import { addresses } from "../address.ts";
-import type { ShownRun } from "../shape.ts";
+import type { RunReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
-import { counted } from "../language/number.ts";
+import { numberText } from "../language/number.ts";
 
 /** How far the jobs of a fan-out came: each step is part of the one before it, and links to its jobs. */
-export function Funnel({ run }: { readonly run: ShownRun }) {
+export function Funnel({ run }: { readonly run: RunReply }) {
   const { total, ready, running, done, ok, failed, skipped } = run.progress;
   const link = (states: string): string => addresses.jobsWith(`run:${run.id} state:${states}`);
   const steps = [
@@ -35,7 +35,7 @@ export function Funnel({ run }: { readonly run: ShownRun }) {
               <span class="funnel-track">
                 <i class={`part-${tone}`} style={{ width: `${(jobs / Math.max(1, total)) * 100}%` }} />
               </span>
-              <span class="number">{counted(jobs)}</span>
+              <span class="number">{numberText(jobs)}</span>
               <span class="number dim">{`${Math.round((jobs / Math.max(1, total)) * 100)} %`}</span>
             </a>
           </li>

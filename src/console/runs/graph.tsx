@@ -2,13 +2,13 @@ import { useMemo } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { Icon } from "../parts/icon.tsx";
 import { MiddleCut } from "../parts/middle-cut.tsx";
-import { type JobState, jobStates } from "../shape.ts";
+import { type JobState, jobStates } from "../jobs/state.ts";
 import { durationText } from "../time.ts";
-import { Drawn } from "./drawn.tsx";
+import { GraphDrawing } from "./drawn.tsx";
 import { groupedRun, layersByPlace, type TaskGroup } from "./groups.ts";
 import { criticalPath, type LoadedMap, type MapTask } from "./run-map.ts";
 import { words } from "../language/words.ts";
-import { counted } from "../language/number.ts";
+import { numberText } from "../language/number.ts";
 
 const laidOutMax = 150;
 /** Of one layer: with more, the layers before and after would not be visible. */
@@ -76,7 +76,7 @@ function SingleTasks({ map: { tasks, edges } }: { readonly map: LoadedMap }) {
   });
   const byJob = new Map(tasks.map((task) => [task.job, task]));
   return (
-    <Drawn
+    <GraphDrawing
       label={words.tasks.graph}
       nodes={nodes}
       lines={lines}
@@ -108,7 +108,7 @@ function Groups({ map, onGroup }: TaskGraphProps) {
   const grouped = useMemo(() => groupedRun(map), [map]);
   const byId = new Map(grouped.groups.map((group) => [group.id, group]));
   return (
-    <Drawn
+    <GraphDrawing
       label={words.tasks.groupGraph}
       nodes={grouped.groups.map(({ id }) => id)}
       lines={grouped.edges.map(([from, to]) => ({ from, to, isTaken: true }))}
@@ -125,7 +125,7 @@ function Groups({ map, onGroup }: TaskGraphProps) {
 const GroupBox = ({ group, onOpen }: { readonly group: TaskGroup; readonly onOpen: () => void }) => (
   <button type="button" class={`group-node${group.counts.has("FAILED") ? " bad" : ""}`} onClick={onOpen}>
     <span class="node-name">
-      <MiddleCut text={group.name} /> <span class="dim">{counted(group.tasks.length)}</span>
+      <MiddleCut text={group.name} /> <span class="dim">{numberText(group.tasks.length)}</span>
     </span>
     <span class="group-bar" aria-hidden="true">
       {statesOf(group).map((state) => (

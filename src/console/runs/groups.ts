@@ -1,5 +1,5 @@
 /** Tasks of a large run in groups that can be followed by eye: alike by name, in the same layer. */
-import type { JobState } from "../shape.ts";
+import type { JobState } from "../jobs/state.ts";
 import type { LoadedMap, MapTask } from "./run-map.ts";
 import { words } from "../language/words.ts";
 

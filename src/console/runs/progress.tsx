@@ -1,9 +1,9 @@
-import type { ShownRun } from "../shape.ts";
+import type { RunReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
-import { counted } from "../language/number.ts";
+import { numberText } from "../language/number.ts";
 
 /** How the jobs of a run stand, as parts of one bar; the words say the same. */
-export function RunProgress({ progress }: { readonly progress: ShownRun["progress"] }) {
+export function RunProgress({ progress }: { readonly progress: RunReply["progress"] }) {
   const { total, ok, failed, skipped, running } = progress;
   const parts = [
     { name: "ok" as const, jobs: ok },
@@ -25,7 +25,7 @@ export function RunProgress({ progress }: { readonly progress: ShownRun["progres
           <i key={name} class={`part-${name}`} style={{ width: `${(jobs / Math.max(1, total)) * 100}%` }} />
         ))}
       </span>
-      <span class="number dim">{`${counted(progress.done)}/${counted(total)}`}</span>
+      <span class="number dim">{`${numberText(progress.done)}/${numberText(total)}`}</span>
       {failed > 0 ? <span class="run-failed">{words.runs.failed(failed)}</span> : null}
       {skipped > 0 ? <span class="dim">{words.runs.skipped(skipped)}</span> : null}
     </span>

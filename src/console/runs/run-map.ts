@@ -1,6 +1,6 @@
 /** A whole run as the page holds it: tasks by their place, edges between places. */
-import type { RunMapReply } from "../../api/shape/run-map.ts";
-import type { JobState } from "../shape.ts";
+import type { RunMapReply } from "../../api/shape/run.ts";
+import type { JobState } from "../jobs/state.ts";
 
 export interface MapTask {
   readonly place: number;

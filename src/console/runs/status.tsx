@@ -1,10 +1,10 @@
 import type { IconName } from "../parts/icon.tsx";
 import { Tag } from "../parts/tag.tsx";
-import type { ShownRun } from "../shape.ts";
+import type { RunReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
 
 const looks: Readonly<
-  Record<ShownRun["state"], { icon: IconName; tone: "good" | "bad" | "dim" | "busy" | "warn"; text: string }>
+  Record<RunReply["state"], { icon: IconName; tone: "good" | "bad" | "dim" | "busy" | "warn"; text: string }>
 > = {
   RUNNING: { icon: "RUNNING", tone: "busy", text: words.runs.states.RUNNING },
   CANCELING: { icon: "CANCELED", tone: "warn", text: words.runs.states.CANCELING },
@@ -13,4 +13,4 @@ const looks: Readonly<
   CANCELED: { icon: "CANCELED", tone: "dim", text: words.runs.states.CANCELED },
 };
 
-export const RunStatus = ({ state }: { readonly state: ShownRun["state"] }) => <Tag {...looks[state]} />;
+export const RunStatus = ({ state }: { readonly state: RunReply["state"] }) => <Tag {...looks[state]} />;

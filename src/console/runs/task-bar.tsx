@@ -1,6 +1,6 @@
 import { isInSet, type MapTask, type TaskSet, taskSets } from "./run-map.ts";
 import { words } from "../language/words.ts";
-import { counted } from "../language/number.ts";
+import { numberText } from "../language/number.ts";
 
 interface TaskBarProps {
   readonly tasks: readonly MapTask[];
@@ -24,7 +24,7 @@ export function TaskBar({ tasks, shown, set, text, onSet, onText }: TaskBarProps
           .filter(({ name, count }) => count > 0 || name === set || name === "all")
           .map(({ name, count }) => (
             <button key={name} type="button" aria-pressed={name === set} onClick={() => onSet(name)}>
-              {words.tasks.sets[name]} <span class="tab-count">{counted(count)}</span>
+              {words.tasks.sets[name]} <span class="tab-count">{numberText(count)}</span>
             </button>
           ))}
       </div>

@@ -3,12 +3,12 @@ import { requestPause, requestResume, requestTrigger } from "../client.ts";
 import { pauseFields } from "../parts/paused.tsx";
 import { answerTo } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
-import type { ShownSchedule } from "../shape.ts";
+import type { ScheduleReply } from "../../api/shape/schedule.ts";
 import { words } from "../language/words.ts";
 
 /** Pauses after a question, resumes at once. */
 export async function togglePause(
-  { id, paused }: Pick<ShownSchedule, "id" | "paused">,
+  { id, paused }: Pick<ScheduleReply, "id" | "paused">,
   onDone: () => void,
 ): Promise<void> {
   const question = { title: words.schedules.pauseQuestion(id), text: words.schedules.pauseText, danger: true };
@@ -23,7 +23,7 @@ export async function togglePause(
   onDone();
 }
 
-export async function startScheduleOnce({ id }: Pick<ShownSchedule, "id">): Promise<void> {
+export async function startScheduleOnce({ id }: Pick<ScheduleReply, "id">): Promise<void> {
   try {
     const made = await requestTrigger(id);
     say(words.schedules.startedOnce(id), { text: words.shared.showJob, href: addresses.job(made.id) });

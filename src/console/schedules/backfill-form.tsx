@@ -4,14 +4,14 @@ import { previewBackfill, requestBackfill, type ShownBackfill } from "../client.
 import { currentTime } from "../clock.ts";
 import { Time } from "../parts/time.tsx";
 import { ClockField, localTimeOf } from "../parts/clock-field.tsx";
-import { confirmed } from "../parts/confirm.tsx";
+import { confirm } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
 import { myZone } from "../time.ts";
-import type { ShownSchedule } from "../shape.ts";
+import type { ScheduleReply } from "../../api/shape/schedule.ts";
 import { words } from "../language/words.ts";
 
 interface BackfillFormProps {
-  readonly schedule: Pick<ShownSchedule, "id" | "timezone">;
+  readonly schedule: Pick<ScheduleReply, "id" | "timezone">;
   readonly onDone: () => void;
 }
 
@@ -37,7 +37,7 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
   };
   const run = async (times: number): Promise<void> => {
     const question = { title: words.backfill.question(times), text: words.backfill.text };
-    if (!(await confirmed({ ...question, action: words.backfill.action(times) }))) return;
+    if (!(await confirm({ ...question, action: words.backfill.action(times) }))) return;
     const begun = await ask(requestBackfill);
     if (begun === null) return;
     say(words.backfill.planned(begun.matched.count), {

@@ -3,13 +3,13 @@ import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { requestDeletion } from "../client.ts";
 import { words } from "../language/words.ts";
-import { confirmed } from "../parts/confirm.tsx";
+import { confirm } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
-import type { ShownOutcome } from "../shape.ts";
+import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { ScheduleForm } from "./schedule-form.tsx";
 
 interface EditAndDeleteProps {
-  readonly schedule: ShownOutcome;
+  readonly schedule: ScheduleOutcomeReply;
   readonly onDone: () => void;
 }
 
@@ -20,7 +20,7 @@ export function EditAndDelete({ schedule, onDone }: EditAndDeleteProps) {
   const { id } = schedule;
   const remove = async (): Promise<void> => {
     const { removeText: text, removeAction: action } = words.schedules;
-    if (!(await confirmed({ title: words.schedules.removeQuestion(id), text, action, danger: true }))) return;
+    if (!(await confirm({ title: words.schedules.removeQuestion(id), text, action, danger: true }))) return;
     try {
       await requestDeletion(schedule);
       say(words.schedules.removed(id));

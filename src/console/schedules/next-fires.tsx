@@ -2,13 +2,13 @@ import type { FireTime } from "../client.ts";
 import { ScrollTable } from "../parts/scroll-table.tsx";
 import { currentTime } from "../clock.ts";
 import { TableHead } from "../parts/table-head.tsx";
-import type { ShownSchedule } from "../shape.ts";
+import type { ScheduleReply } from "../../api/shape/schedule.ts";
 import { inZone, myZone, relative } from "../time.ts";
 import { words } from "../language/words.ts";
 
 interface NextFiresProps {
   readonly times: readonly FireTime[];
-  readonly schedule: Pick<ShownSchedule, "paused" | "timezone">;
+  readonly schedule: Pick<ScheduleReply, "paused" | "timezone">;
 }
 
 /** The next times side by side: in the schedule's zone and in the reader's own. */

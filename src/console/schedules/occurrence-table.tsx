@@ -5,7 +5,7 @@ import { JobBadge } from "../parts/state-badge.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { Time } from "../parts/time.tsx";
 import { RunStatus } from "../runs/status.tsx";
-import type { ShownOccurrence } from "../shape.ts";
+import type { OccurrenceReply } from "../client.ts";
 import { durationText } from "../time.ts";
 import { squareClass } from "./squares.tsx";
 import { words } from "../language/words.ts";
@@ -25,7 +25,7 @@ const columns = [
 ];
 
 /** Every nominal time has one row, with its decision and its end. Those planned and still to come are among the next times. */
-export function OccurrenceTable({ occurrences }: { readonly occurrences: readonly ShownOccurrence[] }) {
+export function OccurrenceTable({ occurrences }: { readonly occurrences: readonly OccurrenceReply[] }) {
   const past = occurrences.filter(
     ({ outcome, nominalAt }) => outcome !== "PLANNED" || Date.parse(nominalAt) <= currentTime(),
   );
@@ -47,7 +47,7 @@ export function OccurrenceTable({ occurrences }: { readonly occurrences: readonl
 
 const Nothing = () => <span class="nothing">–</span>;
 
-function PastTime({ occurrence }: { readonly occurrence: ShownOccurrence }) {
+function PastTime({ occurrence }: { readonly occurrence: OccurrenceReply }) {
   const { nominalAt, timezone, outcome, reason, latenessMs, jobId, end } = occurrence;
   return (
     <tr>
@@ -85,7 +85,7 @@ function PastTime({ occurrence }: { readonly occurrence: ShownOccurrence }) {
 }
 
 /** The state of the run, if the job started one, else the job's. */
-function EndBadge({ end }: Pick<ShownOccurrence, "end">) {
+function EndBadge({ end }: Pick<OccurrenceReply, "end">) {
   if (end === null) return <span class="dim">{words.occurrences.ends.unknown}</span>;
   if (end.run !== null) {
     return (

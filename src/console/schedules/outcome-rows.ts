@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { loadScheduleOutcomes, type OutcomeQuery } from "../client.ts";
 import { slowChanges } from "../live.ts";
-import type { ShownOutcome } from "../shape.ts";
+import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 
 /** As many as one answer holds. */
 const pageRows = 100;
@@ -13,8 +13,8 @@ export interface OutcomeRows {
   /** More may match: not every failure was looked at. */
   readonly isMore: boolean;
   /** Undefined while it is not loaded. */
-  readonly at: (index: number) => ShownOutcome | undefined;
-  readonly loaded: readonly ShownOutcome[];
+  readonly at: (index: number) => ScheduleOutcomeReply | undefined;
+  readonly loaded: readonly ScheduleOutcomeReply[];
   readonly error: Error | null;
   readonly onView: (from: number, to: number) => void;
   readonly reload: () => void;
@@ -22,7 +22,7 @@ export interface OutcomeRows {
 
 interface HeldRows {
   readonly key: string;
-  readonly rows: ReadonlyMap<number, ShownOutcome>;
+  readonly rows: ReadonlyMap<number, ScheduleOutcomeReply>;
   readonly total: number | null;
   readonly isMore: boolean;
   readonly error: Error | null;

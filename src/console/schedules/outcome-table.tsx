@@ -3,7 +3,7 @@ import { currentTime } from "../clock.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Time } from "../parts/time.tsx";
 import { type RowColumn, VirtualRows } from "../parts/virtual-rows.tsx";
-import type { ShownOutcome } from "../shape.ts";
+import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { isNarrow } from "../narrow.ts";
 import { startScheduleOnce, togglePause } from "./actions.tsx";
 import type { OutcomeRows } from "./outcome-rows.ts";
@@ -65,7 +65,7 @@ export function OutcomeTable({ rows, total, sort, onSort, current }: OutcomeTabl
 
 interface OutcomeRowProps {
   /** Undefined while it is on its way. */
-  readonly schedule: ShownOutcome | undefined;
+  readonly schedule: ScheduleOutcomeReply | undefined;
   readonly place: { readonly index: number; readonly current: number };
   readonly onDone: () => void;
 }
@@ -125,7 +125,7 @@ function OutcomeRow({ schedule, place: { index, current }, onDone }: OutcomeRowP
   );
 }
 
-const RowActions = ({ schedule, onDone }: { readonly schedule: ShownOutcome; readonly onDone: () => void }) => (
+const RowActions = ({ schedule, onDone }: { readonly schedule: ScheduleOutcomeReply; readonly onDone: () => void }) => (
   <>
     <button
       type="button"

@@ -1,6 +1,5 @@
 import type { OutcomeQuery } from "../client.ts";
-import { lastWord, type Suggestion } from "../filter/completed.ts";
-import { quoted, unquoted, wordsOf } from "../filter/terms.ts";
+import { lastWord, quote, type Suggestion, unquote, wordsOf } from "../filter/terms.ts";
 import { words } from "../language/words.ts";
 
 export interface ScheduleFilter {
@@ -21,10 +20,10 @@ export function parseScheduleFilter(text: string): ScheduleFilter {
   for (const word of wordsOf(text)) {
     const colon = word.indexOf(":");
     const field = word.slice(0, Math.max(0, colon)).toLowerCase();
-    const value = unquoted(word.slice(colon + 1));
+    const value = unquote(word.slice(colon + 1));
     const problem = colon < 0 ? null : problemOf(field, value);
     if (problem !== null) problems.push(problem);
-    else if (colon < 0) plain.push(unquoted(word));
+    else if (colon < 0) plain.push(unquote(word));
     else if (field === "late") query["lateOver"] = value.slice(1);
     else query[field] = field === "state" ? value.toLowerCase() : value;
   }
@@ -68,5 +67,5 @@ export function suggestForSchedules(text: string, known: KnownValues): readonly 
   return (values[field] ?? [])
     .filter((value) => value.toLowerCase().includes(typed) && value.toLowerCase() !== typed)
     .slice(0, 8)
-    .map((value) => ({ word: `${field}:${quoted(value)}`, hint: field }));
+    .map((value) => ({ word: `${field}:${quote(value)}`, hint: field }));
 }

@@ -9,14 +9,18 @@ import { Loaded } from "../parts/loaded.tsx";
 import { say } from "../parts/toast.tsx";
 import { PayloadForm, type Written } from "../payload/payload-form.tsx";
 import { useResource } from "../resource.ts";
-import type { ShownKind, ShownOutcome } from "../shape.ts";
+import type { KindReply } from "../../api/shape/kind.ts";
+import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { myZone } from "../time.ts";
 import { TimesPreview } from "./times-preview.tsx";
 import { type ScheduleDraft, type ScheduleSettings, changedSettings, splitExpression, whenForms } from "./when.ts";
 
 interface ScheduleFormProps {
   /** The one to change; without it a new one is made. */
-  readonly schedule?: Pick<ShownOutcome, "id" | "kind" | "version" | "expression" | "timezone" | "overlap" | "misfire">;
+  readonly schedule?: Pick<
+    ScheduleOutcomeReply,
+    "id" | "kind" | "version" | "expression" | "timezone" | "overlap" | "misfire"
+  >;
   readonly onClose: () => void;
   readonly onDone?: () => void;
 }
@@ -162,7 +166,7 @@ interface KindAndPayloadProps {
 function KindAndPayload({ draft: { kind }, schedule, onKind, onWrite }: KindAndPayloadProps) {
   const loaded = useResource(
     `kinds-of ${schedule ?? ""}`,
-    async (signal): Promise<readonly [readonly ShownKind[], unknown]> => [
+    async (signal): Promise<readonly [readonly KindReply[], unknown]> => [
       await loadKinds(signal),
       schedule === null ? undefined : await loadPayload(schedule, signal),
     ],

@@ -1,14 +1,15 @@
-import type { ShownEnd, ShownGlance } from "../shape.ts";
+import type { OccurrenceEndReply } from "../../insight/occurrence-ends.ts";
+import type { Glance } from "../client.ts";
 import { fully } from "../time.ts";
 import { words } from "../language/words.ts";
 import { reasonText } from "../language/spoken.ts";
 
-export type EndWord = ShownEnd["result"] | "unknown";
+export type EndWord = OccurrenceEndReply["result"] | "unknown";
 
 const { decisions, ends } = words.occurrences;
 
 /** A time with its decision and the end of its job or run. */
-export interface SquareFacts extends Pick<ShownGlance, "outcome" | "reason" | "job" | "result"> {
+export interface SquareFacts extends Pick<Glance, "outcome" | "reason" | "job" | "result"> {
   readonly at: string;
   readonly error?: string | null;
 }

@@ -1,13 +1,13 @@
 import { Tag } from "../parts/tag.tsx";
 import { Time } from "../parts/time.tsx";
-import type { ShownOutcome } from "../shape.ts";
+import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { durationText } from "../time.ts";
 import { words } from "../language/words.ts";
 
 /** Its next time came this long ago and nothing was decided: something is wrong. */
 const lateMs = 90_000;
 
-type Standing = Pick<ShownOutcome, "enabled" | "paused" | "nextAt" | "looksAt" | "failingSince">;
+type Standing = Pick<ScheduleOutcomeReply, "enabled" | "paused" | "nextAt" | "looksAt" | "failingSince">;
 
 const isLate = ({ enabled, paused, looksAt }: Standing, now: number): boolean =>
   enabled && !paused && looksAt !== null && Date.parse(looksAt) < now - lateMs;
@@ -21,7 +21,7 @@ export function scheduleStatus(schedule: Standing, now: number) {
   return <Tag icon="SUCCESS" tone="good" text={words.schedules.states.active} />;
 }
 
-type Ends = Pick<ShownOutcome, "failingSince" | "failingSinceIsMore" | "lastSuccessAt" | "timezone">;
+type Ends = Pick<ScheduleOutcomeReply, "failingSince" | "failingSinceIsMore" | "lastSuccessAt" | "timezone">;
 
 /** Since when it fails, or when it succeeded last. */
 export function EndsText({ failingSince, failingSinceIsMore, lastSuccessAt, timezone }: Ends) {
@@ -35,8 +35,8 @@ export function EndsText({ failingSince, failingSinceIsMore, lastSuccessAt, time
   return <span class="dim">{words.schedules.lastSuccess(<Time at={lastSuccessAt} zone={timezone} />)}</span>;
 }
 
-export const latenessText = ({ latenessMs }: Pick<ShownOutcome, "latenessMs">): string =>
+export const latenessText = ({ latenessMs }: Pick<ScheduleOutcomeReply, "latenessMs">): string =>
   latenessMs === null ? "–" : durationText(latenessMs);
 
-export const onTimeText = ({ onTimeShare }: Pick<ShownOutcome, "onTimeShare">): string =>
+export const onTimeText = ({ onTimeShare }: Pick<ScheduleOutcomeReply, "onTimeShare">): string =>
   onTimeShare === null ? "–" : `${Math.floor(onTimeShare * 100)} %`;

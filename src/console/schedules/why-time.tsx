@@ -3,11 +3,11 @@ import { addresses } from "../address.ts";
 import { loadTimeExplanation, type ExplainedTime } from "../client.ts";
 import { ClockField, localTimeOf } from "../parts/clock-field.tsx";
 import { sayFailed } from "../parts/toast.tsx";
-import type { ShownSchedule } from "../shape.ts";
+import type { ScheduleReply } from "../../api/shape/schedule.ts";
 import { words } from "../language/words.ts";
 
 /** What became of any time, also of one that was never planned and has no row. */
-export function WhyTime({ schedule: { id, timezone } }: { readonly schedule: Pick<ShownSchedule, "id" | "timezone"> }) {
+export function WhyTime({ schedule: { id, timezone } }: { readonly schedule: Pick<ScheduleReply, "id" | "timezone"> }) {
   const [time, setTime] = useState("");
   const [answers, setAnswers] = useState<readonly ExplainedTime[]>([]);
   const ask = async (): Promise<void> => {

@@ -1,18 +1,17 @@
 import { addresses } from "../address.ts";
 import { useState } from "preact/hooks";
 import { confirmAndRedrive } from "../bulk/redrive.ts";
-import { loadFailureGroups } from "../client.ts";
-import { quoted } from "../filter/terms.ts";
+import { type FailureGroupReply, loadFailureGroups } from "../client.ts";
+import { quote } from "../filter/terms.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Audits } from "../parts/audits.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { useResource } from "../resource.ts";
-import type { ShownFailureGroup } from "../shape.ts";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
-import { counted } from "../language/number.ts";
+import { numberText } from "../language/number.ts";
 
 /** FAILED jobs in groups that failed alike: one fixed cause, one retry. */
 export function DeadLettersScreen() {
@@ -44,17 +43,17 @@ export function DeadLettersScreen() {
 }
 
 interface GroupTableProps {
-  readonly groups: readonly ShownFailureGroup[];
+  readonly groups: readonly FailureGroupReply[];
   readonly onDone: () => void;
 }
 
 const names = { ...words.labels, ...words.deadLetters };
-const idOf = ({ kind, fingerprint }: ShownFailureGroup): string => `${kind} ${fingerprint}`;
+const idOf = ({ kind, fingerprint }: FailureGroupReply): string => `${kind} ${fingerprint}`;
 
 function GroupTable({ groups, onDone }: GroupTableProps) {
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
   const chosen = groups.filter((group) => marked.has(idOf(group)));
-  const toggle = (group: ShownFailureGroup): void => {
+  const toggle = (group: FailureGroupReply): void => {
     const others = new Set(marked);
     if (!others.delete(idOf(group))) others.add(idOf(group));
     setMarked(others);
@@ -103,7 +102,7 @@ function GroupTable({ groups, onDone }: GroupTableProps) {
 }
 
 interface GroupProps {
-  readonly group: ShownFailureGroup;
+  readonly group: FailureGroupReply;
   readonly isMarked: boolean;
   readonly onMark: () => void;
   readonly onDone: () => void;
@@ -118,10 +117,10 @@ function Group({ group, isMarked, onMark, onDone }: GroupProps) {
         <input type="checkbox" aria-label={words.redrive.mark(kind, code)} checked={isMarked} onChange={onMark} />
       </td>
       <td class="number strong" data-label={names.jobs}>
-        {counted(jobs)}
+        {numberText(jobs)}
       </td>
       <td>
-        <a class="row-link" href={addresses.jobsWith(`state:failed kind:${quoted(kind)} fingerprint:${fingerprint}`)}>
+        <a class="row-link" href={addresses.jobsWith(`state:failed kind:${quote(kind)} fingerprint:${fingerprint}`)}>
           {kind}
         </a>
       </td>

@@ -1,7 +1,7 @@
 import { useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
-import { quoted } from "../filter/terms.ts";
-import { loadJob } from "../client.ts";
+import { quote } from "../filter/terms.ts";
+import { loadJob, loadZone } from "../client.ts";
 import { currentTime, now } from "../clock.ts";
 import { Actions } from "../job/actions.tsx";
 import { Facts } from "../job/facts.tsx";
@@ -17,9 +17,9 @@ import { Loaded } from "../parts/loaded.tsx";
 import { phaseText } from "../jobs/phase.ts";
 import { JobBadge } from "../parts/state-badge.tsx";
 import { useResource } from "../resource.ts";
-import { isJobOver, type ShownJobDetail } from "../shape.ts";
+import type { JobDetailReply } from "../../api/shape/job.ts";
+import { isJobOver } from "../jobs/state.ts";
 import { useTitle } from "../title.ts";
-import { useZone } from "../zones.ts";
 import { words } from "../language/words.ts";
 import { reasonText } from "../language/spoken.ts";
 
@@ -30,7 +30,7 @@ export function JobScreen() {
   return <Loaded of={job}>{(found) => <Found job={found} onDone={job.reload} />}</Loaded>;
 }
 
-function Found({ job, onDone }: { readonly job: ShownJobDetail; readonly onDone: () => void }) {
+function Found({ job, onDone }: { readonly job: JobDetailReply; readonly onDone: () => void }) {
   useTitle(`${job.kind} ${job.id}`);
   const zone = useZone(job.schedule);
   const isRunning = job.state === "RUNNING";
@@ -72,7 +72,7 @@ function Found({ job, onDone }: { readonly job: ShownJobDetail; readonly onDone:
 }
 
 /** "Why is it waiting?" in words. */
-function Why({ job }: { readonly job: ShownJobDetail }) {
+function Why({ job }: { readonly job: JobDetailReply }) {
   const { explanation: why } = job;
   const place = why === undefined ? null : placeOf(job, why.cause);
   return (
@@ -104,20 +104,20 @@ function Why({ job }: { readonly job: ShownJobDetail }) {
 }
 
 /** The page with the button for it. */
-function placeOf({ schedule }: ShownJobDetail, cause: Explanation["cause"]): { name: string; href: string } | null {
+function placeOf({ schedule }: JobDetailReply, cause: Explanation["cause"]): { name: string; href: string } | null {
   if (cause === "paused" && schedule !== null) return { name: schedule, href: addresses.schedule(schedule) };
   if (cause === "lock") return { name: words.places.locks, href: addresses.locks };
   const isOfLane = cause === "lane-paused" || cause === "no-worker" || cause === "slot" || cause === "queued";
   return isOfLane ? { name: words.places.lanes, href: addresses.lanes } : null;
 }
 
-type Explanation = NonNullable<ShownJobDetail["explanation"]>;
+type Explanation = NonNullable<JobDetailReply["explanation"]>;
 
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 interface LatestErrorProps {
-  readonly job: ShownJobDetail;
-  readonly error: NonNullable<ShownJobDetail["error"]>;
+  readonly job: JobDetailReply;
+  readonly error: NonNullable<JobDetailReply["error"]>;
 }
 
 const LatestError = ({ job, error }: LatestErrorProps) => (
@@ -130,7 +130,7 @@ const LatestError = ({ job, error }: LatestErrorProps) => (
       <pre class="error-text">{error.message ?? words.job.noMessage}</pre>
       {job.state === "FAILED" ? <p class="meaning">{whatItMeans(job)}</p> : null}
       <p>
-        <a class="link" href={addresses.jobsWith(`state:failed kind:${quoted(job.kind)} error:${quoted(error.code)}`)}>
+        <a class="link" href={addresses.jobsWith(`state:failed kind:${quote(job.kind)} error:${quote(error.code)}`)}>
           {words.job.otherFailures(job.kind)}
         </a>
       </p>
@@ -139,7 +139,7 @@ const LatestError = ({ job, error }: LatestErrorProps) => (
 );
 
 /** What became of it, and what a person can do. */
-function whatItMeans({ events, attempt, failures, maxAttempts }: ShownJobDetail): string {
+function whatItMeans({ events, attempt, failures, maxAttempts }: JobDetailReply): string {
   const last = events.find(({ to, attempt: of }) => to === "FAILED" && of === attempt);
   const reason = last?.reason ?? null;
   const used = words.job.attemptsFailed(failures, maxAttempts);
@@ -164,3 +164,13 @@ const Data = ({ title, value }: { readonly title: string; readonly value: unknow
     )}
   </section>
 );
+
+/** The zone of a schedule, once it is known. Undefined for what belongs to no schedule, or to one that was deleted. */
+function useZone(schedule: string | null): string | undefined {
+  const zone = useResource(
+    `zone ${schedule ?? ""}`,
+    async (signal) => (schedule === null ? null : await loadZone(schedule, signal)),
+    { again: "never" },
+  );
+  return zone.data ?? undefined;
+}

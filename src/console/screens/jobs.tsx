@@ -1,15 +1,15 @@
 import { useLocation } from "preact-iso";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
+import type { CountReply } from "../language/number.ts";
 import { countJobs, type JobQuery } from "../client.ts";
 import { currentTime } from "../clock.ts";
-import { FilterProblems } from "../filter/filter-problems.tsx";
-import { FilterBar, filterFieldId } from "../filter/filter-bar.tsx";
+import { FilterBar, filterFieldId, FilterProblems } from "../filter/filter-bar.tsx";
 import { withTerm } from "../filter/terms.ts";
 import { suggest } from "../jobs/completion.ts";
 import { BulkBar } from "../jobs/bulk-bar.tsx";
 import { parseFilter, queryOf } from "../jobs/filter.ts";
-import { useKnown } from "../jobs/known.ts";
+import { useCompletions } from "../jobs/known.ts";
 import { useJobRows } from "../jobs/list.ts";
 import { useSelection } from "../jobs/selection.ts";
 import { StateTabs } from "../jobs/state-tabs.tsx";
@@ -19,7 +19,8 @@ import { useKeys } from "../keys.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failure } from "../parts/failure.tsx";
 import { useResource } from "../resource.ts";
-import { type ShownCount, type ShownJobCounts, jobStates } from "../shape.ts";
+import type { JobCountsReply } from "../../api/shape/job.ts";
+import { jobStates } from "../jobs/state.ts";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
@@ -31,7 +32,7 @@ export function JobsScreen() {
   const text = query["q"] ?? "";
   useTitle(text === "" ? words.places.jobs : words.jobs.titleOf(text));
   const filter = useMemo(() => parseFilter(text), [text]);
-  const known = useKnown();
+  const known = useCompletions();
   const asked = filter.problems.length === 0 ? queryOf(filter, currentTime()) : null;
   const rows = useJobRows(text, asked);
   const others = withTerm(text, "state", null);
@@ -111,7 +112,7 @@ const useRowKeys = ({ step, mark, open: openRow }: RowKeys): void =>
     { keys: "Enter", does: words.filter.openRow, run: openRow },
   ]);
 
-function totalOf({ state }: JobQuery, counts: ShownJobCounts | null): ShownCount | null {
+function totalOf({ state }: JobQuery, counts: JobCountsReply | null): CountReply | null {
   if (counts === null) return null;
   const among = jobStates.filter((each) => state === undefined || state.split(",").includes(each));
   return {

@@ -1,14 +1,14 @@
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadKindFigures } from "../client.ts";
-import { type KindSort, kindSorts, sorted } from "../kinds/figures.ts";
+import { type KindSort, kindSorts, sortKinds } from "../kinds/figures.ts";
 import { KindTable } from "../kinds/table.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
-import type { ShownKindFigures } from "../shape.ts";
+import type { KindFigureListReply } from "../../insight/kind-figures.ts";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
@@ -74,7 +74,7 @@ export function KindsScreen() {
   );
 }
 
-const Figures = ({ figures, sort }: { readonly figures: ShownKindFigures; readonly sort: KindSort }) =>
+const Figures = ({ figures, sort }: { readonly figures: KindFigureListReply; readonly sort: KindSort }) =>
   figures.kinds.length === 0 ? (
     <Empty title={words.kinds.nothing}>
       <p>{words.kinds.byTheHour}</p>
@@ -90,6 +90,6 @@ const Figures = ({ figures, sort }: { readonly figures: ShownKindFigures; readon
         )}
         {figures.isMore ? words.kinds.isMore : null}
       </p>
-      <KindTable rows={sorted(figures.kinds, sort)} />
+      <KindTable rows={sortKinds(figures.kinds, sort)} />
     </>
   );

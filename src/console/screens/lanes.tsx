@@ -10,7 +10,7 @@ import { useResource } from "../resource.ts";
 import { LaneTable } from "../lanes/lane-table.tsx";
 import { SlotTable } from "../lanes/slot-table.tsx";
 import { WorkerTable } from "../lanes/worker-table.tsx";
-import type { ShownLane } from "../shape.ts";
+import type { LaneReply } from "../../api/shape/overview.ts";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
@@ -54,7 +54,7 @@ const NoWorker = () => (
   </Empty>
 );
 
-async function toggle({ name, paused }: ShownLane, onDone: () => void): Promise<void> {
+async function toggle({ name, paused }: LaneReply, onDone: () => void): Promise<void> {
   const question = { title: words.lanes.pauseQuestion(name), text: words.lanes.pauseText, danger: true };
   const pause = paused ? {} : await answerTo({ ...question, fields: pauseFields, action: words.lanes.pause });
   if (pause === null) return;

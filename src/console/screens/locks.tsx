@@ -6,7 +6,7 @@ import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { useResource } from "../resource.ts";
 import { SlotTable } from "../lanes/slot-table.tsx";
-import type { ShownLock } from "../shape.ts";
+import type { LockReply } from "../../api/shape/overview.ts";
 import { durationText } from "../time.ts";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
@@ -40,7 +40,7 @@ export function LocksScreen() {
 
 const names = { ...words.labels, ...words.locks.columns };
 
-const LockTable = ({ locks }: { readonly locks: readonly ShownLock[] }) => (
+const LockTable = ({ locks }: { readonly locks: readonly LockReply[] }) => (
   <ScrollTable label={words.locks.holders}>
     <table class="table">
       <TableHead
@@ -75,9 +75,9 @@ const LockTable = ({ locks }: { readonly locks: readonly ShownLock[] }) => (
   </ScrollTable>
 );
 
-const holderOf = ({ holder, fallback }: ShownLock): string | null => fallback?.owner ?? holder;
+const holderOf = ({ holder, fallback }: LockReply): string | null => fallback?.owner ?? holder;
 
-function stateOf({ isStoreUp, holder, fallback }: ShownLock) {
+function stateOf({ isStoreUp, holder, fallback }: LockReply) {
   if (fallback !== null) return <Tag icon="warning" tone="warn" text={words.locks.inPostgres} />;
   if (!isStoreUp) return <Tag icon="warning" tone="bad" text={words.locks.storeAway} />;
   return holder === null ? (

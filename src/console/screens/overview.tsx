@@ -30,7 +30,7 @@ const Stands = ({ found, onSpan }: { readonly found: Standing; readonly onSpan: 
   <>
     <Attention summary={found} schedules={found.schedules} />
     <StateCards summary={found} minutes={found.minutes} />
-    <div class="columns wide-left">
+    <div class="columns">
       <div>
         <Throughput minutes={found.minutes} span={found.span} onSpan={onSpan} />
         <LastFailures jobs={found.lastFailures} />

@@ -18,7 +18,7 @@ import { type LoadedMap, listedTasks, type TaskOrder, type TaskSet } from "../ru
 import { TaskBar } from "../runs/task-bar.tsx";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
-import type { ShownRun } from "../shape.ts";
+import type { RunReply } from "../../api/shape/run.ts";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
@@ -49,7 +49,7 @@ function useRun(id: string) {
 }
 
 interface FoundProps {
-  readonly run: ShownRun;
+  readonly run: RunReply;
   readonly map: LoadedMap;
   readonly onDone: () => void;
 }
@@ -90,7 +90,7 @@ const Numbered = ({ id, href }: { readonly id: string; readonly href: string }) 
   <a class="link" href={href}>{`#${id}`}</a>
 );
 
-const NoTasks = ({ run }: { readonly run: ShownRun }) =>
+const NoTasks = ({ run }: { readonly run: RunReply }) =>
   run.finishedAt === null ? (
     <Empty title={words.runs.written}>
       <p>{words.runs.onePage}</p>
@@ -105,7 +105,7 @@ const NoTasks = ({ run }: { readonly run: ShownRun }) =>
   );
 
 /** A fan-out has targets, which have no edges: it opens with its funnel. Tasks of a graph may have no edges either. */
-function Views({ run, map }: { readonly run: ShownRun; readonly map: LoadedMap }) {
+function Views({ run, map }: { readonly run: RunReply; readonly map: LoadedMap }) {
   const { query, path, route } = useLocation();
   const isFanOut = run.shape === null && map.edges.length === 0;
   const offered = views.filter((each) => each !== (isFanOut ? "graph" : "funnel"));

@@ -10,7 +10,7 @@ import { TableHead } from "../parts/table-head.tsx";
 import { useResource } from "../resource.ts";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
-import type { ShownRun } from "../shape.ts";
+import type { RunReply } from "../../api/shape/run.ts";
 import { durationText } from "../time.ts";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
@@ -84,7 +84,7 @@ const NoRuns = ({ isFiltered }: { readonly isFiltered: boolean }) =>
 
 const names = { ...words.labels, ...words.runs.columns };
 
-const RunTable = ({ runs }: { readonly runs: readonly ShownRun[] }) => (
+const RunTable = ({ runs }: { readonly runs: readonly RunReply[] }) => (
   <div class="card">
     <table class="table stacks">
       <TableHead

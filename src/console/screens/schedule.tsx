@@ -1,6 +1,6 @@
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
-import { loadScheduleOutcome } from "../client.ts";
+import { loadScheduleOutcome, type OccurrenceReply, type TimedOutcome } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { useKeys } from "../keys.ts";
 import { Audits } from "../parts/audits.tsx";
@@ -16,7 +16,7 @@ import { EndsText, latenessText, onTimeText, scheduleStatus } from "../schedules
 import { EditAndDelete } from "../schedules/edit-and-delete.tsx";
 import { SquareLegend, Squares } from "../schedules/squares.tsx";
 import { WhyTime } from "../schedules/why-time.tsx";
-import type { ShownOccurrence, ShownOutcome, TimedOutcome } from "../shape.ts";
+import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
@@ -26,12 +26,12 @@ export function ScheduleScreen() {
   return <Loaded of={schedule}>{(found) => <Found schedule={found} onDone={schedule.reload} />}</Loaded>;
 }
 
-const policyText = ({ overlap, misfire }: ShownOutcome): string =>
+const policyText = ({ overlap, misfire }: ScheduleOutcomeReply): string =>
   `${words.schedules.overlap[overlap] ?? overlap} · ${words.schedules.misfire[misfire] ?? misfire}`;
 
-const isPast = ({ nominalAt }: ShownOccurrence): boolean => Date.parse(nominalAt) <= currentTime();
+const isPast = ({ nominalAt }: OccurrenceReply): boolean => Date.parse(nominalAt) <= currentTime();
 
-const squareOf = ({ nominalAt, outcome, reason, jobId, end }: ShownOccurrence) => ({
+const squareOf = ({ nominalAt, outcome, reason, jobId, end }: OccurrenceReply) => ({
   at: nominalAt,
   outcome,
   reason,
@@ -40,7 +40,7 @@ const squareOf = ({ nominalAt, outcome, reason, jobId, end }: ShownOccurrence) =
   error: end?.error?.code ?? null,
 });
 
-function plannedText(occurrences: readonly ShownOccurrence[]): string {
+function plannedText(occurrences: readonly OccurrenceReply[]): string {
   const planned = occurrences.filter(({ outcome }) => outcome === "PLANNED").length;
   return planned === 0 ? "" : words.schedules.plannedAhead(planned);
 }

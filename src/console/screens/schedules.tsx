@@ -1,12 +1,11 @@
 import { useLocation } from "preact-iso";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { FilterBar, filterFieldId } from "../filter/filter-bar.tsx";
+import { FilterBar, filterFieldId, FilterProblems } from "../filter/filter-bar.tsx";
 import { withTerm } from "../filter/terms.ts";
 import { useKeys } from "../keys.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failure } from "../parts/failure.tsx";
-import { FilterProblems } from "../filter/filter-problems.tsx";
 import { OutcomeTable, type ScheduleSortName, scheduleSortNames } from "../schedules/outcome-table.tsx";
 import { type OutcomeRows, useOutcomeRows } from "../schedules/outcome-rows.ts";
 import { type KnownValues, parseScheduleFilter, suggestForSchedules } from "../schedules/schedule-filter.ts";

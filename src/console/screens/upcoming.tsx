@@ -9,10 +9,10 @@ import { Tag } from "../parts/tag.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
-import type { ShownUpcoming } from "../shape.ts";
+import type { UpcomingReply } from "../../api/shape/upcoming.ts";
 import { durationText, relative } from "../time.ts";
 import { useTitle } from "../title.ts";
-import { counted } from "../language/number.ts";
+import { numberText } from "../language/number.ts";
 import { words } from "../language/words.ts";
 
 const spans = [
@@ -98,7 +98,7 @@ const Choice = ({ name, all, among, value, onChoose }: ChoiceProps) => (
 );
 
 /** How many start in each sixtieth of the span. */
-function TimeLine({ found: { from, to, parts, isMore } }: { readonly found: ShownUpcoming }) {
+function TimeLine({ found: { from, to, parts, isMore } }: { readonly found: UpcomingReply }) {
   const most = Math.max(1, ...parts);
   const total = parts.reduce((sum, part) => sum + part, 0);
   const partText = durationText((Date.parse(to) - Date.parse(from)) / Math.max(1, parts.length));
@@ -123,7 +123,7 @@ function TimeLine({ found: { from, to, parts, isMore } }: { readonly found: Show
 
 const names = { ...words.labels, ...words.upcoming.columns };
 
-const ComingTable = ({ found: { times } }: { readonly found: ShownUpcoming }) => (
+const ComingTable = ({ found: { times } }: { readonly found: UpcomingReply }) => (
   <div class="card">
     <table class="table tall stacks">
       <TableHead columns={[names.at, names.in, names.schedule, names.kind, names.lane, names.risk]} />
@@ -151,7 +151,7 @@ const ComingTable = ({ found: { times } }: { readonly found: ShownUpcoming }) =>
   </div>
 );
 
-function Risk({ of }: { readonly of: ShownUpcoming["times"][number] }) {
+function Risk({ of }: { readonly of: UpcomingReply["times"][number] }) {
   if (of.paused) return <Tag icon="pause" tone="warn" text={words.upcoming.paused} />;
   if (of.capped) return <Tag icon="warning" tone="warn" text={words.upcoming.capped} />;
   return of.mayOverlap ? <Tag icon="warning" tone="warn" text={words.upcoming.mayOverlap} /> : null;
@@ -160,7 +160,7 @@ function Risk({ of }: { readonly of: ShownUpcoming["times"][number] }) {
 const loadColumns = { ...words.labels, ...words.upcoming.loadColumns };
 
 interface LoadTableProps {
-  readonly lanes: ShownUpcoming["lanes"];
+  readonly lanes: UpcomingReply["lanes"];
   readonly onLane: (lane: string) => void;
 }
 
@@ -182,7 +182,7 @@ const LoadTable = ({ lanes, onLane }: LoadTableProps) => (
                 {lane}
               </button>
             </td>
-            <td data-label={loadColumns.times}>{counted(times)}</td>
+            <td data-label={loadColumns.times}>{numberText(times)}</td>
             <td data-label={loadColumns.work}>
               {durationText(expectedMs)}
               {unknown === 0 ? null : <span class="dim small">{` ${words.upcoming.unknown(unknown)}`}</span>}

@@ -1,8 +1,5 @@
-import { useEffect } from "preact/hooks";
-import { cellsAway } from "../cells.ts";
-import { loadSummary } from "../client.ts";
 import { now } from "../clock.ts";
-import { changes, connection, heardAt, rejectedSave } from "../live.ts";
+import { connection, heardAt, rejectedSave } from "../live.ts";
 import { Icon } from "../parts/icon.tsx";
 import { relative } from "../time.ts";
 import { words } from "../language/words.ts";
@@ -25,35 +22,6 @@ export function StaleBanner() {
     <div class="stale-banner" role="alert">
       <Icon name="warning" size={14} />
       {age === null ? words.shell.neverHeard : words.shell.lastHeard(age)}
-    </div>
-  );
-}
-
-const askAgainMs = 5_000;
-
-/** Which cells are missing from all that the page shows. Asks until they are back: a cell that is away reports no changes. */
-export function CellsBanner() {
-  const away = cellsAway.value;
-  const isWhole = away.length === 0;
-  useEffect(() => {
-    if (isWhole) return undefined;
-    const timer = setInterval(() => {
-      loadSummary(null).then(
-        () => cellsAway.value.length === 0 && (changes.value += 1),
-        () => {},
-      );
-    }, askAgainMs);
-    return () => clearInterval(timer);
-  }, [isWhole]);
-  if (isWhole) return null;
-  return (
-    <div class="stale-banner" role="alert">
-      <Icon name="warning" size={14} />
-      <div>
-        {away.map(({ cell, since }) => (
-          <p key={cell}>{words.shell.cellAway(cell, relative(Math.min(0, Date.parse(since) - now.value)))}</p>
-        ))}
-      </div>
     </div>
   );
 }

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { useErrorBoundary } from "preact/hooks";
-import { BulkProgress } from "../bulk/bulk-progress.tsx";
+import { ongoing } from "../bulk/bulk.ts";
 import { ConfirmDialog } from "../parts/confirm.tsx";
 import { Failure } from "../parts/failure.tsx";
 import { Toasts } from "../parts/toast.tsx";
-import { CellsBanner, SaveBanner, StaleBanner } from "./connection.tsx";
+import { SaveBanner, StaleBanner } from "./connection.tsx";
 import { Nav } from "./nav.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
 import { TopBar } from "./top-bar.tsx";
@@ -26,7 +26,6 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
     <div class="page">
       <TopBar />
       <StaleBanner />
-      <CellsBanner />
       <SaveBanner />
       <main id="main" tabIndex={-1}>
         <Held>{children}</Held>
@@ -38,3 +37,19 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
     <Toasts />
   </div>
 );
+
+/** How far a change of many jobs is, on every screen, with a button that stops it. */
+function BulkProgress() {
+  if (ongoing.value === null) return null;
+  const { action, done, total, stop } = ongoing.value;
+  const text = words.bulk.ongoing(action, done, total);
+  return (
+    <div class="bulk-progress" role="status">
+      <span>{text}</span>
+      <progress max={Math.max(1, total.count)} value={done} aria-label={text} />
+      <button type="button" class="button small" onClick={stop}>
+        {words.bulk.stop}
+      </button>
+    </div>
+  );
+}

@@ -1,10 +1,10 @@
 import { hostname } from "node:os";
-import { dynamodbClient } from "../../adapters/aws/endpoint.ts";
-import { createDynamoLockStore } from "../../adapters/aws/lock-store.ts";
-import { openConnections } from "../../adapters/postgres/connect.ts";
-import { createPostgresStore } from "../../adapters/postgres/store.ts";
-import { workerPrefix } from "../../adapters/worker-process.ts";
-import { scheduleLock } from "../../core/scheduler/run-schedule.ts";
+import { dynamodbClient } from "../../aws/endpoint.ts";
+import { createDynamoLockStore } from "../../aws/lock-store.ts";
+import { openConnections } from "../../postgres/connect.ts";
+import { createPostgresStore } from "../../postgres/store.ts";
+import { workerPrefix } from "../../compose/worker-process.ts";
+import { scheduleLock } from "../../schedule/run-schedule.ts";
 
 /** Gives back at once what a process held that ended: nothing need wait for the end of its leases. */
 export interface DeadWorkers {

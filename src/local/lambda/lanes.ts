@@ -1,21 +1,19 @@
 import { fileURLToPath } from "node:url";
-import type { SqsClient } from "../../adapters/aws/sqs-client.ts";
-import type { Topology } from "../../topology.ts";
-import type { Children } from "../process/children.ts";
+import { sqsClient } from "../../aws/sqs-client.ts";
+import type { Topology } from "../../stage/topology.ts";
+import type { Children, OnLine } from "../process/children.ts";
 import { type EventSource, startEventSource } from "./event-source.ts";
 import type { LaneQueues } from "../setup/resources.ts";
 import { createSandbox } from "./sandbox.ts";
 import { SandboxPool } from "./sandbox-pool.ts";
-import { createSourceQueue } from "./source-queue.ts";
-import type { Successor } from "../successor.ts";
+import { createSourceQueue, type SourceQueue } from "./source-queue.ts";
+import type { Successor } from "../process/ready-child.ts";
 
 export interface LanesOptions {
   readonly children: Children;
-  readonly client: SqsClient;
-  readonly region: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeScale: number;
-  readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
+  readonly onLine?: OnLine | undefined;
   readonly onProblem: (where: string, what: string, error: unknown) => void;
   /** The process of a worker is gone; the cause is a sentence for the attempts that ended with it. */
   readonly onWorkerEnded: (lane: string, pid: number, cause: string) => void;
@@ -46,9 +44,13 @@ const stopMs = 18_000;
 
 export function createLanes(options: LanesOptions): Lanes {
   const functions = new Map<string, Function>();
+  const region = options.env["AWS_REGION"] ?? "us-east-1";
+  const sqsEndpoint = options.env["AWS_ENDPOINT_URL_SQS"] ?? null;
+  const client = sqsClient({ region, sqsEndpoint, dynamodbEndpoint: null });
 
-  const start = (name: string, about: FunctionAbout): void => {
-    if (!functions.has(name)) functions.set(name, startFunction(name, about, options));
+  const start = (name: string, { url, ...about }: FunctionAbout & { readonly url: string }): void => {
+    if (functions.has(name)) return;
+    functions.set(name, startFunction(name, about, createSourceQueue({ client, url, region }), options));
   };
 
   return {
@@ -84,6 +86,7 @@ export function createLanes(options: LanesOptions): Lanes {
     async stop() {
       // SIGTERM at once: a batch ends only when its worker releases it, and the source waits for that.
       await Promise.all([...functions.values()].flatMap(({ pool, source }) => [source.stop(), pool.stop(stopMs)]));
+      client.destroy();
     },
   };
 }
@@ -91,7 +94,6 @@ export function createLanes(options: LanesOptions): Lanes {
 interface FunctionAbout {
   readonly file: string;
   readonly lane: string;
-  readonly url: string;
   readonly poolSize: number;
   readonly timeoutSeconds: number;
   readonly concurrency: number;
@@ -99,7 +101,7 @@ interface FunctionAbout {
   readonly windowSeconds: number;
 }
 
-function startFunction(name: string, about: FunctionAbout, options: LanesOptions): Function {
+function startFunction(name: string, about: FunctionAbout, queue: SourceQueue, options: LanesOptions): Function {
   const { children, timeScale, onLine, onProblem, onWorkerEnded, onWorkerStill } = options;
   const { lane } = about;
   const pool = new SandboxPool({
@@ -113,7 +115,7 @@ function startFunction(name: string, about: FunctionAbout, options: LanesOptions
         env: { BELFRY_POOL_SIZE: String(about.poolSize), ...options.env, BELFRY_LANE: lane },
         timeoutMs: Math.max(1_000, (about.timeoutSeconds * 1_000) / timeScale),
         code,
-        ...(onLine === undefined ? {} : { onLine }),
+        onLine,
         onStill(cause) {
           if (about.file === worker) onWorkerStill(lane, sandbox.pid, cause);
         },
@@ -123,7 +125,7 @@ function startFunction(name: string, about: FunctionAbout, options: LanesOptions
     },
   });
   const source = startEventSource({
-    queue: createSourceQueue({ client: options.client, url: about.url, region: options.region }),
+    queue,
     pool,
     isLazy: about.file === deadLetter,
     batchSize: about.batchSize,

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Successor } from "../successor.ts";
+import type { Successor } from "../process/ready-child.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 export interface SandboxPoolOptions {

@@ -6,7 +6,7 @@ import { performance } from "node:perf_hooks";
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import { getHeapStatistics } from "node:v8";
-import type { FromSandbox, FunctionModule, ToSandbox } from "./sandbox-message.ts";
+import type { FromSandbox, FunctionModule, ToSandbox } from "./sandbox.ts";
 
 // Ctrl-C in a terminal reaches every process of the group; the parent process decides the order in which they end.
 process.on("SIGINT", () => {});
@@ -20,7 +20,7 @@ process.on("message", (message: ToSandbox) => void receive(message));
 say({ say: "ready", heapLimitMb: Math.round(getHeapStatistics().heap_size_limit / 2 ** 20) });
 
 async function receive(message: ToSandbox): Promise<void> {
-  if (message.say === "acknowledged") return loaded.acknowledged?.();
+  if (message.say === "acknowledged") return loaded.afterAcknowledge?.();
   const { id, event, timeoutMs } = message;
   const startedAt = performance.now();
   const beats = setInterval(() => say({ say: "beat" }), beatMs);

@@ -2,10 +2,8 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Children } from "../process/children.ts";
-import { hasEnded } from "../process/children.ts";
-import { type BeatWatch, exitCause, saysOutOfMemory, stillCause, watchBeats } from "./end-cause.ts";
-import type { FromSandbox, ToSandbox } from "./sandbox-message.ts";
+import { type Children, hasEnded, type OnLine } from "../process/children.ts";
+import { useOf } from "../process/operating-system.ts";
 
 export interface SandboxOptions {
   readonly children: Children;
@@ -18,7 +16,7 @@ export interface SandboxOptions {
   readonly timeoutMs: number;
   /** As of `ChildOptions`. */
   readonly code?: string | undefined;
-  readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
+  readonly onLine?: OnLine | undefined;
   /** Its event loop does not turn in an invocation: called every few seconds with the cause so far. */
   readonly onStill?: (cause: string) => void;
 }
@@ -51,7 +49,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     args: [runner, file, name],
     env,
     ipc: true,
-    ...(options.code === undefined ? {} : { code: options.code }),
+    code: options.code,
     onLine(line, stream) {
       if (stream === "stderr" && saysOutOfMemory(line)) known.isOutOfMemory = true;
       options.onLine?.(line, stream);
@@ -180,4 +178,73 @@ function conversation(child: ChildProcess, known: Known, { timeoutMs, onStill }:
       }
     },
   };
+}
+
+/** Why a process ended by itself or by a signal from outside: a sentence for the attempts that ended with it. */
+export const exitCause = (code: number | null, signal: NodeJS.Signals | null): string =>
+  signal === null ? `its process exited with code ${code}` : `its process was killed by ${signal}`;
+
+/** What V8 writes before it aborts. */
+const saysOutOfMemory = (line: string): boolean => /^FATAL ERROR: .*heap out of memory/.test(line);
+
+/** Why the event loop of a process does not turn. */
+const stillCause = (pid: number, seconds: number): string =>
+  useOf(pid)?.state === "stopped"
+    ? `its process was stopped (SIGSTOP) for ${seconds} s`
+    : `the handler blocked the event loop for ${seconds} s`;
+
+interface BeatWatch {
+  beat(): void;
+  /** Since the last beat. */
+  readonly stillSeconds: number;
+  end(): void;
+}
+
+const secondMs = 1_000;
+/** Shorter than a lease: its lapse must find the cause noted. */
+const stillSecondsMin = 3;
+
+/**
+ * Counts seconds without a beat. By its own ticks, because beats wait unread while this process stands still itself.
+ * @param onStill called every few seconds of standing still.
+ */
+function watchBeats(onStill: (seconds: number) => void): BeatWatch {
+  let seconds = 0;
+  const timer = setInterval(() => {
+    seconds += 1;
+    if (seconds % stillSecondsMin === 0) onStill(seconds);
+  }, secondMs);
+  return {
+    beat: () => void (seconds = 0),
+    get stillSeconds() {
+      return seconds < stillSecondsMin ? 0 : seconds;
+    },
+    end: () => clearInterval(timer),
+  };
+}
+
+export type ToSandbox =
+  | { readonly say: "invoke"; readonly id: number; readonly event: unknown; readonly timeoutMs: number }
+  /** The messages of the last invocation were deleted from the queue. */
+  | { readonly say: "acknowledged" };
+
+export type FromSandbox =
+  /** The function's file was imported; it may be invoked. */
+  | { readonly say: "ready"; readonly heapLimitMb: number }
+  /** Once a second of an invocation, if its event loop turns. */
+  | { readonly say: "beat" }
+  | { readonly say: "answer"; readonly id: number; readonly answer: unknown }
+  | { readonly say: "threw"; readonly id: number; readonly error: string };
+
+/** A Lambda function's module, as far as it is used. */
+export interface FunctionModule {
+  readonly handler: (event: unknown, context: InvocationContext) => Promise<unknown>;
+  /** Called by the local system only: AWS does not report to a function that its messages were deleted. */
+  readonly afterAcknowledge?: () => Promise<void>;
+}
+
+interface InvocationContext {
+  readonly awsRequestId: string;
+  readonly functionName: string;
+  getRemainingTimeInMillis(): number;
 }

@@ -1,4 +1,4 @@
-import type { SqsClient } from "../../adapters/aws/sqs-client.ts";
+import type { SqsClient } from "../../aws/sqs-client.ts";
 
 /** One message as a Lambda function gets it in `Records`. */
 export interface SourceRecord {

@@ -5,9 +5,17 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
-import { killLeft, markName } from "./left-processes.ts";
+import {
+  identityOf,
+  isRunning,
+  killStartedBy,
+  markName,
+  type ProcessIdentity,
+  signalProcess,
+} from "./operating-system.ts";
 import { LogFile } from "./log-file.ts";
-import { identityOf, isRunning, type ProcessIdentity, signalProcess } from "./process-identity.ts";
+
+export type OnLine = (line: string, stream: "stdout" | "stderr") => void;
 
 export interface ChildOptions {
   /** For people: `worker default`. Its log file has this name. */
@@ -15,11 +23,11 @@ export interface ChildOptions {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** The file of the project's code that it runs, as `keepCode` wrote it. Default: the one of `useCode`; null: what the files hold. */
-  readonly code?: string | null;
+  readonly code?: string | null | undefined;
   /** Opens a channel for messages. */
   readonly ipc?: boolean;
   /** Called with every line it writes; all lines also go to its log file. */
-  readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
+  readonly onLine?: OnLine | undefined;
 }
 
 interface Recorded {
@@ -89,19 +97,8 @@ export class Children {
   }
 
   /** SIGTERM, and SIGKILL for what is still there after `graceMs`. */
-  async stop(child: ChildProcess, graceMs: number): Promise<void> {
-    // One that could not be spawned has no end.
-    if (hasEnded(child) || child.pid === undefined) return;
-    const ended = once(child, "exit");
-    child.kill("SIGTERM");
-    const tooLate = new AbortController();
-    const killer = wait(graceMs, undefined, { signal: tooLate.signal }).then(
-      () => void child.kill("SIGKILL"),
-      () => {},
-    );
-    await ended;
-    tooLate.abort();
-    await killer;
+  stop(child: ChildProcess, graceMs: number): Promise<void> {
+    return endChild(child, "SIGTERM", graceMs);
   }
 
   async stopAll(graceMs: number): Promise<void> {
@@ -113,7 +110,7 @@ export class Children {
   killAll(): void {
     const all = [...this.#running];
     for (const [, { child }] of all) child.kill("SIGKILL");
-    killLeft(all.map(([pid, { mark }]) => ({ group: pid, mark })));
+    killStartedBy(all.map(([pid, { mark }]) => ({ group: pid, mark })));
   }
 
   /** Ends what an earlier system left. @returns their names. */
@@ -127,7 +124,7 @@ export class Children {
     };
     await untilGone();
     for (const { identity } of left) signalProcess(identity, "SIGKILL");
-    killLeft(records.map(({ mark }) => ({ group: null, mark })));
+    killStartedBy(records.map(({ mark }) => ({ group: null, mark })));
     // Until it is gone a killed process still has its port.
     await untilGone();
     for (const file of readdirSync(this.#folder)) rmSync(join(this.#folder, file), { force: true });
@@ -142,7 +139,7 @@ export class Children {
     child.once("exit", () => {
       this.#running.delete(pid);
       rmSync(file, { force: true });
-      killLeft([{ group: pid, mark }]);
+      killStartedBy([{ group: pid, mark }]);
       // What could not be killed must not hold its output open for ever.
       setTimeout(() => [child.stdout, child.stderr].forEach((stream) => stream?.destroy()), outputMs).unref();
     });
@@ -176,6 +173,17 @@ export class Children {
     this.#logs.set(name, log);
     return log;
   }
+}
+
+/** Resolves when it is gone: by the signal, or by SIGKILL after `graceMs`. */
+export async function endChild(child: ChildProcess, signal: NodeJS.Signals, graceMs: number): Promise<void> {
+  // One that could not be spawned has no end.
+  if (hasEnded(child) || child.pid === undefined) return;
+  const ended = once(child, "exit");
+  const late = setTimeout(() => child.kill("SIGKILL"), graceMs);
+  child.kill(signal);
+  await ended;
+  clearTimeout(late);
 }
 
 export const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;

@@ -1,12 +1,12 @@
 /** Loaded before a process of the local system: what ends it is a line for the project's own code, not a stack. */
-import { recordLoaded, runKept } from "../../loaded-files.ts";
+import { recordLoaded, replayModules } from "../../stage/loaded-files.ts";
 import { readCode } from "../code.ts";
-import { rejection } from "../setup/rejected.ts";
+import { rejection } from "../code.ts";
 
 const file = process.env["BELFRY_CODE"];
 const code = file === undefined ? null : readCode(file);
 if (code === null) recordLoaded();
-else runKept(code);
+else replayModules(code);
 
 process.setUncaughtExceptionCaptureCallback((error) => {
   console.error(rejection(error, process.cwd()));

@@ -1,6 +1,5 @@
-import { createWriteStream, renameSync, statSync, type WriteStream } from "node:fs";
+import { createWriteStream, renameSync, statSync, type WriteStream, statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import { freeSpaceOf } from "./free-space.ts";
 
 const bytesMax = 10 * 1024 * 1024;
 const againMs = 2_000;
@@ -53,3 +52,17 @@ export class LogFile {
     return stream;
   }
 }
+
+/** For a sentence: `12 MB free in /home/ada/project/.belfry`. */
+export function freeSpaceOf(folder: string): string {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return `${Math.floor((bavail * bsize) / (1024 * 1024))} MB free in ${folder}`;
+  } catch {
+    return `nothing known about ${folder}`;
+  }
+}
+
+/** Whether the disk was full, in whichever process that was noticed. */
+export const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error && /ENOSPC|EDQUOT|No space left on device|\b53100\b/.test(error.message);

@@ -1,8 +1,7 @@
 import { mkdirSync } from "node:fs";
 import type { Server, ServerResponse } from "node:http";
 import { dynalite } from "./local-packages.ts";
-import { onlyPrograms } from "./only-programs.ts";
-import { listenOnLoopback, type LocalServer } from "./server.ts";
+import { onlyPrograms, listenOnLoopback, type LocalServer } from "./server.ts";
 
 /** How long `stop` waits for the answers to clients that are there. */
 const answersMs = 1_000;

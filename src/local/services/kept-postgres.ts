@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { FolderGone } from "../process/folder-gone.ts";
+import { FolderGone } from "../home.ts";
 import { type PostgresOptions, type RunningPostgres, startPostgres, type StopMode } from "./postgres.ts";
 
 /** A server that is started again, on its port, whenever it dies without `stop`. */

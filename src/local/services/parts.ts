@@ -16,6 +16,8 @@ export interface Parts {
   stop(): Promise<void>;
 }
 
+const absent = Promise.resolve(null);
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export async function startParts(options: {
@@ -27,29 +29,20 @@ export async function startParts(options: {
 }): Promise<Parts> {
   const { home, environment } = options;
   const given = (name: string): string | null => environment[name] || null;
-  const anyEndpoint = given("AWS_ENDPOINT_URL");
-  const started: { stop(): Promise<void> }[] = [];
-  const start = async <T extends { stop(): Promise<void> }>(
-    isGiven: boolean,
-    run: () => Promise<T>,
-  ): Promise<T | null> => {
-    if (isGiven) return null;
-    const part = await run();
-    started.push(part);
-    return part;
-  };
-  const results = await Promise.allSettled([
-    start(given("DATABASE_URL") !== null, () =>
-      keepPostgres({ folder: join(home, "postgres"), port: 0, settings: options.postgresSettings }, options.onDied),
-    ),
-    start((given("AWS_ENDPOINT_URL_DYNAMODB") ?? anyEndpoint) !== null, () =>
-      startDynamodb({ folder: join(home, "dynamodb") }),
-    ),
-    start((given("AWS_ENDPOINT_URL_SQS") ?? anyEndpoint) !== null, () => startSqs()),
-    start(false, () => startMailSink({ folder: join(home, "mail") })),
-  ] as const);
-  const [postgres, dynamodb, sqs, mail] = await allOrNone(results, started);
-  if (mail === null) throw new Error("the mail sink did not start");
+  const dynamodbUrl = given("AWS_ENDPOINT_URL_DYNAMODB") ?? given("AWS_ENDPOINT_URL");
+  const sqsUrl = given("AWS_ENDPOINT_URL_SQS") ?? given("AWS_ENDPOINT_URL");
+  const database = { folder: join(home, "postgres"), port: 0, settings: options.postgresSettings };
+  const starting = [
+    given("DATABASE_URL") === null ? keepPostgres(database, options.onDied) : absent,
+    dynamodbUrl === null ? startDynamodb({ folder: join(home, "dynamodb") }) : absent,
+    sqsUrl === null ? startSqs() : absent,
+    startMailSink({ folder: join(home, "mail") }),
+  ] as const;
+  const settled = await Promise.allSettled(starting);
+  // A start that fails half way leaves nothing running.
+  if (settled.some(({ status }) => status === "rejected"))
+    await Promise.allSettled(settled.map(async (one) => (one.status === "fulfilled" ? one.value?.stop() : undefined)));
+  const [postgres, dynamodb, sqs, mail] = await Promise.all(starting);
   return {
     postgres,
     dynamodb,
@@ -57,8 +50,8 @@ export async function startParts(options: {
     mail,
     env: {
       DATABASE_URL: postgres?.url ?? given("DATABASE_URL") ?? "",
-      AWS_ENDPOINT_URL_DYNAMODB: dynamodb?.url ?? given("AWS_ENDPOINT_URL_DYNAMODB") ?? anyEndpoint ?? "",
-      AWS_ENDPOINT_URL_SQS: sqs?.url ?? given("AWS_ENDPOINT_URL_SQS") ?? anyEndpoint ?? "",
+      AWS_ENDPOINT_URL_DYNAMODB: dynamodb?.url ?? dynamodbUrl ?? "",
+      AWS_ENDPOINT_URL_SQS: sqs?.url ?? sqsUrl ?? "",
       SMTP_URL: given("SMTP_URL") ?? mail.url,
       AWS_REGION: given("AWS_REGION") ?? "us-east-1",
       AWS_ACCESS_KEY_ID: given("AWS_ACCESS_KEY_ID") ?? "local",
@@ -68,20 +61,5 @@ export async function startParts(options: {
       await Promise.all([sqs?.stop(), dynamodb?.stop(), mail.stop()]);
       await postgres?.stop();
     },
-  };
-}
-
-/** A start that fails half way leaves nothing running. */
-async function allOrNone<T extends readonly PromiseSettledResult<unknown>[]>(
-  results: T,
-  started: readonly { stop(): Promise<void> }[],
-): Promise<{ [K in keyof T]: T[K] extends PromiseSettledResult<infer V> ? V : never }> {
-  const failed = results.find((result) => result.status === "rejected");
-  if (failed !== undefined) {
-    await Promise.allSettled(started.map((part) => part.stop()));
-    throw failed.reason;
-  }
-  return results.map((result) => (result as PromiseFulfilledResult<unknown>).value) as {
-    [K in keyof T]: T[K] extends PromiseSettledResult<infer V> ? V : never;
   };
 }

@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
-import type { ProcessIdentity } from "../process/process-identity.ts";
+import type { ProcessIdentity } from "../process/operating-system.ts";
 import { resolveLocal } from "./local-packages.ts";
 import { canReach, type User } from "./unprivileged.ts";
 

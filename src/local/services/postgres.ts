@@ -5,9 +5,9 @@ import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { Client } from "pg";
 import { freePort } from "../process/free-port.ts";
-import { hasEnded } from "../process/children.ts";
-import { FolderGone } from "../process/folder-gone.ts";
-import { NotReady } from "../process/not-ready.ts";
+import { endChild, hasEnded } from "../process/children.ts";
+import { FolderGone } from "../home.ts";
+import { NotReady } from "../process/ready-child.ts";
 import {
   assertSameMajor,
   handOver,
@@ -18,7 +18,7 @@ import {
   writeRecord,
 } from "./postgres-files.ts";
 import { serverOf, stopLeftover, stopMsMax, untilReady } from "./postmaster.ts";
-import { identityOf, isRunning } from "../process/process-identity.ts";
+import { identityOf, isRunning } from "../process/operating-system.ts";
 import { type User, unprivilegedUser } from "./unprivileged.ts";
 
 export interface PostgresOptions {
@@ -98,29 +98,16 @@ function assertThere(folder: string): void {
 }
 
 function running(server: ChildProcess, about: { url: string; port: number; dataFolder: string }): RunningPostgres {
-  const pid = pidOf(server);
-  const exited =
-    server.exitCode === null && server.signalCode === null ? once(server, "exit").then(() => {}) : Promise.resolve();
   return {
     ...about,
-    pid,
-    exited,
+    pid: pidOf(server),
+    exited: hasEnded(server) ? Promise.resolve() : once(server, "exit").then(() => {}),
     unref() {
       server.unref();
       process.off("exit", endOf(server));
     },
     kill: () => void server.kill("SIGKILL"),
-    async stop(mode = "fast") {
-      server.kill(stopSignals[mode]);
-      const impatient = new AbortController();
-      const late = wait(stopMsMax, undefined, { signal: impatient.signal }).then(
-        () => void server.kill("SIGKILL"),
-        () => {},
-      );
-      await exited;
-      impatient.abort();
-      await late;
-    },
+    stop: (mode = "fast") => endChild(server, stopSignals[mode], stopMsMax),
   };
 }
 
@@ -225,13 +212,19 @@ function endOf(server: ChildProcess): () => void {
   return end;
 }
 
-async function createDatabase(url: string): Promise<void> {
-  const client = new Client({ connectionString: `${url}/postgres` });
+const createDatabase = (url: string): Promise<void> =>
+  onClient(`${url}/postgres`, async (client) => {
+    const { rowCount } = await client.query("select 1 from pg_database where datname = 'belfry'");
+    if (rowCount === 0) await client.query("create database belfry");
+  });
+
+/** One connection for a few statements. */
+export async function onClient<T>(url: string, run: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url });
   client.on("error", () => {});
   await client.connect();
   try {
-    const { rowCount } = await client.query("select 1 from pg_database where datname = 'belfry'");
-    if (rowCount === 0) await client.query("create database belfry");
+    return await run(client);
   } finally {
     await client.end();
   }

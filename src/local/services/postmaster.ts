@@ -3,7 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { identityOf, isRunning, type ProcessIdentity, signalProcess } from "../process/process-identity.ts";
+import { identityOf, isRunning, type ProcessIdentity, signalProcess } from "../process/operating-system.ts";
 
 export const stopMsMax = 30_000;
 const readyMsMax = 30_000;

@@ -1,6 +1,5 @@
 import { buildApp } from "./local-packages.ts";
-import { onlyPrograms } from "./only-programs.ts";
-import { type LocalServer, portProblem } from "./server.ts";
+import { onlyPrograms, type LocalServer, portProblem } from "./server.ts";
 
 /**
  * The SQS API on loopback, in memory: its messages end with the process, and the next start dispatches

@@ -1,4 +1,5 @@
-import { Client } from "pg";
+import type { Client } from "pg";
+import { onClient } from "../services/postgres.ts";
 
 export interface Compression {
   /** Seconds of the system per second of the machine. */
@@ -12,11 +13,8 @@ export interface Compression {
  * The clock continues from its time and never jumps back; one that was never compressed is not changed.
  * @returns by how many milliseconds it is ahead of this machine's.
  */
-export async function compressTime(databaseUrl: string, { scale, startsAt }: Compression): Promise<number> {
-  const client = new Client({ connectionString: databaseUrl });
-  client.on("error", () => {});
-  await client.connect();
-  try {
+export const compressTime = (databaseUrl: string, { scale, startsAt }: Compression): Promise<number> =>
+  onClient(databaseUrl, async (client) => {
     const aheadMs = await aheadOf(client);
     const isFresh = aheadMs === 0;
     if (scale === 1 && startsAt === null && isFresh) return 0;
@@ -29,10 +27,7 @@ export async function compressTime(databaseUrl: string, { scale, startsAt }: Com
          return timestamptz '${at.there}' + (statement_timestamp() - timestamptz '${at.here}') * ${scale}`,
     );
     return await aheadOf(client);
-  } finally {
-    await client.end();
-  }
-}
+  });
 
 const beginning = `
   select statement_timestamp()::text as here, case

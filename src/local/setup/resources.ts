@@ -6,9 +6,9 @@ import {
   ResourceInUseException,
 } from "@aws-sdk/client-dynamodb";
 import { setTimeout as wait } from "node:timers/promises";
-import { queueAttributes } from "../../adapters/aws/queue.ts";
-import type { SqsClient } from "../../adapters/aws/sqs-client.ts";
-import type { LaneTopology, Topology } from "../../topology.ts";
+import { queueAttributes } from "../../aws/queue.ts";
+import type { SqsClient } from "../../aws/sqs-client.ts";
+import type { LaneTopology, Topology } from "../../stage/topology.ts";
 
 export interface LaneQueues {
   readonly lane: LaneTopology;

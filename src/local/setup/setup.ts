@@ -4,27 +4,30 @@
  */
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { dynamodbClient } from "../../adapters/aws/endpoint.ts";
-import { sqsClient } from "../../adapters/aws/sqs-client.ts";
-import { DatabaseUnfit } from "../../adapters/postgres/failure.ts";
-import { migrate } from "../../adapters/postgres/migrate.ts";
-import { checkMigrations } from "../../adapters/postgres/migration-files.ts";
-import { loadFakes } from "../../apps.ts";
+import { dynamodbClient } from "../../aws/endpoint.ts";
+import { sqsClient } from "../../aws/sqs-client.ts";
+import { DatabaseUnfit } from "../../postgres/failure.ts";
+import { migrate } from "../../postgres/migrate.ts";
+import { checkMigrations } from "../../postgres/migration-files.ts";
+import { loadFakes } from "../../compose/apps.ts";
 import { marksToKeep } from "../../api/sensitive.ts";
-import { type Config, readConfig } from "../../config.ts";
-import { installDefinitions } from "../../core/scheduler/install-schedules.ts";
-import { ProblemsFound } from "../../core/define/problem.ts";
-import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
-import { ownProject } from "../../project.ts";
-import { openRuntime, type Runtime } from "../../runtime.ts";
-import { loadedModules, recordLoaded } from "../../loaded-files.ts";
+import { type Config, readConfig } from "../../stage/config.ts";
+import { installDefinitions } from "../../schedule/install-schedules.ts";
+import { DefinitionProblems } from "../../define/problem.ts";
+import { writeKinds } from "../../insight/kinds.ts";
+import { writeMarks } from "../../insight/secrecy.ts";
+import { deliveryLimits } from "../../machine/delivery-limits.ts";
+import { ownProject } from "../../stage/project.ts";
+import { openRuntime, type Runtime } from "../../compose/runtime.ts";
+import { loadedModules, recordLoaded } from "../../stage/loaded-files.ts";
 import { keepCode } from "../code.ts";
 import { readPostgresRecord } from "../services/postgres-files.ts";
-import { rejection } from "./rejected.ts";
+import { rejection } from "../code.ts";
 import { compressTime } from "./compressed-time.ts";
-import { releaseLocks } from "./release-locks.ts";
 import { createResources } from "./resources.ts";
-import type { SetupReport } from "./setup-report.ts";
+import type { SetupReport } from "./run-setup.ts";
+import { type DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
+import type { LockStore } from "../../machine/ports.ts";
 
 const loadedFiles = recordLoaded();
 try {
@@ -48,7 +51,8 @@ async function setUp(): Promise<SetupReport> {
       startsAt: config.timeStart,
     });
     const queues = await createResources(clients, runtime.topology, { timeScale: config.timeScale });
-    await runtime.operations.keepMarks(marksToKeep(runtime.registry.jobs.values()));
+    await runtime.insight.run(writeMarks, marksToKeep(runtime.registry.jobs.values()));
+    await runtime.insight.run(writeKinds, runtime.registry);
     const installed = await installDefinitions(runtime.ports, runtime.registry, {
       stage: config.stage.name,
       // What another stage of this machine left behind must not stay undecided.
@@ -84,7 +88,7 @@ async function setUp(): Promise<SetupReport> {
 
 async function migrateAll(config: Config, runtime: Runtime): Promise<void> {
   const problems = checkMigrations(runtime.apps);
-  if (problems.length > 0) throw new ProblemsFound(problems);
+  if (problems.length > 0) throw new DefinitionProblems(problems);
   await migrate({ url: config.databaseUrl, cell: config.stage.cell?.number }).catch((error: unknown) => {
     const home = process.env["BELFRY_HOME"];
     const isOfHome = process.argv.includes("--database-is-ours") && home !== undefined;
@@ -138,4 +142,19 @@ async function fakesOf(config: Config): Promise<SetupReport["fakes"]> {
   if (config.appModules !== null) return [];
   const fakes = await loadFakes(config.project, config.stage);
   return fakes.map(({ name, file, once }) => ({ name, file: fileURLToPath(file), once }));
+}
+
+/**
+ * Releases every held lock. Only for a start, which has ended all processes of the last run: without it the first
+ * scheduler task would wait a whole lease for a dead holder.
+ * @returns how many were held.
+ */
+async function releaseLocks(client: DynamoDBClient, tableName: string, locks: LockStore): Promise<number> {
+  const { Items } = await client.send(new ScanCommand({ TableName: tableName, ConsistentRead: true }));
+  let released = 0;
+  for (const { name, owner, fence } of Items ?? []) {
+    if (name?.S === undefined || owner?.S === undefined) continue;
+    if (await locks.release(name.S, owner.S, Number(fence?.N ?? 0))) released += 1;
+  }
+  return released;
 }

@@ -1,17 +1,11 @@
-import type { ChildProcess } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { Client } from "pg";
-import { type Timetable, timetable } from "../../core/calendar/timetable.ts";
-import type { ScheduleWakeTopology } from "../../topology.ts";
-import { exitCause } from "../lambda/end-cause.ts";
-import type { Children } from "../process/children.ts";
+import { type Timetable, timetable } from "../../calendar/timetable.ts";
+import type { ScheduleWakeTopology } from "../../stage/topology.ts";
+import { exitCause } from "../lambda/sandbox.ts";
+import { onClient } from "../services/postgres.ts";
+import { type ClockOptions, intervalMsMin, SchedulerProcesses } from "./scheduler-processes.ts";
 
-export interface RuleClockOptions {
-  readonly children: Children;
-  readonly env: Readonly<Record<string, string>>;
+export interface RuleClockOptions extends ClockOptions {
   readonly wakes: readonly ScheduleWakeTopology[];
-  readonly timeScale: number;
-  readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
   /** The process of a schedule is gone; the cause is a sentence for the attempts that ended with it. */
   readonly onEnded: (schedule: string, pid: number, cause: string) => void;
 }
@@ -23,12 +17,8 @@ export interface RuleClock {
   stop(): Promise<void>;
 }
 
-const task = fileURLToPath(new URL("../../../scheduler-task/main.ts", import.meta.url));
-/** A process costs half a second of CPU to start, so compressed time starts one schedule's no faster than this. */
-const intervalMsMin = 10_000;
 const lookMsMin = 50;
 const lookMsMax = 30_000;
-const stopMs = 10_000;
 
 interface Rule {
   readonly table: Timetable;
@@ -37,25 +27,16 @@ interface Rule {
   startedMs: number;
 }
 
-export function startRuleClock({ children, env, timeScale, onLine, onEnded, ...options }: RuleClockOptions): RuleClock {
+export function startRuleClock(options: RuleClockOptions): RuleClock {
+  const { env, timeScale } = options;
   const rules = new Map<string, Rule>();
-  const tasks = new Set<ChildProcess>();
+  const processes = new SchedulerProcesses(options);
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
   const wake = (schedule: string): void => {
-    const child = children.start({
-      name: `schedule ${schedule}`,
-      args: [task, "run-schedule", schedule],
-      env,
-      ...(onLine === undefined ? {} : { onLine }),
-    });
-    tasks.add(child);
-    child.once("exit", (code, signal) => {
-      tasks.delete(child);
-      onEnded(schedule, child.pid ?? -1, exitCause(code, signal));
-    });
-    child.once("error", () => tasks.delete(child));
+    const child = processes.start(`schedule ${schedule}`, ["run-schedule", schedule]);
+    child.once("exit", (code, signal) => options.onEnded(schedule, child.pid ?? -1, exitCause(code, signal)));
   };
   /** Starts the wakes that came since the last check. @returns milliseconds of the system until the next wake. */
   const look = (now: number): number => {
@@ -92,7 +73,7 @@ export function startRuleClock({ children, env, timeScale, onLine, onEnded, ...o
     async stop() {
       stopped = true;
       clearTimeout(timer);
-      await Promise.all([...tasks].map((child) => children.stop(child, stopMs)));
+      await processes.stop();
     },
   };
   clock.apply(options.wakes);
@@ -110,14 +91,8 @@ const tableOf = (cron: string): Timetable =>
   });
 
 /** The system's time is the database's, compressed or not. */
-async function systemNow(databaseUrl: string): Promise<number> {
-  const client = new Client({ connectionString: databaseUrl });
-  client.on("error", () => {});
-  await client.connect();
-  try {
+const systemNow = (databaseUrl: string): Promise<number> =>
+  onClient(databaseUrl, async (client) => {
     const { rows } = await client.query<{ now: number }>("select belfry.ms(belfry.now()) as now");
     return rows[0]?.now ?? Number.NaN;
-  } finally {
-    await client.end();
-  }
-}
+  });

@@ -1,10 +1,10 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Children } from "../process/children.ts";
-import { startEcs } from "./ecs.ts";
-import type { Successor } from "../successor.ts";
-import { createTaskEvents } from "./task-events.ts";
-
-type OnLine = (line: string, stream: "stdout" | "stderr") => void;
+import { createSandbox } from "../lambda/sandbox.ts";
+import { SandboxPool } from "../lambda/sandbox-pool.ts";
+import type { Children, OnLine } from "../process/children.ts";
+import type { Successor } from "../process/ready-child.ts";
+import { startEcs, type TaskEvent } from "./ecs.ts";
 
 export interface TasksOptions {
   readonly children: Children;
@@ -28,28 +28,65 @@ export interface Tasks {
 }
 
 const entry = fileURLToPath(new URL("../../../scheduler-task/main.ts", import.meta.url));
+const eventsEntry = fileURLToPath(new URL("../../../functions/ecs-events.ts", import.meta.url));
 /** From SIGTERM to SIGKILL, where a task on ECS has 60 s. */
 const stopMs = 18_000;
+const eventsTimeoutMs = 30_000;
+const eventsStopMs = 5_000;
+/** Lambda repeats a failed asynchronous invocation twice. */
+const triesMax = 3;
+const againMs = 1_000;
 
 export async function startTasks(options: TasksOptions): Promise<Tasks> {
   const { children, env, workerEnv, linesOf, onProblem } = options;
-  const events = createTaskEvents({ children, env, onLine: linesOf("ecs-events"), onProblem });
+  const over = new AbortController();
+  const about = { children, name: "ecs-events", file: eventsEntry, env, timeoutMs: eventsTimeoutMs };
+  const pool = new SandboxPool({
+    max: 1,
+    onBroken: (error) => onProblem("could not start", error),
+    create: (code) => createSandbox({ ...about, code, onLine: linesOf("ecs-events") }),
+  });
   const onLine = linesOf("task");
   const ecs = await startEcs({
     start: (command, more) =>
       children.start({ name: "task", args: [entry, ...command], env: { ...env, ...workerEnv, ...more }, onLine }),
     stop: (child) => children.stop(child, stopMs),
-    onEvent: (event) => events.deliver(event),
+    // The deployed rule passes stopped tasks only.
+    onEvent: (event) => void (event.detail.lastStatus === "STOPPED" && deliver(pool, event, over.signal, onProblem)),
   });
-  if (options.isExpected) events.warm();
+  if (options.isExpected)
+    void pool.acquire(over.signal).then((sandbox) => (sandbox === null ? undefined : pool.release(sandbox)));
   return {
     settings: taskSettings(ecs.url),
-    prepare: (code) => events.prepare(code),
+    prepare: (code) => pool.prepare(code),
     async stop() {
       await ecs.stop();
-      await events.stop();
+      over.abort();
+      await pool.stop(eventsStopMs);
     },
   };
+}
+
+/** The rule between ECS and the function that takes its events, which invokes it asynchronously. */
+async function deliver(
+  pool: SandboxPool,
+  event: TaskEvent,
+  over: AbortSignal,
+  onProblem: TasksOptions["onProblem"],
+): Promise<void> {
+  for (let attempt = 1; attempt <= triesMax; attempt += 1) {
+    const sandbox = await pool.acquire(over);
+    if (sandbox === null) return;
+    try {
+      return void (await sandbox.invoke(event));
+    } catch (error) {
+      if (over.aborted) return;
+      onProblem(attempt < triesMax ? "failed and is tried again" : "failed; the lease decides", error);
+    } finally {
+      pool.release(sandbox);
+    }
+    await wait(againMs * attempt, undefined, { signal: over }).catch(() => {});
+  }
 }
 
 /** What the processes of a system need in their environment to launch tasks there. */

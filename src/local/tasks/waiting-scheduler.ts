@@ -1,8 +1,8 @@
 /** A scheduler task that has loaded the project's code and waits for the task before it to end: `waiting-scheduler pass`. */
 import { once } from "node:events";
-import { readConfig } from "../../config.ts";
-import { ownProject } from "../../project.ts";
-import { openRuntime } from "../../runtime.ts";
+import { readConfig } from "../../stage/config.ts";
+import { ownProject } from "../../stage/project.ts";
+import { openRuntime } from "../../compose/runtime.ts";
 
 const end = (): never => process.exit(0);
 process.on("SIGINT", () => {});

@@ -1,7 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { noAftermath } from "../../../src/core/ports/aftermath.ts";
-import { claimIfPossible, eachTest, insertOne, messageFor, minute, only, running, settlementOf } from "./fixture.ts";
-import { settleOptions, type OpenStore } from "./fixture.ts";
+import { noAftermath } from "../../../src/machine/aftermath.ts";
+import {
+  claimIfPossible,
+  eachTest,
+  insertOne,
+  messageFor,
+  minute,
+  only,
+  running,
+  settlementOf,
+  settleOptions,
+  type OpenStore,
+} from "./fixture.ts";
 import { aTask, failed, workbench } from "./run-fixture.ts";
 
 const chain = [aTask("a"), aTask("b", [0])];
@@ -31,7 +41,7 @@ export function aftermathContract(open: OpenStore): void {
     test("a claim that refuses a job of a canceled run names the run", async () => {
       const { store } = at();
       const bench = await workbench(store, { tasks: chain });
-      const task = only((await store.tasks(bench.runId, { limit: 1 })).slice(0, 1));
+      const task = only((await store.tasks(bench.runId)).slice(0, 1));
       const message = await messageFor(store, task.jobId);
       await store.cancelRun(bench.runId);
       const { aftermath } = await store.claim([message], { worker: "worker-1", alone: false });
@@ -43,7 +53,7 @@ export function aftermathContract(open: OpenStore): void {
       const started = async () => {
         const bench = await workbench(store, { key: `k${await store.now()}`, tasks: chain });
         await advance(1_000);
-        const [task] = await store.tasks(bench.runId, { limit: 1 });
+        const [task] = await store.tasks(bench.runId);
         if (task === undefined) throw new Error("a run without tasks");
         return { runId: bench.runId, jobId: task.jobId };
       };

@@ -1,8 +1,21 @@
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../../src/core/job/job.ts";
-import { claimIfPossible, claimOne, eachTest, insertMany, insertOne, messageFor, dispatchWindowMs } from "./fixture.ts";
-import { minute, moves, only, running, settleOne, show } from "./fixture.ts";
-import type { OpenStore } from "./fixture.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import {
+  claimIfPossible,
+  claimOne,
+  eachTest,
+  insertMany,
+  insertOne,
+  messageFor,
+  dispatchWindowMs,
+  minute,
+  moves,
+  only,
+  running,
+  settleOne,
+  show,
+  type OpenStore,
+} from "./fixture.ts";
 
 export function claimContract(open: OpenStore): void {
   describe("claim", () => {
@@ -71,6 +84,15 @@ function claim(open: OpenStore): void {
     expect((await show(store, jobId)).events.at(-1)).toMatchObject({ to: "RUNNING", attempt: 1, worker: "worker-1" });
   });
 
+  test("a try begins without the progress of the one before", async () => {
+    const { store } = at();
+    const held = await running(store);
+    await store.heartbeat([{ jobId: held.jobId, attempt: 1, progress: 0.5 }], "worker-1");
+    await settleOne(store, held, { to: "QUEUED", interruptions: 1 });
+    await claimOne(store, held.jobId);
+    expect((await show(store, held.jobId)).job.progress).toBeNull();
+  });
+
   test("lateness is the time since it was due, never negative", async () => {
     const { store, advance } = at();
     const id = await insertOne(store);
@@ -99,6 +121,23 @@ function refusals(open: OpenStore): void {
     expect(await claimIfPossible(store, id)).toBeNull();
     await advance(minute);
     expect(await claimIfPossible(store, id)).toMatchObject({ state: "RUNNING" });
+  });
+
+  test("no row is claimed a millisecond early, and none later than it could", async () => {
+    const { store, advance } = at();
+    const first = (await store.now()) + minute;
+    // One each millisecond: whichever the instant of the claim is, a row is due just after it.
+    const dueAts = Array.from({ length: 300 }, (_, n) => first + n);
+    const ids = await insertMany(
+      store,
+      dueAts.map((dueAt) => ({ dueAt })),
+    );
+    await advance(first + 20 - (await store.now()));
+    const messages = ids.map((jobId) => ({ jobId, generation: 1, trace: "" }));
+    const { claimed } = await store.claim(messages, worker);
+    const { startedAt } = (await show(store, only(ids.slice(0, 1)))).job;
+    const due = dueAts.filter((dueAt) => dueAt <= (startedAt ?? 0));
+    expect(claimed.map(({ dueAt }) => dueAt).toSorted((a, b) => a - b)).toEqual(due);
   });
 
   test("a RUNNING, PENDING or finished row is not claimed", async () => {

@@ -1,14 +1,24 @@
 import { describe, expect, test } from "vitest";
-import { noAftermath } from "../../../src/core/ports/aftermath.ts";
-import type { JobId } from "../../../src/core/job/job.ts";
-import { contractLimits } from "../../../src/core/job/contract-limits.ts";
-import { operationsLimits } from "../../../src/core/ports/operations-limits.ts";
-import type { Moved, Store } from "../../../src/core/ports/ports.ts";
-import type { PlannedOccurrence } from "../../../src/core/ports/schedule.ts";
-import { claimIfPossible, claimOne, eachTest, failure, outboxIds, insertMany, insertOne } from "./fixture.ts";
-import { dispatchWindowMs, minute, moves, only, running, settleOne, show } from "./fixture.ts";
-import type { OpenStore } from "./fixture.ts";
-import { aSpec, occurrenceAt, planned } from "./schedule-fixture.ts";
+import { noAftermath } from "../../../src/machine/aftermath.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import type { Moved } from "../../../src/machine/transaction.ts";
+import {
+  claimIfPossible,
+  claimOne,
+  eachTest,
+  failure,
+  outboxIds,
+  insertMany,
+  insertOne,
+  dispatchWindowMs,
+  minute,
+  moves,
+  only,
+  running,
+  settleOne,
+  show,
+  type OpenStore,
+} from "./fixture.ts";
 
 export function controlContract(open: OpenStore): void {
   describe("cancel", () => {
@@ -16,10 +26,6 @@ export function controlContract(open: OpenStore): void {
   });
   describe("retry", () => {
     retry(open);
-  });
-  describe("prune", () => {
-    prune(open);
-    pruneOccurrences(open);
   });
   describe("reading", () => {
     reading(open);
@@ -158,137 +164,10 @@ function retry(open: OpenStore): void {
   });
 }
 
-function prune(open: OpenStore): void {
-  const at = eachTest(open);
-  const day = 86_400_000;
-
-  test("removes jobs that finished longer ago than their retention, and frees their keys", async () => {
-    const { store, advance } = at();
-    const old = await running(store, { retentionMs: 7 * day, key: "k" });
-    const kept = await running(store, { retentionMs: 30 * day });
-    await settleOne(store, old);
-    await settleOne(store, kept);
-    expect((await store.prune({ limit: 10 })).jobs).toBe(0);
-    await advance(8 * day);
-    expect((await store.prune({ limit: 10 })).jobs).toBe(1);
-    expect(await store.job(old.jobId)).toBeNull();
-    expect(await store.job(kept.jobId)).not.toBeNull();
-    expect(await insertOne(store, { key: "k" })).not.toBe(old.jobId);
-  });
-
-  test("never removes a job that is not finished, and no more than the limit", async () => {
-    const { store, advance } = at();
-    const waiting = await insertOne(store, { retentionMs: 7 * day });
-    for (let i = 0; i < 3; i += 1) await settleOne(store, await running(store, { retentionMs: 7 * day }));
-    await advance(60 * day);
-    expect((await store.prune({ limit: 2 })).jobs).toBe(2);
-    expect((await store.prune({ limit: 2 })).jobs).toBe(1);
-    expect(await store.job(waiting)).not.toBeNull();
-  });
-}
-
-function pruneOccurrences(open: OpenStore): void {
-  const at = eachTest(open);
-  const day = 86_400_000;
-  const history = contractLimits.historyMs;
-  const plan = async (store: Store, times: readonly (Partial<PlannedOccurrence> & { in: number })[]) => {
-    const now = Math.ceil(await store.now());
-    const occurrences = times.map(({ in: ms, ...over }) => occurrenceAt(now + ms, over));
-    await planned(store, occurrences, { decidedUntil: now + minute });
-  };
-  const skipped = { outcome: "SKIPPED", reason: "misfire", job: null } as const;
-
-  test("removes what was decided and due before the history's window, page by page, and the ledger begins after it", async () => {
-    const { store, advance } = at();
-    await store.installSchedules([aSpec()]);
-    await plan(store, [
-      { in: -2 * minute, ...skipped },
-      { in: -minute, ...skipped },
-      { in: 0, ...skipped },
-    ]);
-    await advance(history - day);
-    expect((await store.prune({ limit: 10 })).occurrences).toBe(0);
-    await advance(2 * day);
-    const last = (await store.occurrences("every-minute", 1))[0]?.nominalAt ?? 0;
-    expect((await store.prune({ limit: 2 })).occurrences).toBe(2);
-    expect((await store.prune({ limit: 2 })).occurrences).toBe(1);
-    expect(await store.occurrences("every-minute", 10)).toEqual([]);
-    expect((await store.scheduleFacts("every-minute"))?.ledgerFrom).toBe(last + 1);
-  });
-
-  test("keeps what is PLANNED, whose job is not finished, or that was decided only lately", async () => {
-    const { store, advance } = at();
-    await store.installSchedules([aSpec()]);
-    await plan(store, [{ in: -2 * minute }, { in: -minute }]);
-    const [, waiting] = (await store.occurrences("every-minute", 10)).toReversed();
-    await claimOne(store, waiting?.jobId ?? ("" as JobId));
-    await advance(history + 2 * day);
-    await plan(store, [{ in: -history - day, ...skipped }]);
-    expect((await store.prune({ limit: 10 })).occurrences).toBe(0);
-    const outcomes = (await store.occurrences("every-minute", 10)).map((row) => row.outcome);
-    expect(outcomes.toSorted()).toEqual(["FIRED", "PLANNED", "SKIPPED"]);
-  });
-
-  test("removes the ledger of a schedule that was deleted too", async () => {
-    const { store, advance } = at();
-    await store.installSchedules([aSpec()]);
-    await plan(store, [{ in: 0, ...skipped }]);
-    await store.installSchedules([], { apps: [aSpec().app] });
-    await advance(history + 2 * day);
-    expect((await store.prune({ limit: 10 })).occurrences).toBe(1);
-  });
-}
-
 function reading(open: OpenStore): void {
   const at = eachTest(open);
 
-  test("counts tell what is due only later from what is due, and no more of a state than the limit", async () => {
-    const { store, advance } = at();
-    await store.installSlots([{ key: "cap:x", size: 1, onRefusal: "hold", reason: "slot" }]);
-    await running(store, { slotKeys: ["cap:x"] });
-    await claimOne(store, await insertOne(store, { slotKeys: ["cap:x"] }));
-    await settleOne(store, await running(store));
-    await insertMany(store, [{ delayMs: minute }, { delayMs: dispatchWindowMs + minute }, {}]);
-    const counts = { PENDING: 2, QUEUED: 2, RUNNING: 1, RETRY_WAIT: 0, SUCCESS: 1, FAILED: 0, CANCELED: 0, SKIPPED: 0 };
-    expect(await store.counts()).toEqual({ ...counts, notYetDue: 2 });
-    await advance(2 * minute);
-    expect(await store.counts()).toMatchObject({ notYetDue: 1 });
-    const many = operationsLimits.countedRowsMax / 2;
-    for (let n = 0; n < 3; n += 1) {
-      await insertMany(
-        store,
-        Array.from({ length: many }, () => ({ delayMs: dispatchWindowMs + minute })),
-      );
-    }
-    const most = operationsLimits.countedRowsMax;
-    expect(await store.counts()).toMatchObject({ PENDING: most, notYetDue: most, SUCCESS: 0 });
-  });
-
-  test("lists the newest first, filtered, in pages by id", async () => {
-    const { store } = at();
-    const ids = await insertMany(store, [{}, { kind: "other", key: "k" }, { lane: "mail" }]);
-    const listed = async (filter: Partial<Parameters<typeof store.jobs>[0]>) =>
-      (await store.jobs({ limit: 10, ...filter })).map((job) => ids.indexOf(job.id));
-    expect(await listed({})).toEqual([2, 1, 0]);
-    expect(await listed({ limit: 2 })).toEqual([2, 1]);
-    const [, second] = ids;
-    if (second === undefined) throw new Error("three jobs were inserted");
-    expect(await listed({ before: second })).toEqual([0]);
-    expect(await listed({ kind: "other" })).toEqual([1]);
-    expect(await listed({ key: "k" })).toEqual([1]);
-    expect(await listed({ lane: "mail" })).toEqual([2]);
-    expect(await listed({ states: ["SUCCESS", "FAILED"] })).toEqual([]);
-    expect(await listed({ states: ["QUEUED"] })).toEqual([2, 1, 0]);
-  });
-
   test("an unknown job is null", async () => {
-    expect(await at().store.job("4242424242" as JobId)).toBeNull();
-  });
-
-  test("counts every state, also those with no jobs", async () => {
-    const { store } = at();
-    await insertMany(store, [{}, {}, { delayMs: dispatchWindowMs + minute }]);
-    const empty = { RUNNING: 0, RETRY_WAIT: 0, SUCCESS: 0, FAILED: 0, CANCELED: 0, SKIPPED: 0 };
-    expect(await store.counts()).toEqual({ ...empty, PENDING: 1, QUEUED: 2, notYetDue: 1 });
+    expect(await at().store.job("4242424242" as JobId))?.toBeNull();
   });
 }

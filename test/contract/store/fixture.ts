@@ -1,14 +1,15 @@
 import { afterEach, beforeEach } from "vitest";
-import type { JobId, Json, NewJob } from "../../../src/core/job/job.ts";
-import { attemptsOf, movesOf } from "../../../src/core/job/history.ts";
-import type { AttemptView, EventView, HistoryRow, JobView } from "../../../src/core/job/job.ts";
-import type { Claimed, Message, Settlement, Store } from "../../../src/core/ports/ports.ts";
-import { contractLimits } from "../../../src/core/job/contract-limits.ts";
+import type { JobId, NewJob, AttemptView, HistoryRow, JobView, MoveView } from "../../../src/machine/job.ts";
+import { attemptsOf, movesOf } from "../../../src/machine/history.ts";
+import type { Claimed, Settlement, Store } from "../../../src/machine/store.ts";
+import type { Message } from "../../../src/machine/outbox.ts";
+import { contractLimits } from "../../../src/machine/contract-limits.ts";
+import type { TestStore } from "../../support/looks.ts";
 import { aRow } from "../../core/rows.ts";
 
 /** One store under test, with its own empty tables and a clock the test moves. */
 export interface StoreHarness {
-  readonly store: Store;
+  readonly store: TestStore;
   /** Moves the store's `now` forward. Real time may pass as well, so the suite never asks for exact instants. */
   advance(ms: number): Promise<void>;
   close(): Promise<void>;
@@ -37,15 +38,7 @@ export const dispatchWindowMs = contractLimits.dispatchWindowMs;
 
 /** A job that is due at once, with no key and no slots. */
 export function aJob(over: Partial<NewJob> = {}): NewJob {
-  const payload: Json = over.payload ?? { to: "ada" };
-  return {
-    ...aRow,
-    kind: "send-mail",
-    payload,
-    canonicalInput: JSON.stringify(payload),
-    trace: "trace-1",
-    ...over,
-  };
+  return { ...aRow, kind: "send-mail", payload: { to: "ada" }, trace: "trace-1", ...over };
 }
 
 export async function insertOne(store: Store, over: Partial<NewJob> = {}): Promise<JobId> {
@@ -62,25 +55,30 @@ export interface Shown {
   readonly job: JobView;
   readonly history: readonly HistoryRow[];
   readonly attempts: readonly AttemptView[];
-  readonly events: readonly EventView[];
+  readonly events: readonly MoveView[];
 }
 
-export async function show(store: Store, id: JobId): Promise<Shown> {
-  const shown = await store.job(id);
-  if (shown === null) throw new Error(`job ${id} does not exist`);
-  const { job, history } = shown;
+export async function show(store: TestStore, id: JobId): Promise<Shown> {
+  const job = await jobIn(store, id);
+  const history = await store.history(id);
   return { job, history, attempts: attemptsOf(job, history), events: movesOf(job, history) };
 }
 
+async function jobIn(store: Store, id: JobId): Promise<JobView> {
+  const job = await store.job(id);
+  if (job === null) throw new Error(`job ${id} does not exist`);
+  return job;
+}
+
 /** What a job's row and history tell of its moves, as `FROM>TO` words; its creation reads `>PENDING`. */
-export async function moves(store: Store, id: JobId): Promise<readonly string[]> {
+export async function moves(store: TestStore, id: JobId): Promise<readonly string[]> {
   return (await show(store, id)).events.map((event) => `${event.from ?? ""}>${event.to}`);
 }
 
 /** The message that may claim the job now. */
 export async function messageFor(store: Store, id: JobId): Promise<Message> {
-  const { job } = await show(store, id);
-  return { jobId: id, generation: job.generation, trace: job.trace };
+  const { generation, trace } = await jobIn(store, id);
+  return { jobId: id, generation, trace };
 }
 
 export interface ClaimOptions {

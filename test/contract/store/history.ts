@@ -1,10 +1,21 @@
 import { describe, expect, test } from "vitest";
-import type { HistoryRow, JobId } from "../../../src/core/job/job.ts";
-import type { Store } from "../../../src/core/ports/ports.ts";
-import { claimOne, eachTest, failure, insertOne, minute, only, running, settleOne, show } from "./fixture.ts";
-import type { OpenStore } from "./fixture.ts";
+import type { HistoryRow, JobId } from "../../../src/machine/job.ts";
+import type { TestStore } from "../../support/looks.ts";
+import {
+  claimOne,
+  eachTest,
+  failure,
+  insertOne,
+  minute,
+  only,
+  running,
+  settleOne,
+  show,
+  type OpenStore,
+} from "./fixture.ts";
 
-const historyOf = async (store: Store, id: JobId): Promise<readonly HistoryRow[]> => (await show(store, id)).history;
+const historyOf = async (store: TestStore, id: JobId): Promise<readonly HistoryRow[]> =>
+  (await show(store, id)).history;
 
 /** Kept are ends of attempts that are not a success, and other moves with a reason; the job's row tells the rest. */
 export function historyContract(open: OpenStore): void {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../../src/core/job/job.ts";
-import { claimIfPossible, eachTest, minute, only, running, settleOne, show } from "./fixture.ts";
-import type { OpenStore } from "./fixture.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import { claimIfPossible, eachTest, minute, only, running, settleOne, show, type OpenStore } from "./fixture.ts";
 
 /** A try that passes from the worker which claimed it to the task it launched. */
 export function launchContract(open: OpenStore): void {

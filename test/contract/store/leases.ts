@@ -1,26 +1,26 @@
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../../src/core/job/job.ts";
-import type { Claimed, Store } from "../../../src/core/ports/ports.ts";
-import { eachTest, insertMany, messageFor, minute, settleOne, show } from "./fixture.ts";
-import type { OpenStore } from "./fixture.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import type { Claimed } from "../../../src/machine/store.ts";
+import type { TestStore } from "../../support/looks.ts";
+import { eachTest, insertMany, messageFor, minute, settleOne, show, type OpenStore } from "./fixture.ts";
 
 const leaseMs = 30_000;
 const rescueAll = { limit: 10, interruptionsMax: 20 };
 
-async function claimTogether(store: Store, leases: readonly number[], lanes: readonly string[] = []) {
+async function claimTogether(store: TestStore, leases: readonly number[], lanes: readonly string[] = []) {
   const jobs = leases.map((ms, n) => ({ leaseMs: ms, lane: lanes[n] ?? "default" }));
   const ids = await insertMany(store, jobs);
   const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
   return (await store.claim(messages, { worker: "worker-1", alone: false })).claimed;
 }
 
-const pair = async (store: Store): Promise<readonly [Claimed, Claimed]> => {
+const pair = async (store: TestStore): Promise<readonly [Claimed, Claimed]> => {
   const [first, second] = await claimTogether(store, [leaseMs, leaseMs]);
   if (first === undefined || second === undefined) throw new Error("two jobs were not claimed");
   return [first, second];
 };
 
-const rescued = async (store: Store): Promise<readonly JobId[]> =>
+const rescued = async (store: TestStore): Promise<readonly JobId[]> =>
   (await store.rescue(rescueAll)).rows.map((row) => row.jobId);
 
 /** The jobs of one claim with the same lane and lease length hold one lease. */
@@ -65,7 +65,7 @@ export function leasesContract(open: OpenStore): void {
 
     const blocked = "the handler blocked the event loop for 30 s";
     const killed = "its process was killed by SIGKILL";
-    test.each<[string, (store: Store) => Promise<unknown>, string | null]>([
+    test.each<[string, (store: TestStore) => Promise<unknown>, string | null]>([
       ["of one that is dead", (store) => store.endLeases("worker-1", killed), killed],
       ["of one that stands still", (store) => store.noteCause("worker-1", blocked), blocked],
       [
@@ -92,7 +92,7 @@ export function leasesContract(open: OpenStore): void {
       await happens(store);
       await advance(40_000);
       await store.rescue(rescueAll);
-      const errorOf = async (id: JobId) => (await store.job(id))?.history[0];
+      const errorOf = async (id: JobId) => (await store.history(id))[0];
       const batch = cause === null ? null : `it or another job of its batch: ${cause}`;
       const neutral = "its lease ended without an outcome";
       for (const { jobId } of [first, second])
@@ -107,7 +107,7 @@ export function leasesContract(open: OpenStore): void {
       await store.heartbeat([first], "worker-1");
       await advance(40_000);
       await store.rescue(rescueAll);
-      const [move] = (await store.job(first.jobId))?.history ?? [];
+      const [move] = (await store.history(first.jobId)) ?? [];
       expect(move?.errorMessage).toBe("its lease ended without an outcome");
     });
 

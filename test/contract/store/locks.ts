@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { FenceLost } from "../../../src/core/ports/ports.ts";
-import { eachTest, minute } from "./fixture.ts";
-import type { OpenStore } from "./fixture.ts";
+import { FenceLost } from "../../../src/machine/fence.ts";
+import { eachTest, minute, type OpenStore } from "./fixture.ts";
 
 export function locksContract(open: OpenStore): void {
   describe("the fence", () => {

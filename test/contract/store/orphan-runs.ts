@@ -1,6 +1,6 @@
-import type { RunId } from "../../../src/core/job/job.ts";
+import type { RunId } from "../../../src/machine/job.ts";
 import { describe, expect, test } from "vitest";
-import type { Store } from "../../../src/core/ports/ports.ts";
+import type { TestStore } from "../../support/looks.ts";
 import { aJob, claimOne, eachTest, insertOne, type OpenStore, settlementOf, settleOptions } from "./fixture.ts";
 import { aRun, aTask, failed } from "./run-fixture.ts";
 
@@ -13,10 +13,10 @@ export function orphanRunsContract(open: OpenStore): void {
 function ends(open: OpenStore): void {
   const at = eachTest(open);
   /** As the rounds of a pass do. */
-  const resolveAll = async (store: Store) => {
+  const resolveAll = async (store: TestStore) => {
     while ((await store.resolve({ runs: "all", limit: 10 })).more);
   };
-  const pagesOf = async (store: Store) => {
+  const pagesOf = async (store: TestStore) => {
     const starterId = await insertOne(store, { maxAttempts: 1 });
     const by = await claimOne(store, starterId);
     const { runId } = await store.startRun(aRun({ sealed: false, starterId }));
@@ -24,8 +24,8 @@ function ends(open: OpenStore): void {
     await store.addPage(runId, page);
     return { starterId, by, runId };
   };
-  const endTargets = async (store: Store, runId: RunId) => {
-    for (const { jobId } of await store.tasks(runId, { limit: 10 })) {
+  const endTargets = async (store: TestStore, runId: RunId) => {
+    for (const { jobId } of await store.tasks(runId)) {
       await store.settle([settlementOf(await claimOne(store, jobId))], settleOptions);
     }
   };
@@ -66,7 +66,7 @@ function ends(open: OpenStore): void {
     expect(await store.run(runId)).toMatchObject({ state: "RUNNING", sealed: false });
     await store.sealRun(runId, {});
     await store.settle([settlementOf(again)], settleOptions);
-    const left = await store.tasks(runId, { states: ["QUEUED"], limit: 10 });
+    const left = await store.tasks(runId, { states: ["QUEUED"] });
     for (const { jobId } of left) await store.settle([settlementOf(await claimOne(store, jobId))], settleOptions);
     await resolveAll(store);
     expect(await store.run(runId)).toMatchObject({ state: "DONE", total: 2, ok: 2 });
@@ -80,10 +80,10 @@ function ends(open: OpenStore): void {
     await store.settle([settlementOf(by)], settleOptions);
     await advance(60_000);
     await store.prune({ limit: 10 });
-    expect(await store.job(starterId)).not.toBeNull();
+    expect(await store.job(starterId))?.not.toBeNull();
     await endTargets(store, runId);
     await resolveAll(store);
     await store.prune({ limit: 10 });
-    expect(await store.job(starterId)).toBeNull();
+    expect(await store.job(starterId))?.toBeNull();
   });
 }

@@ -1,9 +1,24 @@
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../../src/core/job/job.ts";
-import { FenceLost, type OutboxBatch, type Store } from "../../../src/core/ports/ports.ts";
-import { aJob, claimOne, eachTest, failure, outboxIds, insertMany, insertOne, dispatchWindowMs } from "./fixture.ts";
-import { minute, only, running, settleOne, show } from "./fixture.ts";
-import type { OpenStore } from "./fixture.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import { FenceLost } from "../../../src/machine/fence.ts";
+import { type OutboxBatch } from "../../../src/machine/outbox.ts";
+import type { TestStore } from "../../support/looks.ts";
+import {
+  aJob,
+  claimOne,
+  eachTest,
+  failure,
+  outboxIds,
+  insertMany,
+  insertOne,
+  dispatchWindowMs,
+  minute,
+  only,
+  running,
+  settleOne,
+  show,
+  type OpenStore,
+} from "./fixture.ts";
 
 export function outboxContract(open: OpenStore): void {
   describe("relay", () => {
@@ -136,7 +151,7 @@ function keep(open: OpenStore): void {
   const at = eachTest(open);
   const old = { olderThanMs: 5_000, limit: 10, messagesMax: 1_000 };
   /** An open batch of so many jobs. */
-  const batch = async (store: Store, jobs: number): Promise<OutboxBatch> =>
+  const batch = async (store: TestStore, jobs: number): Promise<OutboxBatch> =>
     only((await store.insert(Array.from({ length: jobs }, () => aJob()))).aftermath.outbox);
   const idsOf = ({ messages }: OutboxBatch): readonly JobId[] => messages.map(({ jobId }) => jobId);
 

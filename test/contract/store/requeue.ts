@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { JobId, NewJob } from "../../../src/core/job/job.ts";
-import { FenceLost, type Store } from "../../../src/core/ports/ports.ts";
+import type { JobId, NewJob } from "../../../src/machine/job.ts";
+import { FenceLost } from "../../../src/machine/fence.ts";
+import type { TestStore } from "../../support/looks.ts";
 import {
   aJob,
   eachTest,
@@ -13,8 +14,8 @@ import {
   running,
   settleOne,
   show,
+  type OpenStore,
 } from "./fixture.ts";
-import type { OpenStore } from "./fixture.ts";
 
 export function requeueContract(open: OpenStore): void {
   describe("requeueLost", () => {
@@ -28,12 +29,12 @@ function requeue(open: OpenStore): void {
   const at = eachTest(open);
   const empty = { lane: "default", evidence: "queue-empty", olderThanMs: 5_000, limit: 10 } as const;
   /** Jobs whose message the queue accepted. */
-  const sent = async (store: Store, jobs: readonly Partial<NewJob>[]): Promise<readonly JobId[]> => {
+  const sent = async (store: TestStore, jobs: readonly Partial<NewJob>[]): Promise<readonly JobId[]> => {
     const { results, aftermath } = await store.insert(jobs.map((job) => aJob(job)));
     await store.confirm(aftermath.outbox.map(({ id }) => ({ id, failed: [] })));
     return results.map(({ id }) => id);
   };
-  const sentOne = async (store: Store, job: Partial<NewJob> = {}): Promise<JobId> => only(await sent(store, [job]));
+  const sentOne = async (store: TestStore, job: Partial<NewJob> = {}): Promise<JobId> => only(await sent(store, [job]));
 
   test("a message that an empty queue does not have is lost: its row waits again under a new generation", async () => {
     const { store, advance } = at();

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { noAftermath } from "../../../src/core/ports/aftermath.ts";
-import type { JobId } from "../../../src/core/job/job.ts";
-import type { Moved, Store } from "../../../src/core/ports/ports.ts";
-import { FenceLost } from "../../../src/core/ports/ports.ts";
+import { noAftermath } from "../../../src/machine/aftermath.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import type { Moved } from "../../../src/machine/transaction.ts";
+import type { TestStore } from "../../support/looks.ts";
+import { FenceLost } from "../../../src/machine/fence.ts";
 import {
   claimIfPossible,
   claimOne,
@@ -13,9 +14,12 @@ import {
   minute,
   moves,
   only,
+  outboxIds,
+  running,
+  settleOne,
+  show,
+  type OpenStore,
 } from "./fixture.ts";
-import { outboxIds, running, settleOne, show } from "./fixture.ts";
-import type { OpenStore } from "./fixture.ts";
 
 export function rescueContract(open: OpenStore): void {
   describe("rescue", () => {
@@ -142,7 +146,11 @@ function rescueBounds(open: OpenStore): void {
 }
 
 /** A job that was claimed alone and whose worker died again. */
-async function lostAlone(store: Store, advance: (ms: number) => Promise<void>, maxAttempts: number): Promise<JobId> {
+async function lostAlone(
+  store: TestStore,
+  advance: (ms: number) => Promise<void>,
+  maxAttempts: number,
+): Promise<JobId> {
   const { jobId } = await running(store, { maxAttempts }, { alone: true });
   await advance(minute);
   return jobId;

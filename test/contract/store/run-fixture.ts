@@ -1,8 +1,10 @@
-import type { RunId } from "../../../src/core/job/job.ts";
-import { contractLimits } from "../../../src/core/job/contract-limits.ts";
-import type { Claimed, OutboxBatch, Message, NewRun, NewTask, Store } from "../../../src/core/ports/ports.ts";
+import type { RunId } from "../../../src/machine/job.ts";
+import { contractLimits } from "../../../src/machine/contract-limits.ts";
+import type { Claimed, Settlement } from "../../../src/machine/store.ts";
+import type { TestStore } from "../../support/looks.ts";
+import type { OutboxBatch, Message } from "../../../src/machine/outbox.ts";
+import type { NewRun, NewTask } from "../../../src/machine/run.ts";
 import { aJob, settlementOf, settleOptions } from "./fixture.ts";
-import type { Settlement } from "../../../src/core/ports/ports.ts";
 
 /** A task that starts after the tasks at these places of the list. */
 export const aTask = (name: string, after: readonly number[] = [], over: Partial<NewTask> = {}): NewTask => ({
@@ -10,7 +12,7 @@ export const aTask = (name: string, after: readonly number[] = [], over: Partial
   after,
   join: "all",
   hasCondition: false,
-  job: aJob({ kind: "settlement.task", payload: null, canonicalInput: "null" }),
+  job: aJob({ kind: "settlement.task", payload: null }),
   ...over,
 });
 
@@ -46,7 +48,7 @@ export interface Workbench {
 export const failed = { to: "FAILED", failures: 1, errorCode: "BAD", errorMessage: "no" } as const;
 
 /** Starts a run and holds what it hands off. */
-export async function workbench(store: Store, run: Partial<NewRun>): Promise<Workbench> {
+export async function workbench(store: TestStore, run: Partial<NewRun>): Promise<Workbench> {
   const {
     runId,
     aftermath: { outbox },
@@ -56,7 +58,7 @@ export async function workbench(store: Store, run: Partial<NewRun>): Promise<Wor
     for (const handoff of handed) for (const message of handoff.messages) messages.set(message.jobId, message);
   };
   take(outbox);
-  const views = () => store.tasks(runId, { limit: 1_000 });
+  const views = () => store.tasks(runId);
   const claim = async (task: string): Promise<Claimed | null> => {
     const view = (await views()).find((one) => one.task === task);
     const message = messages.get(view?.jobId ?? "");

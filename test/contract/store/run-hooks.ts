@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { contractLimits } from "../../../src/core/job/contract-limits.ts";
-import type { InSameTransaction, Moved } from "../../../src/core/ports/ports.ts";
+import { contractLimits } from "../../../src/machine/contract-limits.ts";
+import type { InSameTransaction, Moved } from "../../../src/machine/transaction.ts";
 import { eachTest, minute, only, type OpenStore, settlementOf, settleOptions } from "./fixture.ts";
 import { aTask, workbench } from "./run-fixture.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../../src/core/job/job.ts";
-import type { Store, StoreTx } from "../../../src/core/ports/ports.ts";
-import { claimOne, eachTest, minute, only, settlementOf, settleOptions } from "./fixture.ts";
-import { aJob, type OpenStore } from "./fixture.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import type { TestStore } from "../../support/looks.ts";
+import type { StoreTx } from "../../../src/machine/transaction.ts";
+import { claimOne, eachTest, minute, only, settlementOf, settleOptions, aJob, type OpenStore } from "./fixture.ts";
 import { aRun, aTask } from "./run-fixture.ts";
 
 const overlap = { key: "overlap:s", size: 1, onRefusal: "skip", reason: "overlap" } as const;
@@ -13,14 +13,14 @@ export function runSlotsContract(open: OpenStore): void {
   describe("the slot of a job that starts a run", () => {
     const at = eachTest(open);
 
-    async function claimed(store: Store) {
+    async function claimed(store: TestStore) {
       const { results } = await store.insert([aJob({ slotKeys })]);
       const { id } = only(results);
       return { id, job: await claimOne(store, id) };
     }
 
     /** Claims a starter, and succeeds with `work` in the same transaction, as `ctx.tx` does. */
-    async function started<T>(store: Store, work: (tx: StoreTx, starterId: JobId) => Promise<T>) {
+    async function started<T>(store: TestStore, work: (tx: StoreTx, starterId: JobId) => Promise<T>) {
       await store.installSlots([overlap]);
       const { id, job } = await claimed(store);
       if (job?.state !== "RUNNING") throw new Error("the starter did not get its slot");
@@ -33,20 +33,20 @@ export function runSlotsContract(open: OpenStore): void {
     }
 
     /** A run of one task, which holds the slot of the job that started it. */
-    async function openRun(store: Store) {
+    async function openRun(store: TestStore) {
       const { starter, value } = await started(store, (tx, starterId) =>
         store.startRun(aRun({ tasks: [aTask("load")], starterId }), { tx }),
       );
       return { starter, runId: value.runId };
     }
 
-    const next = async (store: Store) => (await claimed(store)).job?.reason ?? "runs";
+    const next = async (store: TestStore) => (await claimed(store)).job?.reason ?? "runs";
 
     test("is the run's until the run closes, and whoever waits for it is told then", async () => {
       const { store } = at();
       const { runId } = await openRun(store);
       expect(await next(store)).toBe("overlap");
-      const load = only(await store.tasks(runId, { limit: 10 }));
+      const load = only(await store.tasks(runId));
       const task = await claimOne(store, load.jobId);
       if (task === null) throw new Error("the task was not claimed");
       await store.settle([settlementOf(task)], settleOptions);
@@ -64,8 +64,7 @@ export function runSlotsContract(open: OpenStore): void {
       const { runId } = await store.startRun(aRun({ tasks }));
       await claimed(store);
       const states = [];
-      for (const { jobId } of await store.tasks(runId, { limit: 10 }))
-        states.push((await claimOne(store, jobId)).state);
+      for (const { jobId } of await store.tasks(runId)) states.push((await claimOne(store, jobId)).state);
       expect(states).toEqual(["RUNNING", "SKIPPED", "RUNNING"]);
     });
 
@@ -122,7 +121,7 @@ export function runSlotsContract(open: OpenStore): void {
       await advance(minute);
       const { id } = await claimed(store);
       const held = await store.slotHolder(id, { at: await store.now(), prefix: "overlap:" });
-      expect([held?.job.id, held?.runId]).toEqual([starter, runId]);
+      expect([held?.id, held?.runId]).toEqual([starter, runId]);
       await store.cancelRun(runId);
       await store.cancelPage(runId, { limit: 10 });
       for (let round = 0; round < 3; round += 1) await store.resolve({ runs: "all", limit: 10 });

@@ -1,7 +1,7 @@
-import type { RunId } from "../../../src/core/job/job.ts";
+import type { RunId } from "../../../src/machine/job.ts";
 import { describe, expect, test } from "vitest";
-import { noAftermath } from "../../../src/core/ports/aftermath.ts";
-import { runLimits } from "../../../src/core/ports/run-limits.ts";
+import { noAftermath } from "../../../src/machine/aftermath.ts";
+import { runLimits } from "../../../src/machine/run-limits.ts";
 import { aJob, claimOne, eachTest, insertOne, only, settleOne, type OpenStore } from "./fixture.ts";
 import { aRun, aTask, failed, workbench } from "./run-fixture.ts";
 
@@ -28,7 +28,7 @@ function starting(open: OpenStore): void {
     expect(first).toMatchObject({ created: true, sealed: true });
     expect(first.aftermath.outbox.flatMap((handoff) => handoff.messages)).toHaveLength(1);
     expect(second).toMatchObject({ runId: first.runId, created: false, aftermath: noAftermath });
-    expect(await store.tasks(first.runId, { limit: 10 })).toHaveLength(4);
+    expect(await store.tasks(first.runId)).toHaveLength(4);
   });
 
   test("a run without jobs is complete as soon as somebody looks", async () => {
@@ -69,9 +69,9 @@ function joining(open: OpenStore): void {
     const bench = await workbench(store, { tasks: diamond });
     await bench.end("load", failed);
     expect(await bench.states()).toEqual({ load: "FAILED", left: "SKIPPED", right: "SKIPPED", close: "SKIPPED" });
-    const [, left] = await store.tasks(bench.runId, { limit: 2 });
-    const shown = left === undefined ? null : await store.job(left.jobId);
-    expect(shown?.history.at(-1)).toMatchObject({ to: "SKIPPED", reason: "upstream" });
+    const [, left] = await store.tasks(bench.runId);
+    const history = left === undefined ? [] : await store.history(left.jobId);
+    expect(history.at(-1)).toMatchObject({ to: "SKIPPED", reason: "upstream" });
     expect(await store.run(bench.runId)).toMatchObject({ state: "FAILED", failed: 1, skipped: 3, done: 4 });
   });
 }
@@ -83,7 +83,7 @@ function ending(open: OpenStore): void {
     const { store } = at();
     const bench = await workbench(store, { tasks: diamond });
     await bench.end("load");
-    const left = only((await store.tasks(bench.runId, { limit: 4 })).filter((each) => each.task === "left"));
+    const left = only((await store.tasks(bench.runId)).filter((each) => each.task === "left"));
     await store.cancel([left.jobId]);
     await bench.end("right");
     expect(await bench.states()).toMatchObject({ left: "CANCELED", right: "SUCCESS", close: "SKIPPED" });
@@ -117,9 +117,9 @@ function ending(open: OpenStore): void {
     expect(await store.cancelingRuns(10)).toEqual([]);
     await bench.resolve();
     expect(await store.run(bench.runId)).toMatchObject({ state: "CANCELED", done: 4 });
-    const [task] = await store.tasks(bench.runId, { limit: 1 });
-    const found = task === undefined ? null : await store.job(task.jobId);
-    expect(found?.history.at(-1)).toMatchObject({ to: "CANCELED", reason: "run canceled", caller: "ada" });
+    const [task] = await store.tasks(bench.runId);
+    const history = task === undefined ? [] : await store.history(task.jobId);
+    expect(history.at(-1)).toMatchObject({ to: "CANCELED", reason: "run canceled", caller: "ada" });
     expect(await store.cancelRun(bench.runId)).toBe(false);
   });
 
@@ -158,7 +158,7 @@ function paging(open: OpenStore): void {
       cursor: 2,
       sealed: false,
     });
-    await store.cancel((await store.tasks(runId, { limit: 10 })).map((task) => task.jobId));
+    await store.cancel((await store.tasks(runId)).map((task) => task.jobId));
     await store.resolve({ runs: "all", limit: 10 });
     expect(await store.run(runId)).toMatchObject({ state: "RUNNING", total: 2, done: 2 });
     await store.sealRun(runId, {});
@@ -182,10 +182,10 @@ function pruning(open: OpenStore): void {
     expect(await store.run(ended.runId)).not.toBeNull();
     await advance(2 * retentionMs);
     expect((await store.prune({ limit: 1 })).jobs).toBe(1);
-    expect(await store.tasks(ended.runId, { limit: 10 })).toHaveLength(1);
+    expect(await store.tasks(ended.runId)).toHaveLength(1);
     expect((await store.prune({ limit: 1 })).jobs).toBe(1);
     expect(await store.run(ended.runId)).toBeNull();
-    expect(await store.tasks(going.runId, { limit: 10 })).toHaveLength(2);
+    expect(await store.tasks(going.runId)).toHaveLength(2);
     expect(await store.run(going.runId)).toMatchObject({ state: "RUNNING" });
   });
 }
@@ -193,30 +193,11 @@ function pruning(open: OpenStore): void {
 function readingRuns(open: OpenStore): void {
   const at = eachTest(open);
 
-  test("runs are listed newest first, by kind, key, state and parent, a page at a time", async () => {
-    const { store } = at();
-    const ids: RunId[] = [];
-    for (const key of ["a", "b", "c"]) ids.push((await store.startRun(aRun({ key }))).runId);
-    const again = await store.startRun(aRun({ key: "a#2", parentId: ids[0] ?? null }));
-    const open2 = await store.startRun(aRun({ kind: "other", tasks: [aTask("t")] }));
-    await store.resolve({ runs: "all", limit: 10 });
-    const list = async (filter: Parameters<typeof store.runs>[0]) => (await store.runs(filter)).map((run) => run.id);
-    expect(await list({ limit: 10 })).toEqual([open2.runId, again.runId, ...ids.toReversed()]);
-    expect(await list({ kinds: ["settlement"], limit: 2 })).toEqual([again.runId, ids[2]]);
-    expect(await list({ kinds: ["none", "settlement"], limit: 9, before: ids[2] ?? ("" as RunId) })).toEqual([
-      ids[1],
-      ids[0],
-    ]);
-    expect(await list({ key: "b", limit: 9 })).toEqual([ids[1]]);
-    expect(await list({ states: ["RUNNING"], limit: 9 })).toEqual([open2.runId]);
-    expect(await list({ parentId: ids[0] ?? ("" as RunId), limit: 9 })).toEqual([again.runId]);
-  });
-
-  test("tasks are listed in order with their edges, by state, a page at a time", async () => {
+  test("tasks are listed in order with their edges, by state", async () => {
     const { store } = at();
     const bench = await workbench(store, { tasks: diamond });
     await bench.end("load", { result: { rows: 3 } });
-    const tasks = await store.tasks(bench.runId, { limit: 10 });
+    const tasks = await store.tasks(bench.runId);
     const id = new Map(tasks.map((task) => [task.task, task.jobId]));
     expect(tasks.map((task) => [task.task, task.after, task.afterTotal])).toEqual([
       ["load", [], 0],
@@ -226,10 +207,8 @@ function readingRuns(open: OpenStore): void {
     ]);
     expect(tasks[0]).toMatchObject({ state: "SUCCESS", result: { rows: 3 }, attempt: 1, failures: 0, maxAttempts: 4 });
     expect(tasks[0]?.finishedAt).not.toBeNull();
-    const waiting = await store.tasks(bench.runId, { states: ["PENDING"], limit: 10 });
+    const waiting = await store.tasks(bench.runId, { states: ["PENDING"] });
     expect(only(waiting)).toMatchObject({ task: "close", blocked: true });
-    const rest = await store.tasks(bench.runId, { after: tasks[1]?.jobId ?? ("" as never), limit: 1 });
-    expect(only(rest)).toMatchObject({ task: "right" });
-    expect(await store.tasks("999999" as RunId, { limit: 1 })).toEqual([]);
+    expect(await store.tasks("999999" as RunId)).toEqual([]);
   });
 }

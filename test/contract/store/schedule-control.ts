@@ -1,8 +1,17 @@
 import { describe, expect, test } from "vitest";
-import type { ScheduleSpec } from "../../../src/core/ports/schedule.ts";
-import type { Store } from "../../../src/core/ports/ports.ts";
-import { claimOne, eachTest, minute, only, running, settleOne, show, dispatchWindowMs } from "./fixture.ts";
-import type { OpenStore } from "./fixture.ts";
+import type { ScheduleSpec } from "../../../src/machine/schedule.ts";
+import type { TestStore } from "../../support/looks.ts";
+import {
+  claimOne,
+  eachTest,
+  minute,
+  only,
+  running,
+  settleOne,
+  show,
+  dispatchWindowMs,
+  type OpenStore,
+} from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
 
@@ -23,7 +32,7 @@ export function scheduleControlContract(open: OpenStore): void {
 
 const faster: Partial<ScheduleSpec> = { expression: { form: "every", everyMs: minute } };
 
-async function factsOf(store: Store, id = "every-minute") {
+async function factsOf(store: TestStore, id = "every-minute") {
   const facts = await store.scheduleFacts(id);
   if (facts === null) throw new Error(`schedule ${id} never was`);
   return facts;
@@ -244,16 +253,16 @@ function holding(open: OpenStore): void {
     const asked = { at: now, prefix: "overlap:" };
     expect(await store.slotHolder(refused, asked)).toBeNull();
     const jobId = await skippedBy(store);
-    expect((await store.slotHolder(jobId, asked))?.job.id).toBe(holder.jobId);
+    expect((await store.slotHolder(jobId, asked))?.id).toBe(holder.jobId);
     await settleOne(store, holder);
     await settleOne(store, other);
-    expect((await store.slotHolder(jobId, asked))?.job.id).toBe(holder.jobId);
+    expect((await store.slotHolder(jobId, asked))?.id).toBe(holder.jobId);
     expect(await store.slotHolder(jobId, { at: now + 60 * minute, prefix: "overlap:" })).toBeNull();
     expect(await store.slotHolder(jobId, { at: now, prefix: "lock:" })).toBeNull();
   });
 }
 
-async function skippedBy(store: Store) {
+async function skippedBy(store: TestStore) {
   const { results } = await store.insert([aSkipped]);
   const { id } = only(results);
   expect(await claimOne(store, id)).toMatchObject({ state: "SKIPPED", reason: "overlap" });
@@ -265,7 +274,6 @@ const aSkipped = {
   ...template,
   key: null,
   payload: {},
-  canonicalInput: "{}",
   dueAt: null,
   delayMs: 0,
   expiresAt: null,

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { eachTest, minute, only } from "./fixture.ts";
-import type { OpenStore } from "./fixture.ts";
+import { eachTest, minute, only, type OpenStore } from "./fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
 
@@ -92,11 +91,11 @@ function paging(open: OpenStore): void {
       occurrenceAt(now + minute, { ...merged, localTime: "b", fold: 1 }),
       occurrenceAt(now + 2 * minute),
     ]);
-    const all = await store.occurrences("every-minute", 10);
+    const all = await store.occurrences("every-minute");
     expect(all.map((row) => (row.nominalAt - now) / minute)).toEqual([2, 1, 1, 1, 1, 0]);
     const paged: (typeof all)[number][] = [];
-    for (const _ of all) paged.push(...(await store.occurrences("every-minute", 1, paged.at(-1))));
+    for (const _ of all) paged.push(...(await store.occurrences("every-minute", paged.at(-1), 1)));
     expect(paged).toEqual(all);
-    expect(await store.occurrences("every-minute", 10, paged.at(-1))).toEqual([]);
+    expect(await store.occurrences("every-minute", paged.at(-1))).toEqual([]);
   });
 }

@@ -1,9 +1,9 @@
-import type { Store } from "../../../src/core/ports/ports.ts";
-import type { PlannedOccurrence, PlannedSchedule, ScheduleSpec } from "../../../src/core/ports/schedule.ts";
+import type { TestStore } from "../../support/looks.ts";
+import type { PlannedOccurrence, PlannedSchedule, ScheduleSpec } from "../../../src/machine/schedule.ts";
 import { aJob, minute, only } from "./fixture.ts";
 
 const { key: _key, dueAt: _due, delayMs: _delay, trace: _trace, ...template } = aJob({ kind: "sweep" });
-const { payload: _payload, canonicalInput: _input, expiresAt: _expires, ...job } = template;
+const { payload: _payload, expiresAt: _expires, ...job } = template;
 
 /** A schedule from code that fires every minute. */
 export function aSpec(over: Partial<ScheduleSpec> = {}): ScheduleSpec {
@@ -45,7 +45,7 @@ export function occurrenceAt(nominalAt: number, over: Partial<PlannedOccurrence>
 
 /** Plans the occurrences of one schedule as a tick does. */
 export async function planned(
-  store: Store,
+  store: TestStore,
   occurrences: readonly PlannedOccurrence[],
   over: Partial<PlannedSchedule> = {},
 ) {
@@ -63,7 +63,7 @@ export async function planned(
 
 /** A schedule with one occurrence that is due now. */
 export async function dueOccurrence(
-  store: Store,
+  store: TestStore,
   spec: Partial<ScheduleSpec> = {},
   over: Partial<PlannedOccurrence> = {},
 ) {
@@ -76,4 +76,4 @@ export async function dueOccurrence(
 }
 
 /** The newest ten rows of the schedule's ledger. */
-export const ledger = async (store: Store) => await store.occurrences("every-minute", 10);
+export const ledger = async (store: TestStore) => await store.occurrences("every-minute");

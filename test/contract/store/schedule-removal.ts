@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Store } from "../../../src/core/ports/ports.ts";
-import { aJob, claimOne, eachTest, minute, only, show } from "./fixture.ts";
-import type { OpenStore } from "./fixture.ts";
+import type { TestStore } from "../../support/looks.ts";
+import { aJob, claimOne, eachTest, minute, only, show, type OpenStore } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
 
@@ -9,15 +8,15 @@ import { aPause } from "../../support/pause.ts";
 const ways = [
   [
     "deleted through the API",
-    (store: Store) => store.createSchedule(aSpec()),
-    (store: Store) => store.deleteSchedule("every-minute"),
-    (store: Store) => store.createSchedule(aSpec()),
+    (store: TestStore) => store.createSchedule(aSpec()),
+    (store: TestStore) => store.deleteSchedule("every-minute"),
+    (store: TestStore) => store.createSchedule(aSpec()),
   ],
   [
     "dropped by code",
-    (store: Store) => store.installSchedules([aSpec()]),
-    (store: Store) => store.installSchedules([], { apps: [aSpec().app] }),
-    (store: Store) => store.installSchedules([aSpec()]),
+    (store: TestStore) => store.installSchedules([aSpec()]),
+    (store: TestStore) => store.installSchedules([], { apps: [aSpec().app] }),
+    (store: TestStore) => store.installSchedules([aSpec()]),
   ],
 ] as const;
 
@@ -27,7 +26,7 @@ export function removalContract(open: OpenStore): void {
   });
 }
 
-type Way = (store: Store) => Promise<unknown>;
+type Way = (store: TestStore) => Promise<unknown>;
 
 function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; remove: Way; makeAgain: Way }): void {
   const at = eachTest(open);

@@ -1,10 +1,23 @@
 import { describe, expect, test } from "vitest";
-import { noAftermath } from "../../../src/core/ports/aftermath.ts";
-import type { Moved } from "../../../src/core/ports/ports.ts";
-import { aJob, claimOne, eachTest, failure, outboxIds, dispatchWindowMs } from "./fixture.ts";
-import { minute, moves, only, running, settlementOf } from "./fixture.ts";
-import { settleOne, settleOptions, show } from "./fixture.ts";
-import type { OpenStore } from "./fixture.ts";
+import { noAftermath } from "../../../src/machine/aftermath.ts";
+import type { Moved } from "../../../src/machine/transaction.ts";
+import {
+  aJob,
+  claimOne,
+  eachTest,
+  failure,
+  outboxIds,
+  dispatchWindowMs,
+  minute,
+  moves,
+  only,
+  running,
+  settlementOf,
+  settleOne,
+  settleOptions,
+  show,
+  type OpenStore,
+} from "./fixture.ts";
 
 export function settleContract(open: OpenStore): void {
   describe("settle: outcomes", () => {
@@ -115,7 +128,8 @@ function released(open: OpenStore): void {
     );
     expect(settled.toSorted()).toEqual([a, b, c, d].map((held) => held.jobId).toSorted());
     expect(outboxIds([only(outbox)]).toSorted()).toEqual([b.jobId, d.jobId].toSorted());
-    expect(await store.counts()).toMatchObject({ SUCCESS: 1, FAILED: 1, QUEUED: 2, RUNNING: 0 });
+    const states = (await store.jobs()).map(({ state }) => state);
+    expect(states.toSorted()).toEqual(["FAILED", "QUEUED", "QUEUED", "SUCCESS"]);
   });
 }
 
@@ -134,7 +148,7 @@ function compareAndSet(open: OpenStore): void {
     const { job, attempts } = await show(store, zombie.jobId);
     expect(job).toMatchObject({ state: "RUNNING", attempt: 2, worker: "worker-2" });
     expect(attempts).toHaveLength(1);
-    expect(await store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+    expect(await store.jobs({ kind: "child" })).toEqual([]);
   });
 
   test("a launcher's late settle does not undo the attempt that its task has taken over", async () => {

@@ -1,14 +1,25 @@
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../../src/core/job/job.ts";
-import type { Claimed, Store } from "../../../src/core/ports/ports.ts";
-import { claimOne, eachTest, insertMany, insertOne, messageFor, minute, only, running, settleOne } from "./fixture.ts";
-import type { OpenStore } from "./fixture.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import type { Claimed } from "../../../src/machine/store.ts";
+import type { TestStore } from "../../support/looks.ts";
+import {
+  claimOne,
+  eachTest,
+  insertMany,
+  insertOne,
+  messageFor,
+  minute,
+  only,
+  running,
+  settleOne,
+  type OpenStore,
+} from "./fixture.ts";
 
 export const capped = { slotKeys: ["cap:x"] };
 export const lock = { key: "lock:l", size: 1, onRefusal: "skip", reason: "lock-held" } as const;
 export const cap = (size: number) => ({ key: "cap:x", size, onRefusal: "hold", reason: "slot" }) as const;
 /** The states of these jobs after one claim of them all in one batch. */
-export async function claimAll(store: Store, ids: readonly JobId[]): Promise<readonly string[]> {
+export async function claimAll(store: TestStore, ids: readonly JobId[]): Promise<readonly string[]> {
   const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
   const { claimed } = await store.claim(messages, { worker: "worker-1", alone: false });
   const states = new Map(claimed.map((row) => [row.jobId, row.state]));
@@ -16,7 +27,7 @@ export async function claimAll(store: Store, ids: readonly JobId[]): Promise<rea
 }
 
 /** The earliest held job, claimed by the message that its wake decided to send. */
-export async function wakeNext(store: Store): Promise<Claimed> {
+export async function wakeNext(store: TestStore): Promise<Claimed> {
   const message = only(only(await store.wake({ slotKeys: "all", limit: 1 })).messages);
   return only((await store.claim([message], { worker: "worker-1", alone: false })).claimed);
 }

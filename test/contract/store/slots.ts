@@ -1,10 +1,22 @@
 import { describe, expect, test } from "vitest";
-import { noAftermath } from "../../../src/core/ports/aftermath.ts";
-import type { Store } from "../../../src/core/ports/ports.ts";
-import { FenceLost } from "../../../src/core/ports/ports.ts";
-import { claimOne, eachTest, outboxIds, insertMany, insertOne, minute } from "./fixture.ts";
-import { failure, moves, only, running, settleOne, show } from "./fixture.ts";
-import type { OpenStore } from "./fixture.ts";
+import { noAftermath } from "../../../src/machine/aftermath.ts";
+import type { TestStore } from "../../support/looks.ts";
+import { FenceLost } from "../../../src/machine/fence.ts";
+import {
+  claimOne,
+  eachTest,
+  outboxIds,
+  insertMany,
+  insertOne,
+  minute,
+  failure,
+  moves,
+  only,
+  running,
+  settleOne,
+  show,
+  type OpenStore,
+} from "./fixture.ts";
 import { cap, capped, claimAll, lock, slotOrderContract, wakeNext } from "./slot-order.ts";
 
 export function slotsContract(open: OpenStore): void {
@@ -191,7 +203,7 @@ function freeing(open: OpenStore): void {
 }
 
 /** A full cap of one and this many rows that were refused by it. */
-async function fullWithHeld(store: Store, held: number) {
+async function fullWithHeld(store: TestStore, held: number) {
   await store.installSlots([cap(1)]);
   const holder = await running(store, capped);
   const ids = await insertMany(

@@ -1,10 +1,11 @@
-import type { AskedTime } from "../../../src/core/calendar/asked-time.ts";
-import type { VersionInterval } from "../../../src/core/calendar/version-intervals.ts";
-import type { ExplainInput } from "../../../src/core/admin/explanation.ts";
-import type { JobId, JobView } from "../../../src/core/job/job.ts";
-import type { Pause } from "../../../src/core/ports/pause.ts";
-import type { OccurrenceView, ScheduleSpec } from "../../../src/core/ports/schedule.ts";
-import type { ScheduleFacts, SlotHolder } from "../../../src/core/ports/schedule-store.ts";
+import type { TimeQuery } from "../../../src/calendar/asked-time.ts";
+import type { VersionInterval } from "../../../src/calendar/version-intervals.ts";
+import type { ExplainInput } from "../../../src/insight/explanation.ts";
+import type { JobId, JobView } from "../../../src/machine/job.ts";
+import type { Pause } from "../../../src/machine/pause.ts";
+import type { OccurrenceView, ScheduleSpec } from "../../../src/machine/schedule.ts";
+import type { SlotHolder } from "../../../src/insight/occurrences.ts";
+import type { ScheduleFacts } from "../../../src/machine/schedule-store.ts";
 import { aRow, aSpec, hour, midnight } from "../../schedules/spec.ts";
 
 /** Nine o'clock UTC: when the time that is asked about was nominal. */
@@ -31,7 +32,7 @@ export const factsOf = (over: Partial<ScheduleFacts> = {}): ScheduleFacts => ({
   ...over,
 });
 
-export const asked: AskedTime = { localTime: "2026-11-21T09:00", isInstant: false, instants: [nine], near: nine };
+export const asked: TimeQuery = { localTime: "2026-11-21T09:00", isInstant: false, instants: [nine], near: nine };
 
 export const anOccurrence = (over: Partial<OccurrenceView> = {}): OccurrenceView => ({
   nominalAt: nine,
@@ -83,9 +84,13 @@ export const aJob = (over: Partial<JobView> = {}): JobView => ({
   ...over,
 });
 
-export const aHolder = (job: Partial<JobView>, runId: SlotHolder["runId"] = null): SlotHolder => ({
-  job: aJob({ id: "9" as JobId, ...job }),
-  runId,
+export const aHolder = (over: Partial<SlotHolder>): SlotHolder => ({
+  id: "9" as JobId,
+  kind: "work",
+  scheduleId: "s",
+  scheduledFor: nine,
+  runId: null,
+  ...over,
 });
 
 export const inputOf = (over: Partial<ExplainInput> = {}): ExplainInput => ({

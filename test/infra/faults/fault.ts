@@ -10,7 +10,7 @@ export interface Fault {
   readonly at?: string;
   /** What the refusal must say, for example the path that is missing. */
   readonly saying?: RegExp;
-  /** The way out of the template that is planted in. Default: none for IPv4, as in the small stages. */
+  /** The way out of the template that is planted in. Default: none for IPv4, as in the small stages. `gateway` has a service for its passes. */
   readonly ipv4?: "none" | "instance" | "gateway";
   /** Changes a correct template. It is the test's own copy. */
   readonly plant: (template: EditableTemplate) => void;
@@ -27,8 +27,6 @@ export interface EditableResource extends TemplateResource {
   CreationPolicy?: unknown;
   DeletionPolicy?: string;
 }
-
-export const defineFault = (fault: Fault): Fault => fault;
 
 /** The first resource of a type whose id matches. @throws Error when there is none: a fault that plants nothing proves nothing. */
 export function first(
@@ -51,3 +49,25 @@ export function inside(value: unknown, ...path: readonly (string | number)[]): R
   if (typeof current !== "object" || current === null) throw new Error(`nothing at ${path.join(".")}`);
   return current as Record<string, unknown>;
 }
+
+type Plant = Fault["plant"];
+
+/** Sets a property of the first resource of a type, by its path with dots; `undefined` takes it away. */
+export const sets =
+  (type: string, path: string, value: unknown, id?: RegExp): Plant =>
+  (template) => {
+    const names = path.split(".");
+    const last = names.pop() ?? "";
+    const at = inside(first(template, type, id).Properties, ...names);
+    if (value === undefined) delete at[last];
+    else at[last] = value;
+  };
+
+/** Takes the resources away whose id matches, of one type or of all. */
+export const removes =
+  (id: RegExp, type?: string): Plant =>
+  (template) => {
+    for (const [name, { Type }] of Object.entries(template.Resources)) {
+      if (id.test(name) && (type ?? Type) === Type) delete template.Resources[name];
+    }
+  };

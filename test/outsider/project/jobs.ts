@@ -1,6 +1,8 @@
 import { defineApp, defineGraph, defineJob } from "belfry";
+import { z } from "zod";
 
 const hello = defineJob({ id: "hello", run() {} });
+const sendMail = defineJob({ id: "send-mail", payload: z.object({ to: z.email() }), run() {} });
 const report = defineJob({ id: "report", concurrency: 2, run() {} });
 /** Its first task fails and waits an hour, so that its run is open and there is something to cancel and to retry. */
 const steps = defineGraph({
@@ -15,4 +17,4 @@ const steps = defineGraph({
   },
 });
 
-export default [defineApp({ name: "outside", jobs: [hello, report, steps], schedules: [] })];
+export default [defineApp({ name: "outside", jobs: [hello, sendMail, report, steps], schedules: [] })];

@@ -1,8 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { openServer } from "./run.ts";
-import { tours } from "./tours.ts";
+import { array, sample } from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { storeContract } from "../../contract/store.ts";
+import { anyStep, expectEqualRows, openPair } from "../../model/model.ts";
+import { operationsTour } from "../operations-tour.ts";
+import { tour } from "../tour.ts";
+import { looks } from "./looks.ts";
+import { restTour, retention } from "./rest-tour.ts";
+import { linesOf, openServer, type WatchedServer } from "./run.ts";
+import type { Effects } from "./watch.ts";
 
-let server: Awaited<ReturnType<typeof openServer>> | null = null;
+let server: WatchedServer | null = null;
 
 beforeAll(async () => {
   server = await openServer();
@@ -12,10 +19,52 @@ afterAll(async () => {
   await server?.close();
 });
 
-test.each(tours)(
-  "each statement of the tour $name answers and writes, row for row, what its file in tours says",
-  { timeout: 300_000 },
-  async (tour) => {
-    await expect(await server?.run(tour)).toMatchFileSnapshot(`./tours/${tour.name}.txt`);
-  },
-);
+function open(seen: Effects, options?: { readonly dispatchWindowMs?: number }) {
+  if (server === null) throw new Error("the server runs only during tests");
+  return server.open(seen, options);
+}
+
+describe("the contract under the watcher", () => {
+  const seen: Effects = new Map();
+  storeContract("Postgres, watched", async (options) => {
+    const { store, clock, close } = await open(seen, options);
+    return { store, advance: (ms) => clock.advance(ms), close };
+  });
+
+  test("each statement answered and wrote, row for row, what contract.txt says", async () => {
+    await expect(linesOf(seen)).toMatchFileSnapshot("./contract.txt");
+  });
+});
+
+test("each statement of a system's daily life, used twice, answers and writes what daily.txt says", async () => {
+  const seen: Effects = new Map();
+  const world = await open(seen);
+  for (const tag of ["first", "second"]) {
+    await tour(world.store, world.clock, tag);
+    await operationsTour(world.connections);
+    await restTour(world, tag);
+    await looks(world);
+    await retention(world);
+  }
+  await world.close();
+  await expect(linesOf(seen)).toMatchFileSnapshot("./daily.txt");
+});
+
+describe("random walks of the model under the watcher", () => {
+  const seen: Effects = new Map();
+  const walks = sample(array(anyStep, { minLength: 60, maxLength: 60 }), { seed: 20, numRuns: 12 });
+
+  test.each(walks.map((steps, n) => ({ steps, n: n + 1 })))("walk $n is the reference store's", async ({ steps }) => {
+    const world = await open(seen);
+    const { pair, close } = await openPair(undefined, () => Promise.resolve(world));
+    for (const step of steps) await step.run(pair);
+    await expectEqualRows(pair);
+    await looks(world);
+    expect(pair.jobs.length).toBeGreaterThan(0);
+    await close();
+  });
+
+  test("each statement answered and wrote, row for row, what walks.txt says", async () => {
+    await expect(linesOf(seen)).toMatchFileSnapshot("./walks.txt");
+  });
+});

@@ -1,54 +1,52 @@
+import { createSession } from "../../../src/postgres/session.ts";
+import { createTally } from "../../../src/postgres/tally.ts";
 import { Pool } from "pg";
-import { openConnections } from "../../../src/adapters/postgres/connect.ts";
-import { createOperations } from "../../../src/adapters/postgres/operations.ts";
-import { createPostgresStore } from "../../../src/adapters/postgres/store.ts";
-import { testClock } from "../../../src/adapters/postgres/test-clock.ts";
+import { openConnections } from "../../../src/postgres/connect.ts";
+import { createDatabase } from "../../../src/postgres/database.ts";
+import { testStore } from "../../support/looks.ts";
+import { testClock } from "../../../src/postgres/test-clock.ts";
 import { databaseOf, runOnce } from "../../../src/testing/server.ts";
+import { empty } from "../../support/database.ts";
 import { migrateTemplate, startThrowawayServer } from "../../support/postgres-server.ts";
-import type { Tour, World } from "./tour.ts";
-import { type Before, type Effects, type Watch, watchEffects } from "./watch.ts";
+import type { World } from "./world.ts";
+import { type Effects, noting, watchEffects } from "./watch.ts";
+
+export interface WatchedServer {
+  /** A migrated, empty database whose clock stands; `seen` gets what its statements answer and write. */
+  open(seen: Effects, options?: { readonly dispatchWindowMs?: number }): Promise<World>;
+  close(): Promise<void>;
+}
 
 /** A server of its own: how far the roll-up and the stream read depends on every transaction of the server. */
-export async function openServer(): Promise<{
-  run(tour: Tour, before?: Before): Promise<string>;
-  close(): Promise<void>;
-}> {
+export async function openServer(): Promise<WatchedServer> {
   // Statistics that are taken now and then change a plan, and with it which rows a limit takes.
   const { url, stop } = await startThrowawayServer({ autovacuum: "off" });
   await migrateTemplate(url);
+  const free: string[] = [];
+  let made = 0;
+  const create = async (): Promise<string> => {
+    made += 1;
+    const name = `effects_${made}`;
+    const template = new URL(url).pathname.slice(1);
+    await runOnce(databaseOf(url, "postgres"), `create database ${name} template ${template}`);
+    await runOnce(databaseOf(url, name), noting);
+    return databaseOf(url, name);
+  };
   return {
-    /**
-     * @param before is called with each statement, before it is sent.
-     * @returns a line for each thing that a statement answered and wrote, with how often it did.
-     */
-    async run({ name, parts, alsoWatched = [] }, before = async () => {}) {
-      const seen: Effects = new Map();
-      for (const [number, part] of parts.entries())
-        await inWorld(url, `tour_${name.replaceAll("-", "_")}_${number}`, { seen, before, alsoWatched }, part);
-      const lines = [...seen].flatMap(([statement, all]) =>
-        [...all].map(([line, times], n) => `${statement} ${n + 1}, ${times} x: ${line}`),
-      );
-      return `${lines.toSorted().join("\n")}\n`;
+    async open(seen, options) {
+      const database = free.pop() ?? (await create());
+      return await openWorld(database, seen, { ...options, onClosed: () => void free.push(database) });
     },
     close: stop,
   };
 }
 
-async function inWorld(
-  server: string,
-  name: string,
-  watched: Watch,
-  work: (world: World) => Promise<void>,
-): Promise<void> {
-  await runOnce(
-    databaseOf(server, "postgres"),
-    `create database ${name} template ${new URL(server).pathname.slice(1)}`,
-  );
-  const url = databaseOf(server, name);
+async function openWorld(
+  url: string,
+  seen: Effects,
+  { onClosed, ...options }: { readonly dispatchWindowMs?: number; readonly onClosed: () => void },
+): Promise<World> {
   const pool = new Pool({ connectionString: url, max: 1 });
-  // What is not yet gone when the database is dropped ends with an error.
-  pool.on("error", () => {});
-  pool.on("connect", (client) => void client.on("error", () => {}));
   const connections = openConnections({
     url,
     applicationName: "effects",
@@ -56,24 +54,40 @@ async function inWorld(
     txConnections: 1,
     prepare: false,
   });
-  try {
-    // Time stands still, so that what lies at a bound lies there exactly.
-    await pool.query("update belfry.test_clock set origin = '2026-02-28T23:00:00Z', shift = interval '0', rate = 0");
-    // In place of the one that is drawn at its first use.
-    await pool.query("insert into belfry.stage_key (key) values ('drawn')");
-    await watchEffects(pool, connections, watched);
-    await work({
-      store: createPostgresStore(connections),
-      operations: createOperations(connections),
-      clock: testClock(pool),
-      connections,
-      pool,
-      url,
-    });
-  } finally {
-    await connections.close();
-    await pool.end();
-    // Some sixty databases of 2,000 files each would be deleted at the end.
-    await runOnce(databaseOf(server, "postgres"), `drop database ${name} with (force)`);
-  }
+  await pool.query(fresh);
+  watchEffects(connections, seen);
+  return {
+    store: testStore(connections, options),
+    tally: createTally(createSession(connections.main, connections.where)),
+    insight: createDatabase(connections, { checksRows: true }),
+    clock: testClock(pool),
+    connections,
+    pool,
+    url,
+    async close() {
+      await connections.close();
+      await empty(pool);
+      await pool.end();
+      onClosed();
+    },
+  };
+}
+
+/** Ids from 1 on; time stands still, so that what lies at a bound lies there exactly; a key in place of one drawn at random. */
+const fresh = `
+do $$ declare each record; begin
+  for each in select sequencename as name, start_value as start from pg_sequences where schemaname = 'belfry'
+  loop perform setval(format('belfry.%I', each.name), each.start, false); end loop;
+end $$;
+update belfry.test_clock set origin = '2026-02-28T23:00:00Z', shift = interval '0', rate = 0;
+delete from belfry.stage_key;
+insert into belfry.stage_key (key) values ('drawn');
+delete from noted.change`;
+
+/** A line for each thing that a statement answered and wrote, with how often it did. */
+export function linesOf(seen: Effects): string {
+  const lines = [...seen].flatMap(([statement, all]) =>
+    [...all].map(([line, times], n) => `${statement} ${n + 1}, ${times} x: ${line}`),
+  );
+  return `${lines.toSorted().join("\n")}\n`;
 }

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
-import type { Connections } from "../../../src/adapters/postgres/connect.ts";
+import type { Connections } from "../../../src/postgres/connect.ts";
 
 /** Notes each row that a statement writes: the whole row when it is new or gone, else the columns that changed. */
-const noting = `
+export const noting = `
 create schema noted;
 create table noted.change (line text not null);
 create function noted.note() returns trigger language plpgsql as $$
@@ -41,18 +41,14 @@ export type Before = (sending: Sending) => Promise<void>;
 /** By statement, what its executions answered and wrote, and how often: counts to read, and a hash of all of it. */
 export type Effects = Map<string, Map<string, number>>;
 
-/** What is seen of which statements. */
-export interface Watch {
-  readonly seen: Effects;
-  readonly before: Before;
-  /** Statements that are left out elsewhere. */
-  readonly alsoWatched: readonly string[];
+/** Called before each statement is sent: `test/mutate` tries the statement's mutants there. */
+declare global {
+  var belfryBeforeStatement: Before | undefined;
 }
 
 /** Adds to `seen` from now on. */
-export async function watchEffects(pool: Pool, connections: Connections, watched: Watch): Promise<void> {
-  await pool.query(noting);
-  for (const each of [connections.main, connections.tx]) watch(each, watched);
+export function watchEffects(connections: Connections, seen: Effects): void {
+  for (const each of [connections.main, connections.tx]) watch(each, seen);
 }
 
 /** The first epoch began when the template was made, and the roll-up counts the server's transactions; how far a search looks is a matter of time. */
@@ -62,15 +58,15 @@ const isLeftOut = (name: string): boolean => ofServer.has(name) || name.startsWi
 /** Of the mutants of a text: one of them may stand inside an operator, as of `<<`. */
 const anyMarker = /\/\*(?:<\d+|\d+>)\*\//g;
 
-function watch(pool: Pool, { seen, before, alsoWatched }: Watch): void {
+function watch(pool: Pool, seen: Effects): void {
   pool.on("connect", (client: PoolClient) => {
     const send = client.query.bind(client) as Send;
     const watched: Send = async (query, given = []) => {
       const text = typeof query === "string" ? query : query.text;
       const values = typeof query === "string" ? given : (query.values ?? []);
       const name = /^\/\* belfry:([a-z-]+) \*\//.exec(text)?.[1];
-      if (name === undefined || (isLeftOut(name) && !alsoWatched.includes(name))) return await send(text, values);
-      await before({ name, text, values, client, send });
+      if (name === undefined || isLeftOut(name)) return await send(text, values);
+      await globalThis.belfryBeforeStatement?.({ name, text, values, client, send });
       const answer = await send(text.replaceAll(anyMarker, ""), values);
       const line = await effectOf(text, answer.rows, send);
       const known = seen.get(name) ?? new Map<string, number>();

@@ -1,7 +1,7 @@
 import { defineApp, defineJob } from "belfry";
 import { z } from "zod";
 import { capSize } from "../points.ts";
-import { quick, tell, without } from "./target.ts";
+import { opened, quick, tell, without } from "./target.ts";
 
 /** Tells the target when it starts and when it stops: the target judges how many ran at once. */
 const capped = defineJob({
@@ -9,9 +9,10 @@ const capped = defineJob({
   ...quick,
   ...(without("cap") ? {} : { concurrency: capSize }),
   retry: { maxAttempts: 20, backoff: "fixed", base: "100ms" },
-  payload: z.object({ n: z.number() }),
-  async run({ n }, ctx) {
+  payload: z.object({ n: z.number(), gate: z.string() }),
+  async run({ n, gate }, ctx) {
     await tell("start", ctx, String(n));
+    await opened(gate);
     // Slots become free one by one, so that several workers want each of them.
     await new Promise((resolve) => setTimeout(resolve, n % 8));
     await tell("stop", ctx, String(n));

@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
 import { defineApp, defineJob, type Context } from "belfry";
 import { z } from "zod";
-import { tell } from "./target.ts";
+import { opened, tell } from "./target.ts";
 
 const payload = z.object({
   n: z.number(),
@@ -16,24 +16,17 @@ async function run({ n, first, gate }: Payload, ctx: Context): Promise<void> {
   if (ctx.attempt === 1) {
     await tell("start", ctx, String(n));
     if (first === "exits") process.exit(3);
-    await until(() => first === "obeys" && ctx.signal.aborted);
-    ctx.signal.throwIfAborted();
+    for (; ; await wait(20)) {
+      // One that does not listen waits for ever.
+      if (first === "obeys") ctx.signal.throwIfAborted();
+    }
   }
   if (gate !== null) {
     await tell("start", ctx, String(n));
-    await until(() => existsSync(gate));
+    await opened(gate);
   }
   await tell("effect", ctx, String(n));
 }
-
-const until = (holds: () => boolean): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setInterval(() => {
-      if (!holds()) return;
-      clearInterval(timer);
-      resolve();
-    }, 20);
-  });
 
 const settings = {
   runOn: "fargate",

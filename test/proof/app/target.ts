@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { Agent, request } from "node:http";
+import { setTimeout as wait } from "node:timers/promises";
 import type { Context } from "belfry";
 
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });
@@ -18,6 +20,11 @@ export function tell(what: "effect" | "start" | "stop", ctx: Context, note = "")
     call.on("error", reject);
     call.end(JSON.stringify(record));
   });
+}
+
+/** Until the case lets the handlers go on: it writes this file. */
+export async function opened(gate: string): Promise<void> {
+  while (!existsSync(gate)) await wait(20);
 }
 
 /** Settings that the short leases of a quick proof need, and that `--defaults` leaves out. */

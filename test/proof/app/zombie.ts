@@ -1,7 +1,6 @@
-import { existsSync } from "node:fs";
 import { defineApp, defineJob, type Context, type Tx } from "belfry";
 import { z } from "zod";
-import { quick, tell } from "./target.ts";
+import { opened, quick, tell } from "./target.ts";
 
 const payload = z.object({
   n: z.number(),
@@ -55,15 +54,6 @@ async function effect({ n, asleep, gate }: Payload, ctx: Context): Promise<void>
 
 /** Stops the whole process, as a paused machine does: it neither works nor beats until somebody sends SIGCONT. */
 const sleep = (): void => void process.kill(process.pid, "SIGSTOP");
-
-const opened = (gate: string): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setInterval(() => {
-      if (!existsSync(gate)) return;
-      clearInterval(timer);
-      resolve();
-    }, 20);
-  });
 
 const note = (tx: Tx, n: number, ctx: Context) =>
   tx.query("insert into proof.note (n, job_id, attempt) values ($1, $2, $3)", [n, ctx.jobId, ctx.attempt]);

@@ -10,7 +10,7 @@ import {
   undecided,
 } from "../moved-clock.ts";
 import { unfinished } from "../occurrences.ts";
-import { Checklist, type Proof, type ProofContext } from "../proof.ts";
+import type { Checklist, Proof, ProofContext } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import { until } from "../until.ts";
 
@@ -37,8 +37,7 @@ export const clockSkew: Proof = {
   name: "clock-skew",
   about: "wall clocks of processes +-10 minutes and stepping back, then the database's: no decision changes",
   guards: ["database-clock"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const system = await begin(context);
     const clock = movedClock(system.pool);
     await clock.align();
@@ -51,8 +50,6 @@ export const clockSkew: Proof = {
     await fleet.stop();
     const { occurrences, jobs } = await judge(list, system, { expectedTimes: await expectedMinutes(system) });
     list.figure(`${occurrences.length} occurrences, ${jobs.length} jobs`);
-    await system.stop();
-    return list.verdict();
   },
 };
 

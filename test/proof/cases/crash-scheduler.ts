@@ -1,7 +1,7 @@
 import { judge } from "../judge.ts";
 import { assessEverySecond, unfinished } from "../occurrences.ts";
 import { points, type SchedulerPoint } from "../points.ts";
-import { Checklist, type Proof } from "../proof.ts";
+import type { Proof } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import { until } from "../until.ts";
 
@@ -15,8 +15,7 @@ export const crashScheduler: Proof = {
   name: "crash-scheduler",
   about: "kill -9 of the scheduler at eight places, three times each; each occurrence once, every job runs",
   guards: ["resend"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const system = await startSystem(context, {
       app: "scheduled",
       lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: 2 }),
@@ -53,8 +52,6 @@ export const crashScheduler: Proof = {
     list.figure(
       `${rounds * points.scheduler.length} tasks killed, ${tables.occurrences.length} occurrences, ${tables.jobs.length} jobs`,
     );
-    await system.stop();
-    return list.verdict();
   },
 };
 

@@ -1,7 +1,7 @@
-import { isFinal } from "../../../src/core/job/state.ts";
+import { isFinal } from "../../../src/machine/state.ts";
 import { ambiguousJobs, judge } from "../judge.ts";
 import { points, type WorkerPoint } from "../points.ts";
-import { Checklist, type Proof, type ProofContext } from "../proof.ts";
+import type { Checklist, Proof, ProofContext } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import { readTables, type Tables } from "../tables.ts";
 import { until } from "../until.ts";
@@ -15,8 +15,7 @@ export const crashWorker: Proof = {
   name: "crash-worker",
   about: "kill -9 of a worker at six places; --defaults for the 60-second promise",
   guards: ["key"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const system = await startSystem(context, {
       app: "crash-worker",
       ...(context.defaults ? {} : { lane: () => ({ visibilityTimeoutSeconds: quickVisibilitySeconds }) }),
@@ -31,8 +30,6 @@ export const crashWorker: Proof = {
     const tables = await judge(list, system, { ambiguous });
     for (const kill of kills) assess(list, kill, tables, system, context.defaults);
     report(list, kills);
-    await system.stop();
-    return list.verdict();
   },
 };
 

@@ -1,12 +1,12 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { parseAt, parseRate } from "../../../src/core/calendar/aws-cron.ts";
-import { parseCron } from "../../../src/core/calendar/cron.ts";
-import { nextFire } from "../../../src/core/calendar/timetable.ts";
+import { parseAt, parseRate } from "../../../src/calendar/aws-cron.ts";
+import { parseCron } from "../../../src/calendar/cron.ts";
+import { nextFire } from "../../../src/calendar/timetable.ts";
 import { nominalTimes } from "../../support/nominal-times.ts";
-import { tzVersion } from "../../../src/core/calendar/zone.ts";
-import { Checklist, type Proof } from "../proof.ts";
+import { tzVersion } from "../../../src/calendar/zone.ts";
+import type { Checklist, Proof } from "../proof.ts";
 
 /**
  * Every `.json` file of a folder, read by the shape of its rows: zones with their fires, next times, AWS's verdicts, and
@@ -15,13 +15,12 @@ import { Checklist, type Proof } from "../proof.ts";
 export const cron: Proof = {
   name: "cron",
   about: "expressions and clock changes from the rows of a folder (--dir)",
-  async run({ dir, log }) {
+  async run({ dir, log }, list) {
     if (dir === null)
       return {
         pass: false,
         detail: "--dir FOLDER is required: a folder of .json files with rows of cron expressions",
       };
-    const list = new Checklist();
     const otherwise: string[] = [];
     for (const name of (await readdir(dir)).filter((file) => file.endsWith(".json")).toSorted()) {
       await checkFile(list, otherwise, dir, name);

@@ -1,5 +1,6 @@
-import { Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
-import { type QuizSystem, quizScale, startQuiz } from "../quiz-system.ts";
+import { killNowAndThen } from "../killer.ts";
+import { type Proof, seeded } from "../proof.ts";
+import { quizScale, startQuiz } from "../quiz-system.ts";
 import { elapsedMs, until } from "../until.ts";
 
 /** Of 16 users 15 are subscribed. */
@@ -13,15 +14,17 @@ export const dailyQuiz: Proof = {
   about:
     "50,000 subscribers, 10 % fail for a while and 2 % for good, workers killed: the push ledger reconciles exactly",
   guards: ["key", "rescue"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const size = { users: Math.ceil(users * context.size), mood: "mixed" } as const;
     const quiz = await startQuiz(size, context, "quiz", { scale: context.scale ?? quizScale, workers });
     const { system, judge, evidence } = quiz;
     const wakes = system.wakes({ everyMs: 0 });
     const fleet = system.fleet({ deadLetters: true });
     const startedMs = elapsedMs();
-    const killer = killNowAndThen(quiz, () => fleet.pids("push"), context);
+    const killer = killNowAndThen(system, () => fleet.pids("push"), {
+      everyMs: killEveryMs,
+      random: seeded(context.seed),
+    });
     let told = 0;
     await until("everybody to be notified", 540_000, async () => {
       const { done, line } = await judge.progress(evidence);
@@ -42,24 +45,5 @@ export const dailyQuiz: Proof = {
     list.expect("workers were killed", killer.count() > 0, killer.count());
     list.figure(`${killer.count()} workers killed in ${seconds.toFixed(0)} s`);
     await quiz.stop();
-    return list.verdict();
   },
 };
-
-/** From the first target on; a worker that has not claimed anything yet teaches nothing. */
-function killNowAndThen(
-  { system }: QuizSystem,
-  pids: () => readonly number[],
-  { seed }: ProofContext,
-): { stop(): void; count(): number } {
-  const random = seeded(seed);
-  let count = 0;
-  const timer = setInterval(() => {
-    const living = pids();
-    const victim = living[Math.floor(random() * living.length)];
-    if (victim === undefined || !system.processes.histories.some(({ pid }) => pid === victim)) return;
-    process.kill(victim, "SIGKILL");
-    count += 1;
-  }, killEveryMs);
-  return { stop: () => clearInterval(timer), count: () => count };
-}

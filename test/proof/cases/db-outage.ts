@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { startPostgres } from "../../../src/local/services/postgres.ts";
 import { assessOnce, beginGated, running } from "../gated.ts";
 import { movedClock, movedClockSql } from "../moved-clock.ts";
-import { Checklist, type Proof } from "../proof.ts";
+import type { Proof } from "../proof.ts";
 import { elapsedMs, letPass, until } from "../until.ts";
 
 const handlers = 200;
@@ -16,8 +16,7 @@ export const dbOutage: Proof = {
   about: "Postgres away for 1, 10 and 60 s while 200 handlers end, three times each: none runs again, none is charged",
   minutesMax: 14,
   guards: ["patient-settle"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const folder = join(context.folder, "postgres");
     let postgres = await startPostgres({ folder, port: 0, settings });
     try {
@@ -43,7 +42,6 @@ export const dbOutage: Proof = {
     } finally {
       await postgres.stop("immediate");
     }
-    return list.verdict();
   },
 };
 
@@ -52,8 +50,7 @@ export const clockAhead: Proof = {
   name: "clock-ahead",
   about: "the database's clock jumps a minute ahead while handlers run: none is taken from its live worker",
   guards: ["two-looks"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const system = await beginGated(context, movedClockSql);
     const wakes = system.wakes({ everyMs: 0 });
     const fleet = system.fleet();
@@ -66,7 +63,5 @@ export const clockAhead: Proof = {
     await assessOnce(list, system, batch, "a minute ahead, five times");
     await wakes.stop();
     await fleet.stop();
-    await system.stop();
-    return list.verdict();
   },
 };

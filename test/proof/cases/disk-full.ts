@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import nodemailer from "nodemailer";
-import { Client } from "pg";
 import { startApi } from "../../../src/local/api-process.ts";
 import { keepPostgres } from "../../../src/local/services/kept-postgres.ts";
-import { endMain, startMain, withPassword } from "../main-process.ts";
-import { Checklist, type Proof, type ProofContext } from "../proof.ts";
-import { startSystem } from "../system.ts";
+import { sql } from "../database.ts";
+import type { Checklist, Proof, ProofContext } from "../proof.ts";
+import { preload, startSystem } from "../system.ts";
+import { ownStart, withPassword } from "../../support/local-start.ts";
 import { mountSmallDisk, type SmallDisk } from "../tmpfs.ts";
 import { elapsedMs, letPass, until } from "../until.ts";
 
@@ -21,11 +21,10 @@ export const diskFull: Proof = {
   name: "disk-full",
   about: "a real full disk, of the database and of npm start: 503 store-full, no process dies of it, nothing is lost",
   guards: ["full-code", "log-error"],
-  async run(context) {
+  async run(context, list) {
     const reasons: string[] = [];
     const disk = mountSmallDisk(megabytes, (reason) => reasons.push(reason));
     if (disk === null) return { pass: true, isSkipped: true, detail: reasons.join() };
-    const list = new Checklist();
     try {
       await ofDatabase(list, context, disk);
       await ofNpmStart(list, context, disk);
@@ -73,13 +72,18 @@ async function ofNpmStart(list: Checklist, context: ProofContext, disk: SmallDis
   const home = join(disk.folder, "home");
   // Others may enter it, so that Postgres keeps its data inside.
   mkdirSync(home, { mode: 0o755 });
-  const main = startMain(home, { without: context.without, app: new URL("../app/noted.ts", import.meta.url) });
+  const { PATH, HOME, TZ } = process.env;
+  const { without } = context;
+  const main = ownStart({
+    PATH,
+    HOME,
+    TZ,
+    BELFRY_HOME: home,
+    BELFRY_APPS: new URL("../app/noted.ts", import.meta.url).href,
+    ...(without === null ? {} : { NODE_OPTIONS: preload, BELFRY_PROOF_WITHOUT: without }),
+  });
   try {
-    const started = await until("npm start", 90_000, () => {
-      if (main.child.exitCode !== null) throw new Error(main.errors.join("\n"));
-      return main.lines.find((line) => line["is"] === "started");
-    });
-    const { api, database, mail } = started["urls"] as Record<"api" | "database" | "mail", string>;
+    const { api, database, mail } = await main.urls(90_000);
     const caller = callOf(api);
     await callFor(caller, 2_000);
     const sent = await mailTo(mail);
@@ -88,7 +92,7 @@ async function ofNpmStart(list: Checklist, context: ProofContext, disk: SmallDis
     await callFor(caller, fullMs);
     const refused = await mailTo(mail);
     list.expect("npm start: a mail that cannot be kept is refused", refused !== "taken", refused);
-    list.expect("npm start: it runs on", main.child.exitCode === null && main.child.signalCode === null);
+    list.expect("npm start: it runs on", main.process.exitCode === null && main.process.signalCode === null);
     disk.free();
     const freedMs = elapsedMs();
     await until("an enqueue to be taken again", 90_000, () => caller.post());
@@ -97,14 +101,15 @@ async function ofNpmStart(list: Checklist, context: ProofContext, disk: SmallDis
     assessAnswers(list, "npm start", caller.answers);
     const again = await mailTo(mail);
     list.expect("npm start: a mail is taken again", again === "taken", again);
-    const said = main.lines.filter((line) => /cannot be written .* MB free in /.test(String(line["what"])));
+    const said = main.lines.filter((line) => /cannot be written .* MB free in /.test(line.what ?? ""));
     list.expect("npm start: it says which file cannot be written, and the free space", said.length > 0);
     list.figure(
       `npm start: said ${said.length} times; ${main.errors.length} lines of stderr: ${main.errors.slice(0, 2).join(" ")}`,
     );
   } finally {
     disk.free();
-    await endMain(main.child);
+    await Promise.race([main.stop(), letPass(40_000)]);
+    main.process.kill("SIGKILL");
   }
 }
 
@@ -186,17 +191,9 @@ async function allRun(
 }
 
 async function states(databaseUrl: string): Promise<ReadonlyMap<string, string>> {
-  const client = new Client({ connectionString: databaseUrl });
-  client.on("error", () => {});
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ key: string; state: string }>(
-      "select key, state from belfry.job where kind = 'noted'",
-    );
-    return new Map(rows.map(({ key, state }) => [key, state]));
-  } finally {
-    await client.end();
-  }
+  const jobs = "select key, state from belfry.job where kind = 'noted'";
+  const rows = await sql<{ key: string; state: string }>(databaseUrl, jobs);
+  return new Map(rows.map(({ key, state }) => [key, state]));
 }
 
 /** @returns `taken`, or why it was not. */

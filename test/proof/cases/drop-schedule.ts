@@ -1,10 +1,9 @@
-import { canonical } from "../../../src/core/define/new-job.ts";
-import { afterCommit } from "../../../src/core/delivery/after-commit.ts";
-import { contractLimits } from "../../../src/core/job/contract-limits.ts";
-import type { PlannedOccurrence, ScheduleSpec } from "../../../src/core/ports/schedule.ts";
+import { afterCommit } from "../../../src/run/after-commit.ts";
+import { contractLimits } from "../../../src/machine/contract-limits.ts";
+import type { PlannedOccurrence, ScheduleSpec } from "../../../src/machine/schedule.ts";
 import { judge } from "../judge.ts";
 import { unfinished } from "../occurrences.ts";
-import { Checklist, type Proof } from "../proof.ts";
+import type { Proof } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import { elapsedMs, letPass, until } from "../until.ts";
 
@@ -21,8 +20,7 @@ export const dropSchedule: Proof = {
   name: "drop-schedule",
   about: "a deployment drops a schedule with 100,000 waiting jobs: it ends at once, passes cancel them, none starts",
   guards: ["removed-pages", "removed-claim"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const system = await startSystem(context, { app: "scheduled", env: { BELFRY_DISPATCH_WINDOW_MS: "1000" } });
     await system.install();
     const count = Math.round(jobs * context.size);
@@ -70,8 +68,6 @@ export const dropSchedule: Proof = {
     list.figure(
       `${numberOf("CANCELED")} canceled, ${numberOf("SKIPPED")} skipped; the longest statement ${longest.ms} ms (${longest.name})`,
     );
-    await system.stop();
-    return list.verdict();
   },
 };
 
@@ -105,7 +101,6 @@ async function plan({ runtime: { ports } }: System, spec: ScheduleSpec, count: n
       ...spec.job,
       key: null,
       payload: {},
-      canonicalInput: canonical({}),
       dueAt: n >= count - due ? now : now + laterMs,
       delayMs: 0,
       expiresAt: null,

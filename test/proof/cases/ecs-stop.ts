@@ -1,18 +1,18 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { cancelJobs } from "../../../src/core/admin/control.ts";
-import { contractLimits } from "../../../src/core/job/contract-limits.ts";
-import { afterCommit } from "../../../src/core/delivery/after-commit.ts";
-import type { JobId } from "../../../src/core/job/job.ts";
-import { taskOf } from "../../../src/core/ports/ports.ts";
-import type { Fate } from "../../../src/local/tasks/ecs.ts";
-import type { RunTaskRequest } from "../../../src/local/tasks/ecs-task.ts";
-import { createEcsLauncher } from "../../../src/adapters/aws/task-launcher.ts";
-import { ecsClient } from "../../../src/adapters/aws/endpoint.ts";
+import { cancelJobs } from "../../../src/insight/cancel-and-retry.ts";
+import { contractLimits } from "../../../src/machine/contract-limits.ts";
+import { afterCommit } from "../../../src/run/after-commit.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import { taskOf } from "../../../src/machine/launcher.ts";
+import type { LaunchResult } from "../../../src/local/tasks/ecs.ts";
+import type { RunTaskRequest } from "../../../src/local/tasks/ecs.ts";
+import { createEcsLauncher } from "../../../src/aws/task-launcher.ts";
+import { ecsClient } from "../../../src/aws/endpoint.ts";
 import { project } from "../../support/own-project.ts";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/stage/config.ts";
 import { judge } from "../judge.ts";
-import { Checklist, type Proof } from "../proof.ts";
+import type { Checklist, Proof } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import type { EventRow, Tables } from "../tables.ts";
 import { startTaskHost, type TaskHost } from "../task-host.ts";
@@ -29,7 +29,7 @@ interface Plan {
   readonly kind: "by-event" | "by-lease";
   readonly first: "obeys" | "ignores" | "exits";
   readonly fault: "interrupt" | "kill" | "none";
-  readonly fate?: Fate;
+  readonly fate?: LaunchResult;
   readonly gated?: true;
   /** The first task may have done so much that its event has nothing to do. */
   readonly byItself?: true;
@@ -90,14 +90,13 @@ export const ecsStop: Proof = {
   about:
     "a Fargate job's task is stopped, is killed, never starts; events repeat or are lost: done within 2 s of the event",
   guards: ["task-event", "whose-task"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const system = await startSystem(context, {
       app: "fargate",
       lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 2 }),
     });
     await system.install();
-    const fates = new Map<string, Fate>();
+    const fates = new Map<string, LaunchResult>();
     const host = await startTaskHost(system, {
       fate: (request) => fates.get(tryOf(request)) ?? { is: "runs" },
       loses: ({ detail }) => leaseJobs.has(String(detail.startedBy?.split("/")[1])),
@@ -121,8 +120,6 @@ export const ecsStop: Proof = {
     } finally {
       await host.stop();
     }
-    await system.stop();
-    return list.verdict();
   },
 };
 
@@ -130,7 +127,7 @@ const tryOf = ({ startedBy = "" }: RunTaskRequest): string => startedBy.replace(
 
 async function enqueueAll(
   system: System,
-  { fates, leaseJobs, gate }: { fates: Map<string, Fate>; leaseJobs: Set<string>; gate: string },
+  { fates, leaseJobs, gate }: { fates: Map<string, LaunchResult>; leaseJobs: Set<string>; gate: string },
 ): Promise<readonly JobId[]> {
   const ids: JobId[] = [];
   for (const [n, { kind, first, fate, gated }] of plans.entries()) {
@@ -205,16 +202,16 @@ async function cancelOne(list: Checklist, { system, host }: Ground): Promise<voi
 }
 
 /** A task that never starts, however often: a person does not wait for the next launch each time. */
-async function failForGood(list: Checklist, { system }: Ground, fates: Map<string, Fate>): Promise<void> {
+async function failForGood(list: Checklist, { system }: Ground, fates: Map<string, LaunchResult>): Promise<void> {
   const payload = { n: plans.length + 1, first: "obeys", gate: null };
   const [job] = await system.enqueue("by-event", [{ payload, dueAt: new Date(Date.now() + 3_000) }]);
   if (job === undefined) throw new Error("an enqueue gave no answer");
   for (let attempt = 1; attempt <= contractLimits.interruptionsMax; attempt += 1) {
     fates.set(`${job.id}/${attempt}`, { is: "never-starts", reason: "CannotPullContainerError: no such image" });
   }
-  const { operations, ports } = system.runtime;
+  const { ports } = system.runtime;
   const row = await until("it to fail", waitMs, async () => {
-    await afterCommit(ports, (await operations.runNow([job.id])).aftermath);
+    await afterCommit(ports, (await ports.store.runNow([job.id])).aftermath);
     const { rows } = await system.pool.query(
       "select error_code, attempt from belfry.job where id = $1 and state = 'FAILED'",
       [job.id],

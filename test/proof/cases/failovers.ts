@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startPostgres } from "../../../src/local/services/postgres.ts";
 import { type Batch, assessOnce, beginGated, gated, running } from "../gated.ts";
-import { Checklist, type Proof } from "../proof.ts";
+import type { Checklist, Proof } from "../proof.ts";
 import { pass } from "../proxy.ts";
 import type { System } from "../system.ts";
 import { elapsedMs, letPass, until } from "../until.ts";
@@ -29,8 +29,7 @@ export const failovers: Proof = {
   about:
     "two outages in a row, one while claims wait for a lock, Postgres frozen for 20 s, without a lock store: none runs again",
   guards: ["patient-settle"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const folder = join(context.folder, "postgres");
     let postgres = await startPostgres({ folder, port: 0, settings });
     try {
@@ -63,7 +62,6 @@ export const failovers: Proof = {
     } finally {
       await postgres.stop("immediate");
     }
-    return list.verdict();
   },
 };
 

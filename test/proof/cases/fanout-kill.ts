@@ -1,5 +1,5 @@
 import { fanOuts } from "../points.ts";
-import { Checklist, type Proof, seeded } from "../proof.ts";
+import { type Checklist, type Proof, seeded } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import { until } from "../until.ts";
 
@@ -12,8 +12,7 @@ export const fanoutKill: Proof = {
   name: "fanout-kill",
   about: "kill -9 at pages of 100,000 targets, before and after a page's commit: 0 missing, 0 double",
   guards: ["repeat", "page"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const random = seeded(context.seed);
     const count = Math.round((subscribers * context.size) / fanOuts) * fanOuts;
     const system = await startSystem(context, {
@@ -47,8 +46,6 @@ export const fanoutKill: Proof = {
     await countTargets(list, system, count);
     list.expect("workers were killed in every lane", killed >= fanOuts, killed);
     list.figure(`${count} targets in ${fanOuts} fan-outs of ${pages} pages, ${killed} workers killed`);
-    await system.stop();
-    return list.verdict();
   },
 };
 

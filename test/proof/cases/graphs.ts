@@ -2,7 +2,8 @@ import type { Fleet } from "../fleet.ts";
 import { fateOf } from "../fates.ts";
 import { graphFiles, readGraphFile, type RecordedTask } from "../graph-files.ts";
 import { judge } from "../judge.ts";
-import { Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
+import { killOne } from "../killer.ts";
+import { type Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import { until } from "../until.ts";
 
@@ -15,10 +16,9 @@ export const graphs: Proof = {
   name: "graphs",
   about: "graphs from a folder (--dir), with failures, skips and worker kills by seed: every end as an oracle says",
   guards: ["counters", "conditions"],
-  async run(context) {
+  async run(context, list) {
     if (context.dir === null) throw new Error("the case graphs reads a folder: give it with --dir FOLDER");
     process.env["BELFRY_PROOF_DIR"] = context.dir;
-    const list = new Checklist();
     const files = graphFiles(context.dir);
     const system = await startSystem(context, {
       app: "graphs",
@@ -44,8 +44,6 @@ export const graphs: Proof = {
     await inOrder(list, system, figures.edges);
     list.expect("workers were killed", killed > 0, killed);
     list.figure(`${files.length} graphs, ${figures.tasks} tasks, ${figures.edges} edges, ${killed} workers killed`);
-    await system.stop();
-    return list.verdict();
   },
 };
 
@@ -55,21 +53,11 @@ async function untilClosed(system: System, fleet: Fleet, runs: number, random: (
   await until("all runs to end", 560_000, async () => {
     if (performance.now() > nextKill && killed < killsMax) {
       nextKill = performance.now() + killEveryMs;
-      killed += await killOne(system, fleet, random);
+      killed += await killOne(system, fleet.pids("graphs"), random);
     }
     return (await system.count("belfry.run where finished_at is not null")) === runs;
   });
   return killed;
-}
-
-async function killOne(system: System, fleet: Fleet, random: () => number): Promise<number> {
-  const pids = fleet.pids("graphs");
-  const victim = pids[Math.floor(random() * pids.length)];
-  if (victim === undefined) return 0;
-  process.kill(victim, "SIGKILL");
-  await until("the worker to be gone", 5_000, () => system.processes.endOf(victim));
-  await system.ledger.noteKilled(victim);
-  return 1;
 }
 
 interface Ended {

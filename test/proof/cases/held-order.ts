@@ -1,6 +1,6 @@
 import { seats } from "../app/edges.ts";
 import { judge } from "../judge.ts";
-import { Checklist, type Proof } from "../proof.ts";
+import type { Proof } from "../proof.ts";
 import { startSystem } from "../system.ts";
 import type { EventRow, JobRow } from "../tables.ts";
 import { letPass, until } from "../until.ts";
@@ -15,8 +15,7 @@ export const heldOrder: Proof = {
   name: "held-order",
   about: "a cap of 2 and 1.7 times its work: no newer job goes before one that is held, and each waits once",
   guards: ["first-held"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const system = await startSystem(context, {
       app: "edges",
     });
@@ -60,8 +59,6 @@ export const heldOrder: Proof = {
     );
     const rows = await system.count("belfry.event");
     list.figure(`${(rows / stories.length).toFixed(2)} event rows for each job`);
-    await system.stop();
-    return list.verdict();
   },
 };
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { startApi } from "../../../src/local/api-process.ts";
 import { hostileTexts, largest, refused } from "../hostile-texts.ts";
-import { Checklist, type Proof } from "../proof.ts";
+import type { Checklist, Proof } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import { elapsedMs, until } from "../until.ts";
 
@@ -27,8 +27,7 @@ export const hostileInput: Proof = {
   name: "hostile-input",
   about: "bodies beyond every limit, and text that steers databases, pages, logs, terminals and spreadsheets",
   guards: ["storable", "scan", "terminal"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const system = await startSystem(context, {
       app: "hostile",
     });
@@ -47,8 +46,6 @@ export const hostileInput: Proof = {
     await bears(list, call, pid);
     await api.stop();
     list.expectNone("no process writes a line that is not JSON", plain(system));
-    await system.stop();
-    return list.verdict();
   },
 };
 

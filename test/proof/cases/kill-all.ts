@@ -4,7 +4,8 @@ import { Pool } from "pg";
 import { type LocalSystem, startLocal } from "../../../src/local/system.ts";
 import type { Evidence, Judge } from "../../demo/judge.ts";
 import { demoTime, judges } from "../../demo/judges.ts";
-import { Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
+import { type Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
+import { preload } from "../system.ts";
 import { elapsedMs, letPass, until } from "../until.ts";
 
 const kills = 20;
@@ -28,8 +29,7 @@ export const killAll: Proof = {
   name: "kill-all",
   about: "kill -9 of every process at once, 20 times, with all examples running: their ledgers reconcile",
   guards: ["rescue"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const home = join(context.folder, "home");
     mkdirSync(home, { recursive: true });
     let system = await start(home, context);
@@ -49,7 +49,6 @@ export const killAll: Proof = {
       await system.kill();
     }
     list.figure(`${downMs.length} kills, up again after ${(Math.max(...downMs) / 1_000).toFixed(1)} s at the latest`);
-    return list.verdict();
   },
 };
 
@@ -84,8 +83,6 @@ const start = (home: string, { without, scale }: ProofContext): Promise<LocalSys
     },
     without: ["watch"],
   });
-
-const preload = `--import=${new URL("../preload.ts", import.meta.url).href}`;
 
 async function judgeAll(list: Checklist, system: LocalSystem, { log }: ProofContext): Promise<void> {
   const db = new Pool({ connectionString: system.urls.database, max: 2 });

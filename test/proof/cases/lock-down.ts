@@ -1,9 +1,9 @@
 import { DeleteItemCommand, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { schedulerLock } from "../../../src/core/scheduler/pass.ts";
+import { schedulerLock } from "../../../src/schedule/pass.ts";
 import { type AuditRow, auditSql, fencedWrites, readAudit, createSessions, type Sessions } from "../audit.ts";
 import { judge } from "../judge.ts";
 import { assessEverySecond, unfinished } from "../occurrences.ts";
-import { Checklist, type Proof, seeded } from "../proof.ts";
+import { type Checklist, type Proof, seeded } from "../proof.ts";
 import { illnesses, pass, type ProxiedCall, type Verdict } from "../proxy.ts";
 import type { SchedulerProcess } from "../scheduler-process.ts";
 import { startSystem, type System } from "../system.ts";
@@ -25,8 +25,7 @@ export const lockDown: Proof = {
   name: "lock-down",
   about: "lock store 5xx, throttled, hanging, lying, wiped, restored: no interleaved fenced writes, work goes on",
   guards: ["fence"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const system = await startSystem(context, {
       app: "scheduled",
       sql: auditSql,
@@ -62,8 +61,6 @@ export const lockDown: Proof = {
     const tables = await judge(list, system, { fenced: fencedWrites(audit) });
     assessEverySecond(list, tables, installedAt);
     assess(list, phases, audit, tasks.ended(), sessions.userOf("skipping"));
-    await system.stop();
-    return list.verdict();
   },
 };
 

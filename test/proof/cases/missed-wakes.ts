@@ -11,7 +11,7 @@ import {
   undecided,
 } from "../moved-clock.ts";
 import { unfinished } from "../occurrences.ts";
-import { Checklist, type Proof, type ProofContext } from "../proof.ts";
+import type { Checklist, Proof, ProofContext } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import { until } from "../until.ts";
 
@@ -24,8 +24,7 @@ export const missedWakes: Proof = {
   name: "missed-wakes",
   about: "no wake for 6 h, wakes in pairs, a wake 2 h late, 220 minutely schedules: by policy, paced, all recorded",
   guards: ["pace"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const system = await begin(context);
     const clock = movedClock(system.pool);
     await clock.align();
@@ -47,8 +46,6 @@ export const missedWakes: Proof = {
     );
     list.figure([...outcomes].map(([outcome, rows]) => `${rows.length} ${outcome.trim()}`).join(", "));
     list.figure(`${jobs.length} jobs`);
-    await system.stop();
-    return list.verdict();
   },
 };
 

@@ -1,5 +1,5 @@
 import { createTestSystem, type TestSystem } from "belfry/testing";
-import { Checklist, type Proof, seeded } from "../proof.ts";
+import { type Checklist, type Proof, seeded } from "../proof.ts";
 import { app, days, from, scheduled, targets } from "../month/schedules.ts";
 
 const hourMs = 3_600_000;
@@ -13,8 +13,7 @@ export const month: Proof = {
   name: "month",
   about: "30 days of compressed time with every kind of schedule, clock changes, deaths and outages: each time once",
   minutesMax: 120,
-  async run({ seed, size, postgresUrl, log }) {
-    const list = new Checklist();
+  async run({ seed, size, postgresUrl, log }, list) {
     const random = seeded(seed);
     const until = from + Math.max(1, Math.round(days * size)) * dayMs;
     await using system = await createTestSystem({
@@ -31,7 +30,6 @@ export const month: Proof = {
       if (day % reportEach === reportEach - 1) log(`${day + 1} days`);
     }
     await assess(list, system, { until, away });
-    return list.verdict();
   },
 };
 

@@ -1,6 +1,7 @@
 import { steadySql } from "../app/steady.ts";
+import { assessSuccess } from "../judge.ts";
 import { startLoad } from "../load.ts";
-import { Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
+import { type Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import { readTables, type Tables } from "../tables.ts";
 import { elapsedMs, letPass, until } from "../until.ts";
@@ -18,8 +19,7 @@ export const net: Proof = {
   name: "net",
   about: "500 ms +- 250 to Postgres, then a black hole of 30 s: no false stale, pools back in 5 s, no unhandled error",
   guards: ["heartbeat", "timeouts"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const { hostname, port } = new URL(context.postgresUrl);
     const wire = await startWire({ host: hostname, port: Number(port) }, seeded(context.seed));
     try {
@@ -46,18 +46,11 @@ export const net: Proof = {
         ended.map(({ name, pid, code, signal }) => `${name} ${pid} ${signal ?? code}`),
       );
       list.expectNone("no unhandled error", unhandled(system));
-      const { jobs } = await readTables(system.pool);
-      list.expectNone(
-        "every job succeeds",
-        jobs
-          .filter(({ state }) => state !== "SUCCESS")
-          .map(({ kind, state, errorCode }) => `${kind} ${state} ${errorCode}`),
-      );
+      assessSuccess(list, (await readTables(system.pool)).jobs);
       await system.stop();
     } finally {
       await wire.stop();
     }
-    return list.verdict();
   },
 };
 

@@ -1,7 +1,7 @@
 import { judge } from "../judge.ts";
 import type { LedgerRecord } from "../ledger.ts";
 import { minuteMs, movedClock, movedClockSql } from "../moved-clock.ts";
-import { Checklist, type Proof } from "../proof.ts";
+import type { Proof } from "../proof.ts";
 import { startSystem } from "../system.ts";
 import { until } from "../until.ts";
 
@@ -13,8 +13,7 @@ export const overlapCatchUp: Proof = {
   name: "overlap-catch-up",
   about: "no wake for 10 minutes while a job runs, four times: caught-up jobs never run beside another one",
   guards: ["both-slots"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const system = await startSystem(context, {
       app: "overlap",
       sql: movedClockSql,
@@ -57,8 +56,6 @@ export const overlapCatchUp: Proof = {
     const caughtUp = tables.occurrences.filter(({ outcome }) => outcome === "CAUGHT_UP").length;
     list.expect("there are caught-up jobs", caughtUp >= rounds * 2, caughtUp);
     list.figure(`${rounds} outages, ${caughtUp} times CAUGHT_UP, ${tables.occurrences.length} in all`);
-    await system.stop();
-    return list.verdict();
   },
 };
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type RunningPostgres, startPostgres } from "../../../src/local/services/postgres.ts";
 import { steadySql } from "../app/steady.ts";
 import { type Load, startLoad } from "../load.ts";
-import { Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
+import { type Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import { elapsedMs, letPass, until } from "../until.ts";
 
@@ -18,8 +18,7 @@ export const pgCrash: Proof = {
     "kill -9 or immediate shutdown of Postgres under load, 20 times: nothing acknowledged is lost, no process exits",
   guards: ["listener"],
   isUnderLoad: true,
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const folder = join(context.folder, "postgres");
     let postgres = await startPostgres({ folder, port: 0, settings });
     try {
@@ -67,7 +66,6 @@ export const pgCrash: Proof = {
     } finally {
       await postgres.stop("immediate");
     }
-    return list.verdict();
   },
 };
 

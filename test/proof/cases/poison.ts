@@ -1,5 +1,5 @@
 import { ambiguousJobs, judge } from "../judge.ts";
-import { Checklist, type Proof } from "../proof.ts";
+import type { Checklist, Proof } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import { readTables, type Tables } from "../tables.ts";
 import { until } from "../until.ts";
@@ -24,8 +24,7 @@ export const poison: Proof = {
   name: "poison",
   about: "bad bodies, unknown kinds, process.exit, endless loops, memory, bad text: only that job FAILED",
   guards: ["alone"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const system = await startSystem(context, {
       app: "poison",
       lane: () => ({ visibilityTimeoutSeconds: 10, functionTimeoutSeconds, concurrency: 2 }),
@@ -50,8 +49,6 @@ export const poison: Proof = {
     const dead = new Set(system.processes.ends.filter(({ code }) => code !== 0).map(({ pid }) => pid));
     const tables = await judge(list, system, { ambiguous: ambiguousJobs(before, dead) });
     assess(list, tables, system, { unknown, bad });
-    await system.stop();
-    return list.verdict();
   },
 };
 

@@ -1,11 +1,11 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { Client } from "pg";
 import { startApi } from "../../../src/local/api-process.ts";
 import { type RunningPostgres, startPostgres } from "../../../src/local/services/postgres.ts";
 import { baseCopy, startStandby } from "../../support/standby.ts";
 import { steadySql } from "../app/steady.ts";
-import { Checklist, type Proof, seeded } from "../proof.ts";
+import { databaseAt, sql } from "../database.ts";
+import { type Checklist, type Proof, seeded } from "../proof.ts";
 import { startSystem } from "../system.ts";
 import { elapsedMs, letPass, until } from "../until.ts";
 import { startWire, type Wire } from "../wire.ts";
@@ -33,8 +33,7 @@ export const promote: Proof = {
   name: "promote",
   about: "a standby is promoted and a restore in time ends under load: only 2xx and 503, healthy within 10 s",
   guards: ["outside-transaction"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const servers: RunningPostgres[] = [];
     const started = (folder: string, server: RunningPostgres): Served => {
       servers.push(server);
@@ -71,8 +70,8 @@ export const promote: Proof = {
 
       await baseCopy(standby, folderOf("restored"), "recovery.signal");
       await letPass(1_000);
-      await query(standby.server, "/belfry", "select pg_create_restore_point('before')");
-      await query(standby.server, "/belfry", "select pg_switch_wal()");
+      await sql(standby.server.url, "select pg_create_restore_point('before')");
+      await sql(standby.server.url, "select pg_switch_wal()");
       const restored = started(
         folderOf("restored"),
         await startPostgres({
@@ -91,7 +90,7 @@ export const promote: Proof = {
       await load.stop();
       const open = "select count(*)::int as n from belfry.job where state < 'SUCCESS'";
       const isDrained = until("all jobs to end", 120_000, async () => {
-        const [row] = await query(restored.server, name, open);
+        const [row] = await sql(databaseAt(restored.server, name), open);
         return row?.["n"] === 0;
       });
       list.expect("all jobs end", await isDrained.catch(() => false));
@@ -107,7 +106,6 @@ export const promote: Proof = {
         rmSync(server.dataFolder, { recursive: true, force: true });
       }
     }
-    return list.verdict();
   },
 };
 
@@ -132,7 +130,7 @@ async function change(list: Checklist, { what, wire, load, from, to, end }: Chan
   await letPass(inRecoveryMs);
   const recovering = load.answers.slice(beganAt);
   list.expect(`${what} refuses writes with 503 while it recovers`, recovering.some(isAway));
-  await query(to.server, "/belfry", end);
+  await sql(to.server.url, end);
   const endedMs = elapsedMs();
   const isWritten = until("a write", healthyMsMax, () =>
     load.answers.some((answer) => answer.atMs > endedMs && answer.what === "POST /jobs" && isWell(answer)),
@@ -209,16 +207,4 @@ async function startCalls(url: string): Promise<Calls> {
 }
 
 const keysAt = async (server: RunningPostgres, name: string): Promise<ReadonlySet<unknown>> =>
-  new Set((await query(server, name, "select key from belfry.job")).map((row) => row["key"]));
-
-async function query(server: RunningPostgres, name: string, text: string): Promise<Record<string, unknown>[]> {
-  const url = new URL(server.url);
-  url.pathname = name;
-  const client = new Client({ connectionString: url.href });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(text)).rows;
-  } finally {
-    await client.end();
-  }
-}
+  new Set((await sql(databaseAt(server, name), "select key from belfry.job")).map((row) => row["key"]));

@@ -3,15 +3,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { Client } from "pg";
 import { type RunningPostgres, startPostgres } from "../../../src/local/services/postgres.ts";
 import { copyData } from "../../support/standby.ts";
-import { prepareDatabase } from "../database.ts";
-import { Checklist, type Proof } from "../proof.ts";
+import { databaseAt, prepareDatabase, sql } from "../database.ts";
+import type { Checklist, Proof } from "../proof.ts";
+import { preload } from "../system.ts";
 import { until } from "../until.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
-const preload = `--import=${new URL("../preload.ts", import.meta.url).href}`;
 const run = promisify(execFile);
 
 /** A restore in time and a copy of the disks take the place of a server whose last events a reader has seen. */
@@ -20,8 +19,7 @@ export const restore: Proof = {
   about:
     "a restore in time, then a copy of the disks, with the runbook's own commands: no reader misses an event in silence",
   guards: ["epoch"],
-  async run({ folder }) {
-    const list = new Checklist();
+  async run({ folder }, list) {
     const servers = new Servers();
     try {
       const first = await servers.start(join(folder, "first"));
@@ -33,10 +31,10 @@ export const restore: Proof = {
       copyData(join(folder, "first"), join(folder, "disks"));
       const past = copyData(join(folder, "first"), join(folder, "past"));
       const again = await servers.start(join(folder, "first"));
-      await events(at(again, name), 5);
-      await sql(at(again, name), "select pg_create_restore_point('before'); select pg_switch_wal()");
-      await events(at(again, name), 40);
-      const seen = await look(at(again, name), begun.cursor);
+      await events(databaseAt(again, name), 5);
+      await sql(databaseAt(again, name), "select pg_create_restore_point('before'); select pg_switch_wal()");
+      await events(databaseAt(again, name), 40);
+      const seen = await look(databaseAt(again, name), begun.cursor);
       list.expect("the reader saw all 55 events", seen.ids.length === 55 && !seen.isGap, seen.ids.length);
       await again.stop();
 
@@ -46,17 +44,16 @@ export const restore: Proof = {
         recovery_target_name: "before",
         recovery_target_action: "promote",
       });
-      await until("the restored server to take writes", 30_000, () => isWritable(at(restored, name)));
-      await events(at(restored, name), 100);
-      await assess(list, "a restore in time, by itself", { url: at(restored, name), seen, events: 115 });
+      await until("the restored server to take writes", 30_000, () => isWritable(databaseAt(restored, name)));
+      await events(databaseAt(restored, name), 100);
+      await assess(list, "a restore in time, by itself", { url: databaseAt(restored, name), seen, events: 115 });
       await restored.stop();
 
       const copied = await servers.start(join(folder, "disks"));
-      const said = await runbook("Restore from backup", at(copied, name));
+      const said = await runbook("Restore from backup", databaseAt(copied, name));
       list.expect("the runbook's command begins an epoch", said.includes("epoch 2 begins"), said);
-      await events(at(copied, name), 100);
-      await assess(list, "a copy of the disks, by the runbook", { url: at(copied, name), seen, events: 110 });
-      return list.verdict();
+      await events(databaseAt(copied, name), 100);
+      await assess(list, "a copy of the disks, by the runbook", { url: databaseAt(copied, name), seen, events: 110 });
     } finally {
       await servers.stop();
     }
@@ -69,8 +66,7 @@ export const move: Proof = {
   about:
     "logical replication to a new server, with the runbook's own command: no old event comes again, none is missed in silence",
   guards: ["epoch"],
-  async run({ folder, log }) {
-    const list = new Checklist();
+  async run({ folder, log }, list) {
     const servers = new Servers();
     try {
       log("pg_dump is not among the embedded programs: the rows go by logical replication");
@@ -99,7 +95,6 @@ export const move: Proof = {
       list.expect("the next 5 events come", last.ids.length === 5, last.ids.length);
       list.expect("the roll-up counted each event once", last.created === 55, last.created);
       list.figure(`database${name}: 50 events moved`);
-      return list.verdict();
     } finally {
       await servers.stop();
     }
@@ -172,25 +167,6 @@ class Servers {
 
   async stop(): Promise<void> {
     await Promise.all(this.#all.map((server) => server.stop("immediate")));
-  }
-}
-
-function at(server: RunningPostgres, name: string): string {
-  const url = new URL(server.url);
-  url.pathname = name;
-  return url.href;
-}
-
-async function sql(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url });
-  client.on("error", () => {});
-  await client.connect();
-  try {
-    const results = (await client.query(text)) as unknown as
-      { rows: Record<string, unknown>[] } | { rows: Record<string, unknown>[] }[];
-    return Array.isArray(results) ? (results.at(-1)?.rows ?? []) : results.rows;
-  } finally {
-    await client.end();
   }
 }
 

@@ -1,7 +1,7 @@
 import { fencedWrites, auditSql, readAudit, createSessions, type Sessions } from "../audit.ts";
 import { judge } from "../judge.ts";
 import { assessEverySecond, unfinished } from "../occurrences.ts";
-import { Checklist, type Proof } from "../proof.ts";
+import type { Checklist, Proof } from "../proof.ts";
 import { pass } from "../proxy.ts";
 import type { SchedulerProcess } from "../scheduler-process.ts";
 import { startSystem, type System } from "../system.ts";
@@ -19,8 +19,7 @@ export const schedulers50: Proof = {
   name: "schedulers-50",
   about: "50 schedulers at once, and a holder stopped in and out of a transaction: one at a time in fenced writes",
   guards: ["fence"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const system = await startSystem(context, {
       app: "scheduled",
       sql: auditSql,
@@ -56,8 +55,6 @@ export const schedulers50: Proof = {
     list.figure(
       `${audit.filter((row) => row.what !== "install").length} fenced writes by ${new Set(audit.map((row) => row.process)).size} processes`,
     );
-    await system.stop();
-    return list.verdict();
   },
 };
 

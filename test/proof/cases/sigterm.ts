@@ -1,5 +1,5 @@
-import { judge, workerPid } from "../judge.ts";
-import { Checklist, type Proof } from "../proof.ts";
+import { assessSuccess, judge, workerPid } from "../judge.ts";
+import type { Checklist, Proof } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import type { Tables } from "../tables.ts";
 import { elapsedMs, until } from "../until.ts";
@@ -13,8 +13,7 @@ export const sigterm: Proof = {
   name: "sigterm",
   about: "SIGTERM mid-job: it finishes or is released and costs no failure; exit 0 within 20 s",
   guards: ["release"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const system = await startSystem(context, {
       app: "stopping",
       lane: () => ({ visibilityTimeoutSeconds: 6, concurrency: 1 }),
@@ -40,8 +39,6 @@ export const sigterm: Proof = {
     await fleet.stop();
     assess(list, await judge(list, system), pid);
     await stopScheduler(list, system);
-    await system.stop();
-    return list.verdict();
   },
 };
 
@@ -80,10 +77,7 @@ const installed = (system: System, pid: number): Promise<number> =>
   );
 
 function assess(list: Checklist, { jobs, attempts }: Tables, pid: number): void {
-  list.expectNone(
-    "every job succeeds",
-    jobs.filter((job) => job.state !== "SUCCESS").map((job) => `${job.kind} ${job.state}`),
-  );
+  assessSuccess(list, jobs);
   list.expectNone(
     "nobody is charged a failure",
     jobs.filter((job) => job.failures > 0).map((job) => job.kind),

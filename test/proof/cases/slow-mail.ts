@@ -1,5 +1,5 @@
 import { bystanders, closeCapsules, mailsAhead, openings, quantile, startCapsules } from "../capsules.ts";
-import { Checklist, type Proof, type ProofContext } from "../proof.ts";
+import type { Checklist, Proof, ProofContext } from "../proof.ts";
 import { until } from "../until.ts";
 
 const moods = ["hangs", "busy", "rejected", "half an answer", "a byte a second"] as const;
@@ -15,8 +15,7 @@ export const slowMail: Proof = {
   name: "slow-mail",
   about: "SMTP hangs 70 s, 4xx, 5xx, half an answer, a byte a second: openings not late, other lanes neither",
   guards: ["lane", "mail-log"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const well = await runBeside(list, context, "accepted");
     for (const mood of context.without === null ? moods : moods.slice(0, 1)) {
       const ill = await runBeside(list, context, mood);
@@ -30,7 +29,6 @@ export const slowMail: Proof = {
       list.figure(`${mood}: openings p99 ${ill.opening} ms, beside p99 ${ill.beside} ms`);
     }
     list.figure(`well: openings p99 ${well.opening} ms, beside p99 ${well.beside} ms`);
-    return list.verdict();
   },
 };
 

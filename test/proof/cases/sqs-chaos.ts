@@ -1,9 +1,9 @@
-import { sqsClient } from "../../../src/adapters/aws/sqs-client.ts";
+import { sqsClient } from "../../../src/aws/sqs-client.ts";
 import { compressTime } from "../../../src/local/setup/compressed-time.ts";
 import { type Chaos, type ChaosQueue, startChaosQueue } from "../chaos-queue.ts";
 import { startFleet } from "../fleet.ts";
-import { judge } from "../judge.ts";
-import { Checklist, type Proof, seeded } from "../proof.ts";
+import { assessSuccess, judge } from "../judge.ts";
+import { type Checklist, type Proof, seeded } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import type { Tables } from "../tables.ts";
 import { letPass, until } from "../until.ts";
@@ -27,8 +27,7 @@ export const sqsChaos: Proof = {
   about:
     "duplicates 50 %, reorder, 1-60 s late, 5 % lost, refused and unanswered sends (--scale, default 5): only the lost are rescued",
   guards: ["resend", "late", "refused"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const scale = context.scale ?? scaleDefault;
     let queue: ChaosQueue | null = null;
     const system = await startSystem(context, {
@@ -42,8 +41,6 @@ export const sqsChaos: Proof = {
     });
     if (queue === null) throw new Error("the system did not ask for a queue");
     await run(list, system, queue, { scale, count: Math.round(jobs * context.size) });
-    await system.stop();
-    return list.verdict();
   },
 };
 
@@ -82,10 +79,7 @@ const numbered = (from: number, length: number) =>
   Array.from({ length }, (_, each) => ({ payload: { n: from + each } }));
 
 function assess(list: Checklist, tables: Tables, { sent, counts }: ChaosQueue, count: number): void {
-  list.expectNone(
-    "every job succeeds",
-    tables.jobs.filter(({ state }) => state !== "SUCCESS").map(({ id, state }) => `${id} ${state}`),
-  );
+  assessSuccess(list, tables.jobs);
   // A rescue gives the row the next generation: the one before it is the message that was given up.
   const rescued = tables.events
     .filter(({ reason }) => reason === "message-lost")

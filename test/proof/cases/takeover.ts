@@ -1,6 +1,6 @@
 import { judge } from "../judge.ts";
 import { everyMs, unfinished } from "../occurrences.ts";
-import { Checklist, type Proof, type ProofContext } from "../proof.ts";
+import type { Checklist, Proof, ProofContext } from "../proof.ts";
 import type { SchedulerProcess } from "../scheduler-process.ts";
 import { startSystem, type System } from "../system.ts";
 import { elapsedMs, letPass, until } from "../until.ts";
@@ -23,8 +23,7 @@ export const takeover: Proof = {
   about: "the scheduler killed each half lease: one takes over all the same, and says what it waits for",
   minutesMax: 14,
   guards: ["kept-sight"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const times = context.defaults ? real : short;
     const system = await begin(context, times.env);
     await system.install();
@@ -52,8 +51,6 @@ export const takeover: Proof = {
     list.figure(`the latest ${lateMs} ms`);
     // With the look-ahead there are always jobs that are due soon.
     if (!context.defaults) await judge(list, system);
-    await system.stop();
-    return list.verdict();
   },
 };
 

@@ -2,7 +2,7 @@ import { create, type Request, requests } from "../../../examples/taskflow/reque
 import { readLedger } from "../../../examples/fake/ledger.ts";
 import { taskflowJudge } from "../../demo/taskflow.ts";
 import { type ExampleOptions, type ExampleSystem, startExample } from "../example-system.ts";
-import { Checklist, type Proof, type ProofContext } from "../proof.ts";
+import type { Checklist, Proof, ProofContext } from "../proof.ts";
 import { until } from "../until.ts";
 import { startWire } from "../wire.ts";
 
@@ -30,12 +30,10 @@ export const taskflowWalk: Proof = {
   name: "taskflow-walk",
   about: "taskflow: one key from 200 clients, a mix of failures, workers killed, lock store down, database slow",
   guards: Object.keys(experiments),
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     for (const [guard, experiment] of Object.entries(experiments)) {
       if (context.without === null || context.without === guard) await experiment(list, context);
     }
-    return list.verdict();
   },
 };
 

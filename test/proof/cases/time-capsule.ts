@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { bystanders, closeCapsules, mailsAhead, openings, quantile, startCapsules } from "../capsules.ts";
-import { Checklist, type Proof, type ProofContext } from "../proof.ts";
+import type { Checklist, Proof, ProofContext } from "../proof.ts";
 import { until } from "../until.ts";
 
 const minutes = 3;
@@ -12,12 +12,10 @@ export const timeCapsule: Proof = {
   about:
     "300 capsules in 3 real minutes while every mail hangs 70 s; 5,000 due at once, the 1,000 oldest fail for ever",
   guards: ["lane", "next-page"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const { without } = context;
     if (without !== "next-page") await threeMinutes(list, context);
     if (without !== "lane") await allAtOnce(list, context);
-    return list.verdict();
   },
 };
 

@@ -1,7 +1,8 @@
-import { encodeMessage } from "../../../src/core/delivery/message.ts";
-import type { Message } from "../../../src/core/ports/ports.ts";
-import { judge } from "../judge.ts";
-import { Checklist, type Proof, seeded } from "../proof.ts";
+import { encodeMessage } from "../../../src/run/message.ts";
+import type { Message } from "../../../src/machine/outbox.ts";
+import { assessSuccess, judge } from "../judge.ts";
+import { killNowAndThen } from "../killer.ts";
+import { type Checklist, type Proof, seeded } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import { elapsedMs, until } from "../until.ts";
 
@@ -22,8 +23,7 @@ export const transfersProof: Proof = {
   name: "transfers",
   about: "10,000 transfers in ctx.tx, 20 % of the messages twice, random kill -9: balances exact",
   guards: ["tx"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const random = seeded(context.seed);
     const system = await startSystem(context, {
       app: "transfers",
@@ -48,7 +48,7 @@ export const transfersProof: Proof = {
         answers.filter(() => random() < duplicateShare).map(({ id }) => id),
       );
     }
-    const killer = killNowAndThen(system, fleet, random);
+    const killer = killNowAndThen(system, fleet.pids, { everyMs: killEveryMs, random });
     await until("all transfers to end", 540_000, async () => (await system.openJobs()) === 0);
     killer.stop();
     const seconds = (elapsedMs() - startedMs) / 1_000;
@@ -63,8 +63,6 @@ export const transfersProof: Proof = {
     list.figure(
       `${count} transfers in ${seconds.toFixed(0)} s, ${duplicates} messages sent twice, ${killer.count()} workers killed`,
     );
-    await system.stop();
-    return list.verdict();
   },
 };
 
@@ -97,23 +95,6 @@ async function sendAgain(system: System, ids: readonly string[]): Promise<number
   return rows.length;
 }
 
-function killNowAndThen(
-  system: System,
-  fleet: { pids(): readonly number[] },
-  random: () => number,
-): { stop(): void; count(): number } {
-  let count = 0;
-  const timer = setInterval(() => {
-    const pids = fleet.pids();
-    const victim = pids[Math.floor(random() * pids.length)];
-    // A worker that has not claimed anything yet teaches nothing.
-    if (victim === undefined || !system.processes.histories.some(({ pid }) => pid === victim)) return;
-    process.kill(victim, "SIGKILL");
-    count += 1;
-  }, killEveryMs);
-  return { stop: () => clearInterval(timer), count: () => count };
-}
-
 async function assess(list: Checklist, system: System, moves: readonly Move[]): Promise<void> {
   const { rows: done } = await system.pool.query<{ n: number; jobId: string; attempt: number }>(
     `select n, job_id::text as "jobId", attempt from proof.transfer order by n`,
@@ -122,10 +103,7 @@ async function assess(list: Checklist, system: System, moves: readonly Move[]): 
     transactional: done.map(({ jobId, attempt }) => ({ key: `${jobId}:transfer`, jobId, attempt })),
     transactionalKinds: ["transfer"],
   });
-  list.expectNone(
-    "every transfer succeeds",
-    tables.jobs.filter((job) => job.state !== "SUCCESS").map((job) => `${job.id} ${job.state} ${job.errorCode}`),
-  );
+  assessSuccess(list, tables.jobs);
   const times = Map.groupBy(done, ({ n }) => n);
   list.expectNone(
     "every transfer happened once",

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { compressTime } from "../../../src/local/setup/compressed-time.ts";
-import { schemaVersionOfCode } from "../../../src/adapters/postgres/migrate.ts";
+import { schemaVersionOfCode } from "../../../src/postgres/migrate.ts";
 import { createQueue, type LaneQueues } from "../../../src/local/setup/resources.ts";
 import { steadySql } from "../app/steady.ts";
 import { startFleet } from "../fleet.ts";
-import { judge } from "../judge.ts";
+import { assessSuccess, judge } from "../judge.ts";
 import { startLoad } from "../load.ts";
 import { migrateToNext, nextRelease, watchLocks } from "../next-release.ts";
-import { Checklist, type Proof, type ProofContext } from "../proof.ts";
+import type { Checklist, Proof, ProofContext } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import { elapsedMs, letPass, until } from "../until.ts";
 
@@ -24,11 +24,9 @@ export const upgrade: Proof = {
   name: "upgrade",
   about: "release N's workers on N+1's schema under load, beside N+1's, and back; a queue replaced with 1,000 messages",
   guards: ["expand", "resend"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     if (context.without !== "resend") await roll(list, context);
     if (context.without !== "expand") await replaceQueue(list, context);
-    return list.verdict();
   },
 };
 
@@ -68,12 +66,7 @@ async function roll(list: Checklist, context: ProofContext): Promise<void> {
   const tables = await judge(list, system);
   list.expect("no enqueue fails", load.refused === 0, load.refused);
   list.expect("each release had workers", Math.min(...ran) > 0, ran.join());
-  list.expectNone(
-    "every job succeeds at its first try",
-    tables.jobs
-      .filter(({ state, attempt }) => state !== "SUCCESS" || attempt !== 1)
-      .map(({ id, state, attempt, errorCode }) => `${id} ${state} try ${attempt} ${errorCode}`),
-  );
+  assessSuccess(list, tables.jobs, true);
   // One that is told to stop before it has begun ends by the signal itself.
   list.expectNone(
     "no process ends with an error or has to be killed",
@@ -131,12 +124,7 @@ async function replaceQueue(list: Checklist, context: ProofContext): Promise<voi
   const left = await system.openJobs();
   list.expect("every job ends", left === 0, left);
   const tables = await judge(list, system, left === 0 ? {} : { endedBefore: 0 });
-  list.expectNone(
-    "each runs once",
-    tables.jobs
-      .filter(({ state, attempt }) => state !== "SUCCESS" || attempt !== 1)
-      .map(({ id, state }) => `${id} ${state}`),
-  );
+  assessSuccess(list, tables.jobs, true);
   list.figure(`${count} messages gone with their queue, all run ${seconds.toFixed(0)} s later (scale ${scale})`);
   await system.stop();
 }

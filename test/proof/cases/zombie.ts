@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { judge, workerPid } from "../judge.ts";
-import { Checklist, type Proof } from "../proof.ts";
+import type { Checklist, Proof } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import { isStopped } from "../stopped.ts";
 import { letPass, until } from "../until.ts";
@@ -28,8 +28,7 @@ export const zombie: Proof = {
   name: "zombie",
   about: "SIGSTOP of a worker past its lease, then SIGCONT: the new try completes, the old one writes nothing",
   guards: ["attempt"],
-  async run(context) {
-    const list = new Checklist();
+  async run(context, list) {
     const system = await startSystem(context, {
       app: "zombie",
       sql,
@@ -49,8 +48,6 @@ export const zombie: Proof = {
     await wakes.stop();
     await fleet.stop();
     await assess(list, system, zombies);
-    await system.stop();
-    return list.verdict();
   },
 };
 

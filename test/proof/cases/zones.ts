@@ -1,9 +1,9 @@
-import { parseCron } from "../../../src/core/calendar/cron.ts";
-import type { Dst, NominalTime } from "../../../src/core/calendar/fires.ts";
+import { parseCron } from "../../../src/calendar/cron.ts";
+import type { Dst, NominalTime } from "../../../src/calendar/fires.ts";
 import { nominalTimes } from "../../support/nominal-times.ts";
-import { openZone, tzVersion } from "../../../src/core/calendar/zone.ts";
+import { openZone, tzVersion } from "../../../src/calendar/zone.ts";
 import { firesByHand, intlOffset, type Seen } from "../../schedules/clock.ts";
-import { Checklist, type Proof } from "../proof.ts";
+import type { Proof } from "../proof.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -17,8 +17,7 @@ const auto: Dst = { gap: "auto", overlap: "auto" };
 export const zones: Proof = {
   name: "zones",
   about: "all zones of the platform: daily for ten years, hourly, half-hourly and every minute around every change",
-  async run({ log, size }) {
-    const list = new Checklist();
+  async run({ log, size }, list) {
     const names = ["UTC", ...Intl.supportedValuesOf("timeZone")].filter((_, k) => k % Math.ceil(1 / size) === 0);
     const wrong: Wrong = { changes: [], daily: [], hourly: [], explicit: [], minutely: [] };
     const counts = { changes: 0, fires: 0 };
@@ -35,7 +34,6 @@ export const zones: Proof = {
     list.figure(
       `${names.length} zones, tz ${tzVersion}, ${counts.changes} changes in ten years, ${counts.fires} fires compared`,
     );
-    return list.verdict();
   },
 };
 

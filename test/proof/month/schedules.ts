@@ -12,8 +12,8 @@ import {
   sql,
 } from "belfry";
 import { z } from "zod";
-import { parseCron } from "../../../src/core/calendar/cron.ts";
-import type { Dst } from "../../../src/core/calendar/fires.ts";
+import { parseCron } from "../../../src/calendar/cron.ts";
+import type { Dst } from "../../../src/calendar/fires.ts";
 import { firesByHand, watch } from "../../schedules/clock.ts";
 
 const minuteMs = 60_000;

@@ -1,8 +1,8 @@
-import { mergeAftermaths, type Store } from "../../../src/core/ports/ports.ts";
+import { mergeAftermaths } from "../../../src/machine/aftermath.ts";
+import { type Store } from "../../../src/machine/store.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
 import type { World } from "../world.ts";
-import { inStore, place } from "./mutant.ts";
-import type { Mutant } from "./mutant.ts";
+import { inStore, place, type Mutant } from "./mutant.ts";
 
 /** Bugs in who may run what. */
 export const claimMutants: readonly Mutant[] = [

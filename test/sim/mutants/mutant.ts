@@ -1,4 +1,4 @@
-import type { Store } from "../../../src/core/ports/ports.ts";
+import type { Store } from "../../../src/machine/store.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
 import type { Layer } from "../store.ts";
 import type { Planted, World } from "../world.ts";

@@ -1,7 +1,7 @@
-import type { OutboxBatch, Store } from "../../../src/core/ports/ports.ts";
+import type { OutboxBatch } from "../../../src/machine/outbox.ts";
+import type { Store } from "../../../src/machine/store.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
-import { inStore, place } from "./mutant.ts";
-import type { Mutant } from "./mutant.ts";
+import { inStore, place, type Mutant } from "./mutant.ts";
 
 /** Bugs on the way from a committed row to its message and back. */
 export const outboxMutants: readonly Mutant[] = [

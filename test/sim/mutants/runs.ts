@@ -1,9 +1,8 @@
-import { isFinal } from "../../../src/core/job/state.ts";
+import { isFinal } from "../../../src/machine/state.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
 import type { JobRow } from "../../support/reference/rows.ts";
 import type { Tables } from "../../support/reference/tables.ts";
-import { inStore, place } from "./mutant.ts";
-import type { Mutant } from "./mutant.ts";
+import { inStore, place, type Mutant } from "./mutant.ts";
 
 /** Bugs in when a task of a graph may start and when its run ends. */
 export const runMutants: readonly Mutant[] = [

@@ -1,10 +1,11 @@
-import type { Fence, LockItem, LockStore, Store } from "../../../src/core/ports/ports.ts";
+import type { Fence } from "../../../src/machine/fence.ts";
+import type { LockItem, LockStore } from "../../../src/machine/ports.ts";
+import type { Store } from "../../../src/machine/store.ts";
 import type { MemoryLockStore } from "../../../src/testing/memory-lock-store.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
 import type { SimProcess } from "../process.ts";
 import type { World } from "../world.ts";
-import { inStore, place } from "./mutant.ts";
-import type { Mutant } from "./mutant.ts";
+import { inStore, place, type Mutant } from "./mutant.ts";
 
 /** Bugs in what keeps two scheduler tasks apart, and in what a tick writes. */
 export const schedulerMutants: readonly Mutant[] = [

@@ -1,8 +1,8 @@
-import type { JobId } from "../../../src/core/job/job.ts";
-import { mergeAftermaths, type Settled, type Store } from "../../../src/core/ports/ports.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import { mergeAftermaths } from "../../../src/machine/aftermath.ts";
+import { type Settled, type Store } from "../../../src/machine/store.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
-import { inStore, place } from "./mutant.ts";
-import type { Mutant } from "./mutant.ts";
+import { inStore, place, type Mutant } from "./mutant.ts";
 
 /** Bugs in who may finish what. */
 export const settleMutants: readonly Mutant[] = [

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import type { JobId } from "../../../src/machine/job.ts";
 import type { JobFact, RunFact } from "../../invariants/evidence.ts";
 import { readTables, type JobRow, type Tables } from "../../proof/tables.ts";
 import { labelsOf } from "../labels.ts";
@@ -18,7 +19,7 @@ export async function factsOf(pool: pg.Pool): Promise<TableFacts> {
     ...tables,
     jobs: tables.jobs.map(jobFact),
     runs: runFacts(tables),
-    openHandoffs: tables.outbox,
+    openBatches: tables.outbox,
     transactional: effects.map((row) => ({ key: "tx", ...row })),
     decidedUntil: new Map(schedules.map(({ id, until }) => [id, until])),
   };
@@ -52,6 +53,11 @@ export async function isAtRest(pool: pg.Pool, before: number): Promise<boolean> 
     [before],
   );
   return rows[0]?.open === false;
+}
+
+export async function newestJobs(pool: pg.Pool, limit: number): Promise<readonly JobId[]> {
+  const { rows } = await pool.query<{ id: JobId }>("select id from belfry.job order by id desc limit $1", [limit]);
+  return rows.map(({ id }) => id);
 }
 
 export async function scheduleFound(pool: pg.Pool, id: string): Promise<ScheduleFound> {

@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { Pool, PoolClient } from "pg";
-import { beginTransaction } from "../../../src/adapters/postgres/sql/transaction.ts";
-import { keepPlans, keptPlanSettings } from "../../../src/adapters/postgres/statement.ts";
+import { beginTransaction } from "../../../src/postgres/sql/transaction.ts";
+import { keepPlans, keptPlanSettings } from "../../../src/postgres/statement.ts";
 import type { SimProcess } from "../process.ts";
 import { Unfit } from "./faults.ts";
 import type { Gate } from "./gate.ts";

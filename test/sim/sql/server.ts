@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import timers from "node:timers/promises";
 import pg from "pg";
-import { createPostgresStore } from "../../../src/adapters/postgres/store.ts";
+import { createPostgresStore } from "../../../src/postgres/store.ts";
 import { startPostgres } from "../../../src/local/services/postgres.ts";
 import { migrateTemplate } from "../../support/postgres-server.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import type { VirtualTime } from "../../support/virtual-clock.ts";
 import { dispatchWindowMs, type OpenServer, type SimServer } from "../server.ts";
-import { factsOf, isAtRest, scheduleFound } from "./facts.ts";
+import { factsOf, isAtRest, newestJobs, scheduleFound } from "./facts.ts";
 import { Gate } from "./gate.ts";
 import { SimPool } from "./pool.ts";
 
@@ -117,6 +117,7 @@ async function openDatabase(admin: pg.Pool, { server, name, now, time, plant }: 
     },
     settled: () => gate.settled(),
     isAtRest: (before) => isAtRest(own, before),
+    newestJobs: (limit) => gate.perform(null, () => newestJobs(own, limit)),
     scheduleFound: (id) => gate.perform(null, () => scheduleFound(own, id)),
     facts: () => factsOf(own),
     async close() {

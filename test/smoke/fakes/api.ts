@@ -1,4 +1,4 @@
-import { signedFetch, type SignedRequest } from "../../../src/adapters/aws/signed-fetch.ts";
+import { signedFetch, type SignedRequest } from "../../../src/aws/signed-fetch.ts";
 import { startProxy } from "../../../src/cli/signed-proxy.ts";
 import { judges } from "../../demo/judges.ts";
 

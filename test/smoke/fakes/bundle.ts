@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fakes } from "../../../examples/fakes.ts";
 import { bundle } from "../../../infra/bundle.ts";
-import { openProject } from "../../../src/project.ts";
+import { openProject } from "../../../src/stage/project.ts";
 
 const project = await openProject(fileURLToPath(new URL("../../../belfry.config.ts", import.meta.url)));
 

@@ -7,9 +7,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Pool } from "pg";
-import { loadFakes } from "../../../src/apps.ts";
-import { ownProject, stageNamed } from "../../../src/project.ts";
-import { databaseConnection } from "../../../src/database.ts";
+import { loadFakes } from "../../../src/compose/apps.ts";
+import { ownProject, stageNamed } from "../../../src/stage/project.ts";
+import { databaseConnection } from "../../../src/compose/database.ts";
 import { Children } from "../../../src/local/process/children.ts";
 import { type Fakes, startFakes } from "../../../src/local/fakes.ts";
 import { judgeAll } from "../../demo/judge-all.ts";

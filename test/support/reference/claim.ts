@@ -1,22 +1,21 @@
-import type { JobId } from "../../../src/core/job/job.ts";
-import { isFinal } from "../../../src/core/job/state.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import { isFinal } from "../../../src/machine/state.ts";
+import { noAftermath } from "../../../src/machine/aftermath.ts";
 import {
-  noAftermath,
   type AttemptRef,
   type Claimed,
   type AttemptProgress,
   type JobPeek,
-  type Message,
   type Store,
-} from "../../../src/core/ports/ports.ts";
+} from "../../../src/machine/store.ts";
+import { type Message } from "../../../src/machine/outbox.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { inRunOf, runsOf } from "./runs.ts";
 import { isLeftByRemoval, storedSchedule } from "./schedules.ts";
 import { dropKept, takeSlots } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
-import { idOf } from "./tables.ts";
-import type { Tables } from "./tables.ts";
-import { pauseAt } from "../../../src/core/ports/pause.ts";
+import { idOf, type Tables } from "./tables.ts";
+import { pauseAt } from "../../../src/machine/pause.ts";
 
 /**
  * Due QUEUED rows under the generation of their message: run, hold or skip. The earliest due comes first to a slot; rows that

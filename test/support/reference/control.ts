@@ -1,13 +1,14 @@
-import type { JobId } from "../../../src/core/job/job.ts";
-import { contractLimits } from "../../../src/core/job/contract-limits.ts";
-import { type AskedBy, noAftermath, type MovedRows, type Pruned, type Store } from "../../../src/core/ports/ports.ts";
-import { isFinal } from "../../../src/core/job/state.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import { contractLimits } from "../../../src/machine/contract-limits.ts";
+import { type Actor, type MovedRows } from "../../../src/machine/transaction.ts";
+import { noAftermath } from "../../../src/machine/aftermath.ts";
+import { type Pruned, type Store } from "../../../src/machine/store.ts";
+import { isFinal } from "../../../src/machine/state.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { leaveSlots } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import { runsOf } from "./runs.ts";
-import { idOf, movedOf, occurrenceKey } from "./tables.ts";
-import type { Tables, Why } from "./tables.ts";
+import { idOf, movedOf, occurrenceKey, type Tables, type Why } from "./tables.ts";
 
 export function cancel(
   t: Tables,
@@ -33,7 +34,7 @@ function cancelOne(t: Tables, row: JobRow, why: Why, occurrenceReason: string): 
   return canceled;
 }
 
-export function retry(t: Tables, ids: readonly JobId[], { caller }: AskedBy = {}): Awaited<ReturnType<Store["retry"]>> {
+export function retry(t: Tables, ids: readonly JobId[], { caller }: Actor = {}): Awaited<ReturnType<Store["retry"]>> {
   const queued = existing(t, ids).flatMap((row) => {
     // What follows a job of a run has to be counted anew: that is a resume.
     if (row.runId !== null) return [];

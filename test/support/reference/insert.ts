@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
-import type { NewJob } from "../../../src/core/job/job.ts";
-import { noAftermath, type Inserted, type InsertResult } from "../../../src/core/ports/ports.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { NewJob } from "../../../src/machine/job.ts";
+import { noAftermath } from "../../../src/machine/aftermath.ts";
+import { type Inserted, type InsertResult } from "../../../src/machine/store.ts";
 import type { JobRow } from "./rows.ts";
-import { idOf } from "./tables.ts";
-import type { Tables } from "./tables.ts";
+import { idOf, type Tables } from "./tables.ts";
 
 /** What an occurrence adds to the job it makes. */
 export type FromSchedule = Pick<JobRow, "scheduleId" | "scheduledFor" | "catchUp" | "missed">;
@@ -28,10 +28,10 @@ export function insertOne(
   }: Partial<FromSchedule & FromRun> & { dispatchWindowMs?: number } = {},
   reason: string | null = null,
 ): InsertResult {
-  const hash = createHash("sha256").update(job.canonicalInput).digest("hex");
   const known = job.key === null ? undefined : t.withKey(job.kind, job.key);
-  if (known !== undefined) return { id: idOf(known), created: false, isConflict: known.payloadHash !== hash };
-  const row = newRow(t, job, hash, { ...fromNoSchedule, ...from, until: t.now() + dispatchWindowMs });
+  if (known !== undefined)
+    return { id: idOf(known), created: false, isConflict: !isDeepStrictEqual(known.payload, job.payload) };
+  const row = newRow(t, job, { ...fromNoSchedule, ...from, until: t.now() + dispatchWindowMs });
   t.add(row, reason);
   if (row.state === "QUEUED") queued.push(row);
   return { id: idOf(row), created: true, isConflict: false };
@@ -57,7 +57,6 @@ const inNoRun: FromRun = {
 function newRow(
   t: Tables,
   job: NewJob,
-  payloadHash: string,
   { until, ...from }: FromSchedule & Partial<FromRun> & { until: number },
 ): JobRow {
   const now = t.now();
@@ -68,7 +67,6 @@ function newRow(
     kind: job.kind,
     key: job.key,
     payload: job.payload,
-    payloadHash,
     lane: job.lane,
     state: soon ? "QUEUED" : "PENDING",
     hold: "none",

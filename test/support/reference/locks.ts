@@ -1,4 +1,4 @@
-import type { Fence } from "../../../src/core/ports/ports.ts";
+import type { Fence } from "../../../src/machine/fence.ts";
 import type { Tables } from "./tables.ts";
 
 /** @returns the token that was in force before. */

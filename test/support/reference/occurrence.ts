@@ -1,4 +1,4 @@
-import type { OccurrenceOutcome } from "../../../src/core/ports/schedule.ts";
+import type { OccurrenceOutcome } from "../../../src/machine/schedule.ts";
 import type { JobRow } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 

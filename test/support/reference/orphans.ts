@@ -1,5 +1,5 @@
-import { isFinal } from "../../../src/core/job/state.ts";
-import type { NewRun } from "../../../src/core/ports/run.ts";
+import { isFinal } from "../../../src/machine/state.ts";
+import type { NewRun } from "../../../src/machine/run.ts";
 import type { RunRow } from "./rows.ts";
 import { addDelta } from "./runs.ts";
 import type { Tables } from "./tables.ts";

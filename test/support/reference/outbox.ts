@@ -1,6 +1,7 @@
-import type { JobId } from "../../../src/core/job/job.ts";
-import { deliveryLimits } from "../../../src/core/ports/delivery-limits.ts";
-import type { OutboxBatch, QueueObservation } from "../../../src/core/ports/ports.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import { deliveryLimits } from "../../../src/machine/delivery-limits.ts";
+import type { OutboxBatch } from "../../../src/machine/outbox.ts";
+import type { QueueObservation } from "../../../src/machine/store.ts";
 import { isFree, keepSlot } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import type { Tables } from "./tables.ts";

@@ -1,15 +1,14 @@
-import type { JobId } from "../../../src/core/job/job.ts";
-import type { ScheduleSpec } from "../../../src/core/ports/schedule.ts";
-import { isWithdrawn } from "../../../src/core/scheduler/prematerialized.ts";
-import { runLimits } from "../../../src/core/ports/run-limits.ts";
-import { isFinal } from "../../../src/core/job/state.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import type { ScheduleSpec } from "../../../src/machine/schedule.ts";
+import { isWithdrawn } from "../../../src/schedule/prematerialized.ts";
+import { runLimits } from "../../../src/machine/run-limits.ts";
+import { isFinal } from "../../../src/machine/state.ts";
 import { cancel } from "./control.ts";
 import type { OccurrenceRow, RunRow } from "./rows.ts";
 import { addDelta } from "./runs.ts";
 import { dropPassed } from "./slots.ts";
-import { occurrenceKey } from "./tables.ts";
-import type { Tables } from "./tables.ts";
-import { pauseAt } from "../../../src/core/ports/pause.ts";
+import { occurrenceKey, type Tables } from "./tables.ts";
+import { pauseAt } from "../../../src/machine/pause.ts";
 
 /** Lets go, or withdraws, what was written ahead for times that have come. */
 export function decidePrematerialized(

@@ -1,24 +1,17 @@
-import { attemptsOf } from "../../../src/core/job/history.ts";
-import type { AttemptView, JobId, JobView, RunId } from "../../../src/core/job/job.ts";
-import { operationsLimits } from "../../../src/core/ports/operations-limits.ts";
-import type { JobCounts } from "../../../src/core/ports/ports.ts";
-import type { JobFilter } from "../../../src/core/ports/job-search.ts";
-import type { OccurrencePlace, OccurrenceView } from "../../../src/core/ports/schedule.ts";
-import { isFinal, states } from "../../../src/core/job/state.ts";
-import type { State } from "../../../src/core/job/state.ts";
+import { attemptsOf } from "../../../src/machine/history.ts";
+import type { AttemptView, HistoryRow, JobId, JobView, RunId } from "../../../src/machine/job.ts";
+import type { OccurrencePlace, OccurrenceView } from "../../../src/machine/schedule.ts";
+import type { JobLook } from "../looks.ts";
 import type { JobRow, OccurrenceRow } from "./rows.ts";
-import { idOf } from "./tables.ts";
-import type { Tables } from "./tables.ts";
+import { idOf, type Tables } from "./tables.ts";
 
-export function job(t: Tables, id: JobId) {
+export function job(t: Tables, id: JobId): JobView | null {
   const row = t.jobs.get(Number(id));
-  if (row === undefined) return null;
-  return {
-    job: jobView(t, row),
-    history: t.history.rows.filter((move) => move.jobId === row.id).map(({ jobId: _jobId, ...move }) => move),
-    now: t.now(),
-  };
+  return row === undefined ? null : jobView(t, row);
 }
+
+export const history = (t: Tables, id: JobId): HistoryRow[] =>
+  t.history.rows.filter((move) => move.jobId === Number(id)).map(({ jobId: _jobId, ...move }) => move);
 
 /** The attempts that ended, of all jobs. */
 export function attempts(t: Tables): (AttemptView & { readonly jobId: number })[] {
@@ -28,37 +21,21 @@ export function attempts(t: Tables): (AttemptView & { readonly jobId: number })[
   );
 }
 
-export function jobs(t: Tables, filter: JobFilter): JobView[] {
-  return [...t.jobs.values()]
-    .filter((row) => filter.states === undefined || filter.states.includes(row.state))
-    .filter((row) => filter.kind === undefined || row.kind === filter.kind)
-    .filter((row) => filter.lane === undefined || row.lane === filter.lane)
-    .filter((row) => filter.key === undefined || row.key === filter.key)
-    .filter((row) => filter.before === undefined || row.id < Number(filter.before))
+export const jobs = (t: Tables, { states, kind, limit }: JobLook = {}): JobView[] =>
+  [...t.jobs.values()]
+    .filter((row) => states === undefined || states.includes(row.state))
+    .filter((row) => kind === undefined || row.kind === kind)
     .toSorted((a, b) => b.id - a.id)
-    .slice(0, filter.limit)
+    .slice(0, limit)
     .map((row) => jobView(t, row));
-}
 
-export function counts(t: Tables): JobCounts {
-  const most = operationsLimits.countedRowsMax;
-  const newest = [...t.jobs.values()].toSorted((a, b) => b.id - a.id).slice(0, most);
-  const among = (state: State): number => newest.filter((row) => row.state === state).length;
-  const isCounted = (state: State): boolean => !isFinal(state) || state === "FAILED";
-  const all = states.map((state) => [state, isCounted(state) ? Math.min(most, t.count(state)) : among(state)]);
-  const waiting = t.inStates("PENDING", "QUEUED", "RETRY_WAIT").filter((row) => row.hold === "none" && !row.blocked);
-  const notYetDue = Math.min(most, waiting.filter((row) => row.dueAt > t.now()).length);
-  return { ...(Object.fromEntries(all) as Record<State, number>), notYetDue };
-}
-
-export function occurrences(t: Tables, scheduleId: string, limit: number, after?: OccurrencePlace): OccurrenceView[] {
-  return [...t.occurrences.values()]
+export const occurrences = (t: Tables, scheduleId: string, after?: OccurrencePlace, limit?: number): OccurrenceView[] =>
+  [...t.occurrences.values()]
     .filter((row) => row.scheduleId === scheduleId)
     .toSorted(newestFirst)
     .filter((row) => after === undefined || newestFirst(after, row) < 0)
     .slice(0, limit)
     .map(occurrenceView);
-}
 
 function newestFirst(a: OccurrencePlace, b: OccurrencePlace): number {
   if (a.nominalAt !== b.nominalAt) return b.nominalAt - a.nominalAt;

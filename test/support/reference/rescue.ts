@@ -1,18 +1,14 @@
-import {
-  noAftermath,
-  type LapsedLease,
-  type Message,
-  type MovedRows,
-  type Store,
-} from "../../../src/core/ports/ports.ts";
-import { isFinal } from "../../../src/core/job/state.ts";
+import { noAftermath } from "../../../src/machine/aftermath.ts";
+import { type LapsedLease, type Store } from "../../../src/machine/store.ts";
+import { type Message } from "../../../src/machine/outbox.ts";
+import { type MovedRows } from "../../../src/machine/transaction.ts";
+import { isFinal } from "../../../src/machine/state.ts";
 import { membersOf } from "./claim.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { freeLeftBehind, freeSlotsOf, keepSlotsOf } from "./slots.ts";
 import type { JobRow, LeaseRow } from "./rows.ts";
 import { runsOf } from "./runs.ts";
-import { movedOf } from "./tables.ts";
-import type { Tables } from "./tables.ts";
+import { movedOf, type Tables } from "./tables.ts";
 
 const lostBy = ({ cause, alone }: LeaseRow) => ({
   errorCode: "WORKER_LOST",

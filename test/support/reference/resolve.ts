@@ -1,8 +1,8 @@
-import type { RunId } from "../../../src/core/job/job.ts";
-import { joinVerdict } from "../../../src/core/job/join.ts";
-import { noAftermath } from "../../../src/core/ports/aftermath.ts";
-import type { Resolved, RunState } from "../../../src/core/ports/run.ts";
-import { isFinal } from "../../../src/core/job/state.ts";
+import type { RunId } from "../../../src/machine/job.ts";
+import { joinVerdict } from "../../../src/machine/join.ts";
+import { noAftermath } from "../../../src/machine/aftermath.ts";
+import type { Resolved, RunState } from "../../../src/machine/run.ts";
+import { isFinal } from "../../../src/machine/state.ts";
 import type { JobRow, RunRow } from "./rows.ts";
 import { sealOrphans } from "./orphans.ts";
 import { addDelta, funnelOf, runIdOf } from "./runs.ts";

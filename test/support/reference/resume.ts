@@ -1,12 +1,11 @@
-import { joinVerdict } from "../../../src/core/job/join.ts";
-import type { JobId, RunId } from "../../../src/core/job/job.ts";
-import { noAftermath } from "../../../src/core/ports/aftermath.ts";
-import type { RunStore } from "../../../src/core/ports/run.ts";
-import { isFinal } from "../../../src/core/job/state.ts";
+import { joinVerdict } from "../../../src/machine/join.ts";
+import type { JobId, RunId } from "../../../src/machine/job.ts";
+import { noAftermath } from "../../../src/machine/aftermath.ts";
+import type { RunStore } from "../../../src/machine/run.ts";
+import { isFinal } from "../../../src/machine/state.ts";
 import type { JobRow, RunRow } from "./rows.ts";
 import { addDelta } from "./runs.ts";
-import { idOf } from "./tables.ts";
-import type { Tables } from "./tables.ts";
+import { idOf, type Tables } from "./tables.ts";
 
 type Resumed = Awaited<ReturnType<RunStore["resumeRun"]>>;
 

@@ -1,12 +1,11 @@
-import type { EventView, HistoryRow, Instant, JobView, Json, OnRefusal } from "../../../src/core/job/job.ts";
-import type { Carry, OccurrenceView, ScheduleRow, ScheduleSpec } from "../../../src/core/ports/schedule.ts";
-import type { JoinRule } from "../../../src/core/job/join.ts";
-import type { NewRun, RunState } from "../../../src/core/ports/run.ts";
+import type { HistoryRow, Instant, JobView, Json, OnRefusal } from "../../../src/machine/job.ts";
+import type { Carry, OccurrenceView, ScheduleRow, ScheduleSpec } from "../../../src/machine/schedule.ts";
+import type { JoinRule } from "../../../src/machine/join.ts";
+import type { NewRun, RunState } from "../../../src/machine/run.ts";
 
 /** The columns of table `job`. Ids are numbers here and strings at the port. */
 export interface JobRow extends Omit<JobView, "id" | "leaseUntil" | "runId" | "payloadBytes"> {
   readonly id: number;
-  readonly payloadHash: string;
   readonly expiresAt: Instant | null;
   readonly deadLetters: number;
   readonly leaseMs: number;
@@ -48,7 +47,7 @@ export interface KeptMove extends HistoryRow {
   readonly jobId: number;
 }
 
-export interface EventRow extends Omit<EventView, "id" | "jobId"> {
+export interface EventRow extends Omit<HistoryRow, "id" | "caller" | "startedAt" | "errorCode" | "errorMessage"> {
   readonly id: number;
   readonly jobId: number;
 }

@@ -1,25 +1,16 @@
-import type { JobId, Json, RunId } from "../../../src/core/job/job.ts";
-import { noAftermath } from "../../../src/core/ports/aftermath.ts";
-import type { AskedBy } from "../../../src/core/ports/ports.ts";
-import { runLimits } from "../../../src/core/ports/run-limits.ts";
-import type {
-  InRun,
-  NewRun,
-  NewTarget,
-  Paged,
-  RunFilter,
-  RunStore,
-  RunView,
-  TaskFilter,
-  TaskView,
-} from "../../../src/core/ports/run.ts";
-import { isFinal } from "../../../src/core/job/state.ts";
+import type { JobId, Json, RunId } from "../../../src/machine/job.ts";
+import { noAftermath } from "../../../src/machine/aftermath.ts";
+import type { Actor } from "../../../src/machine/transaction.ts";
+import { runLimits } from "../../../src/machine/run-limits.ts";
+import type { InRun, NewRun, NewTarget, Paged, RunStore } from "../../../src/machine/run.ts";
+import { iso } from "../../../src/machine/units.ts";
+import type { Looks, RunLook, TaskLook } from "../looks.ts";
+import { isFinal } from "../../../src/machine/state.ts";
 import { insertOne } from "./insert.ts";
 import { reopened } from "./orphans.ts";
 import { passSlots } from "./slots.ts";
 import type { Funnel, JobRow, RunRow } from "./rows.ts";
-import { idOf } from "./tables.ts";
-import type { Tables } from "./tables.ts";
+import { idOf, type Tables } from "./tables.ts";
 import { aheadOf, freeWithdrawnKey } from "./withdrawn.ts";
 
 export const runIdOf = (id: number): RunId => String(id) as RunId;
@@ -162,7 +153,7 @@ export function skip(
   return { ids: rows.map(idOf), aftermath: { ...noAftermath, runs: runsOf(rows) } };
 }
 
-export function cancelRun(t: Tables, id: RunId, { caller }: AskedBy = {}): boolean {
+export function cancelRun(t: Tables, id: RunId, { caller }: Actor = {}): boolean {
   const run = t.runs.get(Number(id));
   if (run?.state === "CANCELING") return true;
   if (run?.state !== "RUNNING") return false;
@@ -192,44 +183,26 @@ export const cancelingRuns = (t: Tables, limit: number, only?: { readonly withdr
     .filter((id) => openJobs(t, id, 1).length > 0)
     .slice(0, limit);
 
-export function runView(t: Tables, id: RunId): RunView | null {
+export function runLook(t: Tables, id: RunId): RunLook | null {
   const row = t.runs.get(Number(id));
-  return row === undefined ? null : viewOf(t, row);
+  return row === undefined ? null : lookOf(t, row);
 }
 
-export function runViews(t: Tables, filter: RunFilter): RunView[] {
-  return [...t.runs.values()]
-    .filter((row) => filter.kinds === undefined || filter.kinds.includes(row.kind))
-    .filter((row) => filter.key === undefined || row.key === filter.key)
-    .filter((row) => filter.states === undefined || filter.states.includes(row.state))
-    .filter((row) => filter.parentId === undefined || row.parentId === Number(filter.parentId))
-    .filter((row) => filter.before === undefined || row.id < Number(filter.before))
+export const runLooks = (t: Tables, { kinds, states, parent, limit }: Parameters<Looks["runs"]>[0] = {}): RunLook[] =>
+  [...t.runs.values()]
+    .filter((row) => kinds === undefined || kinds.includes(row.kind))
+    .filter((row) => states === undefined || states.includes(row.state))
+    .filter((row) => parent === undefined || row.parentId === Number(parent))
     .toSorted((a, b) => b.id - a.id)
-    .slice(0, filter.limit)
-    .map((row) => viewOf(t, row));
-}
+    .slice(0, limit)
+    .map((row) => lookOf(t, row));
 
-function viewOf(t: Tables, row: RunRow): RunView {
+function lookOf(t: Tables, row: RunRow): RunLook {
   const funnel = funnelOf(t, row);
   const open = t.inRun(row.id).filter((job) => !isFinal(job.state));
-  const {
-    id,
-    starterId,
-    parentId,
-    kind,
-    key,
-    version,
-    shape,
-    state,
-    onFailure,
-    stopped,
-    sealed,
-    input,
-    createdAt,
-    finishedAt,
-  } = row;
+  const { kind, key, version, shape, state, onFailure, stopped, sealed, input, createdAt, finishedAt } = row;
   return {
-    id: runIdOf(id),
+    id: runIdOf(row.id),
     kind,
     key,
     version,
@@ -239,11 +212,12 @@ function viewOf(t: Tables, row: RunRow): RunView {
     stopped,
     sealed,
     input,
-    createdAt,
-    finishedAt,
-    parentId: parentId === null ? null : runIdOf(parentId),
-    starterId: starterId === null ? null : (String(starterId) as JobId),
+    createdAt: iso(createdAt),
+    finishedAt: finishedAt === null ? null : iso(finishedAt),
+    parent: row.parentId === null ? null : runIdOf(row.parentId),
+    starter: row.starterId === null ? null : String(row.starterId),
     ...funnel,
+    canceled: funnel.done - funnel.ok - funnel.failed - funnel.skipped,
     ready: open.filter((job) => job.state !== "RUNNING" && !job.blocked).length,
     waiting: open.filter((job) => job.blocked).length,
     running: open.filter((job) => job.state === "RUNNING").length,
@@ -265,12 +239,11 @@ export function funnelOf(t: Tables, run: RunRow): Funnel {
   return { total, done, ok, failed, skipped };
 }
 
-export function taskViews(t: Tables, id: RunId, options: TaskFilter): TaskView[] {
-  return t
+export const taskLooks = (t: Tables, id: RunId, { states, limit }: Parameters<Looks["tasks"]>[1] = {}): TaskLook[] =>
+  t
     .inRun(Number(id))
-    .filter((row) => options.after === undefined || row.id > Number(options.after))
-    .filter((row) => options.states === undefined || options.states.includes(row.state))
-    .slice(0, options.limit)
+    .filter((row) => states === undefined || states.includes(row.state))
+    .slice(0, limit)
     .map((row) => ({
       jobId: idOf(row),
       task: row.task,
@@ -282,17 +255,15 @@ export function taskViews(t: Tables, id: RunId, options: TaskFilter): TaskView[]
       join: row.join,
       after: predecessorsOf(t, row).slice(0, runLimits.edgesShownMax),
       afterTotal: predecessorsOf(t, row).length,
-      preds: { open: row.predsOpen, ok: row.predsOk, bad: row.predsBad },
+      predecessors: { open: row.predsOpen, ok: row.predsOk, bad: row.predsBad },
       attempt: row.attempt,
       failures: row.failures,
       maxAttempts: row.maxAttempts,
       result: row.result,
-      errorCode: row.errorCode,
-      errorMessage: row.errorMessage,
-      startedAt: row.startedAt,
-      finishedAt: row.finishedAt,
+      error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage },
+      startedAt: row.startedAt === null ? null : iso(row.startedAt),
+      finishedAt: row.finishedAt === null ? null : iso(row.finishedAt),
     }));
-}
 
-const predecessorsOf = (t: Tables, row: JobRow): readonly JobId[] =>
+const predecessorsOf = (t: Tables, row: JobRow): JobId[] =>
   (t.predecessors.get(row.id)?.to ?? []).toSorted((a, b) => a - b).map((id) => String(id) as JobId);

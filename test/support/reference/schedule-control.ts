@@ -1,14 +1,15 @@
-import type { JobId } from "../../../src/core/job/job.ts";
-import type { ScheduleRow, ScheduleSpec } from "../../../src/core/ports/schedule.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import type { ScheduleRow, ScheduleSpec } from "../../../src/machine/schedule.ts";
 import type {
   Backfilled,
   BackfillTime,
   ScheduleChangeOptions,
   ScheduleControlStore,
   ScheduleRefusal,
-} from "../../../src/core/ports/schedule-store.ts";
-import { runLimits } from "../../../src/core/ports/run-limits.ts";
-import { scheduleLimits } from "../../../src/core/ports/schedule-limits.ts";
+} from "../../../src/machine/schedule-store.ts";
+import type { Looks } from "../looks.ts";
+import { runLimits } from "../../../src/machine/run-limits.ts";
+import { scheduleLimits } from "../../../src/machine/schedule-limits.ts";
 import { decidePrematerialized } from "./prematerialized.ts";
 import { insertOne } from "./insert.ts";
 import { attempts, jobView, occurrenceView } from "./read.ts";
@@ -23,13 +24,15 @@ import {
   scheduleRow,
   storedSchedule,
 } from "./schedules.ts";
-import { occurrenceKey } from "./tables.ts";
-import type { Tables } from "./tables.ts";
-import type { NewPause } from "../../../src/core/ports/pause.ts";
+import { occurrenceKey, type Tables } from "./tables.ts";
+import type { NewPause } from "../../../src/machine/pause.ts";
 
 type Run = <T>(statement: () => T) => T;
 
-export function scheduleControl(t: Tables, run: Run): Omit<ScheduleControlStore, "endRemovals" | "cancelRemoved"> {
+export function scheduleControl(
+  t: Tables,
+  run: Run,
+): Omit<ScheduleControlStore, "endRemovals" | "cancelRemoved"> & Pick<Looks, "occurrencesAt" | "slotHolder"> {
   return {
     scheduleFacts: async (id) => facts(t, id),
     createSchedule: async (spec) => run(() => create(t, spec)),
@@ -205,7 +208,8 @@ function slotHolder(t: Tables, jobId: JobId, { at, prefix }: { at: number; prefi
     .filter(({ row, run }) => run !== undefined || hadATry(t, row, at));
   const holder = holders.at(-1);
   if (holder === undefined) return null;
-  return { job: jobView(t, holder.row), runId: holder.run === undefined ? null : runIdOf(holder.run.id) };
+  const { id, kind, scheduleId, scheduledFor } = jobView(t, holder.row);
+  return { id, kind, scheduleId, scheduledFor, runId: holder.run === undefined ? null : runIdOf(holder.run.id) };
 }
 
 /** The run that a job had started, when the job had ended and the run had not. */

@@ -1,23 +1,22 @@
-import type { JobId } from "../../../src/core/job/job.ts";
-import { isFinal } from "../../../src/core/job/state.ts";
-import { noAftermath, type Aftermath } from "../../../src/core/ports/aftermath.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import { isFinal } from "../../../src/machine/state.ts";
+import { noAftermath, type Aftermath } from "../../../src/machine/aftermath.ts";
 import type {
   Carry,
   PlannedOccurrence,
   PlannedSchedule,
   ScheduleRow,
   ScheduleSpec,
-} from "../../../src/core/ports/schedule.ts";
-import { contractLimits } from "../../../src/core/job/contract-limits.ts";
-import type { MovedRows } from "../../../src/core/ports/transaction.ts";
-import { runLimits } from "../../../src/core/ports/run-limits.ts";
+} from "../../../src/machine/schedule.ts";
+import { contractLimits } from "../../../src/machine/contract-limits.ts";
+import type { MovedRows } from "../../../src/machine/transaction.ts";
+import { runLimits } from "../../../src/machine/run-limits.ts";
 import { decidePrematerialized, withdrawOutdated } from "./prematerialized.ts";
 import { cancel } from "./control.ts";
 import { insertOne } from "./insert.ts";
 import type { JobRow, StoredSchedule } from "./rows.ts";
-import { occurrenceKey } from "./tables.ts";
-import type { Tables } from "./tables.ts";
-import { pauseAt } from "../../../src/core/ports/pause.ts";
+import { occurrenceKey, type Tables } from "./tables.ts";
+import { pauseAt } from "../../../src/machine/pause.ts";
 
 /** Writes the schedules of these apps from code; what these apps no longer have is removed. */
 export function installSchedules(t: Tables, specs: readonly ScheduleSpec[], named: readonly string[] = []): void {

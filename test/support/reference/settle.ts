@@ -1,13 +1,12 @@
-import type { Settled, Settlement } from "../../../src/core/ports/ports.ts";
-import { runLimits } from "../../../src/core/ports/run-limits.ts";
-import { isFinal } from "../../../src/core/job/state.ts";
+import type { Settled, Settlement } from "../../../src/machine/store.ts";
+import { runLimits } from "../../../src/machine/run-limits.ts";
+import { isFinal } from "../../../src/machine/state.ts";
 import { insertOne } from "./insert.ts";
 import { countEnd } from "./resolve.ts";
 import { runIdOf } from "./runs.ts";
 import { freeSlotsOf, keepSlotsOf } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
-import { idOf } from "./tables.ts";
-import type { Tables } from "./tables.ts";
+import { idOf, type Tables } from "./tables.ts";
 
 /** Writes the outcomes of tries that are still the newest; the others leave no trace. */
 export function settle(

@@ -1,5 +1,5 @@
-import type { SlotGroup } from "../../../src/core/job/job.ts";
-import type { AttemptRef } from "../../../src/core/ports/ports.ts";
+import type { SlotGroup } from "../../../src/machine/job.ts";
+import type { AttemptRef } from "../../../src/machine/store.ts";
 import type { JobRow, SlotRow } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 

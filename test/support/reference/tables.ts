@@ -1,10 +1,10 @@
-import { FenceLost } from "../../../src/core/ports/ports.ts";
-import type { Fence, OutboxBatch, Moved } from "../../../src/core/ports/ports.ts";
-import type { JobId } from "../../../src/core/job/job.ts";
-import { isFinal, isAllowed, states } from "../../../src/core/job/state.ts";
-import type { State } from "../../../src/core/job/state.ts";
-import { AppendOnly, Table } from "./table.ts";
-import type { Journal } from "./table.ts";
+import { FenceLost, type Fence } from "../../../src/machine/fence.ts";
+import type { OutboxBatch } from "../../../src/machine/outbox.ts";
+import type { Moved } from "../../../src/machine/transaction.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import { isFinal, isAllowed, states, type State } from "../../../src/machine/state.ts";
+import type { Pause } from "../../../src/machine/pause.ts";
+import { AppendOnly, Table, type Journal } from "./table.ts";
 import type * as rows from "./rows.ts";
 import type { JobRow } from "./rows.ts";
 
@@ -34,6 +34,7 @@ export class Tables {
   readonly fences = new Table<string, number>(this.journal);
   readonly fallbackLocks = new Table<string, rows.FallbackLockRow>(this.journal);
   readonly queueObservations = new Table<string, rows.ObservationRow>(this.journal);
+  readonly lanes = new Table<string, { readonly pause: Pause | null }>(this.journal);
   readonly schedules = new Table<string, rows.StoredSchedule>(this.journal);
   readonly eras = new AppendOnly<rows.EraRow>(this.journal);
   readonly occurrences = new Table<string, rows.OccurrenceRow>(this.journal);

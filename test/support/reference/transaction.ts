@@ -1,4 +1,4 @@
-import type { StoreTx } from "../../../src/core/ports/ports.ts";
+import type { StoreTx } from "../../../src/machine/transaction.ts";
 import type { Tables } from "./tables.ts";
 
 /** Runs a statement; what it wrote is undone when it throws. */

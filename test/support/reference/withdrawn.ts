@@ -1,7 +1,7 @@
-import type { Instant, NewJob } from "../../../src/core/job/job.ts";
-import { runLimits } from "../../../src/core/ports/run-limits.ts";
-import type { NewRun } from "../../../src/core/ports/run.ts";
-import { isFinal } from "../../../src/core/job/state.ts";
+import type { Instant, NewJob } from "../../../src/machine/job.ts";
+import { runLimits } from "../../../src/machine/run-limits.ts";
+import type { NewRun } from "../../../src/machine/run.ts";
+import { isFinal } from "../../../src/machine/state.ts";
 import type { Tables } from "./tables.ts";
 
 /** A run that a schedule's job starts before its nominal time may be taken back until then. */

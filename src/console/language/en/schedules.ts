@@ -1,7 +1,10 @@
-import type { ShownChange } from "../../shape.ts";
-import { counted } from "../number.ts";
+import type { ScheduleOutcomeReply } from "../../../api/shape/schedule-outcome.ts";
+import { numberText } from "../number.ts";
 import type { Part, Sentence } from "../part.ts";
 import { plural } from "./shared.ts";
+
+/** What a clock change does to one of the next times. */
+type ClockChange = NonNullable<NonNullable<ScheduleOutcomeReply["times"]>["next"][number]["change"]>;
 
 const schedules = {
   titleOf: (filter: string) => `Schedules ${filter}`,
@@ -62,7 +65,7 @@ const schedules = {
   onTime: (share: string, lateness: string) => ` · ${share} on time · lateness ${lateness}`,
   occurrences: "Occurrences",
   last30: "Last 30 occurrences",
-  plannedAhead: (count: number) => `${counted(count)} of them planned ahead`,
+  plannedAhead: (count: number) => `${numberText(count)} of them planned ahead`,
   pauseQuestion: (id: string) => `Pause ${id}?`,
   pauseText: "Until it is resumed, its times are skipped, with the reason “paused”.",
   pause: "Pause the schedule",
@@ -99,7 +102,7 @@ const schedules = {
   everyDay: (text: string) => (text.startsWith("At ") ? `Every day at ${text.slice(3)}` : text),
 };
 
-function clockChange({ what, clock, from, to, into }: ShownChange): string {
+function clockChange({ what, clock, from, to, into }: ClockChange): string {
   if (what === "first" || what === "second") return `the clock shows ${clock} twice: ${what} time`;
   if (what === "before") return `the clock jumps from ${from} to ${to} before it`;
   const ends = {
@@ -175,7 +178,7 @@ const upcoming = {
   longer: "Choose a longer span, or look at the schedules.",
   timeLine: "Time line",
   times: (count: number, isMore: boolean) => `${plural(count, "time")}${isMore ? " or more" : ""}`,
-  busiest: (count: number, duration: string) => `at most ${counted(count)} within ${duration}`,
+  busiest: (count: number, duration: string) => `at most ${numberText(count)} within ${duration}`,
   describe: (count: number, most: number) => `${count} times, at most ${most} in one part of the span`,
   columns: { in: "In", risk: "Risk" },
   paused: "Paused: will be skipped",
@@ -186,7 +189,7 @@ const upcoming = {
   allLanes: "All lanes",
   load: "Expected work",
   loadColumns: { times: "Times", work: "Work", share: "Of its capacity", busiest: "Busiest time" },
-  unknown: (count: number) => `${counted(count)} of unknown length`,
+  unknown: (count: number) => `${numberText(count)} of unknown length`,
 };
 
 export const enSchedules = { schedules, occurrences, backfill, whyTime, upcoming };

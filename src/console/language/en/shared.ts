@@ -1,4 +1,4 @@
-import { counted, type Count } from "../number.ts";
+import { numberText, type Count } from "../number.ts";
 
 const rules = new Intl.PluralRules("en");
 const isOne = (value: Count): boolean =>
@@ -6,7 +6,7 @@ const isOne = (value: Count): boolean =>
 
 /** `1 job`, `2 jobs`, `10,000+ jobs`. */
 export const plural = (value: Count, one: string, many = `${one}s`): string =>
-  `${counted(value)} ${isOne(value) ? one : many}`;
+  `${numberText(value)} ${isOne(value) ? one : many}`;
 
 const many = {
   job: (value: Count) => plural(value, "job"),
@@ -16,7 +16,7 @@ const many = {
   schedule: (value: Count) => plural(value, "schedule"),
   deadLetter: (value: Count) => plural(value, "dead letter"),
   cause: (value: Count) => plural(value, "more cause"),
-  more: (value: Count) => `and ${counted(value)} more`,
+  more: (value: Count) => `and ${numberText(value)} more`,
 };
 
 const states = {
@@ -142,8 +142,6 @@ const shell = {
   connection: { connecting: "Connecting", live: "Live", stale: "Stale", paused: "Paused" },
   neverHeard: "No live connection: what you see may be old. Trying again…",
   lastHeard: (ago: string) => `The live connection is down, last heard ${ago}: what you see may be old. Trying again…`,
-  cellAway: (cell: string, ago: string) =>
-    `Cell ${cell} stopped answering ${ago}: its jobs and figures are missing here.`,
   rejectedSave: (file: string) => `The save of ${file} cannot be used; the code before it runs on.`,
   keyboard: "Keyboard",
   keyboardKey: "Keyboard: ?",
@@ -180,7 +178,7 @@ const shared = {
   keepAsIs: "Don’t change anything",
   copied: "Copied",
   notCopied: "Not copied",
-  showAllCharacters: (length: number) => `Show all ${counted(length)} characters`,
+  showAllCharacters: (length: number) => `Show all ${numberText(length)} characters`,
   partFailed: "This part of the page failed",
   noConnection: "No connection",
   notFound: "Not found",
@@ -222,7 +220,7 @@ type Verb = keyof typeof verbs;
 /** Changes of many jobs. */
 const bulk = {
   ongoing: (verb: Verb, done: Count, total: Count) =>
-    `${verb === "retry" ? "Retrying" : "Canceling"} ${counted(done)} of ${counted(total)}`,
+    `${verb === "retry" ? "Retrying" : "Canceling"} ${numberText(done)} of ${numberText(total)}`,
   stop: "Stop",
   notStopped: "It was not stopped",
   consequences: {
@@ -235,14 +233,14 @@ const bulk = {
   notChanged: (verb: Verb) => `The jobs were not ${pasts[verb]}`,
   changed: (verb: Verb, changed: number, refused: number, isStopped: boolean) =>
     `${plural(changed, "job")} ${pasts[verb]}${isStopped ? " before it was stopped" : ""}${
-      refused === 0 ? "" : `, ${counted(refused)} left as they were`
+      refused === 0 ? "" : `, ${numberText(refused)} left as they were`
     }`,
   filter: "Filter",
   everyJob: "none: every job",
   kinds: (among: string) => `Kinds${among}`,
   states: (among: string) => `States${among}`,
-  ofNewest: (count: Count) => ` (of the newest ${counted(count)})`,
-  more: (count: number) => `${counted(count)} more`,
+  ofNewest: (count: Count) => ` (of the newest ${numberText(count)})`,
+  more: (count: number) => `${numberText(count)} more`,
 };
 
 export const enShared = {

@@ -1,4 +1,4 @@
-import { counted, type Count } from "../number.ts";
+import { numberText, type Count } from "../number.ts";
 import type { Part, Sentence } from "../part.ts";
 import { plural } from "./shared.ts";
 
@@ -6,17 +6,17 @@ const overview = {
   allIsWell: "All is well.",
   needsAttention: "Needs attention",
   scheduleFailed: (id: string) => `Schedule ${id} failed its last run`,
-  schedulesFailed: (count: Count) => `${counted(count)} schedules whose last run failed`,
+  schedulesFailed: (count: Count) => `${numberText(count)} schedules whose last run failed`,
   scheduleLate: (id: string) => `Schedule ${id} is late`,
-  schedulesLate: (count: Count) => `${counted(count)} schedules are late`,
+  schedulesLate: (count: Count) => `${numberText(count)} schedules are late`,
   oldestWaited: (duration: string) => `The oldest due job has waited ${duration}`,
   lastPass: (duration: string) => `The scheduler made its last pass ${duration} ago`,
   workersLost: (count: number) => `${plural(count, "worker")} lost`,
   lanesPaused: (count: number) => `${plural(count, "lane")} paused`,
   nothingEnded: "Nothing ended in the last hour",
-  doneInHour: (count: number) => `${counted(count)} done in the last hour`,
+  doneInHour: (count: number) => `${numberText(count)} done in the last hour`,
   onAverage: (duration: string) => `, ${duration} each on average`,
-  scheduledAhead: (count: number) => `; ${counted(count)} scheduled ahead.`,
+  scheduledAhead: (count: number) => `; ${numberText(count)} scheduled ahead.`,
   phases: { scheduled: "Scheduled", waiting: "Waiting", held: "Held" },
   heldBy: "may not start yet",
   waitForTime: "due later",
@@ -25,12 +25,12 @@ const overview = {
   noneNow: "none right now",
   onWorkers: (count: number) => `on ${plural(count, "worker")}`,
   inHour: "in the last hour",
-  countInHour: (count: number) => `${counted(count)} in the last hour`,
+  countInHour: (count: number) => `${numberText(count)} in the last hour`,
   throughput: "Throughput",
   spans: { 60: "1 h", 360: "6 h", 1440: "24 h" },
-  succeeded: (count: number) => `${counted(count)} succeeded`,
-  retried: (count: number) => `${counted(count)} retried`,
-  failed: (count: number) => `${counted(count)} failed`,
+  succeeded: (count: number) => `${numberText(count)} succeeded`,
+  retried: (count: number) => `${numberText(count)} retried`,
+  failed: (count: number) => `${numberText(count)} failed`,
   notDrawn: "The chart could not be drawn",
   chart: "Attempts that ended, by minute",
   live: "Live",
@@ -71,10 +71,10 @@ const kinds = {
   running: "Running",
   waitingSpread: "Waiting, p50 · p95 · p99",
   runningSpread: "Running, p50 · p95 · p99",
-  before: (count: Count) => `before: ${counted(count)}`,
+  before: (count: Count) => `before: ${numberText(count)}`,
   nothingBefore: "nothing before",
   same: "same",
-  timesMore: (factor: number) => `${counted(factor)} times`,
+  timesMore: (factor: number) => `${numberText(factor)} times`,
   points: (points: number) => `${points > 0 ? "+" : ""}${points} points`,
 };
 

@@ -1,6 +1,10 @@
-import { counted, type Count } from "../number.ts";
+import type { searchFields } from "../../../api/routes/jobs.ts";
+import { numberText, type Count } from "../number.ts";
 import type { Part, Sentence } from "../part.ts";
 import { plural } from "./shared.ts";
+
+/** What the API searches by; words alone are its text, and `due` stands for its two times. */
+type FilterField = Exclude<keyof typeof searchFields, "text" | "dueFrom" | "dueTo"> | "due" | "payload.";
 
 const jobs = {
   titleOf: (filter: string) => `Jobs ${filter}`,
@@ -23,7 +27,7 @@ const jobs = {
   marked: "Marked jobs",
   allMarked: (matching: string) => `All ${matching} that match are marked`,
   noneMarked: "None marked",
-  someMarked: (count: number) => `${counted(count)} marked`,
+  someMarked: (count: number) => `${numberText(count)} marked`,
   markMatching: (matching: string) => `Mark all ${matching} matching`,
   unmark: "Unmark",
   taskInRun: (task: string, run: string) => `${task} in run ${run}`,
@@ -42,7 +46,7 @@ const jobs = {
     run: "the number of its run",
     worker: "who runs it or ran it last",
     "payload.": "a member of its payload: payload.userId:42",
-  },
+  } satisfies Record<FilterField, string>,
   hints: {
     state: "state",
     kind: "kind",
@@ -99,7 +103,7 @@ const job = {
   leaseHolds: (left: string) => `its lease holds ${left} more`,
   leasePassed: "its lease has passed: it will be rescued",
   events: "Events",
-  newestFirst: (count: number) => `${counted(count)}, the newest first`,
+  newestFirst: (count: number) => `${numberText(count)}, the newest first`,
   attempt: "Attempt",
   failuresOfKind: "Failures of this kind",
 };
@@ -132,8 +136,8 @@ const deadLetters = {
   isMore: "There are more; these are the largest groups among the newest.",
   first: "First",
   last: "Last",
-  retry: (count: Count) => `Retry ${counted(count)}`,
-  retryOf: (count: Count, kind: string, code: string) => `Retry ${counted(count)} of ${kind}, ${code}`,
+  retry: (count: Count) => `Retry ${numberText(count)}`,
+  retryOf: (count: Count, kind: string, code: string) => `Retry ${numberText(count)} of ${kind}, ${code}`,
 };
 
 const runs = {
@@ -160,7 +164,7 @@ const runs = {
   onePage: "They appear here one page at a time.",
   nothingToDo: "There was nothing to do",
   noRows: "It ended without a job: what it was started for had no rows.",
-  firstShown: (count: number) => `The first ${counted(count)} are shown. `,
+  firstShown: (count: number) => `The first ${numberText(count)} are shown. `,
   arrowsCut: "Some arrows are left out: there are too many. ",
   viewAll: "View all jobs",
   noMatch: "No task matches",
@@ -179,16 +183,16 @@ const runs = {
   resume: "Retry from failed",
   resumeKey: "Go on from what failed",
   rerunKey: "Run it all again",
-  done: (done: number, total: number) => `${counted(done)} of ${counted(total)} done`,
+  done: (done: number, total: number) => `${numberText(done)} of ${numberText(total)} done`,
   parts: { ok: "ok", failed: "failed", skipped: "skipped", running: "running" },
-  failed: (count: number) => `${counted(count)} failed`,
-  skipped: (count: number) => `${counted(count)} skipped`,
+  failed: (count: number) => `${numberText(count)} failed`,
+  skipped: (count: number) => `${numberText(count)} skipped`,
 };
 
 /** The tasks of a run. */
 const tasks = {
   failed: (count: number) => `${plural(count, "task")} failed`,
-  causesOf: (count: number) => ` · causes of the first ${counted(count)}`,
+  causesOf: (count: number) => ` · causes of the first ${numberText(count)}`,
   failedTasks: "Failed tasks",
   sets: {
     all: "All",
@@ -207,13 +211,13 @@ const tasks = {
   oneBefore: "a task before it did not succeed",
   before: { FAILED: "Failed before it:", CANCELED: "Canceled before it:", SKIPPED: "Skipped before it:" },
   noMessage: "failed",
-  waitsFor: (count: number) => `waits for ${counted(count)} before it`,
+  waitsFor: (count: number) => `waits for ${numberText(count)} before it`,
   criticalPath: "Critical path",
   drawing: "Drawing…",
   notDrawn: "the graph could not be laid out",
   graph: "Graph of the tasks",
   groupGraph: "Graph of the groups of tasks",
-  group: (count: number, state: string) => `${counted(count)} ${state.toLowerCase()}`,
+  group: (count: number, state: string) => `${numberText(count)} ${state.toLowerCase()}`,
   layer: (number: number) => `layer ${number}`,
   zoomIn: "Zoom in",
   zoomOut: "Zoom out",

@@ -1,4 +1,4 @@
-import { counted } from "../number.ts";
+import { numberText } from "../number.ts";
 import type { Words } from "../en/index.ts";
 
 const payload: Words["payload"] = {
@@ -40,17 +40,17 @@ const pause: Words["pause"] = {
 };
 
 const redrive: Words["redrive"] = {
-  groups: (count) => `묶음 ${counted(count)}개`,
+  groups: (count) => `묶음 ${numberText(count)}개`,
   mark: (kind, code) => `${kind}, ${code} 선택`,
   markAll: "모든 묶음 선택",
-  action: (jobs) => `작업 ${counted(jobs)}개 재시도`,
-  question: (jobs) => `작업 ${counted(jobs)}개를 재시도할까요?`,
+  action: (jobs) => `작업 ${numberText(jobs)}개 재시도`,
+  question: (jobs) => `작업 ${numberText(jobs)}개를 재시도할까요?`,
   causes: "원인",
   pace: "간격",
   paceHint: "1s: 1초에 하나. 비우면 한꺼번에",
   canary: "묶음마다 하나 먼저",
   canaryHint: "성공하면 나머지가 이어지고, 실패하면 나머지는 그대로 둡니다.",
-  samples: (count) => `예시 ${counted(count)}개`,
+  samples: (count) => `예시 ${numberText(count)}개`,
   canaryFailed: "묶음의 첫 작업이 다시 실패해 나머지는 그대로 둡니다",
 };
 

@@ -1,4 +1,4 @@
-import { counted } from "../number.ts";
+import { numberText } from "../number.ts";
 import type { Words } from "../en/index.ts";
 
 const schedules: Words["schedules"] = {
@@ -54,7 +54,7 @@ const schedules: Words["schedules"] = {
   onTime: (share, lateness) => ` · 정시 ${share} · 지연 ${lateness}`,
   occurrences: "발생 건",
   last30: "최근 발생 건 30개",
-  plannedAhead: (count) => `그중 ${counted(count)}개는 미리 계획됨`,
+  plannedAhead: (count) => `그중 ${numberText(count)}개는 미리 계획됨`,
   pauseQuestion: (id) => `${id}: 일시 중지할까요?`,
   pauseText: "재개할 때까지 그 시각들은 “일시 중지” 이유로 건너뜁니다.",
   pause: "스케줄 일시 중지",
@@ -138,11 +138,11 @@ const backfill: Words["backfill"] = {
   from: "시작",
   to: "끝",
   preview: "미리 보기",
-  question: (count) => `시각 ${counted(count)}개를 백필할까요?`,
+  question: (count) => `시각 ${numberText(count)}개를 백필할까요?`,
   text: "스스로 오는 시각과 나란히, 하나씩 차례로 실행됩니다.",
-  action: (count) => `시각 ${counted(count)}개 백필`,
+  action: (count) => `시각 ${numberText(count)}개 백필`,
   refused: "백필이 거부되었습니다",
-  planned: (count) => `시각 ${counted(count)}개를 계획했습니다`,
+  planned: (count) => `시각 ${numberText(count)}개를 계획했습니다`,
   willRun: (was) => `실행됨, 전에는 ${was}`,
   stays: (was) => `그대로 ${was}`,
   none: "이 구간에는 스케줄의 시각이 없습니다",
@@ -160,8 +160,8 @@ const upcoming: Words["upcoming"] = {
   nothing: "이 기간에는 예정된 것이 없습니다",
   longer: "더 긴 기간을 고르거나 스케줄을 보세요.",
   timeLine: "시간선",
-  times: (count, isMore) => `시각 ${counted(count)}개${isMore ? " 이상" : ""}`,
-  busiest: (count, duration) => `${duration} 안에 최대 ${counted(count)}개`,
+  times: (count, isMore) => `시각 ${numberText(count)}개${isMore ? " 이상" : ""}`,
+  busiest: (count, duration) => `${duration} 안에 최대 ${numberText(count)}개`,
   describe: (count, most) => `시각 ${count}개, 한 칸에 최대 ${most}개`,
   columns: { in: "남은 시간", risk: "위험" },
   paused: "일시 중지됨: 건너뜁니다",
@@ -172,7 +172,7 @@ const upcoming: Words["upcoming"] = {
   allLanes: "모든 레인",
   load: "예상 작업량",
   loadColumns: { times: "시각", work: "작업량", share: "용량 대비", busiest: "가장 붐비는 때" },
-  unknown: (count) => `길이를 모르는 것 ${counted(count)}개`,
+  unknown: (count) => `길이를 모르는 것 ${numberText(count)}개`,
 };
 
 export const koSchedules = { schedules, occurrences, backfill, whyTime, upcoming };

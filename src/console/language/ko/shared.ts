@@ -1,15 +1,15 @@
-import { counted, type Count } from "../number.ts";
+import { numberText, type Count } from "../number.ts";
 import type { Words } from "../en/index.ts";
 
 const many: Words["many"] = {
-  job: (value) => `작업 ${counted(value)}개`,
-  task: (value) => `태스크 ${counted(value)}개`,
-  time: (value) => `시각 ${counted(value)}개`,
-  moreTimes: (value) => `그 밖에 ${counted(value)}개`,
-  schedule: (value) => `스케줄 ${counted(value)}개`,
-  deadLetter: (value) => `데드 레터 ${counted(value)}개`,
-  cause: (value) => `다른 원인 ${counted(value)}가지`,
-  more: (value) => `외 ${counted(value)}개`,
+  job: (value) => `작업 ${numberText(value)}개`,
+  task: (value) => `태스크 ${numberText(value)}개`,
+  time: (value) => `시각 ${numberText(value)}개`,
+  moreTimes: (value) => `그 밖에 ${numberText(value)}개`,
+  schedule: (value) => `스케줄 ${numberText(value)}개`,
+  deadLetter: (value) => `데드 레터 ${numberText(value)}개`,
+  cause: (value) => `다른 원인 ${numberText(value)}가지`,
+  more: (value) => `외 ${numberText(value)}개`,
 };
 
 const states: Words["states"] = {
@@ -131,7 +131,6 @@ const shell: Words["shell"] = {
   neverHeard: "실시간 연결이 없습니다. 보이는 내용이 오래되었을 수 있습니다. 다시 연결하는 중…",
   lastHeard: (ago) =>
     `실시간 연결이 끊겼습니다(마지막 수신 ${ago}). 보이는 내용이 오래되었을 수 있습니다. 다시 연결하는 중…`,
-  cellAway: (cell, ago) => `${cell} 셀이 ${ago}부터 응답하지 않습니다. 이 셀의 작업과 수치는 여기에 없습니다.`,
   rejectedSave: (file) => `${file}: 저장한 코드를 쓸 수 없습니다. 이전 코드가 계속 실행됩니다.`,
   keyboard: "키보드",
   keyboardKey: "키보드: ?",
@@ -167,7 +166,7 @@ const shared: Words["shared"] = {
   keepAsIs: "바꾸지 않기",
   copied: "복사했습니다",
   notCopied: "복사하지 못했습니다",
-  showAllCharacters: (length) => `${counted(length)}자 모두 보기`,
+  showAllCharacters: (length) => `${numberText(length)}자 모두 보기`,
   partFailed: "페이지의 이 부분이 실패했습니다",
   noConnection: "연결 없음",
   notFound: "찾을 수 없음",
@@ -204,7 +203,8 @@ const filter: Words["filter"] = {
 const verbs = { retry: "재시도", cancel: "취소" };
 
 const bulk: Words["bulk"] = {
-  ongoing: (verb, done: Count, total: Count) => `${verbs[verb]} 중: ${counted(total)}개 가운데 ${counted(done)}개`,
+  ongoing: (verb, done: Count, total: Count) =>
+    `${verbs[verb]} 중: ${numberText(total)}개 가운데 ${numberText(done)}개`,
   stop: "멈추기",
   notStopped: "멈추지 못했습니다",
   consequences: {
@@ -212,19 +212,19 @@ const bulk: Words["bulk"] = {
     cancel: "어느 것도 실행되지 않으며 실행 중인 것은 중단됩니다. 도중에 멈출 수 있습니다.",
   },
   none: (verb) => `여기에는 ${verbs[verb]}할 수 있는 작업이 없습니다`,
-  question: (verb, total) => `작업 ${counted(total)}개를 ${verbs[verb]}할까요?`,
-  action: (verb, total) => `작업 ${counted(total)}개 ${verbs[verb]}`,
+  question: (verb, total) => `작업 ${numberText(total)}개를 ${verbs[verb]}할까요?`,
+  action: (verb, total) => `작업 ${numberText(total)}개 ${verbs[verb]}`,
   notChanged: (verb) => `작업을 ${verbs[verb]}하지 못했습니다`,
   changed: (verb, changed, refused, isStopped) =>
-    `작업 ${counted(changed)}개 ${verbs[verb]}함${isStopped ? " (도중에 멈춤)" : ""}${
-      refused === 0 ? "" : `, ${counted(refused)}개는 그대로 둠`
+    `작업 ${numberText(changed)}개 ${verbs[verb]}함${isStopped ? " (도중에 멈춤)" : ""}${
+      refused === 0 ? "" : `, ${numberText(refused)}개는 그대로 둠`
     }`,
   filter: "필터",
   everyJob: "없음: 모든 작업",
   kinds: (among) => `종류${among}`,
   states: (among) => `상태${among}`,
-  ofNewest: (count) => ` (최근 ${counted(count)}개 기준)`,
-  more: (count) => `외 ${counted(count)}`,
+  ofNewest: (count) => ` (최근 ${numberText(count)}개 기준)`,
+  more: (count) => `외 ${numberText(count)}`,
 };
 
 export const koShared = {

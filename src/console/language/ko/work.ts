@@ -1,4 +1,4 @@
-import { counted } from "../number.ts";
+import { numberText } from "../number.ts";
 import type { Words } from "../en/index.ts";
 
 const jobs: Words["jobs"] = {
@@ -22,7 +22,7 @@ const jobs: Words["jobs"] = {
   marked: "선택한 작업",
   allMarked: (matching) => `일치하는 ${matching}개를 모두 선택함`,
   noneMarked: "선택 없음",
-  someMarked: (count) => `${counted(count)}개 선택함`,
+  someMarked: (count) => `${numberText(count)}개 선택함`,
   markMatching: (matching) => `일치하는 ${matching}개 모두 선택`,
   unmark: "선택 해제",
   taskInRun: (task, run) => `실행 ${run}의 ${task}`,
@@ -95,7 +95,7 @@ const job: Words["job"] = {
   leaseHolds: (left) => `리스가 ${left} 남음`,
   leasePassed: "리스가 지났습니다. 구조될 것입니다",
   events: "이벤트",
-  newestFirst: (count) => `${counted(count)}개, 최근 것부터`,
+  newestFirst: (count) => `${numberText(count)}개, 최근 것부터`,
   attempt: "시도",
   failuresOfKind: "이 종류의 실패",
 };
@@ -116,7 +116,7 @@ const attempts: Words["attempts"] = {
   stack: "스택",
   causedBy: "원인",
   log: "로그",
-  logLines: (count) => `마지막 로그 ${counted(count)}줄`,
+  logLines: (count) => `마지막 로그 ${numberText(count)}줄`,
   logsInsights: "CloudWatch에서 로그 열기",
 };
 
@@ -127,8 +127,8 @@ const deadLetters: Words["deadLetters"] = {
   isMore: "더 있습니다. 최근 것 가운데 큰 묶음부터 보입니다.",
   first: "처음",
   last: "마지막",
-  retry: (count) => `${counted(count)}개 재시도`,
-  retryOf: (count, kind, code) => `${kind}, ${code}: ${counted(count)}개 재시도`,
+  retry: (count) => `${numberText(count)}개 재시도`,
+  retryOf: (count, kind, code) => `${kind}, ${code}: ${numberText(count)}개 재시도`,
 };
 
 const runs: Words["runs"] = {
@@ -155,13 +155,13 @@ const runs: Words["runs"] = {
   onePage: "한 쪽씩 여기에 나타납니다.",
   nothingToDo: "할 일이 없었습니다",
   noRows: "작업 없이 끝났습니다. 대상 행이 없었습니다.",
-  firstShown: (count) => `처음 ${counted(count)}개가 보입니다. `,
+  firstShown: (count) => `처음 ${numberText(count)}개가 보입니다. `,
   arrowsCut: "화살표가 너무 많아 일부만 보입니다. ",
   viewAll: "모든 작업 보기",
   noMatch: "맞는 태스크가 없습니다",
   showAll: "모든 태스크 보기",
   notChanged: (run) => `실행 ${run}: 바꾸지 못했습니다`,
-  startAgain: (count, run) => `실행 ${run}: 작업 ${counted(count)}개를 다시 시작합니다`,
+  startAgain: (count, run) => `실행 ${run}: 작업 ${numberText(count)}개를 다시 시작합니다`,
   rerunQuestion: (kind) => `${kind}: 다시 실행할까요?`,
   rerunText: "같은 입력과 지금의 코드로 새 실행을 만듭니다. 이 실행은 그대로 남습니다.",
   rerun: "다시 실행",
@@ -170,19 +170,19 @@ const runs: Words["runs"] = {
   cancelQuestion: (run) => `실행 ${run}: 취소할까요?`,
   cancelText: "기다리는 작업은 시작되지 않고 실행 중인 작업은 중단됩니다.",
   cancelRun: "실행 취소",
-  canceled: (count, run) => `실행 ${run}: 작업 ${counted(count)}개를 취소했습니다`,
+  canceled: (count, run) => `실행 ${run}: 작업 ${numberText(count)}개를 취소했습니다`,
   resume: "실패한 곳부터 재시도",
   resumeKey: "실패한 곳부터 이어서 실행",
   rerunKey: "전부 다시 실행",
-  done: (done, total) => `${counted(total)}개 중 ${counted(done)}개 끝남`,
+  done: (done, total) => `${numberText(total)}개 중 ${numberText(done)}개 끝남`,
   parts: { ok: "성공", failed: "실패", skipped: "건너뜀", running: "실행 중" },
-  failed: (count) => `실패 ${counted(count)}`,
-  skipped: (count) => `건너뜀 ${counted(count)}`,
+  failed: (count) => `실패 ${numberText(count)}`,
+  skipped: (count) => `건너뜀 ${numberText(count)}`,
 };
 
 const tasks: Words["tasks"] = {
-  failed: (count) => `태스크 ${counted(count)}개 실패`,
-  causesOf: (count) => ` · 처음 ${counted(count)}개의 원인`,
+  failed: (count) => `태스크 ${numberText(count)}개 실패`,
+  causesOf: (count) => ` · 처음 ${numberText(count)}개의 원인`,
   failedTasks: "실패한 태스크",
   sets: {
     all: "전체",
@@ -201,13 +201,13 @@ const tasks: Words["tasks"] = {
   oneBefore: "앞의 태스크가 성공하지 않음",
   before: { FAILED: "앞에서 실패:", CANCELED: "앞에서 취소됨:", SKIPPED: "앞에서 건너뜀:" },
   noMessage: "실패",
-  waitsFor: (count) => `앞의 ${counted(count)}개를 기다림`,
+  waitsFor: (count) => `앞의 ${numberText(count)}개를 기다림`,
   criticalPath: "임계 경로",
   drawing: "그리는 중…",
   notDrawn: "그래프를 배치하지 못했습니다",
   graph: "태스크 그래프",
   groupGraph: "태스크 묶음 그래프",
-  group: (count, state) => `${state} ${counted(count)}`,
+  group: (count, state) => `${state} ${numberText(count)}`,
   layer: (number) => `${number}층`,
   zoomIn: "확대",
   zoomOut: "축소",

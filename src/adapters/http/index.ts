@@ -1,4 +1,0 @@
-export { httpClient } from "./client.ts";
-export type { HttpAnswer, HttpClient, HttpClientOptions, HttpRequest } from "./client.ts";
-export { httpError } from "../../core/define/errors.ts";
-export type { FromEnvironment } from "../outside-address.ts";

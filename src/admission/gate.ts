@@ -1,0 +1,99 @@
+import type { Instant, JobId, JobView, SlotGroup } from "../machine/job.ts";
+import type { Reason } from "../machine/reasons.ts";
+import type { WaitingFacts } from "../machine/waiting.ts";
+
+/** What people read about a reason. Each is a clause that follows a colon, a bracket or "because". */
+export interface ReasonWords {
+  /** Of a job that ended for it. */
+  readonly job: string;
+  /** Of a job whose later attempt met it. Default: `job`. */
+  readonly later?: string;
+  /** Of a nominal time that was skipped for it. Default: `job`, with the advice to run it again. */
+  readonly time?: (time: TimeView) => readonly [why: string, advice: string];
+}
+
+/** A skipped nominal time, in words that a gate may use. */
+export interface TimeView {
+  /** The job that was in the way, by its time or kind; `otherwise` when it is not known any more. */
+  readonly holder: (otherwise: string) => string;
+  readonly holderNoun: "job" | "run";
+  /** When it was over. */
+  readonly deadline: string;
+  /** How to run it now. */
+  readonly again: string;
+}
+
+/** Who holds the slots of the group that it waits for. */
+export interface SlotHolders {
+  readonly key: string;
+  readonly size: number;
+  readonly taken: number;
+  readonly holders: readonly { readonly job: string }[];
+}
+
+/** A job that has not started. */
+export interface WaitingView {
+  readonly job: JobView;
+  readonly facts: WaitingFacts;
+  readonly slot: SlotHolders | null;
+  readonly now: Instant;
+}
+
+/** Why a job does not start yet. */
+export interface Wait {
+  readonly sentence: string;
+  readonly advice?: string | null;
+  /** When it goes on, where that is known. */
+  readonly until?: Instant | null;
+  readonly waitsFor?: readonly JobId[];
+}
+
+interface Explainable<W extends ReasonWords> {
+  readonly name: string;
+  /** Its reasons; of several that hold, the first counts. */
+  readonly refuses: Readonly<Partial<Record<Reason, W>>>;
+  /** Of a job that is not refused for good. `cause`: stable, for programs. `why`: null where the gate does not keep this job. */
+  readonly waits?: { readonly cause: string; readonly why: (view: WaitingView) => Wait | null };
+}
+
+interface RefusalByRow extends ReasonWords {
+  /** A condition in SQL. */
+  readonly when: string;
+}
+
+/**
+ * Looks at joined rows and takes nothing: in `claim-full` m, the job, r, its run, and s, its schedule. A job that it refuses is
+ * SKIPPED. Jobs without slots, schedule, run and expiry are claimed without it (`claim`).
+ */
+export interface StateGate extends Explainable<
+  RefusalByRow & {
+    /** The job is CANCELED instead; SQL that answers by whom. */
+    readonly canceledBy?: string;
+  }
+> {
+  readonly form: "state";
+}
+
+/**
+ * Closes lanes: it looks at l, a row of `belfry.lane`. A worker looks once a second, and holds what arrives in a closed lane under
+ * the lane's key; the upkeep releases it when no gate closes the lane any more.
+ */
+export interface ClosingGate extends Explainable<RefusalByRow> {
+  readonly form: "lane";
+}
+
+/** Hands out units of keys that stand in `job.slot_keys`: rows of `belfry.slot` (`slots.ts`). `D` has the gate's setting. */
+export interface UnitGate<D> extends Explainable<ReasonWords> {
+  readonly form: "unit";
+  /** Of its keys: `PREFIX:NAME`. */
+  readonly prefix: string;
+  /** Null: the definition does not ask for it. */
+  readonly groupOf: (of: D) => SlotGroup | null;
+}
+
+/** Is decided by code before the claim. */
+export interface CodeGate extends Explainable<ReasonWords> {
+  readonly form: "code";
+}
+
+export type AdmissionGate = StateGate | ClosingGate | UnitGate<never> | CodeGate;

@@ -1,0 +1,148 @@
+/**
+ * Nominal times of a cron expression in a zone: which readings there are, and at which instants they fire.
+ * The rules for gaps and overlaps are stated in docs/schedules.md.
+ */
+import type { CronRule } from "./cron.ts";
+import type { Instant } from "../machine/job.ts";
+import { minuteText, type WallTime, wallTimes } from "./wall-time.ts";
+import type { GapRule, OverlapReadings } from "../machine/schedule.ts";
+import type { ZoneTransition, Zone } from "./zone.ts";
+
+/** One nominal time of a schedule. */
+export interface NominalTime {
+  /** The reading in the schedule's zone; for `every` and `at` the UTC reading with seconds. */
+  readonly localTime: string;
+  /** 1 for the second pass of an overlap. */
+  readonly fold: 0 | 1;
+  /** When it fires; for a skipped reading, its instant on the old clock. */
+  readonly instant: Instant;
+  /** `merged`: another reading fires at this very instant, named by `mergedInto`. `dst-gap`: the gap rule is `skip`. */
+  readonly kind: "fires" | "merged" | "dst-gap";
+  readonly mergedInto: string | null;
+}
+
+export interface Dst {
+  readonly gap: GapRule;
+  readonly overlap: OverlapReadings;
+}
+
+/** The rules with `auto` resolved. */
+export interface DstRules {
+  readonly gap: Exclude<GapRule, "auto">;
+  readonly overlap: Exclude<OverlapReadings, "auto">;
+}
+
+/** `auto`: intervals fire in both passes and skip a gap; all others fire exactly once. */
+export function resolveDst(cron: CronRule, dst: Dst): DstRules {
+  return {
+    gap: dst.gap === "auto" ? (cron.isInterval ? "skip" : "first-valid") : dst.gap,
+    overlap: dst.overlap === "auto" ? (cron.isInterval ? "both" : "first") : dst.overlap,
+  };
+}
+
+/** No offset change is larger than a day (Manila, Alaska, Kwajalein, Samoa), so a change further away has no effect. */
+const changeMsMax = 26 * 3_600_000;
+
+/** What decides the times of a cron expression. */
+export interface CronTimes {
+  readonly cron: CronRule;
+  readonly zone: Zone;
+  readonly rules: DstRules;
+}
+
+/**
+ * Nominal times in `(after, until]` in the order of their instants; of those at one instant, the one that fires comes
+ * first. The caller bounds the window.
+ */
+export function* cronTimes(
+  { cron, zone, rules }: CronTimes,
+  after: Instant,
+  until: Instant,
+): Generator<NominalTime, void, undefined> {
+  let change: ZoneTransition | null = null;
+  let start = after - changeMsMax;
+  for (const next of [...zone.transitions(start, until + changeMsMax), null]) {
+    const end = next?.at ?? Number.POSITIVE_INFINITY;
+    yield* segmentTimes({ cron, rules, after, until, start, end, change, next, offset: zone.offsetAt(start) });
+    start = end;
+    change = next;
+  }
+}
+
+/** A stretch `[start, end)` with one offset, between two changes. */
+interface Segment {
+  readonly cron: CronRule;
+  readonly rules: DstRules;
+  readonly after: Instant;
+  readonly until: Instant;
+  readonly start: Instant;
+  readonly end: Instant;
+  readonly offset: number;
+  readonly change: ZoneTransition | null;
+  readonly next: ZoneTransition | null;
+}
+
+/** Of the times at one instant the first fires, and the others merge into it. */
+function* segmentTimes(segment: Segment): Generator<NominalTime, void, undefined> {
+  let first: NominalTime | null = null;
+  for (const time of byInstant(plainReadings(segment), gapReadings(segment))) {
+    if (time.kind === "fires" && time.instant === first?.instant) {
+      yield { ...time, kind: "merged", mergedInto: first.localTime };
+    } else {
+      yield time;
+      first = time;
+    }
+  }
+}
+
+/** Plain readings and those of the gap before them, in the order of their instants; at one instant the plain one is first. */
+function* byInstant(
+  plain: Iterable<NominalTime>,
+  skipped: readonly NominalTime[],
+): Generator<NominalTime, void, undefined> {
+  let rest = skipped;
+  for (const time of plain) {
+    yield* rest.filter((each) => each.instant < time.instant);
+    yield time;
+    rest = rest.filter((each) => each.instant >= time.instant);
+  }
+  yield* rest;
+}
+
+function* plainReadings(segment: Segment): Generator<NominalTime, void, undefined> {
+  const { cron, rules, offset, change, next, start, end, after, until } = segment;
+  // Where a gap begins or ends, no reading of this stretch lies beyond these.
+  const secondPassEnds = change === null ? Number.NEGATIVE_INFINITY : change.at + change.before;
+  const firstPassStarts = next === null ? Number.POSITIVE_INFINITY : next.at + next.after;
+  const from = Math.max(start, after + 1) + offset;
+  const before = Math.min(end, until + 1) + offset;
+  for (const reading of wallTimes(cron, from, before)) {
+    const isSecond = reading < secondPassEnds;
+    if (isSecond ? rules.overlap === "first" : reading >= firstPassStarts && rules.overlap === "second") continue;
+    yield {
+      localTime: minuteText(reading),
+      fold: isSecond ? 1 : 0,
+      instant: reading - offset,
+      kind: "fires",
+      mergedInto: null,
+    };
+  }
+}
+
+/** The readings that the change at the segment's start skipped, none if it went back; at most a day's worth. */
+function gapReadings(segment: Segment): readonly NominalTime[] {
+  const { cron, rules, change, after, until } = segment;
+  if (change === null) return [];
+  const found: NominalTime[] = [];
+  for (const reading of wallTimes(cron, change.at + change.before, change.at + change.after)) {
+    const time = gapTime(reading, change, rules.gap);
+    if (time.instant > after && time.instant <= until) found.push(time);
+  }
+  return found;
+}
+
+function gapTime(reading: WallTime, change: ZoneTransition, rule: Exclude<GapRule, "auto">): NominalTime {
+  const instant = rule === "first-valid" ? change.at : reading - change.before;
+  const kind = rule === "skip" ? "dst-gap" : "fires";
+  return { localTime: minuteText(reading), fold: 0, instant, kind, mergedInto: null };
+}

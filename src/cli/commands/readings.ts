@@ -1,0 +1,114 @@
+/** Commands of one word that show what the API answers. */
+import type { Command } from "commander";
+import type { KindReply } from "../../api/shape/kind.ts";
+import type { HealthReply } from "../../api/shape/schedule.ts";
+import type { LockListReply } from "../../api/shape/overview.ts";
+import type { WorkerReply } from "../../insight/workers.ts";
+import { type Output, printable, type World } from "../output.ts";
+import { type Columns, readCommand, tableOf } from "../read-command.ts";
+
+export function locksCommand(world: World, out: Output): Command {
+  const columns: Columns<readonly [name: string, holder: string, fence: string]> = {
+    LOCK: ([name]) => name,
+    HOLDER: ([, holder]) => holder,
+    FENCE: ([, , fence]) => fence,
+  };
+  return readCommand(world, out, {
+    name: "locks",
+    example: "locks",
+    operation: "listLocks",
+    text: (found) => tableOf(out, columns, lockRows(found)),
+  });
+}
+
+const lockRows = ({ locks, jobLocks }: LockListReply) => [
+  ...locks.map(({ name, isStoreUp, holder, fence }) => {
+    const shown = isStoreUp ? (holder ?? "(free)") : "(the lock store does not answer)";
+    return [name, shown, fence === null ? "" : String(fence)] as const;
+  }),
+  ...jobLocks.map(
+    ({ key, holders }) => [key, holders.map(({ job }) => `job ${job}`).join(", ") || "(free)", ""] as const,
+  ),
+];
+
+export function workersCommand(world: World, out: Output): Command {
+  const columns: Columns<WorkerReply> = {
+    WORKER: (worker) => worker.id,
+    STATUS: (worker) => worker.status,
+    SEEN: (worker) => out.time(worker.seenAt),
+    LANE: (worker) => worker.lane,
+    ATTEMPTS: ({ ended, failed, lost }) => `${ended} (${failed} failed, ${lost} lost)`,
+    RUNNING: ({ running }) => running.map(runningText).join(", "),
+    VERSION: (worker) => worker.version,
+  };
+  return readCommand(world, out, {
+    name: "workers",
+    example: "workers --json",
+    operation: "listLanes",
+    result: ({ workers }) => ({ workers }),
+    text: ({ workers }) => (workers.length === 0 ? "no workers" : tableOf(out, columns, workers)),
+  });
+}
+
+const runningText = ({ job, progress }: WorkerReply["running"][number]): string =>
+  progress === null ? job : `${job} (${Math.round(progress * 100)} %)`;
+
+export function archiveCommand(world: World, out: Output): Command {
+  const columns: Columns<HealthReply["archive"][number]> = {
+    PART: ({ part }) => part,
+    UNTIL: ({ until }) => out.time(until),
+    ROWS: ({ rows }) => String(rows),
+    OBJECTS: ({ objects }) => String(objects),
+    BYTES: ({ bytes }) => String(bytes),
+    FAILS: ({ failing }) => failing && `since ${out.time(failing.since)}: ${failing.error}`,
+  };
+  return readCommand(world, out, {
+    name: "archive",
+    example: "archive --json",
+    operation: "getHealth",
+    result: ({ archive }) => ({ archive }),
+    text: ({ archive }) => (archive.length === 0 ? "nothing has left for an archive" : tableOf(out, columns, archive)),
+  });
+}
+
+export function kindsCommand(world: World, out: Output): Command {
+  const columns: Columns<KindReply> = {
+    KIND: ({ id }) => id,
+    LANE: ({ lane }) => lane,
+    RUN: ({ graph, makesRun }) => (graph === null ? (makesRun ? "starts a run" : "") : `task of ${graph}`),
+    PAYLOAD: ({ payload }) => (payload === null ? "none" : membersOf(payload)),
+    APP: ({ app }) => app,
+  };
+  return readCommand(world, out, {
+    name: "kinds",
+    example: "kinds",
+    operation: "listKinds",
+    text: ({ kinds }) => tableOf(out, columns, kinds),
+  });
+}
+
+/** The members of an object, with a mark behind those that may be left out. */
+function membersOf(schema: unknown): string {
+  const { properties, required } = (schema ?? {}) as { properties?: object; required?: readonly string[] };
+  if (properties === undefined) return "any";
+  return Object.keys(properties)
+    .map((name) => (required?.includes(name) === true ? name : `${name}?`))
+    .join(", ");
+}
+
+export function explainCommand(world: World, out: Output): Command {
+  return readCommand(world, out, {
+    name: "explain",
+    example: "explain 42",
+    operation: "explainJob",
+    args: { id: ["<id>"] },
+    text: ({ sentence, waitsFor, advice }, { id }) =>
+      [
+        `job ${id}: ${sentence}`,
+        ...(waitsFor.length === 0 ? [] : [`waits for: ${waitsFor.map((job) => `job ${job}`).join(", ")}`]),
+        ...(advice === null ? [] : [advice]),
+      ]
+        .map(printable)
+        .join("\n"),
+  });
+}

@@ -1,0 +1,66 @@
+import { Command } from "commander";
+import { api } from "./api.ts";
+import type { OperationName, ReplyOf } from "../api/api.ts";
+import { exitCodes, Finished } from "./exit.ts";
+import type { Output, World } from "./output.ts";
+import { queryIn, type Values, withQuery } from "./query-options.ts";
+
+/** A command that asks the API one thing and shows the answer. */
+interface Reading<N extends OperationName> {
+  readonly name: string;
+  /** Left out at the top level, whose table has it. */
+  readonly about?: string;
+  /** What follows `npx belfry`. */
+  readonly example: string;
+  readonly operation: N;
+  /** Its arguments in their order, by the parameter that each is: how the usage shows it, and what it is. */
+  readonly args?: Readonly<Record<string, readonly [usage: string, about?: string]>>;
+  /** Parameters that are always these. */
+  readonly fixed?: Values;
+  /** Of the query's options: which are not offered, and words for others. */
+  readonly without?: readonly string[];
+  readonly words?: Values;
+  /** Options that the API does not know. */
+  readonly options?: Readonly<Record<string, string>>;
+  /** What `--json` writes; default: the whole answer. */
+  readonly result?: (answer: ReplyOf<N>) => object;
+  readonly text: (answer: ReplyOf<N>, values: Values) => string;
+  readonly notes?: (answer: ReplyOf<N>) => readonly (string | false)[];
+  /** `--check`: exits with 7. */
+  readonly check?: readonly [about: string, isFailed: (answer: ReplyOf<N>) => boolean];
+}
+
+/** A command with what its help says of it, and an example: what follows `npx belfry`. */
+export const commandOf = (name: string, about: string, example: string): Command =>
+  new Command(name).description(about).addHelpText("after", `\nExample:\n  $ npx belfry ${example}`);
+
+export function readCommand<N extends OperationName>(world: World, out: Output, reading: Reading<N>): Command {
+  const { name, about, example, operation, args = {}, fixed, without = [], words = {}, check } = reading;
+  const command = new Command(name).addHelpText("after", `\nExample:\n  $ npx belfry ${example}`);
+  if (about !== undefined) command.description(about);
+  for (const argument of Object.values(args)) command.argument(...argument);
+  withQuery(command, operation, { without: [...without, ...Object.keys({ ...args, ...fixed })], words });
+  for (const [flag, text] of Object.entries(reading.options ?? {})) command.option(flag, text);
+  if (check !== undefined) command.option("--check", check[0]);
+  return command.action(async () => {
+    const options = command.opts<Record<string, string | undefined>>();
+    const named = Object.fromEntries(Object.keys(args).map((key, place) => [key, command.args[place]]));
+    const answer = await api(world, command).call(operation, { ...queryIn(operation, options), ...named, ...fixed });
+    out.result(reading.result?.(answer) ?? answer, () => reading.text(answer, { ...options, ...named }));
+    const { nextCursor = null } = answer as { readonly nextCursor?: string | null };
+    if (nextCursor !== null) out.note(`more: --cursor ${/^\w+$/.test(nextCursor) ? nextCursor : `'${nextCursor}'`}`);
+    for (const note of reading.notes?.(answer) ?? []) if (note !== false) out.note(note);
+    if (options["check"] !== undefined && check?.[1](answer) === true) throw new Finished(exitCodes.failedJob);
+  });
+}
+
+/** Each column's head, and what it shows of a row; null: nothing. */
+export type Columns<R> = Readonly<Record<string, (row: R) => string | null>>;
+
+export function tableOf<R>(out: Output, columns: Columns<R>, rows: readonly R[]): string {
+  const cells = Object.values(columns);
+  return out.table(
+    Object.keys(columns),
+    rows.map((row) => cells.map((cell) => cell(row) ?? "")),
+  );
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import { type ClientConfig, Pool } from "pg";
+import { databasePassword } from "../aws/database-password.ts";
+import { parseAddress } from "../postgres/address.ts";
+import { type Duration, durationMs } from "../calendar/duration.ts";
+import { readSettings } from "../stage/settings.ts";
+
+/**
+ * For an app's own connections beside Belfry's: the database of this process, as its environment names it. On AWS there is
+ * no password in `DATABASE_URL`; a token or secret is fetched at each new connection, and the server's certificate is
+ * verified. @throws DefinitionProblems with every wrong setting at once.
+ */
+export function databaseConnection(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): ClientConfig {
+  const config = readSettings(environment);
+  const password = databasePassword({ ...config, auth: config.databaseAuth, region: config.aws.region });
+  const { databaseCaFile: file } = config;
+  return {
+    ...parseAddress(config.databaseUrl),
+    connectionTimeoutMillis: connectMsMax,
+    ...(password === null ? {} : { password }),
+    ...(file === null ? {} : { ssl: { ca: readFileSync(file, "utf8"), rejectUnauthorized: true } }),
+  };
+}
+
+const connectMsMax = 5_000;
+
+export interface DatabasePoolOptions {
+  /** Connections. Default 2. */
+  readonly poolSize?: number;
+  /** After which a query fails. Default `10s`. */
+  readonly queryTimeout?: Duration;
+}
+
+/**
+ * For queries outside of `ctx.tx`: the connections of `databaseConnection`, opened with the first query, so that importing
+ * a definition opens nothing. Under `createTestSystem` it leads to the database of the test.
+ */
+export function databasePool({ poolSize = 2, queryTimeout = "10s" }: DatabasePoolOptions = {}): () => Pool {
+  let pool: Pool | null = null;
+  let url: string | undefined;
+  return () => {
+    if (pool !== null && url === process.env["DATABASE_URL"]) return pool;
+    url = process.env["DATABASE_URL"];
+    const timeoutMs = durationMs("queryTimeout", queryTimeout);
+    pool = new Pool({ ...databaseConnection(), max: poolSize, query_timeout: timeoutMs, allowExitOnIdle: true });
+    // An idle connection that breaks would end the process; the next query opens another one.
+    pool.on("error", () => undefined);
+    return pool;
+  };
+}

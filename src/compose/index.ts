@@ -1,0 +1,63 @@
+/** What a definition may import from `belfry`. Everything else in `src/` is the inside. */
+export { defineApp } from "../define/define-app.ts";
+export { defineDataGraph } from "../define/define-data-graph.ts";
+export { defineFanOut } from "../define/define-fan-out.ts";
+export { defineGraph } from "../define/define-graph.ts";
+export { defineJob } from "../define/define-job.ts";
+export { aws, defineSchedule } from "../define/define-schedule.ts";
+export { defineSweep } from "../define/define-sweep.ts";
+export { AmbiguousError, InvalidPayload, KeyConflict, PermanentError, RetryLater } from "../define/errors.ts";
+export { sql } from "../define/query.ts";
+
+export type { Duration } from "../calendar/duration.ts";
+export type { BatchResult, Context, EnqueueOptions, Job, SettledJob } from "../define/context.ts";
+export type { AppOptions } from "../define/define-app.ts";
+export type { DataGraphOptions, DataTask, DataTaskInputs } from "../define/define-data-graph.ts";
+export type { FanOutOptions } from "../define/define-fan-out.ts";
+export type {
+  BranchOptions,
+  DeclareTask,
+  GraphOptions,
+  TasksBefore,
+  TaskHandle,
+  TaskInputs,
+  TaskOptions,
+  TaskOutputs,
+} from "../define/define-graph.ts";
+export type {
+  JobLimits,
+  JobOptions,
+  JobResult,
+  NoPayload,
+  PayloadIn,
+  PayloadOut,
+  RetryOptions,
+  StarterLimits,
+} from "../define/define-job.ts";
+export type {
+  AwsAt,
+  AwsCron,
+  AwsRate,
+  Cron,
+  PayloadFor,
+  ScheduleOptions,
+  ScheduleTime,
+} from "../define/define-schedule.ts";
+export type { SweepOptions } from "../define/define-sweep.ts";
+export type { AppDefinition, LaneDefinition, Occurrence, ScheduleDefinition } from "../define/definition.ts";
+export type { Moment } from "../define/moment.ts";
+export type { Query } from "../define/query.ts";
+export type { RouteContext, Routes } from "../define/routes.ts";
+export type { CatchUp, InstantText, SchedulePolicies } from "../define/schedule-policy.ts";
+export type { ByStage, PerStage } from "../define/stage.ts";
+export type { BackoffName } from "../machine/backoff.ts";
+export type { AttemptView, Instant, JobId, JobView, Json } from "../machine/job.ts";
+export type { JoinRule } from "../machine/join.ts";
+export type { State as JobState } from "../machine/state.ts";
+export type { Enqueued } from "../machine/client.ts";
+export type { TaskSize } from "../machine/launcher.ts";
+export type { FailurePolicy } from "../machine/run.ts";
+export type { Log, MetricUnit } from "../machine/ports.ts";
+export type { Tx } from "../machine/transaction.ts";
+export type { RunId } from "../machine/job.ts";
+export type { GapRule, Launch, OverlapReadings } from "../machine/schedule.ts";

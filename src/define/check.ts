@@ -1,0 +1,179 @@
+import type { AppDefinition, JobDefinition, LaneDefinition, ScheduleDefinition } from "./definition.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import { type Problem, ProblemList } from "./problem.ts";
+import { ruleProblem } from "../calendar/rule.ts";
+import { checkId, readCount } from "./setting.ts";
+import { type ByStage, type PerStage, valueFor } from "./stage.ts";
+
+/**
+ * All problems of the definitions of a stage, in the order of the apps; empty when they can run. `stages` are the known
+ * names: a per-stage value for another name is a mistake.
+ */
+export function checkApps(
+  apps: readonly AppDefinition[],
+  stage: string,
+  stages?: readonly string[],
+): readonly Problem[] {
+  const own = apps.flatMap((app) => [
+    ...(app.problems ?? []),
+    ...app.jobs.flatMap((job) => [...job.problems, ...checkJob(job, app)]),
+    ...app.schedules.flatMap((schedule) => [
+      ...(schedule.problems ?? []),
+      ...checkSchedule(schedule, stage, stages),
+      ...checkRule(schedule, stage, app.name),
+    ]),
+    ...checkLanes(app, stage, stages),
+  ]);
+  return [
+    ...own,
+    ...duplicateApps(apps),
+    ...duplicates("job", jobsOf(apps)),
+    ...duplicates("schedule", schedulesOf(apps)),
+    ...lanesTwice(apps),
+  ];
+}
+
+function checkJob(job: JobDefinition, app: AppDefinition): readonly Problem[] {
+  const problems = new ProblemList(`job "${job.id}"`);
+  if (job.lane !== "default" && !Object.hasOwn(app.lanes, job.lane)) {
+    const fix = `add lanes: { "${job.lane}": {} } to the app, or use one of ${["default", ...Object.keys(app.lanes)].join(", ")}`;
+    problems.add("lane", job.lane, `is not a lane of app "${app.name}"`, fix);
+  }
+  return problems.found;
+}
+
+function checkSchedule(
+  schedule: ScheduleDefinition,
+  stage: string,
+  stages: readonly string[] | undefined,
+): readonly Problem[] {
+  const problems = new ProblemList(`schedule "${schedule.id}"`);
+  const { every, enabled, launch } = schedule.staged ?? {};
+  checkStages(problems, "every", every, stages);
+  checkStages(problems, "launch", launch, stages);
+  checkStages(problems, "enabled", enabled, stages);
+  const isOn = enabled === undefined || valueFor(stage, enabled as PerStage<boolean>) === true;
+  if (every !== undefined && isOn && valueFor(stage, every as PerStage<string>) === undefined) {
+    problems.add(
+      "every",
+      every,
+      `has no value for stage "${stage}"`,
+      `add "${stage}" or "default", or leave the stage out of enabled`,
+    );
+  }
+  return problems.found;
+}
+
+/** What a rule cannot do, in a stage where the schedule has its own rule. */
+function checkRule(schedule: ScheduleDefinition, stage: string, app: string): readonly Problem[] {
+  if ((schedule.problems ?? []).length > 0) return [];
+  const spec = schedule.spec(stage, app);
+  const rule = spec.enabled && spec.launch === "rule" ? ruleProblem(spec) : null;
+  if (rule === null) return [];
+  const problems = new ProblemList(`schedule "${schedule.id}"`);
+  const longer = rule.field === "every" ? `make it at least 1m in stage "${stage}", or ` : "";
+  problems.add(rule.field, rule.value, rule.why, `${longer}use launch: { "${stage}": "tick" }`);
+  return problems.found;
+}
+
+/** Surprises in valid expressions. */
+export const notesOf = (apps: readonly AppDefinition[]): readonly string[] =>
+  apps.flatMap((app) =>
+    app.schedules.flatMap((schedule) => (schedule.notes ?? []).map((note) => `schedule "${schedule.id}": ${note}`)),
+  );
+
+function checkLanes(app: AppDefinition, stage: string, stages: readonly string[] | undefined): readonly Problem[] {
+  return Object.entries(app.lanes).flatMap(([name, lane]) => {
+    const problems = new ProblemList(`lane "${name}" of app "${app.name}"`);
+    checkId(problems, "name", name, contractLimits.laneCharactersMax);
+    checkNumber(problems, "batchSize", lane.batchSize, { min: 1, max: contractLimits.sendBatchMax, stage, stages });
+    const concurrency = { min: 2, max: contractLimits.laneConcurrencyMax, stage, stages };
+    checkNumber(problems, "concurrency", lane.concurrency, concurrency);
+    return problems.found;
+  });
+}
+
+function checkNumber(
+  problems: ProblemList,
+  field: string,
+  setting: PerStage<number> | undefined,
+  {
+    min,
+    max,
+    stage,
+    stages,
+  }: {
+    readonly min: number;
+    readonly max: number;
+    readonly stage: string;
+    readonly stages: readonly string[] | undefined;
+  },
+): void {
+  checkStages(problems, field, setting, stages);
+  readCount(problems, field, valueFor(stage, setting), { min, max, fallback: null });
+}
+
+function checkStages(
+  problems: ProblemList,
+  field: string,
+  setting: PerStage<number> | ByStage<unknown> | undefined,
+  stages: readonly string[] | undefined,
+): void {
+  if (setting === undefined || stages === undefined) return;
+  // A number, which is the same in all stages, has no entries.
+  for (const [name, value] of Object.entries(setting) as [string, unknown][]) {
+    if (name === "default" || stages.includes(name)) continue;
+    problems.add(
+      `${field}.${name}`,
+      value,
+      `names a stage that does not exist`,
+      `use one of ${stages.join(", ")}, default`,
+    );
+  }
+}
+
+interface Placed {
+  readonly id: string;
+  readonly app: string;
+  readonly definition: object;
+}
+
+const jobsOf = (apps: readonly AppDefinition[]): readonly Placed[] =>
+  apps.flatMap((app) => app.jobs.map((job) => ({ id: job.id, app: app.name, definition: job })));
+const schedulesOf = (apps: readonly AppDefinition[]): readonly Placed[] =>
+  apps.flatMap((app) => app.schedules.map((schedule) => ({ id: schedule.id, app: app.name, definition: schedule })));
+
+/** Two apps may share one definition; two definitions may not share an id. */
+function duplicates(what: string, placed: readonly Placed[]): readonly Problem[] {
+  return [...Map.groupBy(placed, (each) => each.id)].flatMap(([id, same]) => {
+    const definitions = new Set(same.map((each) => each.definition));
+    if (definitions.size === 1) return [];
+    const where = [...new Set(same.map((each) => `"${each.app}"`))].join(" and ");
+    const problems = new ProblemList(`${what} "${id}"`);
+    problems.add("id", id, `is used by ${definitions.size} definitions in app ${where}`, "rename all but one");
+    return problems.found;
+  });
+}
+
+function duplicateApps(apps: readonly AppDefinition[]): readonly Problem[] {
+  return duplicates(
+    "app",
+    apps.map((app) => ({ id: app.name, app: app.name, definition: app })),
+  );
+}
+
+/** Apps may share a lane, but only one of them may set its size. */
+function lanesTwice(apps: readonly AppDefinition[]): readonly Problem[] {
+  const sized = apps.flatMap((app) =>
+    Object.entries(app.lanes).flatMap(([name, lane]) => (isSized(lane) ? [{ name, app: app.name, lane }] : [])),
+  );
+  return [...Map.groupBy(sized, (each) => each.name)].flatMap(([name, same]) => {
+    if (same.length === 1) return [];
+    const problems = new ProblemList(`lane "${name}"`);
+    const where = same.map((each) => `"${each.app}"`).join(" and ");
+    problems.add("lanes", name, `is given a size by apps ${where}`, "keep the size in one of them");
+    return problems.found;
+  });
+}
+
+const isSized = (lane: LaneDefinition): boolean => lane.batchSize !== undefined || lane.concurrency !== undefined;

@@ -1,0 +1,75 @@
+import { type Duration } from "../calendar/duration.ts";
+import type { Job } from "./context.ts";
+import { definitionFrom, definitionOf, jobOf, type StarterLimits } from "./define-job.ts";
+import type { PayloadCheck } from "./definition.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import { isMomentPayload, type Moment } from "./moment.ts";
+import { ProblemList } from "./problem.ts";
+import type { Query } from "./query.ts";
+import { readDuration } from "./setting.ts";
+
+/** The limits are those of the job that writes the targets. A new attempt continues after the last written page. */
+export interface FanOutOptions<R, I> extends StarterLimits {
+  readonly id: string;
+  /** One job for each row. A `sql` query is read in keyset pages; an iterable is read again from its start after a crash. */
+  from(occurrence: Moment): Query<R> | AsyncIterable<R>;
+  /** The column a query is paged by: never null, in an order that does not change. Rows of one value come in one page. Default `id`. */
+  readonly by?: string;
+  /** Makes a repeated page harmless: a row whose key has a job gets no second one. */
+  key(row: NoInfer<R>, occurrence: Moment): string;
+  readonly each: Job<I>;
+  payload(row: NoInfer<R>, occurrence: Moment): NoInfer<I>;
+  /** How long before the nominal time, when they are due, the targets are written. */
+  readonly materializeBefore?: Duration;
+  /** Evaluated before a target is claimed: false makes it SKIPPED `no longer wanted`. */
+  stillWanted?(row: NoInfer<R>): Promise<boolean> | boolean;
+}
+
+/** Defines one job per row. Its job opens a run and writes its targets page by page; the last page seals it. */
+export function defineFanOut<R, I>(options: FanOutOptions<R, I>): Job<void> {
+  const problems = new ProblemList(`fan-out "${options.id}"`);
+  const materializeBeforeMs = readDuration(problems, "materializeBefore", options.materializeBefore, {
+    min: 0,
+    max: contractLimits.materializeBeforeMsMax,
+    fallback: 0,
+  });
+  const each = definitionOf(options.each);
+  const { stillWanted } = options;
+  // Row types exist only in the public signature.
+  const base = definitionFrom(
+    { ...starterLimits, ...limitsOf(options), id: options.id },
+    {
+      is: "fanOut",
+      from: (occurrence) => options.from(occurrence),
+      by: options.by ?? "id",
+      key: (row, occurrence) => options.key(row as R, occurrence),
+      each,
+      payload: (row, occurrence) => options.payload(row as R, occurrence),
+      stillWanted: stillWanted === undefined ? null : (row) => stillWanted.call(options, row as R),
+      materializeBeforeMs,
+    },
+  );
+  return jobOf({
+    ...base,
+    problems: [...base.problems, ...problems.found],
+    makes: [each],
+    check: checkMoment,
+  });
+}
+
+/** Refuses any other payload, because a fan-out or sweep reads only its moment. */
+export const checkMoment = async (payload: unknown): Promise<PayloadCheck> =>
+  isMomentPayload(payload)
+    ? { ok: true, value: payload }
+    : { ok: false, issues: [{ path: "", message: "this job takes no payload: pass none" }] };
+
+/** Retry for about six minutes of database outage, because a target that is never written is never notified. */
+const starterLimits: StarterLimits = {
+  timeout: "14m",
+  retry: { maxAttempts: contractLimits.starterAttemptsDefault, cap: "1m" },
+};
+
+export function limitsOf({ lane, timeout, retry, retention, lease }: StarterLimits): StarterLimits {
+  const given = { lane, timeout, retry, retention, lease };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,275 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { BatchResult, Context, Job, SettledJob } from "./context.ts";
+import { type Duration, durationMs } from "../calendar/duration.ts";
+import type { JobBody, JobDefinition } from "./definition.ts";
+import { backoffNames, type BackoffName, type RetryPolicy } from "../machine/backoff.ts";
+import { boundClient } from "../machine/client.ts";
+import type { Json } from "../machine/job.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import type { TaskSize } from "../machine/launcher.ts";
+import type { Tx } from "../machine/transaction.ts";
+import { itemOf, itemsOf } from "./enqueue-item.ts";
+import { ProblemList } from "./problem.ts";
+import { checkPayload } from "./schema.ts";
+import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
+import { sizeFrom } from "./task-size.ts";
+
+export interface RetryOptions {
+  /** Attempts that may fail, 1 to 1,000; 1 means no retry. */
+  readonly maxAttempts: number;
+  /**
+   * `exponential` (default) doubles from `base` up to `cap`; `fixed` always waits `base`. A function answers how long to wait
+   * after so many failures, `(failures) => "5m"`, from 0 on; `cap` bounds it.
+   */
+  readonly backoff?: BackoffName | ((failures: number) => Duration);
+  /** Default 1s. */
+  readonly base?: Duration;
+  /** Default 1h; with a function of your own, the longest delay there is. */
+  readonly cap?: Duration;
+  /** Spreads retries over the upper half of the wait. Default false. */
+  readonly jitter?: boolean;
+}
+
+/** What bounds a job. Every field has a default. */
+export interface JobLimits<P> {
+  /** After this time `ctx.signal` aborts and the attempt has failed. Default 30s; at most 14m30s on Lambda. */
+  readonly timeout?: Duration;
+  /** Default 4 attempts, exponential from 1s. */
+  readonly retry?: RetryOptions;
+  /** How many jobs of this kind run at once in all processes together; exact. Default: no cap. */
+  readonly concurrency?: number;
+  /** The queue and workers it runs on: `default`, or a name in the `lanes` of its app. */
+  readonly lane?: string;
+  /** `fargate` runs each job in a task of its own: for hours, or for more memory than a function has. */
+  readonly runOn?: "lambda" | "fargate";
+  /** CPU and memory of the task of a job on Fargate. Default: 512 and 1,024. */
+  readonly size?: TaskSize;
+  /** Variables that the handler reads from `process.env`: `check` refuses a stage that does not give them to its lane. */
+  readonly environment?: readonly string[];
+  /** Secrets that the handler reads by `ctx.secret(name)`, likewise. */
+  readonly secrets?: readonly string[];
+  /** What to do when an outside call was sent and its result is unknown. Default: retry. */
+  readonly onAmbiguous?: "retry" | "park";
+  /** How long the row, and with it the key, is kept after the end. Default 30d, at least 7d. */
+  readonly retention?: Duration;
+  /** After this time without a heartbeat the job counts as lost and is run again. Default 20s. */
+  readonly lease?: Duration;
+  /**
+   * Only one job with this lock runs at a time; another becomes SKIPPED `lock-held`. The lock has no time of its own: it ends
+   * with the attempt that holds it, and a lost attempt hands it on to the next one of its job. Default name: the job's id.
+   */
+  readonly lock?: { readonly name?: string };
+  /** SQL only: runs in the transaction that writes the outcome, also of a rescue or a cancel. Not for a try that a stopping worker gives back. */
+  onSettled?(payload: P, settled: SettledJob, tx: Tx): Promise<void>;
+}
+
+/** What may be set for the job that starts a run or writes other jobs. */
+export type StarterLimits = Pick<JobLimits<never>, "lane" | "timeout" | "retry" | "retention" | "lease">;
+
+/** A void payload needs no schema. */
+export type NoPayload = StandardSchemaV1<void, void>;
+/** What `enqueue` takes: the schema's input. */
+export type PayloadIn<S extends StandardSchemaV1> = StandardSchemaV1.InferInput<S>;
+/** What a handler gets: the schema's output, with its defaults. */
+export type PayloadOut<S extends StandardSchemaV1> = StandardSchemaV1.InferOutput<S>;
+/** What a handler may return. */
+export type JobResult = Json | BatchResult | void;
+
+export interface JobOptions<S extends StandardSchemaV1> extends JobLimits<PayloadOut<S>> {
+  /** Unique among all apps of a stage, and never reused for something else: rows carry it. */
+  readonly id: string;
+  /** Any Standard Schema, for example `z.object({ ... })`. Left out: the job takes no payload. */
+  readonly payload?: S;
+  /** The idempotency key of a payload: a second job of the same kind and key is not made. */
+  key?(payload: PayloadOut<S>): string;
+  /** What it returns is the job's result. Throw `PermanentError` or `RetryLater` to choose what follows a failure. */
+  run(payload: PayloadOut<S>, ctx: Context): Promise<JobResult> | JobResult;
+}
+
+/**
+ * Defines a kind of job. Never throws: problems are collected, and `check` shows all of them together.
+ * A handler's payload has passed the schema, with defaults applied.
+ */
+export function defineJob<S extends StandardSchemaV1 = NoPayload>(options: JobOptions<S>): Job<PayloadIn<S>> {
+  return jobOf<PayloadIn<S>>(
+    definitionFrom(options, {
+      is: "handler",
+      run: async (payload, context) => toJson(await run(options, payload, context)),
+    }),
+  );
+}
+
+/** The schema has validated the payload before this is called. */
+const run = <S extends StandardSchemaV1>(options: JobOptions<S>, payload: unknown, context: Context) =>
+  options.run(payload, context);
+
+/**
+ * Where a job keeps its definition: not enumerable, so that a job prints and compares by its id. The same for every copy of
+ * Belfry in the process; the number changes when copies cannot work together.
+ */
+const definitionKey: unique symbol = Symbol.for("belfry.definition@1");
+
+/** The typed job of a definition. Every `define` function of a job ends here. */
+export function jobOf<I>(definition: JobDefinition): Job<I> {
+  const job: Job<I> = {
+    id: definition.id,
+    async enqueue(payload, options = {}) {
+      const { tx, cell } = options;
+      const [enqueued] = await boundClient().enqueue(definition, [itemOf(definition.id, payload, options)], {
+        tx,
+        cell,
+      });
+      if (enqueued === undefined) throw new Error(`enqueue of "${definition.id}" got no answer for its one job`);
+      return enqueued;
+    },
+    async enqueueAll(items, options = {}) {
+      const { tx, cell } = options;
+      return await boundClient().enqueue(definition, itemsOf(definition.id, items, options), { tx, cell });
+    },
+  };
+  return Object.defineProperty(job, definitionKey, { value: definition });
+}
+
+/** The plain data behind a job. @throws TypeError for an object that no `define` function made. */
+export function definitionOf(job: { readonly id: string; readonly [definitionKey]?: JobDefinition }): JobDefinition {
+  const definition = job[definitionKey];
+  if (definition !== undefined) return definition;
+  const hint = "if it was, another version of belfry made it: npm ls belfry";
+  throw new TypeError(`"${job.id}" is not a job: make it with defineJob (${hint})`);
+}
+
+interface DefinitionOptions<S extends StandardSchemaV1> extends JobLimits<PayloadOut<S>> {
+  readonly id: string;
+  readonly payload?: S | undefined;
+  readonly key?: ((payload: PayloadOut<S>) => string) | undefined;
+}
+
+/** The typed functions become functions of unknown: `check` validates the payload before they are called. */
+export function definitionFrom<S extends StandardSchemaV1>(
+  options: DefinitionOptions<S>,
+  body: JobBody,
+): JobDefinition {
+  const problems = new ProblemList(`job "${options.id}"`);
+  checkId(problems, "id", options.id);
+  const { key, onSettled } = options;
+  return {
+    id: options.id,
+    ...limitsFrom(options, problems),
+    retry: retryFrom(options.retry, problems),
+    check: (payload) => checkPayload(options.payload, payload),
+    key: key === undefined ? null : (payload) => key.call(options, payload),
+    schema: options.payload ?? null,
+    body,
+    onSettled: onSettled === undefined ? null : (payload, settled, tx) => onSettled.call(options, payload, settled, tx),
+    problems: problems.found,
+  };
+}
+
+/** A batch result is JSON; only an interface cannot say so. */
+const toJson = (result: JobResult): Json | void => result as Json | void;
+
+type PlainLimits = Pick<
+  JobDefinition,
+  | "lane"
+  | "runOn"
+  | "size"
+  | "environment"
+  | "secrets"
+  | "timeoutMs"
+  | "leaseMs"
+  | "retentionMs"
+  | "onAmbiguous"
+  | "concurrency"
+  | "lock"
+>;
+
+function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList): PlainLimits {
+  const runOn = readChoice(problems, "runOn", options.runOn, { choices: ["lambda", "fargate"], fallback: "lambda" });
+  const retention = {
+    min: contractLimits.retentionMsMin,
+    max: contractLimits.retentionMsMax,
+    fallback: contractLimits.retentionMsDefault,
+  };
+  return {
+    lane: options.lane ?? "default",
+    runOn,
+    size: sizeFrom(options.size, runOn, problems),
+    environment: options.environment,
+    secrets: options.secrets,
+    timeoutMs: timeoutFrom(options.timeout, runOn, problems),
+    leaseMs: readDuration(problems, "lease", options.lease, {
+      min: contractLimits.leaseMsMin,
+      max: contractLimits.leaseMsMax,
+      because: `${contractLimits.heartbeatsPerLease} heartbeats have to fit into it`,
+      fallback: contractLimits.leaseMsDefault,
+    }),
+    retentionMs: readDuration(problems, "retention", options.retention, retention),
+    onAmbiguous: readChoice(problems, "onAmbiguous", options.onAmbiguous, {
+      choices: ["retry", "park"],
+      fallback: "retry",
+    }),
+    concurrency: readCount(problems, "concurrency", options.concurrency, {
+      min: 1,
+      max: contractLimits.slotsMax,
+      fallback: null,
+    }),
+    lock: lockFrom(options, problems),
+  };
+}
+
+function timeoutFrom(timeout: Duration | undefined, runOn: "lambda" | "fargate", problems: ProblemList): number {
+  const bounds =
+    runOn === "fargate"
+      ? { min: 1, max: contractLimits.fargateTimeoutMsMax }
+      : { min: 1, max: contractLimits.lambdaTimeoutMsMax, because: "on Lambda", whenTooLong: 'use runOn: "fargate"' };
+  return readDuration(problems, "timeout", timeout, { ...bounds, fallback: contractLimits.timeoutMsDefault });
+}
+
+function lockFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList): JobDefinition["lock"] {
+  if (options.lock === undefined) return null;
+  const name = options.lock.name ?? options.id;
+  if (name.length === 0 || name.length > contractLimits.lockNameCharactersMax) {
+    problems.add(
+      "lock.name",
+      name,
+      `must be 1 to ${contractLimits.lockNameCharactersMax} characters`,
+      "choose a shorter name",
+    );
+  }
+  return { name };
+}
+
+function retryFrom(retry: RetryOptions | undefined, problems: ProblemList): RetryPolicy {
+  const attempts = { min: 1, max: contractLimits.maxAttemptsMax, fallback: contractLimits.maxAttemptsDefault };
+  const wait = { min: 1, max: contractLimits.delayMsMax };
+  const own = typeof retry?.backoff === "function" ? ownBackoff(retry.backoff, problems) : null;
+  const baseMs = readDuration(problems, "retry.base", retry?.base, {
+    ...wait,
+    fallback: contractLimits.retryBaseMsDefault,
+  });
+  const capDefault = own === null ? Math.max(baseMs, contractLimits.retryCapMsDefault) : contractLimits.delayMsMax;
+  const capMs = readDuration(problems, "retry.cap", retry?.cap, { ...wait, fallback: capDefault });
+  if (capMs < baseMs) {
+    problems.add("retry.cap", retry?.cap, `must not be shorter than retry.base`, "raise the cap or lower the base");
+  }
+  return {
+    maxAttempts: readCount(problems, "retry.maxAttempts", retry?.maxAttempts, attempts),
+    backoff:
+      own ?? readChoice(problems, "retry.backoff", retry?.backoff, { choices: backoffNames, fallback: "exponential" }),
+    baseMs,
+    capMs,
+    jitter: retry?.jitter ?? false,
+  };
+}
+
+/** Called once here, so that a function that returns no duration is found before a job waits by it. */
+function ownBackoff(backoff: (failures: number) => Duration, problems: ProblemList): (failures: number) => number {
+  const waitMs = (failures: number): number => durationMs(`retry.backoff(${failures})`, backoff(failures));
+  try {
+    waitMs(0);
+  } catch (error) {
+    const rule = `must answer a duration: ${error instanceof Error ? error.message : String(error)}`;
+    problems.add("retry.backoff", backoff.name, rule, 'return a text like "30s" for each number of failures from 0 on');
+  }
+  return waitMs;
+}

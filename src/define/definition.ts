@@ -1,0 +1,237 @@
+/** What a developer's definitions become: plain, checked data. `work/` runs it; only the `define` functions make it. */
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Context, SettledJob } from "./context.ts";
+import type { Json } from "../machine/job.ts";
+import type { Problem } from "./problem.ts";
+import type { TaskSize } from "../machine/launcher.ts";
+import type { InRun, FailurePolicy } from "../machine/run.ts";
+import type { Tx } from "../machine/transaction.ts";
+import type { RetryPolicy } from "../machine/backoff.ts";
+import type { GraphTask } from "./graph-shape.ts";
+import type { Moment } from "./moment.ts";
+import type { Query } from "./query.ts";
+import type { Routes } from "./routes.ts";
+import type { ScheduleSpec } from "../machine/schedule.ts";
+import type { ByStage } from "./stage.ts";
+
+export interface PayloadIssue {
+  readonly path: string;
+  readonly message: string;
+}
+
+export type PayloadCheck =
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly issues: readonly PayloadIssue[] };
+
+export interface JobDefinition {
+  readonly id: string;
+  readonly lane: string;
+  readonly runOn: "lambda" | "fargate";
+  /** Names of variables and of secrets that its handler reads: the stage has to give them to its lane. */
+  readonly environment?: readonly string[] | undefined;
+  readonly secrets?: readonly string[] | undefined;
+  /** Of its task; null is that of the task definition. */
+  readonly size: TaskSize | null;
+  readonly timeoutMs: number;
+  readonly leaseMs: number;
+  readonly retry: RetryPolicy;
+  readonly retentionMs: number;
+  readonly onAmbiguous: "retry" | "park";
+  /** Jobs of this kind at once, exact; null is no cap. */
+  readonly concurrency: number | null;
+  readonly lock: { readonly name: string } | null;
+  /** Applies the schema: the value a handler gets has its defaults. */
+  readonly check: (payload: unknown) => PayloadCheck | Promise<PayloadCheck>;
+  readonly key: ((payload: unknown) => string) | null;
+  /** What it was checked with; null takes no payload, or one of Belfry's own. */
+  readonly schema: StandardSchemaV1 | null;
+  readonly body: JobBody;
+  readonly onSettled: ((payload: unknown, settled: SettledJob, tx: Tx) => Promise<void>) | null;
+  /** Problems of the definition; `check` shows all of them together before anything starts. */
+  readonly problems: readonly Problem[];
+  /** Jobs this one makes: they belong to the same app. */
+  readonly makes?: readonly JobDefinition[];
+}
+
+/** What the author of a job wrote. */
+export type JobBody = HandlerBody | TaskBody | GraphBody | DataGraphBody | FanOutBody | SweepBody;
+
+export interface HandlerBody {
+  readonly is: "handler";
+  readonly run: (payload: unknown, context: Context) => Promise<Json | void>;
+}
+
+/** A task of a graph: it gets its run's input and what its predecessors left. */
+export interface TaskBody {
+  readonly is: "task";
+  /** Checks the run's input, which is stored before defaults. */
+  readonly graph: { readonly id: string; readonly check: (input: unknown) => PayloadCheck | Promise<PayloadCheck> };
+  /** What `run` and `when` are called with. */
+  readonly given: (run: InRun, input: unknown) => unknown;
+  readonly when: ((given: unknown) => boolean | Promise<boolean>) | null;
+  readonly run: (given: unknown, context: Context) => Promise<Json | void>;
+}
+
+/** A task of a graph, as a kind of job. */
+export type TaskDefinition = JobDefinition & { readonly body: TaskBody };
+
+interface AnyGraphBody {
+  /** A changed graph never touches a run that has started. */
+  readonly version: number;
+  readonly onFailure: FailurePolicy;
+}
+
+export interface GraphBody extends AnyGraphBody {
+  readonly is: "graph";
+  readonly tasks: readonly GraphTaskDefinition[];
+}
+
+export interface GraphTaskDefinition extends GraphTask {
+  readonly definition: TaskDefinition;
+}
+
+/** A graph whose tasks come as data, read and checked when a run starts. */
+export interface DataGraphBody extends AnyGraphBody {
+  readonly is: "dataGraph";
+  /** Every task is a job of this one. */
+  readonly task: TaskDefinition;
+  readonly tasksOf: (input: unknown) => unknown;
+}
+
+/** One job for each row, of one key, with one payload. */
+interface RowsBody {
+  /** The column the rows are paged by. */
+  readonly by: string;
+  readonly each: JobDefinition;
+  readonly key: (row: unknown, occurrence: Moment) => string;
+  readonly payload: (row: unknown, occurrence: Moment) => unknown;
+}
+
+export interface FanOutBody extends RowsBody {
+  readonly is: "fanOut";
+  readonly from: (occurrence: Moment) => Query<unknown> | AsyncIterable<unknown>;
+  /** Evaluated right before a target is claimed; null: every target is wanted. */
+  readonly stillWanted: ((row: unknown) => Promise<boolean> | boolean) | null;
+  /** A schedule makes it due this much before the nominal time. */
+  readonly materializeBeforeMs: number;
+}
+
+export interface SweepBody extends RowsBody {
+  readonly is: "sweep";
+  readonly due: (occurrence: Moment) => Query<unknown>;
+  readonly batchSize: number;
+  readonly maxIterations: number;
+  /** Starting later than this is alarmed. */
+  readonly maxLatenessMs: number;
+}
+
+/** Whether its payload may name the moment: a job that was triggered by hand has no occurrence. */
+export const readsMoment = ({ body }: JobDefinition): boolean => body.is === "fanOut" || body.is === "sweep";
+
+/** The version of a graph's shape; null for a job without one. */
+export const graphVersionOf = ({ body }: JobDefinition): number | null =>
+  body.is === "graph" || body.is === "dataGraph" ? body.version : null;
+
+/** A schedule as `defineSchedule` made it. */
+export interface ScheduleDefinition {
+  readonly is: "schedule";
+  readonly id: string;
+  /** @internal */
+  readonly job: JobDefinition;
+  /**
+   * The stored form for one stage, computed from code; `problems` of the definition are found before this is called.
+   * @internal
+   */
+  readonly spec: (stage: string, app: string) => ScheduleSpec;
+  /**
+   * The payload of one occurrence.
+   * @internal
+   */
+  readonly payload: (occurrence: Occurrence) => unknown;
+  /** @internal */
+  readonly problems?: readonly Problem[];
+  /**
+   * Surprises in its expression; `check` prints them.
+   * @internal
+   */
+  readonly notes?: readonly string[];
+  /**
+   * The settings that differ by stage, by field: `check` finds unknown and missing stages.
+   * @internal
+   */
+  readonly staged?: Readonly<Record<string, ByStage<unknown>>>;
+}
+
+/** The occurrence as a handler, a payload function or a query gets it. */
+export interface Occurrence {
+  readonly scheduleId: string;
+  readonly scheduledFor: Date;
+  readonly timezone: string;
+  /** The local date of the nominal time in the schedule's zone, `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly isCatchUp: boolean;
+  readonly missedCount: number;
+}
+
+/** Settings of one lane. Defaults come from `topology.ts`. */
+export interface LaneDefinition {
+  readonly batchSize?: number | ByStage<number>;
+  /** Worker processes at once, at least 2. */
+  readonly concurrency?: number | ByStage<number>;
+}
+
+/** @internal */
+export const appFormat = 1;
+
+/** An app as `defineApp` made it: the default export of a module that `belfry.config.ts` names. */
+export interface AppDefinition {
+  readonly is: "app";
+  readonly name: string;
+  /**
+   * Changes when copies of Belfry in one process cannot work together.
+   * @internal
+   */
+  readonly format: typeof appFormat;
+  /** @internal */
+  readonly jobs: readonly JobDefinition[];
+  /** @internal */
+  readonly schedules: readonly ScheduleDefinition[];
+  /** @internal */
+  readonly lanes: Readonly<Record<string, LaneDefinition>>;
+  /**
+   * A folder of numbered SQL files of the app's own tables, as a file URL; null when it has none.
+   * @internal
+   */
+  readonly migrations: URL | null;
+  /**
+   * Its own HTTP app, or null.
+   * @internal
+   */
+  readonly routes: Routes | null;
+  /** @internal */
+  readonly problems?: readonly Problem[];
+}
+
+/** All definitions a process knows, by kind. */
+export interface Registry {
+  readonly apps: readonly AppDefinition[];
+  readonly jobs: ReadonlyMap<string, JobDefinition>;
+  readonly schedules: ReadonlyMap<string, ScheduleDefinition>;
+}
+
+/** @throws Error on a duplicate id; `check` reports these before anything starts. */
+export function registry(apps: readonly AppDefinition[]): Registry {
+  const jobs = new Map<string, JobDefinition>();
+  const schedules = new Map<string, ScheduleDefinition>();
+  for (const app of apps) {
+    for (const job of app.jobs) addOnce(jobs, job, "job");
+    for (const schedule of app.schedules) addOnce(schedules, schedule, "schedule");
+  }
+  return { apps, jobs, schedules };
+}
+
+function addOnce<T extends { readonly id: string }>(map: Map<string, T>, item: T, what: string): void {
+  const known = map.get(item.id);
+  if (known !== undefined && known !== item)
+    throw new Error(`duplicate ${what} id "${item.id}": ids are unique across apps`);
+  map.set(item.id, item);
+}

@@ -1,0 +1,164 @@
+import { jobGates } from "../admission/gates.ts";
+import type { JobDefinition } from "./definition.ts";
+import type { Instant, Json, NewJob, SlotGroup } from "../machine/job.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+
+export interface JobInput {
+  /** What the caller passed, as `checkedJson` gave it back. The schema's defaults are applied when the handler runs. */
+  readonly payload: Json;
+  readonly key: string | null;
+  readonly dueAt: Instant | null;
+  readonly delayMs: number;
+  readonly expiresAt?: Instant | null;
+  readonly trace: string;
+  readonly slotKeys: readonly string[];
+}
+
+/** The row of a definition and an input. */
+export function newJob(definition: JobDefinition, input: JobInput): NewJob {
+  return {
+    kind: definition.id,
+    key: checkedKey(definition.id, input.key),
+    payload: input.payload,
+    lane: definition.lane,
+    dueAt: input.dueAt,
+    delayMs: input.delayMs,
+    expiresAt: input.expiresAt ?? null,
+    leaseMs: definition.leaseMs,
+    maxAttempts: definition.retry.maxAttempts,
+    retentionMs: definition.retentionMs,
+    slotKeys: input.slotKeys,
+    trace: input.trace,
+  };
+}
+
+/** The slot groups every job of this kind needs: its cap and its lock. */
+export const slotGroupsOf = (definition: JobDefinition): readonly SlotGroup[] =>
+  jobGates.flatMap((gate) => gate.groupOf(definition) ?? []);
+
+export const slotKeysOf = (definition: JobDefinition): readonly string[] =>
+  slotGroupsOf(definition).map((group) => group.key);
+
+/**
+ * JSON with sorted keys, so that equal inputs have equal text. `undefined` (a void payload) is `null`.
+ * @throws RangeError beyond the depth or key limits, TypeError for what JSON cannot say, with the path.
+ */
+export function canonical(value: unknown, what: Stored = "payload"): string {
+  return write(value === undefined ? null : value, { what, keysLeft: contractLimits.payloadKeysMax, path: [] });
+}
+
+/** What an error calls it. */
+type Stored = "payload" | "result";
+
+/** The path so far, and how many keys are still allowed. */
+interface Writing {
+  readonly what: Stored;
+  keysLeft: number;
+  readonly path: (string | number)[];
+}
+
+function write(value: unknown, at: Writing): string {
+  if (at.path.length > contractLimits.payloadDepthMax) {
+    throw new RangeError(
+      `${at.what} is nested deeper than ${contractLimits.payloadDepthMax} levels: flatten it or pass a reference`,
+    );
+  }
+  if (value === null || typeof value === "boolean") return JSON.stringify(value);
+  if (typeof value === "string") return writeText(value, at);
+  if (typeof value === "number") return writeNumber(value, at);
+  if (typeof value === "object") return writeObject(value, at);
+  throw new TypeError(
+    `${place(at)} holds a ${typeof value}, which JSON cannot say: pass strings, numbers, booleans, arrays or objects`,
+  );
+}
+
+/** Postgres stores neither NUL nor half a surrogate pair in jsonb. */
+function writeText(value: string, at: Writing): string {
+  if (value.includes("\u0000"))
+    throw new TypeError(`${place(at)} holds a NUL character, which Postgres cannot store: remove it`);
+  if (!value.isWellFormed())
+    throw new TypeError(`${place(at)} holds half a surrogate pair, which is not text: remove it`);
+  return JSON.stringify(value);
+}
+
+/** Below this JSON writes an integer with all its digits, even those that a double has rounded. */
+const exponentFrom = 1e21;
+
+/** An integer that a double may have rounded to a neighbour. */
+export const isInexact = (value: number): boolean =>
+  Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < exponentFrom;
+
+function writeNumber(value: number, at: Writing): string {
+  if (!Number.isFinite(value)) throw new TypeError(`${place(at)} holds the number ${value}, which JSON cannot say`);
+  if (isInexact(value)) {
+    throw new TypeError(
+      `${place(at)} holds the integer ${BigInt(value)}, beyond 2^53: its last digits are not exact; pass it as a string`,
+    );
+  }
+  return JSON.stringify(value);
+}
+
+/** Not `map`, which leaves the holes of an array out. */
+const writeList = (list: readonly unknown[], at: Writing): string =>
+  `[${Array.from(list, (item, index) => writeAt(index, item ?? null, at)).join(",")}]`;
+
+function writeObject(value: object, at: Writing): string {
+  const { toJSON } = value as { readonly toJSON?: unknown };
+  const plain: unknown = typeof toJSON === "function" ? Reflect.apply(toJSON, value, []) : value;
+  if (typeof plain !== "object" || plain === null) return write(plain, at);
+  if (Array.isArray(plain)) return writeList(plain, at);
+  const fields = new Map(Object.entries(plain).filter(([, item]) => item !== undefined));
+  at.keysLeft -= fields.size;
+  if (at.keysLeft < 0)
+    throw new RangeError(`${at.what} has more than ${contractLimits.payloadKeysMax} keys: pass a reference instead`);
+  const names = [...fields.keys()].toSorted();
+  return `{${names.map((name) => `${writeText(name, at)}:${writeAt(name, fields.get(name), at)}`).join(",")}}`;
+}
+
+function writeAt(name: string | number, value: unknown, at: Writing): string {
+  at.path.push(name);
+  const text = write(value, at);
+  at.path.pop();
+  return text;
+}
+
+const pathCharactersMax = 200;
+
+const place = ({ what, path }: Writing): string =>
+  path
+    .reduce<string>((text, name) => (typeof name === "number" ? `${text}[${name}]` : `${text}.${name}`), what)
+    .toWellFormed()
+    .slice(0, pathCharactersMax);
+
+function checkedKey(kind: string, key: string | null): string | null {
+  if (key === null) return null;
+  if (key.length === 0 || key.length > contractLimits.keyCharactersMax) {
+    throw new RangeError(
+      `key of "${kind}" must be 1 to ${contractLimits.keyCharactersMax} characters; it has ${key.length}: choose another`,
+    );
+  }
+  // Two keys that differ only in half a pair would be one in the database.
+  if (key.includes("\u0000") || !key.isWellFormed()) {
+    throw new TypeError(`key of "${kind}" holds a NUL character or half a surrogate pair: remove it`);
+  }
+  return key;
+}
+
+/** The payload as JSON, within the byte limit. */
+export const checkedJson = (kind: string, payload: unknown): Json =>
+  JSON.parse(checkedText(kind, payload, { what: "payload", bytesMax: contractLimits.payloadBytesMax })) as Json;
+
+/** What a handler returned as JSON, within the byte limit of results. */
+export const checkedResult = (kind: string, value: unknown): Json =>
+  JSON.parse(checkedText(kind, value, { what: "result", bytesMax: contractLimits.resultBytesMax })) as Json;
+
+function checkedText(kind: string, value: unknown, { what, bytesMax }: { what: Stored; bytesMax: number }): string {
+  const text = canonical(value, what);
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= bytesMax) return text;
+  throw new RangeError(
+    `${what} of "${kind}" is ${bytes} bytes; the limit is ${bytesMax}: store it elsewhere and ${instead[what]} a reference`,
+  );
+}
+
+const instead = { payload: "pass", result: "return" } as const;

@@ -1,0 +1,36 @@
+import type { Launch } from "../machine/schedule.ts";
+import type { Duration } from "../calendar/duration.ts";
+import type { PerStage } from "./stage.ts";
+
+/** An instant: ISO 8601 with `Z` or an offset, so that it means the same everywhere. */
+export type InstantText = `${number}-${number}-${number}T${number}:${string}`;
+
+export interface CatchUp {
+  /** Older nominal times are SKIPPED `misfire`. */
+  readonly maxAge?: Duration;
+  /** The newest this many are caught up, the others SKIPPED `misfire`. */
+  readonly maxCount?: number;
+  /** Time between two caught-up jobs. Default 1s. */
+  readonly pace?: Duration;
+}
+
+export interface SchedulePolicies {
+  /** What happens to nominal times that passed while no scheduler ran. Default `latest`: a job for the newest, the rest COALESCED. */
+  readonly misfire?: "skip" | "latest" | "all" | { readonly all: CatchUp };
+  /** A fire while the job of the one before is unfinished. Default `allow`; `skip` and `queue-one` are decided when it starts. */
+  readonly overlap?: "skip" | "queue-one" | "allow";
+  /**
+   * No attempt of its job starts later than this after the nominal time: the time is then SKIPPED `expired`, even one that
+   * would be caught up. For a graph or fan-out it bounds the job that starts the run. Default: no deadline.
+   */
+  readonly startDeadline?: Duration;
+  readonly startAt?: InstantText;
+  readonly endAt?: InstantText;
+  /** Default true. By stage: a stage that is not named is off. */
+  readonly enabled?: PerStage<boolean>;
+  /**
+   * Default `tick`: the scheduler's passes plan its times and a worker runs its jobs. `rule`: its own EventBridge rule starts a
+   * task that takes the schedule's lock and runs the job, at most once a minute. May differ by stage.
+   */
+  readonly launch?: PerStage<Launch>;
+}

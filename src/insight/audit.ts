@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { insightLimits } from "./insight-limits.ts";
+import { idText, time } from "./atoms.ts";
+import { isoText, sqlQuery } from "./sql-query.ts";
+
+/** One change as it is noted. */
+export interface AuditRow {
+  readonly caller: string;
+  /** `POST /jobs/:id/cancel`. */
+  readonly action: string;
+  /** The requested path. */
+  readonly target: string;
+  readonly status: number;
+  /** The request as JSON. */
+  readonly detail: string;
+  readonly trace: string;
+}
+
+/** Writes who changed what. Locks only new rows. */
+export const writeAudits = sqlQuery("audit-write", {
+  sql: `
+insert into belfry.audit (at, caller, action, target, status, detail, trace)
+select belfry.now(), v.caller, v.action, v.target, v.status, v.detail, v.trace
+from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::jsonb[], $6::text[])
+  as v (caller, action, target, status, detail, trace)`,
+  params: (rows: readonly AuditRow[]) =>
+    (["caller", "action", "target", "status", "detail", "trace"] as const).map((name) => rows.map((row) => row[name])),
+  row: z.never(),
+});
+
+/** Newest first, below the id `before`. Of one `target` and what lies below its path: among the newest 20,000. Locks nothing. */
+export const readAudits = sqlQuery("audits", {
+  sql: `
+select id, ${isoText("at")} as at, caller, action, target, status, detail, trace from (
+  select * from belfry.audit
+  where $1::bigint is null or id < $1::bigint
+  order by id desc limit case when $3::text is null then $2::int else $4::int end
+) newest
+where $3::text is null or target = $3::text or starts_with(target, $3::text || '/')
+order by id desc limit $2::int`,
+  params: (of: { before?: string | undefined; limit: number; target?: string | undefined }) => [
+    of.before ?? null,
+    of.limit,
+    of.target ?? null,
+    insightLimits.auditsSearchedMax,
+  ],
+  row: z.object({
+    id: idText,
+    at: time,
+    caller: z.string(),
+    action: z.string(),
+    target: z.string(),
+    status: z.int(),
+    detail: z.unknown(),
+    trace: z.string(),
+  }),
+});

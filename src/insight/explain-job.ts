@@ -1,0 +1,154 @@
+import type { SlotHolders, Wait } from "../admission/gate.ts";
+import { gateCauses, waitOf } from "../admission/gates.ts";
+import { countText } from "../admission/slots.ts";
+import { reasonWordsOf } from "./reason-words.ts";
+import { iso } from "../machine/units.ts";
+import { reasons } from "../machine/reasons.ts";
+import type { Instant, JobId, JobView } from "../machine/job.ts";
+import { taskOf } from "../machine/launcher.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import { workerLimits } from "../run/worker-limits.ts";
+import { isFinal } from "../machine/state.ts";
+import type { WaitingFacts } from "../machine/waiting.ts";
+
+/** Stable, for programs. */
+export const causes = [
+  "not-due",
+  "retrying",
+  "no-room",
+  "not-started",
+  "unknown-kind",
+  "predecessors",
+  ...gateCauses,
+  "no-worker",
+  "lock",
+  "queued",
+  "dispatching",
+  "running",
+  "ended",
+] as const;
+export type Cause = (typeof causes)[number];
+
+export interface JobExplanation {
+  readonly cause: Cause;
+  readonly sentence: string;
+  /** What to do, or null when nothing has to be done. */
+  readonly advice: string | null;
+  /** When it goes on, where that is known. */
+  readonly until: Instant | null;
+  /** The jobs that it waits for: holders of its slot, or predecessors. */
+  readonly waitsFor: readonly JobId[];
+}
+
+/** A lane has no workers when a due job has waited this long and no worker of the lane was seen since. */
+const noWorkerMs = 10_000;
+
+/** Why a job is not running. Of several causes, the one that blocks the others. */
+export function explainJob(
+  job: JobView,
+  facts: WaitingFacts,
+  { now, slot }: { now: Instant; slot: SlotHolders | null },
+): JobExplanation {
+  if (isFinal(job.state)) return ended(job, facts, slot);
+  if (job.state === "RUNNING") return running(job, now);
+  if (job.blocked) {
+    const sentence = `it waits for ${facts.openPredecessors} of its predecessors`;
+    return say("predecessors", sentence, { waitsFor: facts.predecessors });
+  }
+  const wait = waitOf({ job, facts, slot, now });
+  if (wait !== null) return say(wait.cause, wait.sentence, wait);
+  if (job.dueAt > now) return early(job);
+  if (job.state !== "QUEUED") return say("dispatching", "it is due and the next relay dispatches it, within seconds");
+  return queued(job, facts, now);
+}
+
+function running(job: JobView, now: Instant): JobExplanation {
+  const task = taskOf(job.worker);
+  const where = task === null ? String(job.worker) : `ECS task ${task}, as ${job.worker}`;
+  return say("running", `it runs since ${iso(job.startedAt ?? now)} on ${where}`);
+}
+
+/** Its message is the cause of its worker's end. */
+const lostCode = "WORKER_LOST";
+
+function ended(job: JobView, { lastReason, failedFirst }: WaitingFacts, slot: SlotHolders | null): JobExplanation {
+  if (job.state === "SKIPPED" && lastReason === reasons.lockHeld) {
+    const holders = slot?.holders.map(({ job }) => job as JobId) ?? [];
+    const sentence = `it was SKIPPED: ${reasonWordsOf(lastReason).job} ${slot?.key ?? ""}`.trimEnd();
+    return say("lock", sentence, { waitsFor: holders, advice: `run it again: belfry jobs retry ${job.id}` });
+  }
+  // A job that was ended after a failed try has that try's error, and the reason that counts is the later one.
+  const error = job.errorCode === lostCode ? `${lostCode}: ${job.errorMessage}` : job.errorCode;
+  const reason = lastReason === null ? null : reasonWordsOf(lastReason).job;
+  const why = job.state === "FAILED" ? (error ?? reason) : (reason ?? error);
+  const at = job.finishedAt === null ? "" : ` at ${iso(job.finishedAt)}`;
+  const isUpstream = job.state === "SKIPPED" && lastReason === reasons.upstream;
+  if (failedFirst !== null && (isUpstream || job.state === "SUCCESS")) {
+    const { jobId, runId, task, errorCode } = failedFirst;
+    const failed = `failed first${errorCode === null ? "" : ` with ${errorCode}`}, as job ${jobId}`;
+    const sentence = isUpstream
+      ? `it was SKIPPED${at}: task "${task}" before it ${failed}`
+      : `it ended as SUCCESS${at}, and run ${runId} that it started is FAILED: task "${task}" ${failed}`;
+    const advice = `repeat that task and what waited for it: belfry runs retry ${runId}`;
+    return say("ended", sentence, { waitsFor: [jobId], advice });
+  }
+  const advice = job.state === "SUCCESS" ? null : `run it again: belfry jobs retry ${job.id}`;
+  return say("ended", `it ended as ${job.state}${at}${why === null ? "" : ` (${why})`}`, { advice });
+}
+
+function early(job: JobView): JobExplanation {
+  if (job.attempt > 0 && job.errorCode === "NO_ROOM") {
+    const sentence = `Fargate has no room for its task (${job.errorMessage}); it is launched again at ${iso(job.dueAt)}`;
+    return say("no-room", sentence, {
+      until: job.dueAt,
+      advice: "if it lasts, ask AWS for a larger quota of the account",
+    });
+  }
+  if (job.attempt > 0 && job.errorCode === "TASK_NOT_STARTED") {
+    const often = `${job.interruptions} of ${contractLimits.interruptionsMax}`;
+    const sentence = `${job.errorMessage}; it is launched again at ${iso(job.dueAt)}: interruption ${often}`;
+    return say("not-started", sentence, { until: job.dueAt, advice: "look at the image, its roles and its network" });
+  }
+  if (job.attempt > 0 && job.errorCode === "UNKNOWN_KIND") {
+    const until = iso(job.createdAt + workerLimits.unknownKindMs);
+    return say(
+      "unknown-kind",
+      `${job.errorMessage}: it is tried again at ${iso(job.dueAt)}, and FAILED after ${until}`,
+      {
+        until: job.dueAt,
+        advice: `deploy the code that defines "${job.kind}" to the workers of lane ${job.lane}`,
+      },
+    );
+  }
+  if (job.failures > 0) {
+    const last = job.errorCode === null ? "" : ` after ${job.errorCode}`;
+    const sentence = `it tries again at ${iso(job.dueAt)}${last}: failure ${job.failures} of ${job.maxAttempts}`;
+    return say("retrying", sentence, { until: job.dueAt, advice: `do not wait: belfry jobs run-now ${job.id}` });
+  }
+  return say("not-due", `it is due at ${iso(job.dueAt)}`, {
+    until: job.dueAt,
+    advice: `do not wait: belfry jobs run-now ${job.id}`,
+  });
+}
+
+function queued(job: JobView, facts: WaitingFacts, now: Instant): JobExplanation {
+  const unseenMs = facts.workerSeenAt === null ? Number.POSITIVE_INFINITY : now - facts.workerSeenAt;
+  const waitedMs = now - Math.max(job.dueAt, job.createdAt);
+  const { runningInLane } = facts;
+  if (runningInLane.count === 0 && !runningInLane.isMore && waitedMs > noWorkerMs && unseenMs > noWorkerMs) {
+    const seen = facts.workerSeenAt === null ? "was ever seen" : `was seen since ${iso(facts.workerSeenAt)}`;
+    return say("no-worker", `its message is out, but no worker of lane ${job.lane} ${seen}`, {
+      advice: `look whether the lane's workers start: belfry workers, and the log of lane ${job.lane}`,
+    });
+  }
+  // None was found among the leases that were looked at, and there are more.
+  const isUnknown = runningInLane.count === 0 && runningInLane.isMore;
+  const running = isUnknown ? "" : `; ${countText(runningInLane)} run there now`;
+  return say("queued", `it is queued in lane ${job.lane} behind ${countText(facts.ahead)}${running}`);
+}
+
+const say = (
+  cause: Cause,
+  sentence: string,
+  { advice = null, until = null, waitsFor = [] }: Omit<Wait, "sentence"> = {},
+): JobExplanation => ({ cause, sentence, advice, until, waitsFor });

@@ -1,0 +1,130 @@
+/** "What happened to 09:00?" in one sentence, with what to do about it. Pure: the facts come in, words go out. */
+import { iso } from "../machine/units.ts";
+import type { TimeQuery } from "../calendar/asked-time.ts";
+import { versionIntervals, type VersionInterval } from "../calendar/version-intervals.ts";
+import { explainRow } from "./explain-row.ts";
+import type { ExplainInput, Explanation } from "./explanation.ts";
+import type { Instant } from "../machine/job.ts";
+import { scheduleLimits } from "../machine/schedule-limits.ts";
+import { minuteText } from "../calendar/wall-time.ts";
+import type { ScheduleSpec } from "../machine/schedule.ts";
+import type { ScheduleFacts } from "../machine/schedule-store.ts";
+import { timetable } from "../calendar/timetable.ts";
+import { openZone } from "../calendar/zone.ts";
+import type { NominalTime } from "../calendar/fires.ts";
+import { pauseAt, pauseText } from "../machine/pause.ts";
+
+/** The answer for one time of one schedule. */
+export function explainTime(input: ExplainInput): Explanation {
+  return input.occurrence === null ? explainMissing(input) : explainRow({ ...input, occurrence: input.occurrence });
+}
+
+/** The answer when there is no row: the time was never nominal, no version was in force, or it is undecided. */
+function explainMissing({ facts, asked, interval }: ExplainInput): Explanation {
+  const time = shown(asked.localTime);
+  if (interval === null) return notThere(facts, asked);
+  const { spec } = interval;
+  const nominal = nominalAt(spec, asked);
+  if (nominal === null) return neverNominal(interval, asked, facts);
+  if (!spec.enabled) {
+    return {
+      verdict: "disabled",
+      sentence: `${time} did not run: the schedule was off in this stage (enabled: false, version ${interval.version})`,
+      advice: "switch it on with `enabled` for this stage, deploy, then backfill this time",
+    };
+  }
+  const { row, now } = facts;
+  if (nominal > now) {
+    const pause = pauseAt(row, nominal);
+    return {
+      verdict: "not-due",
+      sentence: `${time} has not come yet${pause === null ? "" : `, and the schedule is ${pauseText(pause)}`}: it is planned shortly before its time`,
+      advice: pause !== null ? `resume it before then: npx belfry schedules resume ${spec.id}` : null,
+    };
+  }
+  if (row === null) {
+    return {
+      verdict: "deleted",
+      sentence: `${time} did not run: the schedule was deleted at ${iso(interval.until)}, before this time was decided`,
+      advice: "make it again if it was deleted by mistake",
+    };
+  }
+  if (nominal > row.decidedUntil) {
+    return {
+      verdict: "undecided",
+      sentence: `${time} is past and undecided: the last decided time is ${localOf(row.decidedUntil, spec)}`,
+      advice: isLeftToItsRule(spec, now - nominal)
+        ? `its rule starts a task for it, which takes a minute; ${scheduleLimits.ruleGraceMs / 1_000} s after the time the scheduler makes up for it`
+        : "no scheduler task has made a pass since: look at the wake rule and the scheduler's log",
+    };
+  }
+  return {
+    verdict: "not-in-force",
+    sentence: `${time} has no row: the schedule was changed before it was decided (version ${interval.version} was in force)`,
+    advice: `run it now: npx belfry schedules backfill ${spec.id} --from ${iso(nominal)} --to ${iso(nominal)}`,
+  };
+}
+
+const isLeftToItsRule = ({ launch }: ScheduleSpec, lateMs: number): boolean =>
+  launch === "rule" && lateMs <= scheduleLimits.ruleGraceMs;
+
+function notThere({ versions, row }: ScheduleFacts, asked: TimeQuery): Explanation {
+  const time = shown(asked.localTime);
+  const [first] = versions;
+  const id = row?.id ?? first?.spec?.id ?? "";
+  if (first !== undefined && asked.near < first.fromAt) {
+    return {
+      verdict: "before-schedule",
+      sentence: `${time} did not run: the schedule did not exist yet, it began at ${iso(first.fromAt)}`,
+      advice: `to run it all the same: npx belfry schedules backfill ${id} --from TIME --to TIME --force`,
+    };
+  }
+  const deleted = versions.findLast((each) => each.spec === null && each.fromAt <= asked.near);
+  return {
+    verdict: "deleted",
+    sentence: `${time} did not run: the schedule had been deleted at ${iso(deleted?.fromAt ?? 0)}`,
+    advice: "make it again if it was deleted by mistake",
+  };
+}
+
+function neverNominal({ spec, version, from }: VersionInterval, asked: TimeQuery, facts: ScheduleFacts): Explanation {
+  const time = shown(asked.localTime);
+  const table = timetable(spec);
+  const past = [...table.times(asked.near - lookBackMs(spec), asked.near)];
+  // Several readings fire at a jump: those that it skips, and the one it leads to.
+  const isBefore = (each: NominalTime): boolean => each.instant < asked.near || each.localTime < asked.localTime;
+  const next = past.find((each) => !isBefore(each)) ?? table.next(asked.near);
+  const near = [past.findLast(isBefore), next].flatMap((each) => (each == null ? [] : [shown(each.localTime)]));
+  const which = versionIntervals(facts.versions).length > 1 ? ` (version ${version}, in force from ${iso(from)})` : "";
+  const skipped = asked.instants.length === 0 ? `; the clock of ${spec.timezone} skips this reading` : "";
+  return {
+    verdict: "never-nominal",
+    sentence: `${time} is no time of this schedule: it runs ${whenOf(spec)}${which}${skipped}`,
+    advice: near.length === 0 ? "it has no other times" : `the times around it are ${near.join(" and ")}`,
+  };
+}
+
+const lookBackMs = (spec: ScheduleSpec): number =>
+  spec.expression.form === "every" ? spec.expression.everyMs : 8 * 86_400_000;
+
+/** The instant at which the asked reading fires under this spec, or null when it is none of its times. */
+function nominalAt(spec: ScheduleSpec, asked: TimeQuery): Instant | null {
+  const table = timetable(spec);
+  for (const instant of asked.instants) {
+    for (const time of table.times(instant - 1, instant)) return time.instant;
+  }
+  if (asked.instants.length > 0 || spec.expression.form !== "cron") return null;
+  for (const time of table.times(asked.near - 1, asked.near + 26 * 3_600_000)) {
+    if (time.localTime === asked.localTime) return time.instant;
+  }
+  return null;
+}
+
+function whenOf({ expression, timezone }: ScheduleSpec): string {
+  if (expression.form === "cron") return `\`${expression.cron}\` in ${timezone}`;
+  return expression.form === "every" ? `every ${expression.everyMs / 1_000} s` : `once, at ${iso(expression.at)}`;
+}
+
+const shown = (localTime: string): string => localTime.replace("T", " ");
+const localOf = (instant: Instant, { timezone }: ScheduleSpec): string =>
+  shown(minuteText(instant + openZone(timezone).offsetAt(instant)));

@@ -1,0 +1,30 @@
+/** What an explanation is made from, and what it says. */
+import type { JobView } from "../machine/job.ts";
+import type { TimeQuery } from "../calendar/asked-time.ts";
+import type { VersionInterval } from "../calendar/version-intervals.ts";
+import type { OccurrenceView } from "../machine/schedule.ts";
+import type { ScheduleFacts } from "../machine/schedule-store.ts";
+import type { SlotHolder } from "./occurrences.ts";
+
+export interface ExplainInput {
+  readonly facts: ScheduleFacts;
+  readonly asked: TimeQuery;
+  /** The version in force, or null. */
+  readonly interval: VersionInterval | null;
+  readonly occurrence: OccurrenceView | null;
+  readonly job: JobView | null;
+  /** Of the job's newest event. */
+  readonly lastReason: string | null;
+  /** The job that held the slot this one needed. */
+  readonly holder: SlotHolder | null;
+  /** The row that a COALESCED one was merged into. */
+  readonly into: OccurrenceView | null;
+}
+
+export interface Explanation {
+  /** Stable, for programs: `ran`, `failed`, `skipped-overlap`, `never-nominal`. */
+  readonly verdict: string;
+  readonly sentence: string;
+  /** What to do, or null when nothing is wrong. */
+  readonly advice: string | null;
+}

@@ -1,0 +1,119 @@
+import type { JobDefinition, Registry } from "../define/definition.ts";
+import type { JobId, Json, RunId } from "../machine/job.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import { newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
+import { type Actor, type Tx } from "../machine/transaction.ts";
+import { mergeAftermaths } from "../machine/aftermath.ts";
+import { type Ports } from "../machine/ports.ts";
+import { type StartedRun } from "../machine/run.ts";
+import { readRun, readRuns, type RunRow } from "./runs.ts";
+import type { Database } from "./sql-query.ts";
+import { afterCommit } from "../run/after-commit.ts";
+import { isGraph, planRun } from "../run/run-graph.ts";
+
+type ControlPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint" | "launcher">;
+
+interface RerunPorts extends ControlPorts {
+  readonly insight: Database;
+}
+
+/** Continues from the failures; successes are not repeated. @returns the jobs that run again. */
+export async function resumeRun(ports: ControlPorts, runId: RunId, { caller }: Actor = {}): Promise<readonly JobId[]> {
+  const again = await ports.store.resumeRun(runId, { caller });
+  await afterCommit(ports, again.aftermath);
+  return again.ids;
+}
+
+/** Whether `rerunRun` can repeat runs of this kind: graphs and fan-outs that this process defines. */
+export function isRerunnable(registry: Registry, kind: string): boolean {
+  const definition = registry.jobs.get(kind);
+  return definition !== undefined && (isGraph(definition) || definition.body.is === "fanOut");
+}
+
+/**
+ * Repeats the whole run from its input, by today's code: a new run with key `K#2` (`#3` ...), linked to the first. The input
+ * of a fan-out is its occurrence: its rows are read again, and each target is a new job whose key has the same ending.
+ * @throws Error when it does not exist, or when its definition is not one of this release.
+ */
+export async function rerunRun(
+  ports: RerunPorts,
+  registry: Registry,
+  runId: RunId,
+  options: RerunOptions,
+): Promise<RunId> {
+  const [run] = await ports.insight.run(readRun, runId);
+  if (run === undefined) throw new Error(`run ${runId} does not exist: look up its id with "runs list"`);
+  const definition = registry.jobs.get(run.kind);
+  if (definition === undefined || !isRerunnable(registry, run.kind)) {
+    throw new Error(
+      `run ${runId} of "${run.kind}" cannot be run again here: only graphs and fan-outs of this release can; enqueue it again`,
+    );
+  }
+  const root = run.key.replace(/#\d+$/, "");
+  for (let number = 2; number <= contractLimits.rerunsMax; number += 1) {
+    const started = await startAgain(ports, definition, run, { ...options, key: `${root}#${number}` });
+    if (started === null) continue;
+    await afterCommit(ports, started.aftermath);
+    return started.runId;
+  }
+  throw new Error(`run ${runId} was run again ${contractLimits.rerunsMax} times: enqueue it under another key`);
+}
+
+interface RerunOptions {
+  readonly stage: string;
+  /** In the transaction that makes the new run. */
+  readonly alsoWrites?: ((tx: Tx, made: RunId) => Promise<void>) | undefined;
+}
+
+type Started = Pick<StartedRun, "runId" | "aftermath">;
+
+/** @returns null when a run with this key exists. */
+async function startAgain(
+  ports: RerunPorts,
+  definition: JobDefinition,
+  run: RunRow,
+  options: RerunOptions & { readonly key: string },
+): Promise<Started | null> {
+  const trace = ports.random.id();
+  if (!isGraph(definition)) return await writeAgain(ports, definition, run, { ...options, trace });
+  const { key, stage } = options;
+  const planned = await planRun(definition, run.input as Json, {
+    stage,
+    key,
+    trace,
+    starterId: null,
+    parentId: run.id as RunId,
+  });
+  return await ports.store.transaction(async (tx) => {
+    const started = await ports.store.startRun(planned, { tx });
+    if (!started.created) return null;
+    await options.alsoWrites?.(tx, started.runId);
+    return started;
+  });
+}
+
+/** Writes an open run and the job that writes its pages, in one transaction. The job finds the run by its own key. */
+async function writeAgain(
+  ports: RerunPorts,
+  definition: JobDefinition,
+  run: RunRow,
+  { key, trace, alsoWrites }: RerunOptions & { readonly key: string; readonly trace: string },
+): Promise<Started | null> {
+  const { kind, version, onFailure } = run;
+  const [parentId, input] = [run.id as RunId, run.input as Json];
+  const { retentionMs } = definition;
+  if ((await ports.insight.run(readRuns, { kinds: [kind], key, limit: 1 })).length > 0) return null;
+  const slotKeys = slotKeysOf(definition);
+  const job = newJob(definition, { payload: null, key, dueAt: null, delayMs: 0, trace, slotKeys });
+  await ports.store.installSlots(slotGroupsOf(definition));
+  return await ports.store.transaction(async (tx) => {
+    const { results, aftermath } = await ports.store.insert([job], { tx });
+    const [starter] = results;
+    if (starter?.created !== true) return null;
+    const again = { kind, key, version, input, onFailure, retentionMs, trace, sealed: false, shape: null, tasks: [] };
+    const started = await ports.store.startRun({ ...again, starterId: starter.id, parentId }, { tx });
+    if (!started.created) throw new Error(`run "${key}" of "${kind}" was made by another process: repeat the request`);
+    await alsoWrites?.(tx, started.runId);
+    return { runId: started.runId, aftermath: mergeAftermaths([aftermath, started.aftermath]) };
+  });
+}

@@ -1,0 +1,63 @@
+import { isWaiting } from "../admission/order.ts";
+import { z } from "zod";
+import { insightLimits } from "./insight-limits.ts";
+import { count, idText, maybeTime } from "./atoms.ts";
+import { isoText, sqlQuery } from "./sql-query.ts";
+
+/** A slot group that is in use or waited for, with who holds it. */
+export const slotUse = z
+  .object({
+    key: z.string(),
+    size: count,
+    taken: count,
+    waiting: count,
+    holders: z.array(z.object({ job: idText, kind: z.string().nullable(), since: maybeTime })),
+  })
+  .meta({ id: "SlotUse" });
+export type SlotUseReply = z.infer<typeof slotUse>;
+
+const taken = `(
+  select count(*)::int as taken from belfry.slot s
+  where s.key = g.key and s.n between 1 and g.size and s.job_id is not null
+    and (s.free_from is null or s.free_from > belfry.now())
+) t`;
+
+const holders = (most: string): string => `(
+  select jsonb_agg(jsonb_build_object('job', x.job_id::text, 'kind', x.kind, 'since', ${isoText("x.started_at")})) as holders
+  from (
+    select s.job_id, j.kind, j.started_at from belfry.slot s left join belfry.job j on j.id = s.job_id
+    where s.key = g.key and s.n >= 1 and s.job_id is not null and (s.free_from is null or s.free_from > belfry.now())
+    order by s.n limit ${most}
+  ) x
+) h`;
+
+const { slotGroupsShownMax, slotHoldersShownMax, countRowsMax } = insightLimits;
+
+/** Slot groups by the beginning of their key: $1. $2 groups, $3 holders each, $4 waiting ones at most. Locks nothing. */
+export const readSlots = sqlQuery("slots", {
+  sql: `
+select g.key, g.size, t.taken, w.waiting, coalesce(h.holders, '[]') as holders
+from (
+  select key, size from belfry.slot_group where starts_with(key, $1) order by key limit $2
+) g
+cross join lateral ${taken}
+cross join lateral (
+  select count(*)::int as waiting from (
+    select from belfry.job where held_on = g.key and ${isWaiting} limit $4
+  ) held
+) w
+cross join lateral ${holders("$3")}
+order by g.key`,
+  params: (prefix: string) => [prefix, slotGroupsShownMax, slotHoldersShownMax, countRowsMax],
+  row: slotUse,
+});
+
+/** The group of the key $1, without the jobs that wait for it. $2 holders at most. Locks nothing. */
+export const readSlot = sqlQuery("slot", {
+  sql: `
+select g.key, g.size, t.taken, coalesce(h.holders, '[]') as holders
+from belfry.slot_group g cross join lateral ${taken} cross join lateral ${holders("$2")}
+where g.key = $1`,
+  params: (key: string) => [key, slotHoldersShownMax],
+  row: slotUse.omit({ waiting: true }),
+});

@@ -1,0 +1,98 @@
+import { z } from "zod";
+import { laneVerdict } from "../admission/gates.ts";
+import { isBefore } from "../admission/order.ts";
+import type { JobId, RunId } from "../machine/job.ts";
+import { pauseValue } from "../machine/pause-columns.ts";
+import type { WaitingFacts } from "../machine/waiting.ts";
+import { count, idText } from "./atoms.ts";
+import { insightLimits } from "./insight-limits.ts";
+import { sqlQuery } from "./sql-query.ts";
+
+const jobId = z.custom<JobId>((id) => idText.safeParse(id).success);
+const runId = z.custom<RunId>((id) => idText.safeParse(id).success);
+const bounded = z.object({ count, isMore: z.boolean() });
+const pause = z
+  .object({ at: z.number(), by: z.string(), reason: z.string().nullable(), until: z.number().nullable() })
+  .nullable();
+
+const upTo = (most: string): string => `'count', least(count(*), ${most}::int), 'isMore', count(*) > ${most}::int`;
+const { predecessorsShown, runningCountedMax, countedRowsMax } = insightLimits;
+
+/**
+ * What decides when job $1 runs. $2 rows before it, $3 predecessors, $4 jobs that run and $5 leases at most. Only a QUEUED job
+ * has a place in its lane, a range of one as in `live`. Locks nothing.
+ */
+export const readWaiting = sqlQuery("waiting", {
+  sql: `
+with leases as materialized (
+  select lane, job_ids from belfry.lease order by until desc limit $5::int
+)
+select l.refusal as "laneRefusal", l.pause as "lanePause",
+  case when s.enabled is not null then jsonb_build_object('pause', s.pause, 'enabled', s.enabled) end as schedule,
+  j.preds_open as "openPredecessors",
+  array(
+    select p.id::text from belfry.edge e join belfry.job p on p.id = e.from_id
+    where e.to_id = j.id and p.finished_at is null order by p.id limit $3::int
+  ) as predecessors,
+  (select jsonb_build_object(${upTo("$2")}) from (
+    select from belfry.job q
+    where j.state = 'QUEUED' and (q.lane, q.dispatched_at) < (j.lane, j.dispatched_at) and q.lane >= j.lane
+      and q.dispatched_at is not null and q.finished_at is null and coalesce(q.state = 'QUEUED', false) and q.due_at <= belfry.now()
+    order by q.lane desc, q.dispatched_at desc limit $2::int + 1
+  ) q) as ahead,
+  (select jsonb_build_object(${upTo("$2")}) from (
+    select from belfry.job h where j.hold = 'slot' and h.held_on = j.held_on and h.dispatched_at is null and h.finished_at is null
+      and not h.blocked and ${isBefore("h", "j")} limit $2::int + 1
+  ) h) as "heldBefore",
+  (select jsonb_build_object('count', least(count(*), $4::int),
+    'isMore', count(*) > $4::int or (j.state = 'QUEUED' and (select count(*) >= $5::int from leases)))
+  from (
+    select from belfry.job r
+    where j.state = 'QUEUED' and r.id = any(array(select unnest(job_ids) from leases where lane = j.lane)) and r.lease_id is not null
+    order by r.id limit $4::int + 1
+  ) r) as "runningInLane",
+  (select belfry.ms(w.seen_at) from belfry.worker w where j.state = 'QUEUED' and w.lane = j.lane order by w.seen_at desc limit 1)
+    as "workerSeenAt",
+  (
+    with recursive before as (
+      select e.from_id as id from belfry.edge e where e.to_id = j.id and j.state = 'SKIPPED'
+      union
+      select e.from_id from before join belfry.job p on p.id = before.id and p.state = 'SKIPPED' join belfry.edge e on e.to_id = p.id
+    )
+    select jsonb_build_object('jobId', p.id::text, 'runId', p.run_id::text, 'task', coalesce(p.task, p.key), 'errorCode', p.error_code)
+    from (
+      select id from before
+      union all
+      select t.id from belfry.run r join belfry.job t on t.run_id = r.id
+      where r.starter_id = j.id and r.state = 'FAILED' and t.state = 'FAILED'
+    ) ended join belfry.job p on p.id = ended.id
+    where p.state in ('FAILED', 'CANCELED') order by p.finished_at, p.id limit 1
+  ) as "failedFirst",
+  (select h.reason from belfry.history h where h.job_id = j.id order by h.id desc limit 1) as "lastReason",
+  belfry.ms(belfry.now()) as now
+from belfry.job j
+left join lateral (select ${pauseValue} as pause, ${laneVerdict} as refusal from belfry.lane l where name = j.lane) l on true
+left join lateral (select ${pauseValue} as pause, enabled from belfry.schedule where id = j.schedule_id) s on true
+where j.id = $1::bigint`,
+  params: (of: { readonly id: JobId; readonly most: number }) => [
+    of.id,
+    of.most,
+    predecessorsShown,
+    runningCountedMax,
+    countedRowsMax,
+  ],
+  row: z.object({
+    laneRefusal: z.string().nullable(),
+    lanePause: pause,
+    schedule: z.object({ pause, enabled: z.boolean() }).nullable(),
+    openPredecessors: count,
+    predecessors: z.array(jobId),
+    ahead: bounded,
+    heldBefore: bounded,
+    runningInLane: bounded,
+    workerSeenAt: z.number().nullable(),
+    failedFirst: z.object({ jobId, runId, task: z.string(), errorCode: z.string().nullable() }).nullable(),
+    lastReason: z.string().nullable(),
+    now: z.number(),
+  }) satisfies z.ZodType<WaitingFacts>,
+});

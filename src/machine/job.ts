@@ -1,0 +1,141 @@
+import type { State } from "./state.ts";
+
+/** A value that survives a trip through JSON. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+
+/** The id of a job: a 64-bit number as a decimal string, assigned by the store and never reused. */
+export type JobId = string & { readonly brand: "JobId" };
+
+/** The id of a run: a 64-bit number as a decimal string. */
+export type RunId = string & { readonly brand: "RunId" };
+
+/** An instant in milliseconds since 1970 by the database's clock. */
+export type Instant = number;
+
+/** What happens to a job that gets no slot: it waits, is SKIPPED, or waits unless another job waits already. */
+export type OnRefusal = "hold" | "skip" | "queue-one";
+
+/** A set of `size` slot rows. A job names the groups it needs; it runs only while it holds one slot of each. */
+export interface SlotGroup {
+  /** `cap:<kind>`, `lock:<name>`, `overlap:<schedule>` or `catchup:<schedule>`. */
+  readonly key: string;
+  readonly size: number;
+  readonly onRefusal: OnRefusal;
+  /** Why a job without it waits or is SKIPPED. */
+  readonly reason: "slot" | "lock-held" | "overlap";
+}
+
+/** A job as the store gets it. Policy that the store applies itself (lease, attempts) is copied into the row. */
+export interface NewJob {
+  readonly kind: string;
+  readonly key: string | null;
+  /** As the caller gave it, before schema defaults: a deploy that changes a default does not turn repeats into conflicts. */
+  readonly payload: Json;
+  readonly lane: string;
+  /** Absolute due time; `null` means now. `delayMs` is added to either. */
+  readonly dueAt: Instant | null;
+  readonly delayMs: number;
+  /** After this instant the job is SKIPPED `expired` instead of claimed. */
+  readonly expiresAt: Instant | null;
+  readonly leaseMs: number;
+  readonly maxAttempts: number;
+  readonly retentionMs: number;
+  /** Keys of the slot groups it needs; they must have been installed. */
+  readonly slotKeys: readonly string[];
+  readonly trace: string;
+}
+
+/** A job as people and the API see it. */
+export interface JobView {
+  readonly id: JobId;
+  readonly kind: string;
+  readonly key: string | null;
+  readonly state: State;
+  readonly lane: string;
+  readonly hold: "none" | "paused" | "slot";
+  readonly generation: number;
+  readonly attempt: number;
+  readonly failures: number;
+  readonly interruptions: number;
+  readonly maxAttempts: number;
+  readonly payload: Json;
+  readonly result: Json | null;
+  readonly progress: number | null;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  readonly worker: string | null;
+  readonly trace: string;
+  readonly scheduleId: string | null;
+  readonly scheduledFor: Instant | null;
+  readonly createdAt: Instant;
+  readonly dueAt: Instant;
+  readonly startedAt: Instant | null;
+  readonly leaseUntil: Instant | null;
+  readonly finishedAt: Instant | null;
+  /** Set for a job of a run. */
+  readonly runId: RunId | null;
+  /** Its name inside the graph. */
+  readonly task: string | null;
+  /** Waits for predecessors. */
+  readonly blocked: boolean;
+  /** The slot group it waits for. */
+  readonly heldOn: string | null;
+  readonly slotKeys: readonly string[];
+  /** Of the payload as it is stored. In lists a large one is null. */
+  readonly payloadBytes: number;
+}
+
+/**
+ * One kept move of one job. Kept are: each end of an attempt that is not a SUCCESS, and each other move that has a reason or a
+ * caller. The job's own row has the rest: when it was created, its newest attempt, and its success.
+ */
+export interface HistoryRow<T = Instant> extends MoveView<T> {
+  /** When the attempt began that this move ended. */
+  readonly startedAt: T | null;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+
+/** One attempt that ended. */
+export interface AttemptView {
+  readonly attempt: number;
+  readonly worker: string;
+  readonly startedAt: Instant;
+  readonly endedAt: Instant;
+  readonly outcome: State;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+
+/** What a person needs to find the cause of one failed attempt. Every text is cut. */
+export interface FailureDetail {
+  /** Null when something was thrown that has none. */
+  readonly stack: string | null;
+  /** The stacks, or else the texts, of `cause` and its causes. */
+  readonly causes: readonly string[];
+  /** What an outside service answered, where the error carries it as `response`. */
+  readonly response: { readonly status: number; readonly body: string | null } | null;
+  /** The last lines that the handler logged. */
+  readonly log: readonly LoggedLine[];
+}
+
+export interface LoggedLine {
+  /** Milliseconds since the attempt began. */
+  readonly atMs: number;
+  readonly level: string;
+  readonly text: string;
+}
+
+/** One move in a job's history. */
+export interface MoveView<T = Instant> {
+  readonly id: string;
+  readonly at: T;
+  readonly from: State | null;
+  readonly to: State;
+  readonly attempt: number;
+  readonly generation: number;
+  readonly worker: string | null;
+  readonly reason: string | null;
+  /** The person or program that asked for it through the API; null for Belfry's own moves. */
+  readonly caller: string | null;
+}

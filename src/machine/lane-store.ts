@@ -1,0 +1,31 @@
+import type { Aftermath } from "./aftermath.ts";
+import type { Instant, JobId } from "./job.ts";
+import type { Message } from "./outbox.ts";
+import type { NewPause } from "./pause.ts";
+import type { Actor } from "./transaction.ts";
+
+/** Lanes, and jobs that a person moves by hand. */
+export interface LaneStore {
+  /** Within a second no worker of the lane starts a job any more; jobs whose message arrives are put on hold. Null resumes it. */
+  pauseLane(lane: string, pause: NewPause | null): Promise<void>;
+  isPaused(lane: string): Promise<boolean>;
+  /** QUEUED under that generation -> PENDING, on hold. @returns the ids that were held. */
+  holdPaused(messages: readonly Message[]): Promise<readonly JobId[]>;
+  /** Held jobs may start again, the earliest due first; the relay dispatches them. @returns how many. */
+  unholdPaused(lane: string, limit: number): Promise<number>;
+  /** The same for every lane that is not paused: of a pause that has ended by itself, or put on hold while their lane was resumed. @returns how many. */
+  unholdOpen(limit: number): Promise<number>;
+  /** PENDING or RETRY_WAIT, not blocked, not on hold -> QUEUED, due now. @returns the ids that were moved. */
+  runNow(
+    ids: readonly JobId[],
+    options?: Actor,
+  ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
+  /**
+   * FAILED, CANCELED or SKIPPED -> PENDING, the first due at `dueAt` (not before now), each other `paceMs` later; those due
+   * within the dispatch window -> QUEUED at once. Jobs of runs are left out.
+   */
+  retryPaced(
+    ids: readonly JobId[],
+    options: Actor & { dueAt: Instant; paceMs: number },
+  ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
+}

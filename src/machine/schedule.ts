@@ -1,0 +1,149 @@
+import type { Instant, JobId, Json, NewJob } from "./job.ts";
+import type { Pause } from "./pause.ts";
+
+/** When a schedule fires: a cron expression in a zone, elapsed time, or one instant. */
+export type Expression =
+  | { readonly form: "cron"; readonly cron: string }
+  | { readonly form: "every"; readonly everyMs: number }
+  | { readonly form: "at"; readonly at: Instant };
+
+export type GapRule = "auto" | "skip" | "shift" | "first-valid";
+export type OverlapReadings = "auto" | "first" | "second" | "both";
+
+/** What starts its jobs: the scheduler's passes, or an EventBridge rule of its own. */
+export type Launch = "tick" | "rule";
+
+export interface Misfire {
+  readonly rule: "skip" | "latest" | "all";
+  readonly maxAgeMs: number | null;
+  readonly maxCount: number | null;
+  /** Milliseconds between two caught-up jobs. */
+  readonly paceMs: number;
+}
+
+/** What the job of an occurrence looks like; the tick adds times. */
+export interface ScheduledJob extends Omit<NewJob, "key" | "dueAt" | "delayMs" | "trace" | "payload" | "expiresAt"> {}
+
+/** A schedule as code or an operator defines it. Stored as it is; a change of any field is a new version. */
+export interface ScheduleSpec {
+  readonly id: string;
+  readonly app: string;
+  readonly expression: Expression;
+  /** IANA name; UTC for `every` and `at`. */
+  readonly timezone: string;
+  readonly dst: { readonly gap: GapRule; readonly overlap: OverlapReadings };
+  readonly misfire: Misfire;
+  readonly overlap: "skip" | "queue-one" | "allow";
+  /** Milliseconds after the nominal time when its job expires; absent: never. */
+  readonly startDeadlineMs?: number;
+  readonly startAt: Instant | null;
+  readonly endAt: Instant | null;
+  readonly enabled: boolean;
+  /** Version of the time-zone data the spec was computed with, e.g. `2026d`. */
+  readonly tzVersion: string;
+  /** The fixed payload, or null when the definition computes one per occurrence. */
+  readonly payload: Json | null;
+  readonly job: ScheduledJob;
+  /** Milliseconds before the nominal time at which its job is due, for a fan-out that writes its targets early. */
+  readonly materializeBeforeMs: number;
+  readonly launch: Launch;
+}
+
+/** A stored schedule. */
+export interface ScheduleRow {
+  readonly id: string;
+  readonly version: number;
+  readonly source: "code" | "api";
+  /** Null: it is not paused. */
+  readonly pause: Pause | null;
+  readonly spec: ScheduleSpec;
+  /** Every nominal time up to and including this instant has its occurrence. */
+  readonly decidedUntil: Instant;
+  /**
+   * When a tick must plan it next: the next undecided nominal time, less `materializeBeforeMs`.
+   * Null when the schedule has ended.
+   */
+  readonly nextAt: Instant | null;
+  /** What the previous tick left for the next one. An edit keeps it, and may add to it. */
+  readonly carry?: Carry | null;
+  /** It was deleted with undecided times. Only a tick sees such a row, decides them, and deletes the row. */
+  readonly removed?: true;
+}
+
+/** Facts that outlive a tick, so that a crash between two rounds changes no decision. */
+export interface Carry {
+  /** Missed nominal times without a job; the next job gets their number as `missedCount`. */
+  readonly missed: number;
+  /** Times up to here belong to an outage that an earlier page found, even if they now look only late. */
+  readonly missedUntil: Instant | null;
+  /** Due time of the last caught-up job: the next one is due `paceMs` after it, or after now if that is later. */
+  readonly catchUpUntil: Instant | null;
+  /** An edit left undecided times of the version before it: they are decided first, by that version. */
+  readonly edited?: true;
+}
+
+export type OccurrenceOutcome = "PLANNED" | "FIRED" | "CAUGHT_UP" | "COALESCED" | "SKIPPED";
+export const occurrenceOutcomes = [
+  "PLANNED",
+  "FIRED",
+  "CAUGHT_UP",
+  "COALESCED",
+  "SKIPPED",
+] as const satisfies readonly OccurrenceOutcome[];
+
+/**
+ * One nominal time with its decision. `job` is null for those that never get one (COALESCED, SKIPPED by policy).
+ * `nominalAt` is unique among a schedule's rows, except for COALESCED and SKIPPED `dst-gap` ones: a skipped reading has the
+ * instant of the old clock, which a reading of the new clock may share.
+ */
+export interface PlannedOccurrence {
+  /** Wall-clock reading `YYYY-MM-DDTHH:MM[:SS]` in the schedule's zone, and which pass of an overlap (0 or 1). */
+  readonly localTime: string;
+  readonly fold: 0 | 1;
+  /** Part of the row's key: after an edit of the zone the same reading may come again. */
+  readonly timezone: string;
+  readonly nominalAt: Instant;
+  readonly outcome: "PLANNED" | "COALESCED" | "SKIPPED";
+  readonly reason: string | null;
+  readonly isCatchUp: boolean;
+  readonly missedCount: number;
+  readonly job: NewJob | null;
+  /** The version of the schedule that decided it; left out, it is the one that the plan names. */
+  readonly version?: number;
+}
+
+/** What a tick decided for one schedule; written only if the schedule still has `version`. */
+export interface PlannedSchedule {
+  readonly scheduleId: string;
+  readonly version: number;
+  readonly decidedUntil: Instant;
+  /** Null when nothing is left to decide: the schedule has ended, and one that was removed is deleted now. */
+  readonly nextAt: Instant | null;
+  readonly occurrences: readonly PlannedOccurrence[];
+  /**
+   * `decidedUntil` of the row this was computed from. Written only if the stored one is not later, to the millisecond: two
+   * concurrent ticks must not both choose the latest missed time.
+   */
+  readonly decidedFrom?: Instant;
+  /** Stored with the schedule and given back in its row. */
+  readonly carry?: Carry | null;
+}
+
+/** Where a row stands in a schedule's ledger; no two rows have the same. */
+export interface OccurrencePlace {
+  readonly nominalAt: Instant;
+  readonly localTime: string;
+  readonly fold: number;
+  /** The zone whose clock `localTime` was read from. */
+  readonly timezone: string;
+}
+
+export interface OccurrenceView extends OccurrencePlace {
+  readonly scheduleId: string;
+  readonly outcome: OccurrenceOutcome;
+  readonly reason: string | null;
+  readonly decidedAt: Instant | null;
+  readonly latenessMs: number | null;
+  readonly version: number;
+  readonly jobId: JobId | null;
+}

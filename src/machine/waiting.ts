@@ -1,0 +1,38 @@
+import type { Instant, JobId, RunId } from "./job.ts";
+import type { Pause } from "./pause.ts";
+
+/** A count that stops at a bound. */
+export interface BoundedCount {
+  readonly count: number;
+  readonly isMore: boolean;
+}
+
+export interface FailedFirst {
+  readonly jobId: JobId;
+  readonly runId: RunId;
+  /** The key, for a target of a fan-out. */
+  readonly task: string;
+  readonly errorCode: string | null;
+}
+
+/** What else decides when a job runs. */
+export interface WaitingFacts {
+  /** The reason of the gate that closes its lane; null: it is open. */
+  readonly laneRefusal: string | null;
+  readonly lanePause: Pause | null;
+  readonly schedule: { readonly pause: Pause | null; readonly enabled: boolean } | null;
+  readonly openPredecessors: number;
+  /** Some of them. */
+  readonly predecessors: readonly JobId[];
+  /** QUEUED in the same lane, due, and dispatched before. */
+  readonly ahead: BoundedCount;
+  /** Waiting longer for the same slot. */
+  readonly heldBefore: BoundedCount;
+  readonly runningInLane: BoundedCount;
+  /** When the lane's newest worker was last seen; null: never. */
+  readonly workerSeenAt: Instant | null;
+  /** Of a SKIPPED task: which task before it failed or was canceled first. Of a FAILED run's starter: which of its tasks did. */
+  readonly failedFirst: FailedFirst | null;
+  /** Of its newest event. */
+  readonly lastReason: string | null;
+}

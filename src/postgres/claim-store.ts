@@ -1,0 +1,197 @@
+import type { JobId, Json } from "../machine/job.ts";
+import { type Claimed, type JobPeek, type Store } from "../machine/store.ts";
+import { type InRun } from "../machine/run.ts";
+import { type Message } from "../machine/outbox.ts";
+import { noAftermath } from "../machine/aftermath.ts";
+import { isFinal, type State } from "../machine/state.ts";
+import { workerLimits } from "../run/worker-limits.ts";
+import { isLockTimeout } from "./failure.ts";
+import { newest } from "./newest.ts";
+import { aftermathOf } from "./outbox.ts";
+import { inRuns } from "./run-read.ts";
+import type { Session } from "./session.ts";
+import { claimFull, type ClaimedRow, claimPlain, findFull, lookAt, type PlainClaims } from "./sql/claim.ts";
+import { extendLease, renewLeases, takeOverLease } from "./sql/lease.ts";
+import type { Statement } from "./statement.ts";
+
+interface ClaimOptions {
+  readonly worker: string;
+  readonly alone: boolean;
+  readonly asked?: readonly JobId[];
+}
+
+export function claimStore(session: Session): Pick<Store, "claim" | "peek" | "heartbeat" | "extendLease" | "takeOver"> {
+  return {
+    claim: (messages, options) => claim(session, messages, options),
+    async peek(ids) {
+      if (ids.length === 0) return [];
+      const rows = await session.run(lookAt, [ids]);
+      return rows.map((row): JobPeek => ({
+        jobId: row.id as JobId,
+        state: row.state as State,
+        generation: row.generation,
+        attempt: row.attempt,
+        worker: row.worker,
+        ageMs: row.age_ms,
+        dueInMs: row.due_in_ms,
+        alone: row.solo_required,
+        hasCondition: row.has_condition,
+      }));
+    },
+    async heartbeat(held, worker) {
+      if (held.length === 0) return [];
+      const rows = await session.run(renewLeases, [
+        held.map((each) => each.jobId),
+        held.map((each) => each.attempt),
+        held.map((each) => each.progress ?? null),
+        worker,
+      ]);
+      return rows.map((row) => ({ jobId: row.id as JobId, attempt: row.attempt }));
+    },
+    async extendLease({ jobId, attempt }, { worker, leaseMs }) {
+      return (await session.run(extendLease, [jobId, attempt, worker, worker, leaseMs])).length === 1;
+    },
+    async takeOver({ jobId, attempt }, { from, worker }) {
+      const [row] = await session.run(takeOverLease, [jobId, attempt, from, worker, null]);
+      if (row === undefined) return null;
+      const runs = await inRuns(session, row.run_id === null ? [] : [row.id]);
+      return claimed(row, runs.get(row.id));
+    },
+  };
+}
+
+/**
+ * One statement when every row is plain. Then rows that need at most one slot together, and the rest singly. Each statement
+ * commits by itself: if a later one fails, the caller still gets the jobs claimed before, and the rest stay QUEUED.
+ */
+async function claim(
+  session: Session,
+  messages: readonly Message[],
+  options: ClaimOptions,
+): ReturnType<Store["claim"]> {
+  const waiting: Map<string, number> = newest(messages);
+  if (waiting.size === 0) return { claimed: [], aftermath: noAftermath };
+  const claimAll = <R>(
+    statement: Statement<R>,
+    group: ReadonlyMap<string, number>,
+    more: readonly unknown[] = [],
+  ): Promise<R[]> =>
+    unlessLockedEach([...group.keys()], (ids) =>
+      session.run(statement, [ids, ids.map((id) => group.get(id)), options.worker, options.alone, ...more]),
+    );
+  const plain = (await claimAll(claimPlain, waiting)).flatMap(claimedTogether);
+  for (const { jobId } of plain) waiting.delete(jobId);
+  if (waiting.size === 0) return { claimed: plain, aftermath: noAftermath };
+  const rows: ClaimedRow[] = [];
+  try {
+    const left = [...waiting.keys()];
+    // One row is claimed singly however many slots it needs, so nothing has to be looked up first.
+    const groups =
+      left.length === 1 ? [left] : claimable(await session.run(findFull, [left, options.alone, options.asked ?? []]));
+    for (const ids of groups) {
+      const group = new Map(ids.map((id) => [id, waiting.get(id) ?? 0]));
+      rows.push(...(await claimAll(claimFull, group, [options.asked ?? []])));
+    }
+  } catch (error) {
+    if (plain.length + rows.length === 0) throw error;
+  }
+  const inRun = rows.filter((row) => row.run_id !== null).map((row) => row.id);
+  const runs = await inRuns(session, inRun);
+  const full = rows.map((row) => claimed(row, runs.get(row.id)));
+  return { claimed: [...plain, ...full], aftermath: aftermathOf(rows.map(followed)) };
+}
+
+/**
+ * A row that another session keeps locked (a person's open transaction) delays its batch but does not block it: each row is
+ * then claimed by itself. Locked rows are left out, and so is everything after the second one.
+ */
+async function unlessLockedEach<R>(
+  ids: readonly string[],
+  claimOf: (ids: readonly string[]) => Promise<R[]>,
+): Promise<R[]> {
+  const together = await unlessLocked(claimOf(ids));
+  if (together !== null) return together;
+  const rows: R[] = [];
+  let locked = 0;
+  for (const id of ids.length > 1 ? ids : []) {
+    const row = await unlessLocked(claimOf([id])).catch(() => null);
+    rows.push(...(row ?? []));
+    if (row === null) locked += 1;
+    if (locked >= workerLimits.lockedClaimsMax) break;
+  }
+  return rows;
+}
+
+/** @returns null when another session kept a row locked for too long. */
+const unlessLocked = <R>(claiming: Promise<R[]>): Promise<R[] | null> =>
+  claiming.catch((error: unknown) => {
+    if (!isLockTimeout(error)) throw error;
+    return null;
+  });
+
+/** A refused slot may have been freed since, so its waiting jobs are woken. */
+const followed = (row: ClaimedRow) => ({
+  freed: row.state === "RUNNING" ? null : row.slot_keys,
+  run_id: isFinal(row.state) ? row.run_id : null,
+});
+
+function claimable(rows: readonly { id: string; slots: number }[]): readonly (readonly string[])[] {
+  const together = rows.filter((row) => row.slots <= 1).map((row) => row.id);
+  const singly = rows.filter((row) => row.slots > 1).map((row) => [row.id]);
+  return together.length === 0 ? singly : [together, ...singly];
+}
+
+function claimedTogether({ numbers, kinds, keys, payloads, traces, now }: PlainClaims): Claimed[] {
+  if (numbers === null) return [];
+  return numbers.split(",").map((row, n) => {
+    const [id = "", ...more] = row.split(" ");
+    const [generation = 0, attempt = 0, failures = 0, interruptions = 0, maxAttempts = 0, leaseMs = 0, dueAt = 0] =
+      more.map(Number);
+    return {
+      jobId: id as JobId,
+      state: "RUNNING",
+      reason: null,
+      kind: kinds[n] ?? "",
+      key: keys[n] ?? null,
+      payload: payloads[n] as Json,
+      generation,
+      attempt,
+      failures,
+      interruptions,
+      maxAttempts,
+      leaseMs,
+      trace: traces[n] ?? "",
+      slotKeys: [],
+      dueAt,
+      scheduleId: null,
+      scheduledFor: null,
+      latenessMs: Math.max(0, now - dueAt),
+      isCatchUp: false,
+      missedCount: 0,
+    };
+  });
+}
+
+const claimed = (row: ClaimedRow, run?: InRun): Claimed => ({
+  jobId: row.id as JobId,
+  state: row.state,
+  reason: row.reason,
+  kind: row.kind,
+  key: row.key,
+  payload: row.payload as Json,
+  generation: row.generation,
+  attempt: row.attempt,
+  failures: row.failures,
+  interruptions: row.interruptions,
+  maxAttempts: row.max_attempts,
+  leaseMs: row.lease_ms,
+  trace: row.trace,
+  slotKeys: row.slot_keys ?? [],
+  dueAt: row.due_at,
+  scheduleId: row.schedule_id,
+  scheduledFor: row.scheduled_for,
+  latenessMs: row.lateness_ms,
+  isCatchUp: row.catch_up,
+  missedCount: row.missed,
+  ...(run === undefined ? {} : { run }),
+});

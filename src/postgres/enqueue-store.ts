@@ -1,0 +1,230 @@
+import type { JobId, NewJob, RunId } from "../machine/job.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import { deliveryLimits } from "../machine/delivery-limits.ts";
+import type { Inserted, InsertResult, Store } from "../machine/store.ts";
+import { noAftermath } from "../machine/aftermath.ts";
+import type { NewTarget } from "../machine/run.ts";
+import type { Tx } from "../machine/transaction.ts";
+import { holdCellMap } from "./cell-store.ts";
+import { DatabaseError } from "./failure.ts";
+import { outboxOf } from "./outbox.ts";
+import type { DispatchedRow } from "./sql/dispatch.ts";
+import type { Session } from "./session.ts";
+import {
+  findKeys,
+  insertJobs,
+  insertKeyedJobs,
+  type InsertedRow,
+  keyColumns,
+  orderKeys,
+  payloadTexts,
+} from "./sql/insert.ts";
+import { setLockTimeout } from "./sql/transaction.ts";
+import { arrayLiteral, columns, execute } from "./statement.ts";
+
+/** A job on its way in, with its place in the input. */
+interface Arriving {
+  readonly ord: number;
+  readonly job: NewJob;
+}
+
+type Query = Session["run"];
+
+export function enqueueStore(session: Session): Pick<Store, "insert"> {
+  return {
+    async insert(jobs, { tx, fence, lockWaitMs, mapVersion } = {}) {
+      const { dispatchWindowMs } = session;
+      if (tx !== undefined) {
+        if (mapVersion !== undefined) await holdCellMap(tx, mapVersion);
+        return await insertInto(tx, jobs, dispatchWindowMs);
+      }
+      if (lockWaitMs !== undefined || mapVersion !== undefined) {
+        return await session.transaction(async (client) => {
+          if (lockWaitMs !== undefined) await execute(client, setLockTimeout, [`${lockWaitMs}ms`]);
+          if (mapVersion !== undefined) await holdCellMap(client, mapVersion);
+          return await insertInto(client, jobs, dispatchWindowMs);
+        }, fence);
+      }
+      const isOneStatement = fence === undefined && jobs.length <= contractLimits.insertRowsMax;
+      if (isOneStatement) return await insertWith((...sent) => session.run(...sent), jobs, { dispatchWindowMs });
+      return await session.transaction((client) => insertInto(client, jobs, dispatchWindowMs), fence);
+    },
+  };
+}
+
+/** Jobs of one run, inside a transaction that the caller ends. */
+export const insertTargetsInto = (
+  tx: Tx,
+  targets: readonly NewTarget[],
+  { runId, dispatchWindowMs }: { runId: RunId; dispatchWindowMs: number },
+): Promise<Inserted> =>
+  insertWith(
+    onClient(tx),
+    targets.map((target) => target.job),
+    {
+      dispatchWindowMs,
+      runId,
+      conditionOf: ({ ord }) => (targets[ord]?.row == null ? null : JSON.stringify(targets[ord].row)),
+    },
+  );
+
+/** Inserts inside a transaction that the caller ends. */
+export const insertInto = (tx: Tx, jobs: readonly NewJob[], dispatchWindowMs: number): Promise<Inserted> =>
+  insertWith(onClient(tx), jobs, { dispatchWindowMs });
+
+const onClient =
+  (tx: Tx): Query =>
+  (statement, values) =>
+    execute(tx, statement, values);
+
+/** Of a page of a fan-out: its run, and what the condition of a target is asked about. */
+interface InsertOptions {
+  readonly dispatchWindowMs: number;
+  readonly runId?: RunId;
+  readonly conditionOf?: (arrived: Arriving) => string | null;
+}
+
+async function insertWith(run: Query, jobs: readonly NewJob[], options: InsertOptions): Promise<Inserted> {
+  const results: (InsertResult | undefined)[] = Array.from({ length: jobs.length });
+  const dispatched: DispatchedRow[] = [];
+  const arriving = jobs.map((job, ord) => ({ ord, job }));
+  for (const page of await pages(run, arriving)) await insertPage(run, { page, options }, results, dispatched);
+  return {
+    results: results.filter((result) => result !== undefined),
+    aftermath: { ...noAftermath, outbox: outboxOf(dispatched) },
+  };
+}
+
+/**
+ * A key that was neither inserted nor found belongs to a transaction that rolled back, or to a row deleted in between:
+ * it is inserted again, a bounded number of times.
+ */
+async function insertPage(
+  run: Query,
+  { page, options }: { page: readonly Arriving[]; options: InsertOptions },
+  results: (InsertResult | undefined)[],
+  dispatched: DispatchedRow[],
+): Promise<void> {
+  let open = page;
+  for (let round = 0; round < deliveryLimits.insertRoundsMax; round += 1) {
+    const insert = open.every(({ job }) => job.key === null) ? insertJobs : insertKeyedJobs;
+    const policies = policiesOf(open);
+    const [row] = await run(insert, insertColumns(open, policies, options));
+    if (row !== undefined) dispatched.push(...takeInserted(row, open, policies.places, results));
+    open = open.filter((arrived) => results[arrived.ord] === undefined);
+    if (open.length === 0) return;
+    for (const found of await run(findKeys, keyColumns(open.map(({ job }) => job)))) {
+      const arrived = open[Number(found.ord) - 1];
+      if (arrived === undefined) continue;
+      results[arrived.ord] = { id: found.id as JobId, created: false, isConflict: found.conflicts };
+    }
+    open = open.filter((arrived) => results[arrived.ord] === undefined);
+    if (open.length === 0) return;
+  }
+  throw new DatabaseError(invisible(open), { code: "40001" });
+}
+
+/** Notes the written jobs. @returns those to dispatch, in the order of the input. */
+function takeInserted(
+  { drawn, ids, delays_ms, batches }: InsertedRow,
+  open: readonly Arriving[],
+  policies: readonly number[],
+  results: (InsertResult | undefined)[],
+): readonly DispatchedRow[] {
+  const places = drawn === null ? null : new Map(drawn.split(",").map((id, index) => [id, index]));
+  const delays = delays_ms.split(",");
+  const dispatched: DispatchedRow[] = [];
+  for (const [index, id] of (ids?.split(",") ?? []).entries()) {
+    const at = places === null ? index : (places.get(id) ?? -1);
+    const arrived = open[at];
+    if (arrived === undefined) continue;
+    results[arrived.ord] = { id: id as JobId, created: true, isConflict: false };
+    const delay = delays[(policies[at] ?? 1) - 1] ?? "";
+    const { lane, trace } = arrived.job;
+    if (delay === "") continue;
+    dispatched.push({ id, generation: 1, delay_ms: Number(delay), batch: batches?.[lane] ?? null, lane, trace });
+  }
+  return dispatched;
+}
+
+const invisible = (open: readonly Arriving[]): string =>
+  `key "${open[0]?.job.key}" of "${open[0]?.job.kind}" exists but cannot be seen after ${deliveryLimits.insertRoundsMax} attempts: ` +
+  "use READ COMMITTED in the transaction you pass";
+
+function insertColumns(
+  rows: readonly Arriving[],
+  { policies, places }: Policies,
+  { dispatchWindowMs, runId, conditionOf }: InsertOptions,
+): unknown[] {
+  return [
+    payloadTexts(rows.map(({ job }) => job)),
+    unlessNull(rows.map(({ job }) => job.key)),
+    policies.length === 1 ? [] : places,
+    conditionOf === undefined ? [] : unlessNull(rows.map(conditionOf)),
+    ...columns(
+      policies,
+      (job) => job.kind,
+      (job) => job.lane,
+      (job) => job.leaseMs,
+      (job) => job.maxAttempts,
+      (job) => job.retentionMs,
+      (job) => job.trace,
+      (job) => arrayLiteral(job.slotKeys),
+      (job) => job.dueAt,
+      (job) => job.delayMs,
+      (job) => job.expiresAt,
+    ),
+    dispatchWindowMs,
+    runId ?? null,
+  ];
+}
+
+/** A column that is null in every row is not sent: sending a value costs as much as storing it. */
+const unlessNull = (values: readonly (string | null)[]): readonly (string | null)[] =>
+  values.every((value) => value === null) ? [] : values;
+
+/** What jobs share, each once, as the first job that has it; and for each job the place of its own, from 1. */
+interface Policies {
+  readonly policies: readonly NewJob[];
+  readonly places: readonly number[];
+}
+
+/** Most calls have one policy, so the newest is looked at first. */
+function policiesOf(rows: readonly Arriving[]): Policies {
+  const policies: NewJob[] = [];
+  const known = new Map<string, number>();
+  let last = 0;
+  const places = rows.map(({ job }) => {
+    const newest = policies[last - 1];
+    if (newest !== undefined && isLike(job, newest)) return last;
+    const text = JSON.stringify({ ...job, key: null, payload: null });
+    last = known.get(text) ?? policies.push(job);
+    known.set(text, last);
+    return last;
+  });
+  return { policies, places };
+}
+
+const isLike = (job: NewJob, other: NewJob): boolean =>
+  job.kind === other.kind &&
+  job.lane === other.lane &&
+  job.leaseMs === other.leaseMs &&
+  job.maxAttempts === other.maxAttempts &&
+  job.retentionMs === other.retentionMs &&
+  job.trace === other.trace &&
+  job.slotKeys === other.slotKeys &&
+  job.dueAt === other.dueAt &&
+  job.delayMs === other.delayMs &&
+  job.expiresAt === other.expiresAt;
+
+/** One page stays as it is: the statement sorts it. Several are made in the order of their keys' hashes, so that two callers cannot deadlock. */
+async function pages(run: Query, arriving: readonly Arriving[]): Promise<readonly (readonly Arriving[])[]> {
+  const { insertRowsMax } = contractLimits;
+  if (arriving.length === 0) return [];
+  if (arriving.length <= insertRowsMax) return [arriving];
+  const [order] = await run(orderKeys, [arriving.map(({ job }) => job.kind), arriving.map(({ job }) => job.key)]);
+  const sorted = order?.ords.split(",").flatMap((ord) => arriving[Number(ord) - 1] ?? []) ?? [];
+  return Array.from({ length: Math.ceil(sorted.length / insertRowsMax) }, (_, page) =>
+    sorted.slice(page * insertRowsMax, (page + 1) * insertRowsMax),
+  );
+}

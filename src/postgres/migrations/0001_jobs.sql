@@ -1,0 +1,296 @@
+-- Jobs, their events and messages. Frozen once released: changes are new files.
+
+create schema if not exists belfry;
+
+create type belfry.job_state as enum
+  ('PENDING', 'QUEUED', 'RUNNING', 'RETRY_WAIT', 'SUCCESS', 'FAILED', 'CANCELED', 'SKIPPED');
+create type belfry.job_hold as enum ('none', 'paused', 'slot');
+create type belfry.join_rule as enum ('all', 'any', 'allDone');
+
+-- The only clock of every decision. Stable and inlined, so that `due_at <= belfry.now()` stays an index condition;
+-- statement_timestamp(), because a transaction may have waited for a lock. A test database replaces the body.
+create function belfry.now() returns timestamptz
+  language sql stable parallel safe
+  return statement_timestamp();
+
+-- Real time also inside a statement: the fallback lock is judged by it.
+create function belfry.clock() returns timestamptz language sql volatile return clock_timestamp();
+-- How long this statement has run, or waited for a lock: a lease begins when it is given.
+create function belfry.waited() returns interval language sql volatile return clock_timestamp() - statement_timestamp();
+
+-- Instants travel as milliseconds. Floor, so that a time read from the database never lies in its future.
+create function belfry.ms(t timestamptz) returns float8
+  language sql immutable parallel safe
+  return floor(extract(epoch from t) * 1000)::float8;
+create function belfry.at(ms float8) returns timestamptz
+  language sql immutable parallel safe
+  return to_timestamp(ms / 1000);
+create function belfry.span(ms float8) returns interval
+  language sql immutable parallel safe
+  return ms * interval '1 millisecond';
+-- Milliseconds until then, 0 when past: a database clock may step back, so nothing here is ever negative.
+create function belfry.ms_until(t timestamptz) returns float8
+  language sql stable parallel safe
+  return greatest(0, floor(extract(epoch from t - belfry.now()) * 1000))::float8;
+create function belfry.ms_since(t timestamptz) returns float8
+  language sql stable parallel safe
+  return greatest(0, floor(extract(epoch from belfry.now() - t) * 1000))::float8;
+
+-- Stands for kind and key in their index: random keys fill a third of the pages so. Of two that share a hash the second is an error.
+create function belfry.key_hash(kind text, key text) returns bigint language sql immutable parallel safe
+  return hashtextextended(kind || chr(31) || key, 0);
+create table belfry.job (
+  id            bigint generated always as identity primary key,
+  kind          text not null,
+  key           text,
+  payload       jsonb not null,
+  lane          text not null,
+  state         belfry.job_state not null,
+  event_id      bigint not null,                        -- the event that recorded its newest move; only rises
+  hold          belfry.job_hold not null default 'none',
+  held_on       text not null default '',               -- '' when free, else a slot key, or 'lane:' and the paused lane
+  due_at        timestamptz not null,
+  expires_at    timestamptz,
+  generation    int not null default 0,                 -- which message may claim it
+  attempt       int not null default 0,                 -- which attempt may finish it; the fence
+  failures      int not null default 0,                 -- what counts against max_attempts
+  interruptions int not null default 0,
+  dead_letters  int not null default 0,
+  max_attempts  int not null,
+  lease_ms      int not null,
+  retention_ms  bigint not null,
+  solo_required boolean not null default false,         -- lost its worker in a batch: runs alone next time
+  slot_keys     text[],
+  schedule_id   text,
+  scheduled_for timestamptz,
+  catch_up      boolean not null default false,
+  missed        int not null default 0,
+  run_id        bigint,
+  preds_open    int not null default 0,
+  preds_ok      int not null default 0,
+  preds_bad     int not null default 0,
+  join_rule     belfry.join_rule not null default 'all',
+  blocked       boolean not null default false,
+  wide          boolean not null default false,
+  end_counted   boolean not null default false,         -- its end was counted by its successors and its run
+  task          text,                                   -- its name inside the graph
+  has_condition boolean not null default false,         -- a condition is asked before it may be claimed
+  condition_row jsonb,                                  -- what the condition of a fan-out is asked about
+  not_taken     boolean not null default false,         -- SKIPPED as its branch was not taken: neither good nor bad
+  trace         text not null,
+  worker        text,                                   -- of the newest attempt, also after its end
+  started_at    timestamptz,
+  lease_id      bigint,                                 -- while RUNNING
+  progress      real,
+  dispatched_at timestamptz,                            -- a message is out since; null while it waits
+  finished_at   timestamptz,
+  result        jsonb,
+  error_code    text,
+  error_message text,
+  created_at    timestamptz not null,
+  constraint job_lease_while_running check ((lease_id is not null) = (state = 'RUNNING')),
+  constraint job_worker_while_running check (state <> 'RUNNING' or num_nulls(worker, started_at) = 0),
+  constraint job_finished_when_final check ((finished_at is not null) = (state >= 'SUCCESS')),
+  constraint job_counters check (least(generation, attempt, failures, interruptions, dead_letters, preds_open, preds_ok, preds_bad) >= 0),
+  constraint job_attempts check (failures + interruptions <= attempt),
+  constraint job_hold_while_waiting check (hold = 'none' or state in ('PENDING', 'RETRY_WAIT')),
+  constraint job_held_on check ((held_on <> '') = (hold <> 'none')),
+  constraint job_blocked_while_waiting check (not blocked or state in ('PENDING', 'CANCELED', 'SKIPPED')),
+  -- Lets an index separate waiting from dispatched rows without naming the state, which every claim changes.
+  constraint job_dispatched_when_out check (state >= 'SUCCESS' or (dispatched_at is null) = (state in ('PENDING', 'RETRY_WAIT'))),
+  constraint job_failed_has_code check (state <> 'FAILED' or error_code is not null)
+) with (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.02);
+
+-- No index and no predicate names a column that a claim changes (state, event_id, attempt, worker, started_at, lease_id,
+-- progress), so that a claim writes no index entry. The statements that read each index stand behind it.
+-- insert, find-keys, search-key
+create unique index job_key on belfry.job (belfry.key_hash(kind, key)) where key is not null;
+-- relay, wake, held-keys, lane-unhold, live, slots, waiting, search-due. Held rows are sorted behind their key: they cost the relay nothing.
+create index job_wait on belfry.job (held_on, due_at, id)
+  where dispatched_at is null and finished_at is null and not blocked;
+-- requeue-empty, requeue-overtaken, requeue-not-yet-due, live, waiting. Holds RUNNING rows too: no more than run at once.
+create index job_out on belfry.job (lane, dispatched_at) where dispatched_at is not null and finished_at is null;
+-- prune-jobs. Leads with the retention: one range a distinct retention, so that long ones never stand in front of short ones.
+create index job_finished on belfry.job (retention_ms, finished_at) where finished_at is not null and run_id is null;
+-- Searches, counts and bulk pages of what has not ended, by id: without it each would walk over all that has.
+create index job_live on belfry.job (id) where finished_at is null;
+-- failure-groups, searches of FAILED: they filter by state.
+create index job_failed on belfry.job (id) include (schedule_id) where finished_at is not null and error_code is not null;
+-- run-jobs, run-open-jobs, run-canceling, resolve-look, resolve-stop, resume, prune-runs, run, runs: what is open (0) stands before what has ended (1).
+-- As a number: `finished_at is null` beside a run would also fit job_live, and a planner that knows no statistics takes that.
+create index job_run on belfry.job (run_id, ((finished_at is not null)::int), id) where run_id is not null;
+
+-- The jobs of one claim: one worker, lane and lease length. A heartbeat renews it alone. Its last settle ends it, else rescue.
+create table belfry.lease (
+  id      bigint generated always as identity primary key,
+  worker  text not null,
+  lane    text not null,
+  ms      int not null,
+  until   timestamptz not null,
+  solo    boolean not null default false,               -- its one job runs alone, so it is to blame when the worker dies
+  job_ids bigint[] not null,
+  cause   text                                          -- why its worker is dead or stands still, if that was seen
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500);
+alter table belfry.lease alter column job_ids set storage external;
+create index lease_until on belfry.lease (until);
+-- lease-end
+create index lease_worker on belfry.lease (worker text_pattern_ops);
+-- The state machine, enforced by the table for every statement. Null for a legal move, else what is wrong with it;
+-- 'uncounted' for the legal end of a run's job that the statement did not count.
+create function belfry.judge_move(was belfry.job_state, becomes belfry.job_state, old_attempt int, new_attempt int,
+  old_generation int, new_generation int, old_event bigint, new_event bigint, run_id bigint, end_counted boolean)
+  returns text language plpgsql immutable as $$
+begin
+  -- A claim, or a success of a single job: one condition, as each costs as much as the call.
+  if run_id is null and new_generation = old_generation and new_event > old_event and (was = 'QUEUED' and becomes = 'RUNNING'
+    and new_attempt = old_attempt + 1 or was = 'RUNNING' and becomes = 'SUCCESS' and new_attempt = old_attempt) then return null;
+  end if;
+  if new_generation < old_generation then
+    return format('generation may not go down (%s -> %s)', old_generation, new_generation);
+  end if;
+  if becomes = was then
+    if new_attempt <> old_attempt then
+      return format('attempt changes only when a claim makes it RUNNING (%s -> %s)', old_attempt, new_attempt);
+    end if;
+    if new_event <> old_event then
+      return format('event_id changes only with the state (%s -> %s)', old_event, new_event);
+    end if;
+    return null;
+  end if;
+  if not (case was
+    when 'PENDING'    then becomes in ('QUEUED', 'CANCELED', 'SKIPPED')
+    when 'QUEUED'     then becomes in ('RUNNING', 'PENDING', 'FAILED', 'CANCELED', 'SKIPPED')
+    when 'RUNNING'    then becomes in ('SUCCESS', 'RETRY_WAIT', 'QUEUED', 'FAILED', 'CANCELED')
+    when 'RETRY_WAIT' then becomes in ('QUEUED', 'CANCELED', 'SKIPPED')
+    when 'SUCCESS'    then false
+    else becomes in ('PENDING', 'QUEUED')
+  end) then
+    return format('%s -> %s is not a legal transition', was, becomes);
+  end if;
+  if new_attempt <> old_attempt + (becomes = 'RUNNING')::int then
+    return format('entering %s with attempt %s -> %s', becomes, old_attempt, new_attempt);
+  end if;
+  if becomes = 'QUEUED' and new_generation <= old_generation then
+    return format('entering QUEUED needs a new generation (still %s)', old_generation);
+  end if;
+  if new_event <= old_event then
+    return format('%s -> %s names no new event (%s -> %s)', was, becomes, old_event, new_event);
+  end if;
+  return case when run_id is not null and becomes >= 'SUCCESS' and not end_counted then 'uncounted' end;
+end $$;
+
+-- An end of a run's job that its statement did not count is listed here, so that no successor waits for ever because one
+-- statement forgot about runs. A part of the guard: a second trigger would cost every claim and settle of single jobs.
+create function belfry.guard_job() returns trigger language plpgsql as $$
+declare
+  verdict text := belfry.judge_move(old.state, new.state, old.attempt, new.attempt, old.generation, new.generation,
+    old.event_id, new.event_id, new.run_id, new.end_counted);
+begin
+  if verdict = 'uncounted' then
+    insert into belfry.run_done (run_id, job_id) values (new.run_id, new.id);
+    return null;
+  end if;
+  raise exception 'job %: %', old.id, verdict using errcode = 'check_violation', constraint = 'job_guard';
+end $$;
+
+-- AFTER, so that it judges the row as it was written and that legal moves call no trigger: one that runs before the write
+-- locks each row again and writes that to the log. The condition is one call, as its text is read again for each statement.
+create trigger job_guard after update of state, attempt, generation, event_id on belfry.job
+  for each row when (belfry.judge_move(old.state, new.state, old.attempt, new.attempt, old.generation, new.generation,
+    old.event_id, new.event_id, new.run_id, new.end_counted) is not null)
+  execute function belfry.guard_job();
+
+-- Drawn by the statement that moves jobs, once for each kind of move in it, after it has locked them: a later move of a job
+-- always has the larger number.
+create sequence belfry.event_id_seq;
+-- Only a transaction that has its number draws an event id: a reader that has seen a higher id finds this one by the number.
+create function belfry.next_event() returns bigint language sql volatile
+  return case when pg_current_xact_id() is not null then nextval('belfry.event_id_seq') end;
+
+-- One row for each kind of move of a statement; the arrays have one element a job, in the same order. Append-only and
+-- partitioned by day; no foreign key to job, so that writing one never locks a job row.
+create table belfry.event (
+  id           bigint not null,
+  xid          xid8 not null default pg_current_xact_id(),
+  at           timestamptz not null,
+  from_state   belfry.job_state,
+  to_state     belfry.job_state not null,
+  worker       text,
+  reason       text,
+  error_code   text,
+  job_ids      bigint[] not null,
+  attempts     int[] not null,
+  generations  int[] not null,
+  started_at   timestamptz[],                           -- when the attempts began that these moves end
+  published_at timestamptz
+) partition by range (at);
+-- Compressing a list of 1,000 ids takes longer than writing it. Partitions take this from their parent as they are made.
+alter table belfry.event alter column job_ids set storage external, alter column attempts set storage external,
+  alter column generations set storage external, alter column started_at set storage external;
+create index event_stream on belfry.event (xid, id);
+create index event_order on belfry.event (id);
+create table belfry.event_rest (like belfry.event including all);
+alter table belfry.event attach partition belfry.event_rest default;
+
+-- What people read about one job beside its row: each end of an attempt but SUCCESS, each other move with a reason or a caller.
+create table belfry.history (
+  id            bigint generated always as identity,
+  job_id        bigint not null,
+  at            timestamptz not null,
+  from_state    belfry.job_state,
+  to_state      belfry.job_state not null,
+  attempt       int not null,
+  generation    int not null,
+  worker        text,
+  reason        text,
+  caller        text,
+  started_at    timestamptz,                            -- when the attempt began that this move ends
+  error_code    text,
+  error_message text, detail jsonb                      -- stack, causes, response and log of a failed attempt
+) partition by range (at);
+create index history_job on belfry.history (job_id, id);
+create table belfry.history_rest partition of belfry.history default;
+
+-- Makes and drops days of partitioned tables and nothing else, as the owner: processes read and write rows only.
+create function belfry.assert_partition(parent text, day text) returns void language plpgsql
+  set search_path = pg_catalog, pg_temp as $$
+begin
+  if day !~ '^[0-9]{8}$' or not exists (
+    select from pg_class where relnamespace = 'belfry'::regnamespace and relname = parent and relkind = 'p')
+  then raise insufficient_privilege using message = format('%s of %s is no day of a partitioned table', day, parent);
+  end if;
+end $$;
+
+-- Attached, not created in place, which would stop inserts into other days. False when rows of that day lie in the default one.
+create function belfry.make_partition(parent text, day text) returns boolean language plpgsql
+  security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms' as $$
+declare
+  from_at timestamptz;
+begin
+  perform belfry.assert_partition(parent, day);
+  from_at := to_date(day, 'YYYYMMDD')::timestamp at time zone 'UTC';
+  execute format('create table belfry.%I (like belfry.%I including all excluding identity)', parent || '_' || day, parent);
+  execute format('alter table belfry.%I attach partition belfry.%I for values from (%L) to (%L)',
+    parent, parent || '_' || day, from_at, from_at + interval '24 hours');
+  return true;
+exception when check_violation then
+  return false;
+end $$;
+create function belfry.drop_partition(parent text, day text) returns void language plpgsql
+  security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms' as $$
+begin
+  perform belfry.assert_partition(parent, day);
+  execute format('drop table if exists belfry.%I', parent || '_' || day);
+end $$;
+
+-- Messages that a committed statement decided to send. A confirmed send deletes its row; one whose `at` is old is sent again.
+create table belfry.outbox (
+  id          bigint generated always as identity primary key,
+  at          timestamptz not null,
+  lane        text not null,
+  job_ids     bigint[] not null,
+  generations int[] not null,
+  resent      int not null default 0 -- how often it was sent again; the fence of its sender
+);
+alter table belfry.outbox alter column job_ids set storage external, alter column generations set storage external;
+create index outbox_open on belfry.outbox (at, id);

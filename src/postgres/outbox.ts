@@ -1,0 +1,64 @@
+import type { JobId, Json, RunId } from "../machine/job.ts";
+import { type Aftermath, noAftermath } from "../machine/aftermath.ts";
+import { type Moved } from "../machine/transaction.ts";
+import { type OutboxBatch, type OutMessage } from "../machine/outbox.ts";
+import type { DispatchedRow } from "./sql/dispatch.ts";
+
+/** The batches of a statement's rows, in the order of the rows. Rows without one are left out. */
+export function outboxOf(rows: readonly DispatchedRow[]): readonly OutboxBatch[] {
+  const byId = new Map<string, OutboxBatch & { messages: OutMessage[] }>();
+  for (const row of rows) {
+    if (row.batch === null) continue;
+    let batch = byId.get(row.batch);
+    if (batch === undefined) {
+      batch = { id: row.batch, resent: row.resent ?? 0, lane: row.lane, messages: [] };
+      byId.set(row.batch, batch);
+    }
+    batch.messages.push({
+      jobId: row.id as JobId,
+      generation: row.generation,
+      trace: row.trace,
+      delayMs: row.delay_ms,
+    });
+  }
+  return [...byId.values()];
+}
+
+/** What a statement's rows say is left to do. */
+interface Followed extends Partial<DispatchedRow> {
+  readonly freed?: readonly string[] | null;
+  /** Of a job of a run that ended. */
+  readonly run_id?: string | null;
+}
+
+/** `run_id` counts only in rows whose job ended: the statement, or its caller, leaves it out elsewhere. */
+export function aftermathOf(rows: readonly Followed[]): Aftermath {
+  if (rows.length === 0) return noAftermath;
+  return {
+    outbox: outboxOf(rows.filter(isDispatched)),
+    runs: [...new Set(rows.flatMap((row) => row.run_id ?? []))] as RunId[],
+    freed: [...new Set(rows.flatMap((row) => row.freed ?? []))],
+    leftToRelay: [],
+  };
+}
+
+const isDispatched = (row: Followed): row is DispatchedRow => row.batch !== undefined && row.batch !== null;
+
+/** A moved row as a hook gets it. */
+export const movedFrom = (row: {
+  readonly id: string;
+  readonly kind: string;
+  readonly payload: unknown;
+  readonly state: Moved["state"];
+  readonly attempt: number;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+}): Moved => ({
+  jobId: row.id as JobId,
+  kind: row.kind,
+  payload: row.payload as Json,
+  state: row.state,
+  attempt: row.attempt,
+  errorCode: row.error_code,
+  errorMessage: row.error_message,
+});

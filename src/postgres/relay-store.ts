@@ -1,0 +1,101 @@
+import type { JobId } from "../machine/job.ts";
+import { deliveryLimits } from "../machine/delivery-limits.ts";
+import type { Fence } from "../machine/fence.ts";
+import type { OutboxBatch } from "../machine/outbox.ts";
+import type { Store } from "../machine/store.ts";
+import { outboxOf } from "./outbox.ts";
+import type { Session } from "./session.ts";
+import { confirmWhole, keepBatches, relayDue, reopenOutbox } from "./sql/relay.ts";
+import {
+  countNotYetDue,
+  readObservations,
+  requeueOvertaken,
+  requeueUnqueued,
+  writeObservations,
+} from "./sql/requeue.ts";
+import { writePlace } from "./sql/pass-place.ts";
+import { heldKeys, wakeKeys } from "./sql/wake.ts";
+
+const { overtakenSampleMax, overtakenMs, overtakenEventsMax, batchesReadMax } = deliveryLimits;
+const overtakenValues = [overtakenSampleMax, overtakenMs, overtakenEventsMax, batchesReadMax];
+
+type RelayPart =
+  | "relay"
+  | "confirm"
+  | "keep"
+  | "reopen"
+  | "requeueLost"
+  | "queueObservations"
+  | "saveQueueObservations"
+  | "countNotYetDue"
+  | "wake";
+
+export function relayStore(session: Session): Pick<Store, RelayPart> {
+  /** `resent` null: only takes out what was sent. */
+  const keep = async (
+    batches: readonly { id: string; resent: number | null; unsent: readonly JobId[] }[],
+  ): Promise<string[]> => {
+    if (batches.length === 0) return [];
+    const rows = await session.run(keepBatches, [
+      batches.map(({ id }) => id),
+      batches.map(({ resent }) => resent),
+      batches.map(({ unsent }) => `{${unsent.join(",")}}`),
+    ]);
+    return rows.map(({ id }) => id);
+  };
+  return {
+    async relay({ limit, lane, fence }) {
+      return outboxOf(await session.fenced(fence, relayDue, [session.dispatchWindowMs, limit, lane ?? null]));
+    },
+    async confirm(sent) {
+      const whole = sent.filter((each) => each.failed.length === 0).map((each) => each.id);
+      if (whole.length > 0) await session.run(confirmWhole, [whole]);
+      const partly = sent.filter((each) => each.failed.length > 0);
+      await keep(partly.map(({ id, failed }) => ({ id, resent: null, unsent: failed })));
+    },
+    async keep(batches) {
+      return new Set(await keep(batches));
+    },
+    async reopen({ olderThanMs, limit, messagesMax, lane, fence }) {
+      return outboxOf(await session.fenced(fence, reopenOutbox, [olderThanMs, limit, lane ?? null, messagesMax]));
+    },
+    async requeueLost({ lane, evidence, olderThanMs, limit, fence }) {
+      const values = [lane, olderThanMs, limit];
+      const rows =
+        evidence === "queue-empty"
+          ? await session.fenced(fence, requeueUnqueued, [...values, batchesReadMax])
+          : await session.fenced(fence, requeueOvertaken, [...values, ...overtakenValues]);
+      return rows.length;
+    },
+    async queueObservations({ maxAgeMs }) {
+      const rows = await session.run(readObservations, [maxAgeMs]);
+      return rows.map((row) => ({ lane: row.lane, emptyMs: row.empty_ms }));
+    },
+    async saveQueueObservations(observations) {
+      if (observations.length === 0) return;
+      await session.run(writeObservations, [
+        observations.map(({ lane }) => lane),
+        observations.map(({ emptyMs }) => emptyMs),
+      ]);
+    },
+    async countNotYetDue({ lane, sinceMs, limit }) {
+      const [row] = await session.run(countNotYetDue, [lane, sinceMs, deliveryLimits.queueDelayMsMax, limit]);
+      return row?.n ?? 0;
+    },
+    async wake({ slotKeys, limit, fence }) {
+      if (slotKeys === "all") return await wakeNext(session, limit, fence);
+      if (slotKeys.length === 0 && fence === undefined) return [];
+      return outboxOf(await session.fenced(fence, wakeKeys, [limit, slotKeys]));
+    },
+  };
+}
+
+/** One window of keys. The next pass goes on behind it, unless this one had no room for all of its jobs. */
+async function wakeNext(session: Session, limit: number, fence: Fence | undefined): Promise<readonly OutboxBatch[]> {
+  const { wakeKeysMax } = deliveryLimits;
+  const [{ keys, behind } = { keys: [], behind: "" }] = await session.run(heldKeys, [wakeKeysMax]);
+  const rows = await session.fenced(fence, wakeKeys, [limit, keys]);
+  const next = rows.length >= limit ? behind : keys.length < wakeKeysMax ? "" : (keys.at(-1) ?? "");
+  if (next !== behind) await session.fenced(fence, writePlace, ["wake", next]);
+  return outboxOf(rows);
+}

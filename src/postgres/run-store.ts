@@ -1,0 +1,121 @@
+import type { JobId, Json, RunId } from "../machine/job.ts";
+import { type NewRun, type Paged, type RunStore, type StartedRun } from "../machine/run.ts";
+import { noAftermath } from "../machine/aftermath.ts";
+import { type Tx } from "../machine/transaction.ts";
+import { aftermathOf } from "./outbox.ts";
+import { moveRows } from "./moved.ts";
+import { newestColumns } from "./newest.ts";
+import type { Session } from "./session.ts";
+import { cancelOpen } from "./sql/control.ts";
+import * as sql from "./sql/run.ts";
+import { chooseAgain, lockRun, lockWaiting, resumeJobs, readyLanes, recount, reopenRun } from "./sql/resume.ts";
+import { execute } from "./statement.ts";
+import { insertTasks } from "./task-store.ts";
+import { prematerializedStore, insertPage } from "./prematerialized.ts";
+
+type Writes =
+  | "startRun"
+  | "addPage"
+  | "sealRun"
+  | "skip"
+  | "cancelRun"
+  | "cancelPage"
+  | "cancelingRuns"
+  | "decidePrematerialized"
+  | "resumeRun";
+
+export function runStore(session: Session): Pick<RunStore, Writes> {
+  const inTx = <T>(tx: Tx | undefined, work: (tx: Tx) => Promise<T>): Promise<T> =>
+    tx === undefined ? session.transaction(work) : work(tx);
+  return {
+    startRun: (run, { tx } = {}) => inTx(tx, (client) => startRun(client, run)),
+    addPage: (runId, page, { tx } = {}) => inTx(tx, (client) => addPage(client, runId, page, session.dispatchWindowMs)),
+    sealRun: (runId, { tx }) => inTx(tx, async (client) => (await execute(client, sql.sealRun, [runId])).length > 0),
+    async skip(messages, { reason }) {
+      if (messages.length === 0) return { ids: [], aftermath: noAftermath };
+      const rows = await session.run(sql.skipJobs, [...newestColumns(messages), reason]);
+      return {
+        ids: rows.map((row) => row.id as JobId),
+        aftermath: aftermathOf(rows.map(({ run_id }) => ({ run_id }))),
+      };
+    },
+    cancelRun: async (runId, { caller } = {}) =>
+      (await session.run(sql.markCanceling, [runId, caller ?? null])).length > 0,
+    async cancelPage(runId, { limit, inSameTransaction }) {
+      const open = await session.run(sql.openJobs, [runId, limit]);
+      if (open.length === 0) return { canceled: 0, isEmpty: true, aftermath: noAftermath };
+      const ids = open.map((row) => row.id);
+      const values = [ids, open[0]?.reason, false, open[0]?.caller ?? null];
+      const { rows, aftermath } = await moveRows(session, cancelOpen, values, { inSameTransaction });
+      return { canceled: rows.length, isEmpty: false, aftermath };
+    },
+    async cancelingRuns(limit, only) {
+      return (await session.run(sql.findCanceling, [limit, only?.withdrawn ?? null])).map((row) => row.id as RunId);
+    },
+    ...prematerializedStore(session),
+    resumeRun: (runId, options) => session.transaction((tx) => resumeRun(tx, runId, options)),
+  };
+}
+
+async function startRun(tx: Tx, run: NewRun): Promise<StartedRun> {
+  const { kind, key, version, sealed, tasks, starterId, parentId, onFailure, retentionMs, trace, shape } = run;
+  const input = JSON.stringify(run.input);
+  const total = tasks.length;
+  const values = [kind, key, version, sealed, total, starterId, parentId, input, onFailure, retentionMs, trace, shape];
+  const [inserted] = await execute(tx, sql.insertRun, values);
+  if (inserted === undefined) {
+    if (!sealed) await execute(tx, sql.reopenForStarter, [kind, key, starterId]);
+    const [known] = await execute(tx, sql.findRun, [kind, key]);
+    if (known === undefined) throw new Error(`run "${key}" of "${kind}" exists but cannot be seen: use READ COMMITTED`);
+    return {
+      runId: known.id as RunId,
+      created: false,
+      sealed: known.sealed,
+      cursor: (known.cursor ?? null) as Json | null,
+      input: known.input as Json,
+      parentId: known.parent_id as RunId | null,
+      aftermath: noAftermath,
+    };
+  }
+  const dispatched = await insertTasks(tx, inserted.id, run);
+  if (sealed && starterId !== null) await execute(tx, sql.passSlots, [starterId]);
+  if (tasks.length === 0) await execute(tx, sql.nudgeRun, [inserted.id]);
+  const runId = inserted.id as RunId;
+  const ended = tasks.length === 0 ? [{ run_id: inserted.id }] : [];
+  const aftermath = aftermathOf([...dispatched, ...ended]);
+  return { runId, created: true, sealed, cursor: null, input: run.input, parentId, aftermath };
+}
+
+const notWritten: Paged = { written: false, created: 0, conflicts: 0, aftermath: noAftermath };
+
+async function addPage(
+  tx: Tx,
+  runId: RunId,
+  page: Parameters<RunStore["addPage"]>[1],
+  dispatchWindowMs: number,
+): Promise<Paged> {
+  const may = await execute(tx, sql.lockForPage, [runId, page.by.jobId, page.by.attempt]);
+  if (may.length === 0) return notWritten;
+  const { results, aftermath } = await insertPage(tx, page.targets, { runId, dispatchWindowMs });
+  const created = results.filter((result) => result.created).length;
+  await execute(tx, sql.writePage, [runId, JSON.stringify(page.cursor), created]);
+  const conflicts = results.filter(({ isConflict }) => isConflict).length;
+  return { written: true, created, conflicts, aftermath };
+}
+
+async function resumeRun(
+  tx: Tx,
+  runId: RunId,
+  { ids, caller }: Parameters<RunStore["resumeRun"]>[1],
+): ReturnType<RunStore["resumeRun"]> {
+  if ((await execute(tx, lockRun, [runId])).length === 0) return { ids: [], aftermath: noAftermath };
+  const chosen = (await execute(tx, chooseAgain, [runId, ids ?? null])).map((row) => row.id);
+  if (chosen.length === 0) return { ids: [], aftermath: noAftermath };
+  await execute(tx, lockWaiting, [runId, chosen]);
+  const again = await execute(tx, resumeJobs, [chosen, caller ?? null]);
+  await execute(tx, recount, [runId]);
+  const ready = await execute(tx, readyLanes, [chosen]);
+  await execute(tx, reopenRun, [runId]);
+  const leftToRelay = ready.map((row) => row.lane);
+  return { ids: again.map((row) => row.id as JobId), aftermath: { ...noAftermath, runs: [runId], leftToRelay } };
+}

@@ -1,0 +1,160 @@
+import type { NewJob } from "../machine/job.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import type { Store } from "../machine/store.ts";
+import type { Tx } from "../machine/transaction.ts";
+import { runLimits } from "../machine/run-limits.ts";
+import type { PlannedOccurrence, PlannedSchedule, ScheduleSpec } from "../machine/schedule.ts";
+import { aftermathOf } from "./outbox.ts";
+import type { Session } from "./session.ts";
+import { cancelOpen } from "./sql/control.ts";
+import { planOccurrences } from "./sql/plan.ts";
+import {
+  findChanged,
+  findPlanned,
+  lockChanged,
+  lockInstall,
+  readDue,
+  readSchedules,
+  removeSchedules,
+  takeOver,
+  withdrawPlanned,
+  writeSchedules,
+} from "./sql/schedule.ts";
+import { arrayLiteral, columns, execute } from "./statement.ts";
+import { changeInTime, withdrawOutdated } from "./prematerialized.ts";
+
+type ScheduleMethods = "installSchedules" | "dueSchedules" | "plan" | "schedules";
+
+export function scheduleStore(session: Session): Pick<Store, ScheduleMethods> {
+  return {
+    async installSchedules(specs, { apps = [] } = {}) {
+      const all = [...new Set([...apps, ...specs.map((spec) => spec.app)])];
+      if (all.length > 0) await session.transaction((tx) => install(tx, specs, all));
+    },
+    async dueSchedules({ horizonMs, limit }) {
+      const rows = await session.run(readDue, [horizonMs, limit]);
+      const schedules = rows.flatMap(({ now: _now, isRemoved, ...row }) =>
+        row.id === null ? [] : [isRemoved ? { ...row, removed: true as const } : row],
+      );
+      return { now: rows[0]?.now ?? 0, schedules };
+    },
+    plan: (plans, options) => plan(session, plans, options),
+    schedules: ({ after, limit = contractLimits.schedulesMax } = {}) =>
+      session.run(readSchedules, [limit, after ?? ""]),
+  };
+}
+
+/** Locks only what it changes: no other installer is beside it, and people change only schedules that code has not. */
+async function install(tx: Tx, specs: readonly ScheduleSpec[], apps: readonly string[]): Promise<void> {
+  const all = new Map(specs.map((spec) => [spec.id, spec]));
+  await execute(tx, lockInstall);
+  const found = (await execute(tx, findChanged, [...specColumns(specs), apps])).map((row) => row.id);
+  if (found.length === 0) return;
+  const wanted = found.flatMap((id) => all.get(id) ?? []);
+  const texts = found.map((id) => (all.has(id) ? JSON.stringify(all.get(id)) : null));
+  const locked = await execute(tx, lockChanged, [found, texts]);
+  const idsTo = (what: string): readonly string[] => locked.flatMap((row) => (row.what === what ? [row.id] : []));
+  const dropped = idsTo("drop");
+  const changed = [...dropped, ...idsTo("edit")];
+  const write = async (): Promise<void> => {
+    if (dropped.length > 0) await execute(tx, removeSchedules, [dropped]);
+    await execute(tx, writeSchedules, specColumns(wanted));
+    await execute(tx, takeOver, [wanted.map((spec) => spec.id)]);
+  };
+  if (changed.length === 0) return write();
+  await changeInTime(tx, changed, async () => {
+    await withdraw(tx, changed, (id) => all.get(id) ?? null);
+    await write();
+  });
+}
+
+const specColumns = (specs: readonly ScheduleSpec[]): unknown[][] =>
+  columns(
+    specs,
+    (spec) => spec.id,
+    (spec) => JSON.stringify(spec),
+  );
+
+/** Withdraws what the old version decided for later times, in pages. `next`: the new version, null when deleted. */
+export async function withdraw(
+  tx: Tx,
+  ids: readonly string[],
+  next: (id: string) => ScheduleSpec | null,
+): Promise<void> {
+  const planned = (await execute(tx, findPlanned, [ids])).map((row) => row.id);
+  const canceled: string[] = [];
+  for (let from = 0; from < planned.length; from += runLimits.cancelRowsMax) {
+    const page = planned.slice(from, from + runLimits.cancelRowsMax);
+    canceled.push(...(await execute(tx, cancelOpen, [page, "withdrawn", true, null])).map((row) => row.id));
+  }
+  await execute(tx, withdrawPlanned, [ids, canceled]);
+  await withdrawOutdated(tx, ids, next);
+}
+
+async function plan(
+  session: Session,
+  plans: readonly PlannedSchedule[],
+  { dispatchWindowMs = session.dispatchWindowMs, fence }: Parameters<Store["plan"]>[1] = {},
+): ReturnType<Store["plan"]> {
+  const values = [...planColumns(plans), ...occurrenceColumns(plans.flatMap(occurrencesOf)), dispatchWindowMs];
+  const rows = await session.fenced(fence, planOccurrences, values);
+  return {
+    occurrences: rows[0]?.occurrences ?? 0,
+    passed: rows[0]?.passed ?? [],
+    aftermath: aftermathOf(rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }]))),
+  };
+}
+
+const planColumns = (plans: readonly PlannedSchedule[]): unknown[][] =>
+  columns(
+    plans,
+    (plan) => plan.scheduleId,
+    (plan) => plan.version,
+    (plan) => plan.decidedFrom ?? null,
+    (plan) => plan.decidedUntil,
+    (plan) => plan.nextAt,
+    (plan) => (plan.carry == null ? null : JSON.stringify(plan.carry)),
+  );
+
+interface Planned {
+  readonly scheduleId: string;
+  readonly occurrence: PlannedOccurrence;
+  readonly job: NewJob | null;
+}
+
+const occurrencesOf = (plan: PlannedSchedule): readonly Planned[] =>
+  plan.occurrences.map((occurrence) => ({ scheduleId: plan.scheduleId, occurrence, job: occurrence.job }));
+
+const occurrenceColumns = (rows: readonly Planned[]): unknown[][] => [
+  ...columns(
+    rows,
+    (row) => row.scheduleId,
+    ({ occurrence }) => occurrence.localTime,
+    ({ occurrence }) => occurrence.fold,
+    ({ occurrence }) => occurrence.timezone,
+    ({ occurrence }) => occurrence.nominalAt,
+    ({ occurrence }) => occurrence.outcome,
+    ({ occurrence }) => occurrence.reason,
+    ({ occurrence }) => occurrence.isCatchUp,
+    ({ occurrence }) => occurrence.missedCount,
+    ({ occurrence }) => occurrence.version ?? null,
+    ({ job }) => job?.dueAt ?? null,
+    ({ job }) => job?.delayMs ?? null,
+    ({ job }) => job?.expiresAt ?? null,
+  ),
+  ...columnsOfJobs(rows.map(({ job }) => job)),
+];
+
+/** What the job of a time is given, but for when. */
+export const columnsOfJobs = (jobs: readonly (NewJob | null)[]): unknown[][] =>
+  columns(
+    jobs,
+    (job) => job?.kind ?? null,
+    (job) => (job === null ? null : JSON.stringify(job.payload)),
+    (job) => job?.lane ?? null,
+    (job) => job?.leaseMs ?? null,
+    (job) => job?.maxAttempts ?? null,
+    (job) => job?.retentionMs ?? null,
+    (job) => job?.trace ?? null,
+    (job) => (job === null ? null : arrayLiteral(job.slotKeys)),
+  );

@@ -1,0 +1,230 @@
+import { cleanCode, cleanJson, cleanMessage } from "../machine/clean.ts";
+import type { JobId } from "../machine/job.ts";
+import { runLimits } from "../machine/run-limits.ts";
+import { type Aftermath, noAftermath, mergeAftermaths } from "../machine/aftermath.ts";
+import { type Moved, type StoreTx, type Tx } from "../machine/transaction.ts";
+import { type Settled, type Settlement, type Store } from "../machine/store.ts";
+import { insertInto } from "./enqueue-store.ts";
+import { codeOf, isDataError } from "./failure.ts";
+import { byId } from "./newest.ts";
+import { aftermathOf, movedFrom } from "./outbox.ts";
+import type { Session } from "./session.ts";
+import { readSettled, settleFull, settlePlain, settleSuccess, type SettledRow } from "./sql/settle.ts";
+import { execute, type Statement } from "./statement.ts";
+
+type SettleOptions = Parameters<Store["settle"]>[1] & Pick<Session, "dispatchWindowMs">;
+
+/** What `settle` answers by an id alone. */
+const plainSettled = {
+  state: "SUCCESS",
+  generation: 0,
+  lane: "",
+  trace: "",
+  delay_ms: 0,
+  batch: null,
+  freed: null,
+  own: true,
+  run_id: null,
+} as const satisfies Omit<SettledRow, "id">;
+
+const noneSettled: Settled = { settled: [], aftermath: noAftermath, conflicts: 0 };
+
+export function settleStore(session: Session): Pick<Store, "settle"> {
+  return {
+    async settle(settlements, asked) {
+      if (settlements.length === 0) return noneSettled;
+      const options = { ...asked, dispatchWindowMs: session.dispatchWindowMs };
+      if (options.tx !== undefined) return await settleIn(options.tx, settlements, options);
+      try {
+        return await settleGroup(session, settlements, options);
+      } catch (error) {
+        if (!isDataError(error)) throw error;
+        return await settleSingly(session, settlements, options, error);
+      }
+    },
+  };
+}
+
+/** A plain group without children and hook is one statement. */
+async function settleGroup(
+  session: Session,
+  settlements: readonly Settlement[],
+  options: SettleOptions,
+): Promise<Settled> {
+  const { inSameTransaction } = options;
+  const isPlain = inSameTransaction === undefined && settlements.every((each) => each.children.length === 0);
+  if (isPlain) return settled(await write((statement, values) => session.run(statement, values), settlements, options));
+  return await session.transaction(async (tx) => await settleIn(tx, settlements, options, tx));
+}
+
+/**
+ * Inside a transaction that the caller ends. Nothing settled means the caller has to roll back. Several rows are written by one
+ * text: the second of two would lock its rows behind those of the first, out of the order of ids.
+ */
+async function settleIn(
+  tx: Tx,
+  settlements: readonly Settlement[],
+  options: SettleOptions,
+  storeTx?: StoreTx,
+): Promise<Settled> {
+  const run: Session["run"] = (statement, values) => execute(tx, statement, values);
+  const rows = await (settlements.length > 1 ? writeFull : write)(run, settlements, options);
+  const written = new Set<string>(rows.filter((row) => row.own).map((row) => row.id));
+  const children = settlements.filter((each) => written.has(each.jobId)).flatMap((each) => each.children);
+  const inserted = children.length === 0 ? null : await insertInto(tx, children, options.dispatchWindowMs);
+  if (options.inSameTransaction !== undefined && storeTx !== undefined && written.size > 0) {
+    await options.inSameTransaction(storeTx, await movedOf(tx, [...written]));
+  }
+  const conflicts = inserted?.results.filter(({ isConflict }) => isConflict).length ?? 0;
+  return { ...settled(rows, inserted?.aftermath), conflicts };
+}
+
+/**
+ * Plain rows first; what that text left out has slots, a schedule, a run or an expiry, or another worker by now. Outcomes of
+ * tasks (`inRun`) and those that go back to the queue are never plain: they go to the second text at once.
+ */
+async function write(
+  run: Session["run"],
+  settlements: readonly Settlement[],
+  options: SettleOptions,
+): Promise<readonly SettledRow[]> {
+  const plain = settlements.filter((each) => each.inRun !== true && stateOf(each, options) !== "QUEUED");
+  const [done] = plain.length === 0 ? [] : await run(...plainWrite(plain, options));
+  const written = new Set<string>(done?.ids?.split(","));
+  const rows = [...written].map((id) => ({ ...plainSettled, id }));
+  const left = settlements.filter((each) => !written.has(each.jobId));
+  return left.length === 0 ? rows : [...rows, ...(await writeFull(run, left, options))];
+}
+
+const writeFull: typeof write = (run, settlements, options) =>
+  run(settleFull, [...settleColumns(settlements, options), options.dispatchWindowMs, runLimits.releasedRowsMax]);
+
+/** A mixed group is one statement: two would be two commits. */
+function plainWrite(
+  settlements: readonly Settlement[],
+  options: SettleOptions,
+): [Statement<{ ids: string | null }>, unknown[]] {
+  if (settlements.some((each) => each.to !== "SUCCESS")) return [settlePlain, settleColumns(settlements, options)];
+  const rows = inIdOrder(settlements);
+  const [ids, attempts] = [rows.map((each) => each.jobId), rows.map((each) => each.attempt)];
+  return [settleSuccess, [ids, attempts, options.worker, nullable(rows, resultOf)]];
+}
+
+const inIdOrder = (settlements: readonly Settlement[]): readonly Settlement[] =>
+  settlements.toSorted((a, b) => byId(a.jobId, b.jobId));
+
+function settleColumns(settlements: readonly Settlement[], options: SettleOptions): unknown[] {
+  const rows = inIdOrder(settlements);
+  return [
+    rows.map((each) => each.jobId),
+    rows.map((each) => each.attempt),
+    rows.map((each) => stateOf(each, options)),
+    rows.map((each) => stateOf(each, options) !== each.to),
+    eventNumbers(rows, options),
+    nullable(rows, (each) => cleanMessage(each.reason)),
+    rows.map((each) => each.delayMs),
+    rows.map((each) => each.failures),
+    rows.map((each) => each.interruptions),
+    nullable(rows, (each) => cleanCode(each.errorCode)),
+    nullable(rows, (each) => cleanMessage(each.errorMessage)),
+    nullable(rows, resultOf),
+    options.worker,
+    nullable(rows, detailOf),
+  ];
+}
+
+/** What waits no longer than the dispatch window becomes QUEUED in the same row update, and both events are written. */
+const stateOf = ({ to, delayMs }: Settlement, { dispatchWindowMs }: SettleOptions): Settlement["to"] =>
+  to === "RETRY_WAIT" && delayMs <= dispatchWindowMs ? "QUEUED" : to;
+
+/** A column that is null in every row is not sent. */
+function nullable(rows: readonly Settlement[], of: (each: Settlement) => string | null): (string | null)[] | null {
+  const values = rows.map((each) => of(each));
+  return values.every((value) => value === null) ? null : values;
+}
+
+/** Outcomes of one event row share its number, from 1; what passes through RETRY_WAIT has one more before it. */
+function eventNumbers(settlements: readonly Settlement[], options: SettleOptions): readonly number[] {
+  const numbers = new Map<string, number>();
+  let last = 0;
+  return settlements.map((each) => {
+    const state = stateOf(each, options);
+    const key =
+      each.to === "SUCCESS"
+        ? ""
+        : JSON.stringify([each.to, state, cleanMessage(each.reason), cleanCode(each.errorCode)]);
+    const known = numbers.get(key);
+    if (known !== undefined) return known;
+    last += state === each.to ? 1 : 2;
+    numbers.set(key, last);
+    return last;
+  });
+}
+
+const detailOf = ({ detail }: Settlement): string | null => (detail === undefined ? null : JSON.stringify(detail));
+
+const resultOf = ({ result }: Settlement): string | null =>
+  result === null ? null : JSON.stringify(cleanJson(result));
+
+const settled = (rows: readonly SettledRow[], ofChildren: Aftermath = noAftermath): Settled => ({
+  settled: rows.filter((row) => row.own).map((row) => row.id as JobId),
+  aftermath: mergeAftermaths([
+    { ...aftermathOf(rows), leftToRelay: rows.filter(isLeft).map((row) => row.lane) },
+    ofChildren,
+  ]),
+  conflicts: 0,
+});
+
+/** A successor that may start but was beyond the statement's limit. */
+const isLeft = (row: SettledRow): boolean => !row.own && row.state === "PENDING";
+
+/** For a hook in the same transaction. */
+export const movedOf = async (tx: Tx, ids: readonly string[]): Promise<readonly Moved[]> =>
+  (await execute(tx, readSettled, [ids])).map(movedFrom);
+
+/**
+ * One bad row must not block its group: each is settled by itself. A row whose data Postgres refuses is FAILED
+ * `unsettleable`, with only the code of the refusal and without its result and children.
+ */
+async function settleSingly(
+  session: Session,
+  settlements: readonly Settlement[],
+  options: SettleOptions,
+  cause: unknown,
+): Promise<Settled> {
+  const parts: Settled[] = [];
+  for (const each of settlements) {
+    try {
+      parts.push(
+        settlements.length === 1
+          ? await refuse(session, each, options, cause)
+          : await settleGroup(session, [each], options),
+      );
+    } catch (error) {
+      if (!isDataError(error)) throw error;
+      parts.push(await refuse(session, each, options, error));
+    }
+  }
+  return {
+    settled: parts.flatMap((part) => part.settled),
+    aftermath: mergeAftermaths(parts.map((part) => part.aftermath)),
+    conflicts: parts.reduce((sum, part) => sum + part.conflicts, 0),
+  };
+}
+
+const refuse = (session: Session, settlement: Settlement, options: SettleOptions, cause: unknown): Promise<Settled> =>
+  settleGroup(
+    session,
+    [
+      {
+        ...settlement,
+        to: "FAILED",
+        reason: "unsettleable",
+        errorCode: "unsettleable",
+        errorMessage: `its outcome was refused by the database (${codeOf(cause) || "unknown"})`,
+        result: null,
+        children: [],
+      },
+    ],
+    options,
+  );

@@ -1,0 +1,188 @@
+import { conditionPassed } from "../../admission/condition.ts";
+import { cancelCaller, cancelVerdicts, stateVerdict } from "../../admission/gates.ts";
+import { allotSlots, slotRefusals, takeSlots } from "../../admission/slots.ts";
+import { reasons } from "../../machine/reasons.ts";
+import { keptForAnySize, keptStatement } from "../statement.ts";
+import { drawnFrom, events, history, leaseEnd } from "./record.ts";
+
+export interface ClaimedRow {
+  readonly id: string;
+  readonly state: "RUNNING" | "PENDING" | "SKIPPED" | "CANCELED";
+  readonly reason: string | null;
+  readonly kind: string;
+  readonly key: string | null;
+  readonly payload: unknown;
+  readonly generation: number;
+  readonly attempt: number;
+  readonly failures: number;
+  readonly interruptions: number;
+  readonly max_attempts: number;
+  readonly lease_ms: number;
+  readonly trace: string;
+  readonly slot_keys: string[] | null;
+  readonly due_at: number;
+  readonly schedule_id: string | null;
+  readonly scheduled_for: number | null;
+  readonly lateness_ms: number;
+  readonly catch_up: boolean;
+  readonly missed: number;
+  readonly run_id: string | null;
+}
+
+/** All claimed rows in one, in the order of the ids: a row for each would cost the client half as much as the claim. */
+export interface PlainClaims {
+  /** Of each: id, generation, attempt, failures, interruptions, attempts at most, lease and due time in ms. Null: nothing was claimed. */
+  readonly numbers: string | null;
+  readonly kinds: readonly string[];
+  readonly keys: readonly (string | null)[];
+  readonly payloads: readonly unknown[];
+  readonly traces: readonly string[];
+  readonly now: number;
+}
+
+/** One lease for each lane and lease length among the jobs that this worker starts: `starts` of id, lane, lease_ms. */
+const leased = `leased as (
+  insert into belfry.lease (worker, lane, ms, until, solo, job_ids)
+  select $3, lane, lease_ms, ${leaseEnd("lease_ms")}, $4::boolean, array_agg(id) from starts group by lane, lease_ms
+  returning id, lane, ms
+)`;
+
+/**
+ * Due QUEUED rows without slots, schedule, run or expiry -> RUNNING under a lease. $1 ids, ascending, $2 generations $3 worker
+ * $4 solo. In one pass, without a lock before: the event may be drawn first, since what made a row QUEUED under this generation had
+ * committed before its message was sent. `units`: a lease id for each lane and lease length, which no statement changes.
+ * Locks: jobs in id order, as the index scan brings them (see `keptPlanSettings`), and it waits (2 s at most): SKIP LOCKED would leave a
+ * message unclaimed for as long as a transaction that changes nothing (a select for update, a backup) holds its row.
+ * Generations are found by their place in $1, not by a join: a planner that expects one row compares each row with every other.
+ * The due time is counted in whole microseconds: `belfry.ms` counts in decimals, which costs as much as a column.
+ */
+export const claimPlain = keptForAnySize<PlainClaims>(
+  "claim",
+  `
+with units as materialized (
+  select array_agg(name) as names, array_agg(nextval('belfry.lease_id_seq')) as leases
+  from (select distinct lane || ' ' || lease_ms as name from belfry.job where id = any($1::bigint[])) u
+), moved as (
+  update belfry.job j set state = 'RUNNING', event_id = (select belfry.next_event()), attempt = j.attempt + 1, worker = $3,
+    lease_id = (select leases from units)[array_position((select names from units), j.lane || ' ' || j.lease_ms)],
+    started_at = belfry.now(), progress = null
+  where j.id = any($1::bigint[]) and j.state = 'QUEUED' and (not j.solo_required or $4::boolean)
+    and num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) = 4
+    and j.generation = ($2::int[])[width_bucket(j.id, $1::bigint[])] and j.due_at <= belfry.now()
+  returning j.event_id, j.id, j.kind, j.key, j.payload, j.generation, j.attempt, j.failures, j.interruptions, j.max_attempts,
+    j.lane, j.lease_ms, j.lease_id, j.trace, j.due_at
+), leased as (
+  insert into belfry.lease (id, worker, lane, ms, until, solo, job_ids) overriding system value
+  select lease_id, $3, lane, lease_ms, ${leaseEnd("lease_ms")}, $4::boolean, array_agg(id)
+  from moved group by lease_id, lane, lease_ms
+), recorded as (
+  insert into belfry.event (id, at, from_state, to_state, worker, job_ids, attempts, generations)
+  select min(event_id), belfry.now(), 'QUEUED', 'RUNNING', $3, array_agg(id), array_agg(attempt), array_agg(generation)
+  from moved having count(*) > 0
+)
+select string_agg(concat_ws(' ', id, generation, attempt, failures, interruptions, max_attempts, lease_ms,
+    (date_part('epoch', due_at) * 1e6)::bigint / 1000), ',') as numbers,
+  json_agg(kind) as kinds, json_agg(key) as keys, json_agg(payload) as payloads, json_agg(trace) as traces,
+  belfry.ms(belfry.now()) as now
+from moved`,
+);
+
+/** Which of the rows that `claim` left out are for `claim-full`, and how many slots each needs. Locks nothing. */
+export const findFull = keptStatement<{ id: string; slots: number }>(
+  "claim-find-full",
+  `
+select id, coalesce(cardinality(slot_keys), 0) as slots from belfry.job j
+where id = any($1::bigint[]) and state = 'QUEUED' and num_nulls(slot_keys, schedule_id, run_id, expires_at) < 4
+  and due_at <= belfry.now() and (not solo_required or $2::boolean)
+  and ${conditionPassed("$3")}
+order by id`,
+);
+
+/**
+ * As `claim`, for rows with slots, a schedule, a run or an expiry: also decides by the gates of `src/admission`; the occurrence
+ * follows. A prematerialized job is paused with its schedule until its run is released. Rows with two or more slot keys come one
+ * at a time, so that "all or nothing" is exact.
+ *
+ * Locks: jobs in id order (waiting), then free slots with SKIP LOCKED, then occurrences.
+ */
+export const claimFull = keptStatement<ClaimedRow>(
+  "claim-full",
+  `
+with mine as materialized (
+  select j.id, j.lane, j.lease_ms, j.attempt, j.slot_keys, j.schedule_id, j.run_id, j.expires_at, j.generation, j.due_at, j.catch_up
+  from belfry.job j
+  where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = ($2::int[])[width_bucket(j.id, $1::bigint[])]
+    and num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) < 4
+    and j.due_at <= belfry.now() and (not j.solo_required or $4::boolean) and ${conditionPassed("$5")}
+  order by j.id
+  for no key update of j
+), judged as materialized (
+  select m.id, m.lane, m.lease_ms, m.attempt, m.slot_keys, m.generation, m.due_at, m.catch_up,
+    ${stateVerdict} as skip, ${cancelCaller} as caller
+  from mine m left join belfry.run r on r.id = m.run_id
+  left join belfry.schedule s on s.id = coalesce(m.schedule_id, r.prematerialized_by)
+), ${allotSlots("$1", "$2")}, decisions as materialized (
+  select j.id, j.lane, j.lease_ms, j.attempt, j.caller, coalesce(j.skip, b.skip) as skip, b.held_on,
+    case when j.skip in (${cancelVerdicts}) then 'CANCELED' when j.skip is not null or b.skip is not null then 'SKIPPED'
+      when b.held_on is not null then 'PENDING' else 'RUNNING' end::belfry.job_state as state
+  from judged j left join (
+    ${slotRefusals}
+  ) b on b.id = j.id
+), verdict as materialized (
+  select *, dense_rank() over (order by state, skip) as kind from decisions
+), ${takeSlots}, ${drawnFrom("verdict")}, starts as (
+  select id, lane, lease_ms from verdict where state = 'RUNNING'
+), ${leased}, moved as (
+  update belfry.job j set state = v.state, event_id = d.ids[v.kind],
+    hold = case when v.state = 'PENDING' then 'slot' else 'none' end::belfry.job_hold,
+    held_on = case when v.state = 'PENDING' then v.held_on else '' end,
+    generation = j.generation + (v.state = 'PENDING')::int,
+    attempt = j.attempt + (v.state = 'RUNNING')::int,
+    worker = case when v.state = 'RUNNING' then $3 else j.worker end,
+    lease_id = l.id,
+    started_at = case when v.state = 'RUNNING' then belfry.now() else j.started_at end,
+    dispatched_at = case when v.state <> 'PENDING' then j.dispatched_at end,
+    finished_at = case when v.state >= 'SUCCESS' then belfry.now() end,
+    progress = null
+  from verdict v cross join drawn d left join leased l on v.state = 'RUNNING' and l.lane = v.lane and l.ms = v.lease_ms
+  where j.id = v.id
+  returning j.*, v.caller, case v.state when 'PENDING' then '${reasons.slot}' when 'RUNNING' then null else v.skip end as reason
+), decided as (
+  update belfry.occurrence o set
+    outcome = case when m.state = 'SKIPPED' then 'SKIPPED' when o.catch_up then 'CAUGHT_UP' else 'FIRED'
+      end::belfry.occurrence_outcome,
+    reason = m.reason, decided_at = belfry.now(), lateness_ms = belfry.ms_since(o.nominal_at)
+  from moved m
+  where o.job_id = m.id and m.state not in ('PENDING', 'CANCELED')
+    and (o.outcome = 'PLANNED' or (o.outcome = 'SKIPPED' and m.state = 'RUNNING'))
+), moves as (
+  select event_id, id, 'QUEUED'::belfry.job_state as from_state, state as to_state, attempt, generation,
+    case when state = 'RUNNING' then worker end as worker, reason, caller, null::text as error_code,
+    null::text as error_message, null::timestamptz as started_at
+  from moved
+), ${events}, ${history}
+select id, state, reason, kind, key, payload, generation, attempt, failures, interruptions, max_attempts, lease_ms,
+  trace, slot_keys, belfry.ms(due_at) as due_at, schedule_id, belfry.ms(scheduled_for) as scheduled_for,
+  belfry.ms_since(coalesce(scheduled_for, due_at)) as lateness_ms, catch_up, missed, run_id
+from moved
+order by id`,
+);
+
+/** The present state of these rows. Locks nothing. */
+export const lookAt = keptStatement<{
+  id: string;
+  state: string;
+  generation: number;
+  attempt: number;
+  worker: string | null;
+  age_ms: number;
+  due_in_ms: number;
+  solo_required: boolean;
+  has_condition: boolean;
+}>(
+  "look",
+  `
+select id, state, generation, attempt, worker, belfry.ms_since(created_at) as age_ms,
+  ceil(extract(epoch from due_at - belfry.now()) * 1000)::float8 as due_in_ms, solo_required, has_condition
+from belfry.job where id = any($1::bigint[])`,
+);

@@ -1,0 +1,23 @@
+import type { JobId, JobView } from "../../machine/job.ts";
+import { jobColumns } from "../../machine/job-columns.ts";
+import type { InRun } from "../../machine/run.ts";
+import { statement } from "../statement.ts";
+
+/** Locks nothing. */
+export const readJob = statement<JobView>("job", `select ${jobColumns} from belfry.job j where j.id = $1::bigint`);
+
+/** What these jobs know about their runs, with the outputs of predecessors that ended. Locks nothing. */
+export const readInRuns = statement<InRun & { readonly jobId: JobId }>(
+  "in-runs",
+  `
+select j.id as "jobId", j.run_id as "runId", r.kind, r.key, r.version, r.input, j.task, j.condition_row as row,
+  coalesce(o.outputs, '{}') as outputs
+from belfry.job j join belfry.run r on r.id = j.run_id
+left join lateral (
+  select jsonb_object_agg(p.task, jsonb_build_object('state', p.state, 'result', case p.state when 'SUCCESS' then p.result end))
+    as outputs
+  from belfry.edge e join belfry.job p on p.id = e.from_id
+  where e.to_id = j.id and p.state >= 'SUCCESS'
+) o on true
+where j.id = any($1::bigint[])`,
+);

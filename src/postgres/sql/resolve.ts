@@ -1,0 +1,189 @@
+import type { DispatchedRow } from "./dispatch.ts";
+import { statement } from "../statement.ts";
+import { drawEvents, events, history, outbox } from "./record.ts";
+import { countEnds, releasedMoves, releaseWith } from "./release.ts";
+import { placeOf } from "./pass-place.ts";
+import { skip } from "./run.ts";
+
+/** A job that a round of `resolve` made QUEUED. */
+export interface ReleasedRow extends DispatchedRow {
+  readonly taken: number;
+}
+
+const release = releaseWith({ windowMs: "$3" });
+
+const releasedRows = `${events}, ${history}, ${outbox}
+select c.taken, t.id, t.generation, t.lane, t.trace, belfry.ms_until(t.due_at) as delay_ms, o.id as batch
+from (select count(*)::int as taken from taken) c
+left join (released t join posted o on o.lane = t.lane and t.state = 'QUEUED') on true
+order by t.id`;
+
+/**
+ * What is open for these runs ($1, null is all): ends to count, wide joins to add up, runs to add up or to stop. A run is
+ * added up when that could close or stop it, or when it has many deltas. All are a window of $3 open runs behind the place of the
+ * pass before; of these, also whether a starter left its run unsealed. Locks nothing. $2 deltas that are many $4 runs added up.
+ */
+export const lookAtRuns = statement<{
+  ends: boolean;
+  joins: boolean;
+  orphans: boolean;
+  sums: string[] | null;
+  stops: string[] | null;
+  behind: string;
+  next: string;
+}>(
+  "resolve-look",
+  `
+with place as materialized (${placeOf("resolve")}
+), looked as materialized (
+  select id, state, sealed, on_failure, stopped, starter_id, total, done, failed from belfry.run
+  where state in ('RUNNING', 'CANCELING') and ($1::bigint[] is null or id = any($1::bigint[]))
+    and ($1::bigint[] is not null or id > (select coalesce(nullif(behind, ''), '0')::bigint from place))
+  order by id limit case when $1::bigint[] is null then $3::int end
+)
+select
+  exists (select from belfry.run_done where $1::bigint[] is null or run_id = any($1::bigint[])) as ends,
+  exists (select from belfry.pred_delta where $1::bigint[] is null or run_id = any($1::bigint[])) as joins,
+  $1::bigint[] is null and exists (
+    select from looked r left join belfry.job j on j.id = r.starter_id
+    where not r.sealed and r.starter_id is not null
+      and (j.id is null or (j.finished_at is not null and j.state <> 'SUCCESS'))
+  ) as orphans,
+  (
+    select array_agg(s.id) from (
+      select r.id from looked r cross join lateral (
+        select count(*) as n, sum(total) as total, sum(done) as done, sum(failed) as failed
+        from belfry.run_delta d where d.run_id = r.id
+      ) d
+      where d.n > 0
+        and (d.n >= $2::int or (r.sealed and r.done + d.done >= r.total + d.total)
+          or (r.on_failure = 'stop' and not r.stopped and r.failed + d.failed > 0))
+      order by r.id limit $4
+    ) s
+  ) as sums,
+  (
+    select array_agg(r.id) from looked r
+    where r.state = 'RUNNING' and r.stopped
+      and exists (
+        select from belfry.job j where j.run_id = r.id and (j.finished_at is not null)::int = 0 and j.state <> 'RUNNING'
+      )
+  ) as stops,
+  behind, (select case when count(*) < $3::int then '' else max(id)::text end from looked) as next
+from place`,
+);
+
+/**
+ * Counts ends that are not counted yet, at each successor and in the run. $1 runs or null $2 limit $3 dispatch window.
+ * Locks: list rows with SKIP LOCKED; then the ended jobs and their narrow successors in one list in id order (waiting).
+ */
+export const countUncounted = statement<ReleasedRow>(
+  "resolve-ends",
+  `
+with taken as materialized (
+  select id, job_id from belfry.run_done where $1::bigint[] is null or run_id = any($1::bigint[])
+  order by id limit $2
+  for update skip locked
+), gone as (
+  delete from belfry.run_done where id = any(array(select id from taken))
+), out_edges as materialized (
+  select from_id, to_id, run_id, wide from belfry.edge where from_id = any(array(select job_id from taken))
+), locked as materialized (
+  select id, state, run_id, end_counted, not_taken, blocked, join_rule, preds_open, preds_ok, preds_bad, due_at
+  from belfry.job
+  where id = any(array(
+    select job_id from taken
+    union select to_id from out_edges where not wide
+  ))
+  order by id
+  for no key update
+), ends as materialized (
+  select l.id, l.run_id, l.state, r.state as run_state,
+    (l.state = 'SUCCESS' or (l.state = 'FAILED' and r.on_failure = 'continue'))::int as ok,
+    (l.state <> 'SUCCESS' and not l.not_taken and not (l.state = 'FAILED' and r.on_failure = 'continue'))::int as bad
+  from locked l join belfry.run r on r.id = l.run_id
+  where l.id = any(array(select job_id from taken)) and l.state >= 'SUCCESS' and not l.end_counted
+), ${countEnds}, marked as (
+  update belfry.job set end_counted = true where id = any(array(select id from ends))
+), ${release}, moves as (${releasedMoves}
+), ${releasedRows}`,
+);
+
+/**
+ * Adds up wide joins that no other statement adds up. $1 runs or null $2 limit $3 dispatch window. Look again after the
+ * commit: what was appended while this statement held the row is not counted.
+ * Locks: the joins in id order with SKIP LOCKED; what it deletes belongs to them.
+ */
+export const addUpJoins = statement<ReleasedRow>(
+  "resolve-joins",
+  `
+with locked as materialized (
+  select id, state, blocked, join_rule, preds_open, preds_ok, preds_bad, due_at from belfry.job
+  where id = any(array(
+    select distinct to_id from belfry.pred_delta where $1::bigint[] is null or run_id = any($1::bigint[]) limit $2
+  ))
+  order by id
+  for no key update skip locked
+), added as (
+  delete from belfry.pred_delta where to_id = any(array(select id from locked)) returning to_id, n, ok, bad
+), counted as materialized (
+  select to_id, false as wide, sum(n)::int as n, sum(ok)::int as ok, sum(bad)::int as bad from added group by to_id
+), taken as (
+  select to_id from counted
+), ${release}, moves as (${releasedMoves}
+), ${releasedRows}`,
+);
+
+/**
+ * Adds deltas up and closes what is complete: FAILED when a job of it FAILED, or was canceled by itself, or its starter did not seal it. $1 runs.
+ * Whether it is sealed is read without the lock, by the snapshot that also reads the deltas: the locked row may be sealed
+ * since, and its last page's delta not be seen. The locked row is asked too: its starter may have opened it again.
+ * Locks: the runs in id order with SKIP LOCKED; look again after it.
+ */
+export const addUpRuns = statement<{
+  id: string;
+  kind: string;
+  state: "RUNNING" | "CANCELING" | "DONE" | "FAILED" | "CANCELED";
+}>(
+  "resolve-runs",
+  `
+with seen as materialized (
+  select id, sealed from belfry.run where id = any($1::bigint[])
+), mine as materialized (
+  select * from belfry.run where id = any($1::bigint[]) and state in ('RUNNING', 'CANCELING')
+  order by id
+  for no key update skip locked
+), taken as (
+  delete from belfry.run_delta where run_id = any(array(select id from mine)) returning *
+), sums as materialized (
+  select m.id, m.state, x.sealed and m.sealed as sealed, m.error is not null as is_orphan, m.on_failure, m.stopped,
+    m.total + coalesce(sum(t.total), 0)::int as total, m.done + coalesce(sum(t.done), 0)::int as done,
+    m.ok + coalesce(sum(t.ok), 0)::int as ok, m.failed + coalesce(sum(t.failed), 0)::int as failed,
+    m.skipped + coalesce(sum(t.skipped), 0)::int as skipped
+  from mine m join seen x on x.id = m.id join taken t on t.run_id = m.id
+  group by m.id, m.state, x.sealed, m.sealed, m.error, m.on_failure, m.stopped, m.total, m.done, m.ok, m.failed, m.skipped
+)
+update belfry.run r set total = s.total, done = s.done, ok = s.ok, failed = s.failed, skipped = s.skipped,
+  stopped = s.stopped or (s.on_failure = 'stop' and s.failed > 0 and s.state = 'RUNNING'),
+  finished_at = case when s.sealed and s.done = s.total then belfry.now() end,
+  state = case when not (s.sealed and s.done = s.total) then s.state when s.state = 'CANCELING' then 'CANCELED'
+    when s.is_orphan or s.ok + s.skipped < s.done then 'FAILED' else 'DONE' end::belfry.run_state
+from sums s where r.id = s.id
+returning r.id, r.kind, r.state`,
+);
+
+/** Waiting jobs of stopped runs -> SKIPPED. $1 runs $2 limit. Locks: jobs in id order, waiting. */
+export const skipStopped = statement<{ id: string; run_id: string | null }>(
+  "resolve-stop",
+  `
+with mine as materialized (
+  select id, state, 'run stopped' as reason, false as not_taken,
+    case state when 'PENDING' then 1 when 'QUEUED' then 2 else 3 end as kind
+  from belfry.job
+  where id = any(array(
+    select id from belfry.job
+    where run_id = any($1::bigint[]) and (finished_at is not null)::int = 0 and state <> 'RUNNING' order by id limit $2
+  )) and state in ('PENDING', 'QUEUED', 'RETRY_WAIT')
+  order by id
+  for no key update
+), ${drawEvents}, ${skip}`,
+);

@@ -1,0 +1,175 @@
+import { insightLimits } from "../../insight/insight-limits.ts";
+import { hourBuckets } from "../../insight/kind-figures.ts";
+import { durationBuckets } from "../../insight/kind-totals.ts";
+import { statement } from "../statement.ts";
+
+/** The first time: nothing that happened before is added up. Locks the new row only. */
+export const createRollUp = statement<never>(
+  "roll-up-create",
+  `
+insert into belfry.reader (name, upto) values ('roll-up', pg_snapshot_xmin(pg_current_snapshot())::text)
+on conflict (name) do nothing`,
+);
+
+/** Locks the roll-up's own row, SKIP LOCKED: one process at a time adds up, the others have nothing to do. */
+export const lockRollUp = statement<{ upto: string; xmin: string }>(
+  "roll-up-lock",
+  `
+select upto, pg_snapshot_xmin(pg_current_snapshot())::text as xmin from belfry.reader where name = 'roll-up'
+for no key update skip locked`,
+);
+
+/**
+ * The end of the next page: of the transactions from $1 to $2 the first behind which $3 moves lie. Every transaction below the
+ * oldest one still open has ended, so the events of such a range are all there and never change: each is added up exactly
+ * once. Events below $4 are of an earlier epoch. Locks nothing.
+ */
+export const findRollUpEnd = statement<{ upto: string }>(
+  "roll-up-end",
+  `
+select coalesce((
+  select greatest(xid::text::numeric, $1::numeric + 1)::text from (
+    select e.xid, sum(cardinality(e.job_ids)) over (order by e.xid, e.id) - cardinality(e.job_ids) as before
+    from (
+      select xid, id, job_ids from belfry.event where xid >= $1::text::xid8 and xid < $2::text::xid8 and id >= $4::bigint
+      order by xid, id limit $3 + 1
+    ) e
+  ) summed
+  where before >= $3 order by xid limit 1
+), $2) as upto`,
+);
+
+/**
+ * Adds up the events of the transactions from $1 up to $2. $3 upper bounds of the durations in seconds; seconds after which an
+ * attempt is $4 slow and a start $5 late; $6 upper bounds of the histograms by hour; events below $7 are of an earlier epoch. A start is late by its job's due time, so one
+ * whose job waits for a retry already is left out. Locks: rows of `minute`, `hour`, `kind_total` and `worker` in key order;
+ * only the holder of the roll-up's row writes them.
+ */
+export const addUp = statement<{ events: number }>(
+  "roll-up",
+  `
+with moves as materialized (
+  select m.job_id, e.at, e.from_state, e.to_state, e.worker, e.reason, j.kind, j.lane,
+    case when e.from_state = 'RUNNING' then e.worker end as by, coalesce(e.error_code = 'WORKER_LOST', false) as is_lost,
+    case when e.from_state = 'RUNNING' then greatest(0, extract(epoch from e.at - m.started_at))::float8 end as seconds,
+    e.from_state = 'RUNNING' and e.to_state in ('FAILED', 'RETRY_WAIT') as is_failed,
+    e.from_state = 'RUNNING' and e.to_state in ('SUCCESS', 'FAILED', 'RETRY_WAIT') as is_end,
+    case when e.to_state = 'RUNNING' and j.attempt = m.attempt and j.due_at <= e.at
+      then extract(epoch from e.at - j.due_at)::float8 end as late,
+    e.to_state = 'RUNNING' and exists (select from unnest(j.slot_keys) s where starts_with(s, 'lock:')) as is_locked
+  from belfry.event e cross join lateral unnest(e.job_ids, e.attempts, e.started_at) as m (job_id, attempt, started_at)
+  left join belfry.job j on j.id = m.job_id
+  where e.xid >= $1::text::xid8 and e.xid < $2::text::xid8 and e.id >= $7::bigint
+), by_minute as (
+  insert into belfry.minute as m (at, kind, lane, created, started, succeeded, failed, retried, canceled, skipped, lost, run_ms,
+    slow, late, locked, lock_failed)
+  select date_trunc('minute', at), coalesce(kind, '(pruned)'), coalesce(lane, '(pruned)'),
+    count(*) filter (where from_state is null), count(*) filter (where to_state = 'RUNNING'),
+    count(*) filter (where to_state = 'SUCCESS'), count(*) filter (where to_state = 'FAILED'),
+    count(*) filter (where from_state = 'RUNNING' and to_state = 'RETRY_WAIT'), count(*) filter (where to_state = 'CANCELED'),
+    count(*) filter (where to_state = 'SKIPPED'), count(*) filter (where is_lost), coalesce(sum(seconds) * 1000, 0)::bigint,
+    count(*) filter (where seconds > $4::float8), count(*) filter (where late > $5::float8),
+    count(*) filter (where is_locked), count(*) filter (where reason = 'lock-held')
+  from moves group by 1, 2, 3 order by 1, 2, 3
+  on conflict (at, kind, lane) do update set created = m.created + excluded.created, started = m.started + excluded.started,
+    succeeded = m.succeeded + excluded.succeeded, failed = m.failed + excluded.failed, retried = m.retried + excluded.retried,
+    canceled = m.canceled + excluded.canceled, skipped = m.skipped + excluded.skipped, lost = m.lost + excluded.lost,
+    run_ms = m.run_ms + excluded.run_ms, slow = m.slow + excluded.slow, late = m.late + excluded.late,
+    locked = m.locked + excluded.locked, lock_failed = m.lock_failed + excluded.lock_failed
+), by_hour as (
+  insert into belfry.hour as h (at, kind, lane, bucket, waited, ran, failed)
+  select date_trunc('hour', at, 'UTC'), kind, lane, bucket, sum(waited), sum(ran), sum(failed)
+  from (
+    select at, kind, lane, width_bucket(late, $6::float8[]) as bucket, 1 as waited, 0 as ran, 0 as failed
+    from moves where late is not null
+    union all
+    select at, kind, lane, width_bucket(seconds, $6::float8[]), 0, 1, is_failed::int from moves where is_end
+  ) each
+  where kind is not null
+  group by 1, 2, 3, 4 order by 1, 2, 3, 4
+  on conflict (at, kind, lane, bucket) do update set waited = h.waited + excluded.waited, ran = h.ran + excluded.ran,
+    failed = h.failed + excluded.failed
+), counted as (
+  select kind, count(*) filter (where is_end) as attempts, array_agg(seconds) filter (where is_end) as took,
+    array_agg(seconds) filter (where is_failed) as took_failed, array_agg(late) filter (where late is not null) as lates,
+    count(*) filter (where from_state is null) as created, count(*) filter (where to_state = 'SUCCESS') as succeeded,
+    count(*) filter (where to_state = 'FAILED') as failed,
+    count(*) filter (where from_state = 'RUNNING' and to_state = 'RETRY_WAIT') as retried,
+    count(*) filter (where is_lost) as lost,
+    count(*) filter (where from_state = 'RUNNING' and to_state in ('QUEUED', 'PENDING')) as released,
+    count(*) filter (where to_state = 'CANCELED') as canceled, count(*) filter (where to_state = 'SKIPPED') as skipped,
+    count(*) filter (where is_locked) as locked, count(*) filter (where reason = 'lock-held') as lock_failed
+  from moves where kind is not null group by kind
+), by_kind as (
+  insert into belfry.kind_total as k (kind, attempts, seconds, buckets, failed_seconds, failed_buckets, late_seconds, late_buckets,
+    created, succeeded, failed, retried, lost, released, canceled, skipped, locks_acquired, locks_failed)
+  select kind, attempts, (select coalesce(sum(s), 0) from unnest(took) s),
+    belfry.counted_in(took, $3::float8[]), (select coalesce(sum(s), 0) from unnest(took_failed) s),
+    belfry.counted_in(took_failed, $3::float8[]), (select coalesce(sum(s), 0) from unnest(lates) s),
+    belfry.counted_in(lates, $3::float8[]),
+    created, succeeded, failed, retried, lost, released, canceled, skipped, locked, lock_failed
+  from counted order by kind
+  on conflict (kind) do update set attempts = k.attempts + excluded.attempts, seconds = k.seconds + excluded.seconds,
+    buckets = belfry.added(k.buckets, excluded.buckets), failed_seconds = k.failed_seconds + excluded.failed_seconds,
+    failed_buckets = belfry.added(k.failed_buckets, excluded.failed_buckets), late_seconds = k.late_seconds + excluded.late_seconds,
+    late_buckets = belfry.added(k.late_buckets, excluded.late_buckets), created = k.created + excluded.created,
+    succeeded = k.succeeded + excluded.succeeded, failed = k.failed + excluded.failed, retried = k.retried + excluded.retried,
+    lost = k.lost + excluded.lost, released = k.released + excluded.released, canceled = k.canceled + excluded.canceled,
+    skipped = k.skipped + excluded.skipped, locks_acquired = k.locks_acquired + excluded.locks_acquired,
+    locks_failed = k.locks_failed + excluded.locks_failed
+), by_worker as (
+  insert into belfry.worker as w (id, lane, started_at, seen_at, ended, failed, lost, lost_at)
+  select id, min(lane), min(at), max(at), count(*) filter (where is_end),
+    count(*) filter (where is_end and to_state in ('FAILED', 'RETRY_WAIT')), count(*) filter (where is_lost),
+    max(at) filter (where is_lost)
+  from (
+    select worker as id, lane, at, to_state, false as is_end, false as is_lost from moves where to_state = 'RUNNING'
+    union all
+    select by, lane, at, to_state, true, is_lost from moves where by is not null
+  ) each where id is not null group by id order by id
+  on conflict (id) do update set lane = coalesce(w.lane, excluded.lane), seen_at = greatest(w.seen_at, excluded.seen_at),
+    ended = w.ended + excluded.ended, failed = w.failed + excluded.failed, lost = w.lost + excluded.lost,
+    lost_at = coalesce(excluded.lost_at, w.lost_at)
+), moved as (
+  update belfry.reader set upto = $2, version = version + 1 where name = 'roll-up'
+)
+select count(*)::int as events from moves`,
+);
+
+/** Its values, for the events of the transactions from `from` up to `upto` whose ids begin at `first`. */
+export function addUpOf({ from, upto, first }: { from: string; upto: string; first: string }): unknown[] {
+  const { slowTryMs, lateStartMs } = insightLimits;
+  return [from, upto, durationBuckets, slowTryMs / 1_000, lateStartMs / 1_000, hourBuckets, first];
+}
+
+/** What the batches of an attempt did; its own row, because the attempt may end in any way. Locks the new row only. */
+export const writeBatchCount = statement<never>(
+  "batch-count-write",
+  `
+insert into belfry.batch_count (kind, lane, at, processed, succeeded, failed)
+values ($1, $2, belfry.now(), $3, $4, $5)`,
+);
+
+/**
+ * Adds up $1 rows of batches at most, and deletes them: each is added up exactly once. $2 how many buckets a histogram has.
+ * Locks: those rows, then `minute` and `kind_total` in key order; only the holder of the roll-up's row writes them.
+ */
+export const addUpBatches = statement<{ rows: number }>(
+  "roll-up-batches",
+  `
+with gone as (
+  delete from belfry.batch_count where ctid = any (array(select ctid from belfry.batch_count limit $1))
+  returning kind, lane, date_trunc('minute', at) as at, processed, succeeded, failed
+), by_minute as (
+  insert into belfry.minute as m (at, kind, lane, items, items_failed)
+  select at, kind, lane, sum(processed), sum(failed) from gone group by 1, 2, 3 order by 1, 2, 3
+  on conflict (at, kind, lane) do update set items = m.items + excluded.items,
+    items_failed = m.items_failed + excluded.items_failed
+), by_kind as (
+  insert into belfry.kind_total as k (kind, buckets, items_processed, items_succeeded, items_failed)
+  select kind, array_fill(0, array[$2::int]), sum(processed), sum(succeeded), sum(failed) from gone group by kind order by kind
+  on conflict (kind) do update set items_processed = k.items_processed + excluded.items_processed,
+    items_succeeded = k.items_succeeded + excluded.items_succeeded, items_failed = k.items_failed + excluded.items_failed
+)
+select count(*)::int as rows from gone`,
+);

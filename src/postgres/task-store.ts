@@ -1,0 +1,83 @@
+import { runLimits } from "../machine/run-limits.ts";
+import type { NewRun, NewTask } from "../machine/run.ts";
+import type { Tx } from "../machine/transaction.ts";
+import type { DispatchedRow } from "./sql/dispatch.ts";
+import { drawIds, insertEdges, insertTaskRows as insert } from "./sql/run.ts";
+import { arrayLiteral, execute } from "./statement.ts";
+
+/**
+ * Writes the tasks and edges of a run that was just inserted. Columns travel as one text each: for tens of thousands of
+ * values the driver's own conversion takes as long as the database.
+ */
+export async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<readonly DispatchedRow[]> {
+  if (run.tasks.length === 0) return [];
+  const ids = ((await execute(tx, drawIds, [run.tasks.length]))[0]?.ids ?? "").split(",");
+  const kinds = kindsOf(run.tasks);
+  const dispatched: DispatchedRow[] = [];
+  for (let from = 0; from < run.tasks.length; from += runLimits.insertTasksMax) {
+    const page = run.tasks.slice(from, from + runLimits.insertTasksMax);
+    const columns = [
+      list(ids.slice(from, from + page.length)),
+      texts(page.map((task) => task.task)),
+      list(page.map((task) => task.after.length)),
+      common(kinds.places.slice(from, from + page.length)),
+      common(page.map((task) => task.join)),
+      common(page.map((task) => task.hasCondition)),
+    ];
+    dispatched.push(
+      ...(await execute(tx, insert, [...columns, ...kinds.columns, runId, run.trace, runLimits.wideJoinOver])),
+    );
+  }
+  await writeEdges(tx, runId, run.tasks, ids);
+  return dispatched;
+}
+
+async function writeEdges(tx: Tx, runId: string, tasks: readonly NewTask[], ids: readonly string[]): Promise<void> {
+  const from: (string | undefined)[] = [];
+  const to: (string | undefined)[] = [];
+  const wide: boolean[] = [];
+  const write = async (): Promise<void> => {
+    if (from.length > 0) await execute(tx, insertEdges, [list(from), list(to), common(wide), runId]);
+    for (const column of [from, to, wide]) column.length = 0;
+  };
+  for (const [place, task] of tasks.entries()) {
+    for (const before of task.after) {
+      from.push(ids[before]);
+      to.push(ids[place]);
+      wide.push(task.after.length > runLimits.wideJoinOver);
+    }
+    if (from.length >= runLimits.insertEdgesMax) await write();
+  }
+  await write();
+}
+
+/** Tasks of one definition share everything except name and place, which is sent once. */
+function kindsOf(tasks: readonly NewTask[]): { places: readonly number[]; columns: readonly unknown[] } {
+  const places = new Map<string, number>();
+  const distinct: NewTask["job"][] = [];
+  const byTask = tasks.map(({ job }) => {
+    const { kind, lane, leaseMs, maxAttempts, retentionMs, slotKeys } = job;
+    const key = [kind, lane, leaseMs, maxAttempts, retentionMs, ...slotKeys].join("\n");
+    const known = places.get(key) ?? distinct.push(job);
+    places.set(key, known);
+    return known;
+  });
+  const columns = [
+    distinct.map((job) => job.kind),
+    distinct.map((job) => job.lane),
+    distinct.map((job) => job.leaseMs),
+    distinct.map((job) => job.maxAttempts),
+    distinct.map((job) => job.retentionMs),
+    distinct.map((job) => arrayLiteral(job.slotKeys)),
+  ];
+  return { places: byTask, columns };
+}
+
+const list = (values: readonly unknown[]): string => `{${values.join(",")}}`;
+
+const texts = (values: readonly string[]): string => `{${values.map((value) => JSON.stringify(value)).join(",")}}`;
+
+/** A column that is the same in every row is sent once. */
+function common(values: readonly (string | number | boolean)[]): string {
+  return list(values.every((value) => value === values[0]) ? values.slice(0, 1) : values);
+}

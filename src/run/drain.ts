@@ -1,0 +1,60 @@
+import type { Registry } from "../define/definition.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import { deliveryLimits } from "../machine/delivery-limits.ts";
+import { afterCommit } from "./after-commit.ts";
+import { decodeMessage, type QueueRecord } from "./message.ts";
+import type { Message } from "../machine/outbox.ts";
+import type { Ports } from "../machine/ports.ts";
+import { movedHook } from "./settled-hook.ts";
+
+/**
+ * Consumes the dead-letter queue. The row decides: the message of a row that has moved on is dropped; a row that still
+ * waits for it gets a new message, and is FAILED `undeliverable` after the third dead letter.
+ * @returns the messages to give back, because their outcome is unknown.
+ */
+export async function drain(
+  ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint">,
+  registry: Registry,
+  records: readonly QueueRecord[],
+  { lane }: { readonly lane: string },
+): Promise<{ failed: readonly string[] }> {
+  const messages: Message[] = [];
+  const unreadable: string[] = [];
+  for (const record of records) {
+    const message = decodeMessage(record.body);
+    if (message === null) unreadable.push(record.body);
+    else messages.push(message);
+  }
+  try {
+    if (unreadable.length > 0) {
+      await ports.store.quarantine(lane, unreadable);
+      ports.metrics.add("message.unreadable", unreadable.length);
+    }
+    if (messages.length > 0) await settleUndelivered(ports, registry, messages);
+    return { failed: [] };
+  } catch (error) {
+    ports.log.error("dead letters could not be drained; they are given back", {
+      lane,
+      messages: records.length,
+      error,
+    });
+    return { failed: records.map((record) => record.messageId) };
+  }
+}
+
+async function settleUndelivered(
+  ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint">,
+  registry: Registry,
+  messages: readonly Message[],
+): Promise<void> {
+  const moved = await ports.store.returnUndelivered(messages, {
+    undeliveredMax: contractLimits.undeliveredMax,
+    backoffMs: deliveryLimits.deadLetterBackoffMs,
+    inSameTransaction: movedHook(ports, registry, "failed"),
+  });
+  for (const row of moved.rows) {
+    ports.log.warn("a message died unclaimed", { job: row.jobId, kind: row.kind, state: row.state });
+    ports.metrics.add("job.undelivered", 1, "Count", { job: row.kind });
+  }
+  await afterCommit(ports, moved.aftermath);
+}

@@ -1,0 +1,147 @@
+import { createContext } from "./handler-context.ts";
+import type { Json } from "../machine/job.ts";
+import { checkedResult } from "../define/new-job.ts";
+import { mergeAftermaths } from "../machine/aftermath.ts";
+import { refuseBroken, UnknownOutcome, type StoreTx, type Tx } from "../machine/transaction.ts";
+import { afterCommit } from "./after-commit.ts";
+import { callHook } from "./settled-hook.ts";
+import { KeptLog } from "./kept-log.ts";
+import { noteConflicts, toSettlement } from "./settler.ts";
+import { runBody } from "./run-body.ts";
+import type { InvocationScope } from "./invocation-scope.ts";
+
+/** The job that an attempt runs, its definition, its worker and its lease. */
+type RunningAttempt = Pick<InvocationScope, "worker" | "job" | "definition" | "hold">;
+
+/** One attempt of one handler: its buffered children, and whether its own transaction already wrote the outcome. */
+export const openScope = ({ worker, job, definition, hold }: RunningAttempt, startedMs: number): InvocationScope => ({
+  worker,
+  job,
+  definition,
+  hold,
+  keptLog: new KeptLog(worker.ports.clock, startedMs),
+  children: [],
+  left: [],
+  ordinal: 0,
+  phase: "open",
+  tx: null,
+  abandoned: null,
+});
+
+export async function runInvocation(scope: InvocationScope, payload: unknown): Promise<Json | void> {
+  const { ports } = scope.worker;
+  await ports.crashPoint("effect.before");
+  const value = await runBody(scope, scope.definition, payload, createContext(scope, transact));
+  await ports.crashPoint("effect.after");
+  return value;
+}
+
+/** Ends it: every later call through the context is refused. */
+export function closeScope(scope: InvocationScope): void {
+  if (scope.phase === "transaction") scope.abandoned?.abort();
+  if (scope.phase !== "settled") scope.phase = "closed";
+}
+
+/** The worker lost the job while its transaction was open, so the transaction is rolled back. */
+class LostInTransaction extends Error {
+  override readonly name = "LostInTransaction";
+}
+
+/**
+ * The handler's work, its children, its hook and, as the last statement, the settle: all or nothing.
+ * Zero rows settled means that the worker has lost the job, so the transaction rolls back.
+ */
+async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const { ports } = scope.worker;
+  if (scope.phase !== "open") throw new Error(refusals[scope.phase]);
+  scope.hold.signal.throwIfAborted();
+  scope.abandoned = new AbortController();
+  scope.phase = "transaction";
+  await scope.worker.leases.flush(scope.job);
+  try {
+    const value = await ports.store.transaction(
+      async (tx) => {
+        scope.left.length = 0;
+        scope.tx = tx;
+        const done = await work(tx);
+        refuseBroken(tx, "ctx.tx");
+        await settleIn(scope, tx, done);
+        return done;
+      },
+      { abandoned: scope.abandoned.signal },
+    );
+    scope.phase = "settled";
+    await committed(scope);
+    return value;
+  } catch (error) {
+    scope.phase = (await committedAnyway(scope, error)) ? "settled" : "open";
+    throw error;
+  } finally {
+    scope.tx = null;
+  }
+}
+
+const refusals = {
+  transaction: "ctx.tx is already open: a handler has one transaction",
+  settled: "ctx.tx already committed this job's success: nothing may follow it",
+  closed: "the handler has ended: its context can no longer be used",
+} as const;
+
+async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Promise<void> {
+  const { ports, registry, options } = scope.worker;
+  const result = toResult(scope, done);
+  const settlement = toSettlement(ports, registry, scope.job, {
+    outcome: { is: "success", result },
+    children: scope.children,
+  });
+  const { run, payload: own } = scope.job;
+  const payload = run?.task == null ? own : run.input;
+  const moved = { ...scope.job, payload, state: "SUCCESS", errorCode: null, errorMessage: null } as const;
+  await callHook(registry, moved, "success", tx);
+  const settled = await ports.store.settle([settlement], {
+    worker: options.worker,
+    tx,
+  });
+  if (settled.settled.length !== 1)
+    throw new LostInTransaction(`job ${scope.job.jobId} is no longer attempt ${scope.job.attempt}'s`);
+  scope.left.push(settled.aftermath);
+  noteConflicts(ports, settled.conflicts);
+}
+
+/** The work's return value becomes the result if it is JSON within the limit; a driver's query result is not. */
+function toResult(scope: InvocationScope, done: unknown): Json | null {
+  if (isQueryResult(done)) return null;
+  try {
+    return checkedResult(scope.definition.id, done);
+  } catch (error) {
+    scope.worker.ports.log.warn("what ctx.tx returned is not kept as the result", {
+      job: scope.job.jobId,
+      kind: scope.job.kind,
+      error,
+    });
+    return null;
+  }
+}
+
+const isQueryResult = (done: unknown): boolean =>
+  typeof done === "object" && done !== null && "rows" in done && "command" in done;
+
+async function committed(scope: InvocationScope): Promise<void> {
+  const { ports } = scope.worker;
+  ports.metrics.add("job.success", 1, "Count", { job: scope.job.kind });
+  ports.log.info("job settled", {
+    job: scope.job.jobId,
+    kind: scope.job.kind,
+    attempt: scope.job.attempt,
+    trace: scope.job.trace,
+    state: "SUCCESS",
+  });
+  await afterCommit(ports, mergeAftermaths(scope.left));
+}
+
+/** A commit whose reply was lost: the row says whether it happened. */
+async function committedAnyway(scope: InvocationScope, error: unknown): Promise<boolean> {
+  if (!(error instanceof UnknownOutcome)) return false;
+  const [row] = await scope.worker.ports.store.peek([scope.job.jobId]);
+  return row?.state === "SUCCESS" && row.attempt === scope.job.attempt;
+}

@@ -1,0 +1,149 @@
+import type { Context } from "../define/context.ts";
+import { readGraph } from "../define/define-data-graph.ts";
+import type {
+  DataGraphBody,
+  GraphBody,
+  GraphTaskDefinition,
+  JobDefinition,
+  Registry,
+  TaskBody,
+} from "../define/definition.ts";
+import { PermanentError } from "../define/errors.ts";
+import { shapeHash } from "../define/graph-shape.ts";
+import { newJob, slotKeysOf } from "../define/new-job.ts";
+import type { JobId, Json, RunId } from "../machine/job.ts";
+import type { InRun, NewRun, NewTask } from "../machine/run.ts";
+import type { InvocationScope } from "./invocation-scope.ts";
+
+/** What a plan of a run needs besides the input. */
+export interface RunPlanOptions {
+  readonly stage: string;
+  readonly key: string;
+  readonly trace: string;
+  readonly starterId: JobId | null;
+  readonly parentId: RunId | null;
+}
+
+/** A definition whose job starts a run of tasks. */
+export type GraphDefinition = JobDefinition & { readonly body: GraphBody | DataGraphBody };
+
+export const isGraph = (definition: JobDefinition): definition is GraphDefinition =>
+  definition.body.is === "graph" || definition.body.is === "dataGraph";
+
+/** The graph that a kind is a task of; null for a kind that a job of its own can run. */
+export function graphOf({ jobs }: Registry, kind: string): string | null {
+  for (const definition of jobs.values()) {
+    if (isGraph(definition) && definition.makes?.some((made) => made.id === kind) === true) return definition.id;
+  }
+  return null;
+}
+
+/** Starts the planned run in this job's own success transaction: both happen, or neither. */
+export async function startGraph(scope: InvocationScope, context: Context): Promise<void> {
+  const { job, worker, definition } = scope;
+  if (!isGraph(definition)) throw new TypeError(`"${definition.id}" does not plan runs`);
+  const run = await planRun(definition, job.payload, {
+    stage: worker.options.stage,
+    key: job.key ?? `job:${job.jobId}`,
+    trace: job.trace,
+    starterId: job.jobId,
+    parentId: null,
+  });
+  await context.tx(async (tx) => {
+    const started = await worker.ports.store.startRun(run, { tx });
+    scope.left.push(started.aftermath);
+    return { runId: started.runId, tasks: run.tasks.length };
+  });
+}
+
+/** The run of an input, all of its tasks. @throws PermanentError for an input or tasks that cannot be run. */
+export async function planRun(
+  definition: GraphDefinition,
+  input: Json,
+  { stage, ...options }: RunPlanOptions,
+): Promise<NewRun> {
+  const { version, onFailure } = definition.body;
+  const tasks = await tasksOf(definition, input);
+  return {
+    ...options,
+    kind: definition.id,
+    version,
+    input,
+    onFailure,
+    retentionMs: definition.retentionMs,
+    sealed: true,
+    shape: shapeHash(tasks),
+    tasks: rowsOf(tasks, { stage, trace: options.trace }),
+  };
+}
+
+interface RowOptions {
+  readonly stage: string;
+  readonly trace: string;
+}
+
+async function tasksOf({ id, body, check }: GraphDefinition, input: Json): Promise<readonly GraphTaskDefinition[]> {
+  if (body.is === "graph") return body.tasks;
+  const checked = await check(input);
+  if (!checked.ok) throw new PermanentError(`the input does not fit graph "${id}"`, { code: "INVALID_PAYLOAD" });
+  const tasks = readGraph(id, await body.tasksOf(checked.value));
+  return tasks.map((task) => ({ ...task, definition: body.task }));
+}
+
+function rowsOf(tasks: readonly GraphTaskDefinition[], options: RowOptions): readonly NewTask[] {
+  const places = new Map(tasks.map((task, place) => [task.name, place]));
+  return tasks.map(({ name, join, after, definition }) => ({
+    task: name,
+    join,
+    after: after.map((one) => places.get(one) ?? 0),
+    hasCondition: definition.body.when !== null,
+    job: rowOf(definition, options),
+  }));
+}
+
+/** The row of one task. Its input is the run's, so its own payload is empty. */
+const rowOf = (definition: JobDefinition, { trace }: RowOptions): NewTask["job"] =>
+  newJob(definition, {
+    payload: null,
+    key: null,
+    dueAt: null,
+    delayMs: 0,
+    trace,
+    slotKeys: slotKeysOf(definition),
+  });
+
+/** Runs one task of a run. @throws Error for a job that belongs to no run. */
+export async function runTask({ job }: InvocationScope, body: TaskBody, context: Context): Promise<Json | void> {
+  const { run } = job;
+  if (run === undefined) {
+    throw new Error(`"${job.kind}" is a task: start its graph instead of enqueueing it by itself`);
+  }
+  const given = await givenOf(body, run);
+  // A condition that throws here fails the attempt visibly.
+  if (body.when !== null && !(await body.when(given))) {
+    throw new PermanentError("its condition changed its mind after the claim", { code: "WHEN_CHANGED" });
+  }
+  return await body.run(given, context);
+}
+
+/** Whether a task's branch is taken. A condition that throws says yes: the attempt then fails with the same error. */
+export async function isTaken({ body }: GraphDefinition, run: InRun): Promise<boolean> {
+  const task = body.is === "graph" ? body.tasks.find(({ name }) => name === run.task)?.definition : body.task;
+  if (task === undefined || task.body.when === null) return true;
+  try {
+    return await task.body.when(await givenOf(task.body, run));
+  } catch {
+    return true;
+  }
+}
+
+/** @throws PermanentError when the run's input does not fit its schema any more. */
+async function givenOf({ graph, given }: TaskBody, run: InRun): Promise<unknown> {
+  const checked = await graph.check(run.input);
+  if (checked.ok) return given(run, checked.value);
+  const first = checked.issues[0];
+  throw new PermanentError(
+    `the input of run ${run.runId} does not fit graph "${graph.id}" any more: ${first?.path ?? ""} ${first?.message ?? ""}`,
+    { code: "INVALID_PAYLOAD" },
+  );
+}

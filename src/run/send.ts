@@ -1,0 +1,104 @@
+import type { JobId } from "../machine/job.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import { deliveryLimits } from "../machine/delivery-limits.ts";
+import type { OutboxBatch, OutMessage } from "../machine/outbox.ts";
+import type { Ports } from "../machine/ports.ts";
+import { type Keeping, keeping } from "./keep-batches.ts";
+
+type SendPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "crashPoint">;
+
+interface Outgoing {
+  readonly outboxId: string;
+  readonly message: OutMessage;
+}
+
+/** At most ten messages of one lane; they may come from several outbox batches. */
+interface OutgoingCall {
+  readonly lane: string;
+  readonly items: Outgoing[];
+}
+
+/**
+ * Sends committed outbox batches, ten messages a call, and confirms what the queue accepted; sending that takes longer than
+ * a second keeps its batches from other senders.
+ * Never throws: what is not confirmed stays open, and the next worker or pass sends it again. After a few calls without an
+ * answer a lane is not called again.
+ * @returns how many messages the queue accepted.
+ */
+export async function sendOutbox(ports: SendPorts, outbox: readonly OutboxBatch[]): Promise<number> {
+  if (outbox.length === 0) return 0;
+  const kept = keeping(ports, outbox);
+  const calls = inCalls(outbox);
+  const unanswered = new Map<string, number>();
+  let accepted = 0;
+  let next = 0;
+  const sender = async (): Promise<void> => {
+    for (let call = calls[next++]; call !== undefined; call = calls[next++]) {
+      if (isAway(unanswered, call.lane)) continue;
+      for (const { outboxId, message } of await sendCall(ports, call, { kept, unanswered })) {
+        kept.accepted(outboxId, message.jobId);
+        accepted += 1;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(deliveryLimits.sendConcurrencyMax, calls.length) }, sender));
+  await ports.crashPoint("relay.sent");
+  await confirm(ports, await kept.end());
+  await ports.crashPoint("relay.confirmed");
+  return accepted;
+}
+
+function inCalls(outbox: readonly OutboxBatch[]): OutgoingCall[] {
+  const open = new Map<string, OutgoingCall>();
+  const calls: OutgoingCall[] = [];
+  for (const outboxBatch of outbox) {
+    for (const message of outboxBatch.messages) {
+      let call = open.get(outboxBatch.lane);
+      if (call === undefined || call.items.length === contractLimits.sendBatchMax) {
+        call = { lane: outboxBatch.lane, items: [] };
+        open.set(outboxBatch.lane, call);
+        calls.push(call);
+      }
+      call.items.push({ outboxId: outboxBatch.id, message });
+    }
+  }
+  return calls;
+}
+
+/** A call that times out takes many seconds; the rest of the lane stays open, so that the caller does not wait for minutes. */
+const isAway = (unanswered: ReadonlyMap<string, number>, lane: string): boolean =>
+  callsWithout(unanswered, lane) >= deliveryLimits.sendConcurrencyMax;
+
+const callsWithout = (unanswered: ReadonlyMap<string, number>, lane: string): number => unanswered.get(lane) ?? 0;
+
+/** @returns what the queue accepted. What it refused must stay open, as what is unknown because the call failed. */
+async function sendCall(
+  ports: SendPorts,
+  { lane, items }: OutgoingCall,
+  { kept, unanswered }: { readonly kept: Keeping; readonly unanswered: Map<string, number> },
+): Promise<readonly Outgoing[]> {
+  const own = await kept.ownOf(items);
+  if (own.length === 0) return [];
+  try {
+    const { failed } = await ports.queue.send(
+      lane,
+      own.map((item) => item.message),
+    );
+    return own.filter((_, index) => !failed.includes(index));
+  } catch (error) {
+    unanswered.set(lane, callsWithout(unanswered, lane) + 1);
+    ports.log.warn("send failed; the outbox batch stays open", { lane, messages: own.length, error });
+    return [];
+  }
+}
+
+async function confirm(
+  ports: SendPorts,
+  unsent: readonly { readonly id: string; readonly failed: readonly JobId[] }[],
+): Promise<void> {
+  try {
+    await ports.store.confirm(unsent);
+  } catch (error) {
+    ports.log.warn("confirm failed; the messages will be sent twice", { outbox: unsent.length, error });
+  }
+}

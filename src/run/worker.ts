@@ -1,0 +1,298 @@
+import type { Registry } from "../define/definition.ts";
+import { claimBatch, claimEarly, type ClaimedBatch, type Early, sendAgain } from "./claim.ts";
+import { runHandler, type HandlerEnd } from "./handler.ts";
+import { Interruption } from "./interruption.ts";
+import { createLeaseKeeper } from "./lease-keeper.ts";
+import { launch, launcherFor } from "./launch.ts";
+import { workerLimits } from "./worker-limits.ts";
+import { type Arrived, decodeMessage, type QueueRecord } from "./message.ts";
+import type { Claimed } from "../machine/store.ts";
+import type { Launcher } from "../machine/launcher.ts";
+import type { Ports } from "../machine/ports.ts";
+import { createRateLimiter } from "./rate-limiter.ts";
+import { resendOpen } from "./relay.ts";
+import { createLapsedLeases, type LapsedLeases } from "./lapsed-leases.ts";
+import { rescue } from "./rescue.ts";
+import { afterCommit } from "./after-commit.ts";
+import { createSettler } from "./settler.ts";
+import type { WorkerOptions } from "./worker-options.ts";
+import type { WorkerScope } from "./worker-scope.ts";
+
+export interface Worker {
+  /**
+   * Claims and runs one batch. Handlers run side by side, each with its timeout. Of the jobs that lost a worker before one runs
+   * after the others; the messages of the rest are sent again. @returns the messages to give back, because the result of
+   * their claim or hold is unknown.
+   */
+  handle(
+    records: readonly QueueRecord[],
+    options: { remainingMs: () => number },
+  ): Promise<{ failed: readonly string[] }>;
+  /** A handler met a process without file descriptors: end it after this batch, and its leases with it. */
+  readonly isSpent: boolean;
+  /** Runs a job that this worker took over. @returns false when it is unknown whether its outcome was written. */
+  run(job: Claimed, options: { remainingMs: () => number }): Promise<boolean>;
+  /** On SIGTERM: aborts the handlers, waits `graceMs`, releases the jobs that still run. Holds none when it resolves. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export function createWorker(ports: Ports, registry: Registry, options: WorkerOptions): Worker {
+  const stopping = new AbortController();
+  const scope: WorkerScope = {
+    ports,
+    registry,
+    options,
+    leases: createLeaseKeeper(ports, options.worker),
+    settler: createSettler(ports, registry, options),
+    launches: createRateLimiter(ports.clock, {
+      intervalMs: workerLimits.launchIntervalMs,
+      waitingMax: workerLimits.launchesWaitingMax,
+    }),
+    stopping: stopping.signal,
+    spend: () => void (isSpent = true),
+  };
+  let isSpent = false;
+  let rescuedAtMs = ports.clock.elapsedMs();
+  let failuresInARow = 0;
+  const lapsed = createLapsedLeases();
+  const batches = new Set<Promise<unknown>>();
+  return {
+    async handle(records, { remainingMs }) {
+      const batch = runBatch(scope, records, remainingMs);
+      batches.add(batch);
+      const { failed, isStoreAway } = await batch.finally(() => batches.delete(batch));
+      failuresInARow = isStoreAway ? failuresInARow + 1 : 0;
+      if (isStoreAway) await pauseBefore(scope, failuresInARow, remainingMs());
+      if (!stopping.signal.aborted && ports.clock.elapsedMs() - rescuedAtMs >= workerLimits.workerRescueIntervalMs) {
+        rescuedAtMs = ports.clock.elapsedMs();
+        await smallRescue(scope, lapsed);
+      }
+      return { failed };
+    },
+    get isSpent() {
+      return isSpent;
+    },
+    async run(job, { remainingMs }) {
+      scope.leases.hold(job);
+      scope.settler.expect(1);
+      const running = runOne(scope, job, { alone: true, remainingMs });
+      batches.add(running);
+      return (await running.finally(() => batches.delete(running))).known;
+    },
+    async stop(graceMs) {
+      stopping.abort(new Interruption("stopped"));
+      scope.leases.interruptAll(new Interruption("stopped"), graceMs);
+      await Promise.allSettled(batches);
+    },
+  };
+}
+
+async function runBatch(
+  scope: WorkerScope,
+  records: readonly QueueRecord[],
+  remainingMs: () => number,
+): Promise<{ failed: readonly string[]; isStoreAway: boolean }> {
+  const { ports } = scope;
+  const arrived = await readRecords(scope, records);
+  await ports.crashPoint("received");
+  const held = await holdPaused(scope, arrived.messages);
+  if (held !== null) return { failed: [...arrived.unread, ...held.giveBack], isStoreAway: held.giveBack.length > 0 };
+  const alone = arrived.messages.length === 1;
+  const first = await claimBatch(scope, arrived.messages, alone);
+  await ports.crashPoint("claimed");
+  const [own, unsent] = await keepOne(scope, first.alone);
+  // Due jobs start now, without waiting for those that are a moment early.
+  const [ended, early] = await Promise.all([
+    runAll(scope, first.running, { alone, remainingMs }),
+    runEarly(scope, first.early, { alone, remainingMs }),
+  ]);
+  const [kept, unsentLater] = await keepOne(scope, own === undefined ? early.alone : [own, ...early.alone]);
+  const last = await runAlone(scope, kept, remainingMs);
+  await ports.crashPoint("settled");
+  const unknown = new Set(
+    [...ended, ...early.ended, ...last.ended].filter((end) => !end.known).map((end) => end.jobId),
+  );
+  const giveBack = [first, early, last].flatMap((batch) => batch.giveBack);
+  const failed = new Set([...arrived.unread, ...unsent, ...unsentLater, ...giveBack]);
+  for (const { messageId, message } of arrived.messages) if (unknown.has(message.jobId)) failed.add(messageId);
+  ports.metrics.flush();
+  return { failed: [...failed], isStoreAway: first.isStoreAway };
+}
+
+/** A message that is given back returns at once: without a pause the worker would call an absent store many times a second. */
+async function pauseBefore(scope: WorkerScope, failuresInARow: number, leftMs: number): Promise<void> {
+  const pauseMs = Math.min(workerLimits.giveBackPauseMs * 2 ** (failuresInARow - 1), workerLimits.giveBackPauseMsMax);
+  await scope.ports.clock.sleep(Math.max(0, Math.min(pauseMs, leftMs - workerLimits.deadlineMarginMs)), scope.stopping);
+}
+
+/** @returns null for a lane that is not paused. A message is given back only when it is unknown whether its job was held. */
+async function holdPaused(
+  { ports, options: { gate, lane } }: WorkerScope,
+  messages: readonly Arrived[],
+): Promise<{ giveBack: readonly string[] } | null> {
+  try {
+    if (gate === undefined || !(await gate.isPaused())) return null;
+    await gate.hold(messages.map(({ message }) => message));
+    return { giveBack: [] };
+  } catch (error) {
+    ports.log.warn("whether the lane is paused is not known; the messages are given back", { lane, error });
+    return { giveBack: messages.map(({ messageId }) => messageId) };
+  }
+}
+
+interface Ended {
+  readonly jobId: string;
+  /** False when it is unknown whether its outcome was written. */
+  readonly known: boolean;
+}
+
+interface RunOptions {
+  /** No other job runs beside it in this process. */
+  readonly alone: boolean;
+  readonly remainingMs: () => number;
+}
+
+function runAll(scope: WorkerScope, jobs: readonly Claimed[], options: RunOptions): Promise<readonly Ended[]> {
+  scope.settler.expect(jobs.length);
+  return Promise.all(jobs.map((job) => runOne(scope, job, options)));
+}
+
+async function runEarly(
+  scope: WorkerScope,
+  early: readonly Early[],
+  options: RunOptions,
+): Promise<Pick<ClaimedBatch, "alone" | "giveBack"> & { ended: readonly Ended[] }> {
+  const batches: ClaimedBatch[] = [];
+  const running: Promise<readonly Ended[]>[] = [];
+  for await (const batch of claimEarly(scope, early, options)) {
+    batches.push(batch);
+    running.push(runAll(scope, batch.running, options));
+  }
+  return {
+    alone: batches.flatMap((batch) => batch.alone),
+    giveBack: batches.flatMap((batch) => batch.giveBack),
+    ended: (await Promise.all(running)).flat(),
+  };
+}
+
+/**
+ * The first job to run alone. The messages of the others are sent again now: if this one stops the process, a message that it
+ * kept would be missing for minutes. @returns also the messages to give back, because the queue did not take them.
+ */
+async function keepOne(
+  scope: WorkerScope,
+  [first, ...others]: readonly Arrived[],
+): Promise<[Arrived | undefined, readonly string[]]> {
+  const again = others.map((item) => ({ item, delayMs: 0 }));
+  return [first, await sendAgain(scope, again)];
+}
+
+/** After the others: if it crashes the worker again, no other job is lost with it. */
+async function runAlone(
+  scope: WorkerScope,
+  item: Arrived | undefined,
+  remainingMs: () => number,
+): Promise<{ ended: readonly Ended[]; giveBack: readonly string[] }> {
+  if (item === undefined) return { ended: [], giveBack: [] };
+  if (scope.stopping.aborted) return { ended: [], giveBack: [item.messageId] };
+  const options = { alone: true, remainingMs };
+  const batch = await claimBatch(scope, [item], true);
+  const ended = await runAll(scope, batch.running, options);
+  const early = await runEarly(scope, batch.early, options);
+  return { ended: [...ended, ...early.ended], giveBack: [...batch.giveBack, ...early.giveBack] };
+}
+
+async function readRecords(
+  scope: WorkerScope,
+  records: readonly QueueRecord[],
+): Promise<{ messages: readonly Arrived[]; unread: readonly string[] }> {
+  const messages: Arrived[] = [];
+  const unreadable: QueueRecord[] = [];
+  for (const record of records) {
+    const message = decodeMessage(record.body);
+    if (message === null) unreadable.push(record);
+    else messages.push({ messageId: record.messageId, message });
+  }
+  if (unreadable.length === 0) return { messages, unread: [] };
+  scope.ports.log.error("unreadable messages go to quarantine", { messages: unreadable.length });
+  try {
+    await scope.ports.store.quarantine(
+      scope.options.lane,
+      unreadable.map((record) => record.body),
+    );
+    return { messages, unread: [] };
+  } catch (error) {
+    scope.ports.log.error("quarantine failed; the messages are given back", { error });
+    return { messages, unread: unreadable.map((record) => record.messageId) };
+  }
+}
+
+/** Runs and settles one claimed job. A bug in Belfry leaves the job to its lease and must not fail the batch. */
+async function runOne(scope: WorkerScope, job: Claimed, { alone, remainingMs }: RunOptions): Promise<Ended> {
+  try {
+    const launcher = launcherFor(scope, job);
+    const finished =
+      launcher === null ? await runHandler(scope, job, remainingMs) : await launched(scope, launcher, job);
+    if (finished.is === "outcome" && finished.hadNoFiles === true) {
+      scope.spend();
+      // Another job of the batch may have used them up: as a job that lost its process, it then runs alone.
+      if (!alone) return { jobId: job.jobId, known: await scope.settler.withdraw() };
+    }
+    if (finished.is === "outcome") await scope.leases.flush(job);
+    return { jobId: job.jobId, known: await write(scope, job, finished, remainingMs) };
+  } catch (error) {
+    scope.ports.log.error("a job could not be run; its lease decides", { job: job.jobId, kind: job.kind, error });
+    return { jobId: job.jobId, known: await scope.settler.withdraw() };
+  } finally {
+    scope.leases.drop(job);
+  }
+}
+
+async function launched(scope: WorkerScope, launcher: Launcher, job: Claimed): Promise<HandlerEnd> {
+  const refused = await launch(scope, launcher, job);
+  return refused === null ? { is: "written-elsewhere" } : { is: "outcome", outcome: refused, children: [] };
+}
+
+async function write(
+  scope: WorkerScope,
+  job: Claimed,
+  finished: HandlerEnd,
+  remainingMs: () => number,
+): Promise<boolean> {
+  if (finished.is === "written-elsewhere") return scope.settler.withdraw();
+  if (finished.is === "lost") {
+    await scope.settler.withdraw();
+    return freeSlots(scope, job);
+  }
+  const leftMs = Math.min(remainingMs() - workerLimits.settleMarginMs, workerLimits.settleForMsMax);
+  const untilMs = scope.ports.clock.elapsedMs() + leftMs;
+  return scope.settler.settle(job, finished.outcome, { children: finished.children, untilMs });
+}
+
+/** The handler of an attempt that was canceled or lost has ended, so the slots of that attempt are free. A later attempt keeps its own. */
+async function freeSlots(scope: WorkerScope, job: Claimed): Promise<boolean> {
+  if (job.slotKeys.length === 0) return true;
+  try {
+    const aftermath = await scope.ports.store.freeSlots([{ jobId: job.jobId, attempt: job.attempt }]);
+    await afterCommit(scope.ports, aftermath);
+  } catch (error) {
+    scope.ports.log.warn("slots were not freed; they end with the lease", { job: job.jobId, error });
+  }
+  return true;
+}
+
+/** Workers rescue a few expired jobs of their lane, so that these do not wait for a scheduler task. */
+async function smallRescue(scope: WorkerScope, lapsed: LapsedLeases): Promise<void> {
+  const { ports, registry, options } = scope;
+  try {
+    await rescue(ports, registry, {
+      lapsed,
+      limit: workerLimits.workerRescueRowsMax,
+      rounds: 1,
+      lane: options.lane,
+    });
+    await resendOpen(ports, { lane: options.lane, rounds: 1 });
+  } catch (error) {
+    ports.log.warn("the worker's own rescue failed; the next pass does it", { error });
+  }
+}

@@ -1,0 +1,161 @@
+import { reasons } from "../machine/reasons.ts";
+import type { TimeDecision } from "./catch-up.ts";
+import type { JobDefinition, Occurrence, Registry } from "../define/definition.ts";
+import type { Instant, NewJob } from "../machine/job.ts";
+import { checkedJson, newJob, slotKeysOf } from "../define/new-job.ts";
+import { slotKeysOfFire } from "./overlap.ts";
+import type { SchedulePlan } from "./plan.ts";
+import type { Ports } from "../machine/ports.ts";
+import type { PlannedOccurrence, PlannedSchedule, ScheduleRow } from "../machine/schedule.ts";
+
+export interface FireOptions {
+  readonly registry: Registry;
+  readonly stage: string;
+  readonly trace: string;
+}
+
+/** A time without a payload: its function threw, or the job's schema refused the value. */
+interface PayloadFailure {
+  readonly localTime: string;
+  readonly message: string;
+}
+
+/**
+ * What a round writes for one schedule: its plan, with a job for each time that gets one. `decider` is the row with the version
+ * that decides, which an edit may have ended.
+ */
+export async function plannedOf(
+  ports: Pick<Ports, "random" | "log" | "metrics">,
+  { row, decider, plan }: { readonly row: ScheduleRow; readonly decider: ScheduleRow; readonly plan: SchedulePlan },
+  { registry, stage }: { readonly registry: Registry; readonly stage: string },
+): Promise<{ readonly planned: PlannedSchedule; readonly payloadFailed: number }> {
+  const { kind } = decider.spec.job;
+  const options = { stage, trace: () => ports.random.id() };
+  const { occurrences, failures } = await plannedRows(decider, plan.decisions, registry, options);
+  const [first] = failures;
+  if (first !== undefined) {
+    const where = { schedule: row.id, kind, localTime: first.localTime };
+    ports.log.error("no payload for an occurrence: SKIPPED", {
+      ...where,
+      problem: first.message,
+      times: failures.length,
+    });
+    ports.metrics.add("scheduler.payload.failed", failures.length, "Count", { job: kind });
+  }
+  const { decidedUntil, nextAt, carry } = plan;
+  const { id: scheduleId, version, decidedUntil: decidedFrom } = row;
+  const planned = { scheduleId, version, decidedFrom, decidedUntil, nextAt, carry, occurrences };
+  return { planned, payloadFailed: failures.length };
+}
+
+/**
+ * The occurrences of decided times. An ended version may name a job that is no longer defined; its times become SKIPPED
+ * `no-job`, because nothing else would ever decide them.
+ */
+async function plannedRows(
+  row: ScheduleRow,
+  decisions: readonly TimeDecision[],
+  registry: Registry,
+  { stage, trace }: { readonly stage: string; readonly trace: () => string },
+): Promise<{ readonly occurrences: readonly PlannedOccurrence[]; readonly failures: readonly PayloadFailure[] }> {
+  const definition = registry.jobs.get(row.spec.job.kind);
+  const occurrences: PlannedOccurrence[] = [];
+  const failures: PayloadFailure[] = [];
+  for (const decision of decisions) {
+    const { occurrence, failure } =
+      definition === undefined
+        ? withoutJob(row, decision)
+        : await plannedRow(row, decision, definition, { registry, stage, trace: trace() });
+    occurrences.push({ ...occurrence, version: row.version });
+    if (failure !== null) failures.push(failure);
+  }
+  return { occurrences, failures };
+}
+
+function withoutJob(row: ScheduleRow, decision: TimeDecision): { occurrence: PlannedOccurrence; failure: null } {
+  const skipped: TimeDecision = { ...decision, outcome: "SKIPPED", reason: reasons.noJob, isCatchUp: false };
+  return { occurrence: rowOf(row, decision.outcome === "PLANNED" ? skipped : decision, null), failure: null };
+}
+
+/**
+ * The occurrence of a decided time, with its job if it gets one. Without a payload it is SKIPPED `payload`, so that every
+ * time has its row and the other schedules continue.
+ */
+export async function plannedRow(
+  row: ScheduleRow,
+  decision: TimeDecision,
+  definition: JobDefinition,
+  options: FireOptions,
+): Promise<{ readonly occurrence: PlannedOccurrence; readonly failure: PayloadFailure | null }> {
+  if (decision.outcome !== "PLANNED") return { occurrence: rowOf(row, decision, null), failure: null };
+  try {
+    const job = await jobOf(row, decision, definition, options);
+    return { occurrence: rowOf(row, decision, job), failure: null };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const skipped: TimeDecision = { ...decision, outcome: "SKIPPED", reason: reasons.payload, isCatchUp: false };
+    return { occurrence: rowOf(row, skipped, null), failure: { localTime: decision.time.localTime, message } };
+  }
+}
+
+/**
+ * The job has no key: its occurrence makes it unique. A key would outlive an edit that plans the same time again, or refuse
+ * tomorrow's equal payload.
+ */
+async function jobOf(
+  row: ScheduleRow,
+  decision: TimeDecision,
+  definition: JobDefinition,
+  { registry, trace }: FireOptions,
+): Promise<NewJob> {
+  const given = row.spec.payload ?? registry.schedules.get(row.id)?.payload(occurrenceOf(row, decision));
+  const payload = checkedJson(definition.id, given);
+  const checked = await definition.check(payload);
+  if (!checked.ok) {
+    throw new Error(
+      checked.issues.map((issue) => `${issue.path === "" ? "payload" : issue.path}: ${issue.message}`).join("; "),
+    );
+  }
+  return newJob(definition, {
+    payload,
+    key: null,
+    dueAt: decision.dueAt,
+    delayMs: 0,
+    expiresAt: expiryOf(row, decision),
+    trace,
+    slotKeys: [...slotKeysOf(definition), ...slotKeysOfFire(row.spec, decision.isCatchUp)],
+  });
+}
+
+/** A job of a trigger or a backfill has no due time here and never expires. */
+function expiryOf({ spec }: ScheduleRow, { time, dueAt }: TimeDecision): Instant | null {
+  return dueAt === null || spec.startDeadlineMs === undefined ? null : time.instant + spec.startDeadlineMs;
+}
+
+/** The occurrence as handlers, payload functions and queries get it. */
+export function occurrenceOf(row: ScheduleRow, { time, isCatchUp, missedCount }: TimeDecision): Occurrence {
+  return {
+    scheduleId: row.id,
+    scheduledFor: new Date(time.instant),
+    timezone: row.spec.timezone,
+    day: time.localTime.slice(0, 10),
+    isCatchUp,
+    missedCount,
+  };
+}
+
+const rowOf = (
+  { spec }: ScheduleRow,
+  { time, outcome, reason, isCatchUp, missedCount }: TimeDecision,
+  job: NewJob | null,
+): PlannedOccurrence => ({
+  localTime: time.localTime,
+  fold: time.fold,
+  timezone: spec.timezone,
+  nominalAt: time.instant,
+  outcome,
+  reason,
+  isCatchUp,
+  missedCount,
+  job,
+});

@@ -1,0 +1,49 @@
+import type { Registry } from "../define/definition.ts";
+import { everySchedule } from "./every-schedule.ts";
+import type { SlotGroup } from "../machine/job.ts";
+import { slotGroupsOf } from "../define/new-job.ts";
+import { slotGroupsOfSchedule } from "./overlap.ts";
+import type { Ports } from "../machine/ports.ts";
+import type { ScheduleSpec } from "../machine/schedule.ts";
+import { type ScheduleDifference, scheduleDifferences } from "./schedule-difference.ts";
+
+export interface Installed {
+  readonly schedules: number;
+  readonly slotGroups: number;
+  /** How the stored schedules differed from code before, to show to people. */
+  readonly differences: readonly ScheduleDifference[];
+}
+
+/**
+ * Writes what the definitions of this process need in the store: slot groups first, because a job may name only groups
+ * that exist, then the schedules of this stage. Safe to repeat, also by several processes at once.
+ * `isAlone`: no other release uses the store, so the schedules of apps that this one has not are removed too.
+ * @throws DefinitionProblems when a schedule's definition is wrong; nothing is written then.
+ */
+export async function installDefinitions(
+  ports: Pick<Ports, "store">,
+  registry: Registry,
+  options: { readonly stage: string; readonly isAlone?: boolean },
+): Promise<Installed> {
+  const specs = specsOf(registry, options.stage);
+  const stored = await everySchedule(ports.store);
+  const differences = scheduleDifferences(specs, stored);
+  const others = options.isAlone === true ? stored.map(({ spec }) => spec.app) : [];
+  const groups = slotGroupsOfRegistry(registry, specs);
+  if (groups.length > 0) await ports.store.installSlots(groups);
+  await ports.store.installSchedules(specs, { apps: [...registry.apps.map((app) => app.name), ...others] });
+  return { schedules: specs.length, slotGroups: groups.length, differences };
+}
+
+/** The stored form of every schedule in one stage. */
+export function specsOf(registry: Registry, stage: string): readonly ScheduleSpec[] {
+  return registry.apps.flatMap((app) => app.schedules.map((schedule) => schedule.spec(stage, app.name)));
+}
+
+/** By key, because two jobs may share a lock. */
+function slotGroupsOfRegistry(registry: Registry, specs: readonly ScheduleSpec[]): readonly SlotGroup[] {
+  const groups = new Map<string, SlotGroup>();
+  for (const job of registry.jobs.values()) for (const group of slotGroupsOf(job)) groups.set(group.key, group);
+  for (const spec of specs) for (const group of slotGroupsOfSchedule(spec)) groups.set(group.key, group);
+  return [...groups.values()];
+}

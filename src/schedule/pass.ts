@@ -1,0 +1,168 @@
+import type { Registry } from "../define/definition.ts";
+import { deliveryLimits } from "../machine/delivery-limits.ts";
+import { passLimits } from "./pass-limits.ts";
+import { runLimits } from "../machine/run-limits.ts";
+import { acquire } from "./acquire.ts";
+import { FenceLost, type Fence } from "../machine/fence.ts";
+import { type Ports } from "../machine/ports.ts";
+import { prune } from "./prune.ts";
+import { relay, resendOpen, wakeHeld } from "../run/relay.ts";
+import { saveObservations, requeueLost, earlierObservations, type QueueObservations } from "../run/requeue.ts";
+import { createLapsedLeases, type LapsedLeases } from "../run/lapsed-leases.ts";
+import { rescue } from "../run/rescue.ts";
+import { resolveRuns } from "../run/resolve-runs.ts";
+import { finishCancels } from "../run/cancel-run.ts";
+import { finishRemovals } from "./finish-removals.ts";
+import { tick } from "./tick.ts";
+
+export interface PassOptions {
+  /** Names this scheduler task; made unique per acquisition. */
+  readonly owner: string;
+  readonly stage: string;
+  /** Milliseconds after which no new pass starts. A task that gets the lock makes at least one. */
+  readonly untilMs: number;
+  readonly onLockOutage: "postgres" | "skip";
+  readonly signal: AbortSignal;
+  readonly lockLeaseMs?: number;
+}
+
+export interface PassReport {
+  readonly outcome: "done" | "held" | "fence-lost" | "lock-outage";
+  readonly heldBy: string | null;
+  readonly passes: number;
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+export const schedulerLock = "belfry:scheduler";
+
+/** One scheduler task: takes the lock once, installs its fence, repeats passes until its time is over, releases. */
+export async function runPasses(ports: Ports, registry: Registry, options: PassOptions): Promise<PassReport> {
+  const startedMs = ports.clock.elapsedMs();
+  const got = await acquire(ports, { ...options, lockName: schedulerLock });
+  if (!("lock" in got)) return report(ports, { outcome: got.outcome, heldBy: got.heldBy, passes: 0, counts: {} });
+  const { lock, fence } = got;
+  await ports.crashPoint("fence.installed");
+  const signal = AbortSignal.any([options.signal, lock.lost]);
+  const totals: Record<string, number> = {};
+  const observations: QueueObservations = await earlierObservations(ports);
+  const lapsed = createLapsedLeases();
+  let passes = 0;
+  let notedMs = Number.NEGATIVE_INFINITY;
+  let outcome: PassReport["outcome"] = "done";
+  try {
+    // One pass in any case: waiting for the lock may have taken all the time.
+    while (!signal.aborted && (passes === 0 || ports.clock.elapsedMs() - startedMs < options.untilMs)) {
+      const counts = await pass(ports, registry, { ...options, fence, signal, observations, lapsed });
+      add(totals, counts);
+      passes += 1;
+      if (isWhole(counts) && !signal.aborted && ports.clock.elapsedMs() - notedMs >= passLimits.passNotedMs) {
+        await notePass(ports, fence);
+        notedMs = ports.clock.elapsedMs();
+      }
+      await ports.clock.sleep(passLimits.passIntervalMs, signal);
+    }
+    if (lock.lost.aborted) outcome = "fence-lost";
+    else await saveObservations(ports, observations);
+  } catch (error) {
+    if (!(error instanceof FenceLost)) throw error;
+    ports.log.warn("another scheduler holds the lock now; stopping", { fence: fence.token });
+    outcome = "fence-lost";
+  } finally {
+    await ports.crashPoint("lock.beforeRelease");
+    await lock.release();
+  }
+  ports.metrics.add("scheduler.execution.time", ports.clock.elapsedMs() - startedMs, "Milliseconds");
+  return report(ports, { outcome, heldBy: null, passes, counts: totals });
+}
+
+/** No step failed. A payload that could not be made is a fault of its schedule: its time is decided all the same. */
+const isWhole = (counts: Readonly<Record<string, number>>): boolean =>
+  Object.keys(counts).every((name) => name === "payload.failed" || !name.endsWith(".failed"));
+
+/** Without the note this pass looks as if it had failed, and the next one is noted. */
+async function notePass({ store, log }: Ports, fence: Fence): Promise<void> {
+  try {
+    await store.passed(fence);
+  } catch (error) {
+    log.warn("the pass could not be noted; the next one is", { error });
+  }
+}
+
+/** One pass, without taking the lock: every step is bounded, and a failed step does not stop the others. */
+export async function pass(
+  ports: Ports,
+  registry: Registry,
+  options: {
+    stage: string;
+    fence?: Fence | undefined;
+    signal: AbortSignal;
+    observations?: QueueObservations;
+    lapsed?: LapsedLeases;
+  },
+): Promise<Readonly<Record<string, number>>> {
+  const { stage, signal, fence } = options;
+  const steps: readonly (readonly [string, () => Promise<Record<string, number>>])[] = [
+    ["tick", () => tick(ports, registry, { stage, signal, fence })],
+    ["prematerialized", () => decidePrematerialized(ports, fence)],
+    ["relay", () => relay(ports, { signal, fence })],
+    ["reopen", () => resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax, signal, fence })],
+    [
+      "rescue",
+      () => {
+        const { rescueRowsMax: limit, rescueRoundsMax: rounds } = passLimits;
+        const lapsed = options.lapsed ?? createLapsedLeases();
+        return rescue(ports, registry, { lapsed, limit, rounds, signal, fence });
+      },
+    ],
+    [
+      "resolve",
+      () =>
+        resolveRuns(ports, {
+          runs: "all",
+          rounds: runLimits.passResolveRoundsMax,
+          signal,
+          fence,
+        }),
+    ],
+    ["cancel", () => finishCancels(ports, registry, { signal })],
+    ["removed", () => finishRemovals(ports, registry, { signal, fence })],
+    ["requeue", () => requeueLost(ports, registry, options.observations ?? new Map(), { fence })],
+    ["wake", () => wakeHeld(ports, { slotKeys: "all", signal, fence })],
+    ["prune", () => prune(ports, { fence })],
+  ];
+  const counts: Record<string, number> = {};
+  for (const [name, step] of steps) {
+    if (signal.aborted) break;
+    add(counts, await isolated(ports, name, step));
+  }
+  return counts;
+}
+
+async function decidePrematerialized({ store }: Ports, fence: Fence | undefined): Promise<Record<string, number>> {
+  const { withdrawn } = await store.decidePrematerialized({ limit: runLimits.prematerializedRunsMax, fence });
+  return { "runs.withdrawn": withdrawn };
+}
+
+async function isolated(
+  ports: Ports,
+  name: string,
+  step: () => Promise<Record<string, number>>,
+): Promise<Record<string, number>> {
+  try {
+    return await step();
+  } catch (error) {
+    if (error instanceof FenceLost) throw error;
+    ports.log.error("a step of the pass failed; the next pass tries again", { step: name, error });
+    ports.metrics.add("scheduler.step.failed", 1);
+    return { [`${name}.failed`]: 1 };
+  }
+}
+
+function report(ports: Ports, done: PassReport): PassReport {
+  ports.metrics.flush();
+  return done;
+}
+
+function add(totals: Record<string, number>, counts: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(counts)) totals[name] = (totals[name] ?? 0) + value;
+}

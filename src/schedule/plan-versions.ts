@@ -1,0 +1,95 @@
+import { reasons } from "../machine/reasons.ts";
+import type { TimeDecision } from "./catch-up.ts";
+import type { Instant } from "../machine/job.ts";
+import type { Carry, ScheduleRow } from "../machine/schedule.ts";
+import type { ScheduleControlStore, ScheduleVersion } from "../machine/schedule-store.ts";
+import { type VersionInterval, versionIntervals } from "../calendar/version-intervals.ts";
+import { type SchedulePlanOptions, planSchedule, type SchedulePlan } from "./plan.ts";
+
+/** A page of decided times, and the version that decided them. */
+export interface VersionPlan {
+  /** The stored row with the version and spec that decided them. */
+  readonly row: ScheduleRow;
+  readonly plan: SchedulePlan;
+}
+
+/**
+ * The next page of a schedule. Undecided times before an edit belong to the version before it and are decided by its policy,
+ * the oldest version first; then the current version follows. Times before a deletion are decided too, but start nothing.
+ * @throws RangeError when a stored expression or zone cannot be read.
+ */
+export async function planNext(
+  store: Pick<ScheduleControlStore, "scheduleFacts">,
+  row: ScheduleRow,
+  options: SchedulePlanOptions,
+): Promise<VersionPlan> {
+  if (row.carry?.edited !== true) return { row, plan: planOwn(row, options) };
+  const facts = await store.scheduleFacts(row.id);
+  return planVersions(row, facts?.versions ?? [], options);
+}
+
+/** Pure part of `planNext`: the oldest version that has undecided times, or the current version when none has. */
+export function planVersions(
+  stored: ScheduleRow,
+  versions: readonly ScheduleVersion[],
+  options: SchedulePlanOptions,
+): VersionPlan {
+  const intervals = versionIntervals(versions);
+  const past = intervals.find((each) => each.version < stored.version && each.until > stored.decidedUntil);
+  if (past !== undefined) return planPast(begun(stored, past, versions), past, versions, options);
+  if (stored.removed === true) return { row: stored, plan: off(stored.decidedUntil, null) };
+  const own = intervals.find((each) => each.version === stored.version);
+  const row = own === undefined ? stored : begun(stored, own, versions);
+  return { row, plan: planOwn(row, options) };
+}
+
+const planOwn = (row: ScheduleRow, options: SchedulePlanOptions): SchedulePlan =>
+  row.spec.enabled ? planSchedule(row, options) : off(row.decidedUntil, null);
+
+const nothingCarried: Carry = { missed: 0, missedUntil: null, catchUpUntil: null };
+
+/** A schedule that was deleted and made again starts fresh: the times in between belong to no version, so none was missed. */
+function begun(
+  row: ScheduleRow,
+  { version, from }: VersionInterval,
+  versions: readonly ScheduleVersion[],
+): ScheduleRow {
+  const isNew = versions.some(
+    (each) => each.spec === null && each.version < version && each.fromAt >= row.decidedUntil,
+  );
+  return isNew ? { ...row, decidedUntil: Math.max(row.decidedUntil, from), carry: null } : row;
+}
+
+function planPast(
+  row: ScheduleRow,
+  { version, spec, until }: VersionInterval,
+  versions: readonly ScheduleVersion[],
+  options: SchedulePlanOptions,
+): VersionPlan {
+  const endAt = Math.min(spec.endAt ?? until + 1, until + 1);
+  const decider: ScheduleRow = { ...row, version, spec: { ...spec, endAt, launch: "tick" } };
+  const plan = spec.enabled
+    ? planSchedule(decider, { ...options, isLastVersion: false })
+    : off(until, row.carry ?? null);
+  const wasDeleted = versions.some((each) => each.spec === null && each.version > version);
+  const decisions = wasDeleted ? plan.decisions.map(withoutJob) : plan.decisions;
+  const decidedUntil = Math.min(plan.decidedUntil, until);
+  const carry: Carry = { ...(plan.carry ?? nothingCarried), edited: true };
+  return { row: decider, plan: { ...plan, decisions, decidedUntil, nextAt: decidedUntil, carry, isComplete: false } };
+}
+
+/** A deleted schedule starts nothing, not even for times before its deletion. */
+const withoutJob = (decision: TimeDecision): TimeDecision =>
+  decision.outcome === "PLANNED"
+    ? { ...decision, outcome: "SKIPPED", reason: reasons.deleted, isCatchUp: false, missedCount: 0, dueAt: null }
+    : decision;
+
+/** The times of a version that is off belong to no version and get no row. */
+const off = (decidedUntil: Instant, carry: Carry | null): SchedulePlan => ({
+  decisions: [],
+  decidedUntil,
+  nextAt: null,
+  carry,
+  missed: 0,
+  isComplete: true,
+});

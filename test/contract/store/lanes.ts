@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import {
+  claimOne,
+  dispatchWindowMs,
+  eachTest,
+  failure,
+  insertOne,
+  messageFor,
+  minute,
+  moves,
+  only,
+  outboxIds,
+  running,
+  settleOne,
+  show,
+  type OpenStore,
+} from "./fixture.ts";
+
+const pause = { by: "ada", reason: null, until: null };
+
+export function lanesContract(open: OpenStore): void {
+  describe("lanes", () => {
+    lanes(open);
+  });
+  describe("jobs moved by hand", () => {
+    byHand(open);
+  });
+}
+
+function lanes(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("a pause lasts until its end, or until the resume; other lanes go on", async () => {
+    const { store, advance } = at();
+    await store.pauseLane("mail", { ...pause, until: (await store.now()) + minute });
+    expect([await store.isPaused("mail"), await store.isPaused("other")]).toEqual([true, false]);
+    await advance(2 * minute);
+    expect(await store.isPaused("mail")).toBe(false);
+    await store.pauseLane("mail", pause);
+    expect(await store.isPaused("mail")).toBe(true);
+    await store.pauseLane("mail", null);
+    expect(await store.isPaused("mail")).toBe(false);
+  });
+
+  test("what arrives is held under a new generation, and waits until it is released, the earliest due first", async () => {
+    const { store } = at();
+    const [first, second] = [await insertOne(store, { lane: "mail" }), await insertOne(store, { lane: "mail" })];
+    const messages = [await messageFor(store, second), await messageFor(store, first)];
+    await store.pauseLane("mail", pause);
+    expect(await store.holdPaused([...messages, { jobId: first, generation: 0, trace: "" }])).toEqual([first, second]);
+    expect((await show(store, first)).job).toMatchObject({ state: "PENDING", hold: "paused", generation: 2 });
+    expect(await moves(store, first)).toContain("QUEUED>PENDING");
+    expect(await store.holdPaused(messages)).toEqual([]);
+    expect((await store.claim(messages, { worker: "worker-1", alone: false })).claimed).toEqual([]);
+    expect(await store.relay({ limit: 10 })).toEqual([]);
+    expect(await store.unholdPaused("other", 10)).toBe(0);
+    expect(await store.unholdPaused("mail", 1)).toBe(1);
+    expect(outboxIds(await store.relay({ limit: 10 }))).toEqual([first]);
+    expect(await claimOne(store, first)).toMatchObject({ state: "RUNNING", attempt: 1 });
+  });
+
+  test("what was held just after a resume is released by a look at all lanes, and nothing of a paused one", async () => {
+    const { store } = at();
+    const held = await insertOne(store, { lane: "mail" });
+    const kept = await insertOne(store, { lane: "night" });
+    for (const lane of ["mail", "night"]) await store.pauseLane(lane, pause);
+    await store.holdPaused([await messageFor(store, held), await messageFor(store, kept)]);
+    await store.pauseLane("mail", null);
+    expect(await store.unholdOpen(10)).toBe(1);
+    expect(await store.unholdOpen(10)).toBe(0);
+    expect(outboxIds(await store.relay({ limit: 10 }))).toEqual([held]);
+    expect((await show(store, kept)).job).toMatchObject({ state: "PENDING", hold: "paused" });
+  });
+}
+
+function byHand(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("run now dispatches what waits, sooner too what has a message for later, and nothing else", async () => {
+    const { store } = at();
+    const waits = await insertOne(store, { delayMs: dispatchWindowMs + minute });
+    const soon = await insertOne(store, { delayMs: dispatchWindowMs / 2 });
+    const due = await insertOne(store);
+    const held = await insertOne(store, { lane: "mail" });
+    await store.pauseLane("mail", pause);
+    await store.holdPaused([await messageFor(store, held)]);
+    const runs = await running(store);
+    const moved = await store.runNow([waits, soon, due, held, runs.jobId], { caller: "ada" });
+    expect(moved.ids).toEqual([waits, soon]);
+    expect(outboxIds(moved.aftermath.outbox)).toEqual([waits, soon]);
+    expect(await moves(store, waits)).toEqual([">PENDING", "PENDING>QUEUED"]);
+    expect((await show(store, soon)).job).toMatchObject({ state: "QUEUED", generation: 2 });
+    for (const id of [waits, soon]) expect(await claimOne(store, id)).toMatchObject({ state: "RUNNING" });
+  });
+
+  test("a paced retry spreads jobs from its first due time on, and leaves out what has not failed", async () => {
+    const { store } = at();
+    const failed = await running(store);
+    await settleOne(store, failed, { ...failure, to: "FAILED" });
+    const canceled = await insertOne(store);
+    await store.cancel([canceled]);
+    const queued = await insertOne(store);
+    const dueAt = (await store.now()) - minute;
+    const paceMs = dispatchWindowMs + minute;
+    const { ids, aftermath } = await store.retryPaced([canceled, failed.jobId, queued], {
+      caller: "ada",
+      dueAt,
+      paceMs,
+    });
+    expect(ids).toEqual([failed.jobId, canceled].toSorted((a, b) => Number(a) - Number(b)));
+    expect(outboxIds(aftermath.outbox)).toEqual([failed.jobId]);
+    expect((await show(store, failed.jobId)).job).toMatchObject({ state: "QUEUED", failures: 0, attempt: 1 });
+    const { job, events } = await show(store, canceled);
+    expect(job).toMatchObject({ state: "PENDING", generation: 2, finishedAt: null });
+    expect(job.dueAt - (await store.now())).toBeGreaterThan(dispatchWindowMs);
+    expect(only(events.slice(-1))).toMatchObject({ from: "CANCELED", to: "PENDING", caller: "ada", reason: "retry" });
+  });
+}

@@ -1,0 +1,85 @@
+import { type Fault, first, inside, removes, sets } from "./fault.ts";
+
+export const rights: readonly Fault[] = [
+  {
+    name: "a worker of the release may run before its schema is there",
+    refusedBy: "migration-first",
+    plant(template) {
+      for (const [id, resource] of Object.entries(template.Resources)) {
+        if (/Worker/.test(id) && resource.Type === "AWS::Lambda::Function") resource.DependsOn = [];
+      }
+    },
+  },
+  {
+    name: "the database's disk is not encrypted",
+    refusedBy: "AwsSolutions-RDS2",
+    plant: sets("AWS::RDS::DBInstance", "StorageEncrypted", false),
+  },
+  {
+    name: "the database's class has no memory left for sign-in by IAM",
+    refusedBy: "sign-in-memory",
+    saying: /db.t4g.micro has too little/,
+    plant(template) {
+      first(template, "AWS::RDS::DBInstance").Properties["DBInstanceClass"] = "db.t4g.micro";
+    },
+  },
+  {
+    name: "the buffers of a burstable database take the memory of sign-in by IAM",
+    refusedBy: "sign-in-memory",
+    saying: /at most 212 MiB/,
+    plant(template) {
+      delete inside(first(template, "AWS::RDS::DBParameterGroup").Properties, "Parameters")["shared_buffers"];
+    },
+  },
+  {
+    name: "the database has a public address",
+    refusedBy: "private-database",
+    plant: sets("AWS::RDS::DBInstance", "PubliclyAccessible", true),
+  },
+  {
+    name: "a queue takes connections without TLS",
+    refusedBy: "AwsSolutions-SQS4",
+    plant: removes(/LaneDefaultQueue|LanedefaultQueue/, "AWS::SQS::QueuePolicy"),
+  },
+  {
+    name: "a worker may do anything with any queue",
+    refusedBy: "AwsSolutions-IAM5",
+    plant(template) {
+      const { Properties } = first(template, "AWS::IAM::Policy", /Worker/);
+      Object.assign(inside(Properties, "PolicyDocument", "Statement", 0), { Action: "sqs:*", Resource: "*" });
+    },
+  },
+  {
+    name: "a container may write to its root file system",
+    refusedBy: "read-only-root",
+    plant: sets("AWS::ECS::TaskDefinition", "ContainerDefinitions.0.ReadonlyRootFilesystem", false),
+  },
+  {
+    name: "a rule may start its task in any cluster",
+    refusedBy: "run-task",
+    plant: sets("AWS::IAM::Policy", "PolicyDocument.Statement.0.Condition", undefined, /WakeRole/),
+  },
+  {
+    name: "a worker launches tasks, and no rule reports when they stop",
+    refusedBy: "task-ends",
+    plant: sets("AWS::Lambda::Function", "Environment.Variables.BELFRY_TASKS", "{}", /Worker/),
+  },
+  {
+    name: "the rules' role may be taken for a rule of another account",
+    refusedBy: "own-source",
+    plant: sets("AWS::IAM::Role", "AssumeRolePolicyDocument.Statement.0.Condition", undefined, /WakeRole/),
+  },
+  {
+    name: "a task's role may be taken for a task of another account",
+    refusedBy: "own-source",
+    plant: sets("AWS::IAM::Role", "AssumeRolePolicyDocument.Statement.0.Condition", undefined, /SchedulerTaskRole/),
+  },
+  {
+    name: "the NAT instance has no public address, as the library's own has none",
+    refusedBy: "reachability",
+    at: "Lane-default/Worker",
+    saying: /no path to the internet \(BelfryNetworkNat\w+ has no public address/,
+    ipv4: "instance",
+    plant: sets("AWS::EC2::Instance", "NetworkInterfaces.0.AssociatePublicIpAddress", false),
+  },
+];

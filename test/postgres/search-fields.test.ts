@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { jobSearch, type JobSearch } from "../../src/insight/search.ts";
+import { freshDatabase } from "../support/database.ts";
+import { countMatching } from "../../src/insight/find-jobs.ts";
+
+const start = Date.parse("2026-02-28T23:00:00Z");
+
+/** Two jobs as a restore writes them: the table's checks hold, its triggers do not fire. */
+const twoJobs = `set session_replication_role = replica;
+insert into belfry.job (id, kind, key, lane, payload, state, event_id, due_at, max_attempts, lease_ms, retention_ms, trace,
+  created_at, finished_at, error_code, error_message, run_id, task, schedule_id, worker, not_taken, hold, held_on)
+overriding system value values
+  (1, 'pay', 'blue', 'night', '{"user": {"name": "ada"}}', 'FAILED', 1, belfry.at(${start + 1}), 4, 20000, 60000, 't', now(), now(), 'E_ONE',
+    'went wrong', 7, 'charge', 'daily', 'w-1', false, 'none', ''),
+  (2, 'mail', null, 'default', '{}', 'PENDING', 2, belfry.at(${start + 2}), 4, 20000, 60000, 't', now(), null, null, null, null, null, null,
+    null, true, 'paused', 'lane:default');
+insert into belfry.sensitive (kind, marks) values ('pay', '{}');
+reset session_replication_role`;
+
+/** For each field a value that one of two jobs has. */
+const narrow = (fingerprint: string): Required<JobSearch> => ({
+  id: "1",
+  words: ["PA", "one"],
+  states: ["FAILED"],
+  kind: "pay",
+  kinds: ["pay", "other"],
+  lane: "night",
+  key: "blue",
+  errorCode: "E_ONE",
+  fingerprints: [fingerprint],
+  runId: "7",
+  taken: true,
+  scheduleId: "daily",
+  worker: "w-1",
+  dueFrom: start + 2,
+  dueTo: start + 1,
+  held: true,
+  payload: [{ path: ["user", "name"], value: "ada" }],
+});
+
+test("each field of a search narrows by itself", async () => {
+  const db = await freshDatabase();
+  try {
+    await db.pool.query(twoJobs);
+    const prints = await db.pool.query<{ of: string }>(
+      "select belfry.fingerprint(kind, error_code, error_message) as of from belfry.job where id = 1",
+    );
+    expect(await countMatching(db.insight, {}, 10)).toEqual({ count: 2, isMore: false });
+    const values: Readonly<Record<string, unknown>> = narrow(prints.rows[0]?.of ?? "");
+    const counts = Object.keys(jobSearch.unwrap().shape).map(
+      async (field) => [field, (await countMatching(db.insight, { [field]: values[field] }, 10)).count] as const,
+    );
+    expect((await Promise.all(counts)).filter(([, count]) => count !== 1)).toEqual([]);
+  } finally {
+    await db.close();
+  }
+});

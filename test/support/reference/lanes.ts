@@ -1,0 +1,89 @@
+import { type Aftermath, noAftermath } from "../../../src/machine/aftermath.ts";
+import type { Instant, JobId } from "../../../src/machine/job.ts";
+import type { Message } from "../../../src/machine/outbox.ts";
+import { type NewPause, pauseAt } from "../../../src/machine/pause.ts";
+import { reasons } from "../../../src/machine/reasons.ts";
+import type { Actor } from "../../../src/machine/transaction.ts";
+import type { JobRow } from "./rows.ts";
+import { idOf, type Tables } from "./tables.ts";
+
+interface Moves {
+  readonly ids: readonly JobId[];
+  readonly aftermath: Aftermath;
+}
+
+export function pauseLane(t: Tables, lane: string, pause: NewPause | null): void {
+  t.lanes.set(lane, { pause: pause === null ? null : { ...pause, at: t.now() } });
+}
+
+export const isPaused = (t: Tables, lane: string): boolean => pauseAt(t.lanes.get(lane) ?? null, t.now()) !== null;
+
+export function holdPaused(t: Tables, messages: readonly Message[]): readonly JobId[] {
+  const generations = new Set(messages.map(({ jobId, generation }) => `${jobId}/${generation}`));
+  return rowsOf(
+    t,
+    messages.map(({ jobId }) => jobId),
+  )
+    .filter(({ id, state, generation }) => state === "QUEUED" && generations.has(`${id}/${generation}`))
+    .map((row) => {
+      const held = { state: "PENDING", hold: "paused", generation: row.generation + 1, handedAt: null } as const;
+      return idOf(t.move(row, held, { reason: reasons.lanePaused }));
+    });
+}
+
+export function unhold(t: Tables, lanes: readonly string[], limit: number): number {
+  const rows = lanes.flatMap((lane) =>
+    t
+      .inStates("PENDING", "RETRY_WAIT")
+      .filter((row) => row.hold === "paused" && row.lane === lane)
+      .toSorted((a, b) => a.dueAt - b.dueAt || a.id - b.id),
+  );
+  const released = rows.slice(0, limit);
+  for (const row of released) t.change(row, { hold: "none" });
+  return released.length;
+}
+
+export function unholdOpen(t: Tables, limit: number): number {
+  const open = [...t.lanes.entries()].map(([lane]) => lane).filter((lane) => !isPaused(t, lane));
+  return unhold(t, open, limit);
+}
+
+export function runNow(t: Tables, ids: readonly JobId[], { caller }: Actor = {}): Moves {
+  const rows = rowsOf(t, ids);
+  const moved = rows
+    .filter(
+      ({ state, hold, blocked }) => (state === "PENDING" || state === "RETRY_WAIT") && hold === "none" && !blocked,
+    )
+    .map((row) => t.queue(row, { dueAt: t.now() }, { reason: reasons.runNow, caller }));
+  const sooner = rows
+    .filter(({ state, dueAt }) => state === "QUEUED" && dueAt > t.now())
+    .map((row) => t.change(row, { dueAt: t.now(), generation: row.generation + 1, handedAt: t.now() }));
+  const outbox = [...t.handOff(moved), ...t.handOff(sooner)];
+  return { ids: [...moved, ...sooner].map(idOf), aftermath: { ...noAftermath, outbox } };
+}
+
+export function retryPaced(
+  t: Tables,
+  ids: readonly JobId[],
+  { dueAt, paceMs, caller }: Actor & { readonly dueAt: Instant; readonly paceMs: number },
+): Moves {
+  const ended = rowsOf(t, ids).filter(
+    ({ state, runId }) => runId === null && (state === "FAILED" || state === "CANCELED" || state === "SKIPPED"),
+  );
+  const moved = ended.map((row, n) => {
+    const due = Math.max(t.now(), dueAt) + n * paceMs;
+    const counters = { failures: 0, interruptions: 0, deadLetters: 0, alone: false };
+    const again = { dueAt: due, expiresAt: null, errorCode: null, errorMessage: null, ...counters };
+    const why = { reason: "retry", caller };
+    return due <= t.now() + t.dispatchWindowMs
+      ? t.queue(row, again, why)
+      : t.move(row, { ...again, state: "PENDING", generation: row.generation + 1, handedAt: null }, why);
+  });
+  const outbox = t.handOff(moved.filter(({ state }) => state === "QUEUED"));
+  return { ids: moved.map(idOf), aftermath: { ...noAftermath, outbox } };
+}
+
+function rowsOf(t: Tables, ids: readonly JobId[]): readonly JobRow[] {
+  const sorted = [...new Set(ids.map(Number))].toSorted((a, b) => a - b);
+  return sorted.flatMap((id) => t.jobs.get(id) ?? []);
+}
