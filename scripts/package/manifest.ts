@@ -11,8 +11,14 @@ export interface Manifest {
 
 /** What only `belfry dev` and `belfry/testing` start: installed by `belfry-local`. */
 const localOnly = ["dynalite", "fauxqs", "smtp-server"];
-/** Ranges of what a project brings itself when it uses `belfry/cdk` or `belfry bundle`. */
-const peers = { "aws-cdk-lib": "^2.276.0", constructs: "^10.8.0", esbuild: ">=0.25.0", "belfry-local": own.version };
+/** Ranges of what a project brings itself when it traces, or uses `belfry/cdk` or `belfry bundle`. */
+const peers = {
+  "@opentelemetry/api": "^1.9.0",
+  "aws-cdk-lib": "^2.276.0",
+  constructs: "^10.8.0",
+  esbuild: ">=0.25.0",
+  "belfry-local": own.version,
+};
 /** Of declarations: what a compiler needs to know to read them. */
 const typesOf: Readonly<Record<string, string>> = { pg: "@types/pg" };
 

@@ -17,7 +17,7 @@ export interface LaneLimits {
 
 /** What the API is built from. */
 export interface ApiOptions {
-  readonly ports: Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
+  readonly ports: Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint" | "tracing">;
   /** What people read. */
   readonly insight: Database;
   readonly registry: Registry;

@@ -4,6 +4,7 @@ import { databasePassword } from "../aws/database-password.ts";
 import { createSqsQueue } from "../aws/queue.ts";
 import { sqsClient } from "../aws/sqs-client.ts";
 import { createClock, systemRandom } from "../outside/clock.ts";
+import { openTracing } from "../outside/tracing.ts";
 import { createCellStore } from "../postgres/cell-store.ts";
 import { openConnections as connectPostgres } from "../postgres/connect.ts";
 import { currentEpoch } from "../postgres/epoch.ts";
@@ -16,6 +17,7 @@ import { createCellsClient, type OpenCell } from "../cells/client.ts";
 import type { RouteBy } from "../cells/routing.ts";
 import { createClient } from "../run/enqueue.ts";
 import { bindClient, type EnqueueClient } from "../machine/client.ts";
+import type { Tracing } from "../machine/ports.ts";
 import { readSettings } from "../stage/settings.ts";
 import { stageDefaults } from "../stage/stages.ts";
 
@@ -55,9 +57,11 @@ export async function connect(options: ConnectOptions = {}): Promise<{ close(): 
     bindClient(null);
     await Promise.all([...opened.values()].map((each) => each.close()));
   };
+  const tracing = await openTracing();
   try {
-    if (cells === undefined) opened.set("", openStage(options));
-    for (const [name, place] of Object.entries(cells ?? {})) opened.set(name, openStage({ ...options, ...place }));
+    if (cells === undefined) opened.set("", openStage(options, tracing));
+    for (const [name, place] of Object.entries(cells ?? {}))
+      opened.set(name, openStage({ ...options, ...place }, tracing));
     await Promise.all([...opened.values()].map((each) => each.check({ patient: cells !== undefined })));
     bindClient(clientOf(options, opened));
   } catch (error) {
@@ -81,7 +85,7 @@ interface Opened extends OpenCell {
 }
 
 /** Nothing is opened before the first use. */
-function openStage(options: StagePlace & Pick<ConnectOptions, "poolSize">): Opened {
+function openStage(options: StagePlace & Pick<ConnectOptions, "poolSize">, tracing: Tracing | null): Opened {
   const { stage, databaseUrl, queueUrls, environment = process.env } = options;
   const settings = readSettings({
     ...environment,
@@ -110,6 +114,7 @@ function openStage(options: StagePlace & Pick<ConnectOptions, "poolSize">): Open
     log: createLog({ service: "client", level: settings.logLevel, fields: { stage: settings.stageName } }),
     metrics: { add: () => {}, flush: () => {} },
     crashPoint: async () => {},
+    ...(tracing === null ? {} : { tracing }),
   };
   return {
     client: createClient(ports, { stage: settings.stageName }),

@@ -6,6 +6,7 @@ import { createSqsQueue } from "../aws/queue.ts";
 import { type SqsClient, sqsClient } from "../aws/sqs-client.ts";
 import { createEcsLauncher, ownTasksSince } from "../aws/task-launcher.ts";
 import { createClock, systemRandom } from "../outside/clock.ts";
+import { openTracing } from "../outside/tracing.ts";
 import { createCrashPoint } from "../stage/crash-point.ts";
 import { createArchiveSource } from "../postgres/archive-source.ts";
 import { openConnections } from "../postgres/connect.ts";
@@ -87,9 +88,11 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   const tally = createTally(createSession(connections.main, connections.where));
   const insight = createDatabase(connections, config);
   const marked = { kinds: sensitiveKinds(registry.jobs.values()) };
+  const tracing = await openTracing();
   const ports: Ports = {
     tally,
     secret: (name) => secrets.get(name),
+    ...(tracing === null ? {} : { tracing }),
     ...portsOf(config, options, { topology, registry, marked, connections, sqs, dynamodb }),
     // A task runs what it was started for: launching another one for it would never end.
     ...(config.tasks === null || options.role === "task"

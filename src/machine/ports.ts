@@ -101,6 +101,25 @@ export interface LockStore {
   observe(name: string, seen: { rvn: string; silentMs: number; seenAt: Instant | null }): Promise<void>;
 }
 
+export interface SpanOf {
+  readonly name: string;
+  readonly kind: "producer" | "consumer" | "client" | "internal";
+  /** Names are those of OpenTelemetry's semantic conventions for messaging, else `belfry.`. */
+  readonly attributes: Readonly<Record<string, string | number>>;
+  /** The span that it belongs under, as W3C `traceparent`; another text is not read. Default: the span that is open. */
+  readonly parent?: string;
+}
+
+/** Spans in the traces of the project. */
+export interface Tracing {
+  /** The span that is open, as W3C `traceparent`; null when none is. */
+  parent(): string | null;
+  /** Runs `work` under a new span, which ends with it. */
+  span<T>(of: SpanOf, work: () => Promise<T>): Promise<T>;
+  /** Of the open span, whose work answers instead of throwing. `type`: short and stable, as \`error.type\`. */
+  fail(type: string, message: string): void;
+}
+
 /** The world as the verbs see it. */
 export interface Ports {
   readonly store: Store;
@@ -115,6 +134,8 @@ export interface Ports {
   readonly secret?: (name: string) => string | undefined;
   /** Counts kept as rows, because unflushed metrics are lost with their process. Left out where nothing reads them. */
   readonly tally?: Pick<Tally, "countBatches">;
+  /** Left out where the project traces nothing. */
+  readonly tracing?: Tracing;
   /** Left out where Fargate jobs run in their worker, and in their tasks. */
   readonly launcher?: Launcher;
   /** How many tasks of the scheduler itself run since before this instant. Only for the scheduler, and 0 outside of ECS. */

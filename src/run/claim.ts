@@ -6,6 +6,7 @@ import type { JobId } from "../machine/job.ts";
 import type { Claimed, JobPeek, Store } from "../machine/store.ts";
 import { afterCommit } from "./after-commit.ts";
 import type { Arrived } from "./message.ts";
+import { laneSpan } from "./spans.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 export interface ClaimedBatch {
@@ -45,7 +46,9 @@ export async function claimBatch(
   let answer: Awaited<ReturnType<Store["claim"]>>;
   try {
     const messages = arrived.map(({ message }) => message);
-    answer = await store.claim(messages, { worker: scope.options.worker, alone, asked });
+    const of = { lane: scope.options.lane, messages: messages.length };
+    const claim = () => store.claim(messages, { worker: scope.options.worker, alone, asked });
+    answer = await laneSpan(scope.ports, "claim", of, claim);
   } catch (error) {
     return { ...emptyClaim, giveBack: giveBack(arrived, error), isStoreAway: true };
   }

@@ -8,6 +8,7 @@ import type { Ports } from "../machine/ports.ts";
 import type { EnqueueClient, EnqueueItem, Enqueued, EnqueueSettings } from "../machine/client.ts";
 import { mergeAftermaths } from "../machine/aftermath.ts";
 import { afterCommit } from "./after-commit.ts";
+import { enqueueSpan } from "./spans.ts";
 
 /** Writes jobs. `job.enqueue()` of a definition goes through the one that `bindClient` was given. */
 export interface Client extends EnqueueClient {
@@ -42,36 +43,41 @@ export interface Client extends EnqueueClient {
 /** `mapVersion`: of the cell map that routed the jobs here. */
 type RoutedOptions = EnqueueSettings & { readonly mapVersion?: number | undefined };
 
-type ClientPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
+type ClientPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint" | "tracing">;
 
 export function createClient(ports: ClientPorts, settings: { stage: string }): Client {
   const installed = new Set<string>();
+  const write = async (
+    definition: JobDefinition,
+    items: readonly EnqueueItem[],
+    { mapVersion, ...options }: RoutedOptions,
+  ): Promise<readonly Enqueued[]> => {
+    if (options.cell !== undefined && mapVersion === undefined)
+      throw new RangeError(noCells(definition.id, options.cell));
+    const trace = options.trace ?? ports.tracing?.parent() ?? ports.random.id();
+    const jobs = await prepare(definition, { stage: settings.stage, trace }, items);
+    await installSlotsOnce(ports, definition, installed);
+    if (options.tx !== undefined) {
+      // In one call: the store locks all keys in one order, so two callers cannot deadlock.
+      const { results, aftermath } = await ports.store.insert(jobs, { tx: options.tx, mapVersion });
+      refuseConflicts(jobs, results);
+      const open = [aftermath];
+      const send = (): Promise<void> => afterCommit(ports, mergeAftermaths(open.splice(0)));
+      return results.map(({ id, created }) => ({ id, created, afterCommit: send }));
+    }
+    const answers: InsertResult[] = [];
+    for (let from = 0; from < jobs.length; from += contractLimits.insertRowsMax) {
+      const some = jobs.slice(from, from + contractLimits.insertRowsMax);
+      const inserted = await ports.store.insert(some, mapVersion === undefined ? {} : { mapVersion });
+      await afterCommit(ports, inserted.aftermath);
+      answers.push(...inserted.results);
+    }
+    refuseConflicts(jobs, answers);
+    return answers.map(({ id, created }) => ({ id, created }));
+  };
   return {
-    async enqueue(definition, items, options = {}) {
-      const { mapVersion } = options;
-      if (options.cell !== undefined && mapVersion === undefined)
-        throw new RangeError(noCells(definition.id, options.cell));
-      const trace = options.trace ?? ports.random.id();
-      const jobs = await prepare(definition, { stage: settings.stage, trace }, items);
-      await installSlotsOnce(ports, definition, installed);
-      if (options.tx !== undefined) {
-        // In one call: the store locks all keys in one order, so two callers cannot deadlock.
-        const { results, aftermath } = await ports.store.insert(jobs, { tx: options.tx, mapVersion });
-        refuseConflicts(jobs, results);
-        const open = [aftermath];
-        const send = (): Promise<void> => afterCommit(ports, mergeAftermaths(open.splice(0)));
-        return results.map(({ id, created }) => ({ id, created, afterCommit: send }));
-      }
-      const answers: InsertResult[] = [];
-      for (let from = 0; from < jobs.length; from += contractLimits.insertRowsMax) {
-        const some = jobs.slice(from, from + contractLimits.insertRowsMax);
-        const inserted = await ports.store.insert(some, mapVersion === undefined ? {} : { mapVersion });
-        await afterCommit(ports, inserted.aftermath);
-        answers.push(...inserted.results);
-      }
-      refuseConflicts(jobs, answers);
-      return answers.map(({ id, created }) => ({ id, created }));
-    },
+    enqueue: (definition, items, options = {}) =>
+      enqueueSpan(ports, definition.id, items.length, () => write(definition, items, options)),
     async insert(items, options = {}) {
       for (const { definition } of items) await installSlotsOnce(ports, definition, installed);
       const jobs = items.map(({ job }) => job);

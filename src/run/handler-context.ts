@@ -4,6 +4,7 @@ import { definitionOf } from "../define/define-job.ts";
 import { KeyConflict } from "../define/errors.ts";
 import { prepare } from "./enqueue.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
+import { txSpan } from "./spans.ts";
 import type { Json, NewJob } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { acquireLock } from "../machine/lock.ts";
@@ -85,7 +86,7 @@ class HandlerContext implements Context {
     return (name) => `${this.#scope.job.jobId}:${name}`;
   }
   get tx(): Context["tx"] {
-    return (work) => this.#transact(this.#scope, work);
+    return (work) => txSpan(this.#scope.worker.ports, () => this.#transact(this.#scope, work));
   }
   get enqueue(): Context["enqueue"] {
     return (child, payload, options) => enqueueChild(this.#scope, child, payload, options ?? {});
@@ -135,7 +136,8 @@ async function enqueueChild<I>(
   }
   const ordinal = scope.ordinal++;
   const definition = definitionOf(child);
-  const [row] = await prepare(definition, { stage: scope.worker.options.stage, trace: scope.job.trace }, [
+  const trace = scope.worker.ports.tracing?.parent() ?? scope.job.trace;
+  const [row] = await prepare(definition, { stage: scope.worker.options.stage, trace }, [
     {
       payload,
       key: options.key,

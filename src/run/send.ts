@@ -4,8 +4,9 @@ import { deliveryLimits } from "../machine/delivery-limits.ts";
 import type { OutboxBatch, OutMessage } from "../machine/outbox.ts";
 import type { Ports } from "../machine/ports.ts";
 import { type Keeping, keeping } from "./keep-batches.ts";
+import { laneSpan } from "./spans.ts";
 
-type SendPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "crashPoint">;
+type SendPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "crashPoint" | "tracing">;
 
 interface Outgoing {
   readonly outboxId: string;
@@ -80,10 +81,9 @@ async function sendCall(
   const own = await kept.ownOf(items);
   if (own.length === 0) return [];
   try {
-    const { failed } = await ports.queue.send(
-      lane,
-      own.map((item) => item.message),
-    );
+    const messages = own.map((item) => item.message);
+    const send = () => ports.queue.send(lane, messages);
+    const { failed } = await laneSpan(ports, "dispatch", { lane, messages: own.length }, send);
     return own.filter((_, index) => !failed.includes(index));
   } catch (error) {
     unanswered.set(lane, callsWithout(unanswered, lane) + 1);

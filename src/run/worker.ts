@@ -15,6 +15,7 @@ import { createLapsedLeases, type LapsedLeases } from "./lapsed-leases.ts";
 import { rescue } from "./rescue.ts";
 import { afterCommit } from "./after-commit.ts";
 import { createSettler } from "./settler.ts";
+import { attemptSpan, settleSpan } from "./spans.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
@@ -75,7 +76,7 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
     async run(job, { remainingMs }) {
       scope.leases.hold(job);
       scope.settler.expect(1);
-      const running = runOne(scope, job, { alone: true, remainingMs });
+      const running = attemptSpan(ports, job, () => runOne(scope, job, { alone: true, remainingMs }));
       batches.add(running);
       return (await running.finally(() => batches.delete(running))).known;
     },
@@ -154,7 +155,7 @@ interface RunOptions {
 
 function runAll(scope: WorkerScope, jobs: readonly Claimed[], options: RunOptions): Promise<readonly Ended[]> {
   scope.settler.expect(jobs.length);
-  return Promise.all(jobs.map((job) => runOne(scope, job, options)));
+  return Promise.all(jobs.map((job) => attemptSpan(scope.ports, job, () => runOne(scope, job, options))));
 }
 
 async function runEarly(
@@ -266,7 +267,8 @@ async function write(
   }
   const leftMs = Math.min(remainingMs() - workerLimits.settleMarginMs, workerLimits.settleForMsMax);
   const untilMs = scope.ports.clock.elapsedMs() + leftMs;
-  return scope.settler.settle(job, finished.outcome, { children: finished.children, untilMs });
+  const { outcome, children } = finished;
+  return settleSpan(scope.ports, outcome, () => scope.settler.settle(job, outcome, { children, untilMs }));
 }
 
 /** The handler of an attempt that was canceled or lost has ended, so the slots of that attempt are free. A later attempt keeps its own. */

@@ -1,4 +1,5 @@
 import { Pool } from "pg";
+import { openTracing } from "../outside/tracing.ts";
 import { createClock, systemRandom } from "../outside/clock.ts";
 import { openConnections } from "../postgres/connect.ts";
 import { createDatabase } from "../postgres/database.ts";
@@ -124,6 +125,7 @@ async function open({ apps, at, databaseUrl }: TestSystemOptions, stage: string)
   const logs: LogLine[] = [];
   const metrics: Metric[] = [];
   const elapsed = { ms: 0 };
+  const tracing = await openTracing();
   const queue = createMemoryQueue({ elapsedMs: () => elapsed.ms });
   const ports: Ports = {
     store,
@@ -134,6 +136,7 @@ async function open({ apps, at, databaseUrl }: TestSystemOptions, stage: string)
     log: recordingLog(logs),
     metrics: recordingMetrics(metrics),
     crashPoint: async () => {},
+    ...(tracing === null ? {} : { tracing }),
   };
   const faults = new Faults();
   const insight = createDatabase(connections, dispatched);

@@ -107,3 +107,14 @@ test("large payloads that come at once go in statements of a bounded size", asyn
   await vi.waitFor(() => expect(inserts.reduce((sum, rows) => sum + rows, 0)).toBe(count), patience);
   expect(Math.max(...inserts)).toBeLessThanOrEqual(insightLimits.gatheredBytesMax / name.length);
 });
+
+test("a caller's traceparent is kept with the job; a text that is none is left out", async () => {
+  const { call } = await openApi();
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const traceOf = async (sent: string): Promise<unknown> => {
+    const headers = { host: "127.0.0.1:4400", "content-type": "application/json", traceparent: sent };
+    return (await call("POST", "/jobs", { kind: "ping" }, headers)).body;
+  };
+  expect(await traceOf(traceparent)).toMatchObject({ trace: traceparent });
+  expect(await traceOf(`${traceparent}-more`)).toMatchObject({ trace: expect.stringMatching(/^trace-\d+$/) });
+});

@@ -12,14 +12,14 @@ const guide = fileURLToPath(new URL("../../docs/guides/other-languages.md", impo
 const endMsMax = 60_000;
 
 interface Recipe {
-  readonly language: "python" | "ts";
+  readonly language: "python" | "typescript";
   readonly name: string;
   readonly code: string;
 }
 
 /** Each block of the guide whose first line names a library. */
 const recipes = (): readonly Recipe[] =>
-  [...readFileSync(guide, "utf8").matchAll(/```(python|ts)\n(?:#|\/\/) (.+)\n([\s\S]*?)```/g)].map(
+  [...readFileSync(guide, "utf8").matchAll(/```(python|typescript)\n(?:#|\/\/) (.+)\n([\s\S]*?)```/g)].map(
     ([, language, name = "", code = ""]) => ({ language: language as Recipe["language"], name, code }),
   );
 
@@ -29,7 +29,7 @@ async function failureOf({ language, code }: Recipe, { database }: Target): Prom
   try {
     const file = join(folder, language === "python" ? "recipe.py" : "recipe.ts");
     writeFileSync(file, code);
-    if (language === "ts") {
+    if (language === "typescript") {
       symlinkSync(join(await npmTools(), "node_modules"), join(folder, "node_modules"));
       writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
     }

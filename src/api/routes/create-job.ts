@@ -18,6 +18,7 @@ import { durationUpTo, text } from "../query-fields.ts";
 import { createdJob, type JobDetailReply } from "../shape/job.ts";
 import { jobsById } from "../../insight/job.ts";
 import { readJobDetail } from "./job.ts";
+import { isTraceparent } from "../../outside/tracing.ts";
 
 const newJobBody = z.strictObject({
   kind: text(contractLimits.idCharactersMax, "The id of its definition."),
@@ -66,13 +67,13 @@ export function createJobEndpoint(options: ApiOptions) {
     refuses: ["unknown-kind", "not-startable", "invalid-payload", "over-limit", "key-conflict", "key-held"],
     summary: "Write a job; with a key, at most once",
     description:
-      "Answers 201 for a new job and 200 for the one that has the key already. The key may also come as the header `Idempotency-Key`. The same key with another payload is refused; another due time does not move a job that exists, and `notes` says so.",
+      "Answers 201 for a new job and 200 for the one that has the key already. The key may also come as the header `Idempotency-Key`. The same key with another payload is refused; another due time does not move a job that exists, and `notes` says so. A W3C `traceparent` header is kept with the job: its attempts are spans under it.",
     example: { body: { kind: "hello", key: "first-hello", delay: "10m" } },
     scope: ({ body }) => ({ kinds: [body.kind] }),
     body: newJobBody,
     takesKey: true,
     replies: { 200: createdJob, 201: createdJob },
-    handle: ({ body }) => create(options, body, { write, readBack }),
+    handle: ({ body, request }) => create(options, { body, request }, { write, readBack }),
   });
 }
 
@@ -122,9 +123,13 @@ interface Gathered {
 }
 
 /** 201 for a new job, 200 for the one that has the key already, 409 when that one has another payload. */
-async function create(options: ApiOptions, body: NewJobBody, { write, readBack }: Gathered): Promise<Answer> {
+async function create(
+  options: ApiOptions,
+  { body, request }: { readonly body: NewJobBody; readonly request: Request },
+  { write, readBack }: Gathered,
+): Promise<Answer> {
   const definition = startableKind(options.registry, body.kind);
-  const job = await prepared(options, definition, body);
+  const job = await prepared(options, definition, { body, request });
   const { id, created, isConflict, sent } = await write({ definition, job });
   if (isConflict) {
     await sent;
@@ -160,13 +165,17 @@ async function readWritten(options: ApiOptions, id: JobId, readBack: Gathered["r
   return written;
 }
 
-async function prepared(options: ApiOptions, definition: JobDefinition, body: NewJobBody): Promise<NewJob> {
+async function prepared(
+  { stage = "dev", ports }: ApiOptions,
+  definition: JobDefinition,
+  { body, request }: { readonly body: NewJobBody; readonly request: Request },
+): Promise<NewJob> {
   const { payload, key, delay: delayMs, dueAt } = body;
   const item = { payload, key, delayMs, dueAt };
   try {
-    const [job] = await prepare(definition, { stage: options.stage ?? "dev", trace: options.ports.random.id() }, [
-      item,
-    ]);
+    const parent = request.headers.get("traceparent") ?? "";
+    const trace = isTraceparent(parent) ? parent : (ports.tracing?.parent() ?? ports.random.id());
+    const [job] = await prepare(definition, { stage, trace }, [item]);
     if (job === undefined) throw new Error(`preparing "${definition.id}" gave no job`);
     return job;
   } catch (error) {

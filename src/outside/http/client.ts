@@ -5,6 +5,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { AmbiguousError, httpError, PermanentError, RetryLater } from "../../define/errors.ts";
 import { checkPayloadNow } from "../../define/schema.ts";
 import { type FromEnvironment, outsideAddress } from "../outside-address.ts";
+import { openedTracing } from "../tracing.ts";
 
 export interface HttpClientOptions {
   /**
@@ -75,23 +76,33 @@ type Settings = Required<Omit<HttpClientOptions, "headers">> & Pick<HttpClientOp
 export function httpClient(options: HttpClientOptions): HttpClient {
   const settings: Settings = { ...defaults, ...options };
   return {
-    async send(request) {
-      request.signal.throwIfAborted();
-      const patience = new Patience(settings);
-      const progress: Progress = { isConnected: false };
-      try {
-        const signal = AbortSignal.any([request.signal, patience.signal]);
-        const response = await exchange(request, settings, { patience, progress, signal });
-        const status = response.statusCode ?? 0;
-        if (status < 200 || status > 299) throw await refusal(response, patience);
-        return answer(response, await readBody(response, settings.answerBytesMax, patience));
-      } catch (error) {
-        throw converted(error, request, progress, patience.signal);
-      } finally {
-        patience.end();
-      }
-    },
+    send: (request) =>
+      clientSpan(request, settings, async () => {
+        request.signal.throwIfAborted();
+        const patience = new Patience(settings);
+        const progress: Progress = { isConnected: false };
+        try {
+          const signal = AbortSignal.any([request.signal, patience.signal]);
+          const response = await exchange(request, settings, { patience, progress, signal });
+          const status = response.statusCode ?? 0;
+          if (status < 200 || status > 299) throw await refusal(response, patience);
+          return answer(response, await readBody(response, settings.answerBytesMax, patience));
+        } catch (error) {
+          throw converted(error, request, progress, patience.signal);
+        } finally {
+          patience.end();
+        }
+      }),
   };
+}
+
+/** With the caller's trace in its head, where the process traces. */
+function clientSpan(request: HttpRequest, { baseUrl }: Settings, work: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
+  const tracing = openedTracing();
+  if (tracing === null) return work();
+  const method = request.method ?? "GET";
+  const attributes = { "http.request.method": method, "server.address": new URL(outsideAddress(baseUrl)).hostname };
+  return tracing.span({ name: method, kind: "client", attributes }, work);
 }
 
 /** Bounds each step, and all of them together. */
@@ -178,6 +189,8 @@ function headersOf(request: HttpRequest, common: HttpClientOptions["headers"], b
   const headers = new Headers(common);
   // One by one: members of an object that differ in case alone would be joined.
   for (const [name, value] of Object.entries(request.headers ?? {})) headers.set(name, value);
+  const parent = openedTracing()?.parent() ?? null;
+  if (parent !== null) headers.set("traceparent", parent);
   if (request.idempotencyKey !== undefined) headers.set("idempotency-key", request.idempotencyKey);
   if (body === undefined) return headers;
   headers.set("content-type", "application/json");
