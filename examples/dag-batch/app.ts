@@ -4,7 +4,7 @@ import { bookings, openTicket } from "./books.ts";
 import { dayBefore } from "./day.ts";
 import { publish, runTask, statement } from "./services.ts";
 import { routes } from "./routes.ts";
-import { loadGraph, secondsOf } from "./workflow.ts";
+import { loadGraph } from "./workflow.ts";
 
 const retry = { maxAttempts: 3, base: "10s" } as const;
 
@@ -59,9 +59,10 @@ const workflow = defineDataGraph({
   retry,
   input: z.object({ graph: z.string(), day: z.iso.date(), part: z.string().max(40).optional() }),
   key: ({ graph, day, part }) => (part === undefined ? `${day}:${graph}` : `${day}:${graph}:${part}`),
+  taskPayload: z.object({ version: z.number(), seconds: z.number() }),
   graph: ({ graph }) => loadGraph(graph),
-  async run({ task, input }, ctx) {
-    const order = { graph: input.graph, task, seconds: await secondsOf(input.graph, task) };
+  async run({ task, payload: { seconds }, input: { graph } }, ctx) {
+    const order = { graph, task, seconds };
     return await runTask(order, { idempotencyKey: ctx.effectKey("task"), signal: ctx.signal });
   },
 });

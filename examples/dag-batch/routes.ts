@@ -1,4 +1,4 @@
-import { InvalidPayload, type Job } from "belfry";
+import { type DataGraphJob, InvalidPayload, PermanentError } from "belfry";
 import { Hono } from "hono";
 import { databasePool } from "belfry/connect";
 
@@ -15,14 +15,17 @@ interface WorkflowInput {
 }
 
 /** Start a graph with its parameters, and look at a batch with the first 200 of its tasks. */
-export function routes(workflow: Job<WorkflowInput>): Hono {
+export function routes(workflow: DataGraphJob<WorkflowInput>): Hono {
   const app = new Hono();
   app.post("/batches", async (c) => {
     try {
-      const { id, created } = await workflow.enqueue(await c.req.json<WorkflowInput>());
+      const input = await c.req.json<WorkflowInput>();
+      await workflow.checkTasks(input);
+      const { id, created } = await workflow.enqueue(input);
       return c.json({ job: id, created }, created ? 201 : 200);
     } catch (error) {
       if (error instanceof InvalidPayload) return c.json({ error: "INVALID", fields: error.issues }, 422);
+      if (error instanceof PermanentError) return c.json({ error: error.code, message: error.message }, 422);
       throw error;
     }
   });

@@ -3,7 +3,7 @@ import { type DataTask, PermanentError } from "belfry";
 import { databasePool } from "belfry/connect";
 
 /** A task as a graph's file or table has it. */
-export interface FileTask extends DataTask {
+export interface FileTask extends DataTask<never> {
   /** How long it runs; 0 is common. */
   readonly seconds: number;
   /** How the cluster treats it. */
@@ -26,24 +26,18 @@ export function readGraphFile(graph: string): readonly FileTask[] {
 
 const connected = databasePool();
 const newest = `
-  select task.name, task.join_rule as join,
+  select task.name, task.join_rule as join, json_build_object('version', version, 'seconds', seconds) as payload,
     coalesce((select array_agg(from_key order by from_key) from dag_batch.task_dep d
       where d.graph = task.graph and d.version = task.version and d.to_key = task.name), '{}') as after
   from dag_batch.task
   where graph = $1 and version = (select max(version) from dag_batch.task where graph = $1)
   order by task.name`;
 
-/** The graph's newest version in the tables `task` and `task_dep`, else its file. Belfry checks it: names, size, cycles. */
-export async function loadGraph(graph: string): Promise<readonly DataTask[]> {
-  const { rows } = await connected().query<DataTask>(newest, [graph]);
+export type TimedTask = DataTask<{ readonly version: number; readonly seconds: number }>;
+
+/** The graph's newest version in the tables `task` and `task_dep`, else its file as version 0. Belfry checks it: names, size, cycles. */
+export async function loadGraph(graph: string): Promise<readonly TimedTask[]> {
+  const { rows } = await connected().query<TimedTask>(newest, [graph]);
   if (rows.length > 0) return rows;
-  return readGraphFile(graph).map(({ name: task, after = [], join = "all" }) => ({ name: task, after, join }));
-}
-
-const runtime = "select seconds from dag_batch.task where graph = $1 and name = $2 order by version desc limit 1";
-
-/** A run may have a task that the newest version of its graph has no more. */
-export async function secondsOf(graph: string, task: string): Promise<number> {
-  const { rows } = await connected().query<{ seconds: number }>(runtime, [graph, task]);
-  return rows[0]?.seconds ?? readGraphFile(graph).find((one) => one.name === task)?.seconds ?? 0;
+  return readGraphFile(graph).map(({ seconds, fails: _, ...task }) => ({ ...task, payload: { version: 0, seconds } }));
 }

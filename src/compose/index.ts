@@ -12,7 +12,7 @@ export { sql } from "../define/query.ts";
 export type { Duration } from "../calendar/duration.ts";
 export type { BatchResult, Context, EnqueueOptions, Job, SettledJob } from "../define/context.ts";
 export type { AppOptions } from "../define/define-app.ts";
-export type { DataGraphOptions, DataTask, DataTaskInputs } from "../define/define-data-graph.ts";
+export type { DataGraphJob, DataGraphOptions, DataTask, DataTaskInputs } from "../define/define-data-graph.ts";
 export type { FanOutOptions } from "../define/define-fan-out.ts";
 export type {
   BranchOptions,

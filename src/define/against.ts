@@ -1,5 +1,5 @@
 import { type AppDefinition, graphVersionOf, type JobDefinition, registry } from "./definition.ts";
-import { readGraph } from "./define-data-graph.ts";
+import { tasksOfRun } from "./define-data-graph.ts";
 import { type GraphTask, shapeHash } from "./graph-shape.ts";
 import { type Problem, ProblemList } from "./problem.ts";
 
@@ -54,12 +54,10 @@ async function isReshaped(run: WaitingRun, definition: JobDefinition): Promise<b
 const hidden = '"[hidden]"';
 
 /** Of a graph that comes as data, for the input of that run. Null when they cannot be computed here: nothing is compared then. */
-async function tasksOfInput(run: WaitingRun, { body, check }: JobDefinition): Promise<readonly GraphTask[] | null> {
+async function tasksOfInput(run: WaitingRun, { body, ...graph }: JobDefinition): Promise<readonly GraphTask[] | null> {
   if (body.is !== "dataGraph" || JSON.stringify(run.input ?? null).includes(hidden)) return null;
-  const input = await check(run.input);
-  if (!input.ok) return null;
   try {
-    return readGraph(run.kind, await body.tasksOf(input.value));
+    return await tasksOfRun({ ...graph, body }, run.input);
   } catch {
     return null;
   }

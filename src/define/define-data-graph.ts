@@ -9,78 +9,109 @@ import {
   type PayloadIn,
   type PayloadOut,
 } from "./define-job.ts";
-import type { JobDefinition, TaskBody, TaskDefinition } from "./definition.ts";
-import { PermanentError } from "./errors.ts";
+import type { DataGraphBody, JobDefinition, TaskBody, TaskDefinition } from "./definition.ts";
+import { InvalidPayload, PermanentError } from "./errors.ts";
 import { checkGraph, type GraphTask } from "./graph-shape.ts";
 import type { Json } from "../machine/job.ts";
 import { joinRules, type JoinRule } from "../machine/join.ts";
 import { runLimits } from "../machine/run-limits.ts";
 import type { InRun, FailurePolicy } from "../machine/run.ts";
 import { describe, ProblemList } from "./problem.ts";
+import { checkedJson } from "./new-job.ts";
 import { checkPayload } from "./schema.ts";
 import { readChoice } from "./setting.ts";
 
 /** One task of a graph that comes as data, for example from a JSON file. */
-export interface DataTask {
+export interface DataTask<P = void> {
   readonly name: string;
+  /** Its own, kept with its job: a later version of the data never reaches a run that has begun. */
+  readonly payload?: P;
   /** Names of its predecessors. */
   readonly after?: readonly string[];
   readonly join?: JoinRule;
 }
 
 /** What a task of such a graph gets: outputs of successful predecessors, by name. */
-export interface DataTaskInputs<I> {
+export interface DataTaskInputs<I, P = void> {
   readonly task: string;
+  readonly payload: P;
   readonly input: I;
   readonly outputs: Readonly<Record<string, Json>>;
 }
 
-export interface DataGraphOptions<S extends StandardSchemaV1> extends Omit<JobLimits<never>, "onSettled"> {
+export interface DataGraphOptions<S extends StandardSchemaV1, P extends StandardSchemaV1> extends Omit<
+  JobLimits<never>,
+  "onSettled"
+> {
   readonly id: string;
   readonly version: number;
   readonly input?: S;
   key?(input: PayloadOut<S>): string;
+  /** The payload of each task. Left out: tasks have none. */
+  readonly taskPayload?: P;
   readonly onFailure?: FailurePolicy;
   /** The tasks of one run. Invalid tasks fail the run's start finally, with every problem named. */
-  graph(input: PayloadOut<S>): readonly DataTask[] | Promise<readonly DataTask[]>;
+  graph(input: PayloadOut<S>): readonly DataTask<PayloadIn<P>>[] | Promise<readonly DataTask<PayloadIn<P>>[]>;
   /** Every task runs this. The limits beside it are each task's. */
-  run(given: DataTaskInputs<PayloadOut<S>>, ctx: Context): Promise<Json | void> | Json | void;
+  run(given: DataTaskInputs<PayloadOut<S>, PayloadOut<P>>, ctx: Context): Promise<Json | void> | Json | void;
   /** False: the task is SKIPPED and so is what only comes after it. */
-  when?(given: DataTaskInputs<PayloadOut<S>>): boolean | Promise<boolean>;
+  when?(given: DataTaskInputs<PayloadOut<S>, PayloadOut<P>>): boolean | Promise<boolean>;
+}
+
+export interface DataGraphJob<I> extends Job<I> {
+  /**
+   * Reads the tasks that a run of this input would have, for a caller who wants to know before it enqueues. Writes nothing.
+   * @throws InvalidPayload as `enqueue`; PermanentError as the run's start would fail: `INVALID_GRAPH` with every problem.
+   */
+  checkTasks(input: I): Promise<{ readonly tasks: number }>;
 }
 
 /** Defines a graph whose tasks come as data, checked when a run starts: names, predecessors, size, cycles. */
-export function defineDataGraph<S extends StandardSchemaV1 = NoPayload>(
-  options: DataGraphOptions<S>,
-): Job<PayloadIn<S>> {
+export function defineDataGraph<S extends StandardSchemaV1 = NoPayload, P extends StandardSchemaV1 = NoPayload>(
+  options: DataGraphOptions<S, P>,
+): DataGraphJob<PayloadIn<S>> {
   const problems = new ProblemList(`graph "${options.id}"`);
   const { version, onFailure } = graphSettings(problems, options);
   const check: JobDefinition["check"] = (input) => checkPayload(options.input, input);
   const task = taskOf(options, { id: options.id, check });
   // The schema has given the input its type.
   const tasksOf = (input: unknown): unknown => options.graph(input);
-  const base = starterOf(options, { is: "dataGraph", version, onFailure, task, tasksOf });
-  return jobOf({
+  const body: DataGraphBody = { is: "dataGraph", version, onFailure, task, tasksOf };
+  const base = starterOf(options, body);
+  const job = jobOf<PayloadIn<S>>({
     ...base,
     problems: [...base.problems, ...problems.found, ...task.problems],
     makes: [task],
   });
+  return Object.assign(job, {
+    checkTasks: async (input: PayloadIn<S>) => {
+      const payload = checkedJson(options.id, input);
+      const checked = await check(payload);
+      if (!checked.ok) throw new InvalidPayload(options.id, checked.issues);
+      const tasks = await tasksOfRun({ ...base, body }, payload);
+      return { tasks: tasks.length };
+    },
+  });
 }
 
-function taskOf<S extends StandardSchemaV1>(options: DataGraphOptions<S>, graph: TaskBody["graph"]): TaskDefinition {
+function taskOf<S extends StandardSchemaV1, P extends StandardSchemaV1>(
+  options: DataGraphOptions<S, P>,
+  graph: TaskBody["graph"],
+): TaskDefinition {
+  type Given = DataTaskInputs<PayloadOut<S>, PayloadOut<P>>;
   const { id, version: _version, input: _input, key: _key, onFailure: _failure, graph: _graph, ...rest } = options;
-  const { run: _run, when, ...limitsOfTask } = rest;
+  const { run: _run, when, taskPayload, ...limitsOfTask } = rest;
   const body: TaskBody = {
     is: "task",
     graph,
-    given: (run, input) => ({ task: run.task ?? "", input, outputs: outputsOf(run) }),
-    when: when === undefined ? null : (given) => when.call(options, given as DataTaskInputs<PayloadOut<S>>),
-    run: async (given, context) => await options.run(given as DataTaskInputs<PayloadOut<S>>, context),
+    given: (run, input, payload) => ({ task: run.task ?? "", payload, input, outputs: outputsOf(run) }),
+    when: when === undefined ? null : (given) => when.call(options, given as Given),
+    run: async (given, context) => await options.run(given as Given, context),
   };
   return {
     ...definitionFrom({ ...limitsOfTask, id: `${id}.task` }, body),
     body,
-    check: async () => ({ ok: true, value: null }),
+    check: (payload) => checkPayload(taskPayload, payload),
   };
 }
 
@@ -93,9 +124,27 @@ function outputsOf(run: InRun): Readonly<Record<string, Json>> {
 }
 
 /**
- * Reads the tasks of a graph from unchecked data.
- * @throws PermanentError `INVALID_GRAPH` with one line for each problem.
+ * The tasks of the run that an input starts, from unchecked data.
+ * @throws PermanentError for an input that does not fit; `INVALID_GRAPH` with one line for each problem of the tasks.
  */
+export async function tasksOfRun(
+  { id, check, body }: Pick<JobDefinition, "id" | "check"> & { readonly body: DataGraphBody },
+  input: unknown,
+): Promise<readonly GraphTask[]> {
+  const checked = await check(input);
+  if (!checked.ok) throw new PermanentError(`the input does not fit graph "${id}"`, { code: "INVALID_PAYLOAD" });
+  const tasks = readGraph(id, await body.tasksOf(checked.value));
+  const problems = new ProblemList(`graph "${id}"`);
+  for (const [place, { payload = null }] of tasks.entries()) {
+    const fits = await body.task.check(payload);
+    for (const { path, message } of fits.ok ? [] : fits.issues)
+      problems.add(`tasks.${place}.payload${path === "" ? "" : `.${path}`}`, payload, message, "see its taskPayload");
+  }
+  refuse(problems);
+  return tasks;
+}
+
+/** @throws PermanentError `INVALID_GRAPH`: a name, a predecessor, a size, a cycle. */
 export function readGraph(id: string, tasks: unknown): readonly GraphTask[] {
   const problems = new ProblemList(`graph "${id}"`);
   if (!Array.isArray(tasks)) {
@@ -103,7 +152,12 @@ export function readGraph(id: string, tasks: unknown): readonly GraphTask[] {
   }
   const read = (Array.isArray(tasks) ? tasks : []).map((task: unknown, place) => readTask(problems, task, place));
   if (problems.found.length === 0) checkGraph(problems, read);
-  if (problems.found.length === 0) return read;
+  refuse(problems);
+  return read;
+}
+
+function refuse(problems: ProblemList): void {
+  if (problems.found.length === 0) return;
   const shown = problems.found.slice(0, runLimits.graphProblemsShownMax).map(describe).join("\n");
   throw new PermanentError(shown, { code: "INVALID_GRAPH" });
 }
@@ -111,13 +165,23 @@ export function readGraph(id: string, tasks: unknown): readonly GraphTask[] {
 /** With a problem found, what it returns is used no further. */
 function readTask(problems: ProblemList, task: unknown, place: number): GraphTask {
   // What is no object has none of these fields.
-  const { name, after = [], join }: Readonly<Record<string, unknown>> = { ...(task as object) };
+  const { name, after = [], join, payload }: Readonly<Record<string, unknown>> = { ...(task as object) };
   if (typeof name !== "string") problems.add(`tasks.${place}.name`, name, "must be text", "name the task");
   const isList = Array.isArray(after) && after.every((one) => typeof one === "string");
   if (!isList) problems.add(`tasks.${place}.after`, after, "must be a list of task names", "name the predecessors");
   return {
     name: String(name),
     after: after as readonly string[],
+    payload: readPayload(problems, `tasks.${place}.payload`, payload),
     join: readChoice(problems, `tasks.${place}.join`, join, { choices: joinRules, fallback: "all" }),
   };
+}
+
+function readPayload(problems: ProblemList, path: string, payload: unknown): Json {
+  try {
+    return checkedJson(path, payload);
+  } catch (error) {
+    problems.add(path, payload, error instanceof Error ? error.message : String(error), "");
+    return null;
+  }
 }

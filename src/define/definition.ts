@@ -66,7 +66,7 @@ export interface TaskBody {
   /** Checks the run's input, which is stored before defaults. */
   readonly graph: { readonly id: string; readonly check: (input: unknown) => PayloadCheck | Promise<PayloadCheck> };
   /** What `run` and `when` are called with. */
-  readonly given: (run: InRun, input: unknown) => unknown;
+  readonly given: (run: InRun, input: unknown, payload: unknown) => unknown;
   readonly when: ((given: unknown) => boolean | Promise<boolean>) | null;
   readonly run: (given: unknown, context: Context) => Promise<Json | void>;
 }

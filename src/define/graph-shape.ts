@@ -1,6 +1,7 @@
 /** A graph of tasks as plain data, and what can be wrong with it. */
 import { joinRules, type JoinRule } from "../machine/join.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
+import type { Json } from "../machine/job.ts";
 import type { ProblemList } from "./problem.ts";
 import { readChoice } from "./setting.ts";
 
@@ -9,17 +10,23 @@ export interface GraphTask {
   readonly name: string;
   readonly after: readonly string[];
   readonly join: JoinRule;
+  /** Its own, of data; keys in order. */
+  readonly payload?: Json;
 }
 
 /**
- * 16 hex digits: the same for the same tasks, edges and joins, in whichever order they are written. It distinguishes shapes
+ * 16 hex digits: the same for the same tasks, edges, joins and payloads, in whichever order they are written. It distinguishes shapes
  * and guards nothing. Computed at once: a digest that the platform computes beside would make simulated runs differ.
  */
 export function shapeHash(tasks: readonly GraphTask[]): string {
-  const lines = tasks.map(({ name, join, after }) => JSON.stringify([name, join, after.toSorted()])).toSorted();
+  const lines = tasks.map(lineOf).toSorted();
   const text = lines.join("\n");
   return [0x811c9dc5, 0x9e3779b9].map((seed) => fnv1a(text, seed).toString(16).padStart(8, "0")).join("");
 }
+
+/** Without a payload as before there were any. */
+const lineOf = ({ name, join, after, payload }: GraphTask): string =>
+  JSON.stringify([name, join, after.toSorted(), ...(payload == null ? [] : [payload])]);
 
 /** FNV-1a of the UTF-16 units, with the mixing of MurmurHash3 at its end. */
 function fnv1a(text: string, seed: number): number {

@@ -75,6 +75,8 @@ export interface InRun {
   readonly input: Json;
   /** Null for a target of a fan-out. */
   readonly task: string | null;
+  /** The job's own. */
+  readonly payload: Json;
   readonly row: Json | null;
   /** Predecessors by their task name. */
   readonly outputs: Readonly<Record<string, TaskOutput>>;

@@ -24,9 +24,9 @@ export async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<r
       common(page.map((task) => task.join)),
       common(page.map((task) => task.hasCondition)),
     ];
-    dispatched.push(
-      ...(await execute(tx, insert, [...columns, ...kinds.columns, runId, run.trace, runLimits.wideJoinOver])),
-    );
+    const payloads = page.map((task) => JSON.stringify(task.job.payload));
+    const rest = [runId, run.trace, runLimits.wideJoinOver, texts(oneIfEqual(payloads))];
+    dispatched.push(...(await execute(tx, insert, [...columns, ...kinds.columns, ...rest])));
   }
   await writeEdges(tx, runId, run.tasks, ids);
   return dispatched;
@@ -78,6 +78,7 @@ const list = (values: readonly unknown[]): string => `{${values.join(",")}}`;
 const texts = (values: readonly string[]): string => `{${values.map((value) => JSON.stringify(value)).join(",")}}`;
 
 /** A column that is the same in every row is sent once. */
-function common(values: readonly (string | number | boolean)[]): string {
-  return list(values.every((value) => value === values[0]) ? values.slice(0, 1) : values);
-}
+const oneIfEqual = <T>(values: readonly T[]): readonly T[] =>
+  values.every((value) => value === values[0]) ? values.slice(0, 1) : values;
+
+const common = (values: readonly (string | number | boolean)[]): string => list(oneIfEqual(values));

@@ -1,5 +1,5 @@
 import type { Context } from "../define/context.ts";
-import { readGraph } from "../define/define-data-graph.ts";
+import { tasksOfRun } from "../define/define-data-graph.ts";
 import type {
   DataGraphBody,
   GraphBody,
@@ -7,6 +7,7 @@ import type {
   JobDefinition,
   Registry,
   TaskBody,
+  TaskDefinition,
 } from "../define/definition.ts";
 import { PermanentError } from "../define/errors.ts";
 import { shapeHash } from "../define/graph-shape.ts";
@@ -82,29 +83,27 @@ interface RowOptions {
   readonly trace: string;
 }
 
-async function tasksOf({ id, body, check }: GraphDefinition, input: Json): Promise<readonly GraphTaskDefinition[]> {
+async function tasksOf({ body, ...graph }: GraphDefinition, input: Json): Promise<readonly GraphTaskDefinition[]> {
   if (body.is === "graph") return body.tasks;
-  const checked = await check(input);
-  if (!checked.ok) throw new PermanentError(`the input does not fit graph "${id}"`, { code: "INVALID_PAYLOAD" });
-  const tasks = readGraph(id, await body.tasksOf(checked.value));
+  const tasks = await tasksOfRun({ ...graph, body }, input);
   return tasks.map((task) => ({ ...task, definition: body.task }));
 }
 
 function rowsOf(tasks: readonly GraphTaskDefinition[], options: RowOptions): readonly NewTask[] {
   const places = new Map(tasks.map((task, place) => [task.name, place]));
-  return tasks.map(({ name, join, after, definition }) => ({
+  return tasks.map(({ name, join, after, payload = null, definition }) => ({
     task: name,
     join,
     after: after.map((one) => places.get(one) ?? 0),
     hasCondition: definition.body.when !== null,
-    job: rowOf(definition, options),
+    job: rowOf(definition, payload, options),
   }));
 }
 
-/** The row of one task. Its input is the run's, so its own payload is empty. */
-const rowOf = (definition: JobDefinition, { trace }: RowOptions): NewTask["job"] =>
+/** The row of one task. Its input is the run's; its own payload is that of data. */
+const rowOf = (definition: JobDefinition, payload: Json, { trace }: RowOptions): NewTask["job"] =>
   newJob(definition, {
-    payload: null,
+    payload,
     key: null,
     dueAt: null,
     delayMs: 0,
@@ -113,12 +112,16 @@ const rowOf = (definition: JobDefinition, { trace }: RowOptions): NewTask["job"]
   });
 
 /** Runs one task of a run. @throws Error for a job that belongs to no run. */
-export async function runTask({ job }: InvocationScope, body: TaskBody, context: Context): Promise<Json | void> {
+export async function runTask(
+  { job, definition }: InvocationScope,
+  body: TaskBody,
+  context: Context,
+): Promise<Json | void> {
   const { run } = job;
   if (run === undefined) {
     throw new Error(`"${job.kind}" is a task: start its graph instead of enqueueing it by itself`);
   }
-  const given = await givenOf(body, run);
+  const given = await givenOf({ body, check: definition.check }, run);
   // A condition that throws here fails the attempt visibly.
   if (body.when !== null && !(await body.when(given))) {
     throw new PermanentError("its condition changed its mind after the claim", { code: "WHEN_CHANGED" });
@@ -131,19 +134,21 @@ export async function isTaken({ body }: GraphDefinition, run: InRun): Promise<bo
   const task = body.is === "graph" ? body.tasks.find(({ name }) => name === run.task)?.definition : body.task;
   if (task === undefined || task.body.when === null) return true;
   try {
-    return await task.body.when(await givenOf(task.body, run));
+    return await task.body.when(await givenOf(task, run));
   } catch {
     return true;
   }
 }
 
-/** @throws PermanentError when the run's input does not fit its schema any more. */
-async function givenOf({ graph, given }: TaskBody, run: InRun): Promise<unknown> {
-  const checked = await graph.check(run.input);
-  if (checked.ok) return given(run, checked.value);
-  const first = checked.issues[0];
+/** @throws PermanentError when the run's input, or the task's payload, does not fit its schema any more. */
+async function givenOf({ body, check }: Pick<TaskDefinition, "body" | "check">, run: InRun): Promise<unknown> {
+  const { graph, given } = body;
+  const [input, payload] = [await graph.check(run.input), await check(run.payload)];
+  if (input.ok && payload.ok) return given(run, input.value, payload.value);
+  const what = input.ok ? `the payload of task ${run.task ?? ""}` : "the input";
+  const [first] = [input, payload].flatMap((checked) => (checked.ok ? [] : checked.issues));
   throw new PermanentError(
-    `the input of run ${run.runId} does not fit graph "${graph.id}" any more: ${first?.path ?? ""} ${first?.message ?? ""}`,
+    `${what} of run ${run.runId} does not fit graph "${graph.id}" any more: ${first?.path ?? ""} ${first?.message ?? ""}`,
     { code: "INVALID_PAYLOAD" },
   );
 }

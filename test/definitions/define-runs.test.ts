@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineDataGraph, readGraph } from "../../src/define/define-data-graph.ts";
+import { type DataTask, defineDataGraph, readGraph } from "../../src/define/define-data-graph.ts";
 import { checkMoment, defineFanOut } from "../../src/define/define-fan-out.ts";
 import { defineGraph, type GraphOptions } from "../../src/define/define-graph.ts";
 import { defineJob, definitionOf } from "../../src/define/define-job.ts";
@@ -186,16 +186,28 @@ describe("a graph as data", () => {
     const [task] = (definitionOf(dataGraph()).makes ?? []) as readonly TaskDefinition[];
     const of = (state: string, result: unknown) => ({ state, result });
     const outputs = { a: of("SUCCESS", 1), b: of("FAILED", null), c: of("SUCCESS", null), d: of("SKIPPED", null) };
-    const given = task?.body.given({ task: "t", outputs } as unknown as InRun, { size: 3 });
-    expect(given).toStrictEqual({ task: "t", input: { size: 3 }, outputs: { a: 1, c: null } });
+    const given = task?.body.given({ task: "t", outputs } as unknown as InRun, { size: 3 }, { n: 1 });
+    expect(given).toStrictEqual({ task: "t", payload: { n: 1 }, input: { size: 3 }, outputs: { a: 1, c: null } });
   });
 
   test("has its tasks read, with the defaults", () => {
     expect(readGraph("d", [{ name: "a" }, { name: "b", after: ["a"], join: "any" }])).toEqual([
-      { name: "a", after: [], join: "all" },
-      { name: "b", after: ["a"], join: "any" },
+      { name: "a", after: [], join: "all", payload: null },
+      { name: "b", after: ["a"], join: "any", payload: null },
     ]);
     expect(readGraph("d", [])).toEqual([]);
+  });
+
+  test("says before a run what its start would fail for", async () => {
+    const graph = (tasks: readonly DataTask<{ n: number }>[]) =>
+      defineDataGraph({ id: "d", version: 1, taskPayload: z.object({ n: z.number() }), graph: () => tasks, ...none });
+    expect(await graph([{ name: "a", payload: { n: 1 } }]).checkTasks()).toEqual({ tasks: 1 });
+    await expect(graph([{ name: "a", after: ["a"], payload: { n: 1 } }]).checkTasks()).rejects.toThrow(/"a" would wait/);
+    await expect(graph([{ name: "a", payload: { n: "1" } as never }]).checkTasks()).rejects.toMatchObject({
+      code: "INVALID_GRAPH",
+      message: expect.stringMatching(/tasks\.0\.payload\.n /),
+    });
+    await expect(graph([{ name: "a" }]).checkTasks()).rejects.toThrow(/tasks\.0\.payload null/);
   });
 
   const fix = 'must be a list of tasks; return [{ name: "a" }, { name: "b", after: ["a"] }]';

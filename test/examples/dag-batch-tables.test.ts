@@ -12,13 +12,19 @@ beforeAll(async () => {
 });
 afterAll(() => services.stop());
 
-test("a graph runs from its tables, and one task more is the next version of it", async () => {
+test("a graph runs from its tables, and a batch says the version that it ran", async () => {
   await using system = await createTestSystem({ apps: [app], databaseUrl: inject("postgresUrl") });
   const start = async (day: string): Promise<void> => {
     const body = JSON.stringify({ graph: "monthly", day });
     const request = new Request("http://x/batches", { method: "POST", body });
     expect((await app.routes?.fetch(request, {} as never))?.status).toBe(201);
     await system.drain();
+  };
+  const refused = async (day: string, graph: string): Promise<unknown> => {
+    const body = JSON.stringify({ graph, day });
+    const answer = await app.routes?.fetch(new Request("http://x/batches", { method: "POST", body }), {} as never);
+    expect(answer?.status).toBe(422);
+    return await answer?.json();
   };
   const write = async (version: number, names: readonly string[]): Promise<void> => {
     await system.database.query(
@@ -34,16 +40,25 @@ test("a graph runs from its tables, and one task more is the next version of it"
   await write(1, ["load", "sum"]);
   await start("2031-01-31");
   await start("2031-02-28");
-  await write(2, ["load", "sum", "mail"]);
+  await write(7, ["load", "sum", "mail"]);
   await start("2031-03-31");
+  await write(8, ["load"]);
+  await system.database.query("insert into dag_batch.task_dep values ('monthly', 8, 'load', 'load')");
+  expect(await refused("2031-04-30", "monthly")).toMatchObject({ error: "INVALID_GRAPH" });
+  expect(await refused("2031-04-30", "unheard-of")).toMatchObject({ error: "NO_GRAPH" });
+  expect(await refused("April", "monthly")).toMatchObject({ error: "INVALID", fields: [{ path: "day" }] });
   const batches = await system.database.query(
     "select biz_key, dag_version::int, status from dag_batch.batch_instance order by id",
   );
   expect(batches.rows).toEqual([
     { biz_key: "2031-01-31:monthly", dag_version: 1, status: "DONE" },
     { biz_key: "2031-02-28:monthly", dag_version: 1, status: "DONE" },
-    { biz_key: "2031-03-31:monthly", dag_version: 2, status: "DONE" },
+    { biz_key: "2031-03-31:monthly", dag_version: 7, status: "DONE" },
   ]);
+  const payloads = await system.database.query(
+    "select distinct payload from dag_batch.outbox_evt where payload ->> 'version' = '7'",
+  );
+  expect(payloads.rows).toEqual([{ payload: { graph: "monthly", day: "2031-03-31", version: 7, seconds: 0 } }]);
   const tasks = await system.database.query(
     "select task_key, pre_cnt, status, attempts from dag_batch.outbox_evt where batch_id = (select max(id) from dag_batch.batch_instance) order by task_key",
   );

@@ -97,8 +97,8 @@ describe("graphs that come as data", () => {
     const batches = `select array[dag_version::text, status, (select count(*)::text from dag_batch.outbox_evt where batch_id = b.id
       and status = 'DONE')] as it from dag_batch.batch_instance as b order by id`;
     expect(await valuesOf(batches)).toEqual([
-      ["1", "DONE", String(tasks.length)],
-      ["2", "DONE", "1"],
+      ["0", "DONE", String(tasks.length)],
+      ["1", "DONE", "1"],
     ]);
   });
 

@@ -106,32 +106,42 @@ describe("control of runs", () => {
   });
 });
 
-const loaded = (tasks: readonly DataTask[], ran: unknown[] = [], version = 1) =>
+const loaded = (tasks: readonly DataTask<{ n: number }>[], ran: unknown[] = [], version = 1) =>
   defineDataGraph({
     id: "loaded",
     version,
-    graph: () => tasks,
+    taskPayload: z.object({ n: z.number(), unit: z.string().default("s") }),
+    graph: () => tasks.map((task) => ({ payload: { n: 1 }, ...task })),
     run: (given) => (ran.push(given), given.task.toUpperCase()),
   });
 
 describe("a graph that comes as data", () => {
   test("runs its tasks in order and hands outputs over by name", async () => {
     const ran: unknown[] = [];
-    const tasks = [{ name: "c", after: ["a", "b"] }, { name: "a" }, { name: "b", after: ["a"] }];
+    const tasks = [
+      { name: "c", after: ["a", "b"] },
+      { name: "a", payload: { n: 7 } },
+      { name: "b", after: ["a"] },
+    ];
     const run = await startedRun(loaded(tasks, ran), undefined);
     expect(await runToEnd(run)).toBe("DONE");
     expect(ran).toEqual([
-      { task: "a", outputs: {} },
-      { task: "b", outputs: { a: "A" } },
-      { task: "c", outputs: { a: "A", b: "B" } },
+      { task: "a", payload: { n: 7, unit: "s" }, outputs: {} },
+      { task: "b", payload: { n: 1, unit: "s" }, outputs: { a: "A" } },
+      { task: "c", payload: { n: 1, unit: "s" }, outputs: { a: "A", b: "B" } },
     ]);
   });
 
-  test("that changes in the middle of a run touches only the next run", async () => {
+  test("that changes in the middle of a run touches only the next run, also by what its tasks get", async () => {
     const run = await startedRun(loaded([{ name: "a" }, { name: "b", after: ["a"] }]), undefined);
     const { world: ports } = run.shop;
-    const release = await shop([loaded([{ name: "a" }, { name: "added" }], [], 2)], ports);
+    const ran: unknown[] = [];
+    const release = await shop([loaded([{ name: "a", payload: { n: 2 } }, { name: "added" }], ran, 2)], ports);
     expect(await runToEnd({ ...run, shop: release })).toBe("DONE");
+    expect(ran).toMatchObject([
+      { task: "a", payload: { n: 1 } },
+      { task: "b", payload: { n: 1 } },
+    ]);
     expect(await stateOf(run)).toEqual({ a: "SUCCESS", b: "SUCCESS" });
     const id = await rerunRun({ ...ports, insight: insightOf(ports.store) }, release.registry, run.id, options);
     const next = { ...run, shop: release, id };

@@ -10,7 +10,7 @@ export const readJob = statement<JobView>("job", `select ${jobColumns} from belf
 export const readInRuns = statement<InRun & { readonly jobId: JobId }>(
   "in-runs",
   `
-select j.id as "jobId", j.run_id as "runId", r.kind, r.key, r.version, r.input, j.task, j.condition_row as row,
+select j.id as "jobId", j.run_id as "runId", r.kind, r.key, r.version, r.input, j.task, j.payload, j.condition_row as row,
   coalesce(o.outputs, '{}') as outputs
 from belfry.job j join belfry.run r on r.id = j.run_id
 left join lateral (

@@ -74,7 +74,7 @@ export const drawIds = statement<{ ids: string }>(
 /**
  * Jobs of a new run. $1 ids $2 task names $3 predecessors $4 which definition $5 join rules $6 conditions; the last three may be one
  * element that stands for all. What tasks of one definition share comes once, by definition: $7 kinds $8 lanes $9 leases
- * $10 attempts $11 retentions $12 slot keys. $13 run $14 trace $15 wide joins over. Those without predecessors are QUEUED.
+ * $10 attempts $11 retentions $12 slot keys. $13 run $14 trace $15 wide joins over $16 payloads, as $4. Those without predecessors are QUEUED.
  * Locks only new rows.
  */
 export const insertTaskRows = keptForAnySize<DispatchedRow>(
@@ -90,14 +90,14 @@ with how as materialized (
   insert into belfry.job (id, kind, payload, lane, state, event_id, due_at, generation, dispatched_at, lease_ms,
     max_attempts, retention_ms, slot_keys, trace, created_at, run_id, task, preds_open, join_rule, blocked, wide, has_condition)
   overriding system value
-  select v.id, h.kind, 'null', h.lane,
+  select v.id, h.kind, coalesce(v.payload, ($16::text[])[1])::jsonb, h.lane,
     case when v.preds = 0 then 'QUEUED'::belfry.job_state else 'PENDING'::belfry.job_state end,
     case when v.preds = 0 then d.queued else d.pending end,
     belfry.now(), (v.preds = 0)::int, case when v.preds = 0 then belfry.now() end, h.lease_ms, h.max_attempts, h.retention_ms,
     h.slot_keys, $14, belfry.now(), $13::bigint, v.task, v.preds, coalesce(v.rule, ($5::belfry.join_rule[])[1]), v.preds > 0,
     v.preds > $15::int, coalesce(v.has_condition, ($6::boolean[])[1])
-  from unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::belfry.join_rule[], $6::boolean[])
-    as v (id, task, preds, how, rule, has_condition)
+  from unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::belfry.join_rule[], $6::boolean[], $16::text[])
+    as v (id, task, preds, how, rule, has_condition, payload)
   join how h on h.nr = coalesce(v.how, ($4::int[])[1])
   cross join drawn d
   returning event_id, id, lane, state

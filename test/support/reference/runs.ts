@@ -137,7 +137,7 @@ export function inRunOf(t: Tables, row: JobRow, runId: number): InRun {
     .filter((one) => isFinal(one.state))
     .map((one) => [one.task ?? "", { state: one.state, result: one.state === "SUCCESS" ? one.result : null }] as const);
   const run = { runId: runIdOf(runId), kind, key, version, input };
-  return { ...run, task: row.task, row: row.askedRow, outputs: Object.fromEntries(outputs) };
+  return { ...run, task: row.task, payload: row.payload, row: row.askedRow, outputs: Object.fromEntries(outputs) };
 }
 
 export function skip(
