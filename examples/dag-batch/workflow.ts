@@ -39,5 +39,5 @@ export type TimedTask = DataTask<{ readonly version: number; readonly seconds: n
 export async function loadGraph(graph: string): Promise<readonly TimedTask[]> {
   const { rows } = await connected().query<TimedTask>(newest, [graph]);
   if (rows.length > 0) return rows;
-  return readGraphFile(graph).map(({ seconds, fails: _, ...task }) => ({ ...task, payload: { version: 0, seconds } }));
+  return readGraphFile(graph).map(({ seconds, ...task }) => ({ ...task, payload: { version: 0, seconds } }));
 }
