@@ -21,6 +21,7 @@ export const aRun = (key: string, tasks: readonly NewTask[]): NewRun => ({
   shape: "bench",
   input: null,
   onFailure: "skip-downstream",
+  tolerate: 0,
   retentionMs: contractLimits.retentionMsDefault,
   trace: "trace",
   starterId: null,

@@ -13,7 +13,7 @@ export type { Duration } from "../calendar/duration.ts";
 export type { BatchResult, Context, EnqueueOptions, Job, SettledJob } from "../define/context.ts";
 export type { AppOptions } from "../define/define-app.ts";
 export type { DataGraphJob, DataGraphOptions, DataTask, DataTaskInputs } from "../define/define-data-graph.ts";
-export type { FanOutOptions } from "../define/define-fan-out.ts";
+export type { FanOutOptions, RunEndOptions } from "../define/define-fan-out.ts";
 export type {
   BranchOptions,
   DeclareTask,

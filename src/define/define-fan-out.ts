@@ -1,15 +1,28 @@
 import { type Duration } from "../calendar/duration.ts";
 import type { Job } from "./context.ts";
 import { definitionFrom, definitionOf, jobOf, type StarterLimits } from "./define-job.ts";
-import type { PayloadCheck } from "./definition.ts";
+import type { PayloadCheck, RunEnds } from "./definition.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { isMomentPayload, type Moment } from "./moment.ts";
 import { ProblemList } from "./problem.ts";
 import type { Query } from "./query.ts";
-import { readDuration } from "./setting.ts";
+import { readDuration, readShare } from "./setting.ts";
+
+/** What a run of jobs from rows makes of those that fail. */
+export interface RunEndOptions {
+  /**
+   * The share of its jobs, 0 to 1, that may fail or be canceled while the run ends DONE: `0.05` of 178 are 8. They stay dead
+   * letters, to redrive. 1: the run never fails by its jobs. Kept with each run. Default 0.
+   */
+  readonly tolerate?: number;
+}
+
+export const runEndsFrom = (problems: ProblemList, { tolerate }: RunEndOptions): RunEnds => ({
+  tolerate: readShare(problems, "tolerate", tolerate),
+});
 
 /** The limits are those of the job that writes the targets. A new attempt continues after the last written page. */
-export interface FanOutOptions<R, I> extends StarterLimits {
+export interface FanOutOptions<R, I> extends StarterLimits, RunEndOptions {
   readonly id: string;
   /** One job for each row. A `sql` query is read in keyset pages; an iterable is read again from its start after a crash. */
   from(occurrence: Moment): Query<R> | AsyncIterable<R>;
@@ -40,6 +53,7 @@ export function defineFanOut<R, I>(options: FanOutOptions<R, I>): Job<void> {
     { ...starterLimits, ...limitsOf(options), id: options.id },
     {
       is: "fanOut",
+      ends: runEndsFrom(problems, options),
       from: (occurrence) => options.from(occurrence),
       by: options.by ?? "id",
       key: (row, occurrence) => options.key(row as R, occurrence),

@@ -1,6 +1,7 @@
 import { type Duration } from "../calendar/duration.ts";
 import type { Job } from "./context.ts";
-import { checkMoment, limitsOf } from "./define-fan-out.ts";
+import type { RunEnds } from "./definition.ts";
+import { checkMoment, limitsOf, runEndsFrom, type RunEndOptions } from "./define-fan-out.ts";
 import type { Moment } from "./moment.ts";
 import { definitionFrom, definitionOf, jobOf, type StarterLimits } from "./define-job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
@@ -8,8 +9,11 @@ import { ProblemList } from "./problem.ts";
 import type { Query } from "./query.ts";
 import { readCount, readDuration } from "./setting.ts";
 
-/** The limits are those of the sweep's own jobs. */
-export interface SweepOptions<R, I> extends StarterLimits {
+/**
+ * The limits are those of the sweep's own jobs. With `tolerate` the jobs of one time are a run, which one job writes: it has no
+ * `batchSize` and no `maxIterations` then.
+ */
+export interface SweepOptions<R, I> extends StarterLimits, RunEndOptions {
   readonly id: string;
   /** The due rows. They are read in keyset pages, so that rows whose job still runs do not block the next ones. */
   due(occurrence: Moment): Query<R>;
@@ -39,12 +43,14 @@ export function defineSweep<R, I>(options: SweepOptions<R, I>): Job<void> {
   const maxIterations = readCount(problems, "maxIterations", options.maxIterations, rounds);
   const late = { min: 1, max: contractLimits.delayMsMax, fallback: contractLimits.delayMsMax };
   const maxLatenessMs = readDuration(problems, "maxLateness", options.maxLateness, late);
+  const ends = endsOf(problems, options);
   const each = definitionOf(options.each);
   // Row types exist only in the public signature.
   const base = definitionFrom(
     { timeout: "14m", ...limitsOf(options), id: options.id },
     {
       is: "sweep",
+      ends,
       due: (occurrence) => options.due(occurrence),
       by: options.by ?? "id",
       key: (row) => options.key(row as R),
@@ -61,4 +67,14 @@ export function defineSweep<R, I>(options: SweepOptions<R, I>): Job<void> {
     makes: [each],
     check: checkMoment,
   });
+}
+
+/** Null without a run. */
+function endsOf<R, I>(problems: ProblemList, options: SweepOptions<R, I>): RunEnds | null {
+  if (options.tolerate === undefined) return null;
+  for (const field of ["batchSize", "maxIterations"] as const) {
+    if (options[field] === undefined) continue;
+    problems.add(field, options[field], "is of a sweep without a run", "leave it out beside tolerate");
+  }
+  return runEndsFrom(problems, options);
 }

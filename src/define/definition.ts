@@ -97,6 +97,12 @@ export interface DataGraphBody extends AnyGraphBody {
   readonly tasksOf: (input: unknown) => unknown;
 }
 
+/** How a run of jobs from rows ends. */
+export interface RunEnds {
+  /** The share of them, 0 to 1, that may fail or be canceled while the run ends DONE. */
+  readonly tolerate: number;
+}
+
 /** One job for each row, of one key, with one payload. */
 interface RowsBody {
   /** The column the rows are paged by. */
@@ -108,6 +114,7 @@ interface RowsBody {
 
 export interface FanOutBody extends RowsBody {
   readonly is: "fanOut";
+  readonly ends: RunEnds;
   readonly from: (occurrence: Moment) => Query<unknown> | AsyncIterable<unknown>;
   /** Evaluated right before a target is claimed; null: every target is wanted. */
   readonly stillWanted: ((row: unknown) => Promise<boolean> | boolean) | null;
@@ -117,6 +124,8 @@ export interface FanOutBody extends RowsBody {
 
 export interface SweepBody extends RowsBody {
   readonly is: "sweep";
+  /** Null: its jobs belong to no run. */
+  readonly ends: RunEnds | null;
   readonly due: (occurrence: Moment) => Query<unknown>;
   readonly batchSize: number;
   readonly maxIterations: number;

@@ -65,6 +65,14 @@ export function readCount<T>(problems: ProblemList, field: string, value: unknow
   return bounds.fallback;
 }
 
+/** A share of a whole, 0 to 1. */
+export function readShare(problems: ProblemList, field: string, value: unknown): number {
+  if (value === undefined) return 0;
+  if (typeof value === "number" && value >= 0 && value <= 1) return value;
+  problems.add(field, value, "must be a share from 0 to 1", "write 0.05 for 5 %, or leave it out: then none");
+  return 0;
+}
+
 export function readChoice<const T extends string>(
   problems: ProblemList,
   field: string,

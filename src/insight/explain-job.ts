@@ -71,7 +71,11 @@ function running(job: JobView, now: Instant): JobExplanation {
 /** Its message is the cause of its worker's end. */
 const lostCode = "WORKER_LOST";
 
-function ended(job: JobView, { lastReason, failedFirst }: WaitingFacts, slot: SlotHolders | null): JobExplanation {
+function ended(
+  job: JobView,
+  { lastReason, failedFirst, started }: WaitingFacts,
+  slot: SlotHolders | null,
+): JobExplanation {
   if (job.state === "SKIPPED" && lastReason === reasons.lockHeld) {
     const holders = slot?.holders.map(({ job }) => job as JobId) ?? [];
     const sentence = `it was SKIPPED: ${reasonWordsOf(lastReason).job} ${slot?.key ?? ""}`.trimEnd();
@@ -91,6 +95,11 @@ function ended(job: JobView, { lastReason, failedFirst }: WaitingFacts, slot: Sl
       : `it ended as SUCCESS${at}, and run ${runId} that it started is FAILED: task "${task}" ${failed}`;
     const advice = `repeat that task and what waited for it: belfry runs retry ${runId}`;
     return say("ended", sentence, { waitsFor: [jobId], advice });
+  }
+  if (started !== null && started.state === "DONE" && started.failed > 0) {
+    const dead = `${started.failed} dead letters of ${started.total}`;
+    const sentence = `it ended as ${job.state}${at}, and run ${started.runId} that it started is DONE with ${dead}, which it tolerates`;
+    return say("ended", sentence, { advice: `repeat them: belfry runs retry ${started.runId}` });
   }
   const advice = job.state === "SUCCESS" ? null : `run it again: belfry jobs retry ${job.id}`;
   return say("ended", `it ended as ${job.state}${at}${why === null ? "" : ` (${why})`}`, { advice });

@@ -1,4 +1,4 @@
-import type { JobDefinition, Registry } from "../define/definition.ts";
+import type { FanOutBody, JobDefinition, Registry } from "../define/definition.ts";
 import type { JobId, Json, RunId } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
@@ -9,7 +9,7 @@ import { type StartedRun } from "../machine/run.ts";
 import { readRun, readRuns, type RunRow } from "./runs.ts";
 import type { Database } from "./sql-query.ts";
 import { afterCommit } from "../run/after-commit.ts";
-import { isGraph, planRun } from "../run/run-graph.ts";
+import { type GraphDefinition, isGraph, planRun } from "../run/run-graph.ts";
 
 type ControlPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint" | "launcher">;
 
@@ -24,10 +24,14 @@ export async function resumeRun(ports: ControlPorts, runId: RunId, { caller }: A
   return again.ids;
 }
 
+type FanOutDefinition = JobDefinition & { readonly body: FanOutBody };
+
+const isFanOut = (definition: JobDefinition): definition is FanOutDefinition => definition.body.is === "fanOut";
+
 /** Whether `rerunRun` can repeat runs of this kind: graphs and fan-outs that this process defines. */
 export function isRerunnable(registry: Registry, kind: string): boolean {
   const definition = registry.jobs.get(kind);
-  return definition !== undefined && (isGraph(definition) || definition.body.is === "fanOut");
+  return definition !== undefined && (isGraph(definition) || isFanOut(definition));
 }
 
 /**
@@ -44,7 +48,7 @@ export async function rerunRun(
   const [run] = await ports.insight.run(readRun, runId);
   if (run === undefined) throw new Error(`run ${runId} does not exist: look up its id with "runs list"`);
   const definition = registry.jobs.get(run.kind);
-  if (definition === undefined || !isRerunnable(registry, run.kind)) {
+  if (definition === undefined || !(isGraph(definition) || isFanOut(definition))) {
     throw new Error(
       `run ${runId} of "${run.kind}" cannot be run again here: only graphs and fan-outs of this release can; enqueue it again`,
     );
@@ -70,7 +74,7 @@ type Started = Pick<StartedRun, "runId" | "aftermath">;
 /** @returns null when a run with this key exists. */
 async function startAgain(
   ports: RerunPorts,
-  definition: JobDefinition,
+  definition: GraphDefinition | FanOutDefinition,
   run: RunRow,
   options: RerunOptions & { readonly key: string },
 ): Promise<Started | null> {
@@ -95,7 +99,7 @@ async function startAgain(
 /** Writes an open run and the job that writes its pages, in one transaction. The job finds the run by its own key. */
 async function writeAgain(
   ports: RerunPorts,
-  definition: JobDefinition,
+  definition: FanOutDefinition,
   run: RunRow,
   { key, trace, alsoWrites }: RerunOptions & { readonly key: string; readonly trace: string },
 ): Promise<Started | null> {
@@ -111,7 +115,8 @@ async function writeAgain(
     const [starter] = results;
     if (starter?.created !== true) return null;
     const again = { kind, key, version, input, onFailure, retentionMs, trace, sealed: false, shape: null, tasks: [] };
-    const started = await ports.store.startRun({ ...again, starterId: starter.id, parentId }, { tx });
+    const { ends } = definition.body;
+    const started = await ports.store.startRun({ ...again, ...ends, starterId: starter.id, parentId }, { tx });
     if (!started.created) throw new Error(`run "${key}" of "${kind}" was made by another process: repeat the request`);
     await alsoWrites?.(tx, started.runId);
     return { runId: started.runId, aftermath: mergeAftermaths([aftermath, started.aftermath]) };

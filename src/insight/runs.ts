@@ -18,6 +18,8 @@ export const run = z
     /** All its jobs are written; more may follow while false. */
     sealed: z.boolean(),
     onFailure: z.enum(failurePolicies),
+    /** The share of its jobs that may fail or be canceled while it ends DONE. */
+    tolerate: z.number().min(0).max(1),
     /** A task FAILED under `stop`: what still waits will be SKIPPED. */
     stopped: z.boolean(),
     /** The run it is a rerun of. */
@@ -75,7 +77,7 @@ export const task = z
   .meta({ id: "Task" });
 export type TaskRow = Readonly<z.infer<typeof task>>;
 
-const runMembers = `id, kind, key, version, shape, state, sealed, on_failure as "onFailure", stopped, parent_id as parent,
+const runMembers = `id, kind, key, version, shape, state, sealed, on_failure as "onFailure", tolerate::float8 as tolerate, stopped, parent_id as parent,
   starter_id as starter, input, jsonb_build_object('total', total, 'ready', ready, 'waiting', waiting, 'running', running,
     'done', done, 'ok', ok, 'failed', failed, 'skipped', skipped, 'canceled', done - ok - failed - skipped, 'percent', percent) as progress,
   ${isoText("created_at")} as "createdAt", ${isoText("finished_at")} as "finishedAt"`;

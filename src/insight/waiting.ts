@@ -4,7 +4,7 @@ import { isBefore } from "../admission/order.ts";
 import type { JobId, RunId } from "../machine/job.ts";
 import { pauseValue } from "../machine/pause-columns.ts";
 import type { WaitingFacts } from "../machine/waiting.ts";
-import { count, idText } from "./atoms.ts";
+import { count, idText, runState } from "./atoms.ts";
 import { insightLimits } from "./insight-limits.ts";
 import { sqlQuery } from "./sql-query.ts";
 
@@ -68,6 +68,10 @@ select l.refusal as "laneRefusal", l.pause as "lanePause",
     ) ended join belfry.job p on p.id = ended.id
     where p.state in ('FAILED', 'CANCELED') order by p.finished_at, p.id limit 1
   ) as "failedFirst",
+  (
+    select jsonb_build_object('runId', r.id::text, 'state', r.state, 'failed', r.failed, 'total', r.total)
+    from belfry.run r where r.starter_id = j.id order by r.id desc limit 1
+  ) as started,
   (select h.reason from belfry.history h where h.job_id = j.id order by h.id desc limit 1) as "lastReason",
   belfry.ms(belfry.now()) as now
 from belfry.job j
@@ -92,6 +96,7 @@ where j.id = $1::bigint`,
     runningInLane: bounded,
     workerSeenAt: z.number().nullable(),
     failedFirst: z.object({ jobId, runId, task: z.string(), errorCode: z.string().nullable() }).nullable(),
+    started: z.object({ runId, state: runState, failed: count, total: count }).nullable(),
     lastReason: z.string().nullable(),
     now: z.number(),
   }) satisfies z.ZodType<WaitingFacts>,

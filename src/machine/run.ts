@@ -33,6 +33,8 @@ export interface NewRun {
   readonly version: number;
   readonly input: Json;
   readonly onFailure: FailurePolicy;
+  /** The share of its jobs, 0 to 1, that may fail or be canceled while the run ends DONE. */
+  readonly tolerate: number;
   readonly retentionMs: number;
   readonly trace: string;
   readonly starterId: JobId | null;

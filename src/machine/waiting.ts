@@ -1,5 +1,6 @@
 import type { Instant, JobId, RunId } from "./job.ts";
 import type { Pause } from "./pause.ts";
+import type { RunState } from "./run.ts";
 
 /** A count that stops at a bound. */
 export interface BoundedCount {
@@ -13,6 +14,13 @@ export interface FailedFirst {
   /** The key, for a target of a fan-out. */
   readonly task: string;
   readonly errorCode: string | null;
+}
+
+export interface StartedByJob {
+  readonly runId: RunId;
+  readonly state: RunState;
+  readonly failed: number;
+  readonly total: number;
 }
 
 /** What else decides when a job runs. */
@@ -33,6 +41,8 @@ export interface WaitingFacts {
   readonly workerSeenAt: Instant | null;
   /** Of a SKIPPED task: which task before it failed or was canceled first. Of a FAILED run's starter: which of its tasks did. */
   readonly failedFirst: FailedFirst | null;
+  /** The newest run that it started. */
+  readonly started: StartedByJob | null;
   /** Of its newest event. */
   readonly lastReason: string | null;
 }

@@ -58,10 +58,12 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
 }
 
 async function startRun(tx: Tx, run: NewRun): Promise<StartedRun> {
-  const { kind, key, version, sealed, tasks, starterId, parentId, onFailure, retentionMs, trace, shape } = run;
+  const { kind, key, version, sealed, tasks, starterId, parentId, onFailure, retentionMs, trace, shape, tolerate } =
+    run;
   const input = JSON.stringify(run.input);
   const total = tasks.length;
-  const values = [kind, key, version, sealed, total, starterId, parentId, input, onFailure, retentionMs, trace, shape];
+  const means = [onFailure, retentionMs, trace, shape, tolerate];
+  const values = [kind, key, version, sealed, total, starterId, parentId, input, ...means];
   const [inserted] = await execute(tx, sql.insertRun, values);
   if (inserted === undefined) {
     if (!sealed) await execute(tx, sql.reopenForStarter, [kind, key, starterId]);

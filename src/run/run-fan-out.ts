@@ -1,5 +1,5 @@
 import type { Context } from "../define/context.ts";
-import type { FanOutBody } from "../define/definition.ts";
+import type { FanOutBody, RunEnds } from "../define/definition.ts";
 import { type Moment, momentJson, readMoment } from "../define/moment.ts";
 import { checkedJson } from "../define/new-job.ts";
 import { isQuery } from "../define/query.ts";
@@ -19,7 +19,7 @@ export async function runFanOut(scope: InvocationScope, body: FanOutBody, contex
   const { store } = scope.worker.ports;
   const own = await momentOf(scope, context);
   await finishWithdrawn(scope);
-  const wanted = runOf(scope, own);
+  const wanted = runOf(scope, own, body.ends);
   const run = await store.startRun(wanted);
   // The moment of the run's first attempt, or of the run that is repeated.
   const moment = readMoment(run.input) ?? own;
@@ -65,13 +65,14 @@ async function finishWithdrawn({ worker, definition, hold }: InvocationScope): P
 const markOf = (runKey: string, parentId: RunId | null): string =>
   parentId === null ? "" : (/#\d+$/.exec(runKey)?.[0] ?? "");
 
-function runOf({ job, definition }: InvocationScope, moment: Moment): NewRun {
+function runOf({ job, definition }: InvocationScope, moment: Moment, ends: RunEnds): NewRun {
   return {
     kind: definition.id,
     key: job.key ?? `job:${job.jobId}`,
     version: 1,
     input: momentJson(moment),
     onFailure: "skip-downstream",
+    ...ends,
     retentionMs: definition.retentionMs,
     trace: job.trace,
     starterId: job.jobId,

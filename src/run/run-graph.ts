@@ -71,6 +71,7 @@ export async function planRun(
     version,
     input,
     onFailure,
+    tolerate: 0,
     retentionMs: definition.retentionMs,
     sealed: true,
     shape: shapeHash(tasks),

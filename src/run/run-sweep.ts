@@ -10,11 +10,26 @@ import { mergeAftermaths } from "../machine/aftermath.ts";
 import { type Tx } from "../machine/transaction.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 import { readPage } from "./keyset-page.ts";
+import { runFanOut } from "./run-fan-out.ts";
 import { momentOf } from "./moment-of.ts";
 
 /** Makes one job for every due row, page by page; a continuation job does the rest. */
-export const runSweep = (scope: InvocationScope, body: SweepBody, context: Context): Promise<void> =>
-  new Sweep(scope, body, context).run();
+export async function runSweep(scope: InvocationScope, body: SweepBody, context: Context): Promise<void> {
+  if (momentInPayload(scope.job.payload) === null) measureLateness(scope, body, context);
+  const { ends, due: from } = body;
+  if (ends === null) return await new Sweep(scope, body, context).run();
+  await runFanOut(scope, { ...body, is: "fanOut", ends, from, stillWanted: null, materializeBeforeMs: 0 }, context);
+}
+
+function measureLateness({ definition, worker }: InvocationScope, body: SweepBody, { lateness, log }: Context): void {
+  const { metrics } = worker.ports;
+  const job = definition.id;
+  const max = body.maxLatenessMs;
+  metrics.add("sweep.lateness", lateness, "Milliseconds", { job });
+  if (lateness <= max) return;
+  metrics.add("sweep.late", 1, "Count", { job });
+  log.error("a sweep started too late", { lateness, max });
+}
 
 /** The cursor that the previous job of this sweep left; null is the start. */
 const afterOf = (payload: Json): Json | null => (payload as { readonly after?: Json } | null)?.after ?? null;
@@ -36,7 +51,6 @@ class Sweep {
   async run(): Promise<void> {
     const { payload } = this.#scope.job;
     const moment = await momentOf(this.#scope, this.#context);
-    if (momentInPayload(payload) === null) this.#measureLateness();
     const query = this.#body.due(moment);
     let after = afterOf(payload);
     for (let round = 1; round < this.#body.maxIterations; round += 1) {
@@ -101,17 +115,6 @@ class Sweep {
     const { results, aftermath } = await worker.ports.store.insert(jobs, { tx });
     left.push(aftermath);
     return results.filter((result) => result.created).length;
-  }
-
-  #measureLateness(): void {
-    const { metrics } = this.#scope.worker.ports;
-    const { lateness } = this.#context;
-    const job = this.#scope.definition.id;
-    const max = this.#body.maxLatenessMs;
-    metrics.add("sweep.lateness", lateness, "Milliseconds", { job });
-    if (lateness <= max) return;
-    metrics.add("sweep.late", 1, "Count", { job });
-    this.#context.log.error("a sweep started too late", { lateness, max });
   }
 
   #measure(): void {

@@ -34,6 +34,7 @@ test("what a job waits for is named to a caller only where it lies within its sc
     workerSeenAt: now,
     now,
     failedFirst: null,
+    started: null,
     lastReason: null,
   };
   const job = (of: object) =>

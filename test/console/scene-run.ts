@@ -11,6 +11,7 @@ export const run: RunReply = {
   state: "FAILED",
   sealed: true,
   onFailure: "skip-downstream",
+  tolerate: 0,
   stopped: false,
   parent: null,
   starter: "90",

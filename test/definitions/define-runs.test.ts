@@ -87,6 +87,19 @@ describe("what a fan-out and a sweep are without more words", () => {
         'sweep "W": maxLateness "0ms" must be at least 1ms',
       ],
     ],
+    [
+      "a fan-out that tolerates",
+      () => fanOut({ tolerate: 1.5 }),
+      ['fan-out "f": tolerate 1.5 must be a share from 0 to 1; write 0.05 for 5 %'],
+    ],
+    [
+      "a sweep that is a run",
+      () => sweep({ tolerate: -0.1, batchSize: 5 }),
+      [
+        'sweep "w": batchSize 5 is of a sweep without a run; leave it out beside tolerate',
+        'sweep "w": tolerate -0.1 must be a share from 0 to 1',
+      ],
+    ],
   ])("every problem of %s is found", (_, made, expected) => {
     expect(problemsOf(made())).toEqual(expected.map((text) => expect.stringContaining(text)));
   });

@@ -46,10 +46,12 @@ async function tasksOf(pair: Pair, drafts: readonly TaskDraft[]): Promise<NewTas
   });
 }
 
-const graph = tuple(key, policy, array(task, { maxLength: 5 })).map(([name, onFailure, drafts]) =>
-  step(`start the graph ${name} ${onFailure} ${JSON.stringify(drafts)}`, async (pair) => {
+const share = constantFrom(0, 0, 0.34, 0.5, 1);
+
+const graph = tuple(key, policy, share, array(task, { maxLength: 5 })).map(([name, onFailure, tolerate, drafts]) =>
+  step(`start the graph ${name} ${onFailure} ${tolerate} ${JSON.stringify(drafts)}`, async (pair) => {
     const tasks = await tasksOf(pair, drafts);
-    const run = { key: name, onFailure, tasks } satisfies Partial<NewRun>;
+    const run = { key: name, onFailure, tolerate, tasks } satisfies Partial<NewRun>;
     await pair.both((store) => store.startRun(aRun(run), {}));
   }),
 );

@@ -195,15 +195,8 @@ async function prematerialized(store: TestStore, clock: TestClock, tag: string):
     const { outbox } = (await store.plan([plan])).aftermath;
     const [by] = await claim(store, outbox[0]?.messages.map((message) => message.jobId) ?? []);
     if (by === undefined) throw new Error("the job that writes targets was claimed");
-    const run = {
-      ...ofPages,
-      kind: "ahead",
-      key: `${tag}-${version}`,
-      starterId: by.jobId,
-      parentId: null,
-      sealed: false,
-      tasks: [],
-    };
+    const made = { key: `${tag}-${version}`, starterId: by.jobId, parentId: null };
+    const run = { ...ofPages, ...made, kind: "ahead", sealed: false, tasks: [] };
     const { runId } = await store.startRun(run);
     const targets = [{ job: aJob({ key: `${tag}-ahead`, dueAt: nominalAt }), row: null }];
     const written = await store.addPage(runId, { targets, cursor: 1, by });
@@ -271,7 +264,15 @@ async function runs(store: TestStore, tag: string): Promise<void> {
   for (let pass = 0; pass < 2; pass += 1) await store.resolve({ runs: "all", limit: 10 });
 }
 
-const ofPages = { version: 1, shape: null, input: null, onFailure: "stop", retentionMs: 1, trace: "" } as const;
+const ofPages = {
+  version: 1,
+  shape: null,
+  input: null,
+  onFailure: "stop",
+  tolerate: 0,
+  retentionMs: 1,
+  trace: "",
+} as const;
 
 async function locks(store: TestStore, tag: string): Promise<void> {
   await store.installFence({ name: tag, token: 1 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineFanOut, defineJob, defineSweep, sql } from "../../src/compose/index.ts";
+import { defineFanOut, defineJob, PermanentError, sql } from "../../src/compose/index.ts";
 import { runLimits } from "../../src/machine/run-limits.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
-import { jobOf, sum, type World, world, shop, type Shop } from "../core/world.ts";
+import { jobOf, sum, world, shop } from "../core/world.ts";
+import { onPostgres, usersInTable } from "./on-postgres.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
 
 const push = (sent: string[]) =>
@@ -102,6 +102,35 @@ describe("a fan-out over an iterable", () => {
     expect(sent).toEqual(["u1"]);
   });
 
+  test.each([
+    { gone: 4, state: "DONE" },
+    { gone: 8, state: "DONE" },
+    { gone: 9, state: "FAILED" },
+    { gone: 107, state: "FAILED" },
+  ])("that tolerates 5 % of 178 is $state with $gone dead letters, and says so once", async ({ gone, state }) => {
+    const fanOut = defineFanOut({
+      id: "daily-quiz",
+      from: () => users(178),
+      key: (row) => row.id,
+      each: defineJob({
+        id: "send-push",
+        payload: z.object({ user: z.string() }),
+        run: ({ user }) => {
+          if (Number(user.slice(1)) <= gone) throw new PermanentError("gone", { code: "HTTP_410" });
+        },
+      }),
+      payload: (row) => ({ user: row.id }),
+      tolerate: 0.05,
+    });
+    const run = await startedRun(fanOut, undefined);
+    expect(await runToEnd(run)).toBe(state);
+    const { store, measured } = run.shop.world;
+    expect(await store.run(run.id)).toMatchObject({ total: 178, done: 178, failed: gone, tolerate: 0.05 });
+    // The alarm `failed-runs` reads this figure.
+    const [done, failed] = ["run.done", "run.failed"].map((name) => sum(measured, name, "daily-quiz"));
+    expect({ done, failed }).toEqual(state === "DONE" ? { done: 1, failed: 0 } : { done: 0, failed: 1 });
+  });
+
   test("of no rows is DONE at once", async () => {
     const run = await startedRun(
       defineFanOut({
@@ -117,42 +146,6 @@ describe("a fan-out over an iterable", () => {
     expect(await stateOf(run)).toEqual({});
   });
 });
-
-/** The real worker on real tables, with a crash where the test says so. */
-async function onPostgres(
-  work: (db: TestDatabase, ports: World) => Promise<void>,
-  crash: (point: string) => void = () => {},
-) {
-  const db = await freshDatabase({ own: true });
-  try {
-    await db.pool.query("create table app_user (id bigint primary key, opens_at timestamptz)");
-    const ports = world(() => ({ store: db.store, crashPoint: async (point) => crash(point) }));
-    await work(db, ports);
-  } finally {
-    await db.close();
-  }
-}
-
-const usersInTable = (db: TestDatabase, count: number) =>
-  db.pool.query("insert into app_user select n, now() from generate_series(1, $1::int) n", [count]);
-
-/** Batches until nothing can be received. */
-async function drain(opened: Shop, db: TestDatabase): Promise<void> {
-  for (let idle = 0; idle < 3; idle += 1) {
-    let records = opened.receive(10);
-    while (records.length > 0) {
-      const { failed } = await opened.worker.handle(records, { remainingMs: () => 600_000 });
-      opened.world.queue.delete(
-        "default",
-        records.map((one) => one.messageId).filter((id) => !failed.includes(id)),
-      );
-      records = opened.receive(10);
-      idle = 0;
-    }
-    await db.clock.advance(5_000);
-    await opened.world.clock.advance(5_000);
-  }
-}
 
 describe("a fan-out over a query", () => {
   test.each(["id", "opens_at"])("by %s goes on where a crash left it, and misses and doubles no row", async (by) => {
@@ -222,53 +215,6 @@ describe("a fan-out over a query", () => {
       expect(pages).toBe(3);
       const [run] = await db.store.runs({ kinds: ["by-time"] });
       expect(run).toMatchObject({ total: 2_500, sealed: true });
-    });
-  });
-});
-
-describe("a sweep", () => {
-  test("pages past rows whose job exists and goes on in a job of its own", async () => {
-    await onPostgres(async (db, ports) => {
-      await usersInTable(db, 250);
-      const opened: string[] = [];
-      const open = defineJob({
-        id: "open-capsule",
-        payload: z.object({ user: z.string() }),
-        retry: { maxAttempts: 2, base: "1h" },
-        run: async (p) => {
-          if (Number(p.user) <= 50) throw new Error("this one always fails");
-          opened.push(p.user);
-        },
-      });
-      const sweep = defineSweep({
-        id: "open-due",
-        due: (moment) =>
-          sql<{
-            id: string;
-          }>`select id from app_user where opens_at <= ${moment.scheduledFor.toISOString()}::timestamptz + interval '1 day'`,
-        key: (row) => `capsule:${row.id}`,
-        each: open,
-        payload: (row) => ({ user: row.id }),
-        batchSize: 20,
-        maxIterations: 3,
-        maxLateness: "60s",
-      });
-      const all = await shop([sweep], ports);
-      await all.enqueue(sweep, undefined);
-      await drain(all, db);
-      expect(opened).toHaveLength(200);
-      expect(sum(ports.measured, "sweep.late", "open-due")).toBe(0);
-      await all.enqueue(sweep, undefined);
-      // Its own lateness counts once, and that of the jobs that continue it does not.
-      await db.clock.advance(61_000);
-      await drain(all, db);
-      expect(sum(ports.measured, "sweep.late", "open-due")).toBe(1);
-      expect(ports.measured.filter(({ name }) => name === "sweep.lateness")).toHaveLength(2);
-      expect(opened).toHaveLength(200);
-      expect(sum(ports.measured, "sweep.created", "open-due")).toBe(250);
-      expect(sum(ports.measured, "sweep.known", "open-due")).toBe(250);
-      const { rows } = await db.pool.query("select count(*)::int as n from belfry.job where kind = 'open-due'");
-      expect(rows[0]?.["n"]).toBeGreaterThan(4);
     });
   });
 });

@@ -41,6 +41,7 @@ const newRun = (tasks: readonly PlannedTask[], key: string, onFailure: FailurePo
   shape: null,
   input: null,
   onFailure,
+  tolerate: 0,
   retentionMs: contractLimits.retentionMsDefault,
   trace: "trace",
   starterId: null,

@@ -28,11 +28,15 @@ const list = (world: World, out: Output): Command =>
     check: ["exit with 7 when a FAILED run is listed", ({ runs }) => runs.some((run) => run.state === "FAILED")],
   });
 
+/** `DONE with 5 dead letters of 178`: what a run tolerated is said wherever its state is. */
+const stateText = ({ state, progress: { failed, total } }: RunReply): string =>
+  state === "DONE" && failed > 0 ? `DONE with ${failed} dead letters of ${total}` : state;
+
 function runTable(runs: readonly RunReply[], out: Output): string {
   const columns = {
     ID: (run: RunReply) => run.id,
     KIND: (run: RunReply) => run.kind,
-    STATE: (run: RunReply) => run.state,
+    STATE: stateText,
     DONE: ({ progress }: RunReply) => `${progress.done} of ${progress.total} (${progress.percent} %)`,
     STARTED: (run: RunReply) => out.time(run.createdAt),
     KEY: (run: RunReply) => run.key,

@@ -12,7 +12,7 @@ interface RunActionsProps {
   readonly onDone: () => void;
 }
 
-export function RunActions({ run: { id, kind, state, finishedAt }, onDone }: RunActionsProps) {
+export function RunActions({ run: { id, kind, state, finishedAt, progress }, onDone }: RunActionsProps) {
   const { route } = useLocation();
   const isOver = finishedAt !== null;
   const act = async (work: () => Promise<void>): Promise<void> => {
@@ -46,7 +46,7 @@ export function RunActions({ run: { id, kind, state, finishedAt }, onDone }: Run
       say(words.runs.canceled(canceled, id));
     });
   };
-  const mayRetry = state === "FAILED" || state === "CANCELED";
+  const mayRetry = state === "FAILED" || state === "CANCELED" || (isOver && progress.failed > 0);
   useKeys([
     { keys: "r", does: words.runs.resumeKey, run: () => mayRetry && retry() },
     { keys: "R", does: words.runs.rerunKey, run: () => void rerun() },

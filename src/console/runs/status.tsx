@@ -13,4 +13,9 @@ const looks: Readonly<
   CANCELED: { icon: "CANCELED", tone: "dim", text: words.runs.states.CANCELED },
 };
 
-export const RunStatus = ({ state }: { readonly state: RunReply["state"] }) => <Tag {...looks[state]} />;
+/** What a run tolerated is said with its state. */
+export function RunStatus({ state, progress }: Pick<RunReply, "state"> & Partial<Pick<RunReply, "progress">>) {
+  const { failed, total } = progress ?? { failed: 0, total: 0 };
+  const look = looks[state];
+  return <Tag {...look} text={state === "DONE" && failed > 0 ? words.runs.doneWith(failed, total) : look.text} />;
+}

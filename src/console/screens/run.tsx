@@ -67,7 +67,7 @@ function Found({ run, map, onDone }: FoundProps) {
             {run.kind} <span class="dim">{`#${run.id}`}</span>
           </h1>
         </div>
-        <RunStatus state={run.state} />
+        <RunStatus {...run} />
         <RunProgress progress={run.progress} />
         <span class="space" />
         <RunActions run={run} onDone={onDone} />

@@ -101,7 +101,7 @@ const RunTable = ({ runs }: { readonly runs: readonly RunReply[] }) => (
         {runs.map((run) => (
           <tr key={run.id}>
             <td>
-              <RunStatus state={run.state} />
+              <RunStatus {...run} />
             </td>
             <td>
               <a class="row-link" href={addresses.run(run.id)}>

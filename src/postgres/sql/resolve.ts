@@ -134,7 +134,8 @@ with locked as materialized (
 );
 
 /**
- * Adds deltas up and closes what is complete: FAILED when a job of it FAILED, or was canceled by itself, or its starter did not seal it. $1 runs.
+ * Adds deltas up and closes what is complete: FAILED when more of its jobs FAILED or were canceled by themselves than it
+ * tolerates, or its starter did not seal it. $1 runs.
  * Whether it is sealed is read without the lock, by the snapshot that also reads the deltas: the locked row may be sealed
  * since, and its last page's delta not be seen. The locked row is asked too: its starter may have opened it again.
  * Locks: the runs in id order with SKIP LOCKED; look again after it.
@@ -155,18 +156,18 @@ with seen as materialized (
 ), taken as (
   delete from belfry.run_delta where run_id = any(array(select id from mine)) returning *
 ), sums as materialized (
-  select m.id, m.state, x.sealed and m.sealed as sealed, m.error is not null as is_orphan, m.on_failure, m.stopped,
+  select m.id, m.state, x.sealed and m.sealed as sealed, m.error is not null as is_orphan, m.on_failure, m.stopped, m.tolerate,
     m.total + coalesce(sum(t.total), 0)::int as total, m.done + coalesce(sum(t.done), 0)::int as done,
     m.ok + coalesce(sum(t.ok), 0)::int as ok, m.failed + coalesce(sum(t.failed), 0)::int as failed,
     m.skipped + coalesce(sum(t.skipped), 0)::int as skipped
   from mine m join seen x on x.id = m.id join taken t on t.run_id = m.id
-  group by m.id, m.state, x.sealed, m.sealed, m.error, m.on_failure, m.stopped, m.total, m.done, m.ok, m.failed, m.skipped
+  group by m.id, m.state, x.sealed, m.sealed, m.error, m.on_failure, m.stopped, m.tolerate, m.total, m.done, m.ok, m.failed, m.skipped
 )
 update belfry.run r set total = s.total, done = s.done, ok = s.ok, failed = s.failed, skipped = s.skipped,
   stopped = s.stopped or (s.on_failure = 'stop' and s.failed > 0 and s.state = 'RUNNING'),
   finished_at = case when s.sealed and s.done = s.total then belfry.now() end,
   state = case when not (s.sealed and s.done = s.total) then s.state when s.state = 'CANCELING' then 'CANCELED'
-    when s.is_orphan or s.ok + s.skipped < s.done then 'FAILED' else 'DONE' end::belfry.run_state
+    when s.is_orphan or s.done - s.ok - s.skipped > s.tolerate * s.total then 'FAILED' else 'DONE' end::belfry.run_state
 from sums s where r.id = s.id
 returning r.id, r.kind, r.state`,
 );

@@ -23,6 +23,7 @@ export const aRun = (over: Partial<NewRun> = {}): NewRun => ({
   shape: null,
   input: { day: "2031-05-06" },
   onFailure: "skip-downstream",
+  tolerate: 0,
   retentionMs: contractLimits.retentionMsDefault,
   trace: "trace-1",
   starterId: null,

@@ -2,7 +2,17 @@ import type { RunId } from "../../../src/machine/job.ts";
 import { describe, expect, test } from "vitest";
 import { noAftermath } from "../../../src/machine/aftermath.ts";
 import { runLimits } from "../../../src/machine/run-limits.ts";
-import { aJob, claimOne, eachTest, insertOne, only, settleOne, type OpenStore } from "./fixture.ts";
+import {
+  aJob,
+  claimOne,
+  eachTest,
+  insertOne,
+  only,
+  settlementOf,
+  settleOne,
+  settleOptions,
+  type OpenStore,
+} from "./fixture.ts";
 import { aRun, aTask, failed, workbench } from "./run-fixture.ts";
 
 export function runsContract(open: OpenStore): void {
@@ -102,6 +112,43 @@ function ending(open: OpenStore): void {
     await settleOne(store, runs);
     await bench.resolve();
     expect(await store.run(bench.runId)).toMatchObject({ state: "FAILED", ok: 1, failed: 1, skipped: 2 });
+  });
+
+  const sized = (count: number) => Array.from({ length: count }, (_, n) => aTask(`t${n}`));
+  test.each([
+    { tolerate: 0, total: 5, bad: 1, state: "FAILED" },
+    { tolerate: 0.29, total: 100, bad: 29, state: "DONE" },
+    { tolerate: 0.29, total: 100, bad: 30, state: "FAILED" },
+    { tolerate: 1, total: 5, bad: 5, state: "DONE" },
+  ])("a run that tolerates $tolerate of its jobs is $state with $bad of $total lost", async (of) => {
+    const { store } = at();
+    const bench = await workbench(store, { tasks: sized(of.total), tolerate: of.tolerate });
+    await store.cancel([only((await store.tasks(bench.runId)).slice(0, 1)).jobId]);
+    for (let n = 1; n < of.total; n += 1) {
+      const job = await bench.claim(`t${n}`);
+      if (job?.state !== "RUNNING") throw new Error(`t${n} was not claimed`);
+      await store.settle([settlementOf(job, n < of.bad ? failed : {})], settleOptions);
+    }
+    await bench.resolve();
+    const dead = of.bad - 1;
+    expect(await store.run(bench.runId)).toMatchObject({ state: of.state, failed: dead, canceled: 1, done: of.total });
+    // What it tolerated runs again, and counts.
+    expect((await store.resumeRun(bench.runId, {})).ids).toHaveLength(of.bad);
+    bench.take(await store.relay({ limit: 1_000 }));
+    for (let n = 0; n < of.bad; n += 1) await bench.end(`t${n}`);
+    expect(await store.run(bench.runId)).toMatchObject({ state: "DONE", ok: of.total, failed: 0, canceled: 0 });
+  });
+
+  test("under `stop` the first failure still stops a run that tolerates it", async () => {
+    const { store } = at();
+    const bench = await workbench(store, {
+      tasks: [...sized(1), aTask("after", [0])],
+      onFailure: "stop",
+      tolerate: 0.5,
+    });
+    await bench.end("t0", failed);
+    expect(await bench.states()).toEqual({ t0: "FAILED", after: "SKIPPED" });
+    expect(await store.run(bench.runId)).toMatchObject({ state: "DONE", stopped: true });
   });
 
   test("a run that is being canceled starts nothing, and is CANCELED with its last page", async () => {

@@ -18,6 +18,7 @@ const facts: WaitingFacts = {
   runningInLane: { count: 2, isMore: false },
   workerSeenAt: now,
   failedFirst: null,
+  started: null,
   lastReason: null,
 };
 const first = { jobId: "9" as JobId, runId: "4" as RunId, task: "load", errorCode: "DOWN" };
@@ -43,6 +44,11 @@ const ended: readonly Case[] = [
     [`${state} upstream, after one that failed`, { state, finishedAt: now }, { ...upstream, failedFirst: first }],
   ]),
   ["SUCCESS of a starter whose run failed", { state: "SUCCESS" }, { failedFirst: { ...first, errorCode: null } }],
+  [
+    "SUCCESS of a starter whose run tolerates",
+    { state: "SUCCESS" },
+    { started: { runId: "4" as RunId, state: "DONE", failed: 5, total: 178 } },
+  ],
   ["SKIPPED, but not upstream", { state: "SKIPPED" }, { failedFirst: first }],
   ["SKIPPED, its lock was held, by which job is not known", { state: "SKIPPED" }, { lastReason: reasons.lockHeld }],
 ];

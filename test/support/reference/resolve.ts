@@ -104,8 +104,10 @@ function addUp(t: Tables, run: RunRow, limit: number): { state: RunState | null;
 
 function endOf(run: RunRow): RunState {
   if (run.state === "CANCELING") return "CANCELED";
-  const { done, ok, skipped } = run.funnel;
-  return run.orphaned || ok + skipped < done ? "FAILED" : "DONE";
+  const { total, done, ok, skipped } = run.funnel;
+  // As decimals, which the share is written in.
+  const isTolerated = (done - ok - skipped) * 1e6 <= Math.round(run.tolerate * 1e6) * total;
+  return run.orphaned || !isTolerated ? "FAILED" : "DONE";
 }
 
 const startable = (t: Tables, run: RunRow): JobRow[] =>

@@ -30,7 +30,7 @@ export function startRun(t: Tables, run: NewRun): Awaited<ReturnType<RunStore["s
     return { runId: runIdOf(id), created: false, sealed, cursor, input, parentId, aftermath: noAftermath };
   }
   const id = t.draw("run");
-  const { kind, key, version, shape, input, onFailure, retentionMs, sealed } = run;
+  const { kind, key, version, shape, input, onFailure, tolerate, retentionMs, sealed } = run;
   t.runs.set(id, {
     id,
     kind,
@@ -40,6 +40,7 @@ export function startRun(t: Tables, run: NewRun): Awaited<ReturnType<RunStore["s
     orphaned: false,
     input,
     onFailure,
+    tolerate,
     retentionMs,
     sealed,
     state: "RUNNING",
@@ -200,7 +201,7 @@ export const runLooks = (t: Tables, { kinds, states, parent, limit }: Parameters
 function lookOf(t: Tables, row: RunRow): RunLook {
   const funnel = funnelOf(t, row);
   const open = t.inRun(row.id).filter((job) => !isFinal(job.state));
-  const { kind, key, version, shape, state, onFailure, stopped, sealed, input, createdAt, finishedAt } = row;
+  const { kind, key, version, shape, state, onFailure, tolerate, stopped, sealed, input, createdAt, finishedAt } = row;
   return {
     id: runIdOf(row.id),
     kind,
@@ -209,6 +210,7 @@ function lookOf(t: Tables, row: RunRow): RunLook {
     shape,
     state,
     onFailure,
+    tolerate,
     stopped,
     sealed,
     input,

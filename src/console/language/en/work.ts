@@ -143,6 +143,7 @@ const deadLetters = {
 const runs = {
   filters: { all: "All", running: "Running", failed: "Failed", done: "Done", canceled: "Canceled" },
   states: { RUNNING: "Running", CANCELING: "Canceling", DONE: "Done", FAILED: "Failed", CANCELED: "Canceled" },
+  doneWith: (failed: number, total: number) => `Done with ${plural(failed, "dead letter")} of ${numberText(total)}`,
   older: "Older runs",
   noneInState: "No run matches",
   noneYet: "No runs yet",

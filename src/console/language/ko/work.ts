@@ -134,6 +134,7 @@ const deadLetters: Words["deadLetters"] = {
 const runs: Words["runs"] = {
   filters: { all: "전체", running: "진행 중", failed: "실패", done: "완료", canceled: "취소됨" },
   states: { RUNNING: "진행 중", CANCELING: "취소 중", DONE: "완료", FAILED: "실패", CANCELED: "취소됨" },
+  doneWith: (failed, total) => `완료, ${numberText(total)}개 중 데드 레터 ${numberText(failed)}개`,
   older: "이전 실행",
   noneInState: "일치하는 실행이 없습니다",
   noneYet: "아직 실행이 없습니다",
