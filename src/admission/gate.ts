@@ -17,6 +17,8 @@ export interface TimeView {
   /** The job that was in the way, by its time or kind; `otherwise` when it is not known any more. */
   readonly holder: (otherwise: string) => string;
   readonly holderNoun: "job" | "run";
+  /** The calendar that excluded its day, and why. */
+  readonly calendar: string;
   /** When it was over. */
   readonly deadline: string;
   /** How to run it now. */

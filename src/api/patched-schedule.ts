@@ -26,7 +26,7 @@ function kept(own: Settings, given: Settings): Settings {
   const { cron: _cron, every: _every, at: _at, ...others } = own;
   if ("cron" in given) return others;
   // Elapsed time and instants know no zone, so only one that was asked for is held against them.
-  const { timezone: _zone, dst: _dst, ...zoneless } = others;
+  const { timezone: _zone, dst: _dst, except: _except, only: _only, onExcluded: _moves, ...zoneless } = others;
   return zoneless;
 }
 
@@ -40,6 +40,7 @@ function inputOf(spec: ScheduleSpec): Settings {
       : expression.form === "every"
         ? { every: `${expression.everyMs}ms` }
         : { at: new Date(expression.at).toISOString() }),
+    ...calendarsOf(spec),
     misfire: misfireOf(spec.misfire),
     overlap: spec.overlap,
     ...(startDeadlineMs === undefined ? {} : { startDeadline: `${startDeadlineMs}ms` }),
@@ -48,6 +49,12 @@ function inputOf(spec: ScheduleSpec): Settings {
     ...(payload === null ? {} : { payload }),
     enabled: spec.enabled,
   };
+}
+
+function calendarsOf({ calendars }: ScheduleSpec): Settings {
+  if (calendars === undefined) return {};
+  const { except, only, onExcluded } = calendars;
+  return { except, ...(only === null ? {} : { only }), onExcluded };
 }
 
 function misfireOf({ rule, maxAgeMs, maxCount, paceMs }: Misfire): unknown {

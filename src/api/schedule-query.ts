@@ -1,4 +1,5 @@
 import { contractLimits } from "../machine/contract-limits.ts";
+import { weekdayNames } from "../machine/schedule.ts";
 import { z } from "zod";
 import { durationUpTo, instant, requestKey, text, whole } from "./query-fields.ts";
 
@@ -15,6 +16,14 @@ const misfire = z.union([
   }),
 ]);
 
+const calendar = z.strictObject({
+  id: text(contractLimits.idCharactersMax).optional(),
+  dates: z.array(z.string()).optional(),
+  weekdays: z.array(z.enum(weekdayNames)).optional(),
+  yearly: z.array(z.string()).optional(),
+  ics: z.string().optional(),
+});
+
 /** The options of `defineSchedule`; what the values mean is checked by the core, all problems together. */
 const settings = {
   kind: text(contractLimits.idCharactersMax),
@@ -26,6 +35,9 @@ const settings = {
   dst: z.strictObject({ gap: z.string().optional(), overlap: z.string().optional() }).optional(),
   misfire: misfire.optional(),
   overlap: z.string().optional(),
+  except: z.array(calendar).optional(),
+  only: calendar.optional(),
+  onExcluded: z.string().optional(),
   startDeadline: z.string().optional(),
   startAt: z.string().optional(),
   endAt: z.string().optional(),

@@ -16,9 +16,16 @@ export interface NominalTime {
   readonly fold: 0 | 1;
   /** When it fires; for a skipped reading, its instant on the old clock. */
   readonly instant: Instant;
-  /** `merged`: another reading fires at this very instant, named by `mergedInto`. `dst-gap`: the gap rule is `skip`. */
-  readonly kind: "fires" | "merged" | "dst-gap";
+  /**
+   * `merged`: another reading fires at this very instant, named by `mergedInto`. `dst-gap`: the gap rule is `skip`. `excluded`:
+   * a calendar has its day, and it is not moved.
+   */
+  readonly kind: "fires" | "merged" | "dst-gap" | "excluded";
   readonly mergedInto: string | null;
+  /** The calendar that excludes the day of its reading, and the entry. */
+  readonly calendar?: string;
+  /** The reading of another day to which that moved it. */
+  readonly movedTo?: string;
 }
 
 export interface Dst {
@@ -41,7 +48,7 @@ export function resolveDst(cron: CronRule, dst: Dst): DstRules {
 }
 
 /** No offset change is larger than a day (Manila, Alaska, Kwajalein, Samoa), so a change further away has no effect. */
-const changeMsMax = 26 * 3_600_000;
+export const changeMsMax = 26 * 3_600_000;
 
 /** What decides the times of a cron expression. */
 export interface CronTimes {
@@ -54,7 +61,11 @@ export interface CronTimes {
  * Nominal times in `(after, until]` in the order of their instants; of those at one instant, the one that fires comes
  * first. The caller bounds the window.
  */
-export function* cronTimes(
+export const cronTimes = (parts: CronTimes, after: Instant, until: Instant): Generator<NominalTime, void, undefined> =>
+  settled(readTimes(parts, after, until));
+
+/** The same before those at one instant become one. */
+export function* readTimes(
   { cron, zone, rules }: CronTimes,
   after: Instant,
   until: Instant,
@@ -82,31 +93,83 @@ interface Segment {
   readonly next: ZoneTransition | null;
 }
 
-/** Of the times at one instant the first fires, and the others merge into it. */
-function* segmentTimes(segment: Segment): Generator<NominalTime, void, undefined> {
-  let first: NominalTime | null = null;
-  for (const time of byInstant(plainReadings(segment), gapReadings(segment))) {
-    if (time.kind === "fires" && time.instant === first?.instant) {
-      yield { ...time, kind: "merged", mergedInto: first.localTime };
-    } else {
-      yield time;
-      first = time;
+const segmentTimes = (segment: Segment): Iterable<NominalTime> =>
+  byInstant(plainReadings(segment), gapReadings(segment));
+
+/** Of the times at one instant the first that can fires and comes first; the others that could merge into it. */
+export function* settled(times: Iterable<NominalTime>): Generator<NominalTime, void, undefined> {
+  let group: NominalTime[] = [];
+  for (const time of times) {
+    if (group.length > 0 && group[0]?.instant !== time.instant) {
+      yield* settledGroup(group);
+      group = [];
     }
+    group.push(time);
   }
+  yield* settledGroup(group);
 }
 
-/** Plain readings and those of the gap before them, in the order of their instants; at one instant the plain one is first. */
-function* byInstant(
+function settledGroup(group: readonly NominalTime[]): readonly NominalTime[] {
+  if (group.length < 2) return group;
+  const first = group.find(({ kind }) => kind === "fires");
+  if (first === undefined) return group;
+  const others = group.filter((time) => time !== first);
+  return [
+    first,
+    ...others.map((time) =>
+      time.kind === "fires" ? { ...time, kind: "merged" as const, mergedInto: first.localTime } : time,
+    ),
+  ];
+}
+
+/** Plain readings and others, in the order of their instants; at one instant the plain one is first. */
+export function* byInstant(
   plain: Iterable<NominalTime>,
-  skipped: readonly NominalTime[],
+  others: readonly NominalTime[],
 ): Generator<NominalTime, void, undefined> {
-  let rest = skipped;
+  let place = 0;
   for (const time of plain) {
-    yield* rest.filter((each) => each.instant < time.instant);
+    for (let next = others[place]; next !== undefined && next.instant < time.instant; next = others[place]) {
+      yield next;
+      place += 1;
+    }
     yield time;
-    rest = rest.filter((each) => each.instant >= time.instant);
   }
-  yield* rest;
+  yield* others.slice(place);
+}
+
+/** The change of the clock that skips or repeats a reading, or the offset of one that it shows once. */
+function changeAround(reading: WallTime, zone: Zone): ZoneTransition | { readonly offset: number } {
+  let offset = zone.offsetAt(reading - changeMsMax);
+  for (const change of zone.transitions(reading - changeMsMax, reading + changeMsMax)) {
+    if (reading < change.at + Math.min(change.before, change.after)) break;
+    if (reading < change.at + Math.max(change.before, change.after)) return change;
+    offset = change.after;
+  }
+  return { offset };
+}
+
+/** The passes in which a reading is a nominal time. */
+export function passesOf(reading: WallTime, { zone, rules }: CronTimes): readonly (0 | 1)[] {
+  const found = changeAround(reading, zone);
+  if ("offset" in found || found.after > found.before || rules.overlap === "first") return [0];
+  return rules.overlap === "second" ? [1] : [0, 1];
+}
+
+/** When a reading fires to which a time of another day was moved; `pass`: which of the passes it was there. */
+export function landing(
+  reading: WallTime,
+  pass: 0 | 1,
+  { zone, rules }: CronTimes,
+): { readonly instant: Instant; readonly kind: NominalTime["kind"] } {
+  const found = changeAround(reading, zone);
+  if ("offset" in found) return { instant: reading - found.offset, kind: "fires" };
+  if (found.after > found.before) {
+    const { instant, kind } = gapTime(reading, found, rules.gap);
+    return { instant, kind };
+  }
+  const isSecond = rules.overlap === "second" || (rules.overlap === "both" && pass === 1);
+  return { instant: reading - (isSecond ? found.after : found.before), kind: "fires" };
 }
 
 function* plainReadings(segment: Segment): Generator<NominalTime, void, undefined> {

@@ -14,8 +14,18 @@ export interface PreviewTime {
   readonly fires: boolean;
   /** What a clock change does to this time, or null on an ordinary day. */
   readonly change: ClockChange | null;
-  /** The same as a sentence. */
+  /** What the schedule's calendars do to it, or null. */
+  readonly exclusion: Exclusion | null;
+  /** Both as a sentence. */
   readonly note: string | null;
+}
+
+/** The day of its reading is excluded. */
+export interface Exclusion {
+  /** The calendar and its entry: `holidays: 2026-12-25 Christmas`. */
+  readonly calendar: string;
+  /** The reading of another day to which it is moved; null: it is skipped. */
+  readonly movedTo: string | null;
 }
 
 /**
@@ -50,9 +60,21 @@ export function preview(when: FirePattern, after: Instant, count: number): reado
 }
 
 function noted(time: NominalTime, zone: Zone, previous: Instant): PreviewTime {
-  const { localTime, fold, instant, kind } = time;
-  const change = changeOf(time, zone, previous);
-  return { localTime, fold, instant, fires: kind === "fires", change, note: change === null ? null : noteOf(change) };
+  const { localTime, fold, instant, kind, calendar, movedTo } = time;
+  const exclusion = calendar === undefined ? null : { calendar, movedTo: movedTo ?? null };
+  // A clock change counts on the day on which it fires; what is excluded does not reach it.
+  const change = kind === "excluded" ? null : changeOf({ ...time, localTime: movedTo ?? localTime }, zone, previous);
+  const notes = [exclusionNote(exclusion, time), change === null ? null : noteOf(change)];
+  const note = notes.filter((each) => each !== null).join("; ");
+  return { localTime, fold, instant, fires: kind === "fires", change, exclusion, note: note === "" ? null : note };
+}
+
+function exclusionNote(exclusion: Exclusion | null, { kind, mergedInto }: NominalTime): string | null {
+  if (exclusion === null) return null;
+  const { calendar, movedTo } = exclusion;
+  if (movedTo === null) return `${calendar}: SKIPPED excluded`;
+  const place = movedTo.replace("T", " ");
+  return `${calendar}: moved to ${place}${kind === "merged" ? `, COALESCED into ${mergedInto ?? ""}` : ""}`;
 }
 
 function changeOf(time: NominalTime, zone: Zone, previous: Instant): ClockChange | null {

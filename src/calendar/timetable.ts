@@ -1,7 +1,10 @@
 /** When a schedule fires: the nominal times of any expression, in windows, forwards and backwards. */
 import { dayMs, hourMs } from "../machine/units.ts";
 import { type CronRule, parseCron } from "./cron.ts";
-import { type CronTimes, cronTimes, type Dst, type NominalTime, resolveDst } from "./fires.ts";
+import { dayRule } from "./days.ts";
+import { calendarTimes } from "./excluded.ts";
+import { changeMsMax, type CronTimes, cronTimes, type NominalTime, resolveDst } from "./fires.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
 import type { Instant } from "../machine/job.ts";
 import { madeOnce } from "./made-once.ts";
 import { scheduleLimits } from "../machine/schedule-limits.ts";
@@ -10,13 +13,17 @@ import type { ScheduleSpec } from "../machine/schedule.ts";
 import { openZone, tzVersion, type Zone } from "./zone.ts";
 
 /** The part of a spec that says when. `[startAt, endAt)`: a time at `startAt` counts, one at `endAt` does not. */
-export type FirePattern = Pick<ScheduleSpec, "expression" | "timezone" | "dst" | "startAt" | "endAt">;
+export type FirePattern = Pick<ScheduleSpec, "expression" | "timezone" | "dst" | "calendars" | "startAt" | "endAt">;
 
 export interface Timetable {
   /** Nominal times in `(after, until]`, lazily and in order: those at one instant follow each other, the firing one first. */
   times(after: Instant, until: Instant): Iterable<NominalTime>;
-  /** The first nominal time after an instant, even one that is SKIPPED `dst-gap`; null at the end. */
+  /** The first nominal time after an instant, even one that is SKIPPED `dst-gap` or `excluded`; null at the end. */
   next(after: Instant): NominalTime | null;
+  /** An instant before which, from the given one on, calendars exclude every day; null: they exclude all days after it. */
+  open(from: Instant): Instant | null;
+  /** How long after an instant a time that fires may come. */
+  searchUntil(after: Instant): Instant;
 }
 
 /** @throws RangeError when the stored expression or zone cannot be read. */
@@ -30,6 +37,8 @@ export function timetable(when: FirePattern): Timetable {
       const time = whole.next(Math.max(after, start - 1));
       return time !== null && time.instant <= end ? time : null;
     },
+    open: whole.open,
+    searchUntil: whole.searchUntil,
   };
 }
 
@@ -59,7 +68,7 @@ function wholeTimetable(when: FirePattern): Timetable {
   const { expression } = when;
   if (expression.form === "every") return everyTimes(expression.everyMs, when.startAt ?? 0);
   if (expression.form === "at") return atTime(expression.at);
-  return cronTimetable(checkedCron(expression.cron), openZone(when.timezone), when.dst);
+  return cronTimetable(checkedCron(expression.cron), openZone(when.timezone), when);
 }
 
 /** The first `max` times, and with them all that share the last one's instant. */
@@ -72,13 +81,16 @@ export function take(times: Iterable<NominalTime>, max: number): readonly Nomina
   return taken;
 }
 
-/** The next time that fires; null when the schedule has ended. */
+/** The next time that fires; null when the schedule has ended. All others may lie in gaps, year after year, or be excluded. */
 export function nextFire(when: FirePattern, after: Instant): NominalTime | null {
   const table = timetable(when);
-  for (let time = table.next(after); time !== null; time = table.next(time.instant)) {
-    if (time.kind === "fires") return time;
-    // All times of an expression may lie in gaps, year after year.
-    if (time.instant > after + searchMs) return null;
+  const until = table.searchUntil(after);
+  for (let cursor: Instant | null = after; cursor !== null && cursor <= until;) {
+    const next = table.next(cursor);
+    if (next === null) return null;
+    const day = next.instant + dayMs;
+    for (const time of table.times(next.instant - 1, day)) if (time.kind === "fires") return time;
+    cursor = table.open(day);
   }
   return null;
 }
@@ -100,6 +112,7 @@ function everyTimes(everyMs: number, anchor: Instant): Timetable {
       for (let instant = following(from); instant <= until; instant += everyMs) yield elapsedTime(instant);
     },
     next: (from) => elapsedTime(following(from)),
+    ...always,
   };
 }
 
@@ -107,8 +120,15 @@ function atTime(at: Instant): Timetable {
   return {
     times: (after, until) => (at > after && at <= until ? [elapsedTime(at)] : []),
     next: (after) => (at > after ? elapsedTime(at) : null),
+    ...always,
   };
 }
+
+/** No calendar excludes a day. */
+const always: Pick<Timetable, "open" | "searchUntil"> = {
+  open: (from) => from,
+  searchUntil: (after) => after + searchMs,
+};
 
 const elapsedTime = (instant: Instant): NominalTime => ({
   localTime: secondText(instant),
@@ -118,11 +138,23 @@ const elapsedTime = (instant: Instant): NominalTime => ({
   mergedInto: null,
 });
 
-function cronTimetable(cron: CronRule, zone: Zone, dst: Dst): Timetable {
+function cronTimetable(cron: CronRule, zone: Zone, { dst, calendars }: FirePattern): Timetable {
   const parts = { cron, zone, rules: resolveDst(cron, dst) };
+  if (calendars === undefined) {
+    const times: Timetable["times"] = (after, until) => cronTimes(parts, after, until);
+    return { times, next: (after) => nextCronTime(parts, times, 0, after), ...always };
+  }
+  const days = dayRule(calendars);
+  const times: Timetable["times"] = (after, until) => calendarTimes(parts, days, after, until);
+  const reachMs = days.moves ? contractLimits.calendarDaysMoved * dayMs : 0;
   return {
-    times: (after, until) => cronTimes(parts, after, until),
-    next: (after) => nextCronTime(parts, after),
+    times,
+    next: (after) => nextCronTime(parts, times, reachMs, after),
+    open(from) {
+      const day = days.openFrom(Math.floor((from - changeMsMax) / dayMs));
+      return day === null ? null : Math.max(from, day * dayMs - changeMsMax);
+    },
+    searchUntil: (after) => Math.max(after, days.lastDate * dayMs) + scheduleLimits.calendarPatternYears * 366 * dayMs,
   };
 }
 
@@ -130,16 +162,24 @@ function cronTimetable(cron: CronRule, zone: Zone, dst: Dst): Timetable {
 const searchMs = scheduleLimits.nextFireYearsMax * 366 * dayMs;
 const windowMs = 5 * dayMs;
 
-/** Looks at some days; where they have no time, it goes on with the days around the next reading, found without the zone. */
-function nextCronTime(parts: CronTimes, after: Instant): NominalTime | null {
+/**
+ * Looks at some days; where they have no time, it goes on with the days around the next reading, found without the zone. A
+ * calendar moves a reading by at most `reachMs`.
+ */
+function nextCronTime(
+  { cron }: CronTimes,
+  times: Timetable["times"],
+  reachMs: number,
+  after: Instant,
+): NominalTime | null {
   for (let cursor = after; ;) {
     const until = cursor + windowMs;
-    const time = first(cronTimes(parts, cursor, until));
+    const time = first(times(cursor, until));
     if (time !== null) return time;
     // A reading is less than a day away from its instant.
-    const reading = first(wallTimes(parts.cron, until - dayMs, after + searchMs));
+    const reading = first(wallTimes(cron, until - dayMs - reachMs, after + searchMs));
     if (reading === null) return null;
-    cursor = reading - dayMs;
+    cursor = Math.max(until, reading - dayMs - reachMs);
   }
 }
 

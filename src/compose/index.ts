@@ -1,5 +1,6 @@
 /** What a definition may import from `belfry`. Everything else in `src/` is the inside. */
 export { defineApp } from "../define/define-app.ts";
+export { defineCalendar } from "../define/define-calendar.ts";
 export { defineDataGraph } from "../define/define-data-graph.ts";
 export { defineFanOut } from "../define/define-fan-out.ts";
 export { defineGraph } from "../define/define-graph.ts";
@@ -12,6 +13,7 @@ export { sql } from "../define/query.ts";
 export type { Duration } from "../calendar/duration.ts";
 export type { BatchResult, Context, EnqueueOptions, Job, SettledJob } from "../define/context.ts";
 export type { AppOptions } from "../define/define-app.ts";
+export type { CalendarDefinition, CalendarOptions, HolidayDate } from "../define/define-calendar.ts";
 export type { DataGraphJob, DataGraphOptions, DataTask, DataTaskInputs } from "../define/define-data-graph.ts";
 export type { FanOutOptions, RunEndOptions } from "../define/define-fan-out.ts";
 export type {
@@ -60,4 +62,4 @@ export type { FailurePolicy } from "../machine/run.ts";
 export type { Log, MetricUnit } from "../machine/ports.ts";
 export type { Tx } from "../machine/transaction.ts";
 export type { RunId } from "../machine/job.ts";
-export type { GapRule, Launch, OverlapReadings } from "../machine/schedule.ts";
+export type { GapRule, Launch, OnExcluded, OverlapReadings, Weekday } from "../machine/schedule.ts";

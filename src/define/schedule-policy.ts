@@ -1,4 +1,5 @@
-import type { Launch } from "../machine/schedule.ts";
+import type { Launch, OnExcluded } from "../machine/schedule.ts";
+import type { CalendarDefinition } from "./define-calendar.ts";
 import type { Duration } from "../calendar/duration.ts";
 import type { PerStage } from "./stage.ts";
 
@@ -24,6 +25,17 @@ export interface SchedulePolicies {
    * would be caught up. For a graph or fan-out it bounds the job that starts the run. Default: no deadline.
    */
   readonly startDeadline?: Duration;
+  /** It does not fire on days of these calendars: `onExcluded` says what becomes of such times. Only with `cron`. */
+  readonly except?: CalendarDefinition | readonly CalendarDefinition[];
+  /** It fires only on days of this calendar. */
+  readonly only?: CalendarDefinition;
+  /**
+   * What becomes of a time whose date is excluded. Default `skip`: SKIPPED `excluded`. `next`, `previous`: it fires at the same
+   * reading of the clock on the nearest later or earlier day that is not excluded, at most 31 days away; else it is skipped.
+   * `next-business-day`, `previous-business-day`: the same, and where no calendar of the schedule names weekdays, Saturdays and
+   * Sundays do not count either. Two times that fire at one instant become one.
+   */
+  readonly onExcluded?: OnExcluded;
   readonly startAt?: InstantText;
   readonly endAt?: InstantText;
   /** Default true. By stage: a stage that is not named is off. */

@@ -1,6 +1,7 @@
 /** The stored form of a schedule from the options that code or a person gives: read once, all problems together. */
 import { parseAt, parseRate } from "../calendar/aws-cron.ts";
 import { parseCron } from "../calendar/cron.ts";
+import { readCalendars } from "./calendar-rule.ts";
 import type { SchedulePolicies } from "./schedule-policy.ts";
 import type { JobDefinition } from "./definition.ts";
 import type { Json } from "../machine/job.ts";
@@ -54,6 +55,7 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
       choices: ["skip", "queue-one", "allow"],
       fallback: "allow",
     }),
+    ...readCalendars(options, problems),
     ...readDeadline(options, problems),
     ...readPeriod(options, problems),
     payload,

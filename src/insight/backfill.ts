@@ -1,6 +1,7 @@
 /** Runs past times that never ran, each by the version that was in force then. */
 import { backfillGate } from "../admission/backfill.ts";
 import { catchUpGate } from "../admission/catch-up.ts";
+import { reasons } from "../machine/reasons.ts";
 import { iso } from "../machine/units.ts";
 import type { Registry } from "../define/definition.ts";
 import { type VersionInterval, versionIntervals } from "../calendar/version-intervals.ts";
@@ -142,7 +143,7 @@ function timesOf(facts: ScheduleFacts, { from, force }: BackfillOptions, to: Ins
 function judge({ version, spec }: VersionInterval, time: NominalTime, rows: readonly OccurrenceView[]): BackfillEntry {
   const { localTime, fold, instant: nominalAt } = time;
   const entry = { localTime, fold, nominalAt, version };
-  const same = rows.filter((row) => row.reason !== "dst-gap");
+  const same = rows.filter((row) => row.reason !== reasons.dstGap && row.reason !== reasons.excluded);
   const own = same.find((row) => row.localTime === localTime && row.fold === fold && row.timezone === spec.timezone);
   const other = same.find((row) => row !== own && row.outcome !== "COALESCED");
   if (other !== undefined) return { ...entry, was: `${other.outcome} as ${other.localTime}`, runs: false };

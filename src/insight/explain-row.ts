@@ -2,6 +2,7 @@ import { missesText, reasonWordsOf } from "./reason-words.ts";
 import { iso } from "../machine/units.ts";
 import { reasons } from "../machine/reasons.ts";
 import { formatDuration } from "../calendar/duration.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
 import type { ExplainInput, Explanation } from "./explanation.ts";
 import type { Instant, JobView } from "../machine/job.ts";
 import { minuteText } from "../calendar/wall-time.ts";
@@ -30,6 +31,7 @@ function skipped(input: RowInput): Explanation {
     holder: (otherwise) => holderText(input, holder, otherwise),
     holderNoun: holder === null ? "job" : nameOf(holder),
     deadline: deadlineOf(input),
+    calendar: excludedText(input),
     again,
   }) ?? [words.job, again];
   return { verdict: `skipped-${reason}`, sentence: `${timeOf(input)} was skipped: ${why}`, advice };
@@ -51,8 +53,9 @@ function coalesced(input: RowInput): Explanation {
   const { occurrence, into } = input;
   const target = (occurrence.reason ?? "").replace(/^into /, "").replace("T", " ");
   const same = into !== null && into.nominalAt === occurrence.nominalAt;
+  const isMoved = occurrence.calendar !== null || (into?.calendar ?? null) !== null;
   const why = same
-    ? "a clock change put both at one instant"
+    ? `a ${isMoved ? "calendar" : "clock change"} put both at one instant`
     : `${missesText}, and \`latest\` makes one job of all it missed`;
   const fate = into === null ? "" : `; that one is ${into.outcome}${into.jobId === null ? "" : ` (job ${into.jobId})`}`;
   return {
@@ -132,6 +135,14 @@ function ran(input: RowInput): Explanation {
   }
 }
 
+/** Why a time of an excluded day has not moved. */
+function excludedText({ occurrence, interval }: RowInput): string {
+  const why = `the calendar ${occurrence.calendar ?? "of its version"} excludes its day`;
+  const moves = interval?.spec.calendars?.onExcluded ?? "skip";
+  if (moves === "skip") return why;
+  return `${why}, and no day for \`${moves}\` lies within ${contractLimits.calendarDaysMoved} days`;
+}
+
 function deadlineOf({ interval }: RowInput): string {
   const ms = interval?.spec.startDeadlineMs;
   return ms === undefined ? "when its time was over" : `${formatDuration(ms)} after it, its startDeadline`;
@@ -174,8 +185,13 @@ function lateness(ms: number | null): string {
   return seconds < 120 ? ` ${seconds} s late` : ` ${Math.round(seconds / 60)} min late`;
 }
 
-const timeOf = ({ occurrence }: RowInput): string =>
-  occurrence.localTime.replace("T", " ") + (occurrence.fold === 1 ? " (the second time)" : "");
+/** With where a calendar moved it. */
+function timeOf(input: RowInput): string {
+  const { localTime, fold, calendar, reason, nominalAt } = input.occurrence;
+  const time = localTime.replace("T", " ") + (fold === 1 ? " (the second time)" : "");
+  if (calendar === null || reason === reasons.excluded) return time;
+  return `${time} (moved to ${clockOf(input, nominalAt)} by the calendar ${calendar})`;
+}
 
 /** The clock of the schedule's zone; the date only when it is another day. */
 function clockOf({ occurrence, interval }: RowInput, instant: Instant): string {

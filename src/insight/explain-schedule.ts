@@ -5,6 +5,7 @@ import { versionIntervals, type VersionInterval } from "../calendar/version-inte
 import { explainRow } from "./explain-row.ts";
 import type { ExplainInput, Explanation } from "./explanation.ts";
 import type { Instant } from "../machine/job.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
 import { scheduleLimits } from "../machine/schedule-limits.ts";
 import { minuteText } from "../calendar/wall-time.ts";
 import type { ScheduleSpec } from "../machine/schedule.ts";
@@ -24,8 +25,9 @@ function explainMissing({ facts, asked, interval }: ExplainInput): Explanation {
   const time = shown(asked.localTime);
   if (interval === null) return notThere(facts, asked);
   const { spec } = interval;
-  const nominal = nominalAt(spec, asked);
-  if (nominal === null) return neverNominal(interval, asked, facts);
+  const found = nominalTime(spec, asked);
+  if (found === null) return neverNominal(interval, asked, facts);
+  const nominal = found.instant;
   if (!spec.enabled) {
     return {
       verdict: "disabled",
@@ -38,7 +40,7 @@ function explainMissing({ facts, asked, interval }: ExplainInput): Explanation {
     const pause = pauseAt(row, nominal);
     return {
       verdict: "not-due",
-      sentence: `${time} has not come yet${pause === null ? "" : `, and the schedule is ${pauseText(pause)}`}: it is planned shortly before its time`,
+      sentence: `${time} has not come yet${pause === null ? "" : `, and the schedule is ${pauseText(pause)}`}: ${comingText(found)}`,
       advice: pause !== null ? `resume it before then: npx belfry schedules resume ${spec.id}` : null,
     };
   }
@@ -63,6 +65,13 @@ function explainMissing({ facts, asked, interval }: ExplainInput): Explanation {
     sentence: `${time} has no row: the schedule was changed before it was decided (version ${interval.version} was in force)`,
     advice: `run it now: npx belfry schedules backfill ${spec.id} --from ${iso(nominal)} --to ${iso(nominal)}`,
   };
+}
+
+function comingText({ localTime, kind, calendar, movedTo }: NominalTime): string {
+  if (kind === "excluded") return `it will be SKIPPED, because the calendar ${calendar ?? ""} excludes its day`;
+  const planned = "it is planned shortly before its time";
+  if (movedTo === undefined) return planned;
+  return `the calendar ${calendar ?? ""} moves ${shown(localTime)} to ${shown(movedTo)}, and ${planned}`;
 }
 
 const isLeftToItsRule = ({ launch }: ScheduleSpec, lateMs: number): boolean =>
@@ -107,16 +116,27 @@ function neverNominal({ spec, version, from }: VersionInterval, asked: TimeQuery
 const lookBackMs = (spec: ScheduleSpec): number =>
   spec.expression.form === "every" ? spec.expression.everyMs : 8 * 86_400_000;
 
-/** The instant at which the asked reading fires under this spec, or null when it is none of its times. */
-function nominalAt(spec: ScheduleSpec, asked: TimeQuery): Instant | null {
+/** The asked reading as one of the times of this spec, or null when it is none. */
+function nominalTime(spec: ScheduleSpec, asked: TimeQuery): NominalTime | null {
   const table = timetable(spec);
   for (const instant of asked.instants) {
-    for (const time of table.times(instant - 1, instant)) return time.instant;
+    for (const time of table.times(instant - 1, instant)) return time;
   }
+  const moved = movedFrom(spec, asked);
+  if (moved !== null) return moved;
   if (asked.instants.length > 0 || spec.expression.form !== "cron") return null;
   for (const time of table.times(asked.near - 1, asked.near + 26 * 3_600_000)) {
-    if (time.localTime === asked.localTime) return time.instant;
+    if (time.localTime === asked.localTime) return time;
   }
+  return null;
+}
+
+/** The asked reading where a calendar moved it to another day. */
+function movedFrom(spec: ScheduleSpec, asked: TimeQuery): NominalTime | null {
+  if (spec.calendars === undefined || spec.calendars.onExcluded === "skip") return null;
+  const farMs = (contractLimits.calendarDaysMoved + 1) * 86_400_000;
+  for (const time of timetable(spec).times(asked.near - farMs, asked.near + farMs))
+    if (time.movedTo !== undefined && time.localTime === asked.localTime) return time;
   return null;
 }
 

@@ -14,6 +14,7 @@ const occurrence = z.object({
   nominalAt: z.number(),
   outcome: z.enum(occurrenceOutcomes),
   reason: z.string().nullable(),
+  calendar: z.string().nullable(),
   decidedAt: z.number().nullable(),
   latenessMs: z.number().nullable(),
   version: count,
@@ -21,7 +22,7 @@ const occurrence = z.object({
 }) satisfies z.ZodType<OccurrenceView>;
 
 const members = `o.schedule_id as "scheduleId", o.local_time as "localTime", o.fold, o.timezone, belfry.ms(o.nominal_at) as "nominalAt",
-  o.outcome, o.reason, belfry.ms(o.decided_at) as "decidedAt", o.lateness_ms::float8 as "latenessMs", o.schedule_version as version,
+  o.outcome, o.reason, o.calendar, belfry.ms(o.decided_at) as "decidedAt", o.lateness_ms::float8 as "latenessMs", o.schedule_version as version,
   o.job_id as "jobId"`;
 
 /** Newest first, in a total order. $1 id $2 limit $3-$6 the row to begin after, or null for the newest. Locks nothing. */

@@ -49,6 +49,13 @@ const others: Readonly<Record<Exclude<Reason, GateReason>, ReasonWords>> = {
       "use dst: { gap: 'first-valid' } to run it at the gap's end",
     ],
   },
+  [reasons.excluded]: {
+    job: "a calendar excludes its day",
+    time: ({ calendar }) => [
+      calendar,
+      "to run such times on another day, set onExcluded; to run it once, trigger the schedule",
+    ],
+  },
   [reasons.noJob]: {
     job: "its version is no longer defined",
     time: ({ again }) => ["an edit had ended its version, and no job of that version is defined any more", again],

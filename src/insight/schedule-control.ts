@@ -1,4 +1,5 @@
 /** Changes of schedules at run time. Schedules that code defines belong to code. */
+import type { CalendarOptions } from "../define/define-calendar.ts";
 import type { SchedulePolicies } from "../define/schedule-policy.ts";
 import { fixedPayload } from "../define/define-schedule.ts";
 import { readsMoment, type Registry } from "../define/definition.ts";
@@ -20,7 +21,10 @@ import { checkId } from "../define/setting.ts";
 import { openZone } from "../calendar/zone.ts";
 
 /** A schedule as a person gives it: the options of `defineSchedule`, with the job by its id and the payload a value. */
-export interface ScheduleInput extends Omit<SchedulePolicies, "startAt" | "endAt" | "enabled" | "launch"> {
+export interface ScheduleInput extends Omit<
+  SchedulePolicies,
+  "except" | "only" | "startAt" | "endAt" | "enabled" | "launch"
+> {
   readonly id: string;
   readonly kind: string;
   readonly cron?: string | undefined;
@@ -29,6 +33,8 @@ export interface ScheduleInput extends Omit<SchedulePolicies, "startAt" | "endAt
   readonly every?: string | undefined;
   readonly at?: string | undefined;
   readonly payload?: unknown;
+  readonly except?: readonly CalendarOptions[] | undefined;
+  readonly only?: CalendarOptions | undefined;
   readonly startAt?: string | undefined;
   readonly endAt?: string | undefined;
   readonly enabled?: boolean;
@@ -118,7 +124,7 @@ function specOfInput(registry: Registry, input: ScheduleInput, stage: string): S
   const problems = new ProblemList(`schedule "${input.id}"`);
   checkId(problems, "id", input.id);
   const payload = fixedPayload(input.payload, definition, problems);
-  const { specFor } = specMaker(input as PlainOptions, definition, payload, problems);
+  const { specFor } = specMaker(input as unknown as PlainOptions, definition, payload, problems);
   if (problems.found.length > 0) {
     const found = problems.found.map(withoutPayload);
     throw new ScheduleRefused("invalid-schedule", found.map(describe).join("\n"), found);

@@ -45,6 +45,7 @@ export const reasons = {
   deleted: "deleted",
   misfire: "misfire",
   dstGap: "dst-gap",
+  excluded: "excluded",
   noJob: "no-job",
   payload: "payload",
 } as const;

@@ -13,4 +13,5 @@ export const scheduleLimits = {
   ruleGraceMs: 90_000,
   ruleEarlyMs: 10_000,
   removedCountedMax: 1_000,
+  calendarPatternYears: 28,
 } as const;

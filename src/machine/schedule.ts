@@ -10,6 +10,28 @@ export type Expression =
 export type GapRule = "auto" | "skip" | "shift" | "first-valid";
 export type OverlapReadings = "auto" | "first" | "second" | "both";
 
+/** Days by local date, as stored: sorted texts, each followed by its name if it has one. */
+export interface CalendarDays {
+  readonly id: string;
+  /** `2026-12-25 Christmas`, `2026-12-24..2027-01-01`. */
+  readonly dates: readonly string[];
+  readonly weekdays: readonly Weekday[];
+  /** `12-25`, `12-24..01-02`: each year. */
+  readonly yearly: readonly string[];
+}
+
+export type Weekday = "sun" | "mon" | "tue" | "wed" | "thu" | "fri" | "sat";
+export const weekdayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const satisfies readonly Weekday[];
+
+export type OnExcluded = "skip" | "next" | "previous" | "next-business-day" | "previous-business-day";
+
+/** On which days a schedule may fire: on those of `only` that are in no calendar of `except`. */
+export interface CalendarRule {
+  readonly except: readonly CalendarDays[];
+  readonly only: CalendarDays | null;
+  readonly onExcluded: OnExcluded;
+}
+
 /** What starts its jobs: the scheduler's passes, or an EventBridge rule of its own. */
 export type Launch = "tick" | "rule";
 
@@ -32,6 +54,8 @@ export interface ScheduleSpec {
   /** IANA name; UTC for `every` and `at`. */
   readonly timezone: string;
   readonly dst: { readonly gap: GapRule; readonly overlap: OverlapReadings };
+  /** Absent: it fires on every day that its expression names. */
+  readonly calendars?: CalendarRule;
   readonly misfire: Misfire;
   readonly overlap: "skip" | "queue-one" | "allow";
   /** Milliseconds after the nominal time when its job expires; absent: never. */
@@ -93,8 +117,8 @@ export const occurrenceOutcomes = [
 
 /**
  * One nominal time with its decision. `job` is null for those that never get one (COALESCED, SKIPPED by policy).
- * `nominalAt` is unique among a schedule's rows, except for COALESCED and SKIPPED `dst-gap` ones: a skipped reading has the
- * instant of the old clock, which a reading of the new clock may share.
+ * `nominalAt` is unique among a schedule's rows, except for COALESCED and SKIPPED `dst-gap` and `excluded` ones: a skipped reading
+ * has the instant of the old clock, which a reading of the new clock may share, and so may one of an excluded day in a gap.
  */
 export interface PlannedOccurrence {
   /** Wall-clock reading `YYYY-MM-DDTHH:MM[:SS]` in the schedule's zone, and which pass of an overlap (0 or 1). */
@@ -105,6 +129,8 @@ export interface PlannedOccurrence {
   readonly nominalAt: Instant;
   readonly outcome: "PLANNED" | "COALESCED" | "SKIPPED";
   readonly reason: string | null;
+  /** The calendar that excluded its day, and why: `holidays: 2026-12-25 Christmas`. Left out: none did. */
+  readonly calendar?: string;
   readonly isCatchUp: boolean;
   readonly missedCount: number;
   readonly job: NewJob | null;
@@ -142,6 +168,8 @@ export interface OccurrenceView extends OccurrencePlace {
   readonly scheduleId: string;
   readonly outcome: OccurrenceOutcome;
   readonly reason: string | null;
+  /** The calendar that excluded the day of its reading; with a job it was moved from there to `nominalAt`. */
+  readonly calendar: string | null;
   readonly decidedAt: Instant | null;
   readonly latenessMs: number | null;
   readonly version: number;

@@ -127,6 +127,7 @@ const timeColumns = (times: readonly BackfillTime[]): unknown[][] => [
     ({ occurrence }) => occurrence.fold,
     ({ occurrence }) => occurrence.timezone,
     ({ occurrence }) => occurrence.nominalAt,
+    ({ occurrence }) => occurrence.calendar ?? null,
     ({ version }) => version,
     ({ occurrence }) => occurrence.missedCount,
   ),

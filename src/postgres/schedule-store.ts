@@ -135,6 +135,7 @@ const occurrenceColumns = (rows: readonly Planned[]): unknown[][] => [
     ({ occurrence }) => occurrence.nominalAt,
     ({ occurrence }) => occurrence.outcome,
     ({ occurrence }) => occurrence.reason,
+    ({ occurrence }) => occurrence.calendar ?? null,
     ({ occurrence }) => occurrence.isCatchUp,
     ({ occurrence }) => occurrence.missedCount,
     ({ occurrence }) => occurrence.version ?? null,

@@ -82,6 +82,7 @@ const misfired: Verdict = { outcome: "SKIPPED", reason: reasons.misfire };
 const into = (localTime: string): Verdict => ({ outcome: "COALESCED", reason: `into ${localTime}` });
 
 function verdictOf(time: NominalTime): Verdict {
+  if (time.kind === "excluded") return { outcome: "SKIPPED", reason: reasons.excluded };
   if (time.kind === "dst-gap") return { outcome: "SKIPPED", reason: reasons.dstGap };
   return time.mergedInto === null ? planned : into(time.mergedInto);
 }

@@ -155,6 +155,7 @@ const rowOf = (
   nominalAt: time.instant,
   outcome,
   reason,
+  ...(time.calendar === undefined ? {} : { calendar: time.calendar }),
   isCatchUp,
   missedCount,
   job,

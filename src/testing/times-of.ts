@@ -15,8 +15,13 @@ export interface ScheduledTime {
   readonly at: string;
   /** The reading in the schedule's own zone. */
   readonly localTime: string;
-  /** `merged`: another time fires at this very instant. `dst-gap`: the clock jumps over it and the schedule skips such times. */
-  readonly kind: "fires" | "merged" | "dst-gap";
+  /**
+   * `merged`: another time fires at this very instant. `dst-gap`: the clock jumps over it and the schedule skips such times.
+   * `excluded`: a calendar has its day, and it is not moved.
+   */
+  readonly kind: "fires" | "merged" | "dst-gap" | "excluded";
+  /** Of an excluded day: the calendar and its entry, like `holidays: 2031-12-25 Christmas`. One that fires was moved to `at`. */
+  readonly calendar?: string;
 }
 
 /** The nominal times of a schedule, as the scheduler decides them. @throws RangeError for a time that cannot be read. @beta */
@@ -26,6 +31,7 @@ export function timesOf(schedule: ScheduleDefinition, options: TimesOptions): re
     at: new Date(time.instant).toISOString(),
     localTime: time.localTime,
     kind: time.kind,
+    ...(time.calendar === undefined ? {} : { calendar: time.calendar }),
   }));
 }
 

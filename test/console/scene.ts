@@ -148,6 +148,7 @@ export const occurrences: NonNullable<ScheduleOutcomeReply["times"]>["occurrence
       nominalAt: ago(index * 3_600 - 600),
       outcome,
       reason: outcome === "SKIPPED" ? "overlap" : null,
+      calendar: null,
       decidedAt: outcome === "PLANNED" ? null : ago(index * 3_600),
       latenessMs: outcome === "FIRED" ? 120 + index : null,
       version: 3,

@@ -74,10 +74,42 @@ test("the next times tell what clock changes do to them", async () => {
       fold: 0,
       fires: true,
       note: "the clock skips 02:30 (it jumps from 02:00 to 03:00): fires at 03:00",
+      exclusion: null,
       change: { what: "moved", clock: "02:30", from: "02:00", into: "03:00", to: "03:00" },
       at: "2027-03-14T07:00:00.000Z",
     },
-    { localTime: "2027-03-15T02:30", fold: 0, fires: true, note: null, change: null, at: "2027-03-15T06:30:00.000Z" },
+    {
+      localTime: "2027-03-15T02:30",
+      fold: 0,
+      fires: true,
+      note: null,
+      change: null,
+      exclusion: null,
+      at: "2027-03-15T06:30:00.000Z",
+    },
+  ]);
+});
+
+test("calendars are given, kept by a change of something else, and shown in the next times", async () => {
+  const opened = await openApi();
+  const today = new Date(await opened.store.now());
+  const day = (n: number): string => new Date(today.getTime() + n * 86_400_000).toISOString().slice(0, 10);
+  const given = {
+    ...made,
+    timezone: "UTC",
+    cron: "30 2 * * *",
+    only: { id: "open", dates: [`${day(-9)}..${day(90)}`] },
+  };
+  const moving = { except: [{ id: "closed", dates: [`${day(1)}..${day(2)} Holiday`] }], onExcluded: "next" };
+  await call(opened, "POST", "/schedules", { ...given, ...moving });
+  const cron = { cron: "45 2 * * *" };
+  expect((await call(opened, "PATCH", "/schedules/nightly", cron)).body).toMatchObject({ version: 2 });
+  const { body } = await call(opened, "GET", `/schedules/nightly/next?count=3&after=${day(1)}T00:00:00Z`);
+  const calendar = `closed: ${day(1)}..${day(2)} Holiday`;
+  expect(body["times"]).toMatchObject([
+    { localTime: `${day(3)}T02:45`, fires: true, exclusion: null },
+    { localTime: `${day(1)}T02:45`, fires: false, exclusion: { calendar, movedTo: `${day(3)}T02:45` } },
+    { note: `${calendar}: moved to ${day(3)} 02:45, COALESCED into ${day(3)}T02:45` },
   ]);
 });
 

@@ -59,6 +59,10 @@ export const occurrence = z
     nominalAt: time,
     outcome: z.enum(occurrenceOutcomes),
     reason: z.string().nullable(),
+    calendar: z
+      .string()
+      .nullable()
+      .describe("The calendar that excluded the day of `localTime`, and why; with a job it was moved to `nominalAt`."),
     decidedAt: maybeTime,
     latenessMs: z.number().nullable(),
     version: count,
@@ -81,7 +85,11 @@ export const previewTime = z.object({
     })
     .nullable()
     .describe("What a clock change does to it; null on an ordinary day."),
-  note: z.string().nullable().describe("The same as a sentence."),
+  exclusion: z
+    .object({ calendar: z.string(), movedTo: z.string().nullable() })
+    .nullable()
+    .describe("The calendar that excludes the day of `localTime`, and where the time is moved; null where none does."),
+  note: z.string().nullable().describe("Both as a sentence."),
 });
 const previewed = { timezone: z.string(), times: z.array(previewTime), ended: z.boolean() };
 

@@ -3,7 +3,7 @@ import { againMoves, endedKindOf, runAgain } from "./put-back.ts";
 import { events, history } from "./record.ts";
 
 /**
- * Plans times of the past. $1 schedule (its row is locked before), $2-$15 times with their job, $16 slot key, $17 pace.
+ * Plans times of the past. $1 schedule (its row is locked before), $2-$16 times with their job, $17 slot key, $18 pace.
  * Locks: the jobs that are used again in id order, then occurrences; a claim uses the same order. A time that ran, runs or
  * waits is not changed, nor a second reading of an instant that has a row. Due times follow those that an earlier backfill
  * left waiting under the same slot.
@@ -12,9 +12,9 @@ export const backfillTimes = statement<{ added: number; again: number }>(
   "backfill",
   `
 with given as materialized (
-  select v.* from unnest($2::text[], $3::int[], $4::text[], $5::float8[], $6::int[], $7::int[], $8::text[], $9::text[],
-    $10::text[], $11::int[], $12::int[], $13::bigint[], $14::text[], $15::text[]) with ordinality
-    as v (local_time, fold, timezone, nominal, version, missed, kind, payload, lane, lease_ms, max_attempts, retention_ms, trace,
+  select v.* from unnest($2::text[], $3::int[], $4::text[], $5::float8[], $6::text[], $7::int[], $8::int[], $9::text[],
+    $10::text[], $11::text[], $12::int[], $13::int[], $14::bigint[], $15::text[], $16::text[]) with ordinality
+    as v (local_time, fold, timezone, nominal, calendar, version, missed, kind, payload, lane, lease_ms, max_attempts, retention_ms, trace,
       slots, ord)
 ), known as materialized (
   select g.ord, o.outcome, o.job_id, j.id as kept
@@ -36,18 +36,19 @@ with given as materialized (
     or (k.outcome in ('SKIPPED', 'COALESCED') and (k.kept is null or e.id is not null) and not exists (
       select from belfry.occurrence t
       where t.schedule_id = $1 and t.nominal_at = belfry.at(g.nominal) and t.outcome <> 'COALESCED'
-        and (t.local_time, t.fold, t.timezone) <> (g.local_time, g.fold, g.timezone) and t.reason is distinct from 'dst-gap'))
+        and (t.local_time, t.fold, t.timezone) <> (g.local_time, g.fold, g.timezone) and t.reason is distinct from 'dst-gap'
+        and t.reason is distinct from 'excluded'))
 ), won as (
-  insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, schedule_version, job_id, catch_up,
-    planned_at)
-  select $1, local_time, fold, timezone, belfry.at(nominal), 'PLANNED', version, new_id, true, belfry.now()
+  insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, calendar, schedule_version, job_id,
+    catch_up, planned_at)
+  select $1, local_time, fold, timezone, belfry.at(nominal), 'PLANNED', calendar, version, new_id, true, belfry.now()
   from wanted where not is_known
   order by local_time, fold, timezone
   on conflict do nothing
   returning job_id
 ), reopened as (
   update belfry.occurrence o set outcome = 'PLANNED', reason = null, decided_at = null, lateness_ms = null, catch_up = true,
-    schedule_version = w.version, job_id = coalesce(w.ended_id, w.new_id)
+    calendar = w.calendar, schedule_version = w.version, job_id = coalesce(w.ended_id, w.new_id)
   from wanted w
   where w.is_known and o.schedule_id = $1 and o.local_time = w.local_time and o.fold = w.fold
     and o.timezone = w.timezone
@@ -55,9 +56,9 @@ with given as materialized (
 ), start as materialized (
   select greatest(belfry.now(), max(j.due_at)) as at
   from belfry.occurrence o join belfry.job j on j.id = o.job_id
-  where o.schedule_id = $1 and o.outcome = 'PLANNED' and j.finished_at is null and j.slot_keys @> array[$16::text]
+  where o.schedule_id = $1 and o.outcome = 'PLANNED' and j.finished_at is null and j.slot_keys @> array[$17::text]
 ), paced as materialized (
-  select w.*, s.at + belfry.span($17::float8) * row_number() over (order by w.ord) as due_at
+  select w.*, s.at + belfry.span($18::float8) * row_number() over (order by w.ord) as due_at
   from wanted w cross join start s
   where w.is_known or w.new_id in (select job_id from won)
 ), mine as materialized (

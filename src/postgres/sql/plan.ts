@@ -11,7 +11,7 @@ export interface PlannedRow extends Omit<DispatchedRow, "id"> {
 
 /**
  * Occurrences and their jobs for the schedules that still have the version they were planned from. The jobs have no key:
- * their occurrence row makes them unique. $1-$6 schedules, $7-$27 occurrences with their job, $28 dispatch window.
+ * their occurrence row makes them unique. $1-$6 schedules, $7-$28 occurrences with their job, $29 dispatch window.
  * Locks: schedules in id order, SKIP LOCKED, so that one that an edit, a deployment or another tick holds is passed by and
  * stays due; two of them cannot interleave, because who has the row compares the version and what is decided. Then only new rows,
  * occurrences in key order. A row whose nominal time exists already is left out, and its job with it.
@@ -30,19 +30,19 @@ with plans as materialized (
   for no key update of s skip locked
 ), given as materialized (
   select v.*, coalesce(v.by_version, s.version) as version, case when v.kind is not null then nextval('belfry.job_id_seq') end as job_id,
-    t.due_at, t.due_at <= belfry.now() + belfry.span($28::float8) as is_due
-  from unnest($7::text[], $8::text[], $9::int[], $10::text[], $11::float8[], $12::text[], $13::text[], $14::boolean[], $15::int[],
-    $16::int[], $17::float8[], $18::float8[], $19::float8[], $20::text[], $21::text[], $22::text[], $23::int[], $24::int[],
-    $25::bigint[], $26::text[], $27::text[])
-    as v (schedule_id, local_time, fold, timezone, nominal, outcome, reason, catch_up, missed, by_version, due, delay, expires,
+    t.due_at, t.due_at <= belfry.now() + belfry.span($29::float8) as is_due
+  from unnest($7::text[], $8::text[], $9::int[], $10::text[], $11::float8[], $12::text[], $13::text[], $14::text[], $15::boolean[], $16::int[],
+    $17::int[], $18::float8[], $19::float8[], $20::float8[], $21::text[], $22::text[], $23::text[], $24::int[], $25::int[],
+    $26::bigint[], $27::text[], $28::text[])
+    as v (schedule_id, local_time, fold, timezone, nominal, outcome, reason, calendar, catch_up, missed, by_version, due, delay, expires,
       kind, payload, lane, lease_ms, max_attempts, retention_ms, trace, slots)
   join locked s on s.id = v.schedule_id
   cross join lateral (select coalesce(belfry.at(v.due), belfry.now()) + belfry.span(v.delay) as due_at) t
 ), won as (
-  insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, reason, schedule_version, job_id, catch_up,
-    planned_at, decided_at)
-  select schedule_id, local_time, fold, timezone, belfry.at(nominal), outcome::belfry.occurrence_outcome, reason, version, job_id,
-    catch_up, belfry.now(), case when outcome <> 'PLANNED' then belfry.now() end
+  insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, reason, calendar, schedule_version, job_id,
+    catch_up, planned_at, decided_at)
+  select schedule_id, local_time, fold, timezone, belfry.at(nominal), outcome::belfry.occurrence_outcome, reason, calendar, version,
+    job_id, catch_up, belfry.now(), case when outcome <> 'PLANNED' then belfry.now() end
   from given
   order by schedule_id, local_time, fold, timezone
   on conflict do nothing

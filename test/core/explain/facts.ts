@@ -42,6 +42,7 @@ export const anOccurrence = (over: Partial<OccurrenceView> = {}): OccurrenceView
   scheduleId: "s",
   outcome: "FIRED",
   reason: null,
+  calendar: null,
   decidedAt: nine - hour,
   latenessMs: 0,
   version: 1,

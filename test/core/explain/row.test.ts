@@ -44,7 +44,18 @@ const stopped: readonly Case[] = [
   ["CANCELED after an error", {}, job({ state: "CANCELED", errorCode: "DOWN", errorMessage: "no route" })],
 ];
 
-const plain = ["paused", "disabled", "misfire", "expired", "dst-gap", "payload", "no-job", "deleted", "canceled"];
+const plain = [
+  "paused",
+  "disabled",
+  "misfire",
+  "expired",
+  "dst-gap",
+  "excluded",
+  "payload",
+  "no-job",
+  "deleted",
+  "canceled",
+];
 const holders = [
   ["unknown", null],
   ["of the schedule", aHolder({ scheduledFor: nine - 5 * minute })],

@@ -160,6 +160,7 @@ function backfillOne(
     jobId,
     outcome: "PLANNED",
     reason: null,
+    calendar: occurrence.calendar ?? null,
     catchUp: true,
     decidedAt: null,
     latenessMs: null,
@@ -187,6 +188,7 @@ function sharesInstant(
       row.nominalAt === time.nominalAt &&
       row.outcome !== "COALESCED" &&
       row.reason !== "dst-gap" &&
+      row.reason !== "excluded" &&
       (row.localTime !== time.localTime || row.fold !== time.fold || row.timezone !== time.timezone),
   );
 }

@@ -172,7 +172,7 @@ function planOne(
   planned: PlannedOccurrence,
   { queued, dispatchWindowMs }: { queued: JobRow[]; dispatchWindowMs: number },
 ): boolean {
-  const { localTime, fold, timezone, nominalAt, outcome, reason } = planned;
+  const { localTime, fold, timezone, nominalAt, outcome, reason, calendar = null } = planned;
   const scheduleId = schedule.id;
   if (t.occurrences.get(occurrenceKey({ scheduleId, localTime, fold, timezone })) !== undefined) return false;
   const { isCatchUp: catchUp, missedCount: missed } = planned;
@@ -187,6 +187,7 @@ function planOne(
     nominalAt,
     outcome,
     reason,
+    calendar,
     version: planned.version ?? schedule.version,
     jobId: made === null ? null : Number(made.id),
     catchUp: planned.isCatchUp,

@@ -61,6 +61,7 @@ const reasons: Readonly<Record<string, string>> = {
   "not taken": "its branch was not taken",
   "no longer wanted": "it was no longer wanted",
   "dst-gap": "the clock skipped this time",
+  excluded: "a calendar excludes its day",
   withdrawn: "the schedule was changed",
   permanent: "it was refused for good",
   "attempts used up": "no attempt was left",

@@ -51,6 +51,7 @@ const reasons: Words["reasons"] = {
   "not taken": "분기가 선택되지 않음",
   "no longer wanted": "더는 필요하지 않았음",
   "dst-gap": "시계가 이 시각을 건너뜀",
+  excluded: "달력에서 제외된 날",
   withdrawn: "스케줄이 바뀌었음",
   permanent: "완전히 거부됨",
   "attempts used up": "남은 시도가 없었음",
