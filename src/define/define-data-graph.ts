@@ -4,10 +4,10 @@ import { graphSettings, outputOf, starterOf } from "./define-graph.ts";
 import {
   definitionFrom,
   jobOf,
-  type JobLimits,
   type NoPayload,
   type PayloadIn,
   type PayloadOut,
+  type TaskLimits,
 } from "./define-job.ts";
 import type { JobDefinition, TaskBody, TaskDefinition } from "./definition.ts";
 import { PermanentError } from "./errors.ts";
@@ -35,7 +35,7 @@ export interface DataTaskInputs<I> {
   readonly outputs: Readonly<Record<string, Json>>;
 }
 
-export interface DataGraphOptions<S extends StandardSchemaV1> extends Omit<JobLimits<never>, "onSettled"> {
+export interface DataGraphOptions<S extends StandardSchemaV1> extends TaskLimits {
   readonly id: string;
   readonly version: number;
   readonly input?: S;
