@@ -91,6 +91,8 @@ export interface UnitGate<D> extends Explainable<ReasonWords> {
   readonly prefix: string;
   /** Null: the definition does not ask for it. */
   readonly groupOf: (of: D) => SlotGroup | null;
+  /** Left out: all jobs share the group's key. Else what follows that key in the key of a job, computed once, when it is made. */
+  readonly keyOf?: (of: D, payload: unknown) => string;
 }
 
 /** Is decided by code before the claim. */

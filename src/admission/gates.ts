@@ -1,4 +1,5 @@
 import { backfillGate } from "./backfill.ts";
+import { capByKeyGate } from "./cap-by-key.ts";
 import { capGate } from "./cap.ts";
 import { catchUpGate } from "./catch-up.ts";
 import { conditionGate } from "./condition.ts";
@@ -16,6 +17,7 @@ const list = [
   runEndGate,
   expiryGate,
   scheduleGate,
+  capByKeyGate,
   capGate,
   lockGate,
   catchUpGate,
@@ -72,6 +74,9 @@ const cancels = stateGates
 export const cancelVerdicts = cancels.map(({ reason }) => `'${reason}'`).join(", ");
 export const cancelCaller = `case ${cancels.map(({ when, canceledBy: by }) => `when ${when} then ${by}`).join(" ")} end`;
 
-/** The unit gates that a job definition asks for, and those of a schedule. */
-export const jobGates = [capGate, lockGate] as const;
+/**
+ * The unit gates that a job definition asks for, and those of a schedule. A job waits for the first that it lacks: for its key before
+ * the total, so that a flood of one key stands in no other key's way.
+ */
+export const jobGates = [capByKeyGate, capGate, lockGate] as const;
 export const scheduleGates = [overlapGate, catchUpGate] as const;

@@ -2,7 +2,7 @@
 import type { JobId } from "../machine/job.ts";
 import type { BoundedCount } from "../machine/waiting.ts";
 import type { WaitingView, Wait } from "./gate.ts";
-import { heldInOrder, isBefore, orderOf } from "./order.ts";
+import { heldInOrder, inOrder, isBefore, orderOf } from "./order.ts";
 
 /**
  * Whether slot `s` may be taken: no job has it, a canceled job's handler must be gone by now, or the job that it was
@@ -26,41 +26,72 @@ const freeSlots = (
   ) s`;
 
 /**
+ * Who of `contending` gets a unit of each of its keys, the earliest first, all or nothing: a job that lacks one takes none.
+ * `room`: the free units of each key by its index. `blames`: a condition over `contending`, which keys may refuse the job.
+ */
+const allotment = (blames: string): string => `ranked as materialized (
+  select id, array_agg(idx) as idxs, array_agg(idx) filter (where ${blames}) as needs, array_agg(idx) filter (where behind) as behind,
+    row_number() over (${inOrder}) as nth
+  from contending group by id, due_at
+), allot (nth, units, id, lacking) as (
+  select 0::bigint, (select array_agg(free order by idx)::int[] from room), null::bigint, null::int[]
+  union all
+  select r.nth, case when l.lacking is null then (
+      select array_agg(u - (i = any(r.idxs))::int order by i) from unnest(a.units) with ordinality as x (u, i)
+    ) else a.units end, r.id, l.lacking
+  from allot a join ranked r on r.nth = a.nth + 1
+  cross join lateral (
+    select array_agg(i) as lacking from unnest(r.needs) as i where a.units[i] <= 0 or i = any(r.behind)
+  ) l
+), given as materialized (
+  select c.id, c.key, row_number() over (partition by c.key order by ${orderOf("c")}) as turn
+  from contending c join allot a on a.id = c.id where a.lacking is null
+)`;
+
+/**
  * Which jobs of `mine` that no state gate refused (`judged`) get all their slots: `reserved`, `got`, `refused`, `seat`. No job
  * takes a free slot while an earlier one is held for its key, unless a refusal skips it. Slot 0 of a queue-one group is the
  * single waiting seat: the first refused job takes it and is held, further ones are SKIPPED. It is freed when its holder runs
- * or ends. `generations`: the parameter of those in the messages, by their place in `ids`.
+ * or ends. Nothing is decided while a slot of a key is `unmade`. `generations`: the parameter of those in the messages, by their
+ * place in `ids`.
  */
 export const allotSlots = (ids: string, generations: string): string => `reserved as materialized (
   select s.key, s.n, s.job_id as id from belfry.slot s
   where s.job_id = any(array(select id from mine)) and s.kept_for = (${generations}::int[])[width_bucket(s.job_id, ${ids}::bigint[])]
 ), wanted as materialized (
-  select j.id, j.due_at, k.key, k.place, g.size, g.reason, r.n as kept_n,
-    case when j.catch_up then 'hold' else g.on_refusal end as on_refusal
+  select j.id, j.due_at, k.key, k.place, g.size, g.reason, r.n as kept_n, dense_rank() over (order by k.key)::int as idx,
+    case when j.catch_up then 'hold' else g.on_refusal end as on_refusal,
+    g.key <> k.key and not exists (select from belfry.slot s where s.key = k.key and s.n = g.size) as is_unmade
   from judged j cross join lateral unnest(j.slot_keys) with ordinality as k (key, place)
-  left join belfry.slot_group g on g.key = k.key
+  left join belfry.slot_group g on g.key = belfry.rule_of(k.key)
   left join reserved r on r.id = j.id and r.key = k.key
   where j.skip is null
+), unmade as materialized (
+  select coalesce(bool_or(is_unmade), false) as is_any from wanted
 ), first_held as materialized (
   select w.key, h.due_at, h.id from (select distinct key from wanted where kept_n is null) w
   cross join lateral (
     select due_at, id from belfry.job where ${heldInOrder("w.key")} limit 1
   ) h
 ), contending as materialized (
-  select w.id, w.key, w.size, row_number() over (partition by w.key order by ${orderOf("w")}) as turn
-  from wanted w left join first_held h on h.key = w.key
-  where w.kept_n is null and (h.id is null or w.on_refusal = 'skip' or ${isBefore("w", "h")})
+  select w.id, w.due_at, w.key, w.idx, w.size,
+    h.id is not null and w.on_refusal is distinct from 'skip' and not ${isBefore("w", "h")} as behind
+  from wanted w left join first_held h on h.key = w.key cross join unmade u
+  where w.kept_n is null and not u.is_any
 ), free as materialized (
-  ${freeSlots("select key, size, count(*) as rows from contending where size is not null group by key, size")}
-), got as materialized (
-  select c.id, f.key, f.n from contending c join free f on f.key = c.key and f.turn = c.turn
+  ${freeSlots("select key, size, count(*) as rows from contending where size is not null and not behind group by key, size")}
+), room as materialized (
+  select w.idx, (select count(*) from free f where f.key = w.key) as free from (select distinct idx, key from wanted) w
+), ${allotment("true")}, got as materialized (
+  select c.id, f.key, f.n from given c join free f on f.key = c.key and f.turn = c.turn
   union all
   select id, key, kept_n from wanted where kept_n is not null
 ), refused as materialized (
-  select w.* from wanted w where not exists (select from got where got.id = w.id and got.key = w.key)
+  select w.* from allot a join wanted w on w.id = a.id and w.idx = any(a.lacking)
 ), seat as materialized (
   select s.key, (
     select r.id from refused r where r.key = s.key and r.on_refusal = 'queue-one'
+      and not exists (select from refused o where o.id = r.id and o.on_refusal = 'skip')
     order by coalesce(r.id = s.job_id, false) desc, ${orderOf("r")} limit 1
   ) as taker
   from (select distinct key from refused where on_refusal = 'queue-one') w
@@ -95,30 +126,58 @@ export const takeSlots = `place as materialized (
 )`;
 
 /**
- * `mine`: of the jobs that are held for these keys the earliest, one for each free slot, which is kept for the job's claim: a
- * newer job whose message comes first must not take it. The hold is their own, so their state is only read.
+ * `mine`: of the jobs that are held for these keys the earliest that get all their slots, which are kept for their claim: a newer
+ * job whose message comes first must not take them. One that lacks another slot waits for that from here on (`elsewhere`): no
+ * message, no event, no generation. What only skips a job is left to its claim. A slot that is not made yet counts as free, and the
+ * claim makes it. `more`: how many jobs beyond the free slots of a key are looked at. The hold is their own, so their state is only read.
  */
-export const reserveSlots = (limit: string, keys: string): string => `room as materialized (
-  select g.key, g.size, (
-    select count(*) from belfry.slot s where s.key = g.key and s.n between 1 and g.size and ${isFree}
+export const reserveSlots = (limit: string, keys: string, more: string): string => `called as materialized (
+  select k.key, g.size - (
+    select count(*) from belfry.slot s where s.key = k.key and s.n between 1 and g.size and ${isFree} is not true
   ) as free
-  from belfry.slot_group g where g.key = any(${keys}::text[])
+  from unnest(${keys}::text[]) with ordinality as k (key, place) join belfry.slot_group g on g.key = belfry.rule_of(k.key)
+  order by k.place
 ), held as materialized (
-  select j.*, room.key, room.size, row_number() over (partition by room.key order by ${orderOf("j")}) as turn
-  from room cross join lateral (
-    select id, state, due_at, attempt, generation from belfry.job where ${heldInOrder("room.key")} limit room.free
+  select j.*, called.key as own from called cross join lateral (
+    select id, state, due_at, attempt, generation, catch_up, slot_keys from belfry.job where ${heldInOrder("called.key")}
+    limit case when called.free > 0 then called.free + ${more}::int else 0 end
     for no key update skip locked
   ) j
   limit ${limit}
+), wanted as materialized (
+  select h.id, h.due_at, h.own, k.key, k.place, g.size, g.key <> k.key as is_made, dense_rank() over (order by k.key)::int as idx,
+    k.key = h.own or h.catch_up or g.on_refusal = 'hold' as is_firm
+  from held h cross join lateral unnest(h.slot_keys) with ordinality as k (key, place)
+  join belfry.slot_group g on g.key = belfry.rule_of(k.key)
+), first_held as materialized (
+  select w.key, h.due_at, h.id from (select distinct key from wanted where key <> own and is_firm) w
+  cross join lateral (
+    select due_at, id from belfry.job where id <> all(array(select id from held)) and ${heldInOrder("w.key")} limit 1
+  ) h
+), contending as materialized (
+  select w.*, h.id is not null and w.key <> w.own and w.is_firm and not ${isBefore("w", "h")} as behind
+  from wanted w left join first_held h on h.key = w.key
 ), spare as materialized (
-  ${freeSlots("select key, size, count(*) as rows from held group by key, size")}
-), mine as materialized (
-  select h.id, h.state, h.due_at, h.attempt, h.generation, s.key, s.n, null::text as reason,
+  ${freeSlots("select key, size, count(*) as rows from contending group by key, size")}
+), room as materialized (
+  select w.idx, (select count(*) from spare s where s.key = w.key) + case when w.is_made then
+    w.size - (select count(*) from belfry.slot s where s.key = w.key and s.n between 1 and w.size) else 0 end as free
+  from (select distinct idx, key, size, is_made from wanted) w
+), ${allotment("is_firm")}, mine as materialized (
+  select h.id, h.state, h.due_at, h.attempt, h.generation, null::text as reason,
     case h.state when 'PENDING' then 1 else 2 end as kind
-  from held h join spare s on s.key = h.key and s.turn = h.turn
+  from held h join allot a on a.id = h.id where a.lacking is null
 ), reserved as (
   update belfry.slot s set job_id = m.id, attempt = m.attempt + 1, kept_for = m.generation + 1, free_from = null
-  from mine m where s.key = m.key and s.n = m.n
+  from given c join mine m on m.id = c.id join spare p on p.key = c.key and p.turn = c.turn
+  where s.key = p.key and s.n = p.n
+), elsewhere as (
+  update belfry.job j set held_on = e.key from (
+    select c.id, c.own, (array_agg(c.key order by c.place))[1] as key
+    from allot a join contending c on c.id = a.id and c.idx = any(a.lacking)
+    group by c.id, c.own having not bool_or(c.key = c.own)
+  ) e where j.id = e.id
+  returning e.own, e.key
 )`;
 
 export const countText = ({ count, isMore }: BoundedCount): string => (isMore ? `more than ${count}` : String(count));
@@ -136,3 +195,17 @@ export const waitsForSlot = (prefix: string) =>
       };
     },
   }) as const;
+
+/** The same for a place of a computed key, which is what people know of it. */
+export const waitsForPlace = {
+  cause: "slot",
+  why({ job, facts, slot }: WaitingView): Wait | null {
+    const { heldOn } = job;
+    if (job.hold !== "slot" || heldOn?.startsWith("cap:") !== true || !heldOn.includes("#")) return null;
+    const places = slot === null ? "a place" : `1 of ${slot.size} ${slot.size === 1 ? "place" : "places"}`;
+    return {
+      sentence: `it waits for ${places} of ${heldOn.slice(heldOn.indexOf("#") + 1)}; ${countText(facts.heldBefore)} before it`,
+      waitsFor: slot?.holders.map(({ job }) => job as JobId) ?? [],
+    };
+  },
+} as const;

@@ -1,4 +1,4 @@
-import { slotGroupsOf } from "../define/new-job.ts";
+import { capGate } from "../admission/cap.ts";
 import type { Instant } from "../machine/job.ts";
 import { hourMs } from "../machine/units.ts";
 import { insightLimits } from "../insight/insight-limits.ts";
@@ -87,8 +87,8 @@ export function cappedOf(
   for (const each of times) {
     const { kind } = each.row.spec.job;
     const definition = registry.jobs.get(kind);
-    const cap = definition && slotGroupsOf(definition).find(({ onRefusal }) => onRefusal === "hold");
-    if (cap === undefined) continue;
+    const cap = definition === undefined ? null : capGate.groupOf(definition);
+    if (cap === null) continue;
     const open = (running.get(kind) ?? []).filter((end) => end > each.at);
     const size = sizes.get(cap.key) ?? cap.size;
     const isFull = open.length >= size;

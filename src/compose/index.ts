@@ -26,6 +26,7 @@ export type {
   TaskOptions,
   TaskOutputs,
 } from "../define/define-graph.ts";
+export type { Concurrency, ConcurrencyByKey, ConcurrencyInAll } from "../define/concurrency.ts";
 export type {
   JobLimits,
   JobOptions,
@@ -35,6 +36,7 @@ export type {
   PayloadOut,
   RetryOptions,
   StarterLimits,
+  TaskLimits,
 } from "../define/define-job.ts";
 export type {
   AwsAt,

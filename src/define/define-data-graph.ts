@@ -4,10 +4,10 @@ import { graphSettings, outputOf, starterOf } from "./define-graph.ts";
 import {
   definitionFrom,
   jobOf,
-  type JobLimits,
   type NoPayload,
   type PayloadIn,
   type PayloadOut,
+  type TaskLimits,
 } from "./define-job.ts";
 import type { DataGraphBody, JobDefinition, TaskBody, TaskDefinition } from "./definition.ts";
 import { InvalidPayload, PermanentError } from "./errors.ts";
@@ -39,10 +39,7 @@ export interface DataTaskInputs<I, P = void> {
   readonly outputs: Readonly<Record<string, Json>>;
 }
 
-export interface DataGraphOptions<S extends StandardSchemaV1, P extends StandardSchemaV1> extends Omit<
-  JobLimits<never>,
-  "onSettled"
-> {
+export interface DataGraphOptions<S extends StandardSchemaV1, P extends StandardSchemaV1> extends TaskLimits {
   readonly id: string;
   readonly version: number;
   readonly input?: S;

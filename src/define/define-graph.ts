@@ -3,10 +3,10 @@ import type { Context, Job, SettledJob } from "./context.ts";
 import {
   definitionFrom,
   jobOf,
-  type JobLimits,
   type NoPayload,
   type PayloadIn,
   type PayloadOut,
+  type TaskLimits,
 } from "./define-job.ts";
 import type { DataGraphBody, GraphBody, GraphTaskDefinition, JobDefinition, TaskBody } from "./definition.ts";
 import { checkGraph } from "./graph-shape.ts";
@@ -63,10 +63,7 @@ export type TaskInputs<I, A extends TasksBefore, J extends JoinRule, F extends F
   readonly input: I;
 } & TaskOutputs<A, J, F>;
 
-interface TaskBase<I, A extends TasksBefore, J extends JoinRule, F extends FailurePolicy, O> extends Omit<
-  JobLimits<never>,
-  "onSettled"
-> {
+interface TaskBase<I, A extends TasksBefore, J extends JoinRule, F extends FailurePolicy, O> extends TaskLimits {
   /** Its predecessors: each name is where their output is found. */
   readonly after?: A;
   /** `all` (default): every one succeeded. `any`: one did. `allDone`: all ended in any way. */
@@ -193,7 +190,7 @@ function declareAll<S extends StandardSchemaV1, F extends FailurePolicy>(
   return [...declared.values()];
 }
 
-interface AnyTask extends Omit<JobLimits<never>, "onSettled"> {
+interface AnyTask extends TaskLimits {
   readonly after?: Readonly<Record<string, { readonly name: string }>>;
   readonly join?: JoinRule;
   when?(given: unknown): boolean | Promise<boolean>;

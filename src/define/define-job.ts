@@ -12,6 +12,7 @@ import { itemOf, itemsOf } from "./enqueue-item.ts";
 import { ProblemList } from "./problem.ts";
 import { checkPayload } from "./schema.ts";
 import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
+import { concurrencyFrom, type Concurrency, type ConcurrencyInAll } from "./concurrency.ts";
 import { sizeFrom } from "./task-size.ts";
 
 export interface RetryOptions {
@@ -37,7 +38,7 @@ export interface JobLimits<P> {
   /** Default 4 attempts, exponential from 1s. */
   readonly retry?: RetryOptions;
   /** How many jobs of this kind run at once in all processes together; exact. Default: no cap. */
-  readonly concurrency?: number;
+  readonly concurrency?: Concurrency<P>;
   /** The queue and workers it runs on: `default`, or a name in the `lanes` of its app. */
   readonly lane?: string;
   /** `fargate` runs each job in a task of its own: for hours, or for more memory than a function has. */
@@ -65,6 +66,11 @@ export interface JobLimits<P> {
 
 /** What may be set for the job that starts a run or writes other jobs. */
 export type StarterLimits = Pick<JobLimits<never>, "lane" | "timeout" | "retry" | "retention" | "lease">;
+
+/** What bounds a task of a graph: it has no payload of its own, so no cap by key. */
+export interface TaskLimits extends Omit<JobLimits<never>, "onSettled" | "concurrency"> {
+  readonly concurrency?: number | ConcurrencyInAll;
+}
 
 /** A void payload needs no schema. */
 export type NoPayload = StandardSchemaV1<void, void>;
@@ -152,9 +158,17 @@ export function definitionFrom<S extends StandardSchemaV1>(
   const problems = new ProblemList(`job "${options.id}"`);
   checkId(problems, "id", options.id);
   const { key, onSettled } = options;
+  const limits = limitsFrom(options, problems);
+  if (body.is === "task" && limits.concurrencyByKey !== null)
+    problems.add(
+      "concurrency.perKey",
+      limits.concurrencyByKey.perKey,
+      "is not for a task: it has no payload",
+      "use max",
+    );
   return {
     id: options.id,
-    ...limitsFrom(options, problems),
+    ...limits,
     retry: retryFrom(options.retry, problems),
     check: (payload) => checkPayload(options.payload, payload),
     key: key === undefined ? null : (payload) => key.call(options, payload),
@@ -180,6 +194,7 @@ type PlainLimits = Pick<
   | "retentionMs"
   | "onAmbiguous"
   | "concurrency"
+  | "concurrencyByKey"
   | "lock"
 >;
 
@@ -208,11 +223,7 @@ function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems
       choices: ["retry", "park"],
       fallback: "retry",
     }),
-    concurrency: readCount(problems, "concurrency", options.concurrency, {
-      min: 1,
-      max: contractLimits.slotsMax,
-      fallback: null,
-    }),
+    ...concurrencyFrom<P>(options.concurrency, problems),
     lock: lockFrom(options, problems),
   };
 }

@@ -1,5 +1,6 @@
 import { jobGates } from "../admission/gates.ts";
 import type { JobDefinition } from "./definition.ts";
+import { InvalidPayload } from "./errors.ts";
 import type { Instant, Json, NewJob, SlotGroup } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 
@@ -32,12 +33,46 @@ export function newJob(definition: JobDefinition, input: JobInput): NewJob {
   };
 }
 
-/** The slot groups every job of this kind needs: its cap and its lock. */
+/** The slot groups every job of this kind needs: its caps and its lock. */
 export const slotGroupsOf = (definition: JobDefinition): readonly SlotGroup[] =>
   jobGates.flatMap((gate) => gate.groupOf(definition) ?? []);
 
+/** The slot keys of a kind that no payload decides. */
 export const slotKeysOf = (definition: JobDefinition): readonly string[] =>
-  slotGroupsOf(definition).map((group) => group.key);
+  jobGates.flatMap((gate) => ("keyOf" in gate ? [] : (gate.groupOf(definition)?.key ?? [])));
+
+/**
+ * The slot keys of one job. `payload`: as the handler gets it.
+ * @throws InvalidPayload when `concurrency.key` throws for it, or answers no key.
+ */
+export const slotKeysFor = (definition: JobDefinition, payload: unknown): readonly string[] =>
+  jobGates.flatMap((gate) => {
+    const group = gate.groupOf(definition);
+    if (group === null) return [];
+    return "keyOf" in gate ? group.key + checkedSlotKey(definition, payload, gate.keyOf) : group.key;
+  });
+
+function checkedSlotKey(
+  definition: JobDefinition,
+  payload: unknown,
+  keyOf: (of: JobDefinition, payload: unknown) => string,
+): string {
+  const refused = (message: string) => new InvalidPayload(definition.id, [{ path: "concurrency.key", message }]);
+  let key: unknown;
+  try {
+    key = keyOf(definition, payload);
+  } catch (error) {
+    throw refused(`threw for it: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const { slotKeyCharactersMax: most } = contractLimits;
+  if (typeof key === "string" && key.length > 0 && key.length <= most && !key.includes("\0") && key.isWellFormed())
+    return key;
+  const shown =
+    typeof key === "string" ? `${JSON.stringify(key.slice(0, 40))} (${key.length} characters)` : String(key);
+  throw refused(
+    `answered ${shown} for it; a key is a text of 1 to ${most} characters without NUL or half a surrogate pair`,
+  );
+}
 
 /**
  * JSON with sorted keys, so that equal inputs have equal text. `undefined` (a void payload) is `null`.

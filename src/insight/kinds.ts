@@ -13,10 +13,11 @@ export function payloadSchema({ schema }: JobDefinition): unknown {
 }
 
 /** Why SQL cannot write jobs of a kind; null: it can. */
-function refusalOf(registry: Registry, { id, key }: JobDefinition): string | null {
+function refusalOf(registry: Registry, { id, key, concurrencyByKey }: JobDefinition): string | null {
   const graph = graphOf(registry, id);
   if (graph !== null) return `it is a task of the graph ${graph}: enqueue that`;
-  return key === null ? null : "its code makes the key from the payload: enqueue by the package or the API";
+  const made = key !== null ? "key" : concurrencyByKey === null ? null : "concurrency key";
+  return made === null ? null : `its code makes the ${made} from the payload: enqueue by the package or the API`;
 }
 
 /**

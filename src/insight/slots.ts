@@ -33,12 +33,20 @@ const holders = (most: string): string => `(
 
 const { slotGroupsShownMax, slotHoldersShownMax, countRowsMax } = insightLimits;
 
-/** Slot groups by the beginning of their key: $1. $2 groups, $3 holders each, $4 waiting ones at most. Locks nothing. */
+/**
+ * Slot groups by the beginning of their key: $1; of caps by key the keys that are in use. $2 groups, $3 holders each, $4 waiting ones
+ * at most. Locks nothing.
+ */
 export const readSlots = sqlQuery("slots", {
   sql: `
 select g.key, g.size, t.taken, w.waiting, coalesce(h.holders, '[]') as holders
 from (
-  select key, size from belfry.slot_group where starts_with(key, $1) order by key limit $2
+  (select key, size from belfry.slot_group where starts_with(key, $1) and key !~ '^cap:[^#]*#$' order by key limit $2)
+  union all
+  select k.key, r.size from (
+    select distinct key from belfry.slot
+    where job_id is not null and n >= 1 and starts_with(key, $1) and key <> belfry.rule_of(key) order by key limit $2
+  ) k join belfry.slot_group r on r.key = belfry.rule_of(k.key)
 ) g
 cross join lateral ${taken}
 cross join lateral (
@@ -52,12 +60,12 @@ order by g.key`,
   row: slotUse,
 });
 
-/** The group of the key $1, without the jobs that wait for it. $2 holders at most. Locks nothing. */
+/** The slots of the key $1, without the jobs that wait for it. $2 holders at most. Locks nothing. */
 export const readSlot = sqlQuery("slot", {
   sql: `
 select g.key, g.size, t.taken, coalesce(h.holders, '[]') as holders
-from belfry.slot_group g cross join lateral ${taken} cross join lateral ${holders("$2")}
-where g.key = $1`,
+from (select $1::text as key, size from belfry.slot_group where key = belfry.rule_of($1::text)) g
+cross join lateral ${taken} cross join lateral ${holders("$2")}`,
   params: (key: string) => [key, slotHoldersShownMax],
   row: slotUse.omit({ waiting: true }),
 });

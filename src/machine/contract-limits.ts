@@ -16,6 +16,8 @@ export const contractLimits = {
   retentionMsMin: 7 * dayMs,
   retentionMsMax: 3_660 * dayMs,
   slotsMax: 10_000,
+  slotsPerKeyMax: 1_000,
+  slotKeyCharactersMax: 200,
   misfireAgeMsMax: 366 * dayMs,
   startDeadlineMsMin: 1_000,
   startDeadlineMsMax: 366 * dayMs,

@@ -23,6 +23,8 @@ export const deliveryLimits = {
   /** A lane with more open batches is not searched for lost messages, as most of its jobs were never sent. */
   batchesReadMax: 1_000,
   wakeRowsMax: 100,
+  wakeRoundsMax: 4,
+  wakeLookedMax: 100,
   /** Keys with held jobs that one pass looks at; the next pass goes on behind them. */
   wakeKeysMax: 200,
   requeueRowsMax: 500,

@@ -10,7 +10,7 @@ import { newest } from "./newest.ts";
 import { aftermathOf } from "./outbox.ts";
 import { inRuns } from "./run-read.ts";
 import type { Session } from "./session.ts";
-import { claimFull, type ClaimedRow, claimPlain, findFull, lookAt, type PlainClaims } from "./sql/claim.ts";
+import { claimFull, type ClaimedRow, claimPlain, lookAt, makeSlots, type PlainClaims } from "./sql/claim.ts";
 import { extendLease, renewLeases, takeOverLease } from "./sql/lease.ts";
 import type { Statement } from "./statement.ts";
 
@@ -61,7 +61,7 @@ export function claimStore(session: Session): Pick<Store, "claim" | "peek" | "he
 }
 
 /**
- * One statement when every row is plain. Then rows that need at most one slot together, and the rest singly. Each statement
+ * One statement when every row is plain, and one for the rest; two more for the first jobs of a key. Each statement
  * commits by itself: if a later one fails, the caller still gets the jobs claimed before, and the rest stay QUEUED.
  */
 async function claim(
@@ -84,13 +84,11 @@ async function claim(
   if (waiting.size === 0) return { claimed: plain, aftermath: noAftermath };
   const rows: ClaimedRow[] = [];
   try {
-    const left = [...waiting.keys()];
-    // One row is claimed singly however many slots it needs, so nothing has to be looked up first.
-    const groups =
-      left.length === 1 ? [left] : claimable(await session.run(findFull, [left, options.alone, options.asked ?? []]));
-    for (const ids of groups) {
-      const group = new Map(ids.map((id) => [id, waiting.get(id) ?? 0]));
-      rows.push(...(await claimAll(claimFull, group, [options.asked ?? []])));
+    for (let isAgain = false; ; isAgain = true) {
+      rows.push(...(await claimAll(claimFull, waiting, [options.asked ?? []])));
+      for (const { id } of rows) waiting.delete(id);
+      // What is still there is early, claimed by another, or the first of its key.
+      if (isAgain || waiting.size === 0 || (await session.run(makeSlots, [[...waiting.keys()]])).length === 0) break;
     }
   } catch (error) {
     if (plain.length + rows.length === 0) throw error;
@@ -134,12 +132,6 @@ const followed = (row: ClaimedRow) => ({
   freed: row.state === "RUNNING" ? null : row.slot_keys,
   run_id: isFinal(row.state) ? row.run_id : null,
 });
-
-function claimable(rows: readonly { id: string; slots: number }[]): readonly (readonly string[])[] {
-  const together = rows.filter((row) => row.slots <= 1).map((row) => row.id);
-  const singly = rows.filter((row) => row.slots > 1).map((row) => [row.id]);
-  return together.length === 0 ? singly : [together, ...singly];
-}
 
 function claimedTogether({ numbers, kinds, keys, payloads, traces, now }: PlainClaims): Claimed[] {
   if (numbers === null) return [];

@@ -14,4 +14,6 @@ export const postgresLimits = {
   commitLookMs: 100,
   fenceWaitMs: 300,
   fenceInstallTriesMax: 20,
+  /** How long the slots of a key of a cap stay at least. */
+  keyForgottenMs: 60 * 60_000,
 } as const;

@@ -8,6 +8,7 @@ import { isLockTimeout } from "./failure.ts";
 import type { Session } from "./session.ts";
 import {
   dropPartition,
+  forgetKeys,
   makePartition,
   partitionWork,
   pruneAudit,
@@ -30,6 +31,7 @@ export function pruneStore(session: Session, archives: boolean): Pick<Store, "pr
       const { requestKeysMs, requestKeysMax } = insightLimits;
       await session.fenced(fence, prunePast, [contractLimits.historyMs, limit, requestKeysMs, requestKeysMax]);
       await session.fenced(fence, pruneCounts, [contractLimits.historyMs, insightLimits.hourCountsMs, limit]);
+      await session.fenced(fence, forgetKeys, [postgresLimits.keyForgottenMs, limit]);
       return { ...deleted, partitions: await turnPartitions(session, refused, { fence, drops: !archives }) };
     },
   };

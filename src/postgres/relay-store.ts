@@ -14,6 +14,7 @@ import {
   writeObservations,
 } from "./sql/requeue.ts";
 import { writePlace } from "./sql/pass-place.ts";
+import type { DispatchedRow } from "./sql/dispatch.ts";
 import { heldKeys, wakeKeys } from "./sql/wake.ts";
 
 const { overtakenSampleMax, overtakenMs, overtakenEventsMax, batchesReadMax } = deliveryLimits;
@@ -85,7 +86,7 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
     async wake({ slotKeys, limit, fence }) {
       if (slotKeys === "all") return await wakeNext(session, limit, fence);
       if (slotKeys.length === 0 && fence === undefined) return [];
-      return outboxOf(await session.fenced(fence, wakeKeys, [limit, slotKeys]));
+      return outboxOf(await wakeRounds(session, slotKeys, { limit, fence }));
     },
   };
 }
@@ -94,8 +95,30 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
 async function wakeNext(session: Session, limit: number, fence: Fence | undefined): Promise<readonly OutboxBatch[]> {
   const { wakeKeysMax } = deliveryLimits;
   const [{ keys, behind } = { keys: [], behind: "" }] = await session.run(heldKeys, [wakeKeysMax]);
-  const rows = await session.fenced(fence, wakeKeys, [limit, keys]);
+  const rows = await wakeRounds(session, keys, { limit, fence });
   const next = rows.length >= limit ? behind : keys.length < wakeKeysMax ? "" : (keys.at(-1) ?? "");
   if (next !== behind) await session.fenced(fence, writePlace, ["wake", next]);
   return outboxOf(rows);
+}
+
+/**
+ * Jobs that lacked another key wait for that now, so the keys that they left and those that they came to are looked at again, in a
+ * snapshot that has the move. What is left after some rounds the next pass finds.
+ */
+async function wakeRounds(
+  session: Session,
+  keys: readonly string[],
+  { limit, fence }: { readonly limit: number; readonly fence: Fence | undefined },
+): Promise<DispatchedRow[]> {
+  const rows: DispatchedRow[] = [];
+  let asked: readonly string[] = keys;
+  for (let round = 1; round <= deliveryLimits.wakeRoundsMax && rows.length < limit; round += 1) {
+    const more = round === 1 ? 0 : deliveryLimits.wakeLookedMax;
+    const found = await session.fenced(fence, wakeKeys, [limit - rows.length, asked, more]);
+    const moved = found.filter((row) => row.id === null);
+    rows.push(...found.filter((row) => row.id !== null));
+    if (moved.length === 0) break;
+    asked = [...new Set(moved.flatMap(({ own, key }) => [own, key]))];
+  }
+  return rows;
 }

@@ -2,7 +2,7 @@ import type { JobDefinition } from "../define/definition.ts";
 import { InvalidPayload, KeyConflict } from "../define/errors.ts";
 import type { NewJob } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import { checkedJson, newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
+import { checkedJson, newJob, slotGroupsOf, slotKeysFor, slotKeysOf } from "../define/new-job.ts";
 import type { InsertResult } from "../machine/store.ts";
 import type { Ports } from "../machine/ports.ts";
 import type { EnqueueClient, EnqueueItem, Enqueued, EnqueueSettings } from "../machine/client.ts";
@@ -97,7 +97,7 @@ export async function prepare(
   items: readonly EnqueueItem[],
 ): Promise<readonly NewJob[]> {
   const jobs: NewJob[] = [];
-  const slotKeys = slotKeysOf(definition);
+  const same = definition.concurrencyByKey === null ? slotKeysOf(definition) : null;
   for (const item of items) {
     const payload = checkedJson(definition.id, item.payload);
     const checking = definition.check(payload);
@@ -110,7 +110,7 @@ export async function prepare(
         dueAt: dueAtOf(definition.id, item.dueAt),
         delayMs: delayOf(definition.id, item.delayMs),
         trace,
-        slotKeys,
+        slotKeys: same ?? slotKeysFor(definition, checked.value),
       }),
     );
   }

@@ -2,7 +2,7 @@ import { reasons } from "../machine/reasons.ts";
 import type { TimeDecision } from "./catch-up.ts";
 import type { JobDefinition, Occurrence, Registry } from "../define/definition.ts";
 import type { Instant, NewJob } from "../machine/job.ts";
-import { checkedJson, newJob, slotKeysOf } from "../define/new-job.ts";
+import { checkedJson, newJob, slotKeysFor } from "../define/new-job.ts";
 import { slotKeysOfFire } from "./overlap.ts";
 import type { SchedulePlan } from "./plan.ts";
 import type { Ports } from "../machine/ports.ts";
@@ -123,7 +123,7 @@ async function jobOf(
     delayMs: 0,
     expiresAt: expiryOf(row, decision),
     trace,
-    slotKeys: [...slotKeysOf(definition), ...slotKeysOfFire(row.spec, decision.isCatchUp)],
+    slotKeys: [...slotKeysFor(definition, checked.value), ...slotKeysOfFire(row.spec, decision.isCatchUp)],
   });
 }
 

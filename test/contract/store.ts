@@ -29,6 +29,7 @@ import { removalContract } from "./store/schedule-removal.ts";
 import { schedulesContract } from "./store/schedules.ts";
 import { settleContract } from "./store/settle.ts";
 import { settleTogetherContract } from "./store/settle-together.ts";
+import { capByKeyContract } from "./store/cap-by-key.ts";
 import { slotsContract } from "./store/slots.ts";
 import { prematerializedContract } from "./store/prematerialized.ts";
 
@@ -43,6 +44,7 @@ export function storeContract(name: string, open: OpenStore): void {
     claimContract(open);
     launchContract(open);
     slotsContract(open);
+    capByKeyContract(open);
     leasesContract(open);
     settleContract(open);
     settleTogetherContract(open);

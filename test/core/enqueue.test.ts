@@ -9,6 +9,21 @@ import { jobOf, lane, shop, world, down, withStore } from "./world.ts";
 const mail = defineJob({ id: "mail", payload: z.object({ n: z.number().default(1) }), run: () => {} });
 const capped = defineJob({ id: "capped", concurrency: 2, lock: {}, run: () => {} });
 
+const byCustomer = defineJob({
+  id: "by-customer",
+  payload: z.object({ customer: z.string().default("none") }),
+  concurrency: {
+    max: 50,
+    perKey: 5,
+    key({ customer }) {
+      if (customer === "throws") throw new Error("no customer");
+      const answers: Record<string, unknown> = { number: 7, nul: "a\0b", half: "\ud800" };
+      return (answers[customer] ?? customer) as string;
+    },
+  },
+  run() {},
+});
+
 describe("enqueue", () => {
   test("writes the job and hands its message to the queue before it answers", async () => {
     const { enqueue, world: ports } = await shop([mail]);
@@ -94,6 +109,34 @@ describe("enqueue", () => {
       "cap:capped",
       "lock:capped",
     ]);
+  });
+
+  test("computes the key of a cap once, from the payload with its defaults, and stores it", async () => {
+    const ports = world();
+    const { client } = await shop([], ports);
+    await client.enqueue(definitionOf(byCustomer), [{ payload: { customer: "a" } }, { payload: {} }]);
+    const rows = await ports.store.jobs();
+    expect(rows.map(({ slotKeys }) => slotKeys).toSorted()).toEqual([
+      ["cap:by-customer#a", "cap:by-customer"],
+      ["cap:by-customer#none", "cap:by-customer"],
+    ]);
+  });
+
+  test.each([
+    ["", 'answered "" (0 characters) for it; a key is a text of 1 to 200 characters'],
+    ["c".repeat(201), "(201 characters) for it"],
+    ["nul", "without NUL"],
+    ["half", "half a surrogate pair"],
+    ["throws", "threw for it: no customer"],
+    ["number", "answered 7 for it"],
+  ])("refuses a payload without a key for its cap, %j, and writes none of its page", async (customer, message) => {
+    const ports = world();
+    const { client } = await shop([], ports);
+    const items = [{ payload: { customer: "good" } }, { payload: { customer } }];
+    const refused = client.enqueue(definitionOf(byCustomer), items);
+    await expect(refused).rejects.toThrow('payload of "by-customer" is invalid: concurrency.key: ');
+    await expect(refused).rejects.toThrow(message);
+    expect(await ports.store.jobs()).toEqual([]);
   });
 
   test.each([

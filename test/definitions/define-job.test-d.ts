@@ -41,6 +41,17 @@ const bare = defineJob({ id: "bare", run: (_, ctx) => ctx.tx(async () => 1) });
 void bare.enqueue();
 defineApp({ name: "ok", jobs: [report, batch, bare], lanes: { mail: { concurrency: { default: 2, prod: 10 } } } });
 
+const customer = z.object({ customer: z.string(), n: z.number() });
+defineJob({ id: "a", payload: customer, concurrency: { max: 50, perKey: 5, key: (p) => p.customer }, run: () => {} });
+defineJob({ id: "a", payload: customer, concurrency: { perKey: 5, key: (p) => p.customer }, run: () => {} });
+defineJob({ id: "a", payload: customer, concurrency: { max: 5 }, run: () => {} });
+// @ts-expect-error a cap by key says what the key is
+defineJob({ id: "a", payload: customer, concurrency: { max: 50, perKey: 5 }, run: () => {} });
+// @ts-expect-error a concurrency key is made from what the schema declares
+defineJob({ id: "a", payload: customer, concurrency: { perKey: 5, key: (p) => p.tenant }, run: () => {} });
+// @ts-expect-error a concurrency key is text
+defineJob({ id: "a", payload: customer, concurrency: { perKey: 5, key: (p) => p.n }, run: () => {} });
+
 // @ts-expect-error "10 minutes" is not a duration
 defineJob({ id: "a", timeout: "10 minutes", run: () => {} });
 // @ts-expect-error a duration has a unit

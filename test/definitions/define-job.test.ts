@@ -175,6 +175,24 @@ describe("a job's limits", () => {
     [{ timeout: "0ms", runOn: "fargate" }, 'timeout "0ms" must be at least 1ms; use a longer one'],
     [{ timeout: "8d", runOn: "fargate" }, 'timeout "8d" must be at most 7d; use a shorter one'],
     [{ lock: { name: "" } }, 'lock.name "" must be 1 to 128 characters; choose a shorter name'],
+    [{ concurrency: {} }, "concurrency {} has neither max nor perKey; say how many: 5, or { perKey: 5, key: ... }"],
+    [
+      { concurrency: { max: 0 } },
+      "concurrency.max 0 must be a whole number from 1 to 10000; change it, or leave it out for the default",
+    ],
+    [
+      { concurrency: { perKey: 1_001, key: String } },
+      "concurrency.perKey 1001 must be a whole number from 1 to 1000; change it, or leave it out for the default",
+    ],
+    [
+      { concurrency: { perKey: 5 } },
+      "concurrency.key (missing) must be a function of the payload that answers a text; write (payload) => payload.customer, or leave perKey out",
+    ],
+    [
+      { concurrency: { max: 3, perKey: 5, key: String } },
+      "concurrency.perKey 5 must not be more than max, 3; leave out one of the two",
+    ],
+    [{ concurrency: { max: 3, each: 5 } }, "concurrency.each 5 is not known; use max, perKey, key"],
     [{ retry: { maxAttempts: 1, base: "0ms" } }, 'retry.base "0ms" must be at least 1ms; use a longer one'],
     [{ retry: { maxAttempts: 1, cap: "367d" } }, 'retry.cap "367d" must be at most 366d; use a shorter one'],
     [

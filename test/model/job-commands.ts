@@ -24,7 +24,16 @@ const picks = array(pick, { minLength: 1, maxLength: 4 });
 const delay = constantFrom(0, 0, 0, 30_000, 400_000);
 const kinds = constantFrom("mail", "push");
 const lanes = constantFrom("default", "mail");
-const slotKeys = constantFrom([], [], ["cap:a"], ["lock:b"], ["cap:a", "lock:b"], ["overlap:c"]);
+const slotKeys = constantFrom(
+  [],
+  [],
+  ["cap:a"],
+  ["lock:b"],
+  ["cap:a", "lock:b"],
+  ["overlap:c"],
+  ["cap:a#x", "cap:a"],
+  ["cap:a#y", "cap:a", "overlap:c"],
+);
 
 export interface Draft {
   readonly kind: string;

@@ -29,8 +29,9 @@ const requeue = tuple(all, constantFrom("queue-empty", "overtaken"), constantFro
     ),
 );
 
-const wake = tuple(all, constantFrom("all" as const, ["cap:a"], ["lock:b", "overlap:c"])).map(([rows, slotKeys]) =>
-  passStep(`wake ${rows} ${String(slotKeys)}`, (pair) => pair.both((store) => store.wake({ slotKeys, limit: rows }))),
+const wake = tuple(all, constantFrom("all" as const, ["cap:a"], ["cap:a#x", "cap:a"], ["lock:b", "overlap:c"])).map(
+  ([rows, slotKeys]) =>
+    passStep(`wake ${rows} ${String(slotKeys)}`, (pair) => pair.both((store) => store.wake({ slotKeys, limit: rows }))),
 );
 
 const confirm = tuple(nat(40), boolean()).map(([pick, partly]) =>
@@ -121,6 +122,7 @@ const resize = integer({ min: 1, max: 3 }).map((size) =>
 export const slotGroups = (size: number) =>
   [
     { key: "cap:a", size, onRefusal: "hold", reason: "slot" },
+    { key: "cap:a#", size: Math.ceil(size / 2), onRefusal: "hold", reason: "slot" },
     { key: "lock:b", size: 1, onRefusal: "skip", reason: "lock-held" },
     { key: "overlap:c", size: 1, onRefusal: "queue-one", reason: "overlap" },
   ] as const;

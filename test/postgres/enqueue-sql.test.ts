@@ -40,8 +40,9 @@ async function system() {
   const mail = defineJob({ id: "mail", payload, run: (given) => void ran.push(given) });
   const ping = defineJob({ id: "ping", run: () => void ran.push("ping") });
   const keyed = defineJob({ id: "keyed", payload, key: ({ to }) => to, run() {} });
+  const byKey = defineJob({ id: "by-key", payload, concurrency: { perKey: 5, key: ({ to }) => to }, run() {} });
   const graph = defineGraph({ id: "graph", version: 1, tasks: (task) => void task("first", { run: () => 1 }) });
-  const known = registry([defineApp({ name: "shop", jobs: [mail, ping, keyed, graph] })]);
+  const known = registry([defineApp({ name: "shop", jobs: [mail, ping, keyed, byKey, graph] })]);
   await db.insight.run(writeKinds, known);
   const ports = world(() => ({ store: db.store }));
   const options = { stage: "test" };
@@ -107,6 +108,10 @@ test.each([
   [
     `select belfry.enqueue('keyed', '{"to": "a"}')`,
     "kind keyed cannot be enqueued here: its code makes the key from the payload: enqueue by the package or the API",
+  ],
+  [
+    `select belfry.enqueue('by-key', '{"to": "a"}')`,
+    "kind by-key cannot be enqueued here: its code makes the concurrency key from the payload: enqueue by the package or the API",
   ],
   [
     "select belfry.enqueue('graph.first')",

@@ -57,6 +57,7 @@ async function slots(store: TestStore, clock: TestClock, tag: string): Promise<v
   const cap = `cap:tour-${tag}`;
   await store.installSlots([
     { key: cap, size: 3, onRefusal: "hold", reason: "slot" },
+    { key: `${cap}#`, size: 1, onRefusal: "hold", reason: "slot" },
     { key: "overlap:tour", size: 1, onRefusal: "queue-one", reason: "overlap" },
   ]);
   const ids = await insert(store, ten({ slotKeys: [cap] }));
@@ -71,7 +72,7 @@ async function slots(store: TestStore, clock: TestClock, tag: string): Promise<v
     settleOptions,
   );
   await store.wake({ slotKeys: "all", limit: deliveryLimits.wakeRowsMax });
-  const both = await insert(store, [aJob({ slotKeys: [cap, "overlap:tour"] })]);
+  const both = await insert(store, [aJob({ slotKeys: [`${cap}#a`, cap, "overlap:tour"] })]);
   await claim(store, both);
   await clock.advance(minute);
   await store.noteCause("worker-1", "it stands still");

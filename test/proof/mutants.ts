@@ -212,11 +212,11 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   ],
   /** A newcomer takes a free slot although another job is held for it, also the one that a wake has freed. */
   "first-held": [
-    { file: "/src/admission/slots.ts", from: "and (h.id is null or", to: "and (true or" },
+    { file: "/src/admission/slots.ts", from: "h.id is not null and w.on_refusal", to: "false and w.on_refusal" },
     {
       file: "/src/admission/slots.ts",
-      from: "from mine m where s.key = m.key and s.n = m.n",
-      to: "from mine m where false and s.key = m.key and s.n = m.n",
+      from: "join spare p on p.key = c.key and p.turn = c.turn",
+      to: "join spare p on false",
     },
   ],
   /** A caught-up job contends with other caught-up jobs only. */

@@ -18,8 +18,8 @@ import {
   reopen,
   requeueLost,
   queueObservations,
-  wake,
 } from "./reference/outbox.ts";
+import { wake } from "./reference/wake.ts";
 import { insert } from "./reference/insert.ts";
 import { acquire, renew, installFence, release } from "./reference/locks.ts";
 import { history, job, jobs, occurrences } from "./reference/read.ts";

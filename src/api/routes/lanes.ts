@@ -1,7 +1,10 @@
+import { capByKeyGate } from "../../admission/cap-by-key.ts";
+import { capGate } from "../../admission/cap.ts";
+import type { JobDefinition } from "../../define/definition.ts";
+import type { SlotGroup } from "../../machine/job.ts";
 import { z } from "zod";
 import { contractLimits } from "../../machine/contract-limits.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
-import { slotGroupsOf } from "../../define/new-job.ts";
 import { afterCommit } from "../../run/after-commit.ts";
 import { noAftermath } from "../../machine/aftermath.ts";
 import { relay } from "../../run/relay.ts";
@@ -91,26 +94,60 @@ export function capEndpoint({ ports, registry }: ApiOptions) {
   return endpoint("PUT /caps/:kind", {
     name: "setCap",
     refuses: ["no-cap"],
-    summary: "How many jobs of a kind run at once, until the next release brings its own number",
-    description: "Holds until the next release installs the number of the definition.",
+    summary:
+      "How many jobs of a kind run at once, in total or of one key, until the next release brings its own number",
+    description:
+      "Holds until the next release installs the numbers of the definition. A larger number holds at once, for jobs that wait for their key within a pass of the scheduler; a smaller one as jobs end.",
     example: { params: { kind: "report" }, body: { size: 3 } },
     scope: ({ params }) => ({ kinds: [params.kind] }),
     params: z.object({ kind: text(contractLimits.idCharactersMax) }),
-    body: z.strictObject({ size: z.int().min(1).max(contractLimits.slotsMax) }),
-    replies: { 200: z.object({ kind: z.string(), size: count, code: count }).meta({ id: "Cap" }) },
-    async handle({ params: { kind }, body: { size } }) {
+    body: z
+      .strictObject({
+        size: z.int().min(1).max(contractLimits.slotsMax).optional(),
+        perKey: z.int().min(1).max(contractLimits.slotsPerKeyMax).optional(),
+      })
+      .refine(({ size, perKey }) => size !== undefined || perKey !== undefined, "needs size, perKey or both"),
+    replies: { 200: capReply },
+    async handle({ params: { kind }, body: { size, perKey } }) {
       const definition = registry.jobs.get(kind);
-      const group = definition && slotGroupsOf(definition).find(({ onRefusal }) => onRefusal === "hold");
-      if (group === undefined) {
-        const capped = [...registry.jobs.values()].filter((job) => job.concurrency !== null).map((job) => job.id);
-        const detail = `${JSON.stringify(kind)} has no cap: ${capped.join(", ") || "no job"} has; give the definition a concurrency`;
+      const total = changed(definition, capGate, size);
+      const ofKey = changed(definition, capByKeyGate, perKey);
+      if (definition === undefined || total === undefined || ofKey === undefined) {
+        const field = total === undefined ? "max" : "perKey";
+        const capped = [...registry.jobs.values()]
+          .filter((job) => (total === undefined ? job.concurrency : job.concurrencyByKey) !== null)
+          .map((job) => job.id);
+        const detail = `${JSON.stringify(kind)} has no cap ${field}: ${capped.join(", ") || "no job"} has; give the definition a concurrency`;
         throw new HttpProblem("no-cap", detail, { extra: { near: closest(kind, capped) } });
       }
-      await ports.store.installSlots([{ ...group, size }]);
-      await afterCommit(ports, { ...noAftermath, freed: [group.key] });
-      return { status: 200, body: { kind, size, code: group.size } };
+      await ports.store.installSlots([...total, ...ofKey]);
+      await afterCommit(ports, { ...noAftermath, freed: total.map(({ key }) => key) });
+      const code = { code: definition.concurrency, codePerKey: definition.concurrencyByKey?.perKey ?? null };
+      return { status: 200, body: { kind, size: size ?? null, perKey: perKey ?? null, ...code } };
     },
   });
+}
+
+/** The numbers that were changed, and those of the code. */
+const capReply = z
+  .object({
+    kind: z.string(),
+    size: count.nullable(),
+    code: count.nullable(),
+    perKey: count.nullable(),
+    codePerKey: count.nullable(),
+  })
+  .meta({ id: "Cap" });
+
+/** The group of a cap with another size; none when it is to stay, undefined when the kind has no such cap. */
+function changed(
+  definition: JobDefinition | undefined,
+  gate: typeof capGate | typeof capByKeyGate,
+  size: number | undefined,
+): readonly SlotGroup[] | undefined {
+  if (size === undefined) return [];
+  const group = definition === undefined ? null : gate.groupOf(definition);
+  return group === null ? undefined : [{ ...group, size }];
 }
 
 const capPrefix = "cap:";
@@ -151,7 +188,9 @@ async function list({ insight, lanes }: ApiOptions, within: Bounds | null) {
   return {
     isMore: live.cut.length > 0,
     workers: workers.filter(({ lane }) => within === null || (lane !== null && within.hasLane(lane))),
-    caps: caps.filter(({ key }) => within === null || within.kinds.has(key.slice(capPrefix.length))),
+    caps: caps.filter(
+      ({ key }) => within === null || within.kinds.has(key.slice(capPrefix.length).replace(/#.*$/s, "")),
+    ),
     lanes: names
       .filter((name) => within === null || within.hasLane(name))
       .map((name): LaneReply => {

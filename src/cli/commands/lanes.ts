@@ -41,9 +41,13 @@ function limit(world: World, out: Output): Command {
   )
     .argument("<kind>", "the id of a definition that has a concurrency")
     .argument("<size>", "jobs at once")
-    .action(async (kind: string, size: string, _: object, command: Command) => {
-      const answer = await api(world, command).call("setCap", { kind }, { size: Number(size) });
-      out.result(answer, () => `${size} jobs of ${kind} run at once from now on; the code says ${answer.code}`);
+    .option("--per-key", "of one key, instead of all together")
+    .action(async (kind: string, size: string, { perKey = false }: { perKey?: boolean }, command: Command) => {
+      const cap = perKey ? { perKey: Number(size) } : { size: Number(size) };
+      const answer = await api(world, command).call("setCap", { kind }, cap);
+      const code = perKey ? answer.codePerKey : answer.code;
+      const whose = perKey ? `of one key of ${kind}` : `of ${kind}`;
+      out.result(answer, () => `${size} jobs ${whose} run at once from now on; the code says ${code}`);
     });
 }
 

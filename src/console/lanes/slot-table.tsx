@@ -56,7 +56,9 @@ export const SlotTable = ({ title, slots, onDone }: SlotTableProps) => (
                 <span class="dim">{words.many.more(holders.length - shownHolders)}</span>
               ) : null}
             </td>
-            <td>{onDone === undefined ? null : <ChangeCap slots={key} size={size} onDone={onDone} />}</td>
+            <td>
+              {onDone === undefined || key.includes("#") ? null : <ChangeCap slots={key} size={size} onDone={onDone} />}
+            </td>
           </tr>
         ))}
       </tbody>

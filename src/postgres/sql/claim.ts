@@ -87,28 +87,39 @@ select string_agg(concat_ws(' ', id, generation, attempt, failures, interruption
 from moved`,
 );
 
-/** Which of the rows that `claim` left out are for `claim-full`, and how many slots each needs. Locks nothing. */
-export const findFull = keptStatement<{ id: string; slots: number }>(
-  "claim-find-full",
+/**
+ * Makes the slots that these QUEUED jobs need under a cap by key and that no job needed before. @returns the jobs that lacked one.
+ * Locks: new rows, in the order of their keys; it waits for another process that makes or forgets the same.
+ */
+export const makeSlots = keptStatement<{ id: string }>(
+  "slots-make",
   `
-select id, coalesce(cardinality(slot_keys), 0) as slots from belfry.job j
-where id = any($1::bigint[]) and state = 'QUEUED' and num_nulls(slot_keys, schedule_id, run_id, expires_at) < 4
-  and due_at <= belfry.now() and (not solo_required or $2::boolean)
-  and ${conditionPassed("$3")}
-order by id`,
+with lacking as materialized (
+  select j.id, k.key, g.size from belfry.job j cross join lateral unnest(j.slot_keys) as k (key)
+  join belfry.slot_group g on g.key = belfry.rule_of(k.key) and g.key <> k.key
+  where j.id = any($1::bigint[]) and j.state = 'QUEUED'
+    and not exists (select from belfry.slot s where s.key = k.key and s.n = g.size)
+), made as (
+  insert into belfry.slot (key, n, made_at)
+  select l.key, n, case n when 1 then belfry.now() end
+  from (select distinct key, size from lacking) l cross join lateral generate_series(1, l.size) as n
+  order by l.key, n
+  on conflict (key, n) do nothing
+)
+select distinct id from lacking`,
 );
 
 /**
  * As `claim`, for rows with slots, a schedule, a run or an expiry: also decides by the gates of `src/admission`; the occurrence
- * follows. A prematerialized job is paused with its schedule until its run is released. Rows with two or more slot keys come one
- * at a time, so that "all or nothing" is exact.
+ * follows. A prematerialized job is paused with its schedule until its run is released. Where a slot is not made yet nothing is
+ * decided: the rows stay QUEUED for `slots-make` and a second claim.
  *
  * Locks: jobs in id order (waiting), then free slots with SKIP LOCKED, then occurrences.
  */
 export const claimFull = keptStatement<ClaimedRow>(
   "claim-full",
   `
-with mine as materialized (
+with recursive mine as materialized (
   select j.id, j.lane, j.lease_ms, j.attempt, j.slot_keys, j.schedule_id, j.run_id, j.expires_at, j.generation, j.due_at, j.catch_up
   from belfry.job j
   where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = ($2::int[])[width_bucket(j.id, $1::bigint[])]
@@ -128,6 +139,7 @@ with mine as materialized (
   from judged j left join (
     ${slotRefusals}
   ) b on b.id = j.id
+  where not (select is_any from unmade)
 ), verdict as materialized (
   select *, dense_rank() over (order by state, skip) as kind from decisions
 ), ${takeSlots}, ${drawnFrom("verdict")}, starts as (

@@ -1,3 +1,4 @@
+import { isWaiting } from "../../admission/order.ts";
 import { pastJobs, retentionOfJobs } from "../../machine/retention.ts";
 import { statement } from "../statement.ts";
 
@@ -177,3 +178,27 @@ export const makePartition = statement<{ made: boolean }>(
 
 /** Drops one partition. */
 export const dropPartition = statement<never>("partition-drop", "select belfry.drop_partition($1, $2)");
+
+/**
+ * Forgets keys of caps that nothing uses and no job waits for: their slots go, and a later claim makes them again. A key that is used is
+ * left, also when only one of its slots is. $1 milliseconds since they were made $2 keys at most. Locks: all slots of these keys, in
+ * order, SKIP LOCKED; a key of which one is locked is left whole.
+ */
+export const forgetKeys = statement<never>(
+  "slots-forget",
+  `
+with unused as materialized (
+  select o.key from belfry.slot o
+  where o.made_at < belfry.now() - belfry.span($1::float8)
+    and not exists (select from belfry.slot s where s.key = o.key and s.job_id is not null)
+    and not exists (select from belfry.job j where j.held_on = o.key and ${isWaiting})
+  order by o.made_at limit $2
+), locked as materialized (
+  select s.key, s.n from belfry.slot s join unused u on u.key = s.key where s.job_id is null
+  order by s.key, s.n
+  for update of s skip locked
+), whole as materialized (
+  select key from locked l group by key having count(*) = (select count(*) from belfry.slot s where s.key = l.key)
+)
+delete from belfry.slot s using whole w where s.key = w.key`,
+);

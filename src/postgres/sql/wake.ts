@@ -1,18 +1,28 @@
-import { isWaiting } from "../../admission/order.ts";
+import { isWaiting, orderOf } from "../../admission/order.ts";
 import { reserveSlots } from "../../admission/slots.ts";
 import { statement } from "../statement.ts";
-import { dispatch, type DispatchedRow } from "./dispatch.ts";
+import { dispatchAnswer, type DispatchedRow, dispatchParts } from "./dispatch.ts";
 import { placeOf } from "./pass-place.ts";
 
+/** A job that was dispatched, or the key that one waited for and the one that it waits for now. */
+export type WokenRow =
+  | (DispatchedRow & { readonly own: null; readonly key: null })
+  | { readonly id: null; readonly own: string; readonly key: string };
+
 /**
- * Held rows of these keys -> QUEUED, as many as there are free slots. Run after the commit that freed or was refused a
- * slot: a new snapshot closes the race "freed while I was being held". $1 limit $2 keys.
+ * Held rows of these keys -> QUEUED, those that get all their slots. Run after the commit that freed or was refused a
+ * slot: a new snapshot closes the race "freed while I was being held". $1 limit $2 keys $3 jobs looked at beyond the free slots.
  * Locks: jobs, SKIP LOCKED, in (key, due_at, id) order; then free slots, SKIP LOCKED, which are reserved.
  */
-export const wakeKeys = statement<DispatchedRow>(
+export const wakeKeys = statement<WokenRow>(
   "wake",
   `
-with ${reserveSlots("$1", "$2")}, ${dispatch()}`,
+with recursive ${reserveSlots("$1", "$2", "$3")}, ${dispatchParts()}
+select id, generation, lane, trace, delay_ms, batch, null as own, null as key from (
+  ${dispatchAnswer} order by ${orderOf("m")}
+) d
+union all
+select null, null, null, null, null, null, own, key from elsewhere`,
 );
 
 /**

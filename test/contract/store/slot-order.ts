@@ -12,6 +12,7 @@ import {
   only,
   running,
   settleOne,
+  show,
   type OpenStore,
 } from "./fixture.ts";
 
@@ -82,17 +83,32 @@ function keeping(open: OpenStore): void {
     expect((await running(store, capped)).state).toBe("RUNNING");
   });
 
-  test("a job that needs two slots gives back the one that was kept for it when the other is taken", async () => {
+  test("a woken job that lacks another slot waits for that one from then on: no message, and it keeps nothing", async () => {
     const { store } = at();
     await store.installSlots([cap(1), { ...cap(1), key: "cap:y" }]);
     const x = await running(store, capped);
     const both = await claimOne(store, await insertOne(store, { slotKeys: ["cap:x", "cap:y"] }));
     const y = await running(store, { slotKeys: ["cap:y"] });
     await settleOne(store, x);
-    expect(await wakeNext(store)).toMatchObject({ jobId: both.jobId, state: "PENDING" });
+    expect(await store.wake({ slotKeys: ["cap:x"], limit: 10 })).toEqual([]);
+    expect((await show(store, both.jobId)).job).toMatchObject({ state: "PENDING", heldOn: "cap:y", generation: 2 });
     expect((await running(store, capped)).state).toBe("RUNNING");
     await settleOne(store, y);
-    expect(await wakeNext(store)).toMatchObject({ jobId: both.jobId, state: "PENDING" });
+    expect(await store.wake({ slotKeys: ["cap:y"], limit: 10 })).toEqual([]);
+    expect((await show(store, both.jobId)).job).toMatchObject({ heldOn: "cap:x" });
+  });
+
+  test("a woken job keeps all its slots: a newcomer to any of them waits", async () => {
+    const { store } = at();
+    await store.installSlots([cap(1), { ...cap(1), key: "cap:y" }]);
+    const runs = await running(store, { slotKeys: ["cap:x", "cap:y"] });
+    await claimOne(store, await insertOne(store, { slotKeys: ["cap:x", "cap:y"] }));
+    await settleOne(store, runs);
+    const message = only(only(await store.wake({ slotKeys: ["cap:x"], limit: 10 })).messages);
+    const newer = await insertMany(store, [capped, { slotKeys: ["cap:y"] }]);
+    expect(await claimAll(store, newer)).toEqual(["PENDING", "PENDING"]);
+    const { claimed } = await store.claim([message], { worker: "worker-1", alone: false });
+    expect(only(claimed).state).toBe("RUNNING");
   });
 
   test("a job that its dead worker left keeps its slot: a later one is held, or skipped", async () => {

@@ -81,6 +81,12 @@ const waits: readonly Case[] = [
     schedule({ pause: { ...aPause, until: now + 6 } }),
   ],
   ["on hold", { state: "PENDING", hold: "slot", heldOn: "cap:work" }, { heldBefore: { count: 0, isMore: false } }],
+  [
+    "on hold for its key",
+    { state: "PENDING", hold: "slot", heldOn: "cap:work#tenant-7" },
+    { heldBefore: { count: 12, isMore: false } },
+    { ...slot, key: "cap:work#tenant-7", size: 5 },
+  ],
   ["on hold, holders known", { state: "PENDING", hold: "slot", heldOn: "cap:work" }, {}, slot],
   ["its lane is paused", { state: "PENDING", dueAt: now + 1 }, { laneRefusal: reasons.lanePaused, lanePause: aPause }],
   [

@@ -90,7 +90,7 @@ export const sqlFaults: readonly SqlFault[] = [
   fault(
     "nothing-woken",
     "a freed slot wakes no held job",
-    [{ of: "wake", from: "limit room.free", to: "limit 0" }],
+    [{ of: "wake", from: "limit case when called.free > 0", to: "limit case when false" }],
     ["wake"],
   ),
 ];

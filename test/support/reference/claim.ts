@@ -18,8 +18,7 @@ import { idOf, type Tables } from "./tables.ts";
 import { pauseAt } from "../../../src/machine/pause.ts";
 
 /**
- * Due QUEUED rows under the generation of their message: run, hold or skip. The earliest due comes first to a slot; rows that
- * need several groups come after the others, in id order.
+ * Due QUEUED rows under the generation of their message: run, hold or skip. The earliest due comes first to a slot.
  */
 export function claim(
   t: Tables,
@@ -75,10 +74,7 @@ function leaseAlone(t: Tables, row: JobRow, lease: NewLease): JobRow {
   return moved;
 }
 
-const isWide = (row: JobRow): boolean => row.slotKeys.length > 1;
-
-const inTurn = (a: JobRow, b: JobRow): number =>
-  Number(isWide(a)) - Number(isWide(b)) || (isWide(a) ? 0 : a.dueAt - b.dueAt) || a.id - b.id;
+const inTurn = (a: JobRow, b: JobRow): number => a.dueAt - b.dueAt || a.id - b.id;
 
 function decide(t: Tables, row: JobRow, worker: string, leaseOf: (row: JobRow) => number): Claimed {
   const run = row.runId === null ? undefined : t.runs.get(row.runId);

@@ -5,7 +5,7 @@ import { noAftermath } from "../../../src/machine/aftermath.ts";
 import { type Pruned, type Store } from "../../../src/machine/store.ts";
 import { isFinal } from "../../../src/machine/state.ts";
 import { decideOccurrence } from "./occurrence.ts";
-import { leaveSlots } from "./slots.ts";
+import { forgetKeys, leaveSlots } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import { runsOf } from "./runs.ts";
 import { idOf, movedOf, occurrenceKey, type Tables, type Why } from "./tables.ts";
@@ -55,6 +55,7 @@ export function prune(t: Tables, limit: number): Pruned {
     .toSorted((a, b) => (a.finishedAt ?? 0) - (b.finishedAt ?? 0) || a.id - b.id)
     .slice(0, limit);
   for (const row of past) t.jobs.delete(row.id);
+  forgetKeys(t, limit);
   return { jobs: past.length + pruneRuns(t, limit), occurrences: pruneOccurrences(t, limit), partitions: 0 };
 }
 

@@ -2,11 +2,10 @@ import type { JobId } from "../../../src/machine/job.ts";
 import { deliveryLimits } from "../../../src/machine/delivery-limits.ts";
 import type { OutboxBatch } from "../../../src/machine/outbox.ts";
 import type { QueueObservation } from "../../../src/machine/store.ts";
-import { isFree, keepSlot } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 
-const byDue = (a: JobRow, b: JobRow): number => a.dueAt - b.dueAt || a.id - b.id;
+export const byDue = (a: JobRow, b: JobRow): number => a.dueAt - b.dueAt || a.id - b.id;
 
 export function relay(t: Tables, options: { limit: number; lane?: string | undefined }): OutboxBatch[] {
   const until = t.now() + t.dispatchWindowMs;
@@ -16,24 +15,6 @@ export function relay(t: Tables, options: { limit: number; lane?: string | undef
     .toSorted(byDue)
     .slice(0, options.limit);
   return t.handOff(due.map((row) => t.queue(row)));
-}
-
-/** After slots became free: as many held rows as there are free slots, the earliest due first. */
-export function wake(t: Tables, options: { slotKeys: readonly string[] | "all"; limit: number }): OutboxBatch[] {
-  const held = t.inStates("PENDING", "RETRY_WAIT").filter((row) => row.hold === "slot");
-  const byKey = Map.groupBy(held, (row) => row.heldOn);
-  const woken: JobRow[] = [];
-  for (const [key, waiting] of byKey) {
-    if (key === null || (options.slotKeys !== "all" && !options.slotKeys.includes(key))) continue;
-    const free = [...t.slots.values()].filter((slot) => slot.key === key && isFree(t, slot));
-    for (const row of waiting.toSorted(byDue).slice(0, Math.min(free.length, options.limit - woken.length))) {
-      const queued = t.queue(row);
-      const slot = free.shift();
-      if (slot !== undefined) keepSlot(t, slot, queued);
-      woken.push(queued);
-    }
-  }
-  return t.handOff(woken);
 }
 
 export function confirm(t: Tables, sent: readonly { id: string; failed: readonly JobId[] }[]): void {

@@ -1,21 +1,50 @@
+import { isByKey } from "../../../src/admission/cap-by-key.ts";
 import type { SlotGroup } from "../../../src/machine/job.ts";
+import { postgresLimits } from "../../../src/postgres/postgres-limits.ts";
 import type { AttemptRef } from "../../../src/machine/store.ts";
-import type { JobRow, SlotRow } from "./rows.ts";
+import type { GroupRow, JobRow, SlotRow } from "./rows.ts";
 import type { Tables } from "./tables.ts";
+
+/** The group that a key stands under. Slots of a cap by key are made at the first claim of a key. */
+export const groupOf = (t: Tables, key: string): GroupRow => t.groups.row(isKeyed(key) ? ruleOf(key) : key);
+const isKeyed = (key: string): boolean => /^cap:[^#]*#./.test(key);
+const ruleOf = (key: string): string => key.slice(0, key.indexOf("#") + 1);
 
 /** Creates missing slots and retires free ones above the size; a taken one goes when it is freed. */
 export function installSlots(t: Tables, groups: readonly SlotGroup[]): void {
   for (const { key, size, onRefusal, reason } of groups) {
     t.groups.set(key, { key, size, onRefusal, reason });
-    for (let n = 1; n <= size; n += 1) {
-      if (t.slots.get(slotKey(key, n)) === undefined) t.slots.set(slotKey(key, n), empty(key, n));
-    }
+    if (isByKey({ key })) continue;
+    makeSlots(t, key, size);
     for (const slot of slotsOf(t, key)) if (slot.n > size && slot.jobId === null) t.slots.delete(slotKey(key, slot.n));
+  }
+}
+
+function makeSlots(t: Tables, key: string, size: number): void {
+  for (let n = 1; n <= size; n += 1) {
+    if (t.slots.get(slotKey(key, n)) === undefined) t.slots.set(slotKey(key, n), empty(key, n));
+  }
+}
+
+/** Forgets keys that nothing uses and no job waits for, an hour after they were made. */
+export function forgetKeys(t: Tables, limit: number): void {
+  const waited = new Set(t.inStates("PENDING", "RETRY_WAIT").map((row) => row.heldOn));
+  const unused = [...t.madeKeys.entries()]
+    .filter(([key, at]) => at < t.now() - postgresLimits.keyForgottenMs && !waited.has(key))
+    .filter(([key]) => slotsOf(t, key).every((slot) => slot.jobId === null))
+    .toSorted(([, a], [, b]) => a - b);
+  for (const [key] of unused.slice(0, limit)) {
+    t.madeKeys.delete(key);
+    for (const slot of slotsOf(t, key)) t.slots.delete(slotKey(key, slot.n));
   }
 }
 
 /** Takes one slot of every group the row names, or none. @returns what was refused, or null. */
 export function takeSlots(t: Tables, row: JobRow, attempt: number): Refusal | null {
+  for (const key of row.slotKeys.filter(isKeyed)) {
+    if (slotsOf(t, key).length === 0) t.madeKeys.set(key, t.now());
+    makeSlots(t, key, groupOf(t, key).size);
+  }
   const free = row.slotKeys.map((key) => ({ key, slot: slotFor(t, row, key) }));
   const refused = free.filter(({ slot }) => slot === undefined).map(({ key }) => key);
   if (refused.length > 0) return refusal(t, row, refused);
@@ -38,8 +67,8 @@ function slotFor(t: Tables, row: JobRow, key: string): SlotRow | undefined {
 }
 
 /** A caught-up job waits, whatever its schedule says about overlap. */
-const refusalOf = (t: Tables, row: JobRow, key: string): SlotGroup["onRefusal"] =>
-  row.catchUp ? "hold" : t.groups.row(key).onRefusal;
+export const refusalOf = (t: Tables, row: JobRow, key: string): SlotGroup["onRefusal"] =>
+  row.catchUp ? "hold" : groupOf(t, key).onRefusal;
 
 /** What a job that is QUEUED again keeps for its claim: free slots for one that was held, or those of its last try. */
 export function keepSlot(t: Tables, slot: SlotRow, row: JobRow): void {
@@ -70,7 +99,7 @@ export interface Refusal {
  * waiting; whoever has it keeps it until it runs or ends.
  */
 function refusal(t: Tables, row: JobRow, keys: readonly string[]): Refusal {
-  const groups = keys.map((key) => ({ ...t.groups.row(key), onRefusal: refusalOf(t, row, key) }));
+  const groups = keys.map((key) => ({ ...groupOf(t, key), onRefusal: refusalOf(t, row, key) }));
   const skips = groups.filter(
     (group) => group.onRefusal === "skip" || (group.onRefusal === "queue-one" && !hasSeat(t, row, group.key)),
   );
@@ -131,19 +160,19 @@ export function isFree(t: Tables, slot: SlotRow): boolean {
   const isLeft = slot.freeFrom !== null && slot.freeFrom <= t.now();
   const job = slot.keptFor === null || slot.jobId === null ? undefined : t.jobs.get(slot.jobId);
   const isKept = job?.state === "QUEUED" && job.generation === slot.keptFor;
-  return (slot.jobId === null || isLeft || (slot.keptFor !== null && !isKept)) && slot.n <= t.groups.row(slot.key).size;
+  return (slot.jobId === null || isLeft || (slot.keptFor !== null && !isKept)) && slot.n <= groupOf(t, slot.key).size;
 }
 
 function free(t: Tables, isMine: (slot: SlotRow) => boolean): string[] {
   const mine = [...t.slots.values()].filter(isMine);
   for (const slot of mine) {
-    if (slot.n > t.groups.row(slot.key).size) t.slots.delete(slotKey(slot.key, slot.n));
+    if (slot.n > groupOf(t, slot.key).size && !isKeyed(slot.key)) t.slots.delete(slotKey(slot.key, slot.n));
     else t.slots.set(slotKey(slot.key, slot.n), empty(slot.key, slot.n));
   }
   return [...new Set(mine.map((slot) => slot.key))];
 }
 
-function slotsOf(t: Tables, key: string): SlotRow[] {
+export function slotsOf(t: Tables, key: string): SlotRow[] {
   return [...t.slots.values()].filter((slot) => slot.key === key).toSorted((a, b) => a.n - b.n);
 }
 

@@ -31,6 +31,8 @@ export class Tables {
   readonly slots = new Table<string, rows.SlotRow>(this.journal);
   /** Who waits in the one seat of a queue-one group. */
   readonly seats = new Table<string, number>(this.journal);
+  /** When the slots of a key of a cap were made. */
+  readonly madeKeys = new Table<string, number>(this.journal);
   readonly fences = new Table<string, number>(this.journal);
   readonly fallbackLocks = new Table<string, rows.FallbackLockRow>(this.journal);
   readonly queueObservations = new Table<string, rows.ObservationRow>(this.journal);

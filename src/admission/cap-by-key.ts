@@ -1,0 +1,26 @@
+import { reasons } from "../machine/reasons.ts";
+import type { SlotGroup } from "../machine/job.ts";
+import { capGate } from "./cap.ts";
+import type { UnitGate } from "./gate.ts";
+import { waitsForPlace } from "./slots.ts";
+
+/** How many jobs of one key run at once. */
+export interface CapByKey {
+  readonly perKey: number;
+  readonly key: (payload: unknown) => string;
+}
+
+/** At most `perKey` jobs of a kind and a key run at once; the others wait. Its slots are made at the first claim of a key. */
+export const capByKeyGate = {
+  form: "unit",
+  name: "cap-by-key",
+  prefix: "cap",
+  groupOf: ({ id, concurrencyByKey: of }) =>
+    of === null ? null : { key: `cap:${id}#`, size: of.perKey, onRefusal: "hold", reason: reasons.slot },
+  keyOf: ({ concurrencyByKey: of }, payload) => of?.key(payload) ?? "",
+  refuses: capGate.refuses,
+  waits: waitsForPlace,
+} as const satisfies UnitGate<{ readonly id: string; readonly concurrencyByKey: CapByKey | null }>;
+
+/** Whether the slots of a group are made for each of its keys: no slot has the group's own key. */
+export const isByKey = ({ key }: Pick<SlotGroup, "key">): boolean => /^cap:[^#]*#$/.test(key);
