@@ -1,22 +1,14 @@
-import {
-  type AttemptView,
-  type Instant,
-  InvalidPayload,
-  type Job,
-  type JobView,
-  KeyConflict,
-  type RouteContext,
-} from "belfry";
+import { type AttemptView, type Instant, type Job, type JobView, KeyConflict, type RouteContext } from "belfry";
 import { type Context, Hono } from "hono";
 import { z } from "zod";
-import type { payload, TaskPayload } from "./task.ts";
+import { payload, type TaskPayload } from "./task.ts";
 
 const noPriority =
   "is not taken: jobs of a lane start in the order of their times; what must not wait gets a lane of its own";
 const creation = z.strictObject({
   job_key: z.string().min(1).max(200),
-  type: z.string(),
-  payload: z.looseObject({}),
+  type: payload.shape.type,
+  payload: payload.omit({ type: true }),
   scheduled_at: z.iso.datetime({ offset: true }).optional(),
   priority: z.undefined(noPriority).optional(),
 });
@@ -53,12 +45,10 @@ async function create(task: Task, c: Http): Promise<Response> {
   const { job_key: key, type, payload: given, scheduled_at: at } = asked.data;
   const due = at === undefined ? {} : { dueAt: new Date(at) };
   try {
-    // What is still unknown about type and payload is for the job's own schema to say.
-    const { created } = await task.enqueue({ ...given, type } as z.input<typeof payload>, { key, ...due });
+    const { created } = await task.enqueue({ ...given, type }, { key, ...due });
     return c.json({ created, ...(await show(task, c.env, key)) }, created ? 201 : 200);
   } catch (error) {
     if (error instanceof KeyConflict) return c.json({ error: "JOB_KEY_TAKEN", message: error.message }, 409);
-    if (error instanceof InvalidPayload) return c.json(invalid(error.issues), 422);
     throw error;
   }
 }
@@ -111,7 +101,7 @@ const unknown = (key: string): Record<string, unknown> => ({
   message: `no job has the key "${key}"`,
 });
 
-const invalid = (issues: readonly { readonly path: string | PropertyKey[]; readonly message: string }[]) => ({
+const invalid = (issues: readonly z.core.$ZodIssue[]) => ({
   error: "INVALID",
-  fields: issues.map(({ path, message }) => ({ field: [path].flat().join(".") || "request", message })),
+  fields: issues.map(({ path, message }) => ({ field: path.join(".") || "request", message })),
 });

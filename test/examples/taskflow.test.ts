@@ -53,14 +53,15 @@ test("the key of another request is taken: 409, and the job stays as it was", as
 test.each([
   [{ type: "succeed", payload: { report: "one" } }, "job_key"],
   [{ ...one, type: "sing" }, "type"],
-  [{ ...one, payload: { report: "Nº 1" } }, "report"],
+  [{ ...one, payload: { report: "Nº 1" } }, "payload.report"],
   [{ ...one, priority: 5 }, "priority"],
   [{ ...one, schedule_at: "2099-01-01T00:00:00Z" }, "request"],
-])("a request that cannot be is refused with its field: %j", async (body, field) => {
+  [{ ...one, type: "nope", payload: { report: "BAD!" }, foo: 1 }, "type", "payload.report", "request"],
+])("a request that cannot be is refused with every wrong field: %j", async (body, ...fields) => {
   const { ask, store } = await open();
   const { status, said } = await ask("POST", "", body);
   expect(status).toBe(422);
-  expect(said["fields"]).toEqual([expect.objectContaining({ field })]);
+  expect(said["fields"]).toEqual(fields.map((field) => expect.objectContaining({ field }) as unknown));
   expect(await store.jobs()).toEqual([]);
 });
 
