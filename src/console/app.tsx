@@ -1,3 +1,4 @@
+import { Link } from "./parts/link.tsx";
 import { LocationProvider, Route, Router } from "preact-iso";
 import { addresses, base } from "./address.ts";
 import { Empty } from "./parts/empty.tsx";
@@ -43,8 +44,6 @@ export const App = () => (
 
 const NoSuchPlace = () => (
   <Empty title={words.shell.nothingHere}>
-    <a class="link" href={addresses.overview}>
-      {words.shell.goToOverview}
-    </a>
+    <Link to={addresses.overview} text={words.shell.goToOverview} />
   </Empty>
 );

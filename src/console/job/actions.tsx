@@ -1,3 +1,4 @@
+import { Button } from "../parts/button.tsx";
 import { useState } from "preact/hooks";
 import { cancelJob, retryJob, runJobNow } from "../client.ts";
 import { currentTime } from "../clock.ts";
@@ -49,26 +50,10 @@ export function Actions({ job, onDone }: ActionsProps) {
   return (
     <div class="actions">
       {isEditing ? <EnqueueForm source={job} onClose={() => setEditing(false)} /> : null}
-      {isJobOver(state) ? (
-        <button type="button" class="button" onClick={() => setEditing(true)}>
-          {words.job.anotherPayload}
-        </button>
-      ) : null}
-      {isEarly(job) ? (
-        <button type="button" class="button" onClick={runNow}>
-          {words.shared.runNow}
-        </button>
-      ) : null}
-      {isJobOver(state) ? null : (
-        <button type="button" class="button danger" onClick={() => void cancel()}>
-          {words.shared.cancel}
-        </button>
-      )}
-      {mayRetry(state) ? (
-        <button type="button" class="button primary" onClick={retry}>
-          {words.shared.retry}
-        </button>
-      ) : null}
+      {isJobOver(state) ? <Button text={words.job.anotherPayload} onClick={() => setEditing(true)} /> : null}
+      {isEarly(job) ? <Button text={words.shared.runNow} onClick={runNow} /> : null}
+      {isJobOver(state) ? null : <Button text={words.shared.cancel} look="danger" onClick={() => void cancel()} />}
+      {mayRetry(state) ? <Button text={words.shared.retry} look="primary" onClick={retry} /> : null}
     </div>
   );
 }

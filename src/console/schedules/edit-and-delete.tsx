@@ -1,3 +1,4 @@
+import { Button } from "../parts/button.tsx";
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
@@ -32,12 +33,8 @@ export function EditAndDelete({ schedule, onDone }: EditAndDeleteProps) {
   return (
     <>
       {isEditing ? <ScheduleForm schedule={schedule} onClose={() => setEditing(false)} onDone={onDone} /> : null}
-      <button type="button" class="button danger" onClick={() => void remove()}>
-        {words.schedules.remove}
-      </button>
-      <button type="button" class="button" onClick={() => setEditing(true)}>
-        {words.schedules.edit}
-      </button>
+      <Button text={words.schedules.remove} look="danger" onClick={() => void remove()} />
+      <Button text={words.schedules.edit} onClick={() => setEditing(true)} />
     </>
   );
 }

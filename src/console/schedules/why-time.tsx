@@ -1,5 +1,7 @@
+import { Form } from "../parts/form.tsx";
+import { Button } from "../parts/button.tsx";
+import { JobLink } from "../parts/link.tsx";
 import { useState } from "preact/hooks";
-import { addresses } from "../address.ts";
 import { loadTimeExplanation, type ExplainedTime } from "../client.ts";
 import { ClockField, localTimeOf } from "../parts/clock-field.tsx";
 import { sayFailed } from "../parts/toast.tsx";
@@ -19,13 +21,7 @@ export function WhyTime({ schedule: { id, timezone } }: { readonly schedule: Pic
   };
   return (
     <section aria-label={words.whyTime.title}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void ask();
-        }}
-      >
+      <Form look="form" onSend={() => void ask()}>
         <ClockField
           name={words.whyTime.label(timezone)}
           value={time}
@@ -34,10 +30,8 @@ export function WhyTime({ schedule: { id, timezone } }: { readonly schedule: Pic
             setAnswers([]);
           }}
         />
-        <button type="submit" class="button">
-          {words.whyTime.ask}
-        </button>
-      </form>
+        <Button text={words.whyTime.ask} />
+      </Form>
       <div class="answers" role="status">
         {answers.map((answer) => (
           <Answer key={answer.sentence} answer={answer} />
@@ -54,9 +48,7 @@ const Answer = ({ answer: { sentence, advice, job } }: { readonly answer: Explai
       {job === null ? null : (
         <>
           {" "}
-          <a class="link" href={addresses.job(job.id)}>
-            {`#${job.id}`}
-          </a>
+          <JobLink id={job.id} />
         </>
       )}
     </p>

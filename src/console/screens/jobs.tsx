@@ -1,3 +1,4 @@
+import { Button } from "../parts/button.tsx";
 import { useLocation } from "preact-iso";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
@@ -131,9 +132,7 @@ function open(id: string | undefined, route: (url: string) => void): void {
 const NoJobs = ({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) =>
   isFiltered ? (
     <Empty title={words.jobs.noMatch}>
-      <button type="button" class="button" onClick={onClear}>
-        {words.filter.clear}
-      </button>
+      <Button text={words.filter.clear} onClick={onClear} />
     </Empty>
   ) : (
     <Empty title={words.jobs.noneYet}>
@@ -146,9 +145,7 @@ function EnqueueButton() {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <button type="button" class="button" onClick={() => setOpen(true)}>
-        {words.enqueue.open}
-      </button>
+      <Button text={words.enqueue.open} onClick={() => setOpen(true)} />
       {isOpen ? <EnqueueForm onClose={() => setOpen(false)} /> : null}
     </>
   );

@@ -1,3 +1,5 @@
+import { Select } from "../parts/select.tsx";
+import { Button } from "../parts/button.tsx";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadKindFigures } from "../client.ts";
@@ -48,25 +50,17 @@ export function KindsScreen() {
         <Tabs label={words.kinds.group} among={groupings} value={by} onChoose={(value) => go({ by: value })} />
         <label class="compare">
           <span class="dim">{words.kinds.compared}</span>
-          <select
+          <Select
+            of={comparisons.map(({ value, name }) => [value, name] as const)}
             value={against.value}
-            onChange={({ currentTarget }) => go({ against: currentTarget.value })}
-            class="select"
-          >
-            {comparisons.map(({ value, name }) => (
-              <option key={value} value={value}>
-                {name}
-              </option>
-            ))}
-          </select>
+            onChoose={(value) => go({ against: value })}
+          />
         </label>
       </header>
       <div class="screen-head">
         <Tabs label={words.kinds.order} among={sorts} value={sort} onChoose={(value) => go({ sort: value })} />
         {lane === "" ? null : (
-          <button type="button" class="button small" onClick={() => go({ lane: "" })}>
-            {words.kinds.allLanes(lane)}
-          </button>
+          <Button text={words.kinds.allLanes(lane)} look="small" onClick={() => go({ lane: "" })} />
         )}
       </div>
       <Loaded of={found}>{(figures) => <Figures figures={figures} sort={sort} />}</Loaded>

@@ -1,3 +1,4 @@
+import { Link } from "../parts/link.tsx";
 import { addresses } from "../address.ts";
 import { loadLanes, pauseLane, resumeLane } from "../client.ts";
 import { pauseFields } from "../parts/paused.tsx";
@@ -43,13 +44,7 @@ export function LanesScreen() {
 
 const NoWorker = () => (
   <Empty title={words.lanes.noWorker}>
-    <p>
-      {words.lanes.whenItStarts(
-        <a class="link" href={addresses.jobsWith("state:queued")}>
-          {words.lanes.jobsThatWait}
-        </a>,
-      )}
-    </p>
+    <p>{words.lanes.whenItStarts(<Link to={addresses.jobsWith("state:queued")} text={words.lanes.jobsThatWait} />)}</p>
     <pre class="command">npx belfry jobs enqueue hello</pre>
   </Empty>
 );

@@ -1,3 +1,4 @@
+import { Link } from "../parts/link.tsx";
 import { addresses } from "../address.ts";
 import { Attention } from "../overview/attention.tsx";
 import { Feed } from "../overview/feed.tsx";
@@ -49,12 +50,7 @@ const Untouched = () => (
     <p>{words.overview.enqueue}</p>
     <pre class="command">npx belfry jobs enqueue hello</pre>
     <p>
-      {words.overview.addSchedule(
-        <code>jobs/</code>,
-        <a class="link" href={addresses.jobs}>
-          {words.overview.jobsListed}
-        </a>,
-      )}
+      {words.overview.addSchedule(<code>jobs/</code>, <Link to={addresses.jobs} text={words.overview.jobsListed} />)}
     </p>
   </Empty>
 );

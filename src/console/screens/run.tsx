@@ -1,3 +1,5 @@
+import { Button } from "../parts/button.tsx";
+import { Link } from "../parts/link.tsx";
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadRun, loadRunMap } from "../client.ts";
@@ -86,9 +88,7 @@ function Found({ run, map, onDone }: FoundProps) {
   );
 }
 
-const Numbered = ({ id, href }: { readonly id: string; readonly href: string }) => (
-  <a class="link" href={href}>{`#${id}`}</a>
-);
+const Numbered = ({ id, href }: { readonly id: string; readonly href: string }) => <Link to={href} text={`#${id}`} />;
 
 const NoTasks = ({ run }: { readonly run: RunReply }) =>
   run.finishedAt === null ? (
@@ -125,9 +125,7 @@ function Views({ run, map }: { readonly run: RunReply; readonly map: LoadedMap }
       {map.isMore ? (
         <p class="dim">
           {map.tasks.length < run.progress.total ? words.runs.firstShown(map.tasks.length) : words.runs.arrowsCut}
-          <a class="link" href={addresses.jobsWith(`run:${run.id}`)}>
-            {words.runs.viewAll}
-          </a>
+          <Link to={addresses.jobsWith(`run:${run.id}`)} text={words.runs.viewAll} />
         </p>
       ) : null}
       {view === "grid" ? <Tasks map={map} search={query["q"] ?? ""} /> : null}
@@ -153,16 +151,13 @@ function Tasks({ map, search }: { readonly map: LoadedMap; readonly search: stri
       <TaskBar tasks={map.tasks} shown={shown.length} set={set} text={text} onSet={setSet} onText={setText} />
       {shown.length === 0 ? (
         <Empty title={words.runs.noMatch}>
-          <button
-            type="button"
-            class="button"
+          <Button
+            text={words.runs.showAll}
             onClick={() => {
               setSet("all");
               setText("");
             }}
-          >
-            {words.runs.showAll}
-          </button>
+          />
         </Empty>
       ) : (
         <TaskGrid map={map} shown={shown} order={order} onOrder={setOrder} />

@@ -1,3 +1,4 @@
+import { Button } from "../parts/button.tsx";
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadScheduleOutcome, type OccurrenceReply, type TimedOutcome } from "../client.ts";
@@ -70,12 +71,11 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
         <a class="button" href={addresses.jobsWith(`schedule:${id}`)}>
           {words.shared.viewJobs}
         </a>
-        <button type="button" class="button" onClick={() => void togglePause(schedule, onDone)}>
-          {paused ? words.shared.resume : words.shared.pause}
-        </button>
-        <button type="button" class="button primary" onClick={() => void startScheduleOnce(schedule)}>
-          {words.shared.runNow}
-        </button>
+        <Button
+          text={paused ? words.shared.resume : words.shared.pause}
+          onClick={() => void togglePause(schedule, onDone)}
+        />
+        <Button text={words.shared.runNow} look="primary" onClick={() => void startScheduleOnce(schedule)} />
       </header>
       <p class="lead">
         {plainWords(expression)} <span class="dim">{words.schedules.inZone(timezone)}</span>

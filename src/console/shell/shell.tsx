@@ -1,3 +1,4 @@
+import { Button } from "../parts/button.tsx";
 import type { ComponentChildren } from "preact";
 import { useErrorBoundary } from "preact/hooks";
 import { ongoing } from "../bulk/bulk.ts";
@@ -47,9 +48,7 @@ function BulkProgress() {
     <div class="bulk-progress" role="status">
       <span>{text}</span>
       <progress max={Math.max(1, total.count)} value={done} aria-label={text} />
-      <button type="button" class="button small" onClick={stop}>
-        {words.bulk.stop}
-      </button>
+      <Button text={words.bulk.stop} look="small" onClick={stop} />
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import { Select } from "../parts/select.tsx";
 import { type TimeMode, timeMode, timeModes } from "../time.ts";
 import { keepLanguage, type Language, language, languages } from "../language/choice.ts";
 import { theme, themes } from "../theme.ts";
@@ -24,18 +25,12 @@ const TimeSwitch = () => (
   <label class="time-switch">
     <span class="hidden">{words.time.howWritten}</span>
     <Icon name="schedules" size={14} />
-    <select
+    <Select
+      look=""
+      of={timeModes.map((mode) => [mode, words.time.modes[mode]] as const)}
       value={timeMode.value}
-      onChange={(event) => {
-        timeMode.value = event.currentTarget.value as TimeMode;
-      }}
-    >
-      {timeModes.map((mode) => (
-        <option key={mode} value={mode}>
-          {words.time.modes[mode]}
-        </option>
-      ))}
-    </select>
+      onChoose={(mode) => (timeMode.value = mode as TimeMode)}
+    />
   </label>
 );
 

@@ -162,6 +162,7 @@ const shared = {
   dismiss: "Dismiss",
   tryAgain: "Try again",
   loading: "Loading…",
+  columns: "Columns",
   none: "None",
   retry: "Retry",
   cancel: "Cancel",

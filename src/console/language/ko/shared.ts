@@ -150,6 +150,7 @@ const shared: Words["shared"] = {
   dismiss: "지우기",
   tryAgain: "다시 시도",
   loading: "불러오는 중…",
+  columns: "열",
   none: "없음",
   retry: "재시도",
   cancel: "취소",
