@@ -1,8 +1,6 @@
-import { Link } from "./parts/link.tsx";
+import { Empty, later, Link } from "./parts/index.ts";
 import { LocationProvider, Route, Router } from "preact-iso";
 import { addresses, base } from "./address.ts";
-import { Empty } from "./parts/empty.tsx";
-import { later } from "./parts/later.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { JobsScreen } from "./screens/jobs.tsx";
 import { OverviewScreen } from "./screens/overview.tsx";

@@ -1,11 +1,8 @@
-import { Button } from "../parts/button.tsx";
+import { Button, confirm, later, say, sayFailed } from "../parts/index.ts";
 import { useState } from "preact/hooks";
 import { cancelJob, retryJob, runJobNow } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { useKeys } from "../keys.ts";
-import { confirm } from "../parts/confirm.tsx";
-import { say, sayFailed } from "../parts/toast.tsx";
-import { later } from "../parts/later.tsx";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { isJobOver, mayRetry } from "../jobs/state.ts";
 import { words } from "../language/words.ts";

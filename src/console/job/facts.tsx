@@ -1,10 +1,7 @@
-import { Link } from "../parts/link.tsx";
+import { Card, Copy, Link, Time } from "../parts/index.ts";
 import type { ComponentChildren } from "preact";
 import { addresses } from "../address.ts";
-import { Copy } from "../parts/copy.tsx";
-import { Time } from "../parts/time.tsx";
 import type { JobDetailReply } from "../../api/shape/job.ts";
-import { Card } from "../parts/card.tsx";
 import { words } from "../language/words.ts";
 import { attemptsText } from "../language/spoken.ts";
 

@@ -1,8 +1,4 @@
-import { StateBadge } from "../parts/state-badge.tsx";
-import { Card } from "../parts/card.tsx";
-import { DataTable } from "../parts/data-table.tsx";
-import { orNothing } from "../parts/nothing.tsx";
-import { Time } from "../parts/time.tsx";
+import { Card, DataTable, orNothing, StateBadge, Time } from "../parts/index.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { words } from "../language/words.ts";
 import { reasonText } from "../language/spoken.ts";

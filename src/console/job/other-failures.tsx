@@ -3,7 +3,7 @@ import { loadFailureGroups } from "../client.ts";
 import { quote } from "../filter/terms.ts";
 import { useResource } from "../resource.ts";
 import type { JobReply } from "../../api/shape/job.ts";
-import { Card } from "../parts/card.tsx";
+import { Card } from "../parts/index.ts";
 import { words } from "../language/words.ts";
 
 const groupsShown = 5;

@@ -1,7 +1,4 @@
-import { Card } from "../parts/card.tsx";
-import { Legend } from "../parts/legend.tsx";
-import { StateBadge } from "../parts/state-badge.tsx";
-import { Time } from "../parts/time.tsx";
+import { Card, Legend, StateBadge, Time } from "../parts/index.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { durationText } from "../time.ts";
 import { AttemptFacts } from "./attempt-facts.tsx";

@@ -1,4 +1,4 @@
-import { Button } from "../parts/button.tsx";
+import { Button } from "../parts/index.ts";
 import { confirmAndChange } from "../bulk/bulk.ts";
 import { numberText, type CountReply } from "../language/number.ts";
 import type { BulkVerb, JobQuery } from "../client.ts";

@@ -1,11 +1,6 @@
 import { addresses } from "../address.ts";
 import { isNarrow } from "../narrow.ts";
-import type { Column } from "../parts/column.ts";
-import { DataTable } from "../parts/data-table.tsx";
-import { orNothing } from "../parts/nothing.tsx";
-import { JobBadge } from "../parts/state-badge.tsx";
-import { Time } from "../parts/time.tsx";
-import { rowsBeyond } from "../parts/visible-rows.ts";
+import { type Column, DataTable, JobBadge, orNothing, rowsBeyond, Time } from "../parts/index.ts";
 import { durationText } from "../time.ts";
 import type { ListedJob, JobRows } from "./list.ts";
 import type { Selection } from "./selection.ts";

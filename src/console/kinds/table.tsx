@@ -1,9 +1,6 @@
-import { Link, RowLink } from "../parts/link.tsx";
+import { type Column, DataTable, Link, Nothing, RowLink } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { quote } from "../filter/terms.ts";
-import type { Column } from "../parts/column.ts";
-import { DataTable } from "../parts/data-table.tsx";
-import { Nothing } from "../parts/nothing.tsx";
 import { durationText } from "../time.ts";
 import { durationTrend, failedShare, type Figures, type KindRow, shareTrend, type Trend } from "./figures.ts";
 import { words } from "../language/words.ts";

@@ -1,9 +1,7 @@
 import { useState } from "preact/hooks";
 import { changeCap } from "../client.ts";
 import { words } from "../language/words.ts";
-import { TextField } from "../parts/field.tsx";
-import { FormDialog } from "../parts/form-dialog.tsx";
-import { say } from "../parts/toast.tsx";
+import { FormDialog, say, TextField } from "../parts/index.ts";
 
 interface CapFormProps {
   readonly kind: string;

@@ -1,11 +1,5 @@
-import { Button } from "../parts/button.tsx";
-import { RowLink } from "../parts/link.tsx";
+import { Button, type Column, DataTable, Nothing, Paused, RowLink, Tag, zeroOr } from "../parts/index.ts";
 import { addresses } from "../address.ts";
-import type { Column } from "../parts/column.ts";
-import { DataTable } from "../parts/data-table.tsx";
-import { Nothing, zeroOr } from "../parts/nothing.tsx";
-import { Paused } from "../parts/paused.tsx";
-import { Tag } from "../parts/tag.tsx";
 import type { LaneReply } from "../../api/shape/overview.ts";
 import { durationText } from "../time.ts";
 import { words } from "../language/words.ts";

@@ -1,11 +1,7 @@
-import { Button } from "../parts/button.tsx";
+import { Button, Card, DataTable, Time, zeroOr } from "../parts/index.ts";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { CapForm } from "./cap-form.tsx";
-import { Card } from "../parts/card.tsx";
-import { DataTable } from "../parts/data-table.tsx";
-import { zeroOr } from "../parts/nothing.tsx";
-import { Time } from "../parts/time.tsx";
 import type { SlotUseReply } from "../../insight/slots.ts";
 import { words } from "../language/words.ts";
 

@@ -1,11 +1,5 @@
 import { addresses } from "../address.ts";
-import type { IconName } from "../parts/icon.tsx";
-import { Card } from "../parts/card.tsx";
-import type { Column } from "../parts/column.ts";
-import { DataTable } from "../parts/data-table.tsx";
-import { zeroOr } from "../parts/nothing.tsx";
-import { Tag } from "../parts/tag.tsx";
-import { Time } from "../parts/time.tsx";
+import { Card, type Column, DataTable, type IconName, Tag, Time, zeroOr } from "../parts/index.ts";
 import type { WorkerReply } from "../../insight/workers.ts";
 import { words } from "../language/words.ts";
 

@@ -1,6 +1,6 @@
 import { currentTime } from "../clock.ts";
 import type { ThroughputMinute } from "../client.ts";
-import { type Bar, Bars } from "../parts/bars.tsx";
+import { type Bar, Bars } from "../parts/index.ts";
 import { inZone, myZone, timeMode } from "../time.ts";
 import { words } from "../language/words.ts";
 

@@ -1,9 +1,7 @@
 import { addresses } from "../address.ts";
 import { feed } from "../live.ts";
-import { StateBadge } from "../parts/state-badge.tsx";
-import { Time } from "../parts/time.tsx";
+import { Card, StateBadge, Time } from "../parts/index.ts";
 import { type JobState, jobStates } from "../jobs/state.ts";
-import { Card } from "../parts/card.tsx";
 import { words } from "../language/words.ts";
 
 const shownRows = 18;

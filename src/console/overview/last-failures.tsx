@@ -1,9 +1,5 @@
-import { Link } from "../parts/link.tsx";
+import { Card, type Column, DataTable, Link, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
-import { Card } from "../parts/card.tsx";
-import type { Column } from "../parts/column.ts";
-import { DataTable } from "../parts/data-table.tsx";
-import { Time } from "../parts/time.tsx";
 import type { JobReply } from "../../api/shape/job.ts";
 import { words } from "../language/words.ts";
 

@@ -1,7 +1,5 @@
 import type { ThroughputMinute } from "../client.ts";
-import { Card } from "../parts/card.tsx";
-import { Legend } from "../parts/legend.tsx";
-import { Tabs } from "../parts/tabs.tsx";
+import { Card, Legend, Tabs } from "../parts/index.ts";
 import { Chart } from "./chart.tsx";
 import { words } from "../language/words.ts";
 

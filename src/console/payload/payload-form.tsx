@@ -1,8 +1,6 @@
-import { Select } from "../parts/select.tsx";
-import { Button } from "../parts/button.tsx";
+import { Button, FormField, Select } from "../parts/index.ts";
 import { useMemo, useState } from "preact/hooks";
 import { words } from "../language/words.ts";
-import { FormField } from "../parts/field.tsx";
 import { type Draft, draftOf, fieldsOf, parsedJson, type PayloadField, payloadOf } from "./fields.ts";
 
 /** A payload as it is being written: its value, or why it is none. */

@@ -1,10 +1,8 @@
-import { Button } from "../parts/button.tsx";
+import { Button, confirm, say, sayFailed } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { requestRunCancel, requestRerun, requestRunRetry } from "../client.ts";
 import { useKeys } from "../keys.ts";
-import { confirm } from "../parts/confirm.tsx";
-import { say, sayFailed } from "../parts/toast.tsx";
 import type { RunReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
 

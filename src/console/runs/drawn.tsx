@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useKeys } from "../keys.ts";
 import { words } from "../language/words.ts";
-import { Failure } from "../parts/failure.tsx";
+import { Failure } from "../parts/index.ts";
 import { type LaidOut, layOut } from "./layout.ts";
 import { useZoom, zoomStep } from "./zoom.ts";
 

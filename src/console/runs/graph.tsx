@@ -1,7 +1,6 @@
 import { useMemo } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { Icon } from "../parts/icon.tsx";
-import { MiddleCut } from "../parts/middle-cut.tsx";
+import { Icon, MiddleCut } from "../parts/index.ts";
 import { type JobState, jobStates } from "../jobs/state.ts";
 import { durationText } from "../time.ts";
 import { GraphDrawing } from "./drawn.tsx";

@@ -1,11 +1,7 @@
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import { taskPhaseText } from "../jobs/phase.ts";
-import type { Column } from "../parts/column.ts";
-import { DataTable } from "../parts/data-table.tsx";
-import { MiddleCut } from "../parts/middle-cut.tsx";
-import { Nothing, orNothing } from "../parts/nothing.tsx";
-import { StateBadge } from "../parts/state-badge.tsx";
+import { type Column, DataTable, MiddleCut, Nothing, orNothing, StateBadge } from "../parts/index.ts";
 import { isNarrow } from "../narrow.ts";
 import { durationText } from "../time.ts";
 import { type LoadedMap, type MapTask, type TaskOrder, taskOrders } from "./run-map.ts";

@@ -1,14 +1,8 @@
-import { Card } from "../parts/card.tsx";
-import { Form } from "../parts/form.tsx";
-import { Button } from "../parts/button.tsx";
+import { Button, Card, ClockField, confirm, Form, localTimeOf, say, sayFailed, Time } from "../parts/index.ts";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { previewBackfill, requestBackfill, type ShownBackfill } from "../client.ts";
 import { currentTime } from "../clock.ts";
-import { Time } from "../parts/time.tsx";
-import { ClockField, localTimeOf } from "../parts/clock-field.tsx";
-import { confirm } from "../parts/confirm.tsx";
-import { say, sayFailed } from "../parts/toast.tsx";
 import { myZone } from "../time.ts";
 import type { ScheduleReply } from "../../api/shape/schedule.ts";
 import { words } from "../language/words.ts";

@@ -1,11 +1,9 @@
-import { Button } from "../parts/button.tsx";
+import { Button, confirm, say, sayFailed } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { requestDeletion } from "../client.ts";
 import { words } from "../language/words.ts";
-import { confirm } from "../parts/confirm.tsx";
-import { say, sayFailed } from "../parts/toast.tsx";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { ScheduleForm } from "./schedule-form.tsx";
 

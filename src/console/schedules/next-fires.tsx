@@ -1,6 +1,5 @@
 import type { FireTime } from "../client.ts";
-import { Card } from "../parts/card.tsx";
-import { DataTable } from "../parts/data-table.tsx";
+import { Card, DataTable } from "../parts/index.ts";
 import { currentTime } from "../clock.ts";
 import type { ScheduleReply } from "../../api/shape/schedule.ts";
 import { inZone, myZone, relative } from "../time.ts";

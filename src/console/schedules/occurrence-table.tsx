@@ -1,11 +1,6 @@
-import { JobLink } from "../parts/link.tsx";
+import { type Column, DataTable, JobBadge, JobLink, Nothing, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
-import type { Column } from "../parts/column.ts";
-import { DataTable } from "../parts/data-table.tsx";
-import { Nothing } from "../parts/nothing.tsx";
-import { JobBadge } from "../parts/state-badge.tsx";
-import { Time } from "../parts/time.tsx";
 import { RunStatus } from "../runs/status.tsx";
 import type { OccurrenceReply } from "../client.ts";
 import { durationText } from "../time.ts";

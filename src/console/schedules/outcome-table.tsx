@@ -1,11 +1,6 @@
-import { Button } from "../parts/button.tsx";
+import { Button, type Column, DataTable, Icon, Nothing, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
-import type { Column } from "../parts/column.ts";
-import { DataTable } from "../parts/data-table.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { Nothing } from "../parts/nothing.tsx";
-import { Time } from "../parts/time.tsx";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { isNarrow } from "../narrow.ts";
 import { startScheduleOnce, togglePause } from "./actions.tsx";

@@ -1,10 +1,6 @@
-import { Form } from "../parts/form.tsx";
-import { Button } from "../parts/button.tsx";
-import { JobLink } from "../parts/link.tsx";
+import { Button, ClockField, Form, JobLink, localTimeOf, sayFailed } from "../parts/index.ts";
 import { useState } from "preact/hooks";
 import { loadTimeExplanation, type ExplainedTime } from "../client.ts";
-import { ClockField, localTimeOf } from "../parts/clock-field.tsx";
-import { sayFailed } from "../parts/toast.tsx";
 import type { ScheduleReply } from "../../api/shape/schedule.ts";
 import { words } from "../language/words.ts";
 

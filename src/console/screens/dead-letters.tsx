@@ -1,16 +1,9 @@
-import { Button } from "../parts/button.tsx";
-import { JobLink, RowLink } from "../parts/link.tsx";
+import { Audits, Button, type Column, DataTable, Empty, JobLink, Loaded, RowLink, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { useState } from "preact/hooks";
 import { confirmAndRedrive } from "../bulk/redrive.ts";
 import { type FailureGroupReply, loadFailureGroups } from "../client.ts";
 import { quote } from "../filter/terms.ts";
-import type { Column } from "../parts/column.ts";
-import { DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Audits } from "../parts/audits.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";

@@ -1,4 +1,4 @@
-import { Link } from "../parts/link.tsx";
+import { Audits, Card, Icon, JobBadge, JsonView, Link, Loaded } from "../parts/index.ts";
 import { useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { quote } from "../filter/terms.ts";
@@ -11,17 +11,11 @@ import { OtherFailures } from "../job/other-failures.tsx";
 import { History } from "../job/history.tsx";
 import { timelineOf } from "../job/timeline.ts";
 import { Waterfall } from "../job/waterfall.tsx";
-import { Audits } from "../parts/audits.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { JsonView } from "../parts/json.tsx";
-import { Loaded } from "../parts/loaded.tsx";
 import { phaseText } from "../jobs/phase.ts";
-import { JobBadge } from "../parts/state-badge.tsx";
 import { useResource } from "../resource.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { isJobOver } from "../jobs/state.ts";
 import { useTitle } from "../title.ts";
-import { Card } from "../parts/card.tsx";
 import { words } from "../language/words.ts";
 import { reasonText } from "../language/spoken.ts";
 

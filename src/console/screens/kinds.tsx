@@ -1,14 +1,9 @@
-import { Select } from "../parts/select.tsx";
-import { Button } from "../parts/button.tsx";
+import { Button, Empty, Loaded, Select, Tabs, Time } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadKindFigures } from "../client.ts";
 import { type KindSort, kindSorts, sortKinds } from "../kinds/figures.ts";
 import { KindTable } from "../kinds/table.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { Tabs } from "../parts/tabs.tsx";
-import { Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import type { KindFigureListReply } from "../../insight/kind-figures.ts";
 import { useTitle } from "../title.ts";

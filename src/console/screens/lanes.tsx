@@ -1,12 +1,6 @@
-import { Link } from "../parts/link.tsx";
+import { answerTo, Audits, Empty, Link, Loaded, pauseFields, say, sayFailed } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { loadLanes, pauseLane, resumeLane } from "../client.ts";
-import { pauseFields } from "../parts/paused.tsx";
-import { answerTo } from "../parts/confirm.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Audits } from "../parts/audits.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { say, sayFailed } from "../parts/toast.tsx";
 import { useResource } from "../resource.ts";
 import { LaneTable } from "../lanes/lane-table.tsx";
 import { SlotTable } from "../lanes/slot-table.tsx";

@@ -1,11 +1,5 @@
 import { loadLocks } from "../client.ts";
-import { Card } from "../parts/card.tsx";
-import type { Column } from "../parts/column.ts";
-import { DataTable } from "../parts/data-table.tsx";
-import { Nothing, orNothing } from "../parts/nothing.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { Tag } from "../parts/tag.tsx";
-import { Time } from "../parts/time.tsx";
+import { Card, type Column, DataTable, Loaded, Nothing, orNothing, Tag, Time } from "../parts/index.ts";
 import { useResource } from "../resource.ts";
 import { SlotTable } from "../lanes/slot-table.tsx";
 import type { LockReply } from "../../api/shape/overview.ts";

@@ -1,4 +1,4 @@
-import { Link } from "../parts/link.tsx";
+import { Empty, Link, Loaded } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { Attention } from "../overview/attention.tsx";
 import { Feed } from "../overview/feed.tsx";
@@ -6,8 +6,6 @@ import { LastFailures } from "../overview/last-failures.tsx";
 import { type Standing, useStanding } from "../overview/standing.ts";
 import { StateCards } from "../overview/state-cards.tsx";
 import { Throughput } from "../overview/throughput.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Loaded } from "../parts/loaded.tsx";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 

@@ -1,15 +1,9 @@
-import { Button } from "../parts/button.tsx";
-import { Link } from "../parts/link.tsx";
+import { Audits, Button, Empty, JsonView, Link, Loaded, Time } from "../parts/index.ts";
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadRun, loadRunMap } from "../client.ts";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { slowChanges } from "../live.ts";
-import { Empty } from "../parts/empty.tsx";
-import { Audits } from "../parts/audits.tsx";
-import { JsonView } from "../parts/json.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import { RunActions } from "../runs/actions.tsx";
 import { Funnel } from "../runs/funnel.tsx";

@@ -1,14 +1,8 @@
-import { Button } from "../parts/button.tsx";
+import { Button, type Column, DataTable, Empty, Loaded, Tabs, Time } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadRuns } from "../client.ts";
 import { now } from "../clock.ts";
-import type { Column } from "../parts/column.ts";
-import { DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { Tabs } from "../parts/tabs.tsx";
-import { Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";

@@ -1,12 +1,9 @@
-import { Button } from "../parts/button.tsx";
+import { Audits, Button, Loaded, Paused } from "../parts/index.ts";
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadScheduleOutcome, type OccurrenceReply, type TimedOutcome } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { useKeys } from "../keys.ts";
-import { Audits } from "../parts/audits.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { Paused } from "../parts/paused.tsx";
 import { useResource } from "../resource.ts";
 import { startScheduleOnce, togglePause } from "../schedules/actions.tsx";
 import { BackfillForm } from "../schedules/backfill-form.tsx";

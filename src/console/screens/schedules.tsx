@@ -1,18 +1,14 @@
-import { Button } from "../parts/button.tsx";
+import { Button, Empty, Failure, later, Tabs } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { FilterBar, filterFieldId, FilterProblems } from "../filter/filter-bar.tsx";
 import { withTerm } from "../filter/terms.ts";
 import { useKeys } from "../keys.ts";
-import { Empty } from "../parts/empty.tsx";
-import { Failure } from "../parts/failure.tsx";
 import { OutcomeTable, type ScheduleSortName, scheduleSortNames } from "../schedules/outcome-table.tsx";
 import { type OutcomeRows, useOutcomeRows } from "../schedules/outcome-rows.ts";
 import { type KnownValues, parseScheduleFilter, suggestForSchedules } from "../schedules/schedule-filter.ts";
-import { later } from "../parts/later.tsx";
 import { SquareLegend } from "../schedules/squares.tsx";
-import { Tabs } from "../parts/tabs.tsx";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 

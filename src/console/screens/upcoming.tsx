@@ -1,20 +1,22 @@
-import { Select } from "../parts/select.tsx";
-import { Button } from "../parts/button.tsx";
-import { RowLink } from "../parts/link.tsx";
+import {
+  Bars,
+  Button,
+  Card,
+  type Column,
+  DataTable,
+  Empty,
+  Loaded,
+  Nothing,
+  RowLink,
+  Select,
+  Tabs,
+  Tag,
+  Time,
+} from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadUpcoming } from "../client.ts";
 import { currentTime } from "../clock.ts";
-import { Bars } from "../parts/bars.tsx";
-import { Card } from "../parts/card.tsx";
-import type { Column } from "../parts/column.ts";
-import { DataTable } from "../parts/data-table.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { Tabs } from "../parts/tabs.tsx";
-import { Tag } from "../parts/tag.tsx";
-import { Nothing } from "../parts/nothing.tsx";
-import { Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import type { UpcomingReply } from "../../api/shape/upcoming.ts";
 import { durationText, relative } from "../time.ts";

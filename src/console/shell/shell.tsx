@@ -1,10 +1,7 @@
-import { Button } from "../parts/button.tsx";
+import { Button, ConfirmDialog, Failure, Toasts } from "../parts/index.ts";
 import type { ComponentChildren } from "preact";
 import { useErrorBoundary } from "preact/hooks";
 import { ongoing } from "../bulk/bulk.ts";
-import { ConfirmDialog } from "../parts/confirm.tsx";
-import { Failure } from "../parts/failure.tsx";
-import { Toasts } from "../parts/toast.tsx";
 import { SaveBanner, StaleBanner } from "./connection.tsx";
 import { Nav } from "./nav.tsx";
 import { Shortcuts } from "./shortcuts.tsx";

@@ -1,10 +1,9 @@
-import { Select } from "../parts/select.tsx";
+import { Icon, type IconName, Select } from "../parts/index.ts";
 import { type TimeMode, timeMode, timeModes } from "../time.ts";
 import { keepLanguage, type Language, language, languages } from "../language/choice.ts";
 import { theme, themes } from "../theme.ts";
 import { ConnectionMark } from "./connection.tsx";
 import { helpIsOpen } from "./shortcuts.tsx";
-import { Icon, type IconName } from "../parts/icon.tsx";
 import { words } from "../language/words.ts";
 
 export const TopBar = () => (
