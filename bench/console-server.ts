@@ -45,7 +45,7 @@ export async function serveConsole(): Promise<{ url: string; close: () => Promis
 }
 
 const roof = `<!doctype html><title>Roof</title><body style="margin:0">
-<div class="rows" style="height:100vh;overflow:auto"><div style="height:${jobs * rowHeight}px"></div></div>`;
+<main style="height:100vh;overflow:auto"><div style="height:${jobs * rowHeight}px"></div></main>`;
 
 function pageOfJobs(before: number, limit: number) {
   const from = Math.min(before - 1, jobs);

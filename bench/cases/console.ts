@@ -112,7 +112,7 @@ const frame = "const frame = () => new Promise((resolve) => requestAnimationFram
 async function loadAll(tab: Page): Promise<void> {
   await tab.evaluate(`(async () => {
     ${frame}
-    const box = document.querySelector(".rows");
+    const box = document.querySelector("main");
     while (box.scrollHeight < ${jobs * rowHeight}) { box.scrollTop = box.scrollHeight; await frame(); }
   })()`);
 }
@@ -121,7 +121,7 @@ async function loadAll(tab: Page): Promise<void> {
 async function slowestFrame(tab: Page, height = jobs * rowHeight): Promise<number> {
   return (await tab.evaluate(`(async () => {
     ${frame}
-    const box = document.querySelector(".rows");
+    const box = document.querySelector("main");
     let slowest = 0;
     let before = await frame();
     for (let step = 0; step < ${framesPerScroll}; step += 1) {

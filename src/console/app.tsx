@@ -1,7 +1,6 @@
+import { Empty, later, Link } from "./parts/index.ts";
 import { LocationProvider, Route, Router } from "preact-iso";
 import { addresses, base } from "./address.ts";
-import { Empty } from "./parts/empty.tsx";
-import { later } from "./parts/later.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { JobsScreen } from "./screens/jobs.tsx";
 import { OverviewScreen } from "./screens/overview.tsx";
@@ -43,8 +42,6 @@ export const App = () => (
 
 const NoSuchPlace = () => (
   <Empty title={words.shell.nothingHere}>
-    <a class="link" href={addresses.overview}>
-      {words.shell.goToOverview}
-    </a>
+    <Link to={addresses.overview} text={words.shell.goToOverview} />
   </Empty>
 );

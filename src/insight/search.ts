@@ -27,6 +27,17 @@ export const jobSearch = z
     worker: z.string(),
     dueFrom: instant,
     dueTo: instant,
+    createdFrom: instant,
+    createdTo: instant,
+    /** Its end; one that has not ended has none. */
+    endedFrom: instant,
+    endedTo: instant,
+    /** Milliseconds from the last attempt's start to the end. */
+    tookFrom: z.number(),
+    tookTo: z.number(),
+    /** Attempts that began. */
+    attemptFrom: z.int(),
+    attemptTo: z.int(),
     /** Whether it waits for a slot, a paused lane or tasks before it. */
     held: z.boolean(),
     /** Members of the payload and the text they must have. */
@@ -67,6 +78,14 @@ const terms = {
   worker: "worker = $1::jsonb ->> 'worker'",
   dueFrom: "due_at >= belfry.at(($1::jsonb ->> 'dueFrom')::float8)",
   dueTo: "due_at <= belfry.at(($1::jsonb ->> 'dueTo')::float8)",
+  createdFrom: "created_at >= belfry.at(($1::jsonb ->> 'createdFrom')::float8)",
+  createdTo: "created_at <= belfry.at(($1::jsonb ->> 'createdTo')::float8)",
+  endedFrom: "finished_at >= belfry.at(($1::jsonb ->> 'endedFrom')::float8)",
+  endedTo: "finished_at <= belfry.at(($1::jsonb ->> 'endedTo')::float8)",
+  tookFrom: "finished_at - started_at >= ($1::jsonb ->> 'tookFrom')::float8 * interval '1 millisecond'",
+  tookTo: "finished_at - started_at <= ($1::jsonb ->> 'tookTo')::float8 * interval '1 millisecond'",
+  attemptFrom: "attempt >= ($1::jsonb ->> 'attemptFrom')::int",
+  attemptTo: "attempt <= ($1::jsonb ->> 'attemptTo')::int",
   held: "(finished_at is null and (blocked or hold <> 'none')) = ($1::jsonb ->> 'held')::boolean",
   fingerprints: "$1::jsonb -> 'fingerprints' ? belfry.fingerprint(kind, error_code, error_message)",
   words: `not exists (

@@ -21,6 +21,14 @@ describe("the filter of the jobs", () => {
     ["due:past", { dueTo: "2026-11-21T12:00:00.000Z" }],
     ["due:<1h", { dueFrom: "2026-11-21T12:00:00.000Z", dueTo: "2026-11-21T13:00:00.000Z" }],
     ["due:>10m", { dueFrom: "2026-11-21T12:10:00.000Z" }],
+    ["ended:<12h", { endedFrom: "2026-11-21T00:00:00.000Z", endedTo: "2026-11-21T12:00:00.000Z" }],
+    ["created:>1d", { createdTo: "2026-11-20T12:00:00.000Z" }],
+    [
+      "ended:last-night",
+      { endedFrom: new Date(2026, 10, 20, 18).toISOString(), endedTo: new Date(2026, 10, 21, 9).toISOString() },
+    ],
+    ["took:>10s attempt:>1", { tookFrom: "10s", attemptFrom: "2" }],
+    ["took:1s..10s attempt:2", { tookFrom: "1s", tookTo: "10s", attemptFrom: "2", attemptTo: "2" }],
     [
       "due:2026-11-20T00:00:00Z..2026-11-21T00:00:00Z",
       { dueFrom: "2026-11-20T00:00:00.000Z", dueTo: "2026-11-21T00:00:00.000Z" },
@@ -36,6 +44,9 @@ describe("the filter of the jobs", () => {
     ["state:broken", "is no state"],
     ["kind:", "has no value"],
     ["due:soon", "write due:past"],
+    ["took:long", "took:>10s"],
+    ["attempt:many", "attempt:>1"],
+    ["ended:soon", "ended:last-night"],
   ])("says what is wrong with %s", (text, problem) => {
     const { problems } = parseFilter(`lane:mail ${text}`);
     expect(problems).toHaveLength(1);

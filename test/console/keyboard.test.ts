@@ -35,8 +35,8 @@ await describeInBrowser("the keyboard", (its) => {
 
   test("going back from a job shows the rows that were looked at, and a link to the list its beginning", async () => {
     const { page } = await visit("/jobs", "send-open-mail");
-    const top = (): Promise<unknown> => page.evaluate("document.querySelector('.rows').scrollTop");
-    await page.evaluate("document.querySelector('.rows').scrollTop = 306");
+    const top = (): Promise<unknown> => page.evaluate("document.querySelector('main').scrollTop");
+    await page.evaluate("document.querySelector('main').scrollTop = 306");
     await expect.poll(() => page.evaluate("Object.values(history.state ?? {})")).toContain(306);
     await page.getByRole("link", { name: /#125/ }).click();
     await page.getByText("Facts").waitFor();

@@ -46,7 +46,7 @@ await describeInBrowser("a run of ten thousand tasks", (its) => {
     await page.goto(its.at("/runs/9"));
     await page.getByRole("region", { name: "Failed tasks" }).getByText("3 orders have no refund").waitFor();
     expect(its.api.queries.slice(before).filter((each) => each.startsWith("/runs/9"))).toHaveLength(1);
-    const rows = page.locator(".rows-body .row");
+    const rows = page.locator("tbody .row");
     expect(await rows.count()).toBe(10);
     expect(await rows.first().textContent()).toContain("Failed");
     await page.getByRole("button", { name: "Success 9,990" }).click();
@@ -71,20 +71,14 @@ await describeInBrowser("a run of ten thousand tasks", (its) => {
     );
   });
 
-  test("is made larger and smaller by buttons and keys, with a map of what is seen", async () => {
+  test("is made larger and smaller by buttons and keys, and fitted again", async () => {
     const { page, problems } = await its.visit("/runs/9?view=graph", "Critical path");
-    const map = page.locator(".graph-map");
     await page.getByRole("button", { name: "Zoom in" }).click();
     await page.getByText("125 %").waitFor();
     await page.keyboard.press("+");
     await page.getByText("156 %").waitFor();
-    await map.waitFor();
-    const seen = async (): Promise<number> => Number(await map.locator(".graph-seen").getAttribute("x"));
-    const before = await seen();
-    await map.click({ position: { x: 160, y: 4 } });
-    await expect.poll(seen).toBeGreaterThan(before);
     await page.getByRole("button", { name: "Fit the graph" }).click();
-    await map.waitFor({ state: "detached" });
+    await page.getByText(/^\d\d %$/).waitFor();
     expect(problems).toEqual([]);
   });
 });

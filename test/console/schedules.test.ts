@@ -43,7 +43,7 @@ await describeInBrowser("schedules tell how they end", (its) => {
     expect(queriesOf(its, "/schedules/").length).toBe(beforeEach);
     // The first rows are drawn before the page knows how many are visible.
     await expect.poll(async () => page.locator(".row").count()).toBeLessThan(60);
-    await page.evaluate("document.querySelector('.rows').scrollTop = 1e9");
+    await page.evaluate("document.querySelector('main').scrollTop = 1e9");
     await page.getByRole("link", { name: "schedule-09999" }).waitFor();
     await expect.poll(async () => page.locator(".row").count()).toBeLessThan(60);
     expect(queriesOf(its, "/schedule-outcomes").length - before).toBeLessThanOrEqual(4);

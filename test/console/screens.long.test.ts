@@ -20,6 +20,19 @@ const koreanScreens = [
   { path: "/locks", text: "펜스 설치" },
 ] as const;
 
+/** What reaches over its cell's edge: text that ends in an ellipsis may, a mark or a button may not. */
+const crossing = `[...document.querySelectorAll("td, th")].filter((cell) => cell.offsetWidth > 1).flatMap((cell) =>
+  [...cell.querySelectorAll("*")].filter((each) => {
+    const [own, box] = [each.getBoundingClientRect(), cell.getBoundingClientRect()];
+    if (own.width <= 1 || (own.right <= box.right + 0.5 && own.left >= box.left - 0.5)) return false;
+    if (each.closest(".hidden") !== null) return false;
+    if (each.matches("button, i, svg, input, meter")) return true;
+    for (let at = each; at !== cell.parentElement; at = at.parentElement) {
+      if (["ellipsis"].includes(getComputedStyle(at).textOverflow) || at.matches(".clamp, .cut")) return false;
+    }
+    return true;
+  }).map((each) => cell.className + " > " + each.outerHTML.slice(0, 80)))`;
+
 await describeInBrowser("the screens in each state, size and language", (its) => {
   describe.each([
     // Of what axe looks at, only contrast depends on the theme.
@@ -44,14 +57,14 @@ await describeInBrowser("the screens in each state, size and language", (its) =>
   });
 
   test.each(screens)(
-    "$path fits a window of 390 to 1440 pixels: rows stack, or wide tables scroll in their card",
+    "$path fits a window of 390 to 1920 pixels: rows stack, or wide tables scroll in their card; no mark, button or word crosses its cell",
     async ({ path, loaded }) => {
       its.api.mode = "loaded";
       const { page } = await its.open();
       await page.setViewportSize({ width: 390, height: 860 });
       await page.goto(its.at(path));
       await page.getByText(loaded).first().waitFor({ state: "attached" });
-      for (const width of [390, 600, 1_024, 1_440]) {
+      for (const width of [390, 600, 1_024, 1_280, 1_440, 1_920]) {
         await page.setViewportSize({ width, height: 860 });
         // What follows the window's size has done so by the second frame.
         await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
@@ -59,6 +72,7 @@ await describeInBrowser("the screens in each state, size and language", (its) =>
           "[document.documentElement, document.querySelector('main')].map((box) => box.scrollWidth - box.clientWidth)",
         );
         expect({ width, beyond }).toEqual({ width, beyond: [0, 0] });
+        expect({ width, crossing: await page.evaluate(crossing) }).toEqual({ width, crossing: [] });
         const isStacked = width <= 600;
         const hidden = await page.evaluate(
           "[...document.querySelectorAll('.card:has(.stacks)')].filter((card) => card.scrollWidth > card.clientWidth).length",

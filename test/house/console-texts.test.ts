@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { readSource, sourceFiles } from "./imports.ts";
 
 /** Members and attributes that no person reads. */
-const unread = /^(class|id|href|type|role|d|key|template|width|viewBox|style|transform|height|left|font)$/;
+const unread = /^(class|look|id|href|type|role|d|key|template|width|viewBox|style|transform|height|left|font)$/;
 const isCode = /^(npx |state:|run:|square |row |jobs\/|define(Graph|FanOut|Schedule)$|Belfry$|English$|한국어$)/;
 /** The value of `class`, which may ask something first. */
 const classes = /\bclass: [^,]+(,|$)/g;

@@ -58,7 +58,7 @@ export const rules: readonly Rule[] = [
     files: /^src\/console\//,
     mayImport: [/^src\/console\//, /^src\/calendar\/duration\.ts$/],
     typesOf: [/^src\/(api|insight)\//],
-    packages: { named: [/^(preact|preact-iso|uplot|cronstrue)$/, /^@preact\/signals$/, /^@dagrejs\/dagre$/] },
+    packages: { named: [/^(preact|preact-iso|cronstrue)$/, /^@preact\/signals$/, /^@dagrejs\/dagre$/] },
   },
   {
     files: /^src\/compose\/bundle-console\.ts$/,

@@ -8,12 +8,12 @@ const start = Date.parse("2026-02-28T23:00:00Z");
 /** Two jobs as a restore writes them: the table's checks hold, its triggers do not fire. */
 const twoJobs = `set session_replication_role = replica;
 insert into belfry.job (id, kind, key, lane, payload, state, event_id, due_at, max_attempts, lease_ms, retention_ms, trace,
-  created_at, finished_at, error_code, error_message, run_id, task, schedule_id, worker, not_taken, hold, held_on)
+  created_at, finished_at, error_code, error_message, run_id, task, schedule_id, worker, not_taken, hold, held_on, started_at, attempt)
 overriding system value values
-  (1, 'pay', 'blue', 'night', '{"user": {"name": "ada"}}', 'FAILED', 1, belfry.at(${start + 1}), 4, 20000, 60000, 't', now(), now(), 'E_ONE',
-    'went wrong', 7, 'charge', 'daily', 'w-1', false, 'none', ''),
-  (2, 'mail', null, 'default', '{}', 'PENDING', 2, belfry.at(${start + 2}), 4, 20000, 60000, 't', now(), null, null, null, null, null, null,
-    null, true, 'paused', 'lane:default');
+  (1, 'pay', 'blue', 'night', '{"user": {"name": "ada"}}', 'FAILED', 1, belfry.at(${start + 1}), 4, 20000, 60000, 't', belfry.at(${start + 1}), belfry.at(${start + 5}), 'E_ONE',
+    'went wrong', 7, 'charge', 'daily', 'w-1', false, 'none', '', belfry.at(${start + 3}), 2),
+  (2, 'mail', null, 'default', '{}', 'PENDING', 2, belfry.at(${start + 2}), 4, 20000, 60000, 't', belfry.at(${start + 2}), null, null, null, null, null, null,
+    null, true, 'paused', 'lane:default', null, 0);
 insert into belfry.sensitive (kind, marks) values ('pay', '{}');
 reset session_replication_role`;
 
@@ -34,6 +34,14 @@ const narrow = (fingerprint: string): Required<JobSearch> => ({
   worker: "w-1",
   dueFrom: start + 2,
   dueTo: start + 1,
+  createdFrom: start + 2,
+  createdTo: start + 1,
+  endedFrom: start + 5,
+  endedTo: start + 5,
+  tookFrom: 2,
+  tookTo: 2,
+  attemptFrom: 1,
+  attemptTo: 0,
   held: true,
   payload: [{ path: ["user", "name"], value: "ada" }],
 });

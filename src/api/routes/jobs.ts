@@ -6,7 +6,7 @@ import { states } from "../../machine/state.ts";
 import { endpoint } from "../endpoint.ts";
 import { type Bounds, searchWithin } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
-import { commaTextsOf, id, instant, isTrue, limit, someOf, text } from "../query-fields.ts";
+import { commaTextsOf, durationUpTo, id, instant, isTrue, limit, someOf, text } from "../query-fields.ts";
 import { jobCounts, type JobCountsReply, jobList } from "../shape/job.ts";
 import { contractLimits } from "../../machine/contract-limits.ts";
 import { pageBefore } from "../query.ts";
@@ -16,6 +16,18 @@ export const ofGroups = "Of these groups of failures, as `listDeadLetters` names
 
 /** Those that a scope or a run's retry adds, and members of the payload: `payload.user.id=42` compares that one as text. */
 type Unnamed = "kinds" | "taken" | "payload";
+
+/** Attempts, in a query as a text, in a body also as JSON has it. */
+const attempts = (description: string) =>
+  z
+    .union([z.number(), z.string()], "must be a whole number")
+    .transform(Number)
+    .refine(
+      (value) => Number.isInteger(value) && value >= 0 && value < 1_000_000,
+      "must be a whole number below 1000000",
+    )
+    .meta({ description, as: { type: "integer", minimum: 0, maximum: 999_999 } });
+const took = (description: string) => durationUpTo(contractLimits.misfireAgeMsMax, description);
 
 /** What a search may name, and how each is read from text. */
 export const searchFields = {
@@ -41,6 +53,14 @@ export const searchFields = {
   worker: text(200, "That this worker runs.").optional(),
   dueFrom: instant.optional().describe("Due at this time or later."),
   dueTo: instant.optional().describe("Due before this time."),
+  createdFrom: instant.optional().describe("Created at this time or later."),
+  createdTo: instant.optional().describe("Created before this time."),
+  endedFrom: instant.optional().describe("Ended at this time or later."),
+  endedTo: instant.optional().describe("Ended before this time."),
+  tookFrom: took("Whose last attempt took so long or longer.").optional(),
+  tookTo: took("Whose last attempt took no longer.").optional(),
+  attemptFrom: attempts("With so many attempts or more.").optional(),
+  attemptTo: attempts("With no more attempts.").optional(),
   held: isTrue("Whether it waits for a slot, a paused lane or tasks before it.").optional(),
 } satisfies { readonly [K in Exclude<keyof JobSearch, Unnamed> as SearchName<K>]: z.ZodType<JobSearch[K]> };
 

@@ -22,18 +22,30 @@ const filter = z
     worker: z.string(),
     dueFrom: time,
     dueTo: time,
+    createdFrom: time,
+    createdTo: time,
+    endedFrom: time,
+    endedTo: time,
+    tookFrom: z.string().describe("Of the last attempt, like `1500ms`."),
+    tookTo: z.string(),
+    attemptFrom: z.int(),
+    attemptTo: z.int(),
     held: z.boolean(),
     payload: z.record(z.string(), z.string()),
   } satisfies { readonly [K in keyof JobSearch as SearchName<K>]-?: z.ZodType })
   .partial();
 
+const isoOf = (at: number | undefined): string | undefined => (at === undefined ? undefined : iso(at));
+
 const filterJson = (search: JobSearch): z.infer<typeof filter> => {
-  const { words, dueFrom, dueTo, payload } = search;
+  const { words, payload } = search;
+  const times = ["dueFrom", "dueTo", "createdFrom", "createdTo", "endedFrom", "endedTo"] as const;
+  const spans = ["tookFrom", "tookTo"] as const;
   const written = {
     ...search,
     words: words?.join(" "),
-    dueFrom: dueFrom === undefined ? undefined : iso(dueFrom),
-    dueTo: dueTo === undefined ? undefined : iso(dueTo),
+    ...Object.fromEntries(times.map((name) => [name, isoOf(search[name])])),
+    ...Object.fromEntries(spans.map((name) => [name, search[name] === undefined ? undefined : `${search[name]}ms`])),
     payload: payload && Object.fromEntries(payload.map(({ path, value }) => [path.join("."), value])),
   };
   const named = Object.entries(written).map(([field, value]) => [searchName(field), value] as const);

@@ -14,8 +14,7 @@ import {
   startBulk,
 } from "../client.ts";
 import { ApiError } from "../http.ts";
-import { confirm } from "../parts/confirm.tsx";
-import { say, sayFailed } from "../parts/toast.tsx";
+import { confirm, say, sayFailed } from "../parts/index.ts";
 import type { JobState } from "../jobs/state.ts";
 import { words } from "../language/words.ts";
 

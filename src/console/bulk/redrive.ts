@@ -1,8 +1,7 @@
 import { countRedrive, type FailureGroupReply, type Redrive, startRedrive } from "../client.ts";
 import { numberText } from "../language/number.ts";
 import { words } from "../language/words.ts";
-import { answerTo } from "../parts/confirm.tsx";
-import { sayFailed } from "../parts/toast.tsx";
+import { answerTo, sayFailed } from "../parts/index.ts";
 import { untilEnded, ongoing, sayOutcome } from "./bulk.ts";
 
 const causesShown = 4;

@@ -1,5 +1,5 @@
 import { useId, useRef, useState } from "preact/hooks";
-import { Icon } from "../parts/icon.tsx";
+import { Icon } from "../parts/index.ts";
 import { completeTerm, type Suggestion } from "./terms.ts";
 import { words } from "../language/words.ts";
 

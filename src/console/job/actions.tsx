@@ -1,10 +1,8 @@
+import { Button, confirm, later, say, sayFailed } from "../parts/index.ts";
 import { useState } from "preact/hooks";
 import { cancelJob, retryJob, runJobNow } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { useKeys } from "../keys.ts";
-import { confirm } from "../parts/confirm.tsx";
-import { say, sayFailed } from "../parts/toast.tsx";
-import { later } from "../parts/later.tsx";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { isJobOver, mayRetry } from "../jobs/state.ts";
 import { words } from "../language/words.ts";
@@ -49,26 +47,10 @@ export function Actions({ job, onDone }: ActionsProps) {
   return (
     <div class="actions">
       {isEditing ? <EnqueueForm source={job} onClose={() => setEditing(false)} /> : null}
-      {isJobOver(state) ? (
-        <button type="button" class="button" onClick={() => setEditing(true)}>
-          {words.job.anotherPayload}
-        </button>
-      ) : null}
-      {isEarly(job) ? (
-        <button type="button" class="button" onClick={runNow}>
-          {words.shared.runNow}
-        </button>
-      ) : null}
-      {isJobOver(state) ? null : (
-        <button type="button" class="button danger" onClick={() => void cancel()}>
-          {words.shared.cancel}
-        </button>
-      )}
-      {mayRetry(state) ? (
-        <button type="button" class="button primary" onClick={retry}>
-          {words.shared.retry}
-        </button>
-      ) : null}
+      {isJobOver(state) ? <Button text={words.job.anotherPayload} onClick={() => setEditing(true)} /> : null}
+      {isEarly(job) ? <Button text={words.shared.runNow} onClick={runNow} /> : null}
+      {isJobOver(state) ? null : <Button text={words.shared.cancel} look="danger" onClick={() => void cancel()} />}
+      {mayRetry(state) ? <Button text={words.shared.retry} look="primary" onClick={retry} /> : null}
     </div>
   );
 }

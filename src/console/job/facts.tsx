@@ -1,30 +1,20 @@
+import { Card, Copy, Link, Time } from "../parts/index.ts";
 import type { ComponentChildren } from "preact";
 import { addresses } from "../address.ts";
-import { Copy } from "../parts/copy.tsx";
-import { Time } from "../parts/time.tsx";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { words } from "../language/words.ts";
 import { attemptsText } from "../language/spoken.ts";
 
 /** What is written in the job's row, with links to what it belongs to. */
 export const Facts = ({ job, zone }: { readonly job: JobDetailReply; readonly zone?: string | undefined }) => (
-  <section class="card" aria-label={words.job.facts}>
-    <header class="card-head">
-      <h2>{words.job.facts}</h2>
-    </header>
+  <Card title={words.job.facts}>
     <dl class="facts">
       <Fact name={words.labels.key}>{job.key === null ? null : <span class="mono">{job.key}</span>}</Fact>
       <Fact name={words.job.copiedFrom}>
-        {sourceOf(job) === null ? null : (
-          <a class="link" href={addresses.job(sourceOf(job) ?? "")}>
-            {`#${sourceOf(job)}`}
-          </a>
-        )}
+        {sourceOf(job) === null ? null : <Link to={addresses.job(sourceOf(job) ?? "")} text={`#${sourceOf(job)}`} />}
       </Fact>
       <Fact name={words.labels.lane}>
-        <a class="link" href={addresses.jobsWith(`lane:${job.lane}`)}>
-          {job.lane}
-        </a>
+        <Link to={addresses.jobsWith(`lane:${job.lane}`)} text={job.lane} />
       </Fact>
       <Fact name={words.labels.attempts}>
         {attemptsText(job)}
@@ -37,20 +27,14 @@ export const Facts = ({ job, zone }: { readonly job: JobDetailReply; readonly zo
         <Time at={job.createdAt} zone={zone} />
       </Fact>
       <Fact name={words.labels.schedule}>
-        {job.schedule === null ? null : (
-          <a class="link" href={addresses.schedule(job.schedule)}>
-            {job.schedule}
-          </a>
-        )}
+        {job.schedule === null ? null : <Link to={addresses.schedule(job.schedule)} text={job.schedule} />}
       </Fact>
       <Fact name={words.job.scheduledFor}>
         {job.scheduledFor === null ? null : <Time at={job.scheduledFor} zone={zone} />}
       </Fact>
       <Fact name={words.labels.run}>
         {job.run === null ? null : (
-          <a class="link" href={addresses.run(job.run)}>
-            {job.task === null ? `#${job.run}` : `#${job.run} · ${job.task}`}
-          </a>
+          <Link to={addresses.run(job.run)} text={job.task === null ? `#${job.run}` : `#${job.run} · ${job.task}`} />
         )}
       </Fact>
       <Fact name={words.job.waitsForSlot}>{job.heldOn}</Fact>
@@ -65,7 +49,7 @@ export const Facts = ({ job, zone }: { readonly job: JobDetailReply; readonly zo
         <Copy text={job.trace} label={words.job.copyTrace} />
       </Fact>
     </dl>
-  </section>
+  </Card>
 );
 
 /** The job whose payload it began with: its key says it. */

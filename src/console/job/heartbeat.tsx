@@ -1,5 +1,5 @@
 import { now } from "../clock.ts";
-import { Icon } from "../parts/icon.tsx";
+import { Icon } from "../parts/index.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { durationText } from "../time.ts";
 import { words } from "../language/words.ts";

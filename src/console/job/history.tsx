@@ -1,7 +1,4 @@
-import { StateBadge } from "../parts/state-badge.tsx";
-import { ScrollTable } from "../parts/scroll-table.tsx";
-import { Time } from "../parts/time.tsx";
-import { TableHead } from "../parts/table-head.tsx";
+import { Card, DataTable, orNothing, StateBadge, Time } from "../parts/index.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { words } from "../language/words.ts";
 import { reasonText } from "../language/spoken.ts";
@@ -14,41 +11,24 @@ const movedBy = ({ reason, caller }: JobDetailReply["events"][number]): string =
 export function History({ job, zone }: { readonly job: JobDetailReply; readonly zone?: string | undefined }) {
   const events = job.events.toReversed();
   return (
-    <section class="card" aria-label={words.job.events}>
-      <header class="card-head">
-        <h2>{words.job.events}</h2>
-        <span class="dim">{words.job.newestFirst(events.length)}</span>
-      </header>
-      <ScrollTable label={words.job.changes}>
-        <table class="table">
-          <TableHead
-            columns={[
-              words.labels.at,
-              words.labels.state,
-              { name: words.job.attempt, isNumber: true },
-              words.labels.why,
-              { name: words.labels.worker, width: "col-worker" },
-            ]}
-          />
-          <tbody>
-            {events.map((event) => (
-              <tr key={event.id}>
-                <td>
-                  <Time at={event.at} zone={zone} />
-                </td>
-                <td>
-                  <StateBadge state={event.to} />
-                </td>
-                <td class="number">{event.attempt === 0 ? <span class="nothing">–</span> : event.attempt}</td>
-                <td>{movedBy(event)}</td>
-                <td class="mono dim cut" title={event.worker ?? undefined}>
-                  {event.worker}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </ScrollTable>
-    </section>
+    <Card title={words.job.events} about={words.job.newestFirst(events.length)}>
+      <DataTable
+        label={words.job.changes}
+        rows={events}
+        idOf={({ id }) => id}
+        columns={[
+          { name: words.labels.at, cell: ({ at }) => <Time at={at} zone={zone} /> },
+          { name: words.labels.state, cell: ({ to }) => <StateBadge state={to} /> },
+          { name: words.job.attempt, isNumber: true, cell: ({ attempt }) => orNothing(attempt) },
+          { name: words.labels.why, cell: movedBy },
+          {
+            name: words.labels.worker,
+            class: "mono dim cut col-worker",
+            title: ({ worker }) => worker ?? undefined,
+            cell: ({ worker }) => worker,
+          },
+        ]}
+      />
+    </Card>
   );
 }

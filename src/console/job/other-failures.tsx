@@ -3,6 +3,7 @@ import { loadFailureGroups } from "../client.ts";
 import { quote } from "../filter/terms.ts";
 import { useResource } from "../resource.ts";
 import type { JobReply } from "../../api/shape/job.ts";
+import { Card } from "../parts/index.ts";
 import { words } from "../language/words.ts";
 
 const groupsShown = 5;
@@ -13,10 +14,7 @@ export function OtherFailures({ job: { kind } }: { readonly job: JobReply }) {
   const groups = (found.data?.groups ?? []).slice(0, groupsShown);
   if (groups.length === 0) return null;
   return (
-    <section class="card" aria-label={words.job.failuresOfKind}>
-      <header class="card-head">
-        <h2>{words.job.failuresOfKind}</h2>
-      </header>
+    <Card title={words.job.failuresOfKind}>
       <ul class="other-failures">
         {groups.map(({ fingerprint, jobs, errorCode, errorMessage }) => (
           <li key={fingerprint}>
@@ -31,6 +29,6 @@ export function OtherFailures({ job: { kind } }: { readonly job: JobReply }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }

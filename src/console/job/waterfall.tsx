@@ -1,5 +1,4 @@
-import { StateBadge } from "../parts/state-badge.tsx";
-import { Time } from "../parts/time.tsx";
+import { Card, Legend, StateBadge, Time } from "../parts/index.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { durationText } from "../time.ts";
 import { AttemptFacts } from "./attempt-facts.tsx";
@@ -13,28 +12,26 @@ interface WaterfallProps {
 
 /** Each attempt with the wait before it and the pause behind it, on one scale of time. */
 export const Waterfall = ({ job, timeline }: WaterfallProps) => (
-  <section class="card" aria-label={words.labels.attempts}>
-    <header class="card-head">
-      <h2>{words.labels.attempts}</h2>
-      <span class="legend">
-        {(["wait", "run", "backoff"] as const).map((phase) => (
-          <span key={phase}>
-            <i class={`swatch piece-${phase}`} />
-            {words.attempts.phases[phase]}
-          </span>
-        ))}
-        <span>
-          <i class="swatch piece-run bad" />
-          {words.attempts.failed}
-        </span>
-      </span>
-    </header>
+  <Card
+    title={words.labels.attempts}
+    about={
+      <Legend
+        of={[
+          ...(["wait", "run", "backoff"] as const).map((phase) => ({
+            look: `piece-${phase}`,
+            text: words.attempts.phases[phase],
+          })),
+          { look: "piece-run bad", text: words.attempts.failed },
+        ]}
+      />
+    }
+  >
     {timeline.lines.length === 0 ? (
       <p class="card-empty">{words.attempts.none}</p>
     ) : (
       <Lines job={job} timeline={timeline} />
     )}
-  </section>
+  </Card>
 );
 
 const Lines = ({ job, timeline }: WaterfallProps) => (

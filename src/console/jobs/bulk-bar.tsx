@@ -1,3 +1,4 @@
+import { Button } from "../parts/index.ts";
 import { confirmAndChange } from "../bulk/bulk.ts";
 import { numberText, type CountReply } from "../language/number.ts";
 import type { BulkVerb, JobQuery } from "../client.ts";
@@ -43,22 +44,12 @@ export function BulkBar({ text, selection, filter, matching, onDone }: BulkBarPr
             ? words.jobs.noneMarked
             : words.jobs.someMarked(marked)}
       </span>
-      {marked === null ? null : (
-        <button type="button" class="button small" onClick={selection.all}>
-          {words.jobs.markMatching(howMany)}
-        </button>
-      )}
+      {marked === null ? null : <Button text={words.jobs.markMatching(howMany)} look="small" onClick={selection.all} />}
       {marked === 0 ? null : (
         <>
-          <button type="button" class="button small" onClick={selection.none}>
-            {words.jobs.unmark}
-          </button>
-          <button type="button" class="button small" onClick={() => change("retry")}>
-            {words.shared.retry}
-          </button>
-          <button type="button" class="button small danger" onClick={() => change("cancel")}>
-            {words.shared.cancel}
-          </button>
+          <Button text={words.jobs.unmark} look="small" onClick={selection.none} />
+          <Button text={words.shared.retry} look="small" onClick={() => change("retry")} />
+          <Button text={words.shared.cancel} look="small danger" onClick={() => change("cancel")} />
         </>
       )}
     </div>

@@ -48,6 +48,10 @@ function valuesOf(
     schedule: [schedules, hints.schedule],
     held: [["yes", "no"], hints.held],
     due: [["past", "<10m", "<1h", "<1d", ">1h"], hints.due],
+    created: [["<1h", "today", "last-night", "yesterday", ">1d"], hints.due],
+    ended: [["<1h", "today", "last-night", "yesterday", ">1d"], hints.due],
+    took: [[">1s", ">10s", ">1m", "<1s"], hints.due],
+    attempt: [[">1", "1"], words.labels.attempts],
   };
   return known[field] ?? [[], ""];
 }

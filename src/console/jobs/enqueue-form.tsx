@@ -3,10 +3,7 @@ import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { enqueueJob, loadKinds } from "../client.ts";
 import { words } from "../language/words.ts";
-import { FormField } from "../parts/field.tsx";
-import { FormDialog } from "../parts/form-dialog.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { say } from "../parts/toast.tsx";
+import { FormDialog, FormField, Loaded, say, Select, TextField } from "../parts/index.ts";
 import { PayloadForm, type Written } from "../payload/payload-form.tsx";
 import { useResource } from "../resource.ts";
 import type { JobReply } from "../../api/shape/job.ts";
@@ -47,24 +44,15 @@ export function EnqueueForm({ source, onClose }: EnqueueFormProps) {
             <>
               {source === undefined ? (
                 <FormField name={words.labels.kind} isRequired>
-                  <select
-                    class="select"
-                    required
+                  <Select
+                    isRequired
                     value={kind}
-                    onChange={({ currentTarget }) => {
-                      setKind(currentTarget.value);
+                    of={[["", "–"], ...all.filter(({ startable }) => startable).map(({ id }) => [id, id] as const)]}
+                    onChoose={(next) => {
+                      setKind(next);
                       setWritten({ payload: undefined });
                     }}
-                  >
-                    <option value="">–</option>
-                    {all
-                      .filter(({ startable }) => startable)
-                      .map(({ id }) => (
-                        <option key={id} value={id}>
-                          {id}
-                        </option>
-                      ))}
-                  </select>
+                  />
                 </FormField>
               ) : null}
               {kind === "" ? null : (
@@ -79,12 +67,8 @@ export function EnqueueForm({ source, onClose }: EnqueueFormProps) {
           );
         }}
       </Loaded>
-      <FormField name={words.labels.key} hint={words.enqueue.keyHint}>
-        <input class="field" value={key} onInput={({ currentTarget }) => setKey(currentTarget.value)} />
-      </FormField>
-      <FormField name={words.enqueue.delay} hint={words.enqueue.delayHint}>
-        <input class="field" value={delay} onInput={({ currentTarget }) => setDelay(currentTarget.value)} />
-      </FormField>
+      <TextField name={words.labels.key} hint={words.enqueue.keyHint} value={key} onWrite={setKey} />
+      <TextField name={words.enqueue.delay} hint={words.enqueue.delayHint} value={delay} onWrite={setDelay} />
     </FormDialog>
   );
 }

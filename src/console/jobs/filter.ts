@@ -33,7 +33,7 @@ export function parseFilter(text: string): Filter {
     else if (field === "state" && statesOf(value) === null) problems.push(words.filter.noState(value, stateList));
     else if (field === "id" && !/^\d{1,18}$/.test(value)) problems.push(words.filter.noNumber(value));
     else if (field === "held" && !Object.hasOwn(heldValues, value)) problems.push(words.filter.badHeld(value));
-    else if (field === "due" && dueOf(value, 0) === null) problems.push(words.filter.badDue(value));
+    else if (field in ranges && ranges[field]?.(value, 0) === null) problems.push(words.filter.badRange(field, value));
     else terms.push({ field: field.startsWith("payload.") ? word.slice(0, colon) : field, value });
   }
   return { terms, words: plain, problems };
@@ -48,7 +48,7 @@ export function queryOf({ terms, words }: Filter, now: number): Readonly<Record<
   const query: Record<string, string> = words.length === 0 ? {} : { text: words.join(" ") };
   for (const { field, value } of terms) {
     if (field === "state") query["state"] = (statesOf(value) ?? []).join(",");
-    else if (field === "due") Object.assign(query, dueOf(value, now));
+    else if (field in ranges) Object.assign(query, ranges[field]?.(value, now));
     else if (field === "held") query["held"] = heldValues[value] ?? "";
     else query[field] = value;
   }
@@ -63,16 +63,61 @@ function statesOf(value: string): readonly JobState[] | null {
 
 const heldValues: Readonly<Record<string, string>> = { yes: "true", no: "false" };
 
-/** `past`; `<1h` within the next hour; `>10m` later than in ten minutes; two ISO times with `..` between. */
-function dueOf(value: string, now: number): Readonly<Record<string, string>> | null {
-  const iso = (at: number): string => new Date(at).toISOString();
-  if (value === "past") return { dueTo: iso(now) };
+type Range = (value: string, now: number) => Readonly<Record<string, string>> | null;
+
+const iso = (at: number): string => new Date(at).toISOString();
+const pair = (field: string, from: string | null, to: string | null): Readonly<Record<string, string>> => ({
+  ...(from === null ? {} : { [`${field}From`]: from }),
+  ...(to === null ? {} : { [`${field}To`]: to }),
+});
+
+/** `<1h`: no further from now than that, ahead of it or behind it; `>1d`: further; two ISO times with `..` between. */
+function timesOf(field: string, ahead: 1 | -1, value: string, now: number): Readonly<Record<string, string>> | null {
+  const day = dayOf(value, now);
+  if (day !== null) return pair(field, iso(day[0]), iso(day[1]));
   const span = /^[<>]\d{1,6}[smhd]$/.test(value) ? parseDuration(value.slice(1)) : null;
   if (span !== null) {
-    const at = now + span;
-    return value.startsWith("<") ? { dueFrom: iso(now), dueTo: iso(at) } : { dueFrom: iso(at) };
+    const [edge, here] = [iso(now + ahead * span), iso(now)];
+    const isNear = value.startsWith("<");
+    if (ahead === 1) return isNear ? pair(field, here, edge) : pair(field, edge, null);
+    return isNear ? pair(field, edge, here) : pair(field, null, edge);
   }
   const [from, to, ...rest] = value.split("..").map((part) => Date.parse(part));
   if (from === undefined || to === undefined || rest.length > 0 || Number.isNaN(from + to)) return null;
-  return { dueFrom: iso(from), dueTo: iso(to) };
+  return pair(field, iso(from), iso(to));
 }
+
+const localDay = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short" });
+
+/** By the reader's clock: from six in the evening to nine in the morning, or a whole day. */
+function dayOf(value: string, now: number): readonly [number, number] | null {
+  const at = (days: number, hour: string): number => Date.parse(`${localDay.format(now + days * 86_400_000)}T${hour}`);
+  if (value === "last-night") return [at(-1, "18:00"), at(0, "09:00")];
+  if (value === "today") return [at(0, "00:00"), at(1, "00:00")];
+  return value === "yesterday" ? [at(-1, "00:00"), at(0, "00:00")] : null;
+}
+
+/** `>10s`, `<1s`, `1s..10s`. */
+function tookOf(value: string): Readonly<Record<string, string>> | null {
+  const parts = /^[<>]/.test(value) ? [value.slice(1)] : value.split("..");
+  if (parts.length > 2 || parts.some((part) => parseDuration(part) === null)) return null;
+  const [first = "", last = first] = parts;
+  if (value.startsWith("<")) return { tookTo: first };
+  return value.startsWith(">") ? { tookFrom: first } : { tookFrom: first, tookTo: last };
+}
+
+/** `>1`, `<4`, `2..3`, `2`. */
+function attemptOf(value: string): Readonly<Record<string, string>> | null {
+  const [, sign, first, , last = first] = /^([<>])?(\d{1,5})(\.\.(\d{1,5}))?$/.exec(value) ?? [];
+  if (first === undefined || last === undefined) return null;
+  if (sign === ">") return { attemptFrom: String(Number(first) + 1) };
+  return sign === "<" ? { attemptTo: String(Math.max(0, Number(first) - 1)) } : { attemptFrom: first, attemptTo: last };
+}
+
+const ranges: Readonly<Record<string, Range>> = {
+  due: (value, now) => (value === "past" ? { dueTo: iso(now) } : timesOf("due", 1, value, now)),
+  created: (value, now) => timesOf("created", -1, value, now),
+  ended: (value, now) => timesOf("ended", -1, value, now),
+  took: tookOf,
+  attempt: attemptOf,
+};

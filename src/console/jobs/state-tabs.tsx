@@ -1,4 +1,4 @@
-import { Icon } from "../parts/icon.tsx";
+import { Icon } from "../parts/index.ts";
 import type { JobCountsReply } from "../../api/shape/job.ts";
 import { numberText, type CountReply } from "../language/number.ts";
 import { jobStates } from "./state.ts";

@@ -1,9 +1,7 @@
 import { useState } from "preact/hooks";
 import { changeCap } from "../client.ts";
 import { words } from "../language/words.ts";
-import { FormField } from "../parts/field.tsx";
-import { FormDialog } from "../parts/form-dialog.tsx";
-import { say } from "../parts/toast.tsx";
+import { FormDialog, say, TextField } from "../parts/index.ts";
 
 interface CapFormProps {
   readonly kind: string;
@@ -22,16 +20,14 @@ export function CapForm({ kind, size, onClose, onDone }: CapFormProps) {
   };
   return (
     <FormDialog title={words.caps.title(kind)} action={words.caps.action} onSend={send} onClose={onClose}>
-      <FormField name={words.caps.size} hint={words.caps.hint} isRequired>
-        <input
-          class="field"
-          type="number"
-          min={1}
-          required
-          value={wanted}
-          onInput={({ currentTarget }) => setWanted(currentTarget.value)}
-        />
-      </FormField>
+      <TextField
+        name={words.caps.size}
+        hint={words.caps.hint}
+        isRequired
+        value={wanted}
+        onWrite={setWanted}
+        own={{ type: "number", min: 1 }}
+      />
     </FormDialog>
   );
 }

@@ -1,11 +1,8 @@
+import { Button, type Column, DataTable, Nothing, Paused, RowLink, Tag, zeroOr } from "../parts/index.ts";
 import { addresses } from "../address.ts";
-import { Paused } from "../parts/paused.tsx";
-import { Tag } from "../parts/tag.tsx";
-import { TableHead } from "../parts/table-head.tsx";
 import type { LaneReply } from "../../api/shape/overview.ts";
 import { durationText } from "../time.ts";
 import { words } from "../language/words.ts";
-import { numberText } from "../language/number.ts";
 
 interface LaneTableProps {
   readonly lanes: readonly LaneReply[];
@@ -14,76 +11,79 @@ interface LaneTableProps {
 
 const { columns: names } = words.lanes;
 
+const count = (of: "waiting" | "running" | "retrying" | "scheduled"): Column<LaneReply> => ({
+  name: names[of],
+  isNumber: true,
+  isNamed: true,
+  by: (lane) => lane[of],
+  cell: (lane) => zeroOr(lane[of], lane.atLeast.includes(of)),
+});
+
+const columns: readonly Column<LaneReply>[] = [
+  {
+    name: words.labels.lane,
+    by: ({ name }) => name,
+    cell: ({ name }) => <RowLink to={addresses.jobsWith(`lane:${name}`)} text={name} />,
+  },
+  {
+    name: words.labels.state,
+    cell: (lane) =>
+      lane.paused ? (
+        <>
+          <Tag icon="pause" tone="warn" text={pausedText(lane)} />
+          <Paused of={lane} />
+        </>
+      ) : (
+        <Tag icon="SUCCESS" tone="good" text={words.lanes.open} />
+      ),
+  },
+  count("waiting"),
+  {
+    name: names.oldest,
+    isNumber: true,
+    isNamed: true,
+    by: ({ oldestWaitingMs }) => oldestWaitingMs,
+    cell: ({ oldestWaitingMs }) => (oldestWaitingMs === null ? <Nothing /> : durationText(oldestWaitingMs)),
+  },
+  count("running"),
+  count("retrying"),
+  count("scheduled"),
+  {
+    name: names.held,
+    isNumber: true,
+    isNamed: true,
+    title: ({ held }) => words.lanes.held(held.slot, held.paused, held.predecessors),
+    cell: ({ held, atLeast }) => zeroOr(held.slot + held.paused + held.predecessors, atLeast.includes("held")),
+  },
+  { name: names.concurrency, isNumber: true, isNamed: true, cell: ({ concurrency }) => concurrency ?? <Nothing /> },
+];
+
 export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
-  <table class="table stacks">
-    <TableHead
-      columns={[
-        words.labels.lane,
-        words.labels.state,
-        ...Object.values(names).map((name) => ({ name, isNumber: true })),
-        { name: words.shared.actions, isHidden: true },
-      ]}
-    />
-    <tbody>
-      {lanes.map((lane) => (
-        <tr key={lane.name}>
-          <td>
-            <a class="row-link" href={addresses.jobsWith(`lane:${lane.name}`)}>
-              {lane.name}
-            </a>
-          </td>
-          <td>
-            {lane.paused ? (
-              <>
-                <Tag icon="pause" tone="warn" text={pausedText(lane)} />
-                <Paused of={lane} />
-              </>
-            ) : (
-              <Tag icon="SUCCESS" tone="good" text={words.lanes.open} />
-            )}
-          </td>
-          <Count of={names.waiting} value={lane.waiting} isMore={lane.atLeast.includes("waiting")} />
-          <td class="number" data-label={names.oldest}>
-            {lane.oldestWaitingMs === null ? <span class="nothing">–</span> : durationText(lane.oldestWaitingMs)}
-          </td>
-          <Count of={names.running} value={lane.running} isMore={lane.atLeast.includes("running")} />
-          <Count of={names.retrying} value={lane.retrying} isMore={lane.atLeast.includes("retrying")} />
-          <Count of={names.scheduled} value={lane.scheduled} isMore={lane.atLeast.includes("scheduled")} />
-          <td class="number" data-label={names.held} title={heldText(lane)}>
-            {zeroOr(lane.held.slot + lane.held.paused + lane.held.predecessors, lane.atLeast.includes("held"))}
-          </td>
-          <td class="number" data-label={names.concurrency}>
-            {lane.concurrency ?? <span class="nothing">–</span>}
-          </td>
-          <td>
-            <span class="actions">
-              <button
-                type="button"
-                class="button small"
-                onClick={() => onToggle(lane)}
-                aria-label={words.lanes.toggle(lane.paused, lane.name)}
-              >
-                {lane.paused ? words.shared.resume : words.shared.pause}
-              </button>
-            </span>
-          </td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
+  <DataTable
+    label={words.places.lanes}
+    look="stacks"
+    rows={lanes}
+    idOf={({ name }) => name}
+    columns={[
+      ...columns,
+      {
+        name: words.shared.actions,
+        isHidden: true,
+        class: "pinned",
+        cell: (lane) => (
+          <span class="actions">
+            <Button
+              text={lane.paused ? words.shared.resume : words.shared.pause}
+              look="small"
+              onClick={() => onToggle(lane)}
+              label={words.lanes.toggle(lane.paused, lane.name)}
+            />
+          </span>
+        ),
+      },
+    ]}
+  />
 );
-
-const Count = ({ of, value, isMore }: { readonly of: string; readonly value: number; readonly isMore: boolean }) => (
-  <td class="number" data-label={of}>
-    {zeroOr(value, isMore)}
-  </td>
-);
-
-/** A zero steps back, so that what is not zero stands out. */
-const zeroOr = (count: number, isMore: boolean) =>
-  count === 0 && !isMore ? <span class="nothing">0</span> : numberText({ count, isMore });
 
 const pausedText = ({ pausedBy }: LaneReply): string =>
   pausedBy === null ? words.lanes.paused : words.lanes.pausedBy(pausedBy);
-
-const heldText = ({ held }: LaneReply): string => words.lanes.held(held.slot, held.paused, held.predecessors);

@@ -17,12 +17,3 @@ export const language: Language = toUse();
 
 /** For the pages that are loaded from now on. */
 export const keepLanguage = (next: Language): void => store(place, next);
-
-/** Chromium in the C locale says `en-US@posix`, which Intl refuses: libraries that ask the browser then get the page's language. */
-export function repairBrowserLanguage(): void {
-  try {
-    Intl.getCanonicalLocales(navigator.language);
-  } catch {
-    Object.defineProperty(navigator, "language", { value: language, configurable: true });
-  }
-}

@@ -1,6 +1,6 @@
 import { addresses } from "../address.ts";
 import type { Count } from "../language/number.ts";
-import { Icon } from "../parts/icon.tsx";
+import { Icon } from "../parts/index.ts";
 import type { Standing } from "./standing.ts";
 import type { SummaryReply } from "../../api/shape/overview.ts";
 import { durationText } from "../time.ts";

@@ -1,7 +1,6 @@
 import { addresses } from "../address.ts";
 import { feed } from "../live.ts";
-import { StateBadge } from "../parts/state-badge.tsx";
-import { Time } from "../parts/time.tsx";
+import { Card, StateBadge, Time } from "../parts/index.ts";
 import { type JobState, jobStates } from "../jobs/state.ts";
 import { words } from "../language/words.ts";
 
@@ -9,11 +8,7 @@ const shownRows = 18;
 
 /** What happens right now: a system that works is seen to work. */
 export const Feed = () => (
-  <section class="card" aria-label={words.overview.liveEvents}>
-    <header class="card-head">
-      <h2>{words.overview.live}</h2>
-      <span class="dim">{words.overview.asItHappens}</span>
-    </header>
+  <Card title={words.overview.live} label={words.overview.liveEvents} about={words.overview.asItHappens}>
     {feed.value.length === 0 ? (
       <p class="card-empty">{words.overview.nothingHappened}</p>
     ) : (
@@ -30,7 +25,7 @@ export const Feed = () => (
         ))}
       </ol>
     )}
-  </section>
+  </Card>
 );
 
 const isState = (word: string): word is JobState => jobStates.some((state) => state === word);

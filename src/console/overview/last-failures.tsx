@@ -1,50 +1,48 @@
+import { Card, type Column, DataTable, Link, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
-import { Time } from "../parts/time.tsx";
-import { TableHead } from "../parts/table-head.tsx";
 import type { JobReply } from "../../api/shape/job.ts";
 import { words } from "../language/words.ts";
 
 /** By their ends: a job may fail long after younger ones. */
 const newestFirst = (a: JobReply, b: JobReply): number => (b.finishedAt ?? "").localeCompare(a.finishedAt ?? "");
 
-export const LastFailures = ({ jobs }: { readonly jobs: readonly JobReply[] }) => (
-  <section class="card" aria-label={words.overview.lastFailures}>
-    <header class="card-head">
-      <h2>{words.overview.lastFailures}</h2>
-      <span class="space" />
-      <a class="link" href={addresses.deadLetters}>
-        {words.places.deadLetters}
+const columns: readonly Column<JobReply>[] = [
+  {
+    name: words.labels.kind,
+    width: "minmax(120px, 3fr)",
+    class: "cut",
+    cell: ({ id, kind }) => (
+      <a class="row-link" href={addresses.job(id)}>
+        {kind} <span class="dim">{`#${id}`}</span>
       </a>
-    </header>
+    ),
+  },
+  {
+    name: words.labels.error,
+    width: "minmax(0, 5fr)",
+    class: "cut dim wide",
+    title: ({ error }) => error?.message ?? undefined,
+    cell: ({ error }) => (
+      <>
+        <span class="mono error-code">{error?.code ?? "FAILED"}</span> {error?.message}
+      </>
+    ),
+  },
+  { name: words.labels.ended, width: "150px", cell: ({ finishedAt }) => <Time at={finishedAt} /> },
+];
+
+export const LastFailures = ({ jobs }: { readonly jobs: readonly JobReply[] }) => (
+  <Card title={words.overview.lastFailures} about={<Link to={addresses.deadLetters} text={words.places.deadLetters} />}>
     {jobs.length === 0 ? (
       <p class="card-empty">{words.overview.noFailure}</p>
     ) : (
-      <table class="table fixed stacks last-failures">
-        <TableHead
-          columns={[
-            { name: words.labels.kind, width: "col-kind" },
-            words.labels.error,
-            { name: words.labels.ended, width: "col-time" },
-          ]}
-        />
-        <tbody>
-          {jobs.toSorted(newestFirst).map((job) => (
-            <tr key={job.id}>
-              <td class="cut">
-                <a class="row-link" href={addresses.job(job.id)}>
-                  {job.kind} <span class="dim">{`#${job.id}`}</span>
-                </a>
-              </td>
-              <td class="cut dim wide" title={job.error?.message ?? undefined}>
-                <span class="mono error-code">{job.error?.code ?? "FAILED"}</span> {job.error?.message}
-              </td>
-              <td>
-                <Time at={job.finishedAt} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        label={words.overview.lastFailures}
+        look="stacks last-failures"
+        columns={columns}
+        rows={jobs.toSorted(newestFirst)}
+        idOf={({ id }) => id}
+      />
     )}
-  </section>
+  </Card>
 );

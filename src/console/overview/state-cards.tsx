@@ -1,6 +1,6 @@
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
-import { Icon } from "../parts/icon.tsx";
+import { Icon } from "../parts/index.ts";
 import type { SummaryReply } from "../../api/shape/overview.ts";
 import type { ThroughputMinute } from "../client.ts";
 import { numberText, type CountReply } from "../language/number.ts";

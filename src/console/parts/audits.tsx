@@ -2,9 +2,9 @@ import { useState } from "preact/hooks";
 import { type Audit, loadAudits } from "../client.ts";
 import { words } from "../language/words.ts";
 import { useResource } from "../resource.ts";
+import type { Column } from "./column.ts";
+import { DataTable } from "./data-table.tsx";
 import { Loaded } from "./loaded.tsx";
-import { ScrollTable } from "./scroll-table.tsx";
-import { TableHead } from "./table-head.tsx";
 import { Time } from "./time.tsx";
 
 /** Who changed an object through the API, asked for when it is opened. `target` is its path in the API. */
@@ -20,6 +20,24 @@ export function Audits({ target }: { readonly target: string }) {
 
 const names = { ...words.labels, ...words.audits.columns };
 
+const columns: readonly Column<Audit>[] = [
+  { name: names.at, cell: ({ at }) => <Time at={at} /> },
+  { name: names.who, cell: ({ caller }) => caller },
+  {
+    name: names.what,
+    class: "mono",
+    title: ({ target }) => target,
+    cell: ({ action, target }) => `${action.split(" ")[0] ?? ""} ${target}`,
+  },
+  { name: names.answer, class: ({ status }) => (status < 400 ? "" : "error-code"), cell: ({ status }) => status },
+  {
+    name: names.sent,
+    class: "mono dim cut",
+    title: ({ detail }) => JSON.stringify(detail),
+    cell: ({ detail }) => JSON.stringify(detail),
+  },
+];
+
 function Found({ target }: { readonly target: string }) {
   const found = useResource(`audits ${target}`, (signal) => loadAudits(target, signal), { again: "slow" });
   return (
@@ -28,34 +46,9 @@ function Found({ target }: { readonly target: string }) {
         audits.length === 0 ? (
           <p class="card-empty">{words.audits.none}</p>
         ) : (
-          <ScrollTable label={words.audits.title}>
-            <table class="table">
-              <TableHead columns={[names.at, names.who, names.what, names.answer, names.sent]} />
-              <tbody>
-                {audits.map((audit) => (
-                  <Row key={audit.id} audit={audit} />
-                ))}
-              </tbody>
-            </table>
-          </ScrollTable>
+          <DataTable label={words.audits.title} columns={columns} rows={audits} idOf={({ id }) => id} />
         )
       }
     </Loaded>
   );
 }
-
-const Row = ({ audit: { at, caller, action, target, status, detail } }: { readonly audit: Audit }) => (
-  <tr>
-    <td>
-      <Time at={at} />
-    </td>
-    <td>{caller}</td>
-    <td class="mono" title={target}>
-      {`${action.split(" ")[0] ?? ""} ${target}`}
-    </td>
-    <td class={status < 400 ? "" : "error-code"}>{status}</td>
-    <td class="mono dim cut" title={JSON.stringify(detail)}>
-      {JSON.stringify(detail)}
-    </td>
-  </tr>
-);

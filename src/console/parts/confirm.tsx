@@ -1,8 +1,10 @@
+import { Form } from "./form.tsx";
+import { Button } from "./button.tsx";
 import { signal } from "@preact/signals";
 import { useRef, useState } from "preact/hooks";
 import { words } from "../language/words.ts";
 import { Dialog } from "./dialog.tsx";
-import { FormField } from "./field.tsx";
+import { TextField } from "./field.tsx";
 
 export interface QuestionField {
   readonly id: string;
@@ -62,9 +64,8 @@ function Asking({ number, question, answer }: Asked) {
   return (
     <Dialog title={question.title} onClose={onClose}>
       {(close) => (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
+        <Form
+          onSend={() => {
             isYes.current = true;
             close();
           }}
@@ -84,14 +85,12 @@ function Asking({ number, question, answer }: Asked) {
             </div>
           )}
           <div class="dialog-foot">
-            <button type="button" class="button" onClick={close}>
-              {words.shared.keepAsIs}
-            </button>
+            <Button text={words.shared.keepAsIs} onClick={close} />
             <button type="submit" class={question.danger === true ? "button primary danger" : "button primary"}>
               {question.action}
             </button>
           </div>
-        </form>
+        </Form>
       )}
     </Dialog>
   );
@@ -127,7 +126,5 @@ const Writing = ({ field: { name, hint, isCheck = false }, value, onWrite }: Wri
       </span>
     </label>
   ) : (
-    <FormField name={name} hint={hint}>
-      <input class="field" value={value} onInput={({ currentTarget }) => onWrite(currentTarget.value)} />
-    </FormField>
+    <TextField name={name} hint={hint} value={value} onWrite={onWrite} />
   );

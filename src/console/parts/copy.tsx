@@ -15,7 +15,7 @@ export const Copy = ({ text, label }: { readonly text: string; readonly label: s
   </span>
 );
 
-async function copy(text: string): Promise<void> {
+export async function copy(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
     say(words.shared.copied);

@@ -1,3 +1,4 @@
+import { Button } from "./button.tsx";
 import { ApiError } from "../http.ts";
 import { Icon } from "./icon.tsx";
 import { words } from "../language/words.ts";
@@ -16,9 +17,7 @@ export const Failure = ({ error, onRetry }: FailureProps) => (
       <p>{error.message}</p>
       {error instanceof ApiError && error.status > 0 ? <p class="dim">{`${error.status} ${error.code}`}</p> : null}
     </div>
-    <button type="button" class="button" onClick={onRetry}>
-      {words.shared.tryAgain}
-    </button>
+    <Button text={words.shared.tryAgain} onClick={onRetry} />
   </div>
 );
 

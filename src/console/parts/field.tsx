@@ -18,3 +18,22 @@ export const FormField = ({ name, hint = "", isRequired = false, children }: Fie
     {hint === "" ? null : <span class="small">{hint}</span>}
   </label>
 );
+
+interface TextFieldProps extends Omit<FieldProps, "children"> {
+  readonly value: string;
+  readonly onWrite: (value: string) => void;
+  /** What else the browser may know of it. */
+  readonly own?: Readonly<Record<string, unknown>>;
+}
+
+export const TextField = ({ value, onWrite, own = {}, ...field }: TextFieldProps) => (
+  <FormField {...field}>
+    <input
+      class="field"
+      required={field.isRequired}
+      value={value}
+      onInput={({ currentTarget }) => onWrite(currentTarget.value)}
+      {...own}
+    />
+  </FormField>
+);

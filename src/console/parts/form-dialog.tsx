@@ -1,3 +1,5 @@
+import { Form } from "./form.tsx";
+import { Button } from "./button.tsx";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { words } from "../language/words.ts";
@@ -31,12 +33,7 @@ export function FormDialog({ title, action, onSend, onClose, children }: FormDia
   return (
     <Dialog title={title} onClose={onClose} wide>
       {(close) => (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            void send(close);
-          }}
-        >
+        <Form onSend={() => void send(close)}>
           <div class="dialog-text dialog-fields">
             {children}
             {problem === null ? null : (
@@ -46,14 +43,10 @@ export function FormDialog({ title, action, onSend, onClose, children }: FormDia
             )}
           </div>
           <div class="dialog-foot">
-            <button type="button" class="button" onClick={close}>
-              {words.shared.keepAsIs}
-            </button>
-            <button type="submit" class="button primary" disabled={isSending}>
-              {action}
-            </button>
+            <Button text={words.shared.keepAsIs} onClick={close} />
+            <Button text={action} look="primary" disabled={isSending} />
           </div>
-        </form>
+        </Form>
       )}
     </Dialog>
   );

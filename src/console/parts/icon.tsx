@@ -24,6 +24,7 @@ const paths = {
   close: "M4 4l8 8M12 4l-8 8",
   copy: "M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3",
   down: "M4 6l4 4 4-4",
+  up: "M4 10l4-4 4 4",
   right: "M6 4l4 4-4 4",
   pause: "M5.5 3.5v9M10.5 3.5v9",
   play: "M5 3.2v9.6L12.5 8z",

@@ -1,3 +1,4 @@
+import { Button } from "./button.tsx";
 import { useState } from "preact/hooks";
 import { words } from "../language/words.ts";
 
@@ -14,9 +15,7 @@ export function JsonView({ value, label }: { readonly value: unknown; readonly l
         {isLong && !isWhole ? `${text.slice(0, shownCharacters)}…` : text}
       </pre>
       {isLong && !isWhole ? (
-        <button type="button" class="button small" onClick={() => setWhole(true)}>
-          {words.shared.showAllCharacters(text.length)}
-        </button>
+        <Button text={words.shared.showAllCharacters(text.length)} look="small" onClick={() => setWhole(true)} />
       ) : null}
     </>
   );

@@ -1,36 +1,38 @@
 import { useEffect, useRef } from "preact/hooks";
+import { scroller } from "./visible-rows.ts";
 
 const restMs = 120;
 
-/** Where a table was scrolled to, kept with the browser's entry: going back shows the rows that were looked at. */
-export function useKeptPlace(box: { readonly current: HTMLElement | null }, label: string, rows: number): void {
+/** Where the page was scrolled to, kept with the browser's entry: going back shows the rows that were looked at. No label, no place. */
+export function useKeptPlace(label: string, rows: number): void {
   const wanted = useRef<number | null>(placeOf(label));
   useEffect(() => {
-    const element = box.current;
-    if (element === null || wanted.current === null || rows === 0) return;
-    element.scrollTop = wanted.current;
+    const box = scroller();
+    if (box === null || wanted.current === null || rows === 0) return;
+    box.scrollTop = wanted.current;
     // With fewer rows than were loaded then, the last one asks for the next page.
-    if (Math.abs(element.scrollTop - wanted.current) < 1) wanted.current = null;
+    if (Math.abs(box.scrollTop - wanted.current) < 1) wanted.current = null;
   }, [rows]);
   useEffect(() => {
-    const element = box.current;
-    if (element === null) return undefined;
+    const box = scroller();
+    if (box === null || label === "") return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const keep = (): void => {
       clearTimeout(timer);
-      timer = setTimeout(() => history.replaceState({ ...history.state, [label]: element.scrollTop }, ""), restMs);
+      timer = setTimeout(() => history.replaceState({ ...history.state, [label]: box.scrollTop }, ""), restMs);
     };
     const leave = (): void => {
       wanted.current = null;
     };
-    element.addEventListener("scroll", keep, { passive: true });
-    element.addEventListener("wheel", leave, { passive: true });
-    element.addEventListener("pointerdown", leave);
+    if (placeOf(label) === null) box.scrollTop = 0;
+    const gone = new AbortController();
+    const own = { passive: true, signal: gone.signal };
+    box.addEventListener("scroll", keep, own);
+    box.addEventListener("wheel", leave, own);
+    box.addEventListener("pointerdown", leave, own);
     return () => {
       clearTimeout(timer);
-      element.removeEventListener("scroll", keep);
-      element.removeEventListener("wheel", leave);
-      element.removeEventListener("pointerdown", leave);
+      gone.abort();
     };
   }, [label]);
 }

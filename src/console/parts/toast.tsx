@@ -1,3 +1,4 @@
+import { Link } from "./link.tsx";
 import { signal } from "@preact/signals";
 import { Icon } from "./icon.tsx";
 import { words } from "../language/words.ts";
@@ -41,11 +42,7 @@ export const Toasts = () => (
       <div key={id} class={isBad ? "toast bad" : "toast"}>
         <Icon name={isBad ? "warning" : "SUCCESS"} />
         <span class="toast-text">{text}</span>
-        {link === null ? null : (
-          <a class="link" href={link.href}>
-            {link.text}
-          </a>
-        )}
+        {link === null ? null : <Link to={link.href} text={link.text} />}
         <button type="button" class="icon-button" onClick={() => dismiss(id)}>
           <Icon name="close" size={14} />
           <span class="hidden">{words.shared.dismiss}</span>

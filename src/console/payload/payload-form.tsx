@@ -1,6 +1,6 @@
+import { Button, FormField, Select } from "../parts/index.ts";
 import { useMemo, useState } from "preact/hooks";
 import { words } from "../language/words.ts";
-import { FormField } from "../parts/field.tsx";
 import { type Draft, draftOf, fieldsOf, parsedJson, type PayloadField, payloadOf } from "./fields.ts";
 
 /** A payload as it is being written: its value, or why it is none. */
@@ -49,9 +49,7 @@ export function PayloadForm({ schema, initial, onChange }: PayloadFormProps) {
       {fields.map((field) => (
         <Member key={field.name} field={field} value={draft[field.name] ?? ""} onWrite={write} />
       ))}
-      <button type="button" class="button small" onClick={() => setDraft(null)}>
-        {words.payload.asJson}
-      </button>
+      <Button text={words.payload.asJson} look="small" onClick={() => setDraft(null)} />
     </fieldset>
   );
 }
@@ -65,14 +63,11 @@ interface MemberProps {
 const Member = ({ field: { name, is, isRequired, choices, hint }, value, onWrite }: MemberProps) => (
   <FormField name={name} hint={hint} isRequired={isRequired}>
     {is === "choice" ? (
-      <select class="select" value={value} onChange={({ currentTarget }) => onWrite(name, currentTarget.value)}>
-        <option value="">–</option>
-        {choices.map((each) => (
-          <option key={each} value={each}>
-            {each.replace(/^"|"$/g, "")}
-          </option>
-        ))}
-      </select>
+      <Select
+        of={[["", "–"], ...choices.map((each) => [each, each.replace(/^"|"$/g, "")] as const)]}
+        value={value}
+        onChoose={(next) => onWrite(name, next)}
+      />
     ) : (
       <input
         class={is === "json" ? "field mono" : "field"}

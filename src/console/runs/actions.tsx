@@ -1,9 +1,8 @@
+import { Button, confirm, say, sayFailed } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { requestRunCancel, requestRerun, requestRunRetry } from "../client.ts";
 import { useKeys } from "../keys.ts";
-import { confirm } from "../parts/confirm.tsx";
-import { say, sayFailed } from "../parts/toast.tsx";
 import type { RunReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
 
@@ -54,19 +53,9 @@ export function RunActions({ run: { id, kind, state, finishedAt, progress }, onD
   ]);
   return (
     <div class="actions">
-      {isOver ? null : (
-        <button type="button" class="button danger" onClick={() => void cancel()}>
-          {words.shared.cancel}
-        </button>
-      )}
-      <button type="button" class="button" onClick={() => void rerun()}>
-        {words.runs.rerun}
-      </button>
-      {mayRetry ? (
-        <button type="button" class="button primary" onClick={retry}>
-          {words.runs.resume}
-        </button>
-      ) : null}
+      {isOver ? null : <Button text={words.shared.cancel} look="danger" onClick={() => void cancel()} />}
+      <Button text={words.runs.rerun} onClick={() => void rerun()} />
+      {mayRetry ? <Button text={words.runs.resume} look="primary" onClick={retry} /> : null}
     </div>
   );
 }

@@ -2,8 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useKeys } from "../keys.ts";
 import { words } from "../language/words.ts";
-import { Failure } from "../parts/failure.tsx";
-import { GraphMap } from "./graph-map.tsx";
+import { Failure } from "../parts/index.ts";
 import { type LaidOut, layOut } from "./layout.ts";
 import { useZoom, zoomStep } from "./zoom.ts";
 
@@ -19,8 +18,6 @@ interface DrawnProps {
   readonly lines: readonly Line[];
   readonly size: { readonly width: number; readonly height: number };
   readonly node: (id: string) => ComponentChildren;
-  /** The class of its mark on the map. */
-  readonly lookOf: (id: string) => string;
 }
 
 /** Boxes and the lines between them, laid out beside the page. */
@@ -45,8 +42,8 @@ export function GraphDrawing(props: DrawnProps) {
   return <Pane {...props} laidOut={laidOut} />;
 }
 
-/** What can be seen at once, moved by scrolling, by the map, and made larger or smaller. */
-function Pane({ label, lines, size, node, lookOf, laidOut }: DrawnProps & { readonly laidOut: LaidOut }) {
+/** What can be seen at once, moved by scrolling, and made larger or smaller. */
+function Pane({ label, lines, size, node, laidOut }: DrawnProps & { readonly laidOut: LaidOut }) {
   const box = useRef<HTMLDivElement>(null);
   const view = useZoom(box, laidOut);
   const { scale } = view;
@@ -73,7 +70,6 @@ function Pane({ label, lines, size, node, lookOf, laidOut }: DrawnProps & { read
         <Tool name={words.tasks.zoomIn} sign="+" onClick={() => view.zoomBy(zoomStep)} />
         <Tool name={words.tasks.fit} sign="⤢" onClick={view.fit} />
       </div>
-      <GraphMap box={box} laidOut={laidOut} size={size} scale={scale} lookOf={lookOf} />
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { addresses } from "../address.ts";
-import { MiddleCut } from "../parts/middle-cut.tsx";
+import { MiddleCut } from "../parts/index.ts";
 import type { TaskReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
 import { numberText } from "../language/number.ts";

@@ -1,7 +1,6 @@
 import { useMemo } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { Icon } from "../parts/icon.tsx";
-import { MiddleCut } from "../parts/middle-cut.tsx";
+import { Icon, MiddleCut } from "../parts/index.ts";
 import { type JobState, jobStates } from "../jobs/state.ts";
 import { durationText } from "../time.ts";
 import { GraphDrawing } from "./drawn.tsx";
@@ -81,7 +80,6 @@ function SingleTasks({ map: { tasks, edges } }: { readonly map: LoadedMap }) {
       nodes={nodes}
       lines={lines}
       size={box}
-      lookOf={(id) => `state-${(byJob.get(id)?.state ?? "PENDING").toLowerCase()}`}
       node={(id) => {
         const task = byJob.get(id);
         return task === undefined ? null : <TaskBox task={task} />;
@@ -113,7 +111,6 @@ function Groups({ map, onGroup }: TaskGraphProps) {
       nodes={grouped.groups.map(({ id }) => id)}
       lines={grouped.edges.map(([from, to]) => ({ from, to, isTaken: true }))}
       size={groupBox}
-      lookOf={(id) => (byId.get(id)?.counts.has("FAILED") === true ? "state-failed" : "state-success")}
       node={(id) => {
         const group = byId.get(id);
         return group === undefined ? null : <GroupBox group={group} onOpen={() => onGroup(group)} />;

@@ -1,19 +1,14 @@
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import { taskPhaseText } from "../jobs/phase.ts";
-import { Icon } from "../parts/icon.tsx";
-import { MiddleCut } from "../parts/middle-cut.tsx";
-import { StateBadge } from "../parts/state-badge.tsx";
-import { type RowColumn, VirtualRows } from "../parts/virtual-rows.tsx";
+import { type Column, DataTable, MiddleCut, Nothing, orNothing, StateBadge } from "../parts/index.ts";
 import { isNarrow } from "../narrow.ts";
 import { durationText } from "../time.ts";
-import type { LoadedMap, MapTask, TaskOrder } from "./run-map.ts";
+import { type LoadedMap, type MapTask, type TaskOrder, taskOrders } from "./run-map.ts";
 import { words } from "../language/words.ts";
 
 /** In a narrow window each row is a block of two lines. */
-const narrowPixels = 56;
-
-const template = "112px minmax(180px, 1.6fr) minmax(200px, 2fr) 88px 84px minmax(160px, 1.3fr)";
+const rowPixels = { wide: 34, narrow: 56 };
 
 interface TimeSpan {
   readonly from: number;
@@ -32,78 +27,75 @@ interface TaskGridProps {
 export function TaskGrid({ map, shown, order, onOrder }: TaskGridProps) {
   const whole = wholeOf(map.tasks);
   return (
-    <VirtualRows
+    <DataTable
       label={words.tasks.tasks}
-      columns={columnsOf(whole, order, onOrder)}
-      template={template}
-      height={isNarrow.value ? narrowPixels : undefined}
-      rows={shown.length}
-      current={-1}
-      onView={() => {}}
-      idOf={(index) => shown[index]?.job ?? ""}
-      row={(index) => {
-        const task = shown[index];
-        return task === undefined ? null : <TaskRow task={task} index={index} whole={whole} why={whyOf(task, map)} />;
-      }}
+      columns={columnsOf(map, whole)}
+      look="task-rows"
+      rowClass={() => "task-row"}
+      height={isNarrow.value ? rowPixels.narrow : rowPixels.wide}
+      rows={shown}
+      idOf={({ job }) => job}
+      order={order}
+      onOrder={(next) => onOrder(taskOrders.find((each) => each === next) ?? "state")}
     />
   );
 }
 
-function columnsOf(whole: TimeSpan, order: TaskOrder, onOrder: (order: TaskOrder) => void): readonly RowColumn[] {
-  const by = (name: string, key: TaskOrder, isNumber = false): RowColumn => ({
-    name: (
-      <button type="button" class="sort" onClick={() => onOrder(key)}>
-        {name}
-        {order === key ? <Icon name="down" size={12} /> : null}
-      </button>
+const columnsOf = (map: LoadedMap, whole: TimeSpan): readonly Column<MapTask>[] => [
+  {
+    name: words.labels.state,
+    order: "state",
+    width: "112px",
+    class: "state-cell",
+    cell: (task) => <StateBadge state={task.state} text={taskPhaseText(task)} />,
+  },
+  {
+    name: words.tasks.columns.task,
+    order: "name",
+    width: "minmax(180px, 1.6fr)",
+    class: "name-cell",
+    cell: ({ job, name }) => (
+      <a class="row-link" href={addresses.job(job)}>
+        <MiddleCut text={name} />
+      </a>
     ),
-    isNumber,
-    isSorted: order === key,
-  });
-  return [
-    by(words.labels.state, "state"),
-    by(words.tasks.columns.task, "name"),
-    { name: <Scale whole={whole} /> },
-    by(words.labels.took, "took", true),
-    { name: words.labels.attempts, isNumber: true },
-    { name: words.labels.why },
-  ];
-}
-
-interface TaskRowProps {
-  readonly task: MapTask;
-  readonly index: number;
-  readonly whole: TimeSpan;
-  readonly why: Why;
-}
-
-function TaskRow({ task, index, whole, why }: TaskRowProps) {
-  const span = spanOf(task);
-  return (
-    <div class="row task-row" role="row" data-id={task.job} aria-rowindex={index + 2}>
-      <span role="cell" class="state-cell">
-        <StateBadge state={task.state} text={taskPhaseText(task)} />
-      </span>
-      <span role="cell" class="name-cell">
-        <a class="row-link" href={addresses.job(task.job)}>
-          <MiddleCut text={task.name} />
-        </a>
-      </span>
-      <span role="cell" class="gantt wide-only">
-        {span === null ? null : <GanttBar span={span} whole={whole} state={task.state} />}
-      </span>
-      <span role="cell" class="number took-cell">
-        {span === null ? <span class="nothing">–</span> : durationText(span.to - span.from)}
-      </span>
-      <span role="cell" class="number wide-only">
-        {task.attempt === 0 ? <span class="nothing">–</span> : task.attempt}
-      </span>
-      <span role="cell" class={`dim why-cell${why.task === "" ? "" : " of-task"}`} title={`${why.text} ${why.task}`}>
-        {why.text} <MiddleCut text={why.task} />
-      </span>
-    </div>
-  );
-}
+  },
+  {
+    name: <Scale whole={whole} />,
+    width: "minmax(200px, 2fr)",
+    class: "gantt wide-only",
+    cell: (task) => <GanttBar span={spanOf(task)} whole={whole} state={task.state} />,
+  },
+  {
+    name: words.labels.took,
+    order: "took",
+    width: "88px",
+    isNumber: true,
+    class: "took-cell",
+    cell: (task) => {
+      const span = spanOf(task);
+      return span === null ? <Nothing /> : durationText(span.to - span.from);
+    },
+  },
+  {
+    name: words.labels.attempts,
+    width: "84px",
+    isNumber: true,
+    class: "wide-only",
+    cell: ({ attempt }) => orNothing(attempt),
+  },
+  {
+    name: words.labels.why,
+    width: "minmax(160px, 1.3fr)",
+    class: (task) => `dim why-cell${whyOf(task, map).task === "" ? "" : " of-task"}`,
+    title: (task) => `${whyOf(task, map).text} ${whyOf(task, map).task}`,
+    cell: (task) => (
+      <>
+        {whyOf(task, map).text} <MiddleCut text={whyOf(task, map).task} />
+      </>
+    ),
+  },
+];
 
 /** How long after the first start: the lines of the rows stand at the same places, and the last is the end. */
 const Scale = ({ whole: { from, to } }: { readonly whole: TimeSpan }) => (
@@ -115,20 +107,21 @@ const Scale = ({ whole: { from, to } }: { readonly whole: TimeSpan }) => (
 );
 
 interface GanttBarProps {
-  readonly span: TimeSpan;
+  readonly span: TimeSpan | null;
   readonly whole: TimeSpan;
   readonly state: MapTask["state"];
 }
 
-const GanttBar = ({ span, whole, state }: GanttBarProps) => (
-  <i
-    class={`gantt-bar fill-${state.toLowerCase()}`}
-    style={{
-      left: `${((span.from - whole.from) / (whole.to - whole.from)) * 100}%`,
-      width: `${((span.to - span.from) / (whole.to - whole.from)) * 100}%`,
-    }}
-  />
-);
+const GanttBar = ({ span, whole, state }: GanttBarProps) =>
+  span === null ? null : (
+    <i
+      class={`gantt-bar fill-${state.toLowerCase()}`}
+      style={{
+        left: `${((span.from - whole.from) / (whole.to - whole.from)) * 100}%`,
+        width: `${((span.to - span.from) / (whole.to - whole.from)) * 100}%`,
+      }}
+    />
+  );
 
 function wholeOf(tasks: readonly MapTask[]): TimeSpan {
   let [from, to] = [Infinity, -Infinity];

@@ -1,5 +1,4 @@
-import type { IconName } from "../parts/icon.tsx";
-import { Tag } from "../parts/tag.tsx";
+import { type IconName, Tag } from "../parts/index.ts";
 import type { RunReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
 

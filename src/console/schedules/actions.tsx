@@ -1,8 +1,6 @@
 import { addresses } from "../address.ts";
 import { requestPause, requestResume, requestTrigger } from "../client.ts";
-import { pauseFields } from "../parts/paused.tsx";
-import { answerTo } from "../parts/confirm.tsx";
-import { say, sayFailed } from "../parts/toast.tsx";
+import { answerTo, pauseFields, say, sayFailed } from "../parts/index.ts";
 import type { ScheduleReply } from "../../api/shape/schedule.ts";
 import { words } from "../language/words.ts";
 

@@ -1,11 +1,8 @@
+import { Button, Card, ClockField, confirm, Form, localTimeOf, say, sayFailed, Time } from "../parts/index.ts";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { previewBackfill, requestBackfill, type ShownBackfill } from "../client.ts";
 import { currentTime } from "../clock.ts";
-import { Time } from "../parts/time.tsx";
-import { ClockField, localTimeOf } from "../parts/clock-field.tsx";
-import { confirm } from "../parts/confirm.tsx";
-import { say, sayFailed } from "../parts/toast.tsx";
 import { myZone } from "../time.ts";
 import type { ScheduleReply } from "../../api/shape/schedule.ts";
 import { words } from "../language/words.ts";
@@ -48,29 +45,17 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
     onDone();
   };
   return (
-    <section class="card" aria-label={words.backfill.title}>
-      <header class="card-head">
-        <h2>{words.backfill.title}</h2>
-        <span class="dim">{words.backfill.inZone(myZone)}</span>
-      </header>
+    <Card title={words.backfill.title} about={words.backfill.inZone(myZone)}>
       <p class="form-lead">{words.backfill.about}</p>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void ask(previewBackfill).then(setPreview);
-        }}
-      >
+      <Form look="form" onSend={() => void ask(previewBackfill).then(setPreview)}>
         <ClockField name={words.backfill.from} value={range.from} onWrite={(from) => change({ from })} />
         <ClockField name={words.backfill.to} value={range.to} onWrite={(to) => change({ to })} />
-        <button type="submit" class="button">
-          {words.backfill.preview}
-        </button>
-      </form>
+        <Button text={words.backfill.preview} />
+      </Form>
       {preview === null ? null : (
         <Preview preview={preview} zone={schedule.timezone} onRun={(times) => void run(times)} />
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -97,9 +82,7 @@ function Preview({ preview: { times }, zone, onRun }: PreviewProps) {
       {times.length > shownMax ? <p class="dim">{words.many.moreTimes(times.length - shownMax)}</p> : null}
       {times.length === 0 ? <p class="dim">{words.backfill.none}</p> : null}
       {wanted === 0 ? null : (
-        <button type="button" class="button primary" onClick={() => onRun(wanted)}>
-          {words.backfill.action(wanted)}
-        </button>
+        <Button text={words.backfill.action(wanted)} look="primary" onClick={() => onRun(wanted)} />
       )}
     </div>
   );

@@ -1,10 +1,9 @@
+import { Button, confirm, say, sayFailed } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { requestDeletion } from "../client.ts";
 import { words } from "../language/words.ts";
-import { confirm } from "../parts/confirm.tsx";
-import { say, sayFailed } from "../parts/toast.tsx";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { ScheduleForm } from "./schedule-form.tsx";
 
@@ -32,12 +31,8 @@ export function EditAndDelete({ schedule, onDone }: EditAndDeleteProps) {
   return (
     <>
       {isEditing ? <ScheduleForm schedule={schedule} onClose={() => setEditing(false)} onDone={onDone} /> : null}
-      <button type="button" class="button danger" onClick={() => void remove()}>
-        {words.schedules.remove}
-      </button>
-      <button type="button" class="button" onClick={() => setEditing(true)}>
-        {words.schedules.edit}
-      </button>
+      <Button text={words.schedules.remove} look="danger" onClick={() => void remove()} />
+      <Button text={words.schedules.edit} onClick={() => setEditing(true)} />
     </>
   );
 }

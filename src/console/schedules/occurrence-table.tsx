@@ -1,9 +1,6 @@
+import { type Column, DataTable, JobBadge, JobLink, Nothing, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
-import { ScrollTable } from "../parts/scroll-table.tsx";
-import { JobBadge } from "../parts/state-badge.tsx";
-import { TableHead } from "../parts/table-head.tsx";
-import { Time } from "../parts/time.tsx";
 import { RunStatus } from "../runs/status.tsx";
 import type { OccurrenceReply } from "../client.ts";
 import { durationText } from "../time.ts";
@@ -13,15 +10,50 @@ import { reasonText } from "../language/spoken.ts";
 
 const names = { ...words.labels, ...words.occurrences.columns };
 
-const columns = [
-  names.for,
-  names.decision,
-  names.why,
-  { name: names.lateness, isNumber: true },
-  names.job,
-  names.ended,
-  { name: names.took, isNumber: true },
-  names.error,
+const columns: readonly Column<OccurrenceReply>[] = [
+  {
+    name: names.for,
+    by: ({ nominalAt }) => nominalAt,
+    cell: ({ nominalAt, timezone }) => <Time at={nominalAt} zone={timezone} />,
+  },
+  {
+    name: names.decision,
+    cell: ({ outcome, jobId, end }) => (
+      <span class="state">
+        <i class={squareClass({ outcome, job: jobId, result: end?.result ?? null })} />
+        {words.occurrences.decisions[outcome]}
+      </span>
+    ),
+  },
+  { name: names.why, class: "dim", cell: ({ reason, end }) => reasonText(reason ?? end?.reason ?? null) },
+  {
+    name: names.lateness,
+    isNumber: true,
+    by: ({ latenessMs }) => latenessMs,
+    cell: ({ latenessMs }) => (latenessMs === null ? <Nothing /> : durationText(latenessMs)),
+  },
+  {
+    name: names.job,
+    cell: ({ jobId }) => (jobId === null ? <Nothing /> : <JobLink id={jobId} />),
+  },
+  { name: names.ended, cell: ({ jobId, end }) => (jobId === null ? <Nothing /> : <EndBadge end={end} />) },
+  {
+    name: names.took,
+    isNumber: true,
+    by: ({ end }) => end?.tookMs ?? null,
+    cell: ({ end }) => (end?.tookMs == null ? <Nothing /> : durationText(end.tookMs)),
+  },
+  {
+    name: names.error,
+    class: "cut error-cell",
+    title: ({ end }) => end?.error?.message ?? undefined,
+    cell: ({ end }) =>
+      end?.error == null ? null : (
+        <>
+          <span class="mono error-code">{end.error.code}</span> <span class="dim">{end.error.message}</span>
+        </>
+      ),
+  },
 ];
 
 /** Every nominal time has one row, with its decision and its end. Those planned and still to come are among the next times. */
@@ -29,59 +61,9 @@ export function OccurrenceTable({ occurrences }: { readonly occurrences: readonl
   const past = occurrences.filter(
     ({ outcome, nominalAt }) => outcome !== "PLANNED" || Date.parse(nominalAt) <= currentTime(),
   );
-  return past.length === 0 ? (
-    <p class="card-empty">{words.occurrences.noneCame}</p>
-  ) : (
-    <ScrollTable label={words.occurrences.past}>
-      <table class="table">
-        <TableHead columns={columns} />
-        <tbody>
-          {past.map((each) => (
-            <PastTime key={`${each.localTime}${each.fold}${each.timezone}`} occurrence={each} />
-          ))}
-        </tbody>
-      </table>
-    </ScrollTable>
-  );
-}
-
-const Nothing = () => <span class="nothing">–</span>;
-
-function PastTime({ occurrence }: { readonly occurrence: OccurrenceReply }) {
-  const { nominalAt, timezone, outcome, reason, latenessMs, jobId, end } = occurrence;
-  return (
-    <tr>
-      <td>
-        <Time at={nominalAt} zone={timezone} />
-      </td>
-      <td>
-        <span class="state">
-          <i class={squareClass({ outcome, job: jobId, result: end?.result ?? null })} />
-          {words.occurrences.decisions[outcome]}
-        </span>
-      </td>
-      <td class="dim">{reasonText(reason ?? end?.reason ?? null)}</td>
-      <td class="number">{latenessMs === null ? <Nothing /> : durationText(latenessMs)}</td>
-      <td>
-        {jobId === null ? (
-          <Nothing />
-        ) : (
-          <a class="link" href={addresses.job(jobId)}>
-            {`#${jobId}`}
-          </a>
-        )}
-      </td>
-      <td>{jobId === null ? <Nothing /> : <EndBadge end={end} />}</td>
-      <td class="number">{end?.tookMs == null ? <Nothing /> : durationText(end.tookMs)}</td>
-      <td class="cut error-cell" title={end?.error?.message ?? undefined}>
-        {end?.error == null ? null : (
-          <>
-            <span class="mono error-code">{end.error.code}</span> <span class="dim">{end.error.message}</span>
-          </>
-        )}
-      </td>
-    </tr>
-  );
+  if (past.length === 0) return <p class="card-empty">{words.occurrences.noneCame}</p>;
+  const idOf = ({ localTime, fold, timezone }: OccurrenceReply): string => `${localTime}${fold}${timezone}`;
+  return <DataTable label={words.occurrences.past} columns={columns} rows={past} idOf={idOf} />;
 }
 
 /** The state of the run, if the job started one, else the job's. */

@@ -1,8 +1,6 @@
+import { Button, type Column, DataTable, Icon, Nothing, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
-import { Icon } from "../parts/icon.tsx";
-import { Time } from "../parts/time.tsx";
-import { type RowColumn, VirtualRows } from "../parts/virtual-rows.tsx";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { isNarrow } from "../narrow.ts";
 import { startScheduleOnce, togglePause } from "./actions.tsx";
@@ -17,9 +15,8 @@ export type ScheduleSortName = (typeof scheduleSortNames)[number];
 
 const names = { ...words.labels, ...words.schedules.columns };
 
-const template = "minmax(132px, 1.3fr) minmax(126px, 1.5fr) minmax(194px, 1fr) 194px 214px 104px 110px";
 /** Two lines; in a narrow window each row is a block. */
-const rowPixels = { wide: 52, narrow: 232 };
+const rowPixels = { wide: 52, narrow: 250 };
 
 interface OutcomeTableProps {
   readonly rows: OutcomeRows;
@@ -29,112 +26,131 @@ interface OutcomeTableProps {
   readonly current: number;
 }
 
-export function OutcomeTable({ rows, total, sort, onSort, current }: OutcomeTableProps) {
-  const by = (name: string, key: ScheduleSortName, isNumber = false): RowColumn => ({
-    name: (
-      <button type="button" class="sort" onClick={() => onSort(key)}>
-        {name}
-        {sort === key ? <Icon name="down" size={12} /> : null}
-      </button>
-    ),
-    isNumber,
-    isSorted: sort === key,
-  });
-  return (
-    <VirtualRows
-      label={words.places.schedules}
-      columns={[
-        by(names.schedule, "id"),
-        { name: names.when },
-        by(names.state, "failing"),
-        by(names.next, "next"),
-        { name: names.last },
-        by(names.lateness, "lateness", true),
-        { name: <span class="hidden">{words.shared.actions}</span> },
-      ]}
-      template={template}
-      height={isNarrow.value ? rowPixels.narrow : rowPixels.wide}
-      rows={total}
-      current={current}
-      onView={rows.onView}
-      idOf={(index) => rows.at(index)?.id ?? `place ${index}`}
-      row={(index) => <OutcomeRow schedule={rows.at(index)} place={{ index, current }} onDone={rows.reload} />}
-    />
-  );
-}
+export const OutcomeTable = ({ rows, total, sort, onSort, current }: OutcomeTableProps) => (
+  <DataTable
+    label={words.places.schedules}
+    columns={columnsOf(rows.reload)}
+    look="stacks"
+    rowClass={() => "tall"}
+    height={isNarrow.value ? rowPixels.narrow : rowPixels.wide}
+    rows={{ length: total, at: rows.at }}
+    current={current}
+    onView={rows.onView}
+    idOf={({ id }) => id}
+    order={sort}
+    onOrder={(order) => onSort(scheduleSortNames.find((name) => name === order) ?? "id")}
+    canHide
+  />
+);
 
-interface OutcomeRowProps {
-  /** Undefined while it is on its way. */
-  readonly schedule: ScheduleOutcomeReply | undefined;
-  readonly place: { readonly index: number; readonly current: number };
-  readonly onDone: () => void;
-}
-
-function OutcomeRow({ schedule, place: { index, current }, onDone }: OutcomeRowProps) {
-  const look = `row tall stacks${index === current ? " current" : ""}`;
-  if (schedule === undefined) {
-    return (
-      <div class={look} role="row" aria-rowindex={index + 2} aria-busy="true">
-        <span role="cell" class="dim">
-          …
-        </span>
-      </div>
-    );
-  }
-  const { id, kind, expression, timezone, paused, enabled, nextAt, last } = schedule;
-  return (
-    <div class={look} role="row" data-id={id} aria-rowindex={index + 2}>
-      <span role="cell" class="wide">
+const whichAndWhen: readonly Column<ScheduleOutcomeReply>[] = [
+  {
+    name: names.schedule,
+    order: "id",
+    width: "minmax(132px, 1.3fr)",
+    cell: ({ id, kind }) => (
+      <>
         <a class="row-link" href={addresses.schedule(id)} title={id}>
           {id}
         </a>
         {kind === id ? null : <span class="under dim">{kind}</span>}
-      </span>
-      <span role="cell" title={`${expression} ${timezone}`}>
+      </>
+    ),
+  },
+  {
+    name: names.when,
+    width: "minmax(118px, 1.5fr)",
+    class: "wide",
+    title: ({ expression, timezone }) => `${expression} ${timezone}`,
+    cell: ({ expression, timezone }) => (
+      <>
         {plainWords(expression)}
         <span class="under dim">
           <span class="mono">{expression}</span> · {timezone}
         </span>
-      </span>
-      <span role="cell">
+      </>
+    ),
+  },
+  {
+    name: names.state,
+    order: "failing",
+    width: "minmax(190px, 1fr)",
+    class: "wide",
+    cell: (schedule) => (
+      <>
         {scheduleStatus(schedule, currentTime())}
         <span class="under">
           <EndsText {...schedule} />
         </span>
-      </span>
-      <span role="cell" class="wide" data-label={names.next}>
-        {paused || !enabled ? <span class="nothing">–</span> : <Time at={nextAt} zone={timezone} />}
-      </span>
-      <span role="cell" class="wide" data-label={names.last}>
-        {last.length === 0 ? (
-          <span class="dim small">{words.schedules.noneYetShort}</span>
-        ) : (
-          <Squares last={last} zone={timezone} />
-        )}
-      </span>
-      <span role="cell" class="number" data-label={names.lateness}>
+      </>
+    ),
+  },
+];
+
+const howItGoes: readonly Column<ScheduleOutcomeReply>[] = [
+  {
+    name: names.next,
+    order: "next",
+    width: "140px",
+    class: "wide",
+    isNamed: true,
+    cell: ({ paused, enabled, nextAt, timezone }) =>
+      paused || !enabled ? <Nothing /> : <Time at={nextAt} zone={timezone} />,
+  },
+  {
+    name: names.last,
+    width: "222px",
+    class: "wide",
+    isNamed: true,
+    cell: ({ last, timezone }) =>
+      last.length === 0 ? (
+        <span class="dim small">{words.schedules.noneYetShort}</span>
+      ) : (
+        <Squares last={last} zone={timezone} />
+      ),
+  },
+  {
+    name: names.lateness,
+    order: "lateness",
+    width: "112px",
+    class: "wide",
+    isNumber: true,
+    isNamed: true,
+    cell: (schedule) => (
+      <>
         {latenessText(schedule)}
         {schedule.onTimeShare === null ? null : (
           <span class="under dim">{words.schedules.onTimeOf(onTimeText(schedule))}</span>
         )}
-      </span>
-      <span role="cell" class="actions">
+      </>
+    ),
+  },
+];
+
+const columnsOf = (onDone: () => void): readonly Column<ScheduleOutcomeReply>[] => [
+  ...whichAndWhen,
+  ...howItGoes,
+  {
+    name: words.shared.actions,
+    isHidden: true,
+    width: "110px",
+    class: "pinned",
+    cell: (schedule) => (
+      <span class="actions">
         <RowActions schedule={schedule} onDone={onDone} />
       </span>
-    </div>
-  );
-}
+    ),
+  },
+];
 
 const RowActions = ({ schedule, onDone }: { readonly schedule: ScheduleOutcomeReply; readonly onDone: () => void }) => (
   <>
-    <button
-      type="button"
-      class="button small"
+    <Button
+      text={words.shared.runNow}
+      look="small"
       onClick={() => void startScheduleOnce(schedule)}
-      aria-label={words.schedules.runNowOf(schedule.id)}
-    >
-      {words.shared.runNow}
-    </button>
+      label={words.schedules.runNowOf(schedule.id)}
+    />
     <button
       type="button"
       class="icon-button"

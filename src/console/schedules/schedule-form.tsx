@@ -3,10 +3,7 @@ import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { changeSchedule, requestSchedule, loadKinds, loadPayload } from "../client.ts";
 import { words } from "../language/words.ts";
-import { FormField } from "../parts/field.tsx";
-import { FormDialog } from "../parts/form-dialog.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { say } from "../parts/toast.tsx";
+import { FormDialog, FormField, Loaded, say, Select, TextField } from "../parts/index.ts";
 import { PayloadForm, type Written } from "../payload/payload-form.tsx";
 import { useResource } from "../resource.ts";
 import type { KindReply } from "../../api/shape/kind.ts";
@@ -60,11 +57,7 @@ export function ScheduleForm({ schedule, onClose, onDone = () => {} }: ScheduleF
       onClose={onClose}
     >
       <div class="field-pair">
-        {schedule === undefined ? (
-          <FormField name={names.id} isRequired>
-            <input class="field" required value={id} onInput={({ currentTarget }) => setId(currentTarget.value)} />
-          </FormField>
-        ) : null}
+        {schedule === undefined ? <TextField name={names.id} isRequired value={id} onWrite={setId} /> : null}
         <KindAndPayload
           draft={draft}
           schedule={schedule?.id ?? null}
@@ -107,30 +100,29 @@ const When = ({ draft: { form, text, timezone }, onChange }: WhenProps) => (
       value={form}
       onChoose={(value) => onChange({ form: whenForms.find((each) => each === value) ?? "cron" })}
     />
-    <FormField name={names.forms[form]} hint={names.hints[form]} isRequired>
-      <input
-        class="field mono"
-        required
-        spellcheck={false}
-        value={text}
-        onInput={({ currentTarget }) => onChange({ text: currentTarget.value })}
-      />
-    </FormField>
+    <TextField
+      name={names.forms[form]}
+      hint={names.hints[form]}
+      isRequired
+      value={text}
+      onWrite={(value) => onChange({ text: value })}
+      own={{ class: "field mono", spellcheck: false }}
+    />
     {form === "cron" ? (
-      <FormField name={names.zone} isRequired>
-        <input
-          class="field"
-          list="zones"
-          required
+      <>
+        <TextField
+          name={names.zone}
+          isRequired
           value={timezone}
-          onInput={({ currentTarget }) => onChange({ timezone: currentTarget.value })}
+          onWrite={(value) => onChange({ timezone: value })}
+          own={{ list: "zones" }}
         />
         <datalist id="zones">
           {zones.map((zone) => (
             <option key={zone} value={zone} />
           ))}
         </datalist>
-      </FormField>
+      </>
     ) : null}
   </div>
 );
@@ -145,13 +137,7 @@ interface ChoiceProps {
 
 const Choice = ({ name, of, value, onChoose }: ChoiceProps) => (
   <FormField name={name}>
-    <select class="select" value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
-      {Object.entries(of).map(([each, text]) => (
-        <option key={each} value={each}>
-          {text}
-        </option>
-      ))}
-    </select>
+    <Select of={Object.entries(of)} value={value} onChoose={onChoose} />
   </FormField>
 );
 

@@ -1,5 +1,4 @@
-import { Tag } from "../parts/tag.tsx";
-import { Time } from "../parts/time.tsx";
+import { Tag, Time } from "../parts/index.ts";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { durationText } from "../time.ts";
 import { words } from "../language/words.ts";

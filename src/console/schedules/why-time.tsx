@@ -1,8 +1,6 @@
+import { Button, ClockField, Form, JobLink, localTimeOf, sayFailed } from "../parts/index.ts";
 import { useState } from "preact/hooks";
-import { addresses } from "../address.ts";
 import { loadTimeExplanation, type ExplainedTime } from "../client.ts";
-import { ClockField, localTimeOf } from "../parts/clock-field.tsx";
-import { sayFailed } from "../parts/toast.tsx";
 import type { ScheduleReply } from "../../api/shape/schedule.ts";
 import { words } from "../language/words.ts";
 
@@ -19,13 +17,7 @@ export function WhyTime({ schedule: { id, timezone } }: { readonly schedule: Pic
   };
   return (
     <section aria-label={words.whyTime.title}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void ask();
-        }}
-      >
+      <Form look="form" onSend={() => void ask()}>
         <ClockField
           name={words.whyTime.label(timezone)}
           value={time}
@@ -34,10 +26,8 @@ export function WhyTime({ schedule: { id, timezone } }: { readonly schedule: Pic
             setAnswers([]);
           }}
         />
-        <button type="submit" class="button">
-          {words.whyTime.ask}
-        </button>
-      </form>
+        <Button text={words.whyTime.ask} />
+      </Form>
       <div class="answers" role="status">
         {answers.map((answer) => (
           <Answer key={answer.sentence} answer={answer} />
@@ -54,9 +44,7 @@ const Answer = ({ answer: { sentence, advice, job } }: { readonly answer: Explai
       {job === null ? null : (
         <>
           {" "}
-          <a class="link" href={addresses.job(job.id)}>
-            {`#${job.id}`}
-          </a>
+          <JobLink id={job.id} />
         </>
       )}
     </p>

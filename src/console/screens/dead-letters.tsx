@@ -1,13 +1,9 @@
+import { Audits, Button, type Column, DataTable, Empty, JobLink, Loaded, RowLink, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { useState } from "preact/hooks";
 import { confirmAndRedrive } from "../bulk/redrive.ts";
 import { type FailureGroupReply, loadFailureGroups } from "../client.ts";
 import { quote } from "../filter/terms.ts";
-import { Empty } from "../parts/empty.tsx";
-import { Audits } from "../parts/audits.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { Time } from "../parts/time.tsx";
-import { TableHead } from "../parts/table-head.tsx";
 import { useResource } from "../resource.ts";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
@@ -68,99 +64,95 @@ function GroupTable({ groups, onDone }: GroupTableProps) {
         </label>
         <span class="dim">{words.redrive.groups(chosen.length)}</span>
         {chosen.length === 0 ? null : (
-          <button type="button" class="button small" onClick={() => void confirmAndRedrive(chosen, onDone)}>
-            {words.redrive.action(chosen.reduce((sum, { jobs }) => sum + jobs, 0))}
-          </button>
+          <Button
+            text={words.redrive.action(chosen.reduce((sum, { jobs }) => sum + jobs, 0))}
+            look="small"
+            onClick={() => void confirmAndRedrive(chosen, onDone)}
+          />
         )}
       </div>
-      <table class="table tall stacks">
-        <TableHead
-          columns={[
-            { name: words.jobs.columns.marked, isHidden: true },
-            { name: names.jobs, isNumber: true },
-            names.kind,
-            names.error,
-            names.first,
-            names.last,
-            { name: words.shared.actions, isHidden: true },
-          ]}
-        />
-        <tbody>
-          {groups.map((group) => (
-            <Group
-              key={idOf(group)}
-              group={group}
-              isMarked={marked.has(idOf(group))}
-              onMark={() => toggle(group)}
-              onDone={onDone}
-            />
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        label={words.places.deadLetters}
+        look="tall stacks"
+        columns={columnsOf({ marked, toggle, onDone })}
+        rows={groups}
+        idOf={idOf}
+      />
     </div>
   );
 }
 
-interface GroupProps {
-  readonly group: FailureGroupReply;
-  readonly isMarked: boolean;
-  readonly onMark: () => void;
+interface Marking {
+  readonly marked: ReadonlySet<string>;
+  readonly toggle: (group: FailureGroupReply) => void;
   readonly onDone: () => void;
 }
 
-function Group({ group, isMarked, onMark, onDone }: GroupProps) {
-  const { kind, fingerprint, jobs, errorCode, errorMessage, firstAt, lastAt, samples } = group;
-  const code = errorCode ?? words.shared.noCode;
-  return (
-    <tr>
-      <td>
-        <input type="checkbox" aria-label={words.redrive.mark(kind, code)} checked={isMarked} onChange={onMark} />
-      </td>
-      <td class="number strong" data-label={names.jobs}>
-        {numberText(jobs)}
-      </td>
-      <td>
-        <a class="row-link" href={addresses.jobsWith(`state:failed kind:${quote(kind)} fingerprint:${fingerprint}`)}>
-          {kind}
-        </a>
-      </td>
-      <td class="error-cell wide">
-        <span class="mono error-code">{code}</span>
-        <p class="dim clamp" title={errorMessage ?? undefined}>
-          {errorMessage}
-        </p>
-        <details class="samples">
-          <summary class="dim small">{words.redrive.samples(samples.length)}</summary>
-          <ul>
-            {samples.map(({ job, at, message }) => (
-              <li key={job}>
-                <a class="link" href={addresses.job(job)}>
-                  {`#${job}`}
-                </a>{" "}
-                <Time at={at} /> <span class="dim">{message}</span>
-              </li>
-            ))}
-          </ul>
-        </details>
-      </td>
-      <td data-label={names.first}>
-        <Time at={firstAt} />
-      </td>
-      <td data-label={names.last}>
-        <Time at={lastAt} />
-      </td>
-      <td>
-        <span class="actions">
-          <button
-            type="button"
-            class="button small"
-            aria-label={names.retryOf(jobs, kind, code)}
-            onClick={() => void confirmAndRedrive([group], onDone)}
-          >
-            {names.retry(jobs)}
-          </button>
-        </span>
-      </td>
-    </tr>
-  );
-}
+const codeOf = ({ errorCode }: FailureGroupReply): string => errorCode ?? words.shared.noCode;
+
+const columnsOf = ({ marked, toggle, onDone }: Marking): readonly Column<FailureGroupReply>[] => [
+  {
+    name: words.jobs.columns.marked,
+    isHidden: true,
+    cell: (group) => (
+      <input
+        type="checkbox"
+        aria-label={words.redrive.mark(group.kind, codeOf(group))}
+        checked={marked.has(idOf(group))}
+        onChange={() => toggle(group)}
+      />
+    ),
+  },
+  {
+    name: names.jobs,
+    isNumber: true,
+    isNamed: true,
+    class: "strong",
+    by: ({ jobs }) => jobs,
+    cell: ({ jobs }) => numberText(jobs),
+  },
+  {
+    name: names.kind,
+    by: ({ kind }) => kind,
+    cell: ({ kind, fingerprint }) => (
+      <RowLink to={addresses.jobsWith(`state:failed kind:${quote(kind)} fingerprint:${fingerprint}`)} text={kind} />
+    ),
+  },
+  { name: names.error, class: "error-cell wide", cell: (group) => <Cause of={group} /> },
+  { name: names.first, isNamed: true, by: ({ firstAt }) => firstAt, cell: ({ firstAt }) => <Time at={firstAt} /> },
+  { name: names.last, isNamed: true, by: ({ lastAt }) => lastAt, cell: ({ lastAt }) => <Time at={lastAt} /> },
+  {
+    name: words.shared.actions,
+    isHidden: true,
+    class: "pinned",
+    cell: (group) => (
+      <span class="actions">
+        <Button
+          text={names.retry(group.jobs)}
+          look="small"
+          onClick={() => void confirmAndRedrive([group], onDone)}
+          label={names.retryOf(group.jobs, group.kind, codeOf(group))}
+        />
+      </span>
+    ),
+  },
+];
+
+const Cause = ({ of }: { readonly of: FailureGroupReply }) => (
+  <>
+    <span class="mono error-code">{codeOf(of)}</span>
+    <p class="dim clamp" title={of.errorMessage ?? undefined}>
+      {of.errorMessage}
+    </p>
+    <details class="samples">
+      <summary class="dim small">{words.redrive.samples(of.samples.length)}</summary>
+      <ul>
+        {of.samples.map(({ job, at, message }) => (
+          <li key={job}>
+            <JobLink id={job} /> <Time at={at} /> <span class="dim">{message}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  </>
+);

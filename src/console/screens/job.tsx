@@ -1,3 +1,4 @@
+import { Audits, Card, Icon, JobBadge, JsonView, Link, Loaded } from "../parts/index.ts";
 import { useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { quote } from "../filter/terms.ts";
@@ -10,12 +11,7 @@ import { OtherFailures } from "../job/other-failures.tsx";
 import { History } from "../job/history.tsx";
 import { timelineOf } from "../job/timeline.ts";
 import { Waterfall } from "../job/waterfall.tsx";
-import { Audits } from "../parts/audits.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { JsonView } from "../parts/json.tsx";
-import { Loaded } from "../parts/loaded.tsx";
 import { phaseText } from "../jobs/phase.ts";
-import { JobBadge } from "../parts/state-badge.tsx";
 import { useResource } from "../resource.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { isJobOver } from "../jobs/state.ts";
@@ -93,9 +89,7 @@ function Why({ job }: { readonly job: JobDetailReply }) {
         {why?.advice == null ? null : <p class="dim">{why.advice}</p>}
         {place === null ? null : (
           <p>
-            <a class="link" href={place.href}>
-              {place.name}
-            </a>
+            <Link to={place.href} text={place.name} />
           </p>
         )}
       </div>
@@ -130,9 +124,10 @@ const LatestError = ({ job, error }: LatestErrorProps) => (
       <pre class="error-text">{error.message ?? words.job.noMessage}</pre>
       {job.state === "FAILED" ? <p class="meaning">{whatItMeans(job)}</p> : null}
       <p>
-        <a class="link" href={addresses.jobsWith(`state:failed kind:${quote(job.kind)} error:${quote(error.code)}`)}>
-          {words.job.otherFailures(job.kind)}
-        </a>
+        <Link
+          to={addresses.jobsWith(`state:failed kind:${quote(job.kind)} error:${quote(error.code)}`)}
+          text={words.job.otherFailures(job.kind)}
+        />
       </p>
     </div>
   </section>
@@ -153,16 +148,13 @@ function whatItMeans({ events, attempt, failures, maxAttempts }: JobDetailReply)
 }
 
 const Data = ({ title, value }: { readonly title: string; readonly value: unknown }) => (
-  <section class="card" aria-label={title}>
-    <header class="card-head">
-      <h2>{title}</h2>
-    </header>
+  <Card title={title}>
     {value === null || value === undefined ? (
       <p class="card-empty">{words.shared.none}</p>
     ) : (
       <JsonView value={value} label={title} />
     )}
-  </section>
+  </Card>
 );
 
 /** The zone of a schedule, once it is known. Undefined for what belongs to no schedule, or to one that was deleted. */

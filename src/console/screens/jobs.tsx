@@ -1,3 +1,4 @@
+import { Button, Empty, Failure, later, Select } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
@@ -13,11 +14,9 @@ import { useCompletions } from "../jobs/known.ts";
 import { useJobRows } from "../jobs/list.ts";
 import { useSelection } from "../jobs/selection.ts";
 import { StateTabs } from "../jobs/state-tabs.tsx";
-import { later } from "../parts/later.tsx";
 import { JobTable } from "../jobs/table.tsx";
 import { useKeys } from "../keys.ts";
-import { Empty } from "../parts/empty.tsx";
-import { Failure } from "../parts/failure.tsx";
+import { CopyList } from "../jobs/copy-list.tsx";
 import { useResource } from "../resource.ts";
 import type { JobCountsReply } from "../../api/shape/job.ts";
 import { jobStates } from "../jobs/state.ts";
@@ -67,6 +66,8 @@ export function JobsScreen() {
         <h1>{words.places.jobs}</h1>
         <StateTabs counts={counts.data} filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
         <span class="space" />
+        <Ended filter={text} onFilter={apply} />
+        {asked === null ? null : <CopyList filter={asked} jobs={rows.jobs} />}
         <EnqueueButton />
       </div>
       <FilterBar
@@ -95,6 +96,16 @@ export function JobsScreen() {
     </div>
   );
 }
+
+/** One click for the spans that are wanted most. */
+const Ended = ({ filter, onFilter }: { readonly filter: string; readonly onFilter: (filter: string) => void }) => (
+  <Select
+    label={words.jobs.ended.name}
+    of={Object.entries(words.jobs.ended.spans)}
+    value={/(?:^|\s)ended:(\S+)/.exec(filter)?.[1] ?? ""}
+    onChoose={(value) => onFilter(withTerm(filter, "ended", value === "" ? null : value))}
+  />
+);
 
 interface RowKeys {
   readonly step: (by: number) => void;
@@ -131,9 +142,7 @@ function open(id: string | undefined, route: (url: string) => void): void {
 const NoJobs = ({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) =>
   isFiltered ? (
     <Empty title={words.jobs.noMatch}>
-      <button type="button" class="button" onClick={onClear}>
-        {words.filter.clear}
-      </button>
+      <Button text={words.filter.clear} onClick={onClear} />
     </Empty>
   ) : (
     <Empty title={words.jobs.noneYet}>
@@ -146,9 +155,7 @@ function EnqueueButton() {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <button type="button" class="button" onClick={() => setOpen(true)}>
-        {words.enqueue.open}
-      </button>
+      <Button text={words.enqueue.open} onClick={() => setOpen(true)} />
       {isOpen ? <EnqueueForm onClose={() => setOpen(false)} /> : null}
     </>
   );

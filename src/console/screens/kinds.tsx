@@ -1,12 +1,9 @@
+import { Button, Empty, Loaded, Select, Tabs, Time } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadKindFigures } from "../client.ts";
 import { type KindSort, kindSorts, sortKinds } from "../kinds/figures.ts";
 import { KindTable } from "../kinds/table.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { Tabs } from "../parts/tabs.tsx";
-import { Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import type { KindFigureListReply } from "../../insight/kind-figures.ts";
 import { useTitle } from "../title.ts";
@@ -48,25 +45,17 @@ export function KindsScreen() {
         <Tabs label={words.kinds.group} among={groupings} value={by} onChoose={(value) => go({ by: value })} />
         <label class="compare">
           <span class="dim">{words.kinds.compared}</span>
-          <select
+          <Select
+            of={comparisons.map(({ value, name }) => [value, name] as const)}
             value={against.value}
-            onChange={({ currentTarget }) => go({ against: currentTarget.value })}
-            class="select"
-          >
-            {comparisons.map(({ value, name }) => (
-              <option key={value} value={value}>
-                {name}
-              </option>
-            ))}
-          </select>
+            onChoose={(value) => go({ against: value })}
+          />
         </label>
       </header>
       <div class="screen-head">
         <Tabs label={words.kinds.order} among={sorts} value={sort} onChoose={(value) => go({ sort: value })} />
         {lane === "" ? null : (
-          <button type="button" class="button small" onClick={() => go({ lane: "" })}>
-            {words.kinds.allLanes(lane)}
-          </button>
+          <Button text={words.kinds.allLanes(lane)} look="small" onClick={() => go({ lane: "" })} />
         )}
       </div>
       <Loaded of={found}>{(figures) => <Figures figures={figures} sort={sort} />}</Loaded>

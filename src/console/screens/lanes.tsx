@@ -1,11 +1,6 @@
+import { answerTo, Audits, Empty, Link, Loaded, pauseFields, say, sayFailed } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { loadLanes, pauseLane, resumeLane } from "../client.ts";
-import { pauseFields } from "../parts/paused.tsx";
-import { answerTo } from "../parts/confirm.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Audits } from "../parts/audits.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { say, sayFailed } from "../parts/toast.tsx";
 import { useResource } from "../resource.ts";
 import { LaneTable } from "../lanes/lane-table.tsx";
 import { SlotTable } from "../lanes/slot-table.tsx";
@@ -43,13 +38,7 @@ export function LanesScreen() {
 
 const NoWorker = () => (
   <Empty title={words.lanes.noWorker}>
-    <p>
-      {words.lanes.whenItStarts(
-        <a class="link" href={addresses.jobsWith("state:queued")}>
-          {words.lanes.jobsThatWait}
-        </a>,
-      )}
-    </p>
+    <p>{words.lanes.whenItStarts(<Link to={addresses.jobsWith("state:queued")} text={words.lanes.jobsThatWait} />)}</p>
     <pre class="command">npx belfry jobs enqueue hello</pre>
   </Empty>
 );

@@ -1,9 +1,5 @@
 import { loadLocks } from "../client.ts";
-import { ScrollTable } from "../parts/scroll-table.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { Tag } from "../parts/tag.tsx";
-import { Time } from "../parts/time.tsx";
-import { TableHead } from "../parts/table-head.tsx";
+import { Card, type Column, DataTable, Loaded, Nothing, orNothing, Tag, Time } from "../parts/index.ts";
 import { useResource } from "../resource.ts";
 import { SlotTable } from "../lanes/slot-table.tsx";
 import type { LockReply } from "../../api/shape/overview.ts";
@@ -24,12 +20,13 @@ export function LocksScreen() {
       <Loaded of={found}>
         {({ locks, jobLocks }) => (
           <>
-            <section class="card" aria-label={words.locks.ofSchedulers}>
-              <header class="card-head">
-                <h2>{words.locks.schedulers}</h2>
-              </header>
-              {locks.length === 0 ? <p class="card-empty">{words.locks.none}</p> : <LockTable locks={locks} />}
-            </section>
+            <Card title={words.locks.schedulers} label={words.locks.ofSchedulers}>
+              {locks.length === 0 ? (
+                <p class="card-empty">{words.locks.none}</p>
+              ) : (
+                <DataTable label={words.locks.holders} columns={columns} rows={locks} idOf={({ name }) => name} />
+              )}
+            </Card>
             {jobLocks.length === 0 ? null : <SlotTable title={words.locks.ofJobs} slots={jobLocks} />}
           </>
         )}
@@ -40,40 +37,24 @@ export function LocksScreen() {
 
 const names = { ...words.labels, ...words.locks.columns };
 
-const LockTable = ({ locks }: { readonly locks: readonly LockReply[] }) => (
-  <ScrollTable label={words.locks.holders}>
-    <table class="table">
-      <TableHead
-        columns={[
-          names.lock,
-          names.state,
-          names.holder,
-          { name: names.fence, isNumber: true },
-          { name: names.lease, isNumber: true },
-          names.installed,
-        ]}
-      />
-      <tbody>
-        {locks.map((lock) => (
-          <tr key={lock.name}>
-            <td class="mono">{lock.name}</td>
-            <td>{stateOf(lock)}</td>
-            <td class="mono cut-text" title={holderOf(lock) ?? undefined}>
-              {holderOf(lock) ?? <span class="nothing">–</span>}
-            </td>
-            <td class="number">{lock.fence ?? <span class="nothing">–</span>}</td>
-            <td class="number">
-              {lock.leaseMs === null ? <span class="nothing">–</span> : durationText(lock.leaseMs)}
-            </td>
-            <td>
-              <Time at={lock.installedAt} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </ScrollTable>
-);
+const columns: readonly Column<LockReply>[] = [
+  { name: names.lock, class: "mono", by: ({ name }) => name, cell: ({ name }) => name },
+  { name: names.state, cell: (lock) => stateOf(lock) },
+  {
+    name: names.holder,
+    class: "mono cut-text",
+    title: (lock) => holderOf(lock) ?? undefined,
+    cell: (lock) => orNothing(holderOf(lock)),
+  },
+  { name: names.fence, isNumber: true, by: ({ fence }) => fence, cell: ({ fence }) => fence ?? <Nothing /> },
+  {
+    name: names.lease,
+    isNumber: true,
+    by: ({ leaseMs }) => leaseMs,
+    cell: ({ leaseMs }) => (leaseMs === null ? <Nothing /> : durationText(leaseMs)),
+  },
+  { name: names.installed, by: ({ installedAt }) => installedAt, cell: ({ installedAt }) => <Time at={installedAt} /> },
+];
 
 const holderOf = ({ holder, fallback }: LockReply): string | null => fallback?.owner ?? holder;
 

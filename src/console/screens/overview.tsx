@@ -1,3 +1,4 @@
+import { Empty, Link, Loaded } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { Attention } from "../overview/attention.tsx";
 import { Feed } from "../overview/feed.tsx";
@@ -5,8 +6,6 @@ import { LastFailures } from "../overview/last-failures.tsx";
 import { type Standing, useStanding } from "../overview/standing.ts";
 import { StateCards } from "../overview/state-cards.tsx";
 import { Throughput } from "../overview/throughput.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Loaded } from "../parts/loaded.tsx";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
@@ -49,12 +48,7 @@ const Untouched = () => (
     <p>{words.overview.enqueue}</p>
     <pre class="command">npx belfry jobs enqueue hello</pre>
     <p>
-      {words.overview.addSchedule(
-        <code>jobs/</code>,
-        <a class="link" href={addresses.jobs}>
-          {words.overview.jobsListed}
-        </a>,
-      )}
+      {words.overview.addSchedule(<code>jobs/</code>, <Link to={addresses.jobs} text={words.overview.jobsListed} />)}
     </p>
   </Empty>
 );

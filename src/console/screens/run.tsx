@@ -1,13 +1,9 @@
+import { Audits, Button, Empty, JsonView, Link, Loaded, Time } from "../parts/index.ts";
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadRun, loadRunMap } from "../client.ts";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { slowChanges } from "../live.ts";
-import { Empty } from "../parts/empty.tsx";
-import { Audits } from "../parts/audits.tsx";
-import { JsonView } from "../parts/json.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import { RunActions } from "../runs/actions.tsx";
 import { Funnel } from "../runs/funnel.tsx";
@@ -86,9 +82,7 @@ function Found({ run, map, onDone }: FoundProps) {
   );
 }
 
-const Numbered = ({ id, href }: { readonly id: string; readonly href: string }) => (
-  <a class="link" href={href}>{`#${id}`}</a>
-);
+const Numbered = ({ id, href }: { readonly id: string; readonly href: string }) => <Link to={href} text={`#${id}`} />;
 
 const NoTasks = ({ run }: { readonly run: RunReply }) =>
   run.finishedAt === null ? (
@@ -125,9 +119,7 @@ function Views({ run, map }: { readonly run: RunReply; readonly map: LoadedMap }
       {map.isMore ? (
         <p class="dim">
           {map.tasks.length < run.progress.total ? words.runs.firstShown(map.tasks.length) : words.runs.arrowsCut}
-          <a class="link" href={addresses.jobsWith(`run:${run.id}`)}>
-            {words.runs.viewAll}
-          </a>
+          <Link to={addresses.jobsWith(`run:${run.id}`)} text={words.runs.viewAll} />
         </p>
       ) : null}
       {view === "grid" ? <Tasks map={map} search={query["q"] ?? ""} /> : null}
@@ -153,16 +145,13 @@ function Tasks({ map, search }: { readonly map: LoadedMap; readonly search: stri
       <TaskBar tasks={map.tasks} shown={shown.length} set={set} text={text} onSet={setSet} onText={setText} />
       {shown.length === 0 ? (
         <Empty title={words.runs.noMatch}>
-          <button
-            type="button"
-            class="button"
+          <Button
+            text={words.runs.showAll}
             onClick={() => {
               setSet("all");
               setText("");
             }}
-          >
-            {words.runs.showAll}
-          </button>
+          />
         </Empty>
       ) : (
         <TaskGrid map={map} shown={shown} order={order} onOrder={setOrder} />

@@ -1,12 +1,8 @@
+import { Button, type Column, DataTable, Empty, Loaded, Tabs, Time } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadRuns } from "../client.ts";
 import { now } from "../clock.ts";
-import { Empty } from "../parts/empty.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { Tabs } from "../parts/tabs.tsx";
-import { Time } from "../parts/time.tsx";
-import { TableHead } from "../parts/table-head.tsx";
 import { useResource } from "../resource.ts";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
@@ -43,11 +39,7 @@ export function RunsScreen() {
         {({ runs, nextCursor }) => (
           <>
             {runs.length === 0 ? <NoRuns isFiltered={`${state}${kind}${key}` !== ""} /> : <RunTable runs={runs} />}
-            {nextCursor === null ? null : (
-              <button type="button" class="button" onClick={() => go({ before: nextCursor })}>
-                {words.runs.older}
-              </button>
-            )}
+            {nextCursor === null ? null : <Button text={words.runs.older} onClick={() => go({ before: nextCursor })} />}
           </>
         )}
       </Loaded>
@@ -84,45 +76,33 @@ const NoRuns = ({ isFiltered }: { readonly isFiltered: boolean }) =>
 
 const names = { ...words.labels, ...words.runs.columns };
 
+const tookMs = ({ createdAt, finishedAt }: RunReply): number =>
+  (finishedAt === null ? now.value : Date.parse(finishedAt)) - Date.parse(createdAt);
+
+const columns: readonly Column<RunReply>[] = [
+  { name: names.state, by: ({ state }) => state, cell: (run) => <RunStatus {...run} /> },
+  {
+    name: names.run,
+    by: ({ kind }) => kind,
+    cell: ({ id, kind }) => (
+      <a class="row-link" href={addresses.run(id)}>
+        {kind} <span class="dim">{`#${id}`}</span>
+      </a>
+    ),
+  },
+  { name: names.key, class: "mono dim wide cut", title: ({ key }) => key ?? undefined, cell: ({ key }) => key },
+  { name: names.progress, class: "wide", cell: ({ progress }) => <RunProgress progress={progress} /> },
+  {
+    name: names.started,
+    isNamed: true,
+    by: ({ createdAt }) => createdAt,
+    cell: ({ createdAt }) => <Time at={createdAt} />,
+  },
+  { name: names.took, isNumber: true, isNamed: true, by: tookMs, cell: (run) => durationText(tookMs(run)) },
+];
+
 const RunTable = ({ runs }: { readonly runs: readonly RunReply[] }) => (
   <div class="card">
-    <table class="table stacks">
-      <TableHead
-        columns={[
-          names.state,
-          names.run,
-          names.key,
-          names.progress,
-          names.started,
-          { name: names.took, isNumber: true },
-        ]}
-      />
-      <tbody>
-        {runs.map((run) => (
-          <tr key={run.id}>
-            <td>
-              <RunStatus {...run} />
-            </td>
-            <td>
-              <a class="row-link" href={addresses.run(run.id)}>
-                {run.kind} <span class="dim">{`#${run.id}`}</span>
-              </a>
-            </td>
-            <td class="mono dim wide">{run.key}</td>
-            <td class="wide">
-              <RunProgress progress={run.progress} />
-            </td>
-            <td data-label={names.started}>
-              <Time at={run.createdAt} />
-            </td>
-            <td class="number" data-label={names.took}>
-              {durationText(
-                (run.finishedAt === null ? now.value : Date.parse(run.finishedAt)) - Date.parse(run.createdAt),
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable label={words.places.runs} look="stacks" columns={columns} rows={runs} idOf={({ id }) => id} />
   </div>
 );

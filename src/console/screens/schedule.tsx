@@ -1,11 +1,9 @@
+import { Audits, Button, Loaded, Paused } from "../parts/index.ts";
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadScheduleOutcome, type OccurrenceReply, type TimedOutcome } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { useKeys } from "../keys.ts";
-import { Audits } from "../parts/audits.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { Paused } from "../parts/paused.tsx";
 import { useResource } from "../resource.ts";
 import { startScheduleOnce, togglePause } from "../schedules/actions.tsx";
 import { BackfillForm } from "../schedules/backfill-form.tsx";
@@ -70,12 +68,11 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
         <a class="button" href={addresses.jobsWith(`schedule:${id}`)}>
           {words.shared.viewJobs}
         </a>
-        <button type="button" class="button" onClick={() => void togglePause(schedule, onDone)}>
-          {paused ? words.shared.resume : words.shared.pause}
-        </button>
-        <button type="button" class="button primary" onClick={() => void startScheduleOnce(schedule)}>
-          {words.shared.runNow}
-        </button>
+        <Button
+          text={paused ? words.shared.resume : words.shared.pause}
+          onClick={() => void togglePause(schedule, onDone)}
+        />
+        <Button text={words.shared.runNow} look="primary" onClick={() => void startScheduleOnce(schedule)} />
       </header>
       <p class="lead">
         {plainWords(expression)} <span class="dim">{words.schedules.inZone(timezone)}</span>

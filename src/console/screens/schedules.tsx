@@ -1,15 +1,13 @@
+import { Button, Empty, Failure, later, Tabs } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { FilterBar, filterFieldId, FilterProblems } from "../filter/filter-bar.tsx";
 import { withTerm } from "../filter/terms.ts";
 import { useKeys } from "../keys.ts";
-import { Empty } from "../parts/empty.tsx";
-import { Failure } from "../parts/failure.tsx";
 import { OutcomeTable, type ScheduleSortName, scheduleSortNames } from "../schedules/outcome-table.tsx";
 import { type OutcomeRows, useOutcomeRows } from "../schedules/outcome-rows.ts";
 import { type KnownValues, parseScheduleFilter, suggestForSchedules } from "../schedules/schedule-filter.ts";
-import { later } from "../parts/later.tsx";
 import { SquareLegend } from "../schedules/squares.tsx";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
@@ -40,11 +38,14 @@ export function SchedulesScreen() {
     <div class="fill">
       <header class="screen-head">
         <h1>{words.places.schedules}</h1>
-        <ScheduleTabs filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
+        <Tabs
+          label={words.labels.state}
+          among={tabs}
+          value={stateIn(text)}
+          onChoose={(state) => apply(withTerm(text, "state", state === "" ? null : state))}
+        />
         <span class="space" />
-        <button type="button" class="button" onClick={() => setCreating(true)}>
-          {words.schedules.create}
-        </button>
+        <Button text={words.schedules.create} onClick={() => setCreating(true)} />
         {isCreating ? <ScheduleForm onClose={() => setCreating(false)} /> : null}
         <span class="dim" role="status">
           {rows.total === null ? "" : words.many.schedule({ count: rows.total, isMore: rows.isMore })}
@@ -93,32 +94,13 @@ const knownOf = ({ loaded }: OutcomeRows): KnownValues => ({
   zones: unique(loaded.map(({ timezone }) => timezone)),
 });
 
+const { all, ...states } = words.schedules.tabs;
 const tabs = [
-  { name: words.schedules.tabs.all, state: null },
-  { name: words.schedules.tabs.failing, state: "failing" },
-  { name: words.schedules.tabs.late, state: "late" },
-  { name: words.schedules.tabs.paused, state: "paused" },
-  { name: words.schedules.tabs.active, state: "active" },
-] as const;
+  { name: all, value: "" },
+  ...(["failing", "late", "paused", "active"] as const).map((value) => ({ name: states[value], value })),
+];
 
-interface TabsProps {
-  readonly filter: string;
-  readonly onFilter: (state: string | null) => void;
-}
-
-/** One click for the filters that are wanted most. */
-function ScheduleTabs({ filter, onFilter }: TabsProps) {
-  const chosen = /(?:^|\s)state:(\S+)/i.exec(filter)?.[1]?.toLowerCase() ?? null;
-  return (
-    <div class="tabs" role="group" aria-label={words.labels.state}>
-      {tabs.map(({ name, state }) => (
-        <button key={name} type="button" aria-pressed={chosen === state} onClick={() => onFilter(state)}>
-          {name}
-        </button>
-      ))}
-    </div>
-  );
-}
+const stateIn = (filter: string): string => /(?:^|\s)state:(\S+)/i.exec(filter)?.[1]?.toLowerCase() ?? "";
 
 interface NoneProps {
   readonly isAsked: boolean;
@@ -130,9 +112,7 @@ function None({ isAsked, isFiltered, onClear }: NoneProps) {
   if (!isAsked) return null;
   return isFiltered ? (
     <Empty title={words.schedules.noMatch}>
-      <button type="button" class="button" onClick={onClear}>
-        {words.filter.clear}
-      </button>
+      <Button text={words.filter.clear} onClick={onClear} />
     </Empty>
   ) : (
     <Empty title={words.schedules.noneYet}>

@@ -1,13 +1,22 @@
+import {
+  Bars,
+  Button,
+  Card,
+  type Column,
+  DataTable,
+  Empty,
+  Loaded,
+  Nothing,
+  RowLink,
+  Select,
+  Tabs,
+  Tag,
+  Time,
+} from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadUpcoming } from "../client.ts";
 import { currentTime } from "../clock.ts";
-import { Empty } from "../parts/empty.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { Tabs } from "../parts/tabs.tsx";
-import { Tag } from "../parts/tag.tsx";
-import { TableHead } from "../parts/table-head.tsx";
-import { Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import type { UpcomingReply } from "../../api/shape/upcoming.ts";
 import { durationText, relative } from "../time.ts";
@@ -80,21 +89,15 @@ interface ChoiceProps {
 
 /** One of some names, or all; the chosen one stays in the list also where nothing of it comes up. */
 const Choice = ({ name, all, among, value, onChoose }: ChoiceProps) => (
-  <select
-    class="select"
-    aria-label={name}
+  <Select
+    label={name}
+    of={[
+      ["", all],
+      ...[...new Set([...among, value])].filter((each) => each !== "").map((each) => [each, each] as const),
+    ]}
     value={value}
-    onChange={({ currentTarget }) => onChoose(currentTarget.value)}
-  >
-    <option value="">{all}</option>
-    {[...new Set([...among, value])]
-      .filter((each) => each !== "")
-      .map((each) => (
-        <option key={each} value={each}>
-          {each}
-        </option>
-      ))}
-  </select>
+    onChoose={onChoose}
+  />
 );
 
 /** How many start in each sixtieth of the span. */
@@ -103,55 +106,51 @@ function TimeLine({ found: { from, to, parts, isMore } }: { readonly found: Upco
   const total = parts.reduce((sum, part) => sum + part, 0);
   const partText = durationText((Date.parse(to) - Date.parse(from)) / Math.max(1, parts.length));
   return (
-    <section class="card" aria-label={words.upcoming.timeLine}>
-      <header class="card-head">
-        <h2>{words.upcoming.times(total, isMore)}</h2>
-        <span class="dim">{words.upcoming.busiest(most, partText)}</span>
-      </header>
-      <div class="time-line" role="img" aria-label={words.upcoming.describe(total, most)}>
-        {parts.map((part, index) => (
-          <i key={index} style={{ height: `${(part / most) * 100}%` }} title={words.many.time(part)} />
-        ))}
-      </div>
-      <p class="time-line-scale">
-        <Time at={from} />
-        <Time at={to} />
-      </p>
-    </section>
+    <Card
+      title={words.upcoming.times(total, isMore)}
+      label={words.upcoming.timeLine}
+      about={words.upcoming.busiest(most, partText)}
+    >
+      <Bars
+        label={words.upcoming.describe(total, most)}
+        bars={parts.map((value) => ({ title: words.many.time(value), parts: [{ fill: "queued", value }] }))}
+        from={from}
+        to={to}
+      />
+    </Card>
   );
 }
 
 const names = { ...words.labels, ...words.upcoming.columns };
 
+type Coming = UpcomingReply["times"][number];
+
+const comingColumns: readonly Column<Coming>[] = [
+  { name: names.at, by: ({ at }) => at, cell: ({ at, timezone }) => <Time at={at} zone={timezone} /> },
+  { name: names.in, class: "dim", cell: ({ at }) => relative(Date.parse(at) - currentTime()) },
+  {
+    name: names.schedule,
+    by: ({ schedule }) => schedule,
+    cell: ({ schedule }) => <RowLink to={addresses.schedule(schedule)} text={schedule} />,
+  },
+  { name: names.kind, class: "dim", by: ({ kind }) => kind, cell: ({ kind }) => kind },
+  { name: names.lane, class: "dim", by: ({ lane }) => lane, cell: ({ lane }) => lane },
+  { name: names.risk, class: "wide", cell: (each) => <Risk of={each} /> },
+];
+
 const ComingTable = ({ found: { times } }: { readonly found: UpcomingReply }) => (
   <div class="card">
-    <table class="table tall stacks">
-      <TableHead columns={[names.at, names.in, names.schedule, names.kind, names.lane, names.risk]} />
-      <tbody>
-        {times.map((each) => (
-          <tr key={`${each.schedule} ${each.at}`}>
-            <td>
-              <Time at={each.at} zone={each.timezone} />
-            </td>
-            <td class="dim">{relative(Date.parse(each.at) - currentTime())}</td>
-            <td>
-              <a class="row-link" href={addresses.schedule(each.schedule)}>
-                {each.schedule}
-              </a>
-            </td>
-            <td class="dim">{each.kind}</td>
-            <td class="dim">{each.lane}</td>
-            <td class="wide">
-              <Risk of={each} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      label={words.upcoming.timeLine}
+      look="tall stacks"
+      columns={comingColumns}
+      rows={times}
+      idOf={({ schedule, at }) => `${schedule} ${at}`}
+    />
   </div>
 );
 
-function Risk({ of }: { readonly of: UpcomingReply["times"][number] }) {
+function Risk({ of }: { readonly of: Coming }) {
   if (of.paused) return <Tag icon="pause" tone="warn" text={words.upcoming.paused} />;
   if (of.capped) return <Tag icon="warning" tone="warn" text={words.upcoming.capped} />;
   return of.mayOverlap ? <Tag icon="warning" tone="warn" text={words.upcoming.mayOverlap} /> : null;
@@ -164,44 +163,55 @@ interface LoadTableProps {
   readonly onLane: (lane: string) => void;
 }
 
+type Load = UpcomingReply["lanes"][number];
+
+const loadColumnsOf = (onLane: (lane: string) => void): readonly Column<Load>[] => [
+  {
+    name: loadColumns.lane,
+    by: ({ lane }) => lane,
+    cell: ({ lane }) => <Button text={lane} look="small" onClick={() => onLane(lane)} />,
+  },
+  { name: loadColumns.times, isNamed: true, by: ({ times }) => times, cell: ({ times }) => numberText(times) },
+  {
+    name: loadColumns.work,
+    isNamed: true,
+    by: ({ expectedMs }) => expectedMs,
+    cell: ({ expectedMs, unknown }) => (
+      <>
+        {durationText(expectedMs)}
+        {unknown === 0 ? null : <span class="dim small">{` ${words.upcoming.unknown(unknown)}`}</span>}
+      </>
+    ),
+  },
+  {
+    name: loadColumns.share,
+    isNamed: true,
+    cell: ({ expectedMs, capacityMs }) =>
+      capacityMs === null ? <Nothing /> : `${Math.round((expectedMs / Math.max(1, capacityMs)) * 1_000) / 10} %`,
+  },
+  {
+    name: loadColumns.busiest,
+    isNamed: true,
+    cell: ({ busiest }) =>
+      busiest === null ? (
+        <Nothing />
+      ) : (
+        <>
+          <Time at={busiest.at} /> {`${Math.round(busiest.share * 100)} %`}
+        </>
+      ),
+  },
+];
+
 /** What each lane is expected to work, beside what it can. */
 const LoadTable = ({ lanes, onLane }: LoadTableProps) => (
-  <section class="card" aria-label={words.upcoming.load}>
-    <header class="card-head">
-      <h2>{words.upcoming.load}</h2>
-    </header>
-    <table class="table stacks">
-      <TableHead
-        columns={[loadColumns.lane, loadColumns.times, loadColumns.work, loadColumns.share, loadColumns.busiest]}
-      />
-      <tbody>
-        {lanes.map(({ lane, times, unknown, expectedMs, capacityMs, busiest }) => (
-          <tr key={lane}>
-            <td>
-              <button type="button" class="button small" onClick={() => onLane(lane)}>
-                {lane}
-              </button>
-            </td>
-            <td data-label={loadColumns.times}>{numberText(times)}</td>
-            <td data-label={loadColumns.work}>
-              {durationText(expectedMs)}
-              {unknown === 0 ? null : <span class="dim small">{` ${words.upcoming.unknown(unknown)}`}</span>}
-            </td>
-            <td data-label={loadColumns.share}>
-              {capacityMs === null ? "–" : `${Math.round((expectedMs / Math.max(1, capacityMs)) * 1_000) / 10} %`}
-            </td>
-            <td data-label={loadColumns.busiest}>
-              {busiest === null ? (
-                "–"
-              ) : (
-                <>
-                  <Time at={busiest.at} /> {`${Math.round(busiest.share * 100)} %`}
-                </>
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </section>
+  <Card title={words.upcoming.load}>
+    <DataTable
+      label={words.upcoming.load}
+      look="stacks"
+      columns={loadColumnsOf(onLane)}
+      rows={lanes}
+      idOf={({ lane }) => lane}
+    />
+  </Card>
 );

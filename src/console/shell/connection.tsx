@@ -1,6 +1,6 @@
 import { now } from "../clock.ts";
 import { connection, heardAt, rejectedSave } from "../live.ts";
-import { Icon } from "../parts/icon.tsx";
+import { Icon } from "../parts/index.ts";
 import { relative } from "../time.ts";
 import { words } from "../language/words.ts";
 

@@ -1,6 +1,6 @@
 import { useLocation } from "preact-iso";
 import { addresses, base } from "../address.ts";
-import { Icon, type IconName } from "../parts/icon.tsx";
+import { Icon, type IconName } from "../parts/index.ts";
 import { words } from "../language/words.ts";
 
 interface Place {

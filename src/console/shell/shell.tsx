@@ -1,9 +1,7 @@
+import { Button, ConfirmDialog, Failure, Toasts } from "../parts/index.ts";
 import type { ComponentChildren } from "preact";
 import { useErrorBoundary } from "preact/hooks";
 import { ongoing } from "../bulk/bulk.ts";
-import { ConfirmDialog } from "../parts/confirm.tsx";
-import { Failure } from "../parts/failure.tsx";
-import { Toasts } from "../parts/toast.tsx";
 import { SaveBanner, StaleBanner } from "./connection.tsx";
 import { Nav } from "./nav.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
@@ -47,9 +45,7 @@ function BulkProgress() {
     <div class="bulk-progress" role="status">
       <span>{text}</span>
       <progress max={Math.max(1, total.count)} value={done} aria-label={text} />
-      <button type="button" class="button small" onClick={stop}>
-        {words.bulk.stop}
-      </button>
+      <Button text={words.bulk.stop} look="small" onClick={stop} />
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { useLocation } from "preact-iso";
 import { bindings, shortcuts, useKeys } from "../keys.ts";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog } from "../parts/index.ts";
 import { places } from "./nav.tsx";
 import { words } from "../language/words.ts";
 

@@ -1,9 +1,9 @@
+import { Icon, type IconName, Select } from "../parts/index.ts";
 import { type TimeMode, timeMode, timeModes } from "../time.ts";
 import { keepLanguage, type Language, language, languages } from "../language/choice.ts";
 import { theme, themes } from "../theme.ts";
 import { ConnectionMark } from "./connection.tsx";
 import { helpIsOpen } from "./shortcuts.tsx";
-import { Icon, type IconName } from "../parts/icon.tsx";
 import { words } from "../language/words.ts";
 
 export const TopBar = () => (
@@ -24,18 +24,12 @@ const TimeSwitch = () => (
   <label class="time-switch">
     <span class="hidden">{words.time.howWritten}</span>
     <Icon name="schedules" size={14} />
-    <select
+    <Select
+      look=""
+      of={timeModes.map((mode) => [mode, words.time.modes[mode]] as const)}
       value={timeMode.value}
-      onChange={(event) => {
-        timeMode.value = event.currentTarget.value as TimeMode;
-      }}
-    >
-      {timeModes.map((mode) => (
-        <option key={mode} value={mode}>
-          {words.time.modes[mode]}
-        </option>
-      ))}
-    </select>
+      onChoose={(mode) => (timeMode.value = mode as TimeMode)}
+    />
   </label>
 );
 

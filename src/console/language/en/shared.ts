@@ -163,6 +163,7 @@ const shared = {
   dismiss: "Dismiss",
   tryAgain: "Try again",
   loading: "Loading…",
+  columns: "Columns",
   none: "None",
   retry: "Retry",
   cancel: "Cancel",
@@ -207,7 +208,8 @@ const filter = {
   noState: (value: string, states: string) => `“${value}” is no state: ${states}`,
   noNumber: (value: string) => `“${value}” is no number of a job: write id:42`,
   badHeld: (value: string) => `“held:${value}”: write held:yes or held:no`,
-  badDue: (value: string) => `“due:${value}”: write due:past, due:<1h or due:>10m`,
+  badRange: (field: string, value: string) =>
+    `“${field}:${value}”: write due:past, due:<1h, ended:last-night, created:>1d, took:>10s, attempt:>1, or from..to`,
   badLate: (value: string) => `“late:${value}”: write late:>5s`,
   nextRow: "Next row",
   rowBefore: "Row before",

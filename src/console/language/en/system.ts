@@ -31,7 +31,6 @@ const overview = {
   succeeded: (count: number) => `${numberText(count)} succeeded`,
   retried: (count: number) => `${numberText(count)} retried`,
   failed: (count: number) => `${numberText(count)} failed`,
-  notDrawn: "The chart could not be drawn",
   chart: "Attempts that ended, by minute",
   live: "Live",
   liveEvents: "Live events",

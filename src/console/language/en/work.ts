@@ -3,8 +3,9 @@ import { numberText, type Count } from "../number.ts";
 import type { Part, Sentence } from "../part.ts";
 import { plural } from "./shared.ts";
 
-/** What the API searches by; words alone are its text, and `due` stands for its two times. */
-type FilterField = Exclude<keyof typeof searchFields, "text" | "dueFrom" | "dueTo"> | "due" | "payload.";
+/** What the API searches by; words alone are its text, and a field with two ends is one here. */
+type EndOf<F extends string> = F extends `${infer Range}From` | `${infer Range}To` ? Range : F;
+type FilterField = Exclude<EndOf<keyof typeof searchFields>, "text"> | "payload.";
 
 const jobs = {
   titleOf: (filter: string) => `Jobs ${filter}`,
@@ -41,6 +42,10 @@ const jobs = {
     error: "its error code",
     fingerprint: "failures that look alike",
     due: "when its time comes: past, <1h, >10m, or from..to",
+    created: "when it was created: <1h ago, >1d ago, last-night, today, yesterday, or from..to",
+    ended: "when it ended: <1h, >1d, last-night, today, yesterday, or from..to",
+    took: "how long its last attempt took: >10s, <1s, or 1s..10s",
+    attempt: "how many attempts began: >1, 2, or 2..3",
     held: "whether a slot, a pause or a task before it keeps it: yes or no",
     schedule: "the schedule that made it",
     run: "the number of its run",
@@ -56,6 +61,18 @@ const jobs = {
     due: "time",
     held: "yes or no",
   },
+  ended: {
+    name: "Ended",
+    spans: {
+      "": "Ended at any time",
+      "last-night": "Ended last night",
+      "<1h": "Ended in the last hour",
+      today: "Ended today",
+      yesterday: "Ended yesterday",
+      "<7d": "Ended in 7 days",
+    },
+  },
+  copy: { name: "Copy", link: "Link", command: "Command", csv: "Loaded rows as CSV" },
 };
 
 const job = {

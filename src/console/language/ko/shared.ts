@@ -151,6 +151,7 @@ const shared: Words["shared"] = {
   dismiss: "지우기",
   tryAgain: "다시 시도",
   loading: "불러오는 중…",
+  columns: "열",
   none: "없음",
   retry: "재시도",
   cancel: "취소",
@@ -194,7 +195,8 @@ const filter: Words["filter"] = {
   noState: (value, states_) => `“${value}” 상태는 없습니다. 쓸 수 있는 상태: ${states_}`,
   noNumber: (value) => `“${value}” 값은 작업 번호가 아닙니다. id:42처럼 쓰세요`,
   badHeld: (value) => `“held:${value}”: held:yes 또는 held:no로 쓰세요`,
-  badDue: (value) => `“due:${value}”: due:past, due:<1h 또는 due:>10m처럼 쓰세요`,
+  badRange: (field, value) =>
+    `“${field}:${value}”: due:past, due:<1h, ended:last-night, created:>1d, took:>10s, attempt:>1 또는 from..to처럼 쓰세요`,
   badLate: (value) => `“late:${value}”: late:>5s처럼 쓰세요`,
   nextRow: "다음 행",
   rowBefore: "이전 행",

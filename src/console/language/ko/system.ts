@@ -30,7 +30,6 @@ const overview: Words["overview"] = {
   succeeded: (count) => `성공 ${numberText(count)}`,
   retried: (count) => `재시도 ${numberText(count)}`,
   failed: (count) => `실패 ${numberText(count)}`,
-  notDrawn: "차트를 그리지 못했습니다",
   chart: "분마다 끝난 시도",
   live: "실시간",
   liveEvents: "실시간 이벤트",

@@ -35,6 +35,10 @@ const jobs: Words["jobs"] = {
     error: "오류 코드",
     fingerprint: "비슷한 실패",
     due: "예정 시각: past, <1h, >10m 또는 from..to",
+    created: "만든 시각: <1h, >1d, last-night, today, yesterday 또는 from..to",
+    ended: "끝난 시각: <1h, >1d, last-night, today, yesterday 또는 from..to",
+    took: "마지막 시도에 걸린 시간: >10s, <1s 또는 1s..10s",
+    attempt: "시도 횟수: >1, 2 또는 2..3",
     held: "슬롯, 중지 또는 앞의 태스크 때문에 보류됨: yes 또는 no",
     schedule: "만든 스케줄",
     run: "실행 번호",
@@ -50,6 +54,18 @@ const jobs: Words["jobs"] = {
     due: "시각",
     held: "yes 또는 no",
   },
+  ended: {
+    name: "끝난 시각",
+    spans: {
+      "": "끝난 시각: 전체",
+      "last-night": "어젯밤에 끝남",
+      "<1h": "지난 1시간에 끝남",
+      today: "오늘 끝남",
+      yesterday: "어제 끝남",
+      "<7d": "7일 안에 끝남",
+    },
+  },
+  copy: { name: "복사", link: "링크", command: "명령어", csv: "불러온 행을 CSV로" },
 };
 
 const job: Words["job"] = {

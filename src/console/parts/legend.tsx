@@ -1,0 +1,11 @@
+/** What colours mean; `look` is a class of the style sheet. */
+export const Legend = ({ of }: { readonly of: readonly { readonly look: string; readonly text: string }[] }) => (
+  <span class="legend">
+    {of.map(({ look, text }) => (
+      <span key={look}>
+        <i class={`swatch ${look}`} />
+        {text}
+      </span>
+    ))}
+  </span>
+);
