@@ -115,7 +115,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** Nobody looks for jobs whose worker died. */
   rescue: [{ file: "/src/run/rescue.ts", from: "round < options.rounds && options", to: "round < 0 && options" }],
   /** A client's key is forgotten on the way. */
-  "job-key": [{ file: "/examples/taskflow/routes.ts", from: "payload>, { key, ...due }", to: "payload>, due" }],
+  "job-key": [{ file: "/examples/taskflow/routes.ts", from: "type }, { key, ...due }", to: "type }, due" }],
   /** Any answer of a server is worth another try. */
   permanent: [
     {
