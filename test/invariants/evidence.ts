@@ -196,6 +196,8 @@ export interface Cap {
   readonly key: string;
   readonly size: number;
   readonly kinds: readonly string[];
+  /** Which jobs of these kinds have the key; left out: all. */
+  readonly of?: (job: JobFact) => boolean;
 }
 
 export interface RunFact {

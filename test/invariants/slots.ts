@@ -1,4 +1,4 @@
-import type { Evidence, EventFact, RunFact, Violation } from "./evidence.ts";
+import type { Evidence, EventFact, JobFact, RunFact, Violation } from "./evidence.ts";
 
 /** C12: slots held = jobs running that need one, and runs that such jobs started; at no time did more run than a cap allows. */
 export function* slots(evidence: Evidence): Generator<Violation> {
@@ -35,11 +35,12 @@ function* oneAtATime(runs: readonly RunFact[]): Generator<Violation> {
 function* peak(
   evidence: Evidence,
   cap: Evidence["caps"][number],
-  jobs: ReadonlyMap<string, { readonly kind: string }>,
+  jobs: ReadonlyMap<string, JobFact>,
 ): Generator<Violation> {
   const running = new Map<string, number>();
   for (const event of evidence.events) {
-    if (!cap.kinds.includes(jobs.get(event.jobId)?.kind ?? "")) continue;
+    const job = jobs.get(event.jobId);
+    if (job === undefined || !cap.kinds.includes(job.kind) || cap.of?.(job) === false) continue;
     for (const [tried, until] of running) if (until <= event.at) running.delete(tried);
     const tried = `${event.jobId}/${event.attempt}`;
     if (event.to === "RUNNING") running.set(tried, Infinity);

@@ -1,5 +1,6 @@
 import { backlog } from "./cases/backlog.ts";
 import { cap } from "./cases/cap.ts";
+import { perKey } from "./cases/per-key.ts";
 import { crashScheduler } from "./cases/crash-scheduler.ts";
 import { crashWorker } from "./cases/crash-worker.ts";
 import { clockSkew } from "./cases/clock-skew.ts";
@@ -49,6 +50,7 @@ export const proofs: readonly Proof[] = [
   schedulers50,
   poison,
   cap,
+  perKey,
   backlog,
   messageStorm,
   missedWakes,

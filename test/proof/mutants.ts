@@ -219,6 +219,10 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       to: "join spare p on false",
     },
   ],
+  /** A claim and a wake take a slot that they saw free, whoever has it by now. */
+  "slot-lock": [
+    { file: "/src/admission/slots.ts", from: "    for no key update of s skip locked\n  ) s`;", to: "  ) s`;" },
+  ],
   /** A caught-up job contends with other caught-up jobs only. */
   "both-slots": [{ file: "/src/schedule/overlap.ts", from: "[catchUpGate, overlapGate]", to: "[catchUpGate]" }],
   /** Nothing cancels the jobs that a removed schedule left. */

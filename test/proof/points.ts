@@ -21,3 +21,5 @@ export const points = {
 
 export type WorkerPoint = (typeof points.worker)[number];
 export type SchedulerPoint = (typeof points.scheduler)[number];
+/** Jobs of the case `per-key` that may run at once: of one customer, and of all. */
+export const perKeySizes = { each: 3, total: 20 };

@@ -54,6 +54,11 @@ export const childrenOf = new Map([
   ["parent", 2],
   ["transfer", 1],
 ]);
+export const byKeySizes = { all: 2, each: 1 };
+export const concurrencyKeys = ["0", "1", "2"] as const;
+/** One of three keys for each label. */
+export const concurrencyKeyOf = (mark: string | null | undefined): string =>
+  String((mark ?? "0").charCodeAt((mark ?? "0").length - 1) % 3);
 /** What clients enqueue. */
 export const enqueuedKinds = [
   "plain",
@@ -62,6 +67,8 @@ export const enqueuedKinds = [
   "capped",
   "capped",
   "capped",
+  "by-key",
+  "by-key",
   "locked",
   "guarded",
   "transfer",
@@ -145,6 +152,12 @@ function slotted(world: Surroundings): Job<Payload>[] {
   const run = work(world);
   return [
     defineJob({ id: "capped", ...quick, concurrency: 2, run }),
+    defineJob({
+      id: "by-key",
+      ...quick,
+      concurrency: { max: byKeySizes.all, perKey: byKeySizes.each, key: ({ mark }) => concurrencyKeyOf(mark) },
+      run,
+    }),
     defineJob({ id: "locked", ...quick, lock: { name: "one" }, run }),
     defineJob({
       id: "guarded",

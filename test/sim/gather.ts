@@ -1,5 +1,5 @@
 import type { Evidence } from "../invariants/evidence.ts";
-import { childrenOf, transactionalKinds } from "./app.ts";
+import { byKeySizes, childrenOf, concurrencyKeyOf, concurrencyKeys, transactionalKinds } from "./app.ts";
 import type { World } from "./world.ts";
 
 /** Whether everything that was asked for before `before` has come to an end. */
@@ -19,6 +19,13 @@ export async function gather(world: World, endedBefore: number): Promise<Evidenc
     expectedTimes: expectedTimes(world, decidedUntil),
     caps: [
       { key: "cap:capped", size: 2, kinds: ["capped"] },
+      { key: "cap:by-key", size: byKeySizes.all, kinds: ["by-key"] },
+      ...concurrencyKeys.map((key) => ({
+        key: `cap:by-key#${key}`,
+        size: byKeySizes.each,
+        kinds: ["by-key"],
+        of: ({ mark }: { mark: string | null }) => concurrencyKeyOf(mark) === key,
+      })),
       { key: "lock:one", size: 1, kinds: ["locked"] },
     ],
     transactionalKinds,

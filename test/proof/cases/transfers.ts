@@ -80,7 +80,7 @@ function move(n: number, random: () => number): Move {
 }
 
 /** The same messages once more, as a queue that delivers at least once may. */
-async function sendAgain(system: System, ids: readonly string[]): Promise<number> {
+export async function sendAgain(system: System, ids: readonly string[]): Promise<number> {
   const url = system.queues.find(({ lane }) => lane.name === "default")?.url;
   const { rows } = await system.pool.query<Message>(
     `select id::text as "jobId", generation, trace from belfry.job where id = any($1)`,

@@ -1,0 +1,98 @@
+import { assessSuccess, judge } from "../judge.ts";
+import { killNowAndThen } from "../killer.ts";
+import { perKeySizes } from "../points.ts";
+import { type Proof, seeded } from "../proof.ts";
+import { startSystem, type System } from "../system.ts";
+import { elapsedMs, until } from "../until.ts";
+import { sendAgain } from "./transfers.ts";
+
+const jobs = 20_000;
+const customers = 10_000;
+const workers = 12;
+const duplicateShare = 0.02;
+const { each, total } = perKeySizes;
+
+/** Twelve workers, ten thousand customers of which some are busy, three of each and twenty in all. */
+export const perKey: Proof = {
+  name: "per-key",
+  about: `12 workers, 20,000 jobs of 10,000 customers, ${each} of each and ${total} in all, 2 % of the messages twice, random kill -9: 0 breaches, every key forgotten`,
+  guards: ["per-key", "slot-lock"],
+  async run(context, list) {
+    const random = seeded(context.seed);
+    const system = await startSystem(context, {
+      app: "per-key",
+      lane: () => ({ visibilityTimeoutSeconds: 6, concurrency: workers }),
+    });
+    await system.install();
+    const wakes = system.wakes({ everyMs: 0 });
+    const count = Math.round(jobs * context.size);
+    const startedMs = elapsedMs();
+    const fleet = system.fleet({ deadLetters: true });
+    let duplicates = 0;
+    for (let from = 0; from < count; from += 1_000) {
+      const page = Array.from({ length: Math.min(1_000, count - from) }, (_, n) => ({
+        payload: { n: from + n, customer: `c${Math.floor(customers * random() ** 4)}` },
+      }));
+      const answers = await system.enqueue("by-customer", page);
+      const twice = answers.filter(() => random() < duplicateShare);
+      duplicates += await sendAgain(
+        system,
+        twice.map(({ id }) => id),
+      );
+    }
+    const killer = killNowAndThen(system, fleet.pids, { everyMs: 4_000, random });
+    await until("all jobs to end", 540_000, async () => (await system.openJobs()) === 0);
+    killer.stop();
+    const seconds = (elapsedMs() - startedMs) / 1_000;
+    await wakes.stop();
+    await fleet.stop();
+    const tables = await judge(list, system, {
+      caps: [{ key: "cap:by-customer", size: total, kinds: ["by-customer"] }],
+    });
+    assessSuccess(list, tables.jobs);
+    const most = await mostAtOnce(system);
+    list.expect(`never more than ${each} of one customer at once, by the ledger`, most.key <= each, most.key);
+    list.expect(`never more than ${total} at once, by the ledger`, most.all <= total, most.all);
+    list.expect("workers were killed", killer.count() > 0, killer.count());
+    const { made, left } = await forgotten(system);
+    list.expect("every key was made, and is forgotten", made > 0 && left === 0, `${made} made, ${left} left`);
+    list.figure(
+      `${count} jobs in ${seconds.toFixed(0)} s (${(count / seconds).toFixed(0)}/s), ${made} keys, ${(most.refusals / count).toFixed(2)} refusals a job, of which ${(most.again / count).toFixed(2)} repeated, ` +
+        `${duplicates} messages sent twice, ${killer.count()} workers killed`,
+    );
+  },
+};
+
+/** By the events, in the order in which they were drawn: an event of a claim is drawn after it has its slots. */
+async function mostAtOnce({ pool }: System): Promise<{ key: number; all: number; refusals: number; again: number }> {
+  const { rows } = await pool.query<{ key: number; all: number; refusals: number; again: number }>(`
+    with moves as (
+      select e.id, j.id as job, j.payload ->> 'customer' as customer, e.from_state, e.to_state,
+        (e.to_state = 'RUNNING')::int - (coalesce(e.from_state = 'RUNNING', false))::int as step
+      from belfry.event e cross join lateral unnest(e.job_ids) as u (id) join belfry.job j on j.id = u.id
+    ), refusals as (
+      select job from moves where from_state = 'QUEUED' and to_state = 'PENDING'
+    ), at_once as (
+      select sum(step) over (partition by customer order by id) as key, sum(step) over (order by id) as all from moves
+    )
+    select max(key)::int as key, max("all")::int as all,
+      (select count(*)::int from refusals) as refusals, (select (count(*) - count(distinct job))::int from refusals) as again
+    from at_once`);
+  const [row] = rows;
+  if (row === undefined) throw new Error("there are no events");
+  return row;
+}
+
+/** As after an hour without a job: the pass forgets the keys. */
+async function forgotten({ pool, runtime }: System): Promise<{ made: number; left: number }> {
+  const keys = async (): Promise<number> => {
+    const { rows } = await pool.query<{ n: number }>(
+      "select count(distinct key)::int as n from belfry.slot where key like 'cap:by-customer#%'",
+    );
+    return rows[0]?.n ?? 0;
+  };
+  const made = await keys();
+  await pool.query("update belfry.slot set made_at = made_at - interval '2 hours'");
+  for (let page = 0; page < 20; page += 1) await runtime.ports.store.prune({ limit: 1_000 });
+  return { made, left: await keys() };
+}
