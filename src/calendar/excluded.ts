@@ -1,6 +1,6 @@
 /** What the calendars of a schedule make of its times: skipped, or moved to another day at the same reading of the clock. */
 import type { Instant } from "../machine/job.ts";
-import { dayMs } from "../machine/units.ts";
+import { dayMs, hourMs } from "../machine/units.ts";
 import { type Day, dateOf, type DayRule, dayOf } from "./days.ts";
 import {
   byInstant,
@@ -12,10 +12,12 @@ import {
   readTimes,
   settled,
 } from "./fires.ts";
-import { minuteText, wallTimes } from "./wall-time.ts";
+import { minuteText, type WallTime, wallTimes } from "./wall-time.ts";
+import type { Zone } from "./zone.ts";
 
-/** Times are moved in windows of so long, so that a caller that stops early has not moved all of a year. */
-const windowMs = 4 * dayMs;
+/** Times are moved in windows that grow, so that a caller that stops early has moved few. */
+const firstWindowMs = hourMs;
+const windowMsMax = 6 * hourMs;
 
 /** As `cronTimes`, after the calendars were asked with the date of each reading. */
 export function* calendarTimes(
@@ -24,8 +26,10 @@ export function* calendarTimes(
   after: Instant,
   until: Instant,
 ): Generator<NominalTime, void, undefined> {
-  for (let start = after; start < until; start += windowMs) {
-    const end = Math.min(until, start + windowMs);
+  let windowMs = firstWindowMs;
+  for (let start = after, end = start; start < until; start = end) {
+    end = Math.min(until, start + windowMs);
+    windowMs = Math.min(windowMsMax, 4 * windowMs);
     const moved = days.moves ? movedTimes(parts, days, start, end) : [];
     yield* settled(byInstant(staying(parts, days, start, end), moved));
   }
@@ -53,8 +57,7 @@ function* staying(
 
 /** Times of excluded days that fire in the window, in the order of their instants and, at one instant, of their readings. */
 function movedTimes(parts: CronTimes, days: DayRule, after: Instant, until: Instant): readonly NominalTime[] {
-  const from = after - changeMsMax;
-  const before = until + changeMsMax;
+  const [from, before] = readingsWithin(parts.zone, after, until);
   const found: NominalTime[] = [];
   for (let target = Math.floor(from / dayMs); target * dayMs < before; target += 1) {
     for (const source of days.sourcesOf(target)) {
@@ -65,6 +68,14 @@ function movedTimes(parts: CronTimes, days: DayRule, after: Instant, until: Inst
     }
   }
   return found.toSorted((a, b) => a.instant - b.instant || (a.localTime < b.localTime ? -1 : 1));
+}
+
+/** All readings `[from, before)` that fire in the window; around a change of the clock it may be more. */
+function readingsWithin(zone: Zone, after: Instant, until: Instant): readonly [WallTime, WallTime] {
+  const isSteady = zone.transitions(after - changeMsMax, until + changeMsMax).length === 0;
+  const offset = zone.offsetAt(after);
+  if (isSteady) return [after + 1 + offset, until + 1 + offset];
+  return [after - changeMsMax, until + changeMsMax];
 }
 
 function* timesFrom(

@@ -31,8 +31,8 @@ export function ruleProblem({
 }
 
 /**
- * AWS's `cron(...)` in UTC that wakes at every nominal time, rounded up to a minute, except a time that a gap moved: the tick
- * decides that one. It may wake more often than the schedule fires, on other days and at the hours of the zone's other offset;
+ * AWS's `cron(...)` in UTC that wakes at every nominal time, also one that a calendar moves to another day, rounded up to a minute,
+ * except a time that a gap moved: the tick decides that one. It may wake more often than the schedule fires, on other days and at the hours of the zone's other offset;
  * a task that finds nothing due ends at once.
  */
 export function ruleOf(when: FirePattern): string {
@@ -42,7 +42,8 @@ export function ruleOf(when: FirePattern): string {
   const parsed = parseCron(expression.cron);
   if (!parsed.ok) throw new RangeError(parsed.problem);
   const { cron } = parsed;
-  if (cron.form === "aws" && when.timezone === "UTC") return expression.cron;
+  const moves = (when.calendars?.onExcluded ?? "skip") !== "skip";
+  if (cron.form === "aws" && when.timezone === "UTC" && !moves) return expression.cron;
   const times = offsetsOf(openZone(when.timezone)).flatMap((offset) =>
     cron.hours.flatMap((hour) =>
       cron.minutes.map((minute) => (hour * 60 + minute - offset + minutesOfDay.length) % minutesOfDay.length),

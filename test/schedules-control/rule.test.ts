@@ -31,6 +31,11 @@ test.each<[string, FirePattern, string]>([
   ["a zone without clock changes", cron("0 8 * * *", "Asia/Seoul"), "cron(0 23 * * ? *)"],
   ["a zone with two offsets has both hours", cron("0 8 * * *", "America/New_York"), "cron(0 12,13 * * ? *)"],
   ["AWS's own form in UTC as it is", cron("cron(0 8 ? * MON-FRI *)"), "cron(0 8 ? * MON-FRI *)"],
+  [
+    "not where a calendar moves its times to other days",
+    { ...cron("cron(0 8 ? * MON-FRI *)"), calendars: { except: [], only: null, onExcluded: "next" } },
+    "cron(0 8 * * ? *)",
+  ],
 ])("%s", (_, given, expected) => {
   expect(ruleOf(given)).toBe(expected);
 });

@@ -1,3 +1,5 @@
+import type { CalendarRule } from "../../src/machine/schedule.ts";
+import { dateOfReading, excludedByHand, shiftByHand } from "./calendar-by-hand.ts";
 import { type CronRule, daysOf } from "../../src/calendar/cron.ts";
 import type { Dst } from "../../src/calendar/fires.ts";
 
@@ -59,17 +61,49 @@ export interface RowByHand {
   readonly fold: 0 | 1;
   readonly nominalAt: number;
   readonly fires: boolean;
+  /** The calendar that excludes its day: it is skipped, or moved to `nominalAt`. */
+  readonly calendar?: string;
 }
 
 /** All rows of an expression over a watched stretch; `auto` is resolved in this file's own words. */
-export function rowsByHand(cron: CronRule, dst: Dst, seen: readonly Seen[]): readonly RowByHand[] {
+export function rowsByHand(
+  cron: CronRule,
+  dst: Dst,
+  seen: readonly Seen[],
+  calendars?: CalendarRule,
+): readonly RowByHand[] {
   const isMatch = matcher(cron);
-  return seen.filter((each) => isMatch(each.reading)).flatMap((each) => rowsOf(each, dst, cron.isInterval));
+  const rows = (each: Seen): readonly RowByHand[] => rowsOf(each, dst, cron.isInterval);
+  const matching = seen.filter((each) => isMatch(each.reading));
+  if (calendars === undefined) return matching.flatMap(rows);
+  const byReading = new Map(seen.map((each) => [each.reading, each]));
+  const byDate = new Map<string, readonly [calendar: string | null, shift: number | null]>();
+  return matching.flatMap((each) => {
+    const date = dateOfReading(each.reading);
+    const known = byDate.get(date) ?? [excludedByHand(calendars, date), shiftByHand(calendars, date)];
+    byDate.set(date, known);
+    const [calendar, shift] = known;
+    if (calendar === null) return rows(each);
+    if (shift === null) return rows(each).map((row) => ({ ...row, fires: false, calendar }));
+    const there = byReading.get(each.reading + shift);
+    // Beyond what is watched.
+    if (there === undefined) return [];
+    const places = rows(there);
+    return rows(each).map((row) => {
+      const { nominalAt, fires } = places[row.fold] ?? places[0] ?? row;
+      return { ...row, nominalAt, fires, calendar };
+    });
+  });
 }
 
 /** The instants at which an expression fires, each once. */
-export function firesByHand(cron: CronRule, dst: Dst, seen: readonly Seen[]): readonly number[] {
-  const fires = rowsByHand(cron, dst, seen).filter((row) => row.fires);
+export function firesByHand(
+  cron: CronRule,
+  dst: Dst,
+  seen: readonly Seen[],
+  calendars?: CalendarRule,
+): readonly number[] {
+  const fires = rowsByHand(cron, dst, seen, calendars).filter((row) => row.fires);
   return [...new Set(fires.map((row) => row.nominalAt))].toSorted((a, b) => a - b);
 }
 

@@ -6,6 +6,7 @@ import { defineJob } from "../../src/define/define-job.ts";
 import type { Dst } from "../../src/calendar/fires.ts";
 import type { JobId } from "../../src/machine/job.ts";
 import type { TestStore } from "../support/looks.ts";
+import { calendars, calendarsOf } from "./calendar-choices.ts";
 import type { OccurrenceView, ScheduleRow, ScheduleSpec } from "../../src/machine/schedule.ts";
 import { type RowByHand, rowsByHand, type Seen, watch } from "./clock.ts";
 import { aSpec, hour, minute } from "./spec.ts";
@@ -27,11 +28,15 @@ const stretches = [
   ["Africa/Casablanca", Date.UTC(2026, 1, 14)],
 ] as const;
 const daysMax = 4;
+/** No calendar here moves a time by more. */
+const calendarDays = 10;
 
 const watches = new Map<string, readonly Seen[]>();
 
 function watched(zone: string, start: number): readonly Seen[] {
-  const known = watches.get(`${zone} ${start}`) ?? watch(zone, start - hour, start + (daysMax + 2) * 24 * hour);
+  const reach = calendarDays * 24 * hour;
+  const known =
+    watches.get(`${zone} ${start}`) ?? watch(zone, start - hour - reach, start + (daysMax + 2) * 24 * hour + reach);
   watches.set(`${zone} ${start}`, known);
   return known;
 }
@@ -49,6 +54,7 @@ const dst: fc.Arbitrary<Dst> = fc.record({
 });
 const policy = fc.record({
   dst,
+  calendars: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: calendars }),
   misfire: fc.record({
     rule: fc.constantFrom("skip" as const, "latest" as const, "all" as const),
     maxAgeMs: fc.option(fc.constantFrom(hour, 12 * hour)),
@@ -105,9 +111,10 @@ const job = defineJob({ id: "work", run: () => {} });
 /** Lives through one history, then lets everything that was planned become due and be worked off. */
 export async function live<S extends TestStore>(history: History, ground: Ground<S>): Promise<void> {
   const [zone, start] = history.stretch;
-  const specOf = (text: string, { startDeadlineMs, ...rules }: typeof history.policy) =>
+  const specOf = (text: string, { startDeadlineMs, calendars: days, ...rules }: typeof history.policy) =>
     aSpec({
       ...rules,
+      ...(days === null ? {} : { calendars: calendarsOf(days, start) }),
       ...(startDeadlineMs === null ? {} : { startDeadlineMs }),
       expression: { form: "cron", cron: text },
       timezone: zone,
@@ -139,7 +146,8 @@ export async function live<S extends TestStore>(history: History, ground: Ground
   await checkDeadlines(at, rows);
   seen.rows += rows.length;
   seen.filled += Number(rows.length > 0);
-  for (const reason of ["deleted", "expired"] as const)
+  seen.moved += Number(rows.some((row) => row.calendar !== null && row.outcome !== "SKIPPED"));
+  for (const reason of ["deleted", "expired", "excluded"] as const)
     seen[reason] += Number(rows.some((row) => row.reason === reason));
 }
 
@@ -196,7 +204,7 @@ class Life {
  * How much was compared, as a test that saw next to nothing proves nothing: rows, and histories with any, or with one of that
  * reason. Most rows are of a few long histories, so their number says little of how many there were.
  */
-export const seen = { rows: 0, filled: 0, deleted: 0, expired: 0 };
+export const seen = { rows: 0, filled: 0, deleted: 0, expired: 0, excluded: 0, moved: 0 };
 
 const slotGroups = [
   { key: "overlap:s", size: 1, onRefusal: "skip", reason: "overlap" },
@@ -226,8 +234,9 @@ async function drain(at: World): Promise<void> {
   throw new Error("what was planned never ends");
 }
 
-const keyOf = (row: Pick<OccurrenceView, "localTime" | "fold" | "nominalAt">): string =>
-  `${row.localTime}/${row.fold} ${row.nominalAt}`;
+const keyOf = (
+  row: Pick<OccurrenceView, "localTime" | "fold" | "nominalAt"> & { readonly calendar?: string | null },
+): string => `${row.localTime}/${row.fold} ${row.nominalAt} ${row.calendar ?? ""}`;
 
 /**
  * A reading that an earlier version has decided is not decided again: after an edit of the gap rule within the hour of a
@@ -249,7 +258,9 @@ function rowsOfEra({ spec, after, until }: Era, seen: readonly Seen[]): readonly
   if (!spec.enabled) return [];
   const parsed = spec.expression.form === "cron" ? parseCron(spec.expression.cron) : null;
   if (parsed?.ok !== true) throw new Error("not a cron expression");
-  return rowsByHand(parsed.cron, spec.dst, seen).filter((row) => row.nominalAt > after && row.nominalAt <= until);
+  return rowsByHand(parsed.cron, spec.dst, seen, spec.calendars).filter(
+    (row) => row.nominalAt > after && row.nominalAt <= until,
+  );
 }
 
 /** By the deadline of the version that decided a time: what ran started before it, and what expired was looked at after it. */

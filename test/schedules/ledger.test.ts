@@ -18,6 +18,7 @@ const editAfterGap: History = {
     overlap: "allow",
     enabled: true,
     startDeadlineMs: null,
+    calendars: null,
   },
   madeBy: "code",
   steps: [
@@ -35,6 +36,7 @@ const editAfterGap: History = {
         overlap: "allow",
         enabled: true,
         startDeadlineMs: null,
+        calendars: null,
       },
     },
     { do: "run", minutes: 60 },
@@ -54,10 +56,12 @@ test(
       examples: [[editAfterGap]],
       ...(seed === undefined ? {} : { seed: Number(seed) }),
     });
-    // Of a hundred histories 56 have rows, 3 end in a deletion with times that were not decided, and in 11 a time expires.
-    expect(seen.filled).toBeGreaterThan(0.4 * count);
+    // A quarter has calendars, which move rows out of the stretch. Of a hundred histories 50 have rows, 3 end in a deletion with times that were not decided, and in 11 a time expires.
+    expect(seen.filled).toBeGreaterThan(0.35 * count);
     const thousands = Math.floor(count / 1_000);
     expect(seen.deleted).toBeGreaterThanOrEqual(10 * thousands);
     expect(seen.expired).toBeGreaterThanOrEqual(50 * thousands);
+    expect(seen.excluded).toBeGreaterThanOrEqual(10 * thousands);
+    expect(seen.moved).toBeGreaterThanOrEqual(20 * thousands);
   },
 );
