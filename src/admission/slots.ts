@@ -52,8 +52,8 @@ const allotment = (blames: string): string => `ranked as materialized (
  * Which jobs of `mine` that no state gate refused (`judged`) get all their slots: `reserved`, `got`, `refused`, `seat`. No job
  * takes a free slot while an earlier one is held for its key, unless a refusal skips it. Slot 0 of a queue-one group is the
  * single waiting seat: the first refused job takes it and is held, further ones are SKIPPED. It is freed when its holder runs
- * or ends. Nothing is decided while a slot of a key is `unmade`. `generations`: the parameter of those in the messages, by their
- * place in `ids`.
+ * or ends. Nothing is decided while a slot of a key is `unmade`: asked without EXISTS, which may read all slots. `generations`:
+ * the parameter of those in the messages, by their place in `ids`.
  */
 export const allotSlots = (ids: string, generations: string): string => `reserved as materialized (
   select s.key, s.n, s.job_id as id from belfry.slot s
@@ -61,7 +61,7 @@ export const allotSlots = (ids: string, generations: string): string => `reserve
 ), wanted as materialized (
   select j.id, j.due_at, k.key, k.place, g.size, g.reason, r.n as kept_n, dense_rank() over (order by k.key)::int as idx,
     case when j.catch_up then 'hold' else g.on_refusal end as on_refusal,
-    g.key <> k.key and not exists (select from belfry.slot s where s.key = k.key and s.n = g.size) as is_unmade
+    g.key <> k.key and (select s.n from belfry.slot s where s.key = k.key and s.n = g.size) is null as is_unmade
   from judged j cross join lateral unnest(j.slot_keys) with ordinality as k (key, place)
   left join belfry.slot_group g on g.key = belfry.rule_of(k.key)
   left join reserved r on r.id = j.id and r.key = k.key
