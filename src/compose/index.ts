@@ -13,11 +13,13 @@ export type { Duration } from "../calendar/duration.ts";
 export type { BatchResult, Context, EnqueueOptions, Job, SettledJob } from "../define/context.ts";
 export type { AppOptions } from "../define/define-app.ts";
 export type { DataGraphOptions, DataTask, DataTaskInputs } from "../define/define-data-graph.ts";
-export type { FanOutOptions, RunEndOptions } from "../define/define-fan-out.ts";
+export type { RunSummary, ThenOptions } from "../define/continuation.ts";
+export type { FanOutOptions, OfMoment, RunEndOptions } from "../define/define-fan-out.ts";
 export type {
   BranchOptions,
   DeclareTask,
   GraphOptions,
+  OfInput,
   TasksBefore,
   TaskHandle,
   TaskInputs,

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Context, Job } from "./context.ts";
-import { graphSettings, outputOf, starterOf } from "./define-graph.ts";
+import { graphEndFrom, graphSettings, type OfInput, outputOf, starterOf } from "./define-graph.ts";
 import {
   definitionFrom,
   jobOf,
@@ -9,6 +9,7 @@ import {
   type PayloadIn,
   type PayloadOut,
 } from "./define-job.ts";
+import type { ThenOptions } from "./continuation.ts";
 import type { JobDefinition, TaskBody, TaskDefinition } from "./definition.ts";
 import { PermanentError } from "./errors.ts";
 import { checkGraph, type GraphTask } from "./graph-shape.ts";
@@ -35,7 +36,8 @@ export interface DataTaskInputs<I> {
   readonly outputs: Readonly<Record<string, Json>>;
 }
 
-export interface DataGraphOptions<S extends StandardSchemaV1> extends Omit<JobLimits<never>, "onSettled"> {
+export interface DataGraphOptions<S extends StandardSchemaV1, N = void>
+  extends Omit<JobLimits<never>, "onSettled">, ThenOptions<N, OfInput<PayloadOut<S>>> {
   readonly id: string;
   readonly version: number;
   readonly input?: S;
@@ -50,8 +52,8 @@ export interface DataGraphOptions<S extends StandardSchemaV1> extends Omit<JobLi
 }
 
 /** Defines a graph whose tasks come as data, checked when a run starts: names, predecessors, size, cycles. */
-export function defineDataGraph<S extends StandardSchemaV1 = NoPayload>(
-  options: DataGraphOptions<S>,
+export function defineDataGraph<S extends StandardSchemaV1 = NoPayload, N = void>(
+  options: DataGraphOptions<S, N>,
 ): Job<PayloadIn<S>> {
   const problems = new ProblemList(`graph "${options.id}"`);
   const { version, onFailure } = graphSettings(problems, options);
@@ -59,17 +61,21 @@ export function defineDataGraph<S extends StandardSchemaV1 = NoPayload>(
   const task = taskOf(options, { id: options.id, check });
   // The schema has given the input its type.
   const tasksOf = (input: unknown): unknown => options.graph(input);
-  const base = starterOf(options, { is: "dataGraph", version, onFailure, task, tasksOf });
+  const { ends, makes } = graphEndFrom(problems, options, check);
+  const base = starterOf(options, { is: "dataGraph", version, onFailure, ends, task, tasksOf });
   return jobOf({
     ...base,
     problems: [...base.problems, ...problems.found, ...task.problems],
-    makes: [task],
+    makes: [task, ...makes],
   });
 }
 
-function taskOf<S extends StandardSchemaV1>(options: DataGraphOptions<S>, graph: TaskBody["graph"]): TaskDefinition {
+function taskOf<S extends StandardSchemaV1, N>(
+  options: DataGraphOptions<S, N>,
+  graph: TaskBody["graph"],
+): TaskDefinition {
   const { id, version: _version, input: _input, key: _key, onFailure: _failure, graph: _graph, ...rest } = options;
-  const { run: _run, when, ...limitsOfTask } = rest;
+  const { run: _run, when, then: _then, thenPayload: _payload, on: _on, ...limitsOfTask } = rest;
   const body: TaskBody = {
     is: "task",
     graph,

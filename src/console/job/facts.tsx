@@ -53,6 +53,11 @@ export const Facts = ({ job, zone }: { readonly job: JobDetailReply; readonly zo
           </a>
         )}
       </Fact>
+      <Fact name={words.job.follows}>
+        {job.followsRun === null ? null : (
+          <a class="link" href={addresses.run(job.followsRun)}>{`#${job.followsRun}`}</a>
+        )}
+      </Fact>
       <Fact name={words.job.waitsForSlot}>{job.heldOn}</Fact>
       <Fact name={words.labels.worker}>{job.worker === null ? null : <span class="mono">{job.worker}</span>}</Fact>
       <Fact name={words.job.leaseUntil}>
