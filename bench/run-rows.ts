@@ -22,6 +22,7 @@ export const aRun = (key: string, tasks: readonly NewTask[]): NewRun => ({
   input: null,
   onFailure: "skip-downstream",
   tolerate: 0,
+  continuation: null,
   retentionMs: contractLimits.retentionMsDefault,
   trace: "trace",
   starterId: null,

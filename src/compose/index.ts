@@ -13,13 +13,15 @@ export { sql } from "../define/query.ts";
 export type { Duration } from "../calendar/duration.ts";
 export type { BatchResult, Context, EnqueueOptions, Job, SettledJob } from "../define/context.ts";
 export type { AppOptions } from "../define/define-app.ts";
+export type { RunSummary, ThenOptions } from "../define/continuation.ts";
 export type { CalendarDefinition, CalendarOptions, HolidayDate } from "../define/define-calendar.ts";
 export type { DataGraphJob, DataGraphOptions, DataTask, DataTaskInputs } from "../define/define-data-graph.ts";
-export type { FanOutOptions, RunEndOptions } from "../define/define-fan-out.ts";
+export type { FanOutOptions, OfMoment, RunEndOptions } from "../define/define-fan-out.ts";
 export type {
   BranchOptions,
   DeclareTask,
   GraphOptions,
+  OfInput,
   TasksBefore,
   TaskHandle,
   TaskInputs,

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Context, Job } from "./context.ts";
-import { graphSettings, outputOf, starterOf } from "./define-graph.ts";
+import { graphEndFrom, graphSettings, type OfInput, outputOf, starterOf } from "./define-graph.ts";
 import {
   definitionFrom,
   jobOf,
@@ -9,6 +9,7 @@ import {
   type PayloadOut,
   type TaskLimits,
 } from "./define-job.ts";
+import type { ThenOptions } from "./continuation.ts";
 import type { DataGraphBody, JobDefinition, TaskBody, TaskDefinition } from "./definition.ts";
 import { InvalidPayload, PermanentError } from "./errors.ts";
 import { checkGraph, type GraphTask } from "./graph-shape.ts";
@@ -39,7 +40,8 @@ export interface DataTaskInputs<I, P = void> {
   readonly outputs: Readonly<Record<string, Json>>;
 }
 
-export interface DataGraphOptions<S extends StandardSchemaV1, P extends StandardSchemaV1> extends TaskLimits {
+export interface DataGraphOptions<S extends StandardSchemaV1, P extends StandardSchemaV1, N = void>
+  extends TaskLimits, ThenOptions<N, OfInput<PayloadOut<S>>> {
   readonly id: string;
   readonly version: number;
   readonly input?: S;
@@ -64,21 +66,24 @@ export interface DataGraphJob<I> extends Job<I> {
 }
 
 /** Defines a graph whose tasks come as data, checked when a run starts: names, predecessors, size, cycles. */
-export function defineDataGraph<S extends StandardSchemaV1 = NoPayload, P extends StandardSchemaV1 = NoPayload>(
-  options: DataGraphOptions<S, P>,
-): DataGraphJob<PayloadIn<S>> {
+export function defineDataGraph<
+  S extends StandardSchemaV1 = NoPayload,
+  P extends StandardSchemaV1 = NoPayload,
+  N = void,
+>(options: DataGraphOptions<S, P, N>): DataGraphJob<PayloadIn<S>> {
   const problems = new ProblemList(`graph "${options.id}"`);
   const { version, onFailure } = graphSettings(problems, options);
   const check: JobDefinition["check"] = (input) => checkPayload(options.input, input);
   const task = taskOf(options, { id: options.id, check });
   // The schema has given the input its type.
   const tasksOf = (input: unknown): unknown => options.graph(input);
-  const body: DataGraphBody = { is: "dataGraph", version, onFailure, task, tasksOf };
+  const { ends, makes } = graphEndFrom(problems, options, check);
+  const body: DataGraphBody = { is: "dataGraph", version, onFailure, ends, task, tasksOf };
   const base = starterOf(options, body);
   const job = jobOf<PayloadIn<S>>({
     ...base,
     problems: [...base.problems, ...problems.found, ...task.problems],
-    makes: [task],
+    makes: [task, ...makes],
   });
   return Object.assign(job, {
     checkTasks: async (input: PayloadIn<S>) => {
@@ -91,13 +96,13 @@ export function defineDataGraph<S extends StandardSchemaV1 = NoPayload, P extend
   });
 }
 
-function taskOf<S extends StandardSchemaV1, P extends StandardSchemaV1>(
-  options: DataGraphOptions<S, P>,
+function taskOf<S extends StandardSchemaV1, P extends StandardSchemaV1, N>(
+  options: DataGraphOptions<S, P, N>,
   graph: TaskBody["graph"],
 ): TaskDefinition {
   type Given = DataTaskInputs<PayloadOut<S>, PayloadOut<P>>;
   const { id, version: _version, input: _input, key: _key, onFailure: _failure, graph: _graph, ...rest } = options;
-  const { run: _run, when, taskPayload, ...limitsOfTask } = rest;
+  const { run: _run, when, taskPayload, then: _then, thenPayload: _payload, on: _on, ...limitsOfTask } = rest;
   const body: TaskBody = {
     is: "task",
     graph,

@@ -1,9 +1,10 @@
 import { type Duration } from "../calendar/duration.ts";
 import type { Job } from "./context.ts";
+import { continuationFrom, type ThenOptions } from "./continuation.ts";
 import { definitionFrom, definitionOf, jobOf, type StarterLimits } from "./define-job.ts";
-import type { PayloadCheck, RunEnds } from "./definition.ts";
+import type { JobDefinition, PayloadCheck, RunEnds } from "./definition.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import { isMomentPayload, type Moment } from "./moment.ts";
+import { isMomentPayload, type Moment, readMoment } from "./moment.ts";
 import { ProblemList } from "./problem.ts";
 import type { Query } from "./query.ts";
 import { readDuration, readShare } from "./setting.ts";
@@ -17,12 +18,26 @@ export interface RunEndOptions {
   readonly tolerate?: number;
 }
 
-export const runEndsFrom = (problems: ProblemList, { tolerate }: RunEndOptions): RunEnds => ({
-  tolerate: readShare(problems, "tolerate", tolerate),
-});
+/** For what occurrence it ran. */
+export interface OfMoment {
+  readonly moment: Moment;
+}
+
+/** What such a definition says of the end of its runs, and the jobs that makes. */
+export function rowsEndFrom<N>(
+  problems: ProblemList,
+  options: RunEndOptions & ThenOptions<N, OfMoment> & StarterLimits & { readonly id: string },
+): { readonly ends: RunEnds; readonly makes: readonly JobDefinition[] } {
+  const { continuation, makes } = continuationFrom(problems, options, (input) => {
+    const moment = readMoment(input);
+    if (moment === null) throw new TypeError(`the run of "${options.id}" has no moment as its input`);
+    return { moment };
+  });
+  return { ends: { tolerate: readShare(problems, "tolerate", options.tolerate), continuation }, makes };
+}
 
 /** The limits are those of the job that writes the targets. A new attempt continues after the last written page. */
-export interface FanOutOptions<R, I> extends StarterLimits, RunEndOptions {
+export interface FanOutOptions<R, I, N = void> extends StarterLimits, RunEndOptions, ThenOptions<N, OfMoment> {
   readonly id: string;
   /** One job for each row. A `sql` query is read in keyset pages; an iterable is read again from its start after a crash. */
   from(occurrence: Moment): Query<R> | AsyncIterable<R>;
@@ -39,7 +54,7 @@ export interface FanOutOptions<R, I> extends StarterLimits, RunEndOptions {
 }
 
 /** Defines one job per row. Its job opens a run and writes its targets page by page; the last page seals it. */
-export function defineFanOut<R, I>(options: FanOutOptions<R, I>): Job<void> {
+export function defineFanOut<R, I, N = void>(options: FanOutOptions<R, I, N>): Job<void> {
   const problems = new ProblemList(`fan-out "${options.id}"`);
   const materializeBeforeMs = readDuration(problems, "materializeBefore", options.materializeBefore, {
     min: 0,
@@ -47,13 +62,14 @@ export function defineFanOut<R, I>(options: FanOutOptions<R, I>): Job<void> {
     fallback: 0,
   });
   const each = definitionOf(options.each);
+  const { ends, makes } = rowsEndFrom(problems, options);
   const { stillWanted } = options;
   // Row types exist only in the public signature.
   const base = definitionFrom(
     { ...starterLimits, ...limitsOf(options), id: options.id },
     {
       is: "fanOut",
-      ends: runEndsFrom(problems, options),
+      ends,
       from: (occurrence) => options.from(occurrence),
       by: options.by ?? "id",
       key: (row, occurrence) => options.key(row as R, occurrence),
@@ -66,7 +82,7 @@ export function defineFanOut<R, I>(options: FanOutOptions<R, I>): Job<void> {
   return jobOf({
     ...base,
     problems: [...base.problems, ...problems.found],
-    makes: [each],
+    makes: [each, ...makes],
     check: checkMoment,
   });
 }

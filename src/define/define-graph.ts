@@ -8,7 +8,9 @@ import {
   type PayloadOut,
   type TaskLimits,
 } from "./define-job.ts";
-import type { DataGraphBody, GraphBody, GraphTaskDefinition, JobDefinition, TaskBody } from "./definition.ts";
+import { continuationFrom, type ThenOptions } from "./continuation.ts";
+import { PermanentError } from "./errors.ts";
+import type { DataGraphBody, GraphBody, GraphTaskDefinition, JobDefinition, RunEnds, TaskBody } from "./definition.ts";
 import { checkGraph } from "./graph-shape.ts";
 import type { Json } from "../machine/job.ts";
 import type { JoinRule } from "../machine/join.ts";
@@ -108,7 +110,15 @@ export interface DeclareTask<I, F extends FailurePolicy> {
   ): TaskHandle<O, MaybeAfter<A, J>>;
 }
 
-export interface GraphOptions<S extends StandardSchemaV1, F extends FailurePolicy> {
+/** What the run was started with. */
+export interface OfInput<I> {
+  readonly input: I;
+}
+
+export interface GraphOptions<S extends StandardSchemaV1, F extends FailurePolicy, N = void> extends ThenOptions<
+  N,
+  OfInput<PayloadOut<S>>
+> {
   readonly id: string;
   /** Kept with each run: a changed graph never touches a run that has started. */
   readonly version: number;
@@ -125,19 +135,22 @@ export interface GraphOptions<S extends StandardSchemaV1, F extends FailurePolic
  * Defines a graph of tasks. Its job starts a run: all tasks at once, in that job's success transaction. A cycle cannot be
  * written, because a handle must exist before it is named. Never throws: problems are collected for `check`.
  */
-export function defineGraph<S extends StandardSchemaV1 = NoPayload, F extends FailurePolicy = "skip-downstream">(
-  options: GraphOptions<S, F>,
-): Job<PayloadIn<S>> {
+export function defineGraph<
+  S extends StandardSchemaV1 = NoPayload,
+  F extends FailurePolicy = "skip-downstream",
+  N = void,
+>(options: GraphOptions<S, F, N>): Job<PayloadIn<S>> {
   const problems = new ProblemList(`graph "${options.id}"`);
   const { version, onFailure } = graphSettings(problems, options);
   const check: JobDefinition["check"] = (input) => checkPayload(options.input, input);
   const tasks = declareAll(options, { id: options.id, check }, problems);
   checkGraph(problems, tasks);
-  const base = starterOf(options, { is: "graph", version, onFailure, tasks });
+  const { ends, makes } = graphEndFrom(problems, options, check);
+  const base = starterOf(options, { is: "graph", version, onFailure, ends, tasks });
   return jobOf({
     ...base,
     problems: [...base.problems, ...problems.found, ...tasks.flatMap((task) => task.definition.problems)],
-    makes: tasks.map((task) => task.definition),
+    makes: [...tasks.map((task) => task.definition), ...makes],
   });
 }
 
@@ -152,6 +165,20 @@ export const graphSettings = (
   }),
 });
 
+/** A graph tolerates by its `onFailure`; a job may follow it. */
+export function graphEndFrom<S extends StandardSchemaV1, N>(
+  problems: ProblemList,
+  options: ThenOptions<N, OfInput<PayloadOut<S>>> & { readonly id: string; readonly input?: S },
+  check: JobDefinition["check"],
+): { readonly ends: RunEnds; readonly makes: readonly JobDefinition[] } {
+  const { continuation, makes } = continuationFrom(problems, options, async (input) => {
+    const checked = await check(input);
+    if (checked.ok) return { input: checked.value as PayloadOut<S> };
+    throw new PermanentError(`the input does not fit graph "${options.id}" any more`, { code: "INVALID_PAYLOAD" });
+  });
+  return { ends: { tolerate: 0, continuation }, makes };
+}
+
 /** The job that starts a run. A run's key is its key, so its own retention is the run's. */
 export function starterOf<S extends StandardSchemaV1>(
   { id, input, key }: { readonly id: string; readonly input?: S; key?(input: PayloadOut<S>): string },
@@ -160,8 +187,8 @@ export function starterOf<S extends StandardSchemaV1>(
   return definitionFrom<S>({ id, payload: input, key, timeout: "5m" }, body);
 }
 
-function declareAll<S extends StandardSchemaV1, F extends FailurePolicy>(
-  options: GraphOptions<S, F>,
+function declareAll<S extends StandardSchemaV1, F extends FailurePolicy, N>(
+  options: GraphOptions<S, F, N>,
   graph: TaskBody["graph"],
   problems: ProblemList,
 ): readonly GraphTaskDefinition[] {

@@ -1,7 +1,8 @@
 import { type Duration } from "../calendar/duration.ts";
 import type { Job } from "./context.ts";
-import type { RunEnds } from "./definition.ts";
-import { checkMoment, limitsOf, runEndsFrom, type RunEndOptions } from "./define-fan-out.ts";
+import type { ThenOptions } from "./continuation.ts";
+import type { JobDefinition, RunEnds } from "./definition.ts";
+import { checkMoment, limitsOf, type OfMoment, rowsEndFrom, type RunEndOptions } from "./define-fan-out.ts";
 import type { Moment } from "./moment.ts";
 import { definitionFrom, definitionOf, jobOf, type StarterLimits } from "./define-job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
@@ -10,10 +11,10 @@ import type { Query } from "./query.ts";
 import { readCount, readDuration } from "./setting.ts";
 
 /**
- * The limits are those of the sweep's own jobs. With `tolerate` the jobs of one time are a run, which one job writes: it has no
+ * The limits are those of the sweep's own jobs. With `tolerate` or `then` the jobs of one time are a run, which one job writes: it has no
  * `batchSize` and no `maxIterations` then.
  */
-export interface SweepOptions<R, I> extends StarterLimits, RunEndOptions {
+export interface SweepOptions<R, I, N = void> extends StarterLimits, RunEndOptions, ThenOptions<N, OfMoment> {
   readonly id: string;
   /** The due rows. They are read in keyset pages, so that rows whose job still runs do not block the next ones. */
   due(occurrence: Moment): Query<R>;
@@ -35,7 +36,7 @@ export interface SweepOptions<R, I> extends StarterLimits, RunEndOptions {
  * Defines a sweep: at each time, one keyed job for every due row. Bounded: a continuation job does the remaining rows, so one
  * minute's rows never delay the next minute's.
  */
-export function defineSweep<R, I>(options: SweepOptions<R, I>): Job<void> {
+export function defineSweep<R, I, N = void>(options: SweepOptions<R, I, N>): Job<void> {
   const problems = new ProblemList(`sweep "${options.id}"`);
   const size = { min: 1, max: contractLimits.insertRowsMax, fallback: contractLimits.sweepBatchDefault };
   const rounds = { min: 1, max: contractLimits.batchesIterationsMax, fallback: contractLimits.sweepIterationsDefault };
@@ -43,7 +44,7 @@ export function defineSweep<R, I>(options: SweepOptions<R, I>): Job<void> {
   const maxIterations = readCount(problems, "maxIterations", options.maxIterations, rounds);
   const late = { min: 1, max: contractLimits.delayMsMax, fallback: contractLimits.delayMsMax };
   const maxLatenessMs = readDuration(problems, "maxLateness", options.maxLateness, late);
-  const ends = endsOf(problems, options);
+  const { ends, makes } = endsOf(problems, options);
   const each = definitionOf(options.each);
   // Row types exist only in the public signature.
   const base = definitionFrom(
@@ -64,17 +65,21 @@ export function defineSweep<R, I>(options: SweepOptions<R, I>): Job<void> {
   return jobOf({
     ...base,
     problems: [...base.problems, ...problems.found],
-    makes: [each],
+    makes: [each, ...makes],
     check: checkMoment,
   });
 }
 
 /** Null without a run. */
-function endsOf<R, I>(problems: ProblemList, options: SweepOptions<R, I>): RunEnds | null {
-  if (options.tolerate === undefined) return null;
+function endsOf<R, I, N>(
+  problems: ProblemList,
+  options: SweepOptions<R, I, N>,
+): { readonly ends: RunEnds | null; readonly makes: readonly JobDefinition[] } {
+  const { ends, makes } = rowsEndFrom(problems, options);
+  if (options.tolerate === undefined && ends.continuation === null) return { ends: null, makes };
   for (const field of ["batchSize", "maxIterations"] as const) {
     if (options[field] === undefined) continue;
-    problems.add(field, options[field], "is of a sweep without a run", "leave it out beside tolerate");
+    problems.add(field, options[field], "is of a sweep without a run", "leave it out beside tolerate and then");
   }
-  return runEndsFrom(problems, options);
+  return { ends, makes };
 }

@@ -5,7 +5,7 @@ import type { Context, SettledJob } from "./context.ts";
 import type { Json } from "../machine/job.ts";
 import type { Problem } from "./problem.ts";
 import type { TaskSize } from "../machine/launcher.ts";
-import type { InRun, FailurePolicy } from "../machine/run.ts";
+import type { Continuation, InRun, FailurePolicy } from "../machine/run.ts";
 import type { Tx } from "../machine/transaction.ts";
 import type { RetryPolicy } from "../machine/backoff.ts";
 import type { GraphTask } from "./graph-shape.ts";
@@ -81,6 +81,7 @@ interface AnyGraphBody {
   /** A changed graph never touches a run that has started. */
   readonly version: number;
   readonly onFailure: FailurePolicy;
+  readonly ends: RunEnds;
 }
 
 export interface GraphBody extends AnyGraphBody {
@@ -100,10 +101,11 @@ export interface DataGraphBody extends AnyGraphBody {
   readonly tasksOf: (input: unknown) => unknown;
 }
 
-/** How a run of jobs from rows ends. */
+/** What a definition says of the end of its runs. */
 export interface RunEnds {
   /** The share of them, 0 to 1, that may fail or be canceled while the run ends DONE. */
   readonly tolerate: number;
+  readonly continuation: Continuation | null;
 }
 
 /** One job for each row, of one key, with one payload. */

@@ -47,6 +47,12 @@ const fields = {
   finishedAt: [maybeTime, isoText("j.finished_at")],
   run: [idText.nullable(), "j.run_id"],
   task: [z.string().nullable(), "j.task"],
+  /** The run whose end made it. */
+  followsRun: [
+    idText.nullable(),
+    `(select r.id::text from belfry.run r where r.id = case when j.key ~ '^then:[1-9][0-9]{0,17}$' then substr(j.key, 6)::bigint end
+      and j.kind in (r.continuation->>'job', r.continuation->>'kind'))`,
+  ],
   /** The slot group it waits for. */
   heldOn: [z.string().nullable(), "case j.hold when 'slot' then j.held_on end"],
   payloadBytes: [count, "pg_column_size(j.payload)"],

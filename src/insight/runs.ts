@@ -20,6 +20,18 @@ export const run = z
     onFailure: z.enum(failurePolicies),
     /** The share of its jobs that may fail or be canceled while it ends DONE. */
     tolerate: z.number().min(0).max(1),
+    /** What follows its end; null for nothing. */
+    then: z
+      .object({
+        kind: z.string(),
+        /** `success`: only when it is DONE. */
+        on: z.enum(["success", "end"]),
+        /** The job that follows; null until it is written. */
+        job: idText.nullable(),
+        /** The job that its end wrote, which makes the payload of the other; null before that end. */
+        by: idText.nullable(),
+      })
+      .nullable(),
     /** A task FAILED under `stop`: what still waits will be SKIPPED. */
     stopped: z.boolean(),
     /** The run it is a rerun of. */
@@ -77,7 +89,12 @@ export const task = z
   .meta({ id: "Task" });
 export type TaskRow = Readonly<z.infer<typeof task>>;
 
-const runMembers = `id, kind, key, version, shape, state, sealed, on_failure as "onFailure", tolerate::float8 as tolerate, stopped, parent_id as parent,
+const runMembers = `id, kind, key, version, shape, state, sealed, on_failure as "onFailure", tolerate::float8 as tolerate,
+  case when continuation is not null then jsonb_build_object('kind', continuation->>'job', 'on', continuation->>'on',
+    'by', continued_by::text, 'job', (
+      select j.id::text from belfry.job j where continued_by is not null and j.key is not null
+        and belfry.key_hash(j.kind, j.key) = belfry.key_hash(continuation->>'job', 'then:' || belfry.run_progress.id)
+    )) end as "then", stopped, parent_id as parent,
   starter_id as starter, input, jsonb_build_object('total', total, 'ready', ready, 'waiting', waiting, 'running', running,
     'done', done, 'ok', ok, 'failed', failed, 'skipped', skipped, 'canceled', done - ok - failed - skipped, 'percent', percent) as progress,
   ${isoText("created_at")} as "createdAt", ${isoText("finished_at")} as "finishedAt"`;

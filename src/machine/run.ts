@@ -27,6 +27,37 @@ export interface NewTask {
   readonly hasCondition: boolean;
 }
 
+/** The job that the end of a run writes, of a kind that makes the payload of what follows. */
+export interface Continuation {
+  /** The kind that follows. */
+  readonly job: string;
+  /** The kind that the end writes. */
+  readonly kind: string;
+  /** `success`: only an end as DONE. */
+  readonly on: "success" | "end";
+  readonly lane: string;
+  readonly leaseMs: number;
+  readonly maxAttempts: number;
+  readonly retentionMs: number;
+}
+
+/** The key of both jobs. */
+export const continuationKey = (runId: RunId): string => `then:${runId}`;
+
+/** The payload of the job that the end writes; times are ISO text. */
+export interface RunEnd {
+  readonly runId: RunId;
+  readonly outcome: "DONE" | "FAILED" | "CANCELED";
+  readonly total: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly canceled: number;
+  readonly skipped: number;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  readonly input: Json;
+}
+
 export interface NewRun {
   readonly kind: string;
   readonly key: string;
@@ -35,6 +66,8 @@ export interface NewRun {
   readonly onFailure: FailurePolicy;
   /** The share of its jobs, 0 to 1, that may fail or be canceled while the run ends DONE. */
   readonly tolerate: number;
+  /** The job that its end writes; null for none. */
+  readonly continuation: Continuation | null;
   readonly retentionMs: number;
   readonly trace: string;
   readonly starterId: JobId | null;

@@ -34,6 +34,7 @@ export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
       if (open.joins) await release(addUpJoins);
       for (const run of await addUp(session, fence, open.sums)) {
         steps += 1;
+        if (run.lane !== null) parts.push({ ...noAftermath, leftToRelay: [run.lane] });
         const { state } = run;
         if (state !== "RUNNING" && state !== "CANCELING")
           closed.push({ runId: run.id as RunId, kind: run.kind, state });

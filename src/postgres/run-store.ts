@@ -60,9 +60,10 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
 async function startRun(tx: Tx, run: NewRun): Promise<StartedRun> {
   const { kind, key, version, sealed, tasks, starterId, parentId, onFailure, retentionMs, trace, shape, tolerate } =
     run;
+  const continuation = run.continuation === null ? null : JSON.stringify(run.continuation);
   const input = JSON.stringify(run.input);
   const total = tasks.length;
-  const means = [onFailure, retentionMs, trace, shape, tolerate];
+  const means = [onFailure, retentionMs, trace, shape, tolerate, continuation];
   const values = [kind, key, version, sealed, total, starterId, parentId, input, ...means];
   const [inserted] = await execute(tx, sql.insertRun, values);
   if (inserted === undefined) {

@@ -63,7 +63,7 @@ export async function planRun(
   input: Json,
   { stage, ...options }: RunPlanOptions,
 ): Promise<NewRun> {
-  const { version, onFailure } = definition.body;
+  const { version, onFailure, ends } = definition.body;
   const tasks = await tasksOf(definition, input);
   return {
     ...options,
@@ -71,7 +71,7 @@ export async function planRun(
     version,
     input,
     onFailure,
-    tolerate: 0,
+    ...ends,
     retentionMs: definition.retentionMs,
     sealed: true,
     shape: shapeHash(tasks),

@@ -12,6 +12,7 @@ export const run: RunReply = {
   sealed: true,
   onFailure: "skip-downstream",
   tolerate: 0,
+  then: null,
   stopped: false,
   parent: null,
   starter: "90",

@@ -43,6 +43,7 @@ export function jobOf(id: number, state: JobState = jobStates[id % jobStates.len
     finishedAt: ended ? ago(60) : null,
     run: null,
     task: null,
+    followsRun: null,
     heldOn: null,
     payloadBytes: 40,
   };

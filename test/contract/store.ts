@@ -22,6 +22,7 @@ import { pruneContract } from "./store/prune.ts";
 import { rescueContract } from "./store/rescue.ts";
 import { runHooksContract } from "./store/run-hooks.ts";
 import { runSlotsContract } from "./store/run-slots.ts";
+import { continuationsContract } from "./store/continuations.ts";
 import { runsContract } from "./store/runs.ts";
 import { scheduleControlContract } from "./store/schedule-control.ts";
 import { editsContract } from "./store/schedule-edits.ts";
@@ -62,6 +63,7 @@ export function storeContract(name: string, open: OpenStore): void {
     occurrencesContract(open);
     prematerializedContract(open);
     runsContract(open);
+    continuationsContract(open);
     orphanRunsContract(open);
     runHooksContract(open);
     runSlotsContract(open);

@@ -93,11 +93,24 @@ describe("what a fan-out and a sweep are without more words", () => {
       ['fan-out "f": tolerate 1.5 must be a share from 0 to 1; write 0.05 for 5 %'],
     ],
     [
+      "what follows",
+      () => fanOut({ then: each(), on: "always" }),
+      [
+        'fan-out "f": on "always" is not one of the choices; use "success" or "end"',
+        'fan-out "f": thenPayload (missing) is what "each" takes as its payload; make it from the summary',
+      ],
+    ],
+    [
+      "what follows nothing",
+      () => graph((task) => void task("a", none), { on: "end" }),
+      ['graph "g": on "end" has no `then`'],
+    ],
+    [
       "a sweep that is a run",
       () => sweep({ tolerate: -0.1, batchSize: 5 }),
       [
-        'sweep "w": batchSize 5 is of a sweep without a run; leave it out beside tolerate',
         'sweep "w": tolerate -0.1 must be a share from 0 to 1',
+        'sweep "w": batchSize 5 is of a sweep without a run; leave it out beside tolerate and then',
       ],
     ],
   ])("every problem of %s is found", (_, made, expected) => {

@@ -168,6 +168,8 @@ export class Pair {
 
   /** Ids become names, members and rows are sorted; of outbox batches counts which messages go to which lane. */
   comparable(value: unknown, side: Side): unknown {
+    if (typeof value === "string" && value.startsWith("then:"))
+      return `then:${String(this.comparable(value.slice(5), side))}`;
     if (typeof value === "string") return this.#names[side].get(value) ?? value;
     if (Array.isArray(value)) {
       const items = value.flatMap((item: unknown) => (isHandoff(item) ? messagesOf(item) : [item]));
@@ -210,7 +212,9 @@ export class Pair {
     const fresh = listed.filter((job) => !this.#names[side].has(job.id)).toReversed();
     // Tasks of a graph have no payload of their own.
     const markOf = ({ payload, runId, task }: JobView): string =>
-      task === null ? JSON.stringify(payload) : `${String(this.comparable(runId, side))} ${task}`;
+      task === null
+        ? JSON.stringify(this.comparable(payload, side))
+        : `${String(this.comparable(runId, side))} ${task}`;
     return new Map(fresh.map((job) => [markOf(job), job.id]));
   }
 

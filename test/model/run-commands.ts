@@ -47,13 +47,21 @@ async function tasksOf(pair: Pair, drafts: readonly TaskDraft[]): Promise<NewTas
 }
 
 const share = constantFrom(0, 0, 0.34, 0.5, 1);
+const rest = { lane: "slow", leaseMs: 20_000, maxAttempts: 2, retentionMs: 604_800_000 } as const;
+const follow = constantFrom(null, "success", "end").map((on) =>
+  on === null ? null : { job: "close", kind: "close.then", on, ...rest },
+);
 
-const graph = tuple(key, policy, share, array(task, { maxLength: 5 })).map(([name, onFailure, tolerate, drafts]) =>
-  step(`start the graph ${name} ${onFailure} ${tolerate} ${JSON.stringify(drafts)}`, async (pair) => {
-    const tasks = await tasksOf(pair, drafts);
-    const run = { key: name, onFailure, tolerate, tasks } satisfies Partial<NewRun>;
-    await pair.both((store) => store.startRun(aRun(run), {}));
-  }),
+const graph = tuple(key, policy, share, follow, array(task, { maxLength: 5 })).map(
+  ([name, onFailure, tolerate, continuation, drafts]) =>
+    step(
+      `start the graph ${name} ${onFailure} ${tolerate} ${continuation?.on} ${JSON.stringify(drafts)}`,
+      async (pair) => {
+        const tasks = await tasksOf(pair, drafts);
+        const run = { key: name, onFailure, tolerate, continuation, tasks } satisfies Partial<NewRun>;
+        await pair.both((store) => store.startRun(aRun(run), {}));
+      },
+    ),
 );
 
 /** As a starter does: its run, and its own success, in one transaction. */

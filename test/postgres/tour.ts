@@ -265,15 +265,8 @@ async function runs(store: TestStore, tag: string): Promise<void> {
   for (let pass = 0; pass < 2; pass += 1) await store.resolve({ runs: "all", limit: 10 });
 }
 
-const ofPages = {
-  version: 1,
-  shape: null,
-  input: null,
-  onFailure: "stop",
-  tolerate: 0,
-  retentionMs: 1,
-  trace: "",
-} as const;
+const ends = { onFailure: "stop", tolerate: 0, continuation: null } as const;
+const ofPages = { ...ends, version: 1, shape: null, input: null, retentionMs: 1, trace: "" } as const;
 
 async function locks(store: TestStore, tag: string): Promise<void> {
   await store.installFence({ name: tag, token: 1 });

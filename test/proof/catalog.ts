@@ -27,6 +27,7 @@ import { sigterm } from "./cases/sigterm.ts";
 import { slowMail } from "./cases/slow-mail.ts";
 import { sqsChaos } from "./cases/sqs-chaos.ts";
 import { taskflowWalk } from "./cases/taskflow-walk.ts";
+import { thenProof } from "./cases/then.ts";
 import { timeCapsule } from "./cases/time-capsule.ts";
 import { transfersProof } from "./cases/transfers.ts";
 import { upgrade } from "./cases/upgrade.ts";
@@ -58,6 +59,7 @@ export const proofs: readonly Proof[] = [
   clockSkew,
   dailyQuiz,
   taskflowWalk,
+  thenProof,
   timeCapsule,
   slowMail,
   killAll,

@@ -61,6 +61,11 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   attempt: [{ file: "/src/postgres/sql/settle.ts", from: "j.worker = $13 and j.attempt = ($2", to: "0 < ($2" }],
   /** A pass writes although its token is old. */
   fence: [{ file: "/src/postgres/session.ts", from: "if (valid.length === 0)", to: "if (false)" }],
+  /** Every end of a run writes a job, and its key tells nothing. */
+  followed: [
+    { file: "/src/postgres/sql/resolve.ts", from: "m.continued_by is null and ", to: "" },
+    { file: "/src/postgres/sql/resolve.ts", from: "kind, 'then:' || run_id, payload", to: "kind, null, payload" },
+  ],
   /** A batch that died is charged to all of its members. */
   alone: [
     {

@@ -42,6 +42,7 @@ const newRun = (tasks: readonly PlannedTask[], key: string, onFailure: FailurePo
   input: null,
   onFailure,
   tolerate: 0,
+  continuation: null,
   retentionMs: contractLimits.retentionMsDefault,
   trace: "trace",
   starterId: null,

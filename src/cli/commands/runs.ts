@@ -69,6 +69,12 @@ const failedText = (run: RunReply, { task, key, job, error, finishedAt }: TaskRe
   `\nfailed first, at ${out.time(finishedAt)}: ${task ?? key ?? ""}${error === null ? "" : ` with ${error.code}`}, job ${job}\n` +
   `repeat it and what waited for it: belfry runs retry ${run.id}\n`;
 
+function thenText({ then }: RunReply): string {
+  if (then === null) return "";
+  const when = then.on === "end" ? "when it ends" : "when it is DONE";
+  return `then: ${then.kind}, ${then.job === null ? (then.by === null ? when : `which job ${then.by} writes`) : `job ${then.job}`}\n`;
+}
+
 function showText(run: RunReply, tasks: TaskListReply["tasks"], failed: TaskReply | null, out: Output): string {
   // What failed is what a reader looks for.
   const ordered = tasks.toSorted((a, b) => Number(b.state === "FAILED") - Number(a.state === "FAILED"));
@@ -79,7 +85,7 @@ function showText(run: RunReply, tasks: TaskListReply["tasks"], failed: TaskRepl
     ERROR: ({ error }: TaskReply) => error?.code ?? "",
   };
   const why = failed === null ? "" : failedText(run, failed, out);
-  return `${runTable([run], out)}\n${why}\n${tableOf(out, columns, ordered)}`;
+  return `${runTable([run], out)}\n${thenText(run)}${why}\n${tableOf(out, columns, ordered)}`;
 }
 
 function watch(world: World, out: Output): Command {

@@ -37,6 +37,11 @@ export const Facts = ({ job, zone }: { readonly job: JobDetailReply; readonly zo
           <Link to={addresses.run(job.run)} text={job.task === null ? `#${job.run}` : `#${job.run} · ${job.task}`} />
         )}
       </Fact>
+      <Fact name={words.job.follows}>
+        {job.followsRun === null ? null : (
+          <a class="link" href={addresses.run(job.followsRun)}>{`#${job.followsRun}`}</a>
+        )}
+      </Fact>
       <Fact name={words.job.waitsForSlot}>{job.heldOn}</Fact>
       <Fact name={words.labels.worker}>{job.worker === null ? null : <span class="mono">{job.worker}</span>}</Fact>
       <Fact name={words.job.leaseUntil}>

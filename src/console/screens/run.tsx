@@ -75,6 +75,7 @@ function Found({ run, map, onDone }: FoundProps) {
         {run.starter === null
           ? null
           : words.runs.startedBy(<Numbered id={run.starter} href={addresses.job(run.starter)} />)}
+        {run.then === null ? null : <Then {...run.then} />}
       </p>
       {map.tasks.length === 0 ? <NoTasks run={run} /> : <Views run={run} map={map} />}
       <Audits target={`/runs/${run.id}`} />
@@ -83,6 +84,13 @@ function Found({ run, map, onDone }: FoundProps) {
 }
 
 const Numbered = ({ id, href }: { readonly id: string; readonly href: string }) => <Link to={href} text={`#${id}`} />;
+
+/** What follows: its job, the job that makes it, or when. */
+function Then({ kind, on, job, by }: NonNullable<RunReply["then"]>) {
+  const known = job ?? by;
+  const what = known === null ? words.runs.followsWhen[on] : <Numbered id={known} href={addresses.job(known)} />;
+  return <>{words.runs.followedBy(kind, what)}</>;
+}
 
 const NoTasks = ({ run }: { readonly run: RunReply }) =>
   run.finishedAt === null ? (

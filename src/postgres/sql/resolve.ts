@@ -5,6 +5,9 @@ import { countEnds, releasedMoves, releaseWith } from "./release.ts";
 import { placeOf } from "./pass-place.ts";
 import { skip } from "./run.ts";
 
+/** As JSON writes a time. */
+const isoText = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
 /** A job that a round of `resolve` made QUEUED. */
 export interface ReleasedRow extends DispatchedRow {
   readonly taken: number;
@@ -138,12 +141,14 @@ with locked as materialized (
  * tolerates, or its starter did not seal it. $1 runs.
  * Whether it is sealed is read without the lock, by the snapshot that also reads the deltas: the locked row may be sealed
  * since, and its last page's delta not be seen. The locked row is asked too: its starter may have opened it again.
- * Locks: the runs in id order with SKIP LOCKED; look again after it.
+ * What closes a run writes its continuation, once: only the first end that it asks for, and none for a run that was withdrawn.
+ * Locks: the runs in id order with SKIP LOCKED; look again after it. Then the unique entry of a continuation's key.
  */
 export const addUpRuns = statement<{
   id: string;
   kind: string;
   state: "RUNNING" | "CANCELING" | "DONE" | "FAILED" | "CANCELED";
+  lane: string | null;
 }>(
   "resolve-runs",
   `
@@ -162,14 +167,38 @@ with seen as materialized (
     m.skipped + coalesce(sum(t.skipped), 0)::int as skipped
   from mine m join seen x on x.id = m.id join taken t on t.run_id = m.id
   group by m.id, m.state, x.sealed, m.sealed, m.error, m.on_failure, m.stopped, m.tolerate, m.total, m.done, m.ok, m.failed, m.skipped
+), ended as materialized (
+  select *, case when not (sealed and done = total) then state when state = 'CANCELING' then 'CANCELED'
+    when is_orphan or done - ok - skipped > tolerate * total then 'FAILED' else 'DONE' end::belfry.run_state as becomes
+  from sums
+), follows as materialized (
+  select m.id as run_id, nextval('belfry.job_id_seq') as id, belfry.next_event() as event_id, m.trace, c.*,
+    jsonb_build_object('runId', m.id::text, 'outcome', e.becomes, 'total', e.total, 'succeeded', e.ok, 'failed', e.failed,
+      'canceled', e.done - e.ok - e.failed - e.skipped, 'skipped', e.skipped, 'startedAt', ${isoText("m.created_at")},
+      'endedAt', ${isoText("belfry.now()")}, 'input', m.input) as payload
+  from ended e join mine m on m.id = e.id
+  cross join jsonb_to_record(m.continuation) as c
+    (kind text, lane text, "on" text, "leaseMs" int, "maxAttempts" int, "retentionMs" bigint)
+  where m.continuation is not null and m.continued_by is null and m.withdrawn is null
+    and (e.becomes = 'DONE' or (c."on" = 'end' and e.becomes in ('FAILED', 'CANCELED')))
+), written as (
+  insert into belfry.job (id, kind, key, payload, lane, state, event_id, due_at, lease_ms, max_attempts, retention_ms, trace, created_at)
+  overriding system value
+  select id, kind, 'then:' || run_id, payload, lane, 'PENDING', event_id, belfry.now(), "leaseMs", "maxAttempts", "retentionMs",
+    trace, belfry.now()
+  from follows
+  on conflict (belfry.key_hash(kind, key)) where key is not null do nothing
+  returning id, event_id
+), recorded as (
+  insert into belfry.event (id, at, to_state, job_ids, attempts, generations)
+  select event_id, belfry.now(), 'PENDING', array[id], array[0], array[0] from written
 )
 update belfry.run r set total = s.total, done = s.done, ok = s.ok, failed = s.failed, skipped = s.skipped,
   stopped = s.stopped or (s.on_failure = 'stop' and s.failed > 0 and s.state = 'RUNNING'),
-  finished_at = case when s.sealed and s.done = s.total then belfry.now() end,
-  state = case when not (s.sealed and s.done = s.total) then s.state when s.state = 'CANCELING' then 'CANCELED'
-    when s.is_orphan or s.done - s.ok - s.skipped > s.tolerate * s.total then 'FAILED' else 'DONE' end::belfry.run_state
-from sums s where r.id = s.id
-returning r.id, r.kind, r.state`,
+  finished_at = case when s.becomes in ('DONE', 'FAILED', 'CANCELED') then belfry.now() end,
+  state = s.becomes, continued_by = coalesce(r.continued_by, f.id)
+from ended s left join follows f on f.run_id = s.id where r.id = s.id
+returning r.id, r.kind, r.state, f.lane`,
 );
 
 /** Waiting jobs of stopped runs -> SKIPPED. $1 runs $2 limit. Locks: jobs in id order, waiting. */

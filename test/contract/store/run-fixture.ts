@@ -24,6 +24,7 @@ export const aRun = (over: Partial<NewRun> = {}): NewRun => ({
   input: { day: "2031-05-06" },
   onFailure: "skip-downstream",
   tolerate: 0,
+  continuation: null,
   retentionMs: contractLimits.retentionMsDefault,
   trace: "trace-1",
   starterId: null,

@@ -1,7 +1,9 @@
 import type { RunId } from "../../../src/machine/job.ts";
+import { iso } from "../../../src/machine/units.ts";
+import { insertOne } from "./insert.ts";
 import { joinVerdict } from "../../../src/machine/join.ts";
 import { noAftermath } from "../../../src/machine/aftermath.ts";
-import type { Resolved, RunState } from "../../../src/machine/run.ts";
+import { continuationKey, type Resolved, type RunState } from "../../../src/machine/run.ts";
 import { isFinal } from "../../../src/machine/state.ts";
 import type { JobRow, RunRow } from "./rows.ts";
 import { sealOrphans } from "./orphans.ts";
@@ -27,14 +29,21 @@ export function resolve(t: Tables, options: { runs: readonly RunId[] | "all"; li
     ready.push(...release(t, t.jobs.row(delta.toId), delta));
   }
   const outbox = t.handOff(ready.map((row) => t.queue(row)));
+  const lanes: string[] = [];
   const closed: { runId: RunId; kind: string; state: RunState }[] = [];
   for (const run of [...t.runs.values()].filter((row) => isOpen(row) && isAsked(row.id))) {
     const { state, moved } = addUp(t, run, options.limit);
+    if (state !== null) lanes.push(...follow(t, t.runs.row(run.id)));
     steps += moved;
     if (state !== null) closed.push({ runId: runIdOf(run.id), kind: run.kind, state });
   }
   const freed = closed.length > 0 || options.runs === "all" ? freePassed(t) : [];
-  return { steps, more: isMore(t, isAsked), closed, aftermath: { ...noAftermath, outbox, freed } };
+  return {
+    steps,
+    more: isMore(t, isAsked),
+    closed,
+    aftermath: { ...noAftermath, outbox, freed, leftToRelay: [...new Set(lanes)] },
+  };
 }
 
 const isOpen = (run: RunRow): boolean => run.state === "RUNNING" || run.state === "CANCELING";
@@ -100,6 +109,32 @@ function addUp(t: Tables, run: RunRow, limit: number): { state: RunState | null;
   const waiting = row.stopped && state === null ? startable(t, row).slice(0, limit) : [];
   for (const job of waiting) t.move(job, { state: "SKIPPED", blocked: false }, { reason: "run stopped" });
   return { state, moved: deltas.length + waiting.length };
+}
+
+/** Writes the job that follows this end, if it is the first that asks for one. @returns its lane. */
+function follow(t: Tables, run: RunRow): readonly string[] {
+  const { continuation, state, funnel, input } = run;
+  const isAsked = state === "DONE" || continuation?.on === "end";
+  if (continuation === null || run.continuedBy !== null || run.withdrawn !== null || !isAsked) return [];
+  const { total, done, ok, failed, skipped } = funnel;
+  const payload = {
+    runId: runIdOf(run.id),
+    outcome: state,
+    total,
+    succeeded: ok,
+    failed,
+    canceled: done - ok - failed - skipped,
+    skipped,
+    startedAt: iso(run.createdAt),
+    endedAt: iso(t.now()),
+    input,
+  };
+  const { kind, lane, leaseMs, maxAttempts, retentionMs } = continuation;
+  const job = { kind, lane, leaseMs, maxAttempts, retentionMs, key: continuationKey(runIdOf(run.id)), payload };
+  const rest = { dueAt: null, delayMs: 0, expiresAt: null, slotKeys: [], trace: run.trace };
+  const { id } = insertOne(t, { ...job, ...rest }, [], { dispatchWindowMs: -1 });
+  t.runs.set(run.id, { ...run, continuedBy: Number(id) });
+  return [lane];
 }
 
 function endOf(run: RunRow): RunState {

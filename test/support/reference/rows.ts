@@ -125,7 +125,7 @@ export interface EffectRow {
   readonly values: readonly unknown[];
 }
 
-export interface RunRow extends Omit<NewRun, "trace" | "tasks" | "starterId" | "parentId"> {
+export interface RunRow extends Omit<NewRun, "tasks" | "starterId" | "parentId"> {
   readonly id: number;
   readonly state: RunState;
   /** Its starter ended without sealing it: it closes FAILED. */
@@ -134,6 +134,8 @@ export interface RunRow extends Omit<NewRun, "trace" | "tasks" | "starterId" | "
   readonly parentId: number | null;
   readonly stopped: boolean;
   readonly cursor: Json | null;
+  /** The job that an end of it wrote. */
+  readonly continuedBy: number | null;
   readonly funnel: Funnel;
   readonly createdAt: Instant;
   readonly finishedAt: Instant | null;

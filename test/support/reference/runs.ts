@@ -2,7 +2,14 @@ import type { JobId, Json, RunId } from "../../../src/machine/job.ts";
 import { noAftermath } from "../../../src/machine/aftermath.ts";
 import type { Actor } from "../../../src/machine/transaction.ts";
 import { runLimits } from "../../../src/machine/run-limits.ts";
-import type { InRun, NewRun, NewTarget, Paged, RunStore } from "../../../src/machine/run.ts";
+import {
+  continuationKey,
+  type InRun,
+  type NewRun,
+  type NewTarget,
+  type Paged,
+  type RunStore,
+} from "../../../src/machine/run.ts";
 import { iso } from "../../../src/machine/units.ts";
 import type { Looks, RunLook, TaskLook } from "../looks.ts";
 import { isFinal } from "../../../src/machine/state.ts";
@@ -30,7 +37,7 @@ export function startRun(t: Tables, run: NewRun): Awaited<ReturnType<RunStore["s
     return { runId: runIdOf(id), created: false, sealed, cursor, input, parentId, aftermath: noAftermath };
   }
   const id = t.draw("run");
-  const { kind, key, version, shape, input, onFailure, tolerate, retentionMs, sealed } = run;
+  const { kind, key, version, shape, input, onFailure, tolerate, continuation, retentionMs, sealed } = run;
   t.runs.set(id, {
     id,
     kind,
@@ -41,6 +48,9 @@ export function startRun(t: Tables, run: NewRun): Awaited<ReturnType<RunStore["s
     input,
     onFailure,
     tolerate,
+    continuation,
+    continuedBy: null,
+    trace: run.trace,
     retentionMs,
     sealed,
     state: "RUNNING",
@@ -198,6 +208,11 @@ export const runLooks = (t: Tables, { kinds, states, parent, limit }: Parameters
     .slice(0, limit)
     .map((row) => lookOf(t, row));
 
+function followerOf(t: Tables, { id, continuation, continuedBy }: RunRow): JobId | null {
+  const row = continuedBy === null ? undefined : t.withKey(continuation?.job ?? "", continuationKey(runIdOf(id)));
+  return row === undefined ? null : idOf(row);
+}
+
 function lookOf(t: Tables, row: RunRow): RunLook {
   const funnel = funnelOf(t, row);
   const open = t.inRun(row.id).filter((job) => !isFinal(job.state));
@@ -211,6 +226,15 @@ function lookOf(t: Tables, row: RunRow): RunLook {
     state,
     onFailure,
     tolerate,
+    then:
+      row.continuation === null
+        ? null
+        : {
+            kind: row.continuation.job,
+            on: row.continuation.on,
+            by: row.continuedBy === null ? null : String(row.continuedBy),
+            job: followerOf(t, row),
+          },
     stopped,
     sealed,
     input,
