@@ -11,7 +11,7 @@ interface RunActionsProps {
   readonly onDone: () => void;
 }
 
-export function RunActions({ run: { id, kind, state, finishedAt }, onDone }: RunActionsProps) {
+export function RunActions({ run: { id, kind, state, finishedAt, progress }, onDone }: RunActionsProps) {
   const { route } = useLocation();
   const isOver = finishedAt !== null;
   const act = async (work: () => Promise<void>): Promise<void> => {
@@ -37,7 +37,8 @@ export function RunActions({ run: { id, kind, state, finishedAt }, onDone }: Run
     });
   };
   const cancel = async (): Promise<void> => {
-    const text = words.runs.cancelText;
+    const { done, running, total } = progress;
+    const text = words.runs.cancelText(done, running, total - running - done);
     if (!(await confirm({ title: words.runs.cancelQuestion(id), text, action: words.runs.cancelRun, danger: true })))
       return;
     await act(async () => {
