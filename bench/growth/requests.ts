@@ -81,7 +81,7 @@ export const requests: Readonly<Record<OperationName, readonly Asked[]>> = {
   getBulk: [get("/bulk/{bulk}")],
   stopBulk: [post("/bulk/{bulk}/stop")],
   listLocks: [get("/locks")],
-  listAudits: [get("/audits"), get("/audits?target=/jobs/{failed}")],
+  listAudits: [get("/audits"), get("/audits?target=/jobs/{failed}"), get("/audits?target=/dead-letters,/bulk")],
   listEvents: [get("/events"), get("/events?state=FAILED")],
   listSchedules: [get("/schedules"), get("/schedules?limit=50")],
   listScheduleOutcomes: [

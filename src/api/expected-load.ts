@@ -1,4 +1,5 @@
 import { capGate } from "../admission/cap.ts";
+import type { DueGroup } from "../insight/due-soon.ts";
 import type { Instant } from "../machine/job.ts";
 import { hourMs } from "../machine/units.ts";
 import { insightLimits } from "../insight/insight-limits.ts";
@@ -21,6 +22,8 @@ export interface Span {
 export interface LaneLoad {
   readonly lane: string;
   readonly times: number;
+  /** Jobs that exist already and wait for a time. */
+  readonly jobs: number;
   /** Times of kinds that have not run for a week: how long they take is not known. */
   readonly unknown: number;
   readonly expectedMs: number;
@@ -45,17 +48,26 @@ export async function typicalRunMs({ insight }: Pick<ApiOptions, "insight">, now
   return typical;
 }
 
-/** By lane, for the times of one span in their order. */
+interface Work {
+  /** In their order. */
+  readonly times: readonly Coming[];
+  /** Jobs that wait for a time, by the part of the span. */
+  readonly due: readonly DueGroup[];
+}
+
+/** By lane, for what one span brings. */
 export function loadOf(
-  times: readonly Coming[],
+  { times, due }: Work,
   typical: ReadonlyMap<string, number>,
   { lanes, span, parts }: { readonly lanes: ApiOptions["lanes"]; readonly span: Span; readonly parts: number },
 ): readonly LaneLoad[] {
   const partMs = (span.to - span.from) / parts;
   const byLane = Map.groupBy(times, ({ row }) => row.spec.job.lane);
-  return [...byLane]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([lane, coming]) => {
+  const dueByLane = Map.groupBy(due, ({ lane }) => lane);
+  return [...new Set([...byLane.keys(), ...dueByLane.keys()])]
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .map((lane) => {
+      const [coming, waiting] = [byLane.get(lane) ?? [], dueByLane.get(lane) ?? []];
       const settings = lanes.find(({ name }) => name === lane);
       const atOnce = settings === undefined ? null : settings.concurrency * settings.batchSize;
       const work = Array.from({ length: parts }, () => 0);
@@ -63,12 +75,17 @@ export function loadOf(
         const part = Math.min(parts - 1, Math.floor((at - span.from) / partMs));
         work[part] = (work[part] ?? 0) + (typical.get(row.spec.job.kind) ?? 0);
       }
+      for (const { part, kind, jobs } of waiting) work[part] = (work[part] ?? 0) + jobs * (typical.get(kind) ?? 0);
+      const unknown = waiting.filter(({ kind }) => !typical.has(kind));
       const most = Math.max(...work);
       const busiest = { at: span.from + work.indexOf(most) * partMs, share: most / ((atOnce ?? 1) * partMs) };
       return {
         lane,
         times: coming.length,
-        unknown: coming.filter(({ row }) => !typical.has(row.spec.job.kind)).length,
+        jobs: waiting.reduce((sum, { jobs }) => sum + jobs, 0),
+        unknown:
+          coming.filter(({ row }) => !typical.has(row.spec.job.kind)).length +
+          unknown.reduce((sum, { jobs }) => sum + jobs, 0),
         expectedMs: work.reduce((sum, each) => sum + each, 0),
         capacityMs: atOnce === null ? null : atOnce * (span.to - span.from),
         busiest: atOnce === null || most === 0 ? null : busiest,

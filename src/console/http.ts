@@ -1,3 +1,4 @@
+import { noAnswer } from "./live.ts";
 import { words } from "./language/words.ts";
 
 /** What the API answered instead of a result, in its own words. */
@@ -61,6 +62,7 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
     return await fetch(path, init);
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
+    noAnswer();
     throw new ApiError(0, "unreachable", words.shared.unreachable);
   }
 }

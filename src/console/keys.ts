@@ -51,3 +51,10 @@ function isTyping({ target }: KeyboardEvent): boolean {
   if (target instanceof HTMLInputElement) return target.type !== "checkbox" && target.type !== "radio";
   return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
 }
+
+/** Enter on a link or button is that one's own; else it opens the row that keys act on. */
+export function openRow(id: string | undefined, to: (id: string) => string, route: (url: string) => void): void {
+  const { activeElement } = document;
+  if (activeElement instanceof HTMLAnchorElement || activeElement instanceof HTMLButtonElement) activeElement.click();
+  else if (id !== undefined) route(to(id));
+}

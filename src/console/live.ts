@@ -1,4 +1,4 @@
-import { signal } from "@preact/signals";
+import { type Signal, signal } from "@preact/signals";
 import type { RejectedSave } from "../api/saves.ts";
 import type { JobReply } from "../api/shape/job.ts";
 import { type StreamMessage, readMessages } from "./stream.ts";
@@ -33,10 +33,17 @@ export const slowChanges = signal(0);
 /** The newest save of the project's code, while it cannot be used. Known on a local system only. */
 export const rejectedSave = signal<RejectedSave | null>(null);
 
+/** Calls at each further change, not for the value that is there. @returns what ends it */
+export function afterwards(of: Signal<number>, tell: () => void): () => void {
+  const begun = of.peek();
+  return of.subscribe((value) => value !== begun && tell());
+}
+
 const feedRowsMax = 200;
 const rememberedIdsMax = 5_000;
-const silenceMs = 20_000;
-const staleAfterMs = 2_000;
+/** The stream says something each second. */
+const staleAfterMs = 3_000;
+const silenceMs = 6_000;
 const waitsMs = [50, 250, 1_000, 2_000, 5_000];
 
 let lastId: string | null = null;
@@ -86,10 +93,16 @@ function becomeStale(signal: AbortSignal): void {
   if (!signal.aborted) connection.value = "stale";
 }
 
+/** A request that nothing answered says it first. */
+export function noAnswer(): void {
+  if (connection.value === "live") connection.value = "stale";
+}
+
 async function connectOnce(signal: AbortSignal, onHeard: () => void): Promise<"ended" | "broken"> {
   const attempt = new AbortController();
   const either = AbortSignal.any([signal, attempt.signal]);
   let silence = setTimeout(() => attempt.abort(), silenceMs);
+  let late: ReturnType<typeof setTimeout> | undefined;
   try {
     const response = await fetch("/events", {
       headers: { accept: "text/event-stream", ...(lastId === null ? {} : { "last-event-id": lastId }) },
@@ -104,6 +117,8 @@ async function connectOnce(signal: AbortSignal, onHeard: () => void): Promise<"e
         heardAt.value = Date.now();
         clearTimeout(silence);
         silence = setTimeout(() => attempt.abort(), silenceMs);
+        clearTimeout(late);
+        late = setTimeout(() => becomeStale(either), staleAfterMs);
       },
       onId(id) {
         lastId = id;
@@ -118,6 +133,7 @@ async function connectOnce(signal: AbortSignal, onHeard: () => void): Promise<"e
     return "broken";
   } finally {
     clearTimeout(silence);
+    clearTimeout(late);
     attempt.abort();
   }
 }
@@ -158,17 +174,17 @@ const gatherMs = 500;
 const slowMs = 10_000;
 let slowAt = Date.now();
 let announcing: ReturnType<typeof setTimeout> | null = null;
-let afterwards: ReturnType<typeof setTimeout> | null = null;
+let nextSlow: ReturnType<typeof setTimeout> | null = null;
 
 /** What costs more is asked before the rest, and also after the last change of many. */
 function announce(): void {
   announcing ??= setTimeout(() => {
     announcing = null;
     const waitMs = slowMs - (Date.now() - slowAt);
-    if (waitMs > 0) afterwards ??= setTimeout(announce, waitMs);
+    if (waitMs > 0) nextSlow ??= setTimeout(announce, waitMs);
     else {
-      if (afterwards !== null) clearTimeout(afterwards);
-      afterwards = null;
+      if (nextSlow !== null) clearTimeout(nextSlow);
+      nextSlow = null;
       slowAt = Date.now();
       slowChanges.value += 1;
     }

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { changes, slowChanges } from "./live.ts";
+import { afterwards, changes, slowChanges } from "./live.ts";
 
 export interface Resource<T> {
   /** The last answer; kept while a new one is on its way and when that one fails. */
@@ -48,7 +48,7 @@ export function useResource<T>(
 
   useEffect(() => {
     if (again === "never") return undefined;
-    return (again === "slow" ? slowChanges : changes).subscribe(skipFirst(() => ask.current()));
+    return afterwards(again === "slow" ? slowChanges : changes, () => ask.current());
   }, [again]);
   const reload = useCallback(() => ask.current(), []);
   return held.key === key ? { data: held.data, error: held.error, reload } : { data: null, error: null, reload };
@@ -73,15 +73,6 @@ function asking(work: () => Promise<void>): () => void {
     });
   };
   return begin;
-}
-
-/** Drops the value that a signal passes at once to a new subscriber. */
-function skipFirst(tell: () => void): () => void {
-  let isFirst = true;
-  return () => {
-    if (!isFirst) tell();
-    isFirst = false;
-  };
 }
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

@@ -28,20 +28,21 @@ from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::jsonb[], $6::text
   row: z.never(),
 });
 
-/** Newest first, below the id `before`. Of one `target` and what lies below its path: among the newest 20,000. Locks nothing. */
+/** Newest first, below the id `before`. Of some targets and what lies below their paths: among the newest 20,000. Locks nothing. */
 export const readAudits = sqlQuery("audits", {
   sql: `
 select id, ${isoText("at")} as at, caller, action, target, status, detail, trace from (
   select * from belfry.audit
   where $1::bigint is null or id < $1::bigint
-  order by id desc limit case when $3::text is null then $2::int else $4::int end
+  order by id desc limit case when $3::text[] is null then $2::int else $4::int end
 ) newest
-where $3::text is null or target = $3::text or starts_with(target, $3::text || '/')
+where $3::text[] is null
+  or exists (select from unnest($3::text[]) as asked (path) where target = asked.path or starts_with(target, asked.path || '/'))
 order by id desc limit $2::int`,
-  params: (of: { before?: string | undefined; limit: number; target?: string | undefined }) => [
+  params: (of: { before?: string | undefined; limit: number; targets?: readonly string[] | undefined }) => [
     of.before ?? null,
     of.limit,
-    of.target ?? null,
+    of.targets ?? null,
     insightLimits.auditsSearchedMax,
   ],
   row: z.object({

@@ -86,7 +86,11 @@ export const insightLimits = {
   /** A wake, a task's start and a dead holder's lease take less; once this old, the last pass is one that is missing. */
   passAgeMsMax: 180_000,
   failureGroupsMax: 200,
+  /** Jobs that wait for a time, of each hold. */
+  dueSoonRowsMax: 10_000,
   failureSamplesShown: 3,
+  /** Jobs of a group in whose history its first time is looked for. */
+  failureFirstsMax: 1_000,
   /** Groups that one redrive names: each sends a canary. */
   redrivenGroupsMax: 50,
   slotGroupsShownMax: 200,

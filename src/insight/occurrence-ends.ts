@@ -1,3 +1,4 @@
+import { backfillGate } from "../admission/backfill.ts";
 import { z } from "zod";
 import type { JobId } from "../machine/job.ts";
 import { occurrenceOutcomes } from "../machine/schedule.ts";
@@ -101,10 +102,11 @@ const latest = z.object({
 });
 export type LatestOccurrence = z.infer<typeof latest>;
 
-/** The newest $2 past times of each schedule of $1, newest first, each with its end. Locks nothing. */
+/** The newest $2 past times of each schedule of $1, newest first, each with its end; what a person ran by a backfill is not late. Locks nothing. */
 export const readLatestOccurrences = sqlQuery("occurrences-latest", {
   sql: `
-select o.schedule_id as schedule, ${isoText("o.nominal_at")} as at, o.outcome, o.reason, o.lateness_ms::float8 as "latenessMs",
+select o.schedule_id as schedule, ${isoText("o.nominal_at")} as at, o.outcome, o.reason,
+  case when j.slot_keys @> array['${backfillGate.prefix}:' || o.schedule_id] then null else o.lateness_ms::float8 end as "latenessMs",
   o.job_id::text as job, x."end"
 from unnest($1::text[]) with ordinality as s (id, place) cross join lateral (
   select schedule_id, nominal_at, outcome, reason, lateness_ms, job_id

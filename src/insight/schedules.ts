@@ -1,4 +1,5 @@
 /** Schedules with what became of their times: the ledger says what was decided, the job or run says how it ended. */
+import { backfillGate } from "../admission/backfill.ts";
 import { z } from "zod";
 import { isPaused } from "../machine/pause-columns.ts";
 import { insightLimits } from "./insight-limits.ts";
@@ -96,7 +97,8 @@ with failures as materialized (
 ), judged as materialized (
   select k.id, k.fires_at, e.result, e.lateness_ms
   from known k left join lateral (
-    select ${result} as result, o.lateness_ms
+    select ${result} as result,
+      case when j.slot_keys @> array['${backfillGate.prefix}:' || k.id] then null else o.lateness_ms end as lateness_ms
     from (
       select job_id, lateness_ms, nominal_at from belfry.occurrence
       where schedule_id = k.id and nominal_at <= belfry.now() and job_id is not null

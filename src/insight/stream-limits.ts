@@ -3,7 +3,7 @@ export const streamLimits = {
   streamRowsMax: 1_000,
   streamSeenMax: 20_000,
   streamLookMs: 250,
-  streamCommentMs: 15_000,
+  streamCommentMs: 1_000,
   streamCloseMs: 55_000,
   streamRetryMs: 1_000,
   /** Until a client of a stream that ends at once asks again. */

@@ -54,10 +54,18 @@ describe("the load of a lane", () => {
   const typical = new Map([["work", 30 * minute]]);
 
   test("is its work beside what it can do, with the part that has the most", () => {
-    const found = loadOf(coming([0, 20, 22, 25, 59]), typical, { lanes, span, parts: 6 });
+    const found = loadOf({ times: coming([0, 20, 22, 25, 59]), due: [] }, typical, { lanes, span, parts: 6 });
     const busiest = { at: midnight + 20 * minute, share: (3 * 30) / (10 * 10) };
     expect(found).toEqual([
-      { lane: "default", times: 5, unknown: 0, expectedMs: 150 * minute, capacityMs: 10 * hour, busiest },
+      { lane: "default", times: 5, jobs: 0, unknown: 0, expectedMs: 150 * minute, capacityMs: 10 * hour, busiest },
+    ]);
+  });
+
+  test("counts jobs that exist and wait for a time, each as long as its kind usually takes", () => {
+    const at = new Date(midnight + 25 * minute).toISOString();
+    const due = [{ schedule: null, kind: "work", lane: "push", part: 2, jobs: 178, firstAt: at, lastAt: at }];
+    expect(loadOf({ times: [], due }, typical, { lanes, span, parts: 6 })).toEqual([
+      { lane: "push", times: 0, jobs: 178, unknown: 0, expectedMs: 178 * 30 * minute, capacityMs: null, busiest: null },
     ]);
   });
 
@@ -68,10 +76,10 @@ describe("the load of a lane", () => {
       ...coming([60], rowOf("a", "work", "another")),
     ];
     const none = { capacityMs: null, busiest: null };
-    expect(loadOf(times, typical, { lanes, span, parts: 6 })).toEqual([
-      { lane: "another", times: 1, unknown: 0, expectedMs: 30 * minute, ...none },
-      { lane: "default", times: 1, unknown: 1, expectedMs: 0, capacityMs: 10 * hour, busiest: null },
-      { lane: "old", times: 2, unknown: 0, expectedMs: 60 * minute, ...none },
+    expect(loadOf({ times, due: [] }, typical, { lanes, span, parts: 6 })).toEqual([
+      { lane: "another", times: 1, jobs: 0, unknown: 0, expectedMs: 30 * minute, ...none },
+      { lane: "default", times: 1, jobs: 0, unknown: 1, expectedMs: 0, capacityMs: 10 * hour, busiest: null },
+      { lane: "old", times: 2, jobs: 0, unknown: 0, expectedMs: 60 * minute, ...none },
     ]);
   });
 });

@@ -98,7 +98,7 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/jobs\/\d+(\/[\w-]+)?$/, () => ({ ...scene.detailOf(3, "PENDING"), explanation })],
     [/^\/schedule-outcomes$/, () => outcomesFor(isEmpty, body)],
     [/^\/kind-figures$/, () => (isEmpty ? { ...scene.kindFigures, kinds: [] } : scene.kindFigures)],
-    [/^\/upcoming$/, () => (isEmpty ? { ...scene.upcoming, times: [], parts: [] } : scene.upcoming)],
+    [/^\/upcoming$/, () => (isEmpty ? { ...scene.upcoming, times: [], jobs: [], parts: [] } : scene.upcoming)],
     [/^\/schedules\/by-hand$/, () => ({ ...scene.schedules[0], versions: [{ spec: { payload: { reportId: 9 } } }] })],
     [/^\/schedules\/[^/]+$/, () => scene.schedules[0]],
     [/^\/schedules$/, () => ({ schedules: list(scene.schedules), nextCursor: null })],

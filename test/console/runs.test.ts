@@ -58,6 +58,34 @@ await describeInBrowser("a run of ten thousand tasks", (its) => {
     expect(problems).toEqual([]);
   });
 
+  test("as a fan-out of which most was canceled: what its jobs are now adds up to all that were written", async () => {
+    const { page } = await its.open();
+    await page.route(
+      (url) => url.pathname.startsWith("/runs/9"),
+      async (route) => {
+        const found = (await (await route.fetch()).json()) as { run?: { progress: object }; progress?: object };
+        const { run = found } = found;
+        const counts = { total: 6_000, ready: 0, running: 5, done: 5_900, ok: 290, failed: 10, skipped: 0 };
+        const fanned = { ...run, shape: null, progress: { ...run.progress, ...counts } };
+        await route.fulfill({ json: { ...found, ...("run" in found ? { run: fanned } : fanned), edges: [] } });
+      },
+    );
+    await page.goto(its.at("/runs/9?view=funnel"));
+    const steps = page.locator(".funnel li");
+    await steps.first().waitFor();
+    const rows = await steps.evaluateAll((all) =>
+      all.map((step) => [
+        step.querySelector(".funnel-name")?.textContent ?? "",
+        Number(step.querySelector(".number")?.textContent?.replace(",", "")),
+      ]),
+    );
+    const [[, written] = [], ...now] = rows as [string, number][];
+    expect(written).toBe(6_000);
+    expect(now.reduce((sum, [, jobs]) => sum + jobs, 0)).toBe(6_000);
+    expect(rows).toContainEqual(["Canceled", 5_600]);
+    expect(rows.map(([name]) => name)).not.toContain("Started");
+  });
+
   test("is drawn as groups with counts; a group leads to its tasks", async () => {
     const { page } = await its.visit("/runs/9?view=graph", "Critical path");
     const group = page.getByRole("button", { name: /1 failed, 999 success/ });

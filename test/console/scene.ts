@@ -236,11 +236,15 @@ export const upcoming: UpcomingReply = {
     mayOverlap: index === 1,
     capped: false,
   })),
+  jobs: [
+    { schedule: "nightly-export", kind: "push", lane: "default", jobs: 178, firstAt: ago(-300), lastAt: ago(-300) },
+  ],
   parts: Array.from({ length: 60 }, (_, part) => (part % 7) + 1),
   lanes: [
     {
       lane: "default",
       times: 3,
+      jobs: 178,
       unknown: 0,
       expectedMs: 90_000,
       capacityMs: 3_600_000,

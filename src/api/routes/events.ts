@@ -17,7 +17,7 @@ import { searchWithin } from "../scope.ts";
 import { endedSource, eventSource } from "../event-source.ts";
 import { createLiveFeed } from "../live-feed.ts";
 import type { ApiOptions } from "../options.ts";
-import { id, limit, someOf, text } from "../query-fields.ts";
+import { commaTextsOf, id, limit, someOf, text } from "../query-fields.ts";
 import { readAudits } from "../../insight/audit.ts";
 import { pageOf } from "../query.ts";
 import { auditList } from "../shape/overview.ts";
@@ -103,8 +103,14 @@ async function newest({ insight }: ApiOptions, { kind, kinds, lane, run: runId }
   return [...jobs];
 }
 
+/** A job, its run, and what may have changed it among many. */
+const targetsMax = 4;
+
 const auditsQuery = z.strictObject({
-  target: text(300, "Of this path and what lies below it: `/jobs/42`. Among the newest 20,000 changes.").optional(),
+  target: commaTextsOf(
+    targetsMax,
+    "Of these paths and what lies below them: `/jobs/42`, or `/dead-letters,/bulk`. Among the newest 20,000 changes.",
+  ).optional(),
   cursor: id.optional(),
   limit: limit(contractLimits.listRowsMax, 50),
 });
@@ -128,8 +134,8 @@ export function auditEndpoints({ insight }: ApiOptions) {
       query: auditsQuery,
       replies: { 200: auditList },
       async handle({ query }) {
-        const { cursor: before, target } = query;
-        const audits = await insight.run(readAudits, { before, limit: query.limit + 1, target });
+        const { cursor: before, target: targets } = query;
+        const audits = await insight.run(readAudits, { before, limit: query.limit + 1, targets });
         const { rows, nextCursor } = pageOf(audits, query.limit, ({ id: last }) => last);
         return { status: 200, body: { audits: rows.map((row) => ({ ...row, ...signerOf(row.caller) })), nextCursor } };
       },

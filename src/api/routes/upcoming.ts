@@ -18,6 +18,7 @@ import {
   typicalRunMs,
 } from "../expected-load.ts";
 import { readLatestOccurrences } from "../../insight/occurrence-ends.ts";
+import { type DueGroup, readDueSoon } from "../../insight/due-soon.ts";
 import { readComing } from "../../insight/schedules.ts";
 import type { Database } from "../../insight/sql-query.ts";
 import { upcoming, type UpcomingReply } from "../shape/upcoming.ts";
@@ -68,10 +69,19 @@ async function comingUp(
   const found = asked.map((row) => timesOf(row, { from, to }, each));
   const times = found.flatMap((each) => each.times).toSorted((a, b) => a.at - b.at);
   const shown = times.slice(0, upcomingTimesShown);
-  const [open, typical, caps] = await Promise.all([
+  const kinds =
+    app === undefined ? undefined : registry.apps.find(({ name }) => name === app)?.jobs.map(({ id }) => id);
+  const bounds = searchWithin(within).kinds;
+  const [open, typical, caps, due] = await Promise.all([
     openSchedules(insight, [...new Set(shown.map(({ row }) => row.id))]),
     typicalRunMs(options, from),
     insight.run(readSlots, "cap:"),
+    insight.run(readDueSoon, {
+      to,
+      parts: partsShown,
+      lane,
+      kinds: bounds === undefined ? kinds : (kinds ?? bounds).filter((kind) => bounds.includes(kind)),
+    }),
   ]);
   // What a pause skips works nothing.
   const working = times.filter(({ at, row }) => pauseAt(row, at) === null);
@@ -86,18 +96,35 @@ async function comingUp(
     const part = Math.min(partsShown - 1, Math.floor(((at - from) / (to - from)) * partsShown));
     parts[part] = (parts[part] ?? 0) + 1;
   }
+  for (const { part, jobs } of due) parts[part] = (parts[part] ?? 0) + jobs;
   return {
     from: iso(from),
     to: iso(to),
     times: shown.map((each) => comingJson(each, risks)),
+    jobs: dueJson(due),
     parts,
-    lanes: loadOf(working, typical, { lanes, span: { from, to }, parts: partsShown }).map(laneJson),
+    lanes: loadOf({ times: working, due }, typical, { lanes, span: { from, to }, parts: partsShown }).map(laneJson),
     apps: registry.apps
       .filter(({ jobs }) => within === null || jobs.some(({ id }) => within.kinds.has(id)))
       .map(({ name }) => name)
       .toSorted(),
-    isMore: coming.length > asked.length || found.some(({ isMore }) => isMore),
+    isMore:
+      coming.length > asked.length ||
+      found.some(({ isMore }) => isMore) ||
+      due.reduce((sum, { jobs }) => sum + jobs, 0) >= insightLimits.dueSoonRowsMax,
   };
+}
+
+/** One row for each schedule, kind and lane, the soonest first. */
+function dueJson(due: readonly DueGroup[]): UpcomingReply["jobs"] {
+  const groups = Map.groupBy(due, ({ schedule, kind, lane }) => JSON.stringify([schedule, kind, lane]));
+  return [...groups.values()].flatMap((parts) => {
+    const [first, last] = [parts[0], parts.at(-1)];
+    if (first === undefined || last === undefined) return [];
+    const { schedule, kind, lane, firstAt } = first;
+    const jobs = parts.reduce((sum, each) => sum + each.jobs, 0);
+    return [{ schedule, kind, lane, jobs, firstAt, lastAt: last.lastAt }];
+  });
 }
 
 /** The first `max` times of one schedule. */

@@ -23,12 +23,25 @@ export const upcoming = z
         capped: z.boolean(),
       }),
     ),
-    /** Times in each of sixty equal parts of the span. */
+    jobs: z
+      .array(
+        z.object({
+          schedule: z.string().nullable().describe("That made them; null for what no schedule made."),
+          kind: z.string(),
+          lane: z.string(),
+          jobs: count,
+          firstAt: time,
+          lastAt: time,
+        }),
+      )
+      .describe("Jobs that exist and wait for a time of the span: delayed ones, retries, targets written ahead."),
+    /** Times and such jobs in each of sixty equal parts of the span. */
     parts: z.array(count),
     lanes: z.array(
       z.object({
         lane: z.string(),
         times: count,
+        jobs: count.describe("That exist already and wait for a time of the span."),
         unknown: count.describe("Times of kinds that have not run for a week; they count as no work."),
         expectedMs: z.number().min(0).describe("Of work, by the usual duration of each kind."),
         capacityMs: z

@@ -1,10 +1,12 @@
-import { countRedrive, type FailureGroupReply, type Redrive, startRedrive } from "../client.ts";
+import { countJobs, countRedrive, type FailureGroupReply, type Redrive, startRedrive } from "../client.ts";
 import { numberText } from "../language/number.ts";
 import { words } from "../language/words.ts";
 import { answerTo, sayFailed } from "../parts/index.ts";
 import { untilEnded, ongoing, sayOutcome } from "./bulk.ts";
 
 const causesShown = 4;
+const followMs = 20_000;
+const followLookMs = 1_000;
 
 /** Retries dead letters of some groups: all at once or at a pace, and one of each first if that is wanted. */
 export async function confirmAndRedrive(groups: readonly FailureGroupReply[], onDone: () => void): Promise<void> {
@@ -29,13 +31,30 @@ export async function confirmAndRedrive(groups: readonly FailureGroupReply[], on
     });
     if (written === null) return;
     const { pace = "", canary = "" } = written;
-    sayOutcome("retry", await untilEnded("retry", await startRedrive({ ...all, pace, canary: canary !== "" })));
+    const begun = await startRedrive({ ...all, pace, canary: canary !== "" });
+    const outcome = await untilEnded("retry", begun);
+    sayOutcome("retry", outcome);
     onDone();
+    void tellWhatCame(all, begun.createdAt, outcome.changed).catch((error: unknown) =>
+      sayFailed(words.redrive.unknown, error),
+    );
   } catch (error) {
     sayFailed(words.bulk.notChanged("retry"), error);
   } finally {
     ongoing.value = null;
   }
+}
+
+/** Those that failed again the same way, for as long as a person waits for it. */
+async function tellWhatCame({ fingerprints, kind }: Redrive, since: string, retried: number): Promise<void> {
+  const again = { fingerprint: fingerprints.join(), endedFrom: since, ...(kind === null ? {} : { kind }) };
+  const until = Date.now() + followMs;
+  let failed = 0;
+  while (failed < retried && Date.now() < until) {
+    await new Promise((resolve) => setTimeout(resolve, followLookMs));
+    failed = (await countJobs(again)).FAILED.count;
+  }
+  if (failed > 0) sayFailed(words.redrive.cameTo(retried, failed), "");
 }
 
 function factsOf(groups: readonly FailureGroupReply[], kinds: readonly string[], jobs: string) {

@@ -28,3 +28,9 @@ export function completeTerm(text: string, { word }: Suggestion): string {
   const kept = text.slice(0, text.length - lastWord(text).length);
   return `${kept}${word}${/[:.]$/.test(word) ? "" : " "}`;
 }
+
+/** The fields that begin like this word. */
+export const fieldsLike = (start: string, meanings: Readonly<Record<string, string>>): readonly Suggestion[] =>
+  Object.entries(meanings)
+    .filter(([field]) => field.startsWith(start.toLowerCase()))
+    .map(([field, hint]) => ({ word: field.endsWith(".") ? field : `${field}:`, hint }));

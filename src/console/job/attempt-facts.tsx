@@ -50,9 +50,7 @@ function Kept({ job, attempt, outcome }: KeptProps) {
   const kept = useResource(
     `attempt ${job.id} ${attempt} ${outcome}`,
     (signal) => loadAttempt(job.id, attempt, signal),
-    {
-      again: "never",
-    },
+    { again: "never" },
   );
   // An attempt whose worker was lost has nothing to show, which is no failure of the page.
   if (kept.data === null) return null;

@@ -1,5 +1,5 @@
 import { jobStates } from "./state.ts";
-import { lastWord, quote, type Suggestion } from "../filter/terms.ts";
+import { fieldsLike, lastWord, quote, type Suggestion } from "../filter/terms.ts";
 import { words } from "../language/words.ts";
 
 /** Values that exist in this system. */
@@ -16,14 +16,9 @@ const suggestionsMax = 8;
 export function suggest(text: string, known: Completions): readonly Suggestion[] {
   const word = lastWord(text);
   const colon = word.indexOf(":");
-  const found = colon < 0 ? fieldsLike(word) : valuesLike(word.slice(0, colon), word.slice(colon + 1), known);
+  const found =
+    colon < 0 ? fieldsLike(word, words.jobs.fields) : valuesLike(word.slice(0, colon), word.slice(colon + 1), known);
   return found.filter((each) => each.word !== word).slice(0, suggestionsMax);
-}
-
-function fieldsLike(start: string): readonly Suggestion[] {
-  return Object.entries(words.jobs.fields)
-    .filter(([field]) => field.startsWith(start.toLowerCase()))
-    .map(([field, hint]) => ({ word: field.endsWith(".") ? field : `${field}:`, hint }));
 }
 
 function valuesLike(field: string, start: string, known: Completions): readonly Suggestion[] {

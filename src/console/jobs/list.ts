@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type JobQuery, loadJobs } from "../client.ts";
-import { changes } from "../live.ts";
+import { afterwards, changes } from "../live.ts";
 import type { JobReply } from "../../api/shape/job.ts";
 
 /** What the list shows of a job. A hundred thousand may be loaded: payloads, results and traces are not kept. */
@@ -93,20 +93,10 @@ export function useJobRows(key: string, filter: JobQuery | null): JobRows {
     const { cursor, isComplete } = current.current.held;
     if (!isComplete && cursor !== null) void load(cursor);
   }, []);
-  useChanges(reload);
+  useEffect(() => afterwards(changes, reload), []);
   // The first drawing of a new filter comes before its effect: what is held then is the list before it.
   const { jobs, isComplete, isLoading, error } = held.key === key && filter !== null ? held : begin(key);
   return { jobs, isComplete, isLoading, error, more, reload };
-}
-
-function useChanges(tell: () => void): void {
-  useEffect(() => {
-    let isFirst = true;
-    return changes.subscribe(() => {
-      if (!isFirst) tell();
-      isFirst = false;
-    });
-  }, []);
 }
 
 type Page = Awaited<ReturnType<typeof loadJobs>>;

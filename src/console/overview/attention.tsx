@@ -68,20 +68,14 @@ function mattersOf(
 ): readonly Matter[] {
   const waited = live.oldestWaitingMs ?? 0;
   const found: readonly (Matter | false)[] = [
-    deadLetters.count > 0 && {
-      text: words.many.deadLetter(deadLetters),
-      href: addresses.deadLetters,
-    },
+    deadLetters.count > 0 && { text: words.many.deadLetter(deadLetters), href: addresses.deadLetters },
     troubleOf(failing, "failing", words.overview.scheduleFailed, words.overview.schedulesFailed),
     troubleOf(late, "late", words.overview.scheduleLate, words.overview.schedulesLate),
     waited > waitsLongMs && {
       text: words.overview.oldestWaited(durationText(waited)),
       href: addresses.jobsWith("state:pending,queued,retry_wait due:past"),
     },
-    lastPass?.isLate === true && {
-      text: words.overview.lastPass(durationText(lastPass.ageMs)),
-      href: addresses.locks,
-    },
+    lastPass?.isLate === true && { text: words.overview.lastPass(durationText(lastPass.ageMs)), href: addresses.locks },
     workers.lost > 0 && { text: words.overview.workersLost(workers.lost), href: addresses.lanes },
     lanes.paused > 0 && { text: words.overview.lanesPaused(lanes.paused), href: `${addresses.lanes}#lanes` },
   ];

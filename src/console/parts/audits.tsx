@@ -7,7 +7,7 @@ import { DataTable } from "./data-table.tsx";
 import { Loaded } from "./loaded.tsx";
 import { Time } from "./time.tsx";
 
-/** Who changed an object through the API, asked for when it is opened. `target` is its path in the API. */
+/** Who changed an object through the API, asked for when it is opened. `target` are the paths in the API that its actions write, with commas. */
 export function Audits({ target }: { readonly target: string }) {
   const [isOpen, setOpen] = useState(false);
   return (

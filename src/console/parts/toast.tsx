@@ -23,7 +23,8 @@ export function say(text: string, link: Toast["link"] = null): void {
 }
 
 export function sayFailed(what: string, error: unknown): void {
-  add({ text: `${what}: ${error instanceof Error ? error.message : String(error)}`, link: null, isBad: true });
+  const why = error instanceof Error ? error.message : String(error);
+  add({ text: why === "" ? what : `${what}: ${why}`, link: null, isBad: true });
 }
 
 function add(toast: Omit<Toast, "id">): number {
@@ -39,7 +40,7 @@ function dismiss(id: number): void {
 export const Toasts = () => (
   <div class="toasts" role="status" aria-live="polite">
     {toasts.value.map(({ id, text, link, isBad }) => (
-      <div key={id} class={isBad ? "toast bad" : "toast"}>
+      <div key={id} class={isBad ? "toast bad" : "toast"} role={isBad ? "alert" : undefined}>
         <Icon name={isBad ? "warning" : "SUCCESS"} />
         <span class="toast-text">{text}</span>
         {link === null ? null : <Link to={link.href} text={link.text} />}

@@ -37,7 +37,8 @@ export function RunActions({ run: { id, kind, state, finishedAt, progress }, onD
     });
   };
   const cancel = async (): Promise<void> => {
-    const text = words.runs.cancelText;
+    const { done, running, total } = progress;
+    const text = words.runs.cancelText(done, running, total - running - done);
     if (!(await confirm({ title: words.runs.cancelQuestion(id), text, action: words.runs.cancelRun, danger: true })))
       return;
     await act(async () => {

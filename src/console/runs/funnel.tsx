@@ -3,27 +3,22 @@ import type { RunReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
 import { numberText } from "../language/number.ts";
 
-/** How far the jobs of a fan-out came: each step is part of the one before it, and links to its jobs. */
+/** How far the jobs of a fan-out came: all that were written, and where each of them is now. Each leads to its jobs. */
 export function Funnel({ run }: { readonly run: RunReply }) {
-  const { total, ready, running, done, ok, failed, skipped } = run.progress;
-  const link = (states: string): string => addresses.jobsWith(`run:${run.id} state:${states}`);
+  const { total, running, done, ok, failed, skipped } = run.progress;
+  const { steps: names } = words.tasks;
+  const step = (name: string, jobs: number, states: string, tone: string) => {
+    const asked = states === "" ? "" : ` state:${states}`;
+    return { name, jobs, href: addresses.jobsWith(`run:${run.id}${asked}`), tone };
+  };
   const steps = [
-    { name: words.tasks.steps.written, jobs: total, href: addresses.jobsWith(`run:${run.id}`), tone: "all" },
-    {
-      name: words.tasks.steps.ready,
-      jobs: ready + running + done,
-      href: addresses.jobsWith(`run:${run.id}`),
-      tone: "all",
-    },
-    {
-      name: words.tasks.steps.started,
-      jobs: running + done - skipped,
-      href: link("running,success,failed,retry_wait"),
-      tone: "running",
-    },
-    { name: words.tasks.steps.succeeded, jobs: ok, href: link("success"), tone: "ok" },
-    { name: words.tasks.steps.failed, jobs: failed, href: link("failed"), tone: "failed" },
-    { name: words.tasks.steps.skipped, jobs: skipped, href: link("skipped"), tone: "skipped" },
+    step(names.written, total, "", "all"),
+    step(names.waiting, total - running - done, "pending,queued,retry_wait", "all"),
+    step(names.running, running, "running", "running"),
+    step(names.succeeded, ok, "success", "ok"),
+    step(names.failed, failed, "failed", "failed"),
+    step(names.canceled, done - ok - failed - skipped, "canceled", "skipped"),
+    step(names.skipped, skipped, "skipped", "skipped"),
   ];
   return (
     <section class="card" aria-label={words.runs.views.funnel}>

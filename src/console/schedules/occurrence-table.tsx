@@ -32,10 +32,7 @@ const columns: readonly Column<OccurrenceReply>[] = [
     by: ({ latenessMs }) => latenessMs,
     cell: ({ latenessMs }) => (latenessMs === null ? <Nothing /> : durationText(latenessMs)),
   },
-  {
-    name: names.job,
-    cell: ({ jobId }) => (jobId === null ? <Nothing /> : <JobLink id={jobId} />),
-  },
+  { name: names.job, cell: ({ jobId }) => (jobId === null ? <Nothing /> : <JobLink id={jobId} />) },
   { name: names.ended, cell: ({ jobId, end }) => (jobId === null ? <Nothing /> : <EndBadge end={end} />) },
   {
     name: names.took,

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { loadScheduleOutcomes, type OutcomeQuery } from "../client.ts";
-import { slowChanges } from "../live.ts";
+import { afterwards, slowChanges } from "../live.ts";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 
 /** As many as one answer holds. */
@@ -72,13 +72,7 @@ export function useOutcomeRows(key: string, query: OutcomeQuery | null): Outcome
     void load(true);
     return () => own.current.asked.abort();
   }, [key]);
-  useEffect(() => {
-    let isFirst = true;
-    return slowChanges.subscribe(() => {
-      if (!isFirst) void load(true);
-      isFirst = false;
-    });
-  }, [key]);
+  useEffect(() => afterwards(slowChanges, () => void load(true)), [key]);
   const onView = useCallback(
     (from: number, to: number) => {
       own.current.view = { from, to };

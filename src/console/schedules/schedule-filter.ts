@@ -1,5 +1,5 @@
 import type { OutcomeQuery } from "../client.ts";
-import { lastWord, quote, type Suggestion, unquote, wordsOf } from "../filter/terms.ts";
+import { fieldsLike, lastWord, quote, type Suggestion, unquote, wordsOf } from "../filter/terms.ts";
 import { words } from "../language/words.ts";
 
 export interface ScheduleFilter {
@@ -50,11 +50,7 @@ export interface KnownValues {
 export function suggestForSchedules(text: string, known: KnownValues): readonly Suggestion[] {
   const word = lastWord(text);
   const colon = word.indexOf(":");
-  if (colon < 0) {
-    return Object.entries(meanings)
-      .filter(([field]) => field.startsWith(word.toLowerCase()))
-      .map(([field, hint]) => ({ word: `${field}:`, hint }));
-  }
+  if (colon < 0) return fieldsLike(word, meanings);
   const field = word.slice(0, colon).toLowerCase();
   const typed = word.slice(colon + 1).toLowerCase();
   const values: Readonly<Record<string, readonly string[]>> = {

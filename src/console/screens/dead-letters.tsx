@@ -33,7 +33,7 @@ export function DeadLettersScreen() {
           )
         }
       </Loaded>
-      <Audits target="/bulk" />
+      <Audits target="/dead-letters,/bulk" />
     </>
   );
 }

@@ -54,7 +54,7 @@ function Found({ job, onDone }: { readonly job: JobDetailReply; readonly onDone:
         <div>
           <Waterfall job={job} timeline={timeline} />
           <History job={job} zone={zone} />
-          <Audits target={`/jobs/${job.id}`} />
+          <Audits target={targetsOf(job)} />
         </div>
         <div>
           <Facts job={job} zone={zone} />
@@ -146,6 +146,14 @@ function whatItMeans({ events, attempt, failures, maxAttempts }: JobDetailReply)
         : words.job.wasLast(attempt, reasonText(reason));
   return `${why} ${words.job.fixThenRetry}`;
 }
+
+/** A change of many names no job: its events have the caller of one. */
+const targetsOf = ({ id, run, events }: JobDetailReply): string =>
+  [
+    `/jobs/${id}`,
+    ...(run === null ? [] : [`/runs/${run}`]),
+    ...(events.some(({ caller }) => caller !== null) ? ["/dead-letters", "/bulk"] : []),
+  ].join(",");
 
 const Data = ({ title, value }: { readonly title: string; readonly value: unknown }) => (
   <Card title={title}>

@@ -15,7 +15,7 @@ import { useJobRows } from "../jobs/list.ts";
 import { useSelection } from "../jobs/selection.ts";
 import { StateTabs } from "../jobs/state-tabs.tsx";
 import { JobTable } from "../jobs/table.tsx";
-import { useKeys } from "../keys.ts";
+import { openRow, useKeys } from "../keys.ts";
 import { CopyList } from "../jobs/copy-list.tsx";
 import { useResource } from "../resource.ts";
 import type { JobCountsReply } from "../../api/shape/job.ts";
@@ -58,7 +58,7 @@ export function JobsScreen() {
   useRowKeys({
     step,
     mark: (isRange) => selection.toggle(at.current, isRange),
-    open: () => open(rows.jobs[at.current]?.id, route),
+    open: () => openRow(rows.jobs[at.current]?.id, addresses.job, route),
   });
   return (
     <div class="fill">
@@ -113,14 +113,14 @@ interface RowKeys {
   readonly open: () => void;
 }
 
-const useRowKeys = ({ step, mark, open: openRow }: RowKeys): void =>
+const useRowKeys = ({ step, mark, open }: RowKeys): void =>
   useKeys([
     { keys: "/", does: words.filter.write, run: () => document.getElementById(filterFieldId)?.focus() },
     { keys: "j", does: words.filter.nextRow, run: () => step(1) },
     { keys: "k", does: words.filter.rowBefore, run: () => step(-1) },
     { keys: "x", does: words.jobs.markRow, run: () => mark(false) },
     { keys: "X", does: words.jobs.markUpToRow, run: () => mark(true) },
-    { keys: "Enter", does: words.filter.openRow, run: openRow },
+    { keys: "Enter", does: words.filter.openRow, run: open },
   ]);
 
 function totalOf({ state }: JobQuery, counts: JobCountsReply | null): CountReply | null {
@@ -130,13 +130,6 @@ function totalOf({ state }: JobQuery, counts: JobCountsReply | null): CountReply
     count: among.reduce((sum, each) => sum + counts[each].count, 0),
     isMore: among.some((each) => counts[each].isMore),
   };
-}
-
-/** Enter on a link or button is that one's own. */
-function open(id: string | undefined, route: (url: string) => void): void {
-  const { activeElement } = document;
-  if (activeElement instanceof HTMLAnchorElement || activeElement instanceof HTMLButtonElement) activeElement.click();
-  else if (id !== undefined) route(addresses.job(id));
 }
 
 const NoJobs = ({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) =>

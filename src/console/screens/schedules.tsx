@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { FilterBar, filterFieldId, FilterProblems } from "../filter/filter-bar.tsx";
 import { withTerm } from "../filter/terms.ts";
-import { useKeys } from "../keys.ts";
+import { openRow, useKeys } from "../keys.ts";
 import { OutcomeTable, type ScheduleSortName, scheduleSortNames } from "../schedules/outcome-table.tsx";
 import { type OutcomeRows, useOutcomeRows } from "../schedules/outcome-rows.ts";
 import { type KnownValues, parseScheduleFilter, suggestForSchedules } from "../schedules/schedule-filter.ts";
@@ -32,7 +32,7 @@ export function SchedulesScreen() {
     { keys: "/", does: words.filter.write, run: () => document.getElementById(filterFieldId)?.focus() },
     { keys: "j", does: words.filter.nextRow, run: () => step(1) },
     { keys: "k", does: words.filter.rowBefore, run: () => step(-1) },
-    { keys: "Enter", does: words.filter.openRow, run: () => openRow(rows.at(current)?.id, route) },
+    { keys: "Enter", does: words.filter.openRow, run: () => openRow(rows.at(current)?.id, addresses.schedule, route) },
   ]);
   return (
     <div class="fill">
@@ -79,12 +79,6 @@ export function SchedulesScreen() {
     </div>
   );
 }
-
-const openRow = (id: string | undefined, route: (url: string) => void): void => {
-  const { activeElement } = document;
-  if (activeElement instanceof HTMLAnchorElement || activeElement instanceof HTMLButtonElement) activeElement.click();
-  else if (id !== undefined) route(addresses.schedule(id));
-};
 
 const unique = (values: readonly string[]): readonly string[] => [...new Set(values)].toSorted();
 

@@ -14,6 +14,7 @@ import {
   Time,
 } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
+import { quote } from "../filter/terms.ts";
 import { addresses } from "../address.ts";
 import { loadUpcoming } from "../client.ts";
 import { currentTime } from "../clock.ts";
@@ -62,7 +63,7 @@ export function UpcomingScreen() {
       </header>
       <Loaded of={coming}>
         {(found) =>
-          found.times.length === 0 ? (
+          found.times.length + found.jobs.length === 0 ? (
             <Empty title={words.upcoming.nothing}>
               <p>{words.upcoming.longer}</p>
             </Empty>
@@ -70,6 +71,7 @@ export function UpcomingScreen() {
             <>
               <TimeLine found={found} />
               <LoadTable lanes={found.lanes} onLane={(value) => go({ lane: value })} />
+              {found.jobs.length === 0 ? null : <DueTable jobs={found.jobs} />}
               <ComingTable found={found} />
             </>
           )
@@ -138,6 +140,58 @@ const comingColumns: readonly Column<Coming>[] = [
   { name: names.risk, class: "wide", cell: (each) => <Risk of={each} /> },
 ];
 
+type Due = UpcomingReply["jobs"][number];
+
+const dueColumns: readonly Column<Due>[] = [
+  {
+    name: words.labels.jobs,
+    isNumber: true,
+    isNamed: true,
+    by: ({ jobs }) => jobs,
+    cell: ({ jobs }) => numberText(jobs),
+  },
+  {
+    name: names.schedule,
+    by: ({ schedule }) => schedule,
+    cell: ({ schedule }) =>
+      schedule === null ? <Nothing /> : <RowLink to={addresses.schedule(schedule)} text={schedule} />,
+  },
+  {
+    name: names.kind,
+    by: ({ kind }) => kind,
+    cell: ({ kind, lane }) => <RowLink to={dueJobs(kind, lane)} text={kind} />,
+  },
+  { name: names.lane, class: "dim", by: ({ lane }) => lane, cell: ({ lane }) => lane },
+  {
+    name: words.upcoming.firstDue,
+    isNamed: true,
+    by: ({ firstAt }) => firstAt,
+    cell: ({ firstAt }) => <Time at={firstAt} />,
+  },
+  {
+    name: words.upcoming.lastDue,
+    isNamed: true,
+    by: ({ lastAt }) => lastAt,
+    cell: ({ lastAt }) => <Time at={lastAt} />,
+  },
+];
+
+const dueJobs = (kind: string, lane: string): string =>
+  addresses.jobsWith(`state:pending,queued,retry_wait due:>0s kind:${quote(kind)} lane:${quote(lane)}`);
+
+/** Jobs that exist already and wait for their time. */
+const DueTable = ({ jobs }: { readonly jobs: readonly Due[] }) => (
+  <Card title={words.upcoming.due} about={words.upcoming.dueAbout}>
+    <DataTable
+      label={words.upcoming.due}
+      look="stacks"
+      columns={dueColumns}
+      rows={jobs}
+      idOf={({ schedule, kind, lane }) => `${schedule} ${kind} ${lane}`}
+    />
+  </Card>
+);
+
 const ComingTable = ({ found: { times } }: { readonly found: UpcomingReply }) => (
   <div class="card">
     <DataTable
@@ -172,6 +226,7 @@ const loadColumnsOf = (onLane: (lane: string) => void): readonly Column<Load>[] 
     cell: ({ lane }) => <Button text={lane} look="small" onClick={() => onLane(lane)} />,
   },
   { name: loadColumns.times, isNamed: true, by: ({ times }) => times, cell: ({ times }) => numberText(times) },
+  { name: words.labels.jobs, isNamed: true, by: ({ jobs }) => jobs, cell: ({ jobs }) => numberText(jobs) },
   {
     name: loadColumns.work,
     isNamed: true,

@@ -10,6 +10,7 @@ import { readLanes } from "../../../src/insight/lanes.ts";
 import type { JobSearch } from "../../../src/insight/search.ts";
 import { readEvents } from "../../../src/insight/stream.ts";
 import { archiveLag, readArchive } from "../../../src/insight/archived.ts";
+import { readDueSoon } from "../../../src/insight/due-soon.ts";
 import { readFailureGroups } from "../../../src/insight/failure-groups.ts";
 import { readFailures, readWorstKinds } from "../../../src/insight/failures.ts";
 import { readAppSchemas, readHealth, readTrouble } from "../../../src/insight/health.ts";
@@ -117,6 +118,8 @@ async function overview(world: World): Promise<void> {
   const now = await store.now();
   const [kinds, lanes] = [await values(world, "kind"), await values(world, "lane")];
   for (const kind of [null, ...kinds]) await insight.run(readFailureGroups, kind);
+  for (const of of [{}, { lane: "default" }, { kinds }])
+    await insight.run(readDueSoon, { to: now + 3_600_000, parts: 60, ...of });
   for (const most of [1, 3, 1_000]) await readLive(insight, most);
   for (const overdueMs of [1, 1_000, minute]) await insight.run(readHealth, overdueMs);
   for (const prefix of ["", "cap:"]) await insight.run(readSlots, prefix);

@@ -1,4 +1,4 @@
-import type { Count } from "../number.ts";
+import { numberText, type Count } from "../number.ts";
 import type { Part, Sentence } from "../part.ts";
 import { plural } from "./shared.ts";
 
@@ -57,6 +57,8 @@ const redrive = {
   canary: "One of each group first",
   canaryHint: "The rest follows when it succeeds, and stays as it is when it fails.",
   samples: (count: number) => (count === 1 ? "A sample" : `${count} samples`),
+  cameTo: (retried: number, failed: number) => `${numberText(retried)} retried: ${numberText(failed)} failed again`,
+  unknown: "What came of the retry is not known",
   canaryFailed: "The first job of a group failed again: the rest stays as it is",
 };
 

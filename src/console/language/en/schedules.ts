@@ -27,10 +27,7 @@ const schedules = {
     zone: "its time zone: Asia/Seoul",
     late: "its last start was later than that: late:>5s",
   },
-  columns: {
-    next: "Next",
-    last: "Last 30",
-  },
+  columns: { next: "Next", last: "Last 30" },
   noneYetShort: "none yet",
   runNowOf: (id: string) => `Run now: ${id}`,
   toggle: (isPaused: boolean, id: string) => `${isPaused ? "Resume" : "Pause"} ${id}`,
@@ -115,13 +112,7 @@ function clockChange({ what, clock, from, to, into }: ClockChange): string {
 
 const occurrences = {
   clockChange,
-  decisions: {
-    PLANNED: "Planned",
-    FIRED: "Fired",
-    CAUGHT_UP: "Caught up",
-    COALESCED: "Coalesced",
-    SKIPPED: "Skipped",
-  },
+  decisions: { PLANNED: "Planned", FIRED: "Fired", CAUGHT_UP: "Caught up", COALESCED: "Coalesced", SKIPPED: "Skipped" },
   ends: {
     succeeded: "succeeded",
     failed: "failed",
@@ -132,11 +123,7 @@ const occurrences = {
   none: "No times yet",
   last: (count: number, ends: string) => `Last ${count}: ${ends}`,
   count: (count: number, word: string) => `${count} ${word}`,
-  columns: {
-    for: "For",
-    decision: "Decision",
-    job: "Job",
-  },
+  columns: { for: "For", decision: "Decision", job: "Job" },
   noneCame: "No time has come yet. What becomes of each one is listed here.",
   past: "Past times",
   next: "Next times",
@@ -187,6 +174,10 @@ const upcoming = {
   app: "App",
   allApps: "All apps",
   allLanes: "All lanes",
+  due: "Jobs that wait for their time",
+  dueAbout: "delayed, retried or written ahead: a lane that is down makes them late too",
+  firstDue: "First due",
+  lastDue: "Last due",
   load: "Expected work",
   loadColumns: { times: "Times", work: "Work", share: "Of its capacity", busiest: "Busiest time" },
   unknown: (count: number) => `${numberText(count)} of unknown length`,

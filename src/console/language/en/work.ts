@@ -14,10 +14,7 @@ const jobs = {
   noMatch: "No job matches this filter",
   noneYet: "No jobs yet",
   howToBegin: (file: Part): Sentence => ["Save a job and its schedule in ", file, ". Or enqueue one by hand:"],
-  columns: {
-    marked: "Marked",
-    error: "Last error",
-  },
+  columns: { marked: "Marked", error: "Last error" },
   mark: (job: string) => `Mark ${job}`,
   markRow: "Mark the row",
   markUpToRow: "Mark up to the row",
@@ -198,7 +195,8 @@ const runs = {
   wasStarted: (run: string) => `Run ${run} was started`,
   showIt: "Show it",
   cancelQuestion: (run: string) => `Cancel run ${run}?`,
-  cancelText: "Waiting jobs will not start; running ones are aborted.",
+  cancelText: (done: number, running: number, waiting: number) =>
+    `${numberText(done)} have ended and stay. ${numberText(waiting)} will not run, ${numberText(running)} that run are aborted.`,
   cancelRun: "Cancel the run",
   canceled: (count: number, run: string) => `${plural(count, "job")} of run ${run} canceled`,
   resume: "Retry from failed",
@@ -245,10 +243,11 @@ const tasks = {
   fit: "Fit the graph",
   steps: {
     written: "Written",
-    ready: "Ready or further",
-    started: "Started",
+    waiting: "Waiting",
+    running: "Running",
     succeeded: "Succeeded",
     failed: "Failed",
+    canceled: "Canceled",
     skipped: "Skipped",
   },
 };

@@ -51,6 +51,8 @@ const redrive: Words["redrive"] = {
   canary: "묶음마다 하나 먼저",
   canaryHint: "성공하면 나머지가 이어지고, 실패하면 나머지는 그대로 둡니다.",
   samples: (count) => `예시 ${numberText(count)}개`,
+  cameTo: (retried, failed) => `${numberText(retried)}개 재시도: ${numberText(failed)}개가 다시 실패`,
+  unknown: "재시도의 결과를 알 수 없습니다",
   canaryFailed: "묶음의 첫 작업이 다시 실패해 나머지는 그대로 둡니다",
 };
 

@@ -8,10 +8,7 @@ const jobs: Words["jobs"] = {
   noMatch: "이 필터에 맞는 작업이 없습니다",
   noneYet: "아직 작업이 없습니다",
   howToBegin: (file) => [file, " 폴더에 작업과 스케줄을 저장하세요. 직접 넣을 수도 있습니다:"],
-  columns: {
-    marked: "선택",
-    error: "마지막 오류",
-  },
+  columns: { marked: "선택", error: "마지막 오류" },
   mark: (job) => `${job} 선택`,
   markRow: "행 선택",
   markUpToRow: "이 행까지 선택",
@@ -188,7 +185,8 @@ const runs: Words["runs"] = {
   wasStarted: (run) => `실행 ${run}: 시작했습니다`,
   showIt: "보기",
   cancelQuestion: (run) => `실행 ${run}: 취소할까요?`,
-  cancelText: "기다리는 작업은 시작되지 않고 실행 중인 작업은 중단됩니다.",
+  cancelText: (done, running, waiting) =>
+    `끝난 ${numberText(done)}개는 그대로 남습니다. ${numberText(waiting)}개는 실행되지 않고, 실행 중인 ${numberText(running)}개는 중단됩니다.`,
   cancelRun: "실행 취소",
   canceled: (count, run) => `실행 ${run}: 작업 ${numberText(count)}개를 취소했습니다`,
   resume: "실패한 곳부터 재시도",
@@ -234,10 +232,11 @@ const tasks: Words["tasks"] = {
   fit: "그래프 맞춤",
   steps: {
     written: "기록됨",
-    ready: "준비됨 이상",
-    started: "시작함",
+    waiting: "대기 중",
+    running: "실행 중",
     succeeded: "성공",
     failed: "실패",
+    canceled: "취소됨",
     skipped: "건너뜀",
   },
 };

@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { inOrder, isWaiting } from "../admission/order.ts";
+import { isOut } from "../machine/job-columns.ts";
+import { count, time } from "./atoms.ts";
+import { insightLimits } from "./insight-limits.ts";
+import { isoText, sqlQuery } from "./sql-query.ts";
+
+const group = z.object({
+  schedule: z.string().nullable(),
+  kind: z.string(),
+  lane: z.string(),
+  part: z.int(),
+  jobs: count,
+  firstAt: time,
+  lastAt: time,
+});
+export type DueGroup = z.infer<typeof group>;
+
+interface DueSpan {
+  readonly to: number;
+  readonly parts: number;
+  readonly lane?: string | undefined;
+  /** Only of these. */
+  readonly kinds?: readonly string[] | undefined;
+}
+
+/**
+ * Jobs that exist and wait for a time up to $1: delayed ones, retries, targets that were written ahead. By schedule, kind, lane and
+ * which of $2 equal parts of the span; at most $3 of each of $4 holds, and those among the $5 that are out. What a schedule wrote
+ * for its own next time is left out: the schedule's times have it. Of lane $6 and kinds $7, or null. Locks nothing.
+ */
+export const readDueSoon = sqlQuery("due-soon", {
+  sql: `
+with recursive span as materialized (
+  select belfry.now() as since, belfry.at($1::float8) as till
+), holds as (
+  (select held_on from belfry.job where ${isWaiting} order by held_on limit 1)
+  union all
+  select (select j.held_on from belfry.job j where j.held_on > h.held_on and ${isWaiting} order by j.held_on limit 1)
+  from holds h where h.held_on is not null
+), held as materialized (
+  select held_on from holds where held_on is not null limit $4
+), found as materialized (
+  select w.* from held h cross join span s cross join lateral (
+    select schedule_id, scheduled_for, run_id, kind, lane, due_at from belfry.job
+    where held_on = h.held_on and ${isWaiting} and due_at > s.since and due_at <= s.till ${inOrder} limit $3
+  ) w
+  union all
+  select o.* from span s cross join lateral (
+    select schedule_id, scheduled_for, run_id, kind, lane, due_at from belfry.job
+    where ${isOut} order by lane, dispatched_at limit $5
+  ) o where o.due_at > s.since and o.due_at <= s.till
+)
+select f.schedule_id as schedule, f.kind, f.lane,
+  least($2::int - 1, floor(extract(epoch from f.due_at - s.since) / extract(epoch from s.till - s.since) * $2::int)::int) as part,
+  count(*)::int as jobs, ${isoText("min(f.due_at)")} as "firstAt", ${isoText("max(f.due_at)")} as "lastAt"
+from found f cross join span s
+where not (f.run_id is null and f.schedule_id is not null and f.scheduled_for > s.since)
+  and ($6::text is null or f.lane = $6::text) and ($7::text[] is null or f.kind = any($7::text[]))
+group by 1, 2, 3, 4
+order by min(f.due_at), 1, 2, 3`,
+  params: ({ to, parts, lane, kinds }: DueSpan) => {
+    const { dueSoonRowsMax, slotGroupsShownMax } = insightLimits;
+    return [to, parts, dueSoonRowsMax, slotGroupsShownMax, dueSoonRowsMax, lane ?? null, kinds ?? null];
+  },
+  row: group,
+});
