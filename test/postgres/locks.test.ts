@@ -34,6 +34,7 @@ const withoutRows: readonly string[] = [
   "roll-up-lock 1: skip locked",
   "run-free-slots 1: skip locked",
   "run-seal-orphans 2: skip locked",
+  "slots-forget 1: skip locked",
   "slots-retire 1: skip locked",
 ];
 
