@@ -228,7 +228,9 @@ describe("a graph as data", () => {
     const graph = (tasks: readonly DataTask<{ n: number }>[]) =>
       defineDataGraph({ id: "d", version: 1, taskPayload: z.object({ n: z.number() }), graph: () => tasks, ...none });
     expect(await graph([{ name: "a", payload: { n: 1 } }]).checkTasks()).toEqual({ tasks: 1 });
-    await expect(graph([{ name: "a", after: ["a"], payload: { n: 1 } }]).checkTasks()).rejects.toThrow(/"a" would wait/);
+    await expect(graph([{ name: "a", after: ["a"], payload: { n: 1 } }]).checkTasks()).rejects.toThrow(
+      /"a" would wait/,
+    );
     await expect(graph([{ name: "a", payload: { n: "1" } as never }]).checkTasks()).rejects.toMatchObject({
       code: "INVALID_GRAPH",
       message: expect.stringMatching(/tasks\.0\.payload\.n /),
