@@ -144,7 +144,11 @@ test("a second quiz of the same day is for newcomers only, and says how many tar
   // One a minute, less or more the two who sign up at the moments of these quizzes.
   expect([9, 10, 11]).toContain(counts?.targets);
   expect(counts?.existing).toBeGreaterThanOrEqual(10);
-  const { days: funnel } = (await (await routes.request("/days")).json()) as { days: Record<string, number>[] };
+  const { days: funnel } = (await (await routes.request("/days")).json()) as {
+    days: (Record<string, number> & Record<"day" | "zone", string>)[];
+  };
+  const lines = funnel.map(({ day, zone }) => `${day} ${zone}`);
+  expect(new Set(lines).size).toBe(lines.length);
   const parts = ["waiting", "processing", "retrying", "sent", "unsubscribed", "dead_letters"];
   const sums = funnel.map((line) => parts.reduce((sum, part) => sum + (line[part] ?? Number.NaN), 0));
   expect(sums).toEqual(funnel.map(({ targets }) => targets));

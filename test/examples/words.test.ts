@@ -1,4 +1,5 @@
 /** The examples' views carry the names of the systems that they are made after: their tables, with their columns. */
+import { readFileSync } from "node:fs";
 import { createTestSystem, type TestSystem } from "belfry/testing";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import apps from "../../examples/index.ts";
@@ -33,4 +34,33 @@ test.each(Object.entries(tables))("%s has its columns and can be read", async (t
   const names = new Set(rows.map(({ name }) => name));
   expect(columns.filter((column) => !names.has(column))).toEqual([]);
   await expect(system.database.query(`select ${columns.join(", ")} from ${table}`)).resolves.toBeDefined();
+});
+
+/** What the guide says a team may read, as `TABLE.COLUMN`. */
+function documentedColumns(): ReadonlySet<string> {
+  const guide = readFileSync(new URL("../../docs/guides/postgres.md", import.meta.url), "utf8");
+  const lines = [...guide.matchAll(/^\| `belfry\.(\w+)` \| (.+) \|$/gm)];
+  return new Set(
+    lines.flatMap(([, table, list = ""]) => [...list.matchAll(/`(\w+)`/g)].map(([, column]) => `${table}.${column}`)),
+  );
+}
+
+const columnsOfBelfry = `
+  select relname || '.' || attname as name from pg_attribute join pg_class on pg_class.oid = attrelid
+  where relnamespace = 'belfry'::regnamespace and attnum > 0 and not attisdropped`;
+const columnsOfViews = `
+  select distinct read.relname || '.' || attname as name
+  from pg_depend join pg_rewrite on pg_rewrite.oid = objid join pg_class as view on view.oid = ev_class
+  join pg_class as read on read.oid = refobjid join pg_attribute on attrelid = read.oid and attnum = refobjsubid
+  where classid = 'pg_rewrite'::regclass and read.relnamespace = 'belfry'::regnamespace and view.relnamespace <> 'belfry'::regnamespace`;
+
+test("the views read only columns that the guide promises, and the guide promises only what is there", async () => {
+  const namesOf = async (text: string): Promise<readonly string[]> =>
+    (await system.database.query<{ name: string }>(text)).rows.map(({ name }) => name);
+  const promised = documentedColumns();
+  const used = await namesOf(columnsOfViews);
+  expect(used.length).toBeGreaterThan(20);
+  expect(used.filter((name) => !promised.has(name))).toEqual([]);
+  const there = new Set(await namesOf(columnsOfBelfry));
+  expect([...promised].filter((name) => !there.has(name))).toEqual([]);
 });

@@ -13,7 +13,13 @@ interface Shared {
 }
 
 const guides = readdirSync(`${root}docs/guides`).filter((name) => !name.endsWith(".ko.md"));
-const pages = ["README.md", "docs/tutorial.md", ...guides.map((name) => `docs/guides/${name}`)];
+const examples = ["batch-scheduler", "daily-quiz", "dag-batch", "taskflow", "time-capsule"];
+const pages = [
+  "README.md",
+  "docs/tutorial.md",
+  ...guides.map((name) => `docs/guides/${name}`),
+  ...examples.map((name) => `examples/${name}/README.md`),
+];
 const read = (page: string): readonly Shared[] => blocksOf(readFileSync(`${root}${page}`, "utf8"));
 const inKorean = (page: string): string => page.replace(/\.md$/, ".ko.md");
 

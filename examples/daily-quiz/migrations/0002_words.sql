@@ -15,9 +15,9 @@ select id, run_id, (payload ->> 'userId')::bigint as user_id, payload ->> 'day' 
 from belfry.job
 where kind = 'send-push';
 
--- One line for each zone's quiz of a day.
+-- One line for each zone's quiz of a day, over all runs that send it: the day's, and those of its latecomers.
 create view daily_quiz.quiz_day as
-select log.run_id, log.day, app_user.zone, log.quiz_data, count(*)::int as targets,
+select log.day, app_user.zone, log.quiz_data, count(*)::int as targets,
   (count(*) filter (where status in ('PENDING', 'QUEUED') and retry_count = 0))::int as waiting,
   (count(*) filter (where status = 'PROCESSING'))::int as processing,
   (count(*) filter (where status = 'QUEUED' and retry_count > 0))::int as retrying,
@@ -26,4 +26,4 @@ select log.run_id, log.day, app_user.zone, log.quiz_data, count(*)::int as targe
   (count(*) filter (where status = 'FAILED'))::int as dead_letters
 from daily_quiz.quiz_notification_log as log
 join daily_quiz.app_user on app_user.id = log.user_id
-group by log.run_id, log.day, app_user.zone, log.quiz_data;
+group by log.day, app_user.zone, log.quiz_data;
