@@ -17,7 +17,8 @@ import { stackWithApi } from "./stack-with-api.ts";
 
 const laterFiles = migrationFiles(ownFolder)
   .slice(1)
-  .map(({ name }) => name);
+  .map(({ name }) => name)
+  .filter((name) => !name.includes("_expand_"));
 const mail = (payload: z.ZodType<{ to: string }, { to: string }>) => defineJob({ id: "mail", payload, run: () => {} });
 const graph = (version: number, { more = false } = {}) =>
   defineGraph({

@@ -10,6 +10,7 @@ import { registry } from "../../src/define/definition.ts";
 import type { JobId, RunId } from "../../src/machine/job.ts";
 import type { StreamCursor, StreamEvent } from "../../src/insight/event-stream.ts";
 import type { State } from "../../src/machine/state.ts";
+import { readDueSoon } from "../../src/insight/due-soon.ts";
 import { readFailureGroups } from "../../src/insight/failure-groups.ts";
 import { readLanes } from "../../src/insight/lanes.ts";
 import { readLive } from "../../src/insight/live.ts";
@@ -75,6 +76,7 @@ export async function operationsTour(connections: Connections): Promise<void> {
   await insight.run(readWorkers, 60_000);
   await insight.run(readFailureGroups, null);
   await insight.run(readFences, {});
+  await insight.run(readDueSoon, { to: 3_600_000, parts: 12 });
   await insight.run(readPassed, "tour");
   await insight.run(readHealth, 60_000);
   await insight.run(readArchive, {});

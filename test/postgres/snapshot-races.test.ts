@@ -47,11 +47,15 @@ test("a run that its starter opens again after the snapshot of its closing stays
   await delta();
   const found = { condition: "state in ('RUNNING', 'CANCELING')", values: [[id]] };
   const change = `update belfry.run set sealed = false where id = ${id}`;
-  expect(await changedUnder(addUpRuns, { ...found, change })).toEqual([{ id, kind: "k", state: "RUNNING" }]);
+  expect(await changedUnder(addUpRuns, { ...found, change })).toEqual([
+    { id, kind: "k", state: "RUNNING", lane: null },
+  ]);
   await pool.query("update belfry.run set sealed = true where id = $1", [id]);
   await delta();
   const other = "update belfry.run set trace = 'other'";
-  expect(await changedUnder(addUpRuns, { ...found, change: other })).toEqual([{ id, kind: "k", state: "DONE" }]);
+  expect(await changedUnder(addUpRuns, { ...found, change: other })).toEqual([
+    { id, kind: "k", state: "DONE", lane: null },
+  ]);
 });
 
 test("a heartbeat writes no progress of an attempt whose job another lease has taken since its snapshot", async () => {

@@ -15,6 +15,7 @@ const readsCatalog = new Set(["partition-make", "partition-drop"]);
 
 /** For people, a bounded number of rows but many: `limits` says how many each looks at. */
 const looksAtMany = new Set([
+  "due-soon",
   "live",
   "failure-groups",
   "slots",
