@@ -106,7 +106,8 @@ export function capEndpoint({ ports, registry }: ApiOptions) {
         size: z.int().min(1).max(contractLimits.slotsMax).optional(),
         perKey: z.int().min(1).max(contractLimits.slotsPerKeyMax).optional(),
       })
-      .refine(({ size, perKey }) => size !== undefined || perKey !== undefined, "needs size, perKey or both"),
+      .refine(({ size, perKey }) => size !== undefined || perKey !== undefined, "needs size, perKey or both")
+      .meta({ minProperties: 1 }),
     replies: { 200: capReply },
     async handle({ params: { kind }, body: { size, perKey } }) {
       const definition = registry.jobs.get(kind);
