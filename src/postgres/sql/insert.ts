@@ -13,16 +13,19 @@ export interface InsertedRow {
   readonly batches: Readonly<Record<string, string>> | null;
 }
 
-/**
- * What a statement writes beside the jobs it makes: one event row for PENDING and one for QUEUED, and an outbox batch for each
- * lane. `inserted`: event_id, id, lane, state. A new job is in its attempt 0, and in its generation 1 once it is QUEUED.
- */
-export const firstMoves = `recorded as (
+/** One event row for PENDING and one for QUEUED, of the jobs that a statement makes. `inserted`: event_id, id, state. */
+export const firstEvents = `recorded as (
   insert into belfry.event (id, at, to_state, job_ids, attempts, generations)
   select event_id, belfry.now(), state, array_agg(id), array_fill(0, array[count(*)::int]),
     array_fill((state = 'QUEUED')::int, array[count(*)::int])
   from inserted group by event_id, state order by event_id
-), posted as (
+)`;
+
+/**
+ * What a statement writes beside the jobs it makes: their events, and an outbox batch for each lane. `inserted`: as above, and
+ * lane. A new job is in its attempt 0, and in its generation 1 once it is QUEUED.
+ */
+export const firstMoves = `${firstEvents}, posted as (
   insert into belfry.outbox (at, lane, job_ids, generations)
   select belfry.now(), lane, array_agg(id), array_fill(1, array[count(*)::int])
   from inserted where state = 'QUEUED' group by lane

@@ -1,4 +1,5 @@
 import type { DispatchedRow } from "./dispatch.ts";
+import { firstEvents } from "./insert.ts";
 import { statement } from "../statement.ts";
 import { drawEvents, events, history, outbox } from "./record.ts";
 import { countEnds, releasedMoves, releaseWith } from "./release.ts";
@@ -181,18 +182,15 @@ with seen as materialized (
     (kind text, lane text, "on" text, "leaseMs" int, "maxAttempts" int, "retentionMs" bigint)
   where m.continuation is not null and m.continued_by is null and m.withdrawn is null
     and (e.becomes = 'DONE' or (c."on" = 'end' and e.becomes in ('FAILED', 'CANCELED')))
-), written as (
+), inserted as (
   insert into belfry.job (id, kind, key, payload, lane, state, event_id, due_at, lease_ms, max_attempts, retention_ms, trace, created_at)
   overriding system value
   select id, kind, 'then:' || run_id, payload, lane, 'PENDING', event_id, belfry.now(), "leaseMs", "maxAttempts", "retentionMs",
     trace, belfry.now()
   from follows
   on conflict (belfry.key_hash(kind, key)) where key is not null do nothing
-  returning id, event_id
-), recorded as (
-  insert into belfry.event (id, at, to_state, job_ids, attempts, generations)
-  select event_id, belfry.now(), 'PENDING', array[id], array[0], array[0] from written
-)
+  returning id, event_id, state
+), ${firstEvents}
 update belfry.run r set total = s.total, done = s.done, ok = s.ok, failed = s.failed, skipped = s.skipped,
   stopped = s.stopped or (s.on_failure = 'stop' and s.failed > 0 and s.state = 'RUNNING'),
   finished_at = case when s.becomes in ('DONE', 'FAILED', 'CANCELED') then belfry.now() end,
