@@ -54,7 +54,7 @@ const dst: fc.Arbitrary<Dst> = fc.record({
 });
 const policy = fc.record({
   dst,
-  calendars: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: calendars }),
+  calendars: fc.oneof({ weight: 1, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: calendars }),
   misfire: fc.record({
     rule: fc.constantFrom("skip" as const, "latest" as const, "all" as const),
     maxAgeMs: fc.option(fc.constantFrom(hour, 12 * hour)),
@@ -67,21 +67,21 @@ const policy = fc.record({
 });
 const step = fc.oneof(
   {
-    weight: 6,
+    weight: 12,
     arbitrary: fc.record({ do: fc.constant("run" as const), minutes: fc.constantFrom(1, 2, 4, 60, 61, 400, 1_200) }),
   },
   {
-    weight: 2,
+    weight: 4,
     arbitrary: fc.record({ do: fc.constant("no scheduler" as const), minutes: fc.integer({ min: 1, max: 1_500 }) }),
   },
   {
-    weight: 1,
+    weight: 4,
     arbitrary: fc.record({ do: fc.constant("no workers" as const), minutes: fc.integer({ min: 1, max: 600 }) }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("pause" as const), minutes: fc.integer({ min: 1, max: 300 }) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("edit" as const), cron, policy }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("pause" as const), minutes: fc.integer({ min: 1, max: 300 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("edit" as const), cron, policy }) },
   {
-    weight: 1,
+    weight: 3,
     arbitrary: fc.record({ do: fc.constant("delete" as const), outageMinutes: fc.constantFrom(0, 0, 45, 300) }),
   },
 );

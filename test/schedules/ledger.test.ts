@@ -56,7 +56,7 @@ test(
       examples: [[editAfterGap]],
       ...(seed === undefined ? {} : { seed: Number(seed) }),
     });
-    // A quarter has calendars, which move rows out of the stretch. Of a hundred histories 50 have rows, 3 end in a deletion with times that were not decided, and in 11 a time expires.
+    // Of a thousand histories (20 seeds, fewest to most): 372 to 466 have rows, 22 to 41 end in a deletion with undecided times, in 74 to 124 a time expires, in 33 to 58 one moves.
     expect(seen.filled).toBeGreaterThan(0.35 * count);
     const thousands = Math.floor(count / 1_000);
     expect(seen.deleted).toBeGreaterThanOrEqual(10 * thousands);
