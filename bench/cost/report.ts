@@ -1,6 +1,6 @@
 import { rowsTable } from "../table.ts";
 import type { Cost } from "./cost.ts";
-import { askedTable } from "../../scripts/costs/scale.ts";
+import { demandTable } from "../../scripts/costs/scale.ts";
 
 const rounded = (values: readonly number[]): readonly string[] =>
   values.map((value) => Math.round(value).toLocaleString("en-US"));
@@ -22,5 +22,5 @@ export const costTable = (costs: readonly Cost[]): string =>
 export function scaleTable(costs: readonly Cost[]): string {
   const cost = costs.find(({ work }) => work === "job, ten a batch");
   if (cost === undefined) throw new Error('no cost of "job, ten a batch" was measured');
-  return askedTable(cost);
+  return demandTable(cost);
 }

@@ -1,4 +1,4 @@
-import { asked, batch, longHandlerMs, secondsOfBatch, shortHandlerMs } from "../../bench/cost/model.ts";
+import { demandOf, batch, longHandlerMs, secondsOfBatch, shortHandlerMs } from "./demand.ts";
 import { loadApps, stageNamed } from "../../test/support/own-project.ts";
 import { poolShareMax, topology } from "../../src/stage/topology.ts";
 import { prices } from "./prices.ts";
@@ -20,7 +20,7 @@ const marked = /(<!-- computed: (\w+) -->\n)[^]*?(\n<!-- \/computed -->)/g;
 export async function scalePage(page: string): Promise<string> {
   const cost = measuredIn(page);
   const parts: Readonly<Record<string, string>> = {
-    asked: askedTable(cost),
+    asked: demandTable(cost),
     connections: await connectionsPart(),
     quotas: quotaTable(cost),
   };
@@ -39,7 +39,7 @@ const whole = (value: number): string => Math.round(value).toLocaleString("en-US
 /** In two zones: a standby has a disk of its own. */
 const diskUsd = (gb: number): number => 2 * gb * prices["RDS gp3"].usd;
 
-export function askedTable(cost: Measured): string {
+export function demandTable(cost: Measured): string {
   const head = [
     "jobs a day",
     "peak a second",
@@ -50,7 +50,7 @@ export function askedTable(cost: Measured): string {
   ];
   const more = ["connections, 50 ms", "connections, 2 s", "kept GB", "jobs, USD a month", "disk, USD a month"];
   const rows = [1e6, 1e7, 1e8, 1e9].map((jobsADay) => {
-    const each = asked(cost, jobsADay);
+    const each = demandOf(cost, jobsADay);
     return [
       jobsADay.toExponential(0).replace("+", ""),
       whole(each.peakPerSecond),
@@ -82,7 +82,7 @@ with ${longHandlerMs / 1_000} s, ${day.toFixed(1)} million a day.`;
 }
 
 function quotaTable(cost: Measured): string {
-  const { sandboxes } = asked(cost, 1e8);
+  const { sandboxes } = demandOf(cost, 1e8);
   const aws = "https://docs.aws.amazon.com";
   const rows = [
     [

@@ -1,20 +1,20 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createMeter } from "../../bench/cost/meter.ts";
-import { asked } from "../../bench/cost/model.ts";
+import { demandOf } from "../../scripts/costs/demand.ts";
 import { openWorld } from "../../bench/cost/world.ts";
 import { app, works } from "../../bench/cost/works.ts";
 import type { Database } from "../../bench/ground.ts";
 import { freshDatabase } from "../support/database.ts";
 
 test("the model asks of a stage what its jobs use at their peak, and keeps them for 30 days", () => {
-  const found = asked({ postgresUs: 100, walBytes: 1_000, keptBytes: 500 }, 86_400_000);
+  const found = demandOf({ postgresUs: 100, walBytes: 1_000, keptBytes: 500 }, 86_400_000);
   expect(found).toMatchObject({ peakPerSecond: 5_000, postgresCores: 0.5, walMbPerSecond: 5, keptGb: 1_296 });
   // Of a core that sends 12,000 a second; and a page of the keys' index with each.
   expect(found.schedulerCores).toBeCloseTo(0.42, 2);
   expect(found.walRandomMbPerSecond).toBeCloseTo(34.3, 1);
   // 500 batches a second of 80 ms, and of 2,030 ms; two connections each.
   expect(found.connections).toEqual({ short: 80, long: 2_030 });
-  expect(asked({ postgresUs: 1, walBytes: 1, keptBytes: 1 }, 1_000_000).usdAMonth).toBeCloseTo(16.7, 0);
+  expect(demandOf({ postgresUs: 1, walBytes: 1, keptBytes: 1 }, 1_000_000).usdAMonth).toBeCloseTo(16.7, 0);
 });
 
 async function openDatabase(): Promise<Database> {

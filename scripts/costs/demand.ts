@@ -1,9 +1,16 @@
-import { assumed, jobUses, loads } from "../../scripts/costs/jobs.ts";
-import { usdOf } from "../../scripts/costs/prices.ts";
-import type { Cost } from "./cost.ts";
+import { assumed, jobUses, loads } from "./jobs.ts";
+import { usdOf } from "./prices.ts";
+
+/** What one job of a batch of ten costs, as `bench -- cost` measures it. */
+interface JobCost {
+  readonly postgresUs: number;
+  readonly walBytes: number;
+  /** Of tables and indexes, once it has ended. */
+  readonly keptBytes: number;
+}
 
 /** What so many jobs a day ask of one stage. All but the bill is at the peak. */
-export interface Asked {
+export interface Demand {
   readonly jobsADay: number;
   readonly peakPerSecond: number;
   readonly postgresCores: number;
@@ -40,8 +47,7 @@ const pageImageBytes = 6_746 - 880;
 export const secondsOfBatch = (handlerMs: number): number =>
   (handlerMs + assumed.invocationMs - shortHandlerMs) / 1_000;
 
-/** @param cost of a job in batches of ten */
-export function asked(cost: Pick<Cost, "postgresUs" | "walBytes" | "keptBytes">, jobsADay: number): Asked {
+export function demandOf(cost: JobCost, jobsADay: number): Demand {
   const peakPerSecond = (jobsADay / 86_400) * peakFactor;
   const sandboxes = (handlerMs: number): number => Math.ceil((peakPerSecond / batch) * secondsOfBatch(handlerMs));
   const [short, long] = [sandboxes(shortHandlerMs), sandboxes(longHandlerMs)];
