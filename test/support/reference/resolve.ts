@@ -4,6 +4,7 @@ import { insertOne } from "./insert.ts";
 import { joinVerdict } from "../../../src/machine/join.ts";
 import { noAftermath } from "../../../src/machine/aftermath.ts";
 import { continuationKey, type Resolved, type RunState } from "../../../src/machine/run.ts";
+import { runLimits } from "../../../src/machine/run-limits.ts";
 import { isFinal } from "../../../src/machine/state.ts";
 import type { JobRow, RunRow } from "./rows.ts";
 import { sealOrphans } from "./orphans.ts";
@@ -11,9 +12,15 @@ import { addDelta, funnelOf, runIdOf } from "./runs.ts";
 import { freePassed } from "./slots.ts";
 import type { Tables } from "./tables.ts";
 
-/** One round over everything that is open: ends, then wide joins, then runs. */
+/**
+ * One round over everything that is open: ends, then wide joins, then runs. Which runs it adds up or stops is decided before
+ * it counts an end, as a round of Postgres looks once: so the jobs that follow two runs are inserted in the same order.
+ */
 export function resolve(t: Tables, options: { runs: readonly RunId[] | "all"; limit: number }): Resolved {
   const isAsked = (runId: number): boolean => options.runs === "all" || options.runs.includes(runIdOf(runId));
+  const open = [...t.runs.values()].filter((run) => isOpen(run) && isAsked(run.id));
+  const sums = open.filter((run) => endsOrStops(t, run));
+  const stops = open.filter((run) => isStopping(t, run));
   const ready: JobRow[] = [];
   let steps = options.runs === "all" ? sealOrphans(t) : 0;
   for (const [jobId, runId] of [...t.runDone.entries()].filter(([, run]) => isAsked(run)).slice(0, options.limit)) {
@@ -31,11 +38,16 @@ export function resolve(t: Tables, options: { runs: readonly RunId[] | "all"; li
   const outbox = t.handOff(ready.map((row) => t.queue(row)));
   const lanes: string[] = [];
   const closed: { runId: RunId; kind: string; state: RunState }[] = [];
-  for (const run of [...t.runs.values()].filter((row) => isOpen(row) && isAsked(row.id))) {
-    const { state, moved } = addUp(t, run, options.limit);
-    if (state !== null) lanes.push(...follow(t, t.runs.row(run.id)));
-    steps += moved;
-    if (state !== null) closed.push({ runId: runIdOf(run.id), kind: run.kind, state });
+  for (const { id } of sums) {
+    const { kind, state } = addUp(t, t.runs.row(id));
+    steps += 1;
+    if (state === "RUNNING" || state === "CANCELING") continue;
+    lanes.push(...follow(t, t.runs.row(id)));
+    closed.push({ runId: runIdOf(id), kind, state });
+  }
+  for (const job of stops.flatMap((run) => startable(t, run)).slice(0, options.limit)) {
+    t.move(job, { state: "SKIPPED", blocked: false }, { reason: "run stopped" });
+    steps += 1;
   }
   const freed = closed.length > 0 || options.runs === "all" ? freePassed(t) : [];
   return {
@@ -52,8 +64,19 @@ function isMore(t: Tables, isAsked: (runId: number) => boolean): boolean {
   return (
     [...t.runDone.values()].some(isAsked) ||
     [...t.predDeltas.values()].some((delta) => isAsked(delta.runId)) ||
-    [...t.runs.values()].some((run) => isAsked(run.id) && run.stopped && isOpen(run) && startable(t, run).length > 0)
+    [...t.runs.values()].some((run) => isOpen(run) && isAsked(run.id) && (endsOrStops(t, run) || isStopping(t, run)))
   );
+}
+
+const isStopping = (t: Tables, run: RunRow): boolean =>
+  run.state === "RUNNING" && run.stopped && startable(t, run).length > 0;
+
+/** Whether its deltas close it, stop it, or are many. */
+function endsOrStops(t: Tables, run: RunRow): boolean {
+  const deltas = [...t.runDeltas.values()].filter(({ runId }) => runId === run.id).length;
+  const { done, total, failed } = funnelOf(t, run);
+  const stops = run.onFailure === "stop" && !run.stopped && failed > 0;
+  return deltas > 0 && (deltas >= runLimits.runDeltasMax || (run.sealed && done >= total) || stops);
 }
 
 /** Counts one end: in its run and at each successor. @returns the successors that may start now, not yet QUEUED. */
@@ -97,18 +120,15 @@ function release(t: Tables, row: JobRow, end: { ok: number; bad: number }): JobR
 }
 
 /** Adds the deltas of a run up; stops it, or closes it when everything is done. */
-function addUp(t: Tables, run: RunRow, limit: number): { state: RunState | null; moved: number } {
-  const deltas = [...t.runDeltas.entries()].filter(([, delta]) => delta.runId === run.id);
-  let row: RunRow = { ...run, funnel: funnelOf(t, run) };
-  for (const [id] of deltas) t.runDeltas.delete(id);
-  if (row.funnel.failed > 0 && row.onFailure === "stop" && row.state === "RUNNING") row = { ...row, stopped: true };
-  const isComplete = row.sealed && row.funnel.done === row.funnel.total;
-  const state = isComplete ? endOf(row) : null;
-  if (state !== null) row = { ...row, state, finishedAt: t.now() };
-  t.runs.set(row.id, row);
-  const waiting = row.stopped && state === null ? startable(t, row).slice(0, limit) : [];
-  for (const job of waiting) t.move(job, { state: "SKIPPED", blocked: false }, { reason: "run stopped" });
-  return { state, moved: deltas.length + waiting.length };
+function addUp(t: Tables, run: RunRow): RunRow {
+  const funnel = funnelOf(t, run);
+  for (const [id, delta] of t.runDeltas.entries()) if (delta.runId === run.id) t.runDeltas.delete(id);
+  const stopped = run.stopped || (funnel.failed > 0 && run.onFailure === "stop" && run.state === "RUNNING");
+  const row = { ...run, funnel, stopped };
+  const isComplete = row.sealed && funnel.done === funnel.total;
+  const ended = isComplete ? { ...row, state: endOf(row), finishedAt: t.now() } : row;
+  t.runs.set(run.id, ended);
+  return ended;
 }
 
 /** Writes the job that follows this end, if it is the first that asks for one. @returns its lane. */
