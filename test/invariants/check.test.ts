@@ -24,6 +24,11 @@ describe("the checker sees", () => {
     ["an acknowledgement that names another job", { jobs: [jobFact({ mark: "e2" })] }, /C1 .* is another job/],
     ["a job that no client enqueued", { enqueues: [] }, /C1 job 1 .* enqueued by no client/],
     [
+      "a job that follows no run",
+      { jobs: [jobFact(), jobFact({ id: "2", mark: null, followsRun: "9" })] },
+      /C1 job 2 follows run 9, which does not exist/,
+    ],
+    [
       "a child of a job that did not succeed",
       { jobs: [jobFact(), jobFact({ id: "2", mark: null, parentId: "9" })] },
       /C1 job 2 is a child of 9/,

@@ -4,6 +4,7 @@ import type { Evidence, Violation } from "./evidence.ts";
 /** C1: every acknowledged enqueue has a job; no job without an enqueue, a schedule, a run, or a parent that succeeded. */
 export function* enqueued(evidence: Evidence): Generator<Violation> {
   const jobs = new Map(evidence.jobs.map((job) => [job.id, job]));
+  const runs = new Set<string | null | undefined>(evidence.runs?.map(({ id }) => id));
   const asked = new Set(evidence.enqueues.filter((one) => one.answer !== "refused").map((one) => one.mark));
   for (const { mark, kind, key, answer } of evidence.enqueues) {
     if (answer === null || answer === "refused") continue;
@@ -16,7 +17,9 @@ export function* enqueued(evidence: Evidence): Generator<Violation> {
   }
   for (const job of evidence.jobs) {
     if (job.scheduleId !== null || (job.runId ?? null) !== null) continue;
-    if (job.parentId !== null) {
+    if ((job.followsRun ?? null) !== null) {
+      if (!runs.has(job.followsRun)) yield broken(`job ${job.id} follows run ${job.followsRun}, which does not exist`);
+    } else if (job.parentId !== null) {
       const parent = jobs.get(job.parentId);
       if (parent?.state === "SUCCESS" && (job.parentAttempt ?? parent.attempt) !== parent.attempt)
         yield broken(

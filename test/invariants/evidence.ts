@@ -151,6 +151,8 @@ export interface JobFact {
   readonly parentAttempt?: number | null;
   /** Set for a job that its run wrote: no client enqueued it. */
   readonly runId?: string | null;
+  /** The run whose end wrote it. */
+  readonly followsRun?: string | null;
 }
 
 export interface EventFact {

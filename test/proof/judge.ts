@@ -26,7 +26,7 @@ export async function judge(list: Checklist, system: System, extra: Extra = {}):
       .filter(({ what }) => what === "effect")
       .map(({ key, job, attempt }) => ({ key, jobId: job, attempt })),
     ...tables,
-    jobs: tables.jobs.map((job) => ({ ...job, mark: markOf(job), parentId: parentOf(job) })),
+    jobs: tables.jobs.map((job) => ({ ...job, mark: markOf(job), parentId: parentOf(job), followsRun: followed(job) })),
     openBatches: tables.outbox,
     deadLetters: await left(system),
     readAt: tables.now,
@@ -77,13 +77,18 @@ export const markOf = ({
   scheduleId,
   key,
 }: Pick<JobRow, "kind" | "payload" | "scheduleId" | "key">): string | null =>
-  scheduleId !== null || parentOf({ key }) !== null ? null : `${kind}/${numberIn(payload)}`;
+  scheduleId !== null || parentOf({ key }) !== null || followed({ key }) !== null
+    ? null
+    : `${kind}/${numberIn(payload)}`;
 
 const numberIn = (payload: unknown): string =>
   typeof payload === "object" && payload !== null && "n" in payload ? String(payload.n) : "";
 
 /** Children carry the job and the try that enqueued them in their key. */
 const parentOf = ({ key }: Pick<JobRow, "key">): string | null => /^child:(\d+):\d+$/.exec(key ?? "")?.[1] ?? null;
+
+/** What the end of a run writes carries the run in its key. */
+const followed = ({ key }: Pick<JobRow, "key">): string | null => /^then:(\d+)$/.exec(key ?? "")?.[1] ?? null;
 
 /** A claim's own time is that of its event: the worker does not know the database's clock. */
 function factOf(tables: Tables): (line: History) => readonly WorkerFact[] {

@@ -10,7 +10,7 @@ import type {
 } from "../invariants/evidence.ts";
 
 /** A row of `belfry.job` as plain data. Times are milliseconds since 1970 with their fraction. */
-export interface JobRow extends Omit<JobFact, "mark" | "parentId" | "parentAttempt" | "runId"> {
+export interface JobRow extends Omit<JobFact, "mark" | "parentId" | "parentAttempt" | "followsRun" | "runId"> {
   readonly lane: string;
   readonly blocked: boolean;
   readonly interruptions: number;

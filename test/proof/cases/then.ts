@@ -1,9 +1,11 @@
 import { resumeRun } from "../../../src/insight/run-control.ts";
 import type { RunId } from "../../../src/machine/job.ts";
 import { type ChaosQueue, startChaosQueue } from "../chaos-queue.ts";
+import { ambiguousJobs, judge } from "../judge.ts";
 import { killNowAndThen } from "../killer.ts";
 import { type Checklist, type Proof, seeded } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
+import { readTables } from "../tables.ts";
 import { until } from "../until.ts";
 
 const runsOfEach = 150;
@@ -35,7 +37,7 @@ export const thenProof: Proof = {
     const wakes = system.wakes({ everyMs: 500 });
     const killer = killNowAndThen(system, () => fleet.pids("default"), { everyMs: killEveryMs, random });
     const ofScheduler = setInterval(() => wakes.current().signal("SIGKILL"), schedulerEveryMs);
-    const items = Array.from({ length: count }, (_, n) => ({ payload: { n } }));
+    const items = Array.from({ length: count }, (_, n) => ({ key: String(n), payload: { n } }));
     for (const kind of ["billing-success", "billing-end"]) await system.enqueue(kind, items);
     await untilEnded(system, count * 2);
     await resumeFailed(system);
@@ -45,6 +47,7 @@ export const thenProof: Proof = {
     await until("all jobs to end", endMs, async () => (await system.openJobs()) === 0);
     await wakes.stop();
     await fleet.stop();
+    await judge(list, system, { ambiguous: ambiguousJobs(await readTables(system.pool), system.processes.killed()) });
     await assess(list, system, count);
     list.expect("processes were killed", killer.count() > 0, killer.count());
     list.figure(
