@@ -10,6 +10,12 @@ const config = defineConfig({
     /** Fails on purpose, for stages that are tried out. */
     drill: "./jobs/drill.ts",
     examples: "./examples/index.ts",
+    /** The same, each by itself and without the fakes that they call: for a stage that is deployed. */
+    "batch-scheduler": "./examples/batch-scheduler/app.ts",
+    "daily-quiz": "./examples/daily-quiz/app.ts",
+    "dag-batch": "./examples/dag-batch/app.ts",
+    taskflow: "./examples/taskflow/app.ts",
+    "time-capsule": "./examples/time-capsule/app.ts",
   },
   stages: {
     dev: { ...everybody, apps: ["jobs"], database: { maxConnections: 100, poolPerWorker: 2 } },
@@ -29,6 +35,12 @@ const config = defineConfig({
       apps: ["jobs", "drill", "examples"],
       database: { maxConnections: 120, poolPerWorker: 2 },
       logRetentionDays: 7,
+    },
+    /** The five systems as their authors run them: `infra/systems.ts` says what they call. */
+    systems: {
+      ...everybody,
+      apps: ["batch-scheduler", "daily-quiz", "dag-batch", "taskflow", "time-capsule"],
+      database: { maxConnections: 120, poolPerWorker: 2 },
     },
     /** The cheapest that runs a team's own jobs. */
     // A new account has 10 concurrent executions: what this stage may use fits in.

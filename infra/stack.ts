@@ -16,6 +16,7 @@ export function addStage(
     subscribers,
     scheduler,
     spotPasses = false,
+    connect,
     tags,
   }: Deployment,
   own: Pick<BelfryProps, "project" | "release" | "image" | "fakes">,
@@ -23,6 +24,7 @@ export function addStage(
   const description = `Belfry, stage ${stage}`;
   const stack = new Stack(scope, `belfry-${stage}`, { description, terminationProtection, ...(env && { env }) });
   const chosen = { ...(subscribers && { subscribers }), ...(scheduler && { scheduler }) };
-  new Belfry(stack, "Belfry", { stage, network, database, alarms, spotPasses, tags, ...chosen, ...own });
+  const belfry = new Belfry(stack, "Belfry", { stage, network, database, alarms, spotPasses, tags, ...chosen, ...own });
+  connect?.(belfry);
   return stack;
 }

@@ -1,8 +1,10 @@
 import type { SchedulerKind } from "../src/stage/stages.ts";
 import { type AlarmChoices, spotAlarms, usualAlarms } from "./constructs/alarm-choices.ts";
 import type { Subscribers } from "./constructs/alarm-subscribers.ts";
+import type { Belfry } from "./constructs/belfry.ts";
 import { type DatabaseProps, smallDatabase } from "./constructs/database-choice.ts";
 import type { NetworkProps } from "./constructs/network.ts";
+import { connectSystems } from "./systems.ts";
 
 /** Where and how large a stage is deployed; what runs in it is in `belfry.config.ts`, under the same name. */
 export interface Deployment {
@@ -20,6 +22,8 @@ export interface Deployment {
   readonly fakesImage?: string;
   /** Whether the task of those targets judges what reached them. */
   readonly judged?: boolean;
+  /** Gives lanes what is known only when it is deployed. */
+  readonly connect?: (belfry: Belfry) => void;
   readonly alarms: AlarmChoices;
   /**
    * Their subscribers: ["ops@example.com"]. Left out, each synthesis warns, and a stage with termination protection is
@@ -65,6 +69,16 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     spotPasses: true,
     judged: true,
     alarms: spotAlarms,
+    subscribers: unheard,
+    terminationProtection: false,
+    tags: {},
+  },
+  systems: {
+    // What they call has IPv4 addresses.
+    network: { kind: "default", ipv4: "gateway", gateways: 1 },
+    database: smallDatabase,
+    connect: connectSystems,
+    alarms: usualAlarms,
     subscribers: unheard,
     terminationProtection: false,
     tags: {},

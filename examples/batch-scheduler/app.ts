@@ -32,14 +32,14 @@ export const externalDownloadRetry = defineJob({
 });
 
 /** As the guide has it: five minutes, one in production, and off in a stage that is not named, as on a developer's machine. */
-const every = { default: "5m", prod: "1m", smoke: "1m", demo: "30s" } as const;
+const every = { default: "5m", prod: "1m", systems: "1m", smoke: "1m", demo: "30s" } as const;
 const rates = {
-  enabled: { prod: true, smoke: true, demo: true, examples: true },
+  enabled: { prod: true, systems: true, smoke: true, demo: true, examples: true },
   overlap: "skip",
   // A rule starts a process for each fire, which a demonstration in compressed time has no patience for.
   launch: { default: "rule", demo: "tick" },
 } as const;
-const downloadEvery = { ...every, prod: "5m", demo: "45s" } as const;
+const downloadEvery = { ...every, prod: "5m", systems: "5m", demo: "45s" } as const;
 
 /** What other parts of the shop go on writing: twenty messages and two files a minute. */
 const shopArrivals = defineJob({

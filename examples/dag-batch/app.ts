@@ -87,7 +87,7 @@ const islandsOften = defineJob({
 const daily = {
   timezone: "Asia/Seoul",
   overlap: "queue-one",
-  enabled: { prod: true, examples: true, demo: true },
+  enabled: { prod: true, systems: true, examples: true, demo: true },
 } as const;
 const often = { every: { examples: "5m" }, misfire: "skip", enabled: { examples: true } } as const;
 

@@ -39,7 +39,7 @@ const dailyQuiz = defineFanOut({
   tolerate: 0.5,
 });
 
-const everywhere = { prod: true, examples: true, demo: true };
+const everywhere = { prod: true, systems: true, examples: true, demo: true };
 
 /** Both are the same instant, and two different days. */
 const seoul = defineSchedule({

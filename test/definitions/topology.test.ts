@@ -24,7 +24,7 @@ test("the examples are never part of prod", () => {
 
 test("an unknown stage is refused with the stages there are", () => {
   expect(() => stageNamed("toString")).toThrow(
-    'stage "toString" is not defined: use one of dev, examples, demo, emulator, smoke, small, prod',
+    'stage "toString" is not defined: use one of dev, examples, demo, emulator, smoke, systems, small, prod',
   );
 });
 

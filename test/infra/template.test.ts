@@ -97,13 +97,16 @@ describe.each(deployed)("the template of stage $name is its topology", (stage) =
 
   test("each schedule with a rule of its own has one that starts run-schedule, and only those", () => {
     const own = resources(template, "AWS::Events::Rule").flatMap(({ Properties }) => {
-      const [target] = Properties["Targets"] as { Input?: string }[];
-      return target?.Input?.includes("run-schedule") !== true
-        ? []
-        : [{ at: Properties["ScheduleExpression"], input: JSON.parse(target.Input ?? "") as unknown }];
+      const [target] = Properties["Targets"] as { Input?: string | { "Fn::Join": [string, unknown[]] } }[];
+      const { Input: input = "" } = target ?? {};
+      // What is known only when it is deployed is left out.
+      const text =
+        typeof input === "string" ? input : input["Fn::Join"][1].filter((part) => typeof part === "string").join("");
+      if (!text.includes("run-schedule")) return [];
+      return [{ at: Properties["ScheduleExpression"], input: JSON.parse(text) as unknown }];
     });
     const container = ({ schedule, lane }: (typeof all.scheduleWakes)[number]) => {
-      const environment = [{ name: "BELFRY_LANE", value: lane }];
+      const environment: unknown = expect.arrayContaining([{ name: "BELFRY_LANE", value: lane }]);
       return { containerOverrides: [{ name: "Pass", command: ["run-schedule", schedule], environment }] };
     };
     const wanted = all.scheduleWakes.map((wake) => ({ at: wake.expression, input: container(wake) }));

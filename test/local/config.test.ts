@@ -48,7 +48,7 @@ describe("the configuration", () => {
       BELFRY_POOL_SIZE: "0",
     });
     expect(found).toEqual([
-      'BELFRY_STAGE "nowhere" must be a stage of belfry.config.ts: dev, examples, demo, emulator, smoke, small, prod',
+      'BELFRY_STAGE "nowhere" must be a stage of belfry.config.ts: dev, examples, demo, emulator, smoke, systems, small, prod',
       "DATABASE_URL (missing) must be the address of a Postgres database: postgresql://user:password@host:port/database, with %25 for a % in the password, and %23 %2F %3A %3F %40 for # / : ? @",
       'AWS_ENDPOINT_URL "localhost" must be an http or https URL, for example http://127.0.0.1:4566',
       'BELFRY_PASS_MS "soon" must be a number of milliseconds from 0 to 840000',

@@ -16,6 +16,7 @@ import { graphs } from "./cases/graphs.ts";
 import { lockDown } from "./cases/lock-down.ts";
 import { move, restore } from "./cases/restore.ts";
 import { messageStorm } from "./cases/message-storm.ts";
+import { newVersion } from "./cases/new-version.ts";
 import { net } from "./cases/net.ts";
 import { pgCrash } from "./cases/pg-crash.ts";
 import { poison } from "./cases/poison.ts";
@@ -59,6 +60,7 @@ export const proofs: readonly Proof[] = [
   clockSkew,
   dailyQuiz,
   taskflowWalk,
+  newVersion,
   thenProof,
   timeCapsule,
   slowMail,

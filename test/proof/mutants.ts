@@ -18,6 +18,14 @@ export const newer: readonly Patch[] = [
 
 /** Guards that can be taken out of the code, by the name `--without` knows them by. */
 export const mutants: Readonly<Record<string, readonly Patch[]>> = {
+  /** A task that runs looks into the graph's newest version. */
+  snapshot: [
+    {
+      file: "/examples/dag-batch/app.ts",
+      from: "const order = { graph, task, seconds };",
+      to: "const order = { graph, task, seconds: (await loadGraph(graph)).find(({ name }) => name === task)?.payload.seconds ?? seconds };",
+    },
+  ],
   /** Tables that are newer are refused, whatever their migrations did. */
   expand: [
     {

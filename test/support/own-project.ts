@@ -12,6 +12,7 @@ export const stages = {
   demo: stageNamed("demo"),
   emulator: stageNamed("emulator"),
   smoke: stageNamed("smoke"),
+  systems: stageNamed("systems"),
   small: stageNamed("small"),
   prod: stageNamed("prod"),
 };

@@ -1,0 +1,3 @@
+import app from "../../../examples/dag-batch/app.ts";
+
+export default [app];
