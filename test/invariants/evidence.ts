@@ -151,7 +151,7 @@ export interface JobFact {
   readonly parentAttempt?: number | null;
   /** Set for a job that its run wrote: no client enqueued it. */
   readonly runId?: string | null;
-  /** The run whose end wrote it. */
+  /** The run whose end wrote it, or wrote the job that enqueued it. */
   readonly followsRun?: string | null;
 }
 
@@ -213,6 +213,8 @@ export interface RunFact {
   /** The slot of a schedule whose runs may not overlap, and when the run closed; left out where they were not noted. */
   readonly overlapKey?: string | null;
   readonly finishedAt?: number | null;
+  /** It asks for a job behind the end that it had, or behind any end. */
+  readonly isFollowed?: boolean;
   readonly total: number;
   readonly ok: number;
   readonly failed: number;
@@ -259,3 +261,6 @@ export const noEvidence: Evidence = {
   readAt: 0,
   endedBefore: 0,
 };
+
+/** What the end of a run writes carries the run in its key, and so does what that job enqueues. */
+export const followedRun = (key: string | null): string | null => /^then:(\d+)$/.exec(key ?? "")?.[1] ?? null;

@@ -1,6 +1,6 @@
 import { joinVerdict } from "../../src/machine/join.ts";
 import { isFinal, type State } from "../../src/machine/state.ts";
-import type { Evidence, EventFact, RunFact, TaskFact, Violation } from "./evidence.ts";
+import type { Evidence, EventFact, JobFact, RunFact, TaskFact, Violation } from "./evidence.ts";
 
 /**
  * C7: no job starts before its join rule holds over its predecessors' states; counters equal a recount; a run that is
@@ -11,7 +11,23 @@ export function* joined(evidence: Evidence): Generator<Violation> {
   if (runs.length === 0) return;
   const tasks = new Map(runs.flatMap((run) => run.tasks.map((task) => [task.jobId, { task, run }] as const)));
   yield* starts(evidence.events, tasks);
-  for (const run of runs) yield* counted(run, evidence);
+  const followers = Map.groupBy(evidence.jobs, (job) => job.followsRun ?? null);
+  for (const run of runs) {
+    yield* counted(run, evidence);
+    if (run.isFollowed === true) yield* followed(run, followers.get(run.id) ?? []);
+  }
+}
+
+/** One job is written by the first end of a run, and enqueues one. */
+function* followed({ id, finishedAt }: RunFact, jobs: readonly JobFact[]): Generator<Violation> {
+  const [written = [], enqueued = []] = [true, false].map((by) =>
+    jobs.filter(({ kind }) => kind.endsWith(".then") === by),
+  );
+  const isEnded = (finishedAt ?? null) !== null;
+  const isRight = written.length === 1 || (written.length === 0 && !isEnded);
+  if (!isRight) yield broken(`the end of run ${id} wrote ${written.length} jobs`);
+  const due = written.filter(({ state }) => state === "SUCCESS").length;
+  if (enqueued.length !== due) yield broken(`${enqueued.length} jobs follow run ${id} instead of ${due}`);
 }
 
 type Members = ReadonlyMap<string, { readonly task: TaskFact; readonly run: RunFact }>;

@@ -1,5 +1,5 @@
 import { checkInvariants, type Evidence } from "../invariants/check.ts";
-import { type WorkerFact, noEvidence } from "../invariants/evidence.ts";
+import { followedRun, noEvidence, type WorkerFact } from "../invariants/evidence.ts";
 import type { State } from "../../src/machine/state.ts";
 import type { LedgerRecord } from "./ledger.ts";
 import type { History } from "./process-log.ts";
@@ -26,7 +26,12 @@ export async function judge(list: Checklist, system: System, extra: Extra = {}):
       .filter(({ what }) => what === "effect")
       .map(({ key, job, attempt }) => ({ key, jobId: job, attempt })),
     ...tables,
-    jobs: tables.jobs.map((job) => ({ ...job, mark: markOf(job), parentId: parentOf(job), followsRun: followed(job) })),
+    jobs: tables.jobs.map((job) => ({
+      ...job,
+      mark: markOf(job),
+      parentId: parentOf(job),
+      followsRun: followedRun(job.key),
+    })),
     openBatches: tables.outbox,
     deadLetters: await left(system),
     readAt: tables.now,
@@ -77,7 +82,7 @@ export const markOf = ({
   scheduleId,
   key,
 }: Pick<JobRow, "kind" | "payload" | "scheduleId" | "key">): string | null =>
-  scheduleId !== null || parentOf({ key }) !== null || followed({ key }) !== null
+  scheduleId !== null || parentOf({ key }) !== null || followedRun(key) !== null
     ? null
     : `${kind}/${numberIn(payload)}`;
 
@@ -86,9 +91,6 @@ const numberIn = (payload: unknown): string =>
 
 /** Children carry the job and the try that enqueued them in their key. */
 const parentOf = ({ key }: Pick<JobRow, "key">): string | null => /^child:(\d+):\d+$/.exec(key ?? "")?.[1] ?? null;
-
-/** What the end of a run writes carries the run in its key. */
-const followed = ({ key }: Pick<JobRow, "key">): string | null => /^then:(\d+)$/.exec(key ?? "")?.[1] ?? null;
 
 /** A claim's own time is that of its event: the worker does not know the database's clock. */
 function factOf(tables: Tables): (line: History) => readonly WorkerFact[] {

@@ -106,7 +106,11 @@ function schedulesOf(everyMs: number): readonly ScheduleDefinition[] {
 }
 
 const flowOf = (world: Surroundings): Job<Payload> =>
-  flow(world, { schema: anything, limits: { lease: "2s", timeout: "6s" } });
+  flow(world, {
+    schema: anything,
+    limits: { lease: "2s", timeout: "6s" },
+    then: defineJob({ id: "closing", ...quick, run: work(world) }),
+  });
 const unused = (): Promise<never> => Promise.reject(new Error("a schedule runs nothing by itself"));
 const sweepJob = (world: Surroundings): Job<Payload> => defineJob({ id: "sweep", ...quick, run: work(world) });
 

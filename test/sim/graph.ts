@@ -4,10 +4,14 @@ import { defineGraph } from "../../src/define/define-graph.ts";
 import { PermanentError } from "../../src/define/errors.ts";
 import type { Payload, Surroundings } from "./app.ts";
 
-/** A graph with a branch, a task that may fail for good, and every join rule; its payload decides what happens. */
+/** A graph that a job follows, with a branch, a task that may fail for good, and every join rule; its payload decides what happens. */
 export function flow(
   world: Surroundings,
-  options: { schema: StandardSchemaV1<Payload, Payload>; limits: { readonly lease: "2s"; readonly timeout: "6s" } },
+  options: {
+    schema: StandardSchemaV1<Payload, Payload>;
+    limits: { readonly lease: "2s"; readonly timeout: "6s" };
+    then: Job<Payload>;
+  },
 ): Job<Payload> {
   const quick = { ...options.limits, retry: { maxAttempts: 4, base: "1s", cap: "30s" } } as const;
   const work = async ({ input }: { input: Payload }, ctx: Context): Promise<void> => {
@@ -41,5 +45,8 @@ export function flow(
       const g = task("g", { ...quick, after: { c, e }, join: "any", run: work });
       task("h", { ...quick, after: { a, g }, run: work });
     },
+    then: options.then,
+    thenPayload: ({ input: { workMs } }) => ({ workMs }),
+    on: "end",
   });
 }

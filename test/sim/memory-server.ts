@@ -3,7 +3,7 @@ import type { Store } from "../../src/machine/store.ts";
 import type { EventFact, JobFact, RunFact } from "../invariants/evidence.ts";
 import { referenceStore, type ReferenceStore } from "../support/reference-store.ts";
 import { attempts } from "../support/reference/read.ts";
-import type { JobRow } from "../support/reference/rows.ts";
+import type { JobRow, RunRow } from "../support/reference/rows.ts";
 import { funnelOf } from "../support/reference/runs.ts";
 import { idOf } from "../support/reference/tables.ts";
 import { labelsOf } from "./labels.ts";
@@ -70,10 +70,13 @@ function jobFact(row: JobRow): JobFact {
     id: String(row.id),
     ...columns,
     dueAt: askedAt(row),
-    ...labelsOf(row.payload),
+    ...labelsOf(row),
     runId: row.runId === null ? null : String(row.runId),
   };
 }
+
+const asksForJob = ({ continuation, state, withdrawn }: RunRow): boolean =>
+  continuation !== null && (continuation.on === "end" || state === "DONE") && withdrawn === null;
 
 function runFacts(t: ReferenceStore["tables"]): readonly RunFact[] {
   // What people resume goes on beside whatever was started meanwhile.
@@ -84,6 +87,7 @@ function runFacts(t: ReferenceStore["tables"]): readonly RunFact[] {
     ...run,
     ...funnelOf(t, run),
     id: String(run.id),
+    isFollowed: asksForJob(run),
     starterId: run.starterId === null ? null : String(run.starterId),
     overlapKey: resumed.has(run.id) ? null : overlapKeyOf(t.jobs.get(run.starterId ?? 0)),
     tasks: t.inRun(run.id).map((row) => ({

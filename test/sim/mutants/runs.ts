@@ -60,6 +60,19 @@ export const runMutants: readonly Mutant[] = [
     })),
   },
   {
+    name: "failure-not-followed",
+    bug: "a run that asks for a job behind any end has none behind a failure",
+    without: [],
+    planted: inStore((base) => ({
+      resolve: async (options) => {
+        follow(base, "success");
+        const resolved = await base.resolve(options);
+        follow(base, "end");
+        return resolved;
+      },
+    })),
+  },
+  {
     name: "closed-by-what-runs",
     bug: "a run closes when none of its jobs runs or has a message out, whatever still waits",
     without: [],
@@ -85,6 +98,13 @@ const waitingAfter = (t: Tables, id: number): JobRow[] =>
 
 function free(t: Tables, row: JobRow): void {
   t.jobs.set(row.id, { ...row, blocked: false });
+}
+
+function follow(base: ReferenceStore, on: "success" | "end"): void {
+  place(base, (t) => {
+    for (const run of t.runs.values())
+      if (run.continuation !== null) t.runs.set(run.id, { ...run, continuation: { ...run.continuation, on } });
+  });
 }
 
 /** As long as it counts, a failure is passed over. */

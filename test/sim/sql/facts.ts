@@ -28,7 +28,7 @@ export async function factsOf(pool: pg.Pool): Promise<TableFacts> {
 /** For the end of a job counts when it was asked for: a retry moves the due time. */
 const jobFact = (row: JobRow): JobFact => ({
   ...row,
-  ...labelsOf(row.payload),
+  ...labelsOf(row),
   dueAt: row.scheduledFor ?? row.createdAt,
 });
 
