@@ -9,7 +9,7 @@ import { describe } from "../../src/define/problem.ts";
 import { missingSettings } from "../../src/stage/lane-settings.ts";
 import type { LaneTopology, Topology } from "../../src/stage/topology.ts";
 import { LanePrincipal } from "./lane-principal.ts";
-import { grantRead, secretsVariable } from "./lane-settings.ts";
+import { grantRead, grantSecret, secretsVariable } from "./lane-settings.ts";
 import { deadLetterQueue, encryptedQueue } from "./queue.ts";
 import { addQueueSource } from "./queue-source.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
@@ -104,7 +104,8 @@ export class Lane extends Construct implements IGrantable {
     const isFirst = Object.keys(this.#secrets).length === 0;
     this.#secrets[name] = reference;
     if (isFirst) this.#worker?.addEnvironment("BELFRY_SECRETS", secretsVariable(this, this.#secrets));
-    grantRead(this, reference, this);
+    if (typeof secret === "object" && "secretArn" in secret) grantSecret(reference, this);
+    else grantRead(this, reference, this);
     return this;
   }
 

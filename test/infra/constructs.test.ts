@@ -137,19 +137,6 @@ test("a wake may run the task with its tags and pass on its two roles to ECS, an
   expect(Statement[1]?.["Resource"]).toHaveLength(2);
 });
 
-test("only EventBridge may act as the role of a wake", () => {
-  const events = resources(scheduler, "AWS::IAM::Role").filter(({ Properties }) =>
-    JSON.stringify(Properties["AssumeRolePolicyDocument"]).includes("events.amazonaws.com"),
-  );
-  expect(events).toHaveLength(1);
-});
-
-test("a task that could not be started leaves its wake in a queue that keeps it for two weeks", () => {
-  expect(resources(scheduler, "AWS::SQS::Queue").map(({ Properties }) => Properties["MessageRetentionPeriod"])).toEqual(
-    [1_209_600],
-  );
-});
-
 test("the scheduler task runs in the team's subnets behind the database's client group, and gets no address", () => {
   expect(() => {
     scheduler.hasResourceProperties("AWS::Events::Rule", {

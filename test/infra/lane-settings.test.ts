@@ -4,6 +4,7 @@ import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Bucket } from "aws-cdk-lib/aws-s3";
+import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { expect, test } from "vitest";
 import { Belfry } from "../../infra/constructs/belfry.ts";
 import { grantRead } from "../../infra/constructs/lane-settings.ts";
@@ -94,11 +95,17 @@ test("a stack of one's own grants to a lane, and gives it variables and secrets,
   bucket.grantPut(belfry.lane("mail"));
   belfry.lane("mail").addEnvironment("BUCKET", bucket.bucketName);
   belfry.lane("mail").addSecret("OTHER", "/prod/other");
+  belfry.lane("default").addSecret("BANK_KEY", new Secret(stack, "Bank"));
   const template = Template.fromStack(stack);
   for (const role of [/LanemailWorkerRole/, /JobsTaskRole/, /SchedulerTaskRole/]) {
     expect(JSON.stringify(statementsOf(template, role))).toMatch(/s3:PutObject/);
   }
-  expect(JSON.stringify(statementsOf(template, /LanedefaultWorkerRole/))).not.toMatch(/s3:PutObject/);
+  const beside = statementsOf(template, /LanedefaultWorkerRole/);
+  expect(JSON.stringify(beside)).not.toMatch(/s3:PutObject/);
+  // The ARN is known only when it is deployed.
+  const Resource: unknown = expect.arrayContaining([{ Ref: expect.stringContaining("Bank") as string }]);
+  const reads = { Action: "secretsmanager:GetSecretValue", Effect: "Allow", Resource };
+  expect(beside).toContainEqual(reads);
   const Variables = variablesOf(template, "LanemailWorker");
   expect(Variables["BUCKET"]).toEqual({ Ref: expect.stringContaining("Files") as string });
   expect(JSON.parse(String(Variables["BELFRY_SECRETS"]))).toEqual({ STRIPE_KEY: key, OTHER: "/prod/other" });

@@ -162,11 +162,6 @@ describe.each(deployed)("the template of stage $name is its topology", (stage) =
   });
 });
 
-test("a stage called prod has no examples in its template", async () => {
-  const template = templateOf(topology(await loadApps(stages.prod), stages.prod));
-  expect(JSON.stringify(template.toJSON())).not.toMatch(/batch-scheduler|fake/);
-});
-
 type DeployedLane = Pick<
   LaneTopology,
   "visibilityTimeoutSeconds" | "retentionSeconds" | "maxReceiveCount" | "deadLetterRetentionSeconds"
