@@ -40,3 +40,13 @@ export async function signedFetch(request: SignedRequest): Promise<Response> {
     ...(body === "" ? {} : { body }),
   });
 }
+
+/** An object as JSON; without members for any other text. */
+export function objectIn<T extends object>(text: string): Partial<T> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { apiAddress, findSystem, isAlive } from "./address.ts";
-import { type ApiClient, apiClient, patiently, plainly } from "./client.ts";
+import { apiAddress } from "./address.ts";
+import { type ApiClient, apiClient } from "./client.ts";
 import { deployedApi } from "./deployed.ts";
 import type { World } from "./output.ts";
 
@@ -21,17 +21,7 @@ export function api(world: World, command: Command): ApiClient {
   const { BELFRY_URL, BELFRY_HOME, BELFRY_STAGE } = world.env;
   const isDeployed = url === undefined && !BELFRY_URL && !BELFRY_HOME && BELFRY_STAGE;
   if (isDeployed) return apiOf(BELFRY_STAGE, { url }, world, command);
-  const address = apiAddress(url, world.env, world.folder);
-  return apiClient(
-    address,
-    patiently(plainly(address), () => isLocal(address, world)),
-  );
-}
-
-/** Whether a local system says that this is its address, and lives. */
-function isLocal(address: string, { env, folder }: World): boolean {
-  const system = findSystem(env, folder);
-  return system !== null && system.api === address && isAlive(system.pid);
+  return apiClient(apiAddress(url, world.env, world.folder));
 }
 
 /** A deployed stage's, whatever else `--stage` says; an address that is given is taken as it is. */

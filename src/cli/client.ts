@@ -1,4 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { Endpoint } from "../api/endpoint.ts";
 import type { OperationName, ReplyOf } from "../api/api.ts";
 import { CliError, type ExitCode, exitCodes, wrongUsage } from "./exit.ts";
@@ -24,30 +23,13 @@ export interface ApiRequest {
 /** Makes one request of the API. */
 export type Send = (request: ApiRequest) => Promise<Response>;
 
-export const plainly =
+/** A local system keeps its port while it replaces its API after a save, so nothing is tried again here. */
+const plainly =
   (url: string): Send =>
   ({ method, path, body }) => {
     const write = body === undefined ? {} : { body, headers: { "content-type": "application/json" } };
     return fetch(new URL(path, url), { method, signal: AbortSignal.timeout(timeoutMs), ...write });
   };
-
-const reloadMsMax = 15_000;
-const lookMs = 200;
-
-/** A local system replaces its API after a save: a refused connection sent nothing, so it is tried again while the system runs. */
-export function patiently(send: Send, isRunning: () => boolean): Send {
-  const again = async (request: ApiRequest, giveUp: number): Promise<Response> => {
-    try {
-      return await send(request);
-    } catch (error) {
-      const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
-      if (cause?.code !== "ECONNREFUSED" || performance.now() > giveUp || !isRunning()) throw error;
-      await wait(lookMs);
-      return await again(request, giveUp);
-    }
-  };
-  return (request) => again(request, performance.now() + reloadMsMax);
-}
 
 export interface ApiClient {
   readonly url: string;

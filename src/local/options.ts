@@ -13,9 +13,8 @@ export interface LocalOptions {
   readonly postgresSettings?: Readonly<Record<string, string>>;
   /** Environment to read replacements from (`DATABASE_URL`, `AWS_ENDPOINT_URL*`) and to hand on. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** More environment for one kind of process, for example a crash point. */
+  /** More environment for workers, for example a crash point. */
   readonly workerEnv?: Readonly<Record<string, string>>;
-  readonly schedulerEnv?: Readonly<Record<string, string>>;
   /** Parts to leave out, for a caller that plays them. */
   readonly without?: readonly ("wakes" | "workers" | "api" | "fakes" | "watch")[];
   readonly onEvent?: (event: LocalEvent) => void;

@@ -95,7 +95,7 @@ async function startAll(options: LocalOptions, place: LocalPlace): Promise<Local
 async function startProcesses(began: Started) {
   const { options, children, home, setup, dead, stops, report } = began;
   const { topology } = setup;
-  const { timeScale = 1, workerEnv = {}, schedulerEnv } = options;
+  const { timeScale = 1, workerEnv = {} } = options;
   const env: Record<string, string> = { ...began.env };
   const isIn = (part: NonNullable<LocalOptions["without"]>[number]): boolean =>
     options.without?.includes(part) !== true;
@@ -121,7 +121,7 @@ async function startProcesses(began: Started) {
   const workers = { children, env: { ...env, ...workerEnv }, timeScale, onLine, ...ended, onProblem };
   const lanes = isIn("workers") ? until(createLanes(workers)) : null;
   lanes?.apply(setup.queues, topology);
-  const clock = { children, env: { ...env, ...schedulerEnv }, timeScale, onLine: linesOf("scheduler") };
+  const clock = { children, env, timeScale, onLine: linesOf("scheduler") };
   const [rule] = isIn("wakes") ? topology.wakes : [];
   const wakes = rule === undefined ? null : until(startWakeClock({ ...clock, rateMinutes: rule.rateMinutes }));
   const rules = isIn("wakes")

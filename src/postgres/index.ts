@@ -3,4 +3,3 @@ export { DatabaseError, DatabaseUnavailable, DatabaseUnfit } from "./failure.ts"
 export { assertSchema, assertServer, migrate, type Migrated, type MigrateOptions, schemaVersion } from "./migrate.ts";
 export { createPostgresStore } from "./store.ts";
 export { installTestClock, type TestClock, testClock } from "./test-clock.ts";
-export { installEventCheck } from "./verify-events.ts";

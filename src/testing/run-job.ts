@@ -3,13 +3,13 @@ import type { Job } from "../define/context.ts";
 import type { JobDefinition } from "../define/definition.ts";
 import { definitionOf } from "../define/define-job.ts";
 import { InvalidPayload } from "../define/errors.ts";
-import type { JobId, Json, NewJob } from "../machine/job.ts";
+import type { JobId, Json } from "../machine/job.ts";
 import type { Claimed } from "../machine/store.ts";
 import type { Ports } from "../machine/ports.ts";
 import type { Tx } from "../machine/transaction.ts";
 import { createContext } from "../run/handler-context.ts";
 import { runBody } from "../run/run-body.ts";
-import { KeptLog } from "../run/kept-log.ts";
+import { openScope } from "../run/invocation.ts";
 import type { InvocationScope } from "../run/invocation-scope.ts";
 import type { WorkerScope } from "../run/worker-scope.ts";
 import { createMemoryLockStore } from "./memory-lock-store.ts";
@@ -94,20 +94,8 @@ function scopeOf(definition: JobDefinition, options: RunJobOptions, recorded: Re
   const leases = { progress: (_: unknown, value: number) => void recorded.progress.push(value) };
   const how = { worker: "runJob", lane: definition.lane, stage: options.stage ?? "test" };
   const worker = { ports, options: how, leases, stopping: signal } as unknown as WorkerScope;
-  const children: NewJob[] = [];
-  return {
-    worker,
-    job: claimed(definition, options),
-    definition,
-    hold: { signal, interruption: null },
-    keptLog: new KeptLog(ports.clock, ports.clock.elapsedMs()),
-    children,
-    left: [],
-    ordinal: 0,
-    phase: "open",
-    tx: null,
-    abandoned: null,
-  };
+  const hold = { signal, interruption: null };
+  return openScope({ worker, job: claimed(definition, options), definition, hold }, ports.clock.elapsedMs());
 }
 
 function claimed(definition: JobDefinition, { attempt = 1, scheduledFor }: RunJobOptions): Claimed {

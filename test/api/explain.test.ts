@@ -124,13 +124,13 @@ const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] =
     { cause: "unknown-kind", advice: expect.stringContaining("deploy the code that defines") },
   ],
   [
-    "a lock",
+    "a lock behind a cap",
     async (o) => {
       await o.store.installSlots([{ key: "lock:shared", size: 1, onRefusal: "skip", reason: "lock-held" }]);
       const id = await plant(
         o,
         "state, due_at, finished_at, slot_keys",
-        "'SKIPPED', belfry.now(), belfry.now(), array['lock:shared']",
+        "'SKIPPED', belfry.now(), belfry.now(), array['cap:ping', 'lock:shared']",
       );
       await o.pool.query(
         "insert into belfry.history (job_id, at, from_state, to_state, attempt, generation, reason) values ($1, belfry.now(), 'QUEUED', 'SKIPPED', 0, 1, 'lock-held')",

@@ -7,7 +7,7 @@ import { nameOf, parse, walk } from "./syntax.ts";
 /** Every statement of the store. TypeScript is changed by Stryker: `stryker.config.json` beside this file. */
 const statements = ["src/postgres/sql/*.ts", "src/admission/*.ts", "src/insight/*.ts"];
 /** Texts that only tests use, or that one deployment runs with other rights. */
-const without = /\/(test-clock|verify-events|schema|access|migration)\.ts$/;
+const without = /\/(test-clock|access|migration)\.ts$/;
 
 /** Words that only SQL has, in a template of these files. */
 const isSql = /\b(select|from|where|insert into|update|delete from|returning|as materialized|case when|set)\b/;

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DatabaseUnfit } from "../../src/postgres/failure.ts";
 import { assertSchema, assertServer, migrate, schemaVersion, schemaVersionOfCode } from "../../src/postgres/migrate.ts";
 import { migrationFiles, ownFolder } from "../../src/postgres/migration-files.ts";
-import { dumpSchema } from "../../src/postgres/schema-dump.ts";
+import { dumpSchema } from "../support/schema-dump.ts";
 import { blankDatabase } from "../support/database.ts";
 
 let database: { url: string; close: () => Promise<void> };

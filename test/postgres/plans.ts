@@ -145,9 +145,6 @@ const elsewhere = new Set([
   // Reads no table: for more jobs in one transaction than a statement takes.
   "order-keys",
   "server",
-  "schema",
-  "schema-path",
-  "verify-events",
 ]);
 
 /** Whether the tours leave it out. */

@@ -5,7 +5,7 @@ import { Client } from "pg";
 import type { TestProject } from "vitest/node";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { installTestClock } from "../../src/postgres/test-clock.ts";
-import { installEventCheck } from "../../src/postgres/verify-events.ts";
+import { installEventCheck } from "./event-check.ts";
 import { databaseOf, runOnce } from "../../src/testing/server.ts";
 import { startPostgres } from "../../src/local/services/postgres.ts";
 
@@ -65,7 +65,7 @@ export async function migrateTemplate(url: string): Promise<void> {
   await client.connect();
   try {
     await installTestClock(client, { thisIsATestDatabase: true });
-    await installEventCheck(client, { thisIsATestDatabase: true });
+    await installEventCheck(client);
   } finally {
     await client.end();
   }

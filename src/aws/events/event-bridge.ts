@@ -1,7 +1,7 @@
 import { publishLimits } from "../../insight/publish-limits.ts";
 import type { StreamEvent } from "../../insight/event-stream.ts";
 import type { EventSink } from "../../insight/publish.ts";
-import { signedFetch } from "../signed-fetch.ts";
+import { objectIn, signedFetch } from "../signed-fetch.ts";
 
 const eventBridgeBatchMax = 10;
 
@@ -53,7 +53,7 @@ const entryOf = (event: StreamEvent, { bus, source }: EventBridgeOptions) => ({
 
 /** A call may answer 200 and still have refused some: an entry without an id was not taken. */
 function assertAccepted(status: number, text: string): void {
-  const answer = parsed(text);
+  const answer = objectIn<Answer>(text);
   const refused = (answer.Entries ?? []).find((entry) => entry.ErrorCode !== undefined);
   if (status === 200 && (answer.FailedEntryCount ?? 0) === 0 && refused === undefined) return;
   const why = refused === undefined ? text.slice(0, 300) : `${refused.ErrorCode}: ${refused.ErrorMessage ?? ""}`;
@@ -63,13 +63,4 @@ function assertAccepted(status: number, text: string): void {
 interface Answer {
   readonly FailedEntryCount?: number;
   readonly Entries?: readonly { readonly ErrorCode?: string; readonly ErrorMessage?: string }[];
-}
-
-function parsed(text: string): Answer {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : {};
-  } catch {
-    return {};
-  }
 }

@@ -1,11 +1,27 @@
-import { statement } from "../statement.ts";
+import type { Tx } from "../../src/machine/transaction.ts";
+import { execute, statement } from "../../src/postgres/statement.ts";
+
+/**
+ * The tables, types and functions of a migrated database as text: the same for every database at the same version, whatever
+ * the user's search path. Needs a client, not a pool: it opens a transaction.
+ */
+export async function dumpSchema(client: Tx): Promise<string> {
+  await client.query("begin read only");
+  try {
+    await execute(client, hideSchemas);
+    const rows = await execute(client, describeSchema);
+    return `${rows.map((row) => row.line).join("\n")}\n`;
+  } finally {
+    await client.query("rollback");
+  }
+}
 
 /**
  * Everything in schema belfry, one line each, in a fixed order, for the review of a migration.
  * Partitions and the ledger of migrations are left out. Words come from the catalogs, since no pg_dump is shipped.
  * Locks nothing.
  */
-export const describeSchema = statement<{ line: string }>(
+const describeSchema = statement<{ line: string }>(
   "schema",
   `
 with tables as (
@@ -47,4 +63,4 @@ select line from lines order by part, thing collate "C", place`,
 );
 
 /** Belfry's names are then written with their schema. A user called belfry would see them without. */
-export const hideSchemas = statement<never>("schema-path", "select set_config('search_path', 'pg_catalog', true)");
+const hideSchemas = statement<never>("schema-path", "select set_config('search_path', 'pg_catalog', true)");

@@ -1,4 +1,13 @@
-import { statement } from "../statement.ts";
+import type { Tx } from "../../src/machine/transaction.ts";
+import { execute, statement } from "../../src/postgres/statement.ts";
+
+/**
+ * From now on a statement of this database that moves a job without the event row it names fails, and one that writes an event
+ * whose id it did not draw by `next_event`.
+ */
+export async function installEventCheck(tx: Tx): Promise<void> {
+  await execute(tx, createEventCheck);
+}
 
 /** Of `new_rows` those that are QUEUED and that no outbox batch has under their generation. */
 const unsent = `left join (
@@ -41,7 +50,7 @@ const drawCheck = `
  * much as the move. A job that is inserted with event 0, and an event with another transaction's number, were placed by a test.
  * Locks both tables while it is installed.
  */
-export const createEventCheck = statement<never>(
+const createEventCheck = statement<never>(
   "verify-events",
   `
 do $do$ begin
