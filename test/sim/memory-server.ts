@@ -76,7 +76,7 @@ function jobFact(row: JobRow): JobFact {
 }
 
 function runFacts(t: ReferenceStore["tables"]): readonly RunFact[] {
-  // What people resume goes on beside whatever was started meanwhile.
+  // What people resume goes on beside what was started in between.
   const resumed = new Set(
     t.events.rows.flatMap((event) => (event.reason === "resumed" ? (t.jobs.get(event.jobId)?.runId ?? []) : [])),
   );
