@@ -26,8 +26,9 @@ export function historyContract(open: OpenStore): void {
       const { store } = at();
       const held = await running(store);
       await settleOne(store, held);
-      const { job, history, attempts } = await show(store, held.jobId);
+      const { job, history, attempts, events } = await show(store, held.jobId);
       expect(history).toEqual([]);
+      expect(events.map(({ to }) => to)).toEqual(["PENDING", "RUNNING", "SUCCESS"]);
       expect(job).toMatchObject({ state: "SUCCESS", attempt: 1, worker: "worker-1" });
       expect(only(attempts)).toEqual({
         attempt: 1,
