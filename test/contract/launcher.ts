@@ -45,7 +45,7 @@ export function launcherContract(what: string, open: () => Promise<OpenLauncher>
       return launched.task;
     };
 
-    it("starts a task that is told its job, its try and who claimed it", async () => {
+    it("starts a task that gets its job, its try and who claimed it", async () => {
       const launch = launchOf({ worker: "mail@host:1:ab" });
       const seen = await opened.describe(await accepted(launch));
       expect(seen.command).toEqual(["run-job", launch.jobId, "1", "mail@host:1:ab"]);
@@ -64,7 +64,7 @@ export function launcherContract(what: string, open: () => Promise<OpenLauncher>
       expect(seen).toMatchObject({ cpu: "1024", memory: "4096" });
     });
 
-    it("tells how many tasks run since before an instant", async () => {
+    it("counts the tasks that run since before an instant", async () => {
       await accepted(launchOf());
       expect(await opened.launcher.runningSince(0)).toBe(0);
       expect(await opened.launcher.runningSince(Date.now() + 60_000)).toBeGreaterThan(0);

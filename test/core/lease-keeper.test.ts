@@ -98,39 +98,26 @@ describe("the leases of running jobs", () => {
 });
 
 describe("a handler hears", () => {
-  test("that its job is lost when the store no longer knows it as held, and the others go on", async () => {
-    const { ports, keeper } = beats(async (held) => held.filter((each) => each.jobId !== "1"));
-    keeper.hold(job(1));
-    keeper.hold(job(2));
-    const signals = [keeper.holdOf(job(1)).signal, keeper.holdOf(job(2)).signal];
-    await ports.clock.advance(thirdMs);
-    expect(signals.map(whyOf)).toEqual(["lost", null]);
-  });
-
-  test("that its attempt is lost although the same worker runs the next attempt of that job", async () => {
-    const { ports, keeper } = beats(async (held) => held.filter((each) => each.attempt === 2));
-    keeper.hold(job(1));
-    keeper.hold(job(1, { attempt: 2 }));
-    const signals = [keeper.holdOf(job(1)).signal, keeper.holdOf(job(1, { attempt: 2 })).signal];
-    await ports.clock.advance(thirdMs);
-    expect(signals.map(whyOf)).toEqual(["lost", null]);
-  });
-
-  test("that its lease lapsed when no heartbeat got through for all of it", async () => {
-    const { ports, keeper } = beats(() => Promise.reject(new Error("no connection")));
-    keeper.hold(job(1));
-    const signal = keeper.holdOf(job(1)).signal;
-    await ports.clock.advance(leaseMs - 1);
-    expect(whyOf(signal)).toBeNull();
-    await ports.clock.advance(1);
-    expect(whyOf(signal)).toBe("lapsed");
-  });
-
   test.each([
-    ["claimed at the worker's start", 0],
-    ["claimed long after it", 5 * leaseMs],
-  ])("that its lease lapsed when a heartbeat does not answer for all of it, %s", async (_, afterMs) => {
-    const { ports, keeper } = beats(() => new Promise(() => {}));
+    ["its job is lost when the store no longer knows it as held, and the others go on", job(2)],
+    ["its attempt is lost although the same worker runs the next attempt of that job", job(1, { attempt: 2 })],
+  ])("that %s", async (_, kept) => {
+    const isKept = (each: AttemptProgress): boolean => each.jobId === kept.jobId && each.attempt === kept.attempt;
+    const { ports, keeper } = beats(async (held) => held.filter(isKept));
+    for (const each of [job(1), kept]) keeper.hold(each);
+    const signals = [job(1), kept].map((each) => keeper.holdOf(each).signal);
+    await ports.clock.advance(thirdMs);
+    expect(signals.map(whyOf)).toEqual(["lost", null]);
+  });
+
+  const refused = () => Promise.reject(new Error("no connection"));
+  const unanswered = () => new Promise<never>(() => {});
+  test.each([
+    ["no heartbeat gets through", refused, 0],
+    ["a heartbeat does not answer", unanswered, 0],
+    ["a heartbeat does not answer, claimed long after the worker's start", unanswered, 5 * leaseMs],
+  ])("that its lease lapsed when for all of it %s", async (_, answer, afterMs) => {
+    const { ports, keeper } = beats(answer);
     await ports.clock.advance(afterMs);
     keeper.hold(job(1));
     const signal = keeper.holdOf(job(1)).signal;

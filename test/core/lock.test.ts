@@ -1,8 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { lockLimits } from "../../src/machine/lock-limits.ts";
-import { world, down, withLocks } from "./world.ts";
+import { world, type World, down, withLocks } from "./world.ts";
 import { acquire, diedHolding, held, leaseMs, name, watched } from "./lock-rig.ts";
+
+function itemOf({ items }: World["locks"]) {
+  const item = items.get(name);
+  if (item === undefined) throw new Error("no item");
+  return item;
+}
 
 describe("taking a lock", () => {
   test("a free lock is taken at once, and each taking has a greater fence", async () => {
@@ -14,25 +20,17 @@ describe("taking a lock", () => {
     expect(ports.clock.elapsedMs()).toBe(0);
   });
 
-  test("a silent holder is taken over only after one whole lease of silence", async () => {
+  test.each([
+    ["one's own, too", leaseMs],
+    ["longer than one's own", 3 * leaseMs],
+  ])("a silent holder is taken over after its whole lease, which is %s", async (_, ofMs) => {
     const ports = world();
-    const fence = await diedHolding(ports);
+    await ports.locks.take(name, { owner: "dead", rvn: "r0", leaseMs: ofMs, overRvn: null });
     const got = watched(acquire(ports, "b"));
-    await ports.clock.advance(leaseMs - 1);
-    expect(got.value).toBeNull();
-    expect(ports.locks.items.get(name)?.owner).toBe("dead");
+    await ports.clock.advance(ofMs - 1);
+    expect([got.value, ports.locks.items.get(name)?.owner]).toEqual([null, "dead"]);
     await ports.clock.advance(1);
-    expect(got.value).toMatchObject({ got: "lock", lock: { fence: fence + 1, owner: "b" } });
-  });
-
-  test("the silence is measured by the lease of the holder, not by one's own", async () => {
-    const ports = world();
-    await ports.locks.take(name, { owner: "slow", rvn: "r0", leaseMs: 3 * leaseMs, overRvn: null });
-    const got = watched(acquire(ports, "b"));
-    await ports.clock.advance(3 * leaseMs - 1);
-    expect(got.value).toBeNull();
-    await ports.clock.advance(1);
-    expect(got.value).toMatchObject({ got: "lock" });
+    expect(got.value).toMatchObject({ got: "lock", lock: { fence: 2, owner: "b" } });
   });
 
   test("a holder that shows a sign of life answers held, long before its lease", async () => {
@@ -163,23 +161,15 @@ describe("keeping a lock", () => {
     expect(lock.lost.aborted).toBe(false);
   });
 
-  test("a renew that is refused loses the lock at once", async () => {
+  test.each<[string, (ports: World) => unknown]>([
+    ["another holds it", ({ locks }) => locks.items.set(name, { ...itemOf(locks), owner: "b", fence: 2 })],
+    ["its table is wiped", ({ locks }) => locks.items.clear()],
+  ])("a renew loses the lock at once when %s", async (_, change) => {
     const ports = world();
     const lock = held(await acquire(ports, "a"));
-    const item = ports.locks.items.get(name);
-    if (item === undefined) throw new Error("no item");
-    ports.locks.items.set(name, { ...item, owner: "b", fence: item.fence + 1 });
+    change(ports);
     await ports.clock.advance(leaseMs / contractLimits.heartbeatsPerLease);
-    expect(lock.lost.aborted).toBe(true);
-    expect(ports.clock.pending()).toBe(0);
-  });
-
-  test("a wiped lock table loses the lock too", async () => {
-    const ports = world();
-    const lock = held(await acquire(ports, "a"));
-    ports.locks.items.clear();
-    await ports.clock.advance(leaseMs / contractLimits.heartbeatsPerLease);
-    expect(lock.lost.aborted).toBe(true);
+    expect([lock.lost.aborted, ports.clock.pending()]).toEqual([true, 0]);
   });
 
   test("a renew that fails is tried again, and is forgiven within the lease", async () => {
@@ -190,17 +180,11 @@ describe("keeping a lock", () => {
     expect(lock.lost.aborted).toBe(false);
   });
 
-  test("no renew for a whole lease loses the lock", async () => {
-    const ports = withLocks(() => ({ renew: down }));
-    const lock = held(await acquire(ports, "a"));
-    await ports.clock.advance(leaseMs - 1);
-    expect(lock.lost.aborted).toBe(false);
-    await ports.clock.advance(1);
-    expect(lock.lost.aborted).toBe(true);
-  });
-
-  test("a renew that never answers loses the lock after its lease too", async () => {
-    const ports = withLocks(() => ({ renew: () => new Promise<boolean>(() => {}) }));
+  test.each<[string, () => Promise<boolean>]>([
+    ["fails", down],
+    ["does not answer", () => new Promise(() => {})],
+  ])("a renew that %s for a whole lease loses the lock", async (_, renew) => {
+    const ports = withLocks(() => ({ renew }));
     const lock = held(await acquire(ports, "a"));
     await ports.clock.advance(leaseMs - 1);
     expect(lock.lost.aborted).toBe(false);

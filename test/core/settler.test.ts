@@ -170,6 +170,9 @@ describe("onSettled", () => {
         hook(settled);
       },
     });
+  const fail = (): never => {
+    throw new Error("always");
+  };
   const written = (ports: World) => ports.store.tables.effects.rows.map((row) => row.text);
 
   test("writes its row in the transaction of each outcome, and knows whether it is the last", async () => {
@@ -189,48 +192,36 @@ describe("onSettled", () => {
   });
 
   test.each([
-    ["a text", "log table is full", "log table is full"],
-    ["nothing", undefined, "undefined"],
-  ])("that throws %s fails its success with that message", async (_, thrown, errorMessage) => {
-    const job = logged(
-      () => {},
-      ({ outcome }) => {
-        if (outcome === "success") throw thrown;
-      },
-    );
-    const open = await shop([job]);
-    const id = await open.enqueue(job, { n: 1 });
-    await open.work();
-    expect(await jobOf(open.world, id)).toMatchObject({ failures: 1, errorCode: "ON_SETTLED", errorMessage });
-  });
+    [new Error("log table is full"), "log table is full"],
+    [undefined, "undefined"],
+  ])(
+    "that throws %s makes a success a failed try: what is not recorded did not happen",
+    async (thrown, errorMessage) => {
+      const job = logged(
+        () => {},
+        (settled) => {
+          if (settled.outcome === "success") throw thrown;
+        },
+      );
+      const open = await shop([job]);
+      const id = await open.enqueue(job, { n: 1 });
+      expect(await open.work()).toEqual([]);
+      expect(await jobOf(open.world, id)).toMatchObject({
+        state: "QUEUED",
+        failures: 1,
+        errorCode: "ON_SETTLED",
+        errorMessage,
+      });
+      expect(written(open.world)).toEqual(["log 1 retry"]);
+      expect(sum(open.world.measured, "job.on_settled.failed", "logged")).toBe(1);
+    },
+  );
 
-  test("that fails makes a success a failed try: an effect that is not recorded did not happen", async () => {
-    const job = logged(
-      () => {},
-      (settled) => {
-        if (settled.outcome === "success") throw new Error("log table is full");
-      },
-    );
-    const open = await shop([job]);
-    const id = await open.enqueue(job, { n: 1 });
-    expect(await open.work()).toEqual([]);
-    expect(await jobOf(open.world, id)).toMatchObject({
-      state: "QUEUED",
-      failures: 1,
-      errorCode: "ON_SETTLED",
-      errorMessage: "log table is full",
-    });
-    expect(written(open.world)).toEqual(["log 1 retry"]);
-    expect(sum(open.world.measured, "job.on_settled.failed", "logged")).toBe(1);
-  });
-
-  test("that fails always does not keep its job from ending", async () => {
-    const job = logged(
-      () => {},
-      () => {
-        throw new Error("always");
-      },
-    );
+  test.each([
+    ["its job from ending", () => {}, "ON_SETTLED"],
+    ["a failed try's own error from being written", fail, "Error"],
+  ])("that fails always does not keep %s", async (_, run, errorCode) => {
+    const job = logged(run, fail);
     const open = await shop([job]);
     const id = await open.enqueue(job, { n: 1 });
     for (let round = 0; round < 3; round += 1) {
@@ -238,31 +229,11 @@ describe("onSettled", () => {
       await open.world.clock.advance(60_000);
       await batch;
     }
-    expect(await jobOf(open.world, id)).toMatchObject({ state: "FAILED", failures: 2, errorCode: "ON_SETTLED" });
-  });
-
-  test("that fails always does not keep a failed try's own error from being written", async () => {
-    const fail = (): never => {
-      throw new Error("always");
-    };
-    const job = logged(fail, fail);
-    const open = await shop([job]);
-    const id = await open.enqueue(job, { n: 1 });
-    for (let round = 0; round < 3; round += 1) {
-      const batch = open.work();
-      await open.world.clock.advance(60_000);
-      await batch;
-    }
-    expect(await jobOf(open.world, id)).toMatchObject({ state: "FAILED", failures: 2, errorCode: "Error" });
+    expect(await jobOf(open.world, id)).toMatchObject({ state: "FAILED", failures: 2, errorCode });
   });
 
   test("that fails does not touch its batch mates", async () => {
-    const job = logged(
-      () => {},
-      () => {
-        throw new Error("always");
-      },
-    );
+    const job = logged(() => {}, fail);
     const open = await shop([job, plain]);
     await open.enqueue(job, { n: 1 });
     const mate = await open.enqueue(plain, { n: 2 });

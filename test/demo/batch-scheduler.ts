@@ -78,7 +78,7 @@ async function messageChecks(evidence: Evidence): Promise<readonly Check[]> {
       `${bad.length} messages, the ${input.oldestRefused} oldest among them`,
     ),
     {
-      name: "the oldest starve nobody: each message was tried once before any was tried again",
+      name: "the oldest starve no other: each message was tried once before any was tried again",
       pass: ledger.isFair,
       detail: `${messages.length} messages`,
     },

@@ -45,7 +45,7 @@ const funnel = `
     (select count(*)::int from belfry.run where kind = 'daily-quiz' and finished_at is not null) as closed
   from daily_quiz.quiz_day`;
 
-/** Who left is told by the people's own ledger. */
+/** The people's own ledger shows who left. */
 function targetChecks(targets: readonly Target[], subscribed: readonly number[], { ledgers }: Evidence) {
   const counts = new Map<number, number>();
   for (const { user } of targets) counts.set(user, (counts.get(user) ?? 0) + 1);
@@ -54,7 +54,7 @@ function targetChecks(targets: readonly Target[], subscribed: readonly number[],
   const skipped = targets.filter(({ status }) => status === "UNSUBSCRIBED");
   return [
     noneOf(
-      "every subscriber has one target for the day, and nobody else has one",
+      "every subscriber has one target for the day, and no other has one",
       [
         ...subscribed.filter((user) => counts.get(user) !== 1).map((user) => `user ${user}: ${counts.get(user) ?? 0}`),
         ...targets.filter(({ user }) => !known.has(user)).map(({ user }) => `stranger ${user}`),

@@ -128,7 +128,7 @@ const tampering: readonly [what: string, named: RegExp, tamper: (evidence: Evide
       edit(evidence, (lines) => [line(messageKey(1), "refused"), line(messageKey(1), "refused"), ...lines.slice(2)]),
   ],
   [
-    "something arrived that nobody wrote",
+    "something arrived that no job wrote",
     /nothing arrived/,
     ({ ledgers }) => appendFileSync(ledgerFile(ledgers, publisher), `${line("order-999999", "accepted")}\n`),
   ],

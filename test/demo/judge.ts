@@ -28,7 +28,7 @@ export interface Judge {
   checks(evidence: Evidence): Promise<readonly Check[]>;
 }
 
-/** A check that holds when nobody is guilty. */
+/** A check that holds when no row is guilty. */
 export function noneOf(name: string, offenders: readonly string[], detail: string): Check {
   if (offenders.length === 0) return { name, pass: true, detail };
   const shown = offenders.slice(0, 5).join(", ");

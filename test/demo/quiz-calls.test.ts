@@ -9,7 +9,7 @@ import { type Attempt, reconcile, type Target } from "./quiz-calls.ts";
 
 const day = "2031-05-06";
 
-interface Told {
+interface Outcome {
   readonly attempts: readonly Attempt[];
   readonly answers: readonly Answer[];
   /** Of the last call, when it is not the target's own. */
@@ -17,11 +17,11 @@ interface Told {
 }
 
 /** Checks that fail for targets with these tries and calls. */
-function failedFor(...told: readonly Told[]): readonly string[] {
+function failedFor(...outcomes: readonly Outcome[]): readonly string[] {
   const ledgers = mkdtempSync(join(tmpdir(), "belfry-calls-"));
   const db = new Pool();
   onTestFinished(() => rmSync(ledgers, { recursive: true }));
-  const targets = told.map(({ attempts, answers, strangeKey }, index): Target => {
+  const targets = outcomes.map(({ attempts, answers, strangeKey }, index): Target => {
     const jobId = String(index + 1);
     const calls = answers.map((outcome, n): Call => {
       const isLast = n === answers.length - 1;

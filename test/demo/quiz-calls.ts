@@ -69,7 +69,7 @@ const answers: Readonly<Record<Answer, Seen>> = {
 
 /**
  * Each try that had an answer is one line of the ledger with that answer. What the ledger has besides are calls of tries
- * that ended without one: at most one each, and the only ones that may have notified somebody twice.
+ * that ended without one: at most one each, and the only ones that may have notified a person twice.
  */
 export function reconcile(targets: readonly Target[], { ledgers }: Evidence): readonly Check[] {
   const unexplained = targets.flatMap((target) => {

@@ -109,7 +109,7 @@ async function openings({ db }: Evidence): Promise<readonly Check[]> {
       `${capsules.length - whole.length} capsules`,
     ),
     noneOf(
-      "each member has one notification, and nobody else has",
+      "each member has one notification, and no other has",
       [...wanted]
         .filter((pair) => seen.filter((each) => each === pair).length !== 1)
         .concat(seen.filter((pair) => !wanted.has(pair))),

@@ -31,7 +31,7 @@ export interface CdkOptions {
   readonly onOutput?: (text: string) => void;
 }
 
-/** The real CDK CLI, told where AWS is. */
+/** The real CDK CLI, with AWS's address. */
 export function cdkAt(aws: Aws, { folder, stage, environment, onOutput = () => {} }: CdkOptions): Cdk {
   const stackName = stackOf(stage);
   const assembly = join(folder, "cdk.out");

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-/** Every command of the command line, as somebody at a terminal would run it, against the deployed API. */
+/** Every command of the command line, as a person at a terminal would run it, against the deployed API. */
 import type { Command } from "commander";
 import { output } from "../../src/cli/output.ts";
 import { program } from "../../src/cli/program.ts";

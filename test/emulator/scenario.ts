@@ -43,7 +43,7 @@ export const steps: readonly Step[] = [
   ["two schedulers: one passes, the other says who holds the lock", schedulers],
   ["the time of a schedule fires", fires],
   ["a job of an unknown kind fails, is a dead letter, and is sent again by a redrive", redrives],
-  ["a message that nobody can read ends as a row, and the queues are empty", poison],
+  ["an unreadable message ends as a row, and the queues are empty", poison],
   ["every command of the command line is answered by the deployed API", ({ aws }) => everyCommand(aws)],
 ];
 
@@ -59,7 +59,7 @@ export async function succeeds(deployed: DeployedApi, key = "succeeds"): Promise
   return `job ${id}`;
 }
 
-/** By themselves: nobody asks for the tries that follow a failure. */
+/** By themselves: no request asks for the tries that follow a failure. */
 export async function retries(deployed: DeployedApi): Promise<string> {
   const tries = async (key: string, failures: number, end: string): Promise<string> => {
     const id = await enqueue(deployed, key, { kind: "drill", payload: { failures } });

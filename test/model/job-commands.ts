@@ -59,7 +59,7 @@ export const draft: Arbitrary<Draft> = record({
   retentionMs: constantFrom(60_000, contractLimits.retentionMsDefault),
 });
 
-/** A payload tells which rows are twins, so the same key and input have the same. */
+/** A payload shows which rows are twins, so the same key and input have the same. */
 const payloadOf = (pair: Pair, { kind, key, input }: Draft) =>
   key === null ? pair.mark() : { mark: `${kind} ${key} ${input}` };
 

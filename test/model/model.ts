@@ -99,7 +99,7 @@ async function runBoth(steps: readonly Step[], reached: Set<string>, plant = unp
 }
 
 /**
- * Runs random sequences, each from empty stores; the first that differs is shrunk and told.
+ * Runs random sequences, each from empty stores; the first that differs is shrunk and reported.
  * @returns the states that the sequences ended in, so that a test can see that they got somewhere.
  */
 export async function compare(

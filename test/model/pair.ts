@@ -20,7 +20,7 @@ export interface RunTwin {
   readonly real: RunId;
 }
 
-export interface HandoffTwin {
+export interface OutboxTwin {
   readonly oracle: OutboxBatch;
   readonly real: OutboxBatch;
 }
@@ -56,7 +56,7 @@ export class Pair {
   readonly two: () => TwoConnections;
   readonly jobs: Twin[] = [];
   readonly runs: RunTwin[] = [];
-  readonly outbox: HandoffTwin[] = [];
+  readonly outbox: OutboxTwin[] = [];
   readonly locks = { oracle: noLocks(), real: noLocks() };
   readonly #advance: (ms: number) => Promise<void>;
   readonly #keepRows: Real["keepRows"];
@@ -73,7 +73,7 @@ export class Pair {
     this.#keepRows = real.keepRows;
   }
 
-  /** A payload that no other job has: it tells which rows are twins. */
+  /** A payload that no other job has: it shows which rows are twins. */
   mark(): Json {
     this.#marks += 1;
     return { mark: this.#marks };
@@ -147,7 +147,7 @@ export class Pair {
   /** Gives what is new on both sides its names first. */
   async expectEqual(oracle: unknown, real: unknown): Promise<void> {
     await this.nameNew();
-    this.#pairHandoffs(handoffsIn(oracle), handoffsIn(real));
+    this.#pairOutbox(outboxIn(oracle), outboxIn(real));
     deepStrictEqual(this.comparable(real, "real"), this.comparable(oracle, "oracle"));
   }
 
@@ -172,7 +172,7 @@ export class Pair {
       return `then:${String(this.comparable(value.slice(5), side))}`;
     if (typeof value === "string") return this.#names[side].get(value) ?? value;
     if (Array.isArray(value)) {
-      const items = value.flatMap((item: unknown) => (isHandoff(item) ? messagesOf(item) : [item]));
+      const items = value.flatMap((item: unknown) => (isOutboxBatch(item) ? messagesOf(item) : [item]));
       return items.map((item) => this.comparable(item, side)).toSorted(byText);
     }
     if (typeof value !== "object" || value === null) return value;
@@ -218,7 +218,7 @@ export class Pair {
     return new Map(fresh.map((job) => [markOf(job), job.id]));
   }
 
-  #pairHandoffs(oracle: readonly OutboxBatch[], real: readonly OutboxBatch[]): void {
+  #pairOutbox(oracle: readonly OutboxBatch[], real: readonly OutboxBatch[]): void {
     for (const one of oracle) {
       const text = JSON.stringify(this.comparable([one], "oracle"));
       const twin = real.find((other) => JSON.stringify(this.comparable([other], "real")) === text);
@@ -231,12 +231,12 @@ const oneOf = <T>(list: readonly T[], pick: number): T | undefined => list[pick 
 
 const byText = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
 
-function handoffsIn(answer: unknown): readonly OutboxBatch[] {
+function outboxIn(answer: unknown): readonly OutboxBatch[] {
   const list: unknown = Array.isArray(answer) ? answer : (answer as { outbox?: unknown } | null)?.outbox;
-  return Array.isArray(list) ? (list as unknown[]).filter(isHandoff) : [];
+  return Array.isArray(list) ? (list as unknown[]).filter(isOutboxBatch) : [];
 }
 
 const messagesOf = ({ lane, messages }: OutboxBatch): unknown[] => messages.map((message) => ({ ...message, lane }));
 
-const isHandoff = (item: unknown): item is OutboxBatch =>
+const isOutboxBatch = (item: unknown): item is OutboxBatch =>
   typeof item === "object" && item !== null && "messages" in item && "lane" in item;

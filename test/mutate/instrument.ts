@@ -1,4 +1,4 @@
-/** Where an instrumented module writes which statement it sends: `hits.setup.ts` makes the set anew for each test file. */
+/** Where an instrumented module writes which statement it sends: `hits.setup.ts` makes a new set for each test file. */
 declare global {
   var belfryHits: Set<string> | undefined;
 }

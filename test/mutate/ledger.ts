@@ -31,7 +31,7 @@ export function readLedger(path = at("judged.txt")): Map<string, Judged> {
 }
 
 /**
- * Adds verdicts to the file and leaves out keys that no mutant has any more. Read anew each time: another run may have
+ * Adds verdicts to the file and leaves out keys that no mutant has any more. Read again each time: another run may have
  * added some.
  * @returns all that the file now says.
  */

@@ -64,7 +64,7 @@ describe("a DATABASE_URL that is", () => {
     expect(readConfig({ DATABASE_URL, AWS_REGION: "eu-west-1" }, project).databaseUrl).toBe(DATABASE_URL);
   });
 
-  test("right but nobody listens there: says where and what to check", async () => {
+  test("right but with a closed port: says where and what to check", async () => {
     const port = await freePort();
     const store = storeAt(`postgresql://u:secret@127.0.0.1:${port}/db`);
     const failure = store.now().catch((error: Error) => error.message);
@@ -130,7 +130,7 @@ describe("a connection that breaks", () => {
     expect(await db.store.jobs()).toEqual([]);
   });
 
-  test("and stays broken, so that nobody can say: UnknownOutcome", async () => {
+  test("and stays broken, so that the outcome stays unknown: UnknownOutcome", async () => {
     const store = storeAt(proxy.url);
     const jobs = store.transaction(async (tx) => {
       proxy.cutNext("after-commit", { refuses: Infinity });
@@ -173,7 +173,7 @@ describe("a transaction", () => {
   });
   afterEach(() => db.close());
 
-  test("that nobody waits for any more gives its connection back, although its statement never ends", async () => {
+  test("that is abandoned gives its connection back, although its statement never ends", async () => {
     const store = storeAt(db.url, { txConnections: 1 });
     const left = new AbortController();
     const begun = Promise.withResolvers<void>();

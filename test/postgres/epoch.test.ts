@@ -31,7 +31,7 @@ describe("the epoch of the events", () => {
     return await created();
   };
 
-  test("a promoted copy tells each reader of a gap once, and the publisher goes on where its books say", async () => {
+  test("a promoted copy shows each reader a gap once, and the publisher goes on where its books say", async () => {
     await openReader(db.insight, "publisher");
     const { cursor } = await readEvents(db.insight, null, 10);
     const id = await insertOne(db.store);

@@ -51,7 +51,7 @@ async function giveAgain(client: Client, lost: Begun): Promise<void> {
   expect(ids).toContain(lost.xid);
 }
 
-/** @returns null while the server is that of `begun`, or takes nobody. */
+/** @returns null while the server is that of `begun`, or takes no connection. */
 async function connectedSince(server: RunningPostgres, begun: Begun): Promise<Client | null> {
   const client = await connected(server).catch(() => null);
   if (client === null) return null;

@@ -165,7 +165,7 @@ test("a heartbeat that waited while another worker took the lease over renews no
 });
 
 describe("finding 11: a claim waits", () => {
-  test("for whoever holds the row, and then takes it: nothing is dropped", async () => {
+  test("for the holder of the row, and then takes it: nothing is dropped", async () => {
     const { store, pool } = db;
     const jobId = await insertOne(store);
     const other = await pool.connect();

@@ -63,7 +63,7 @@ export function watchLocks(
     }
     for (const [clause, without] of withoutClauses(text)) {
       if (locking.faults.get(clause) === true) continue;
-      locking.faults.set(clause, await trial.tells(new Trial(sessions, without, values), { reads, locked }));
+      locking.faults.set(clause, await trial.shows(new Trial(sessions, without, values), { reads, locked }));
     }
   };
   for (const pool of [connections.main, connections.tx]) watch(pool, look);
@@ -130,7 +130,7 @@ class Trial {
   }
 
   /** Whether another text locks in fewer reads, or waits where this one passes by. */
-  async tells(
+  async shows(
     other: Trial,
     { reads, locked }: { reads: number; locked: ReadonlyMap<Table, readonly string[]> },
   ): Promise<boolean> {

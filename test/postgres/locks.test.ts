@@ -39,7 +39,7 @@ const withoutRows: readonly string[] = [
 ];
 
 test(
-  "each statement locks, waits and passes by as its line in locks.txt says, and tells when a lock clause is left out",
+  "each statement locks, waits and passes by as its line in locks.txt says, and shows when a lock clause is left out",
   { timeout: 300_000 },
   async () => {
     const db = await freshDatabase({ own: true, connections: 1, prepare: false });
@@ -56,10 +56,10 @@ test(
       await archiveTour(db.connections);
       const lines = [...seen].filter(([, { reads, at }]) => reads > 0 || at.size > 0).map(line);
       expect(lines.length).toBeGreaterThan(30);
-      const untold = [...seen].flatMap(([name, { faults }]) =>
-        [...faults].filter(([, tells]) => !tells).map(([clause]) => `${name} ${clause}`),
+      const unseen = [...seen].flatMap(([name, { faults }]) =>
+        [...faults].filter(([, isSeen]) => !isSeen).map(([clause]) => `${name} ${clause}`),
       );
-      expect(untold.toSorted()).toEqual(withoutRows);
+      expect(unseen.toSorted()).toEqual(withoutRows);
       await expect(`${lines.toSorted().join("\n")}\n`).toMatchFileSnapshot("./locks.txt");
     } finally {
       for (const session of Object.values(sessions)) await session.end();

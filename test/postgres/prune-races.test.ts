@@ -34,7 +34,7 @@ test("a time that is planned again while its pruning waits stays in the ledger",
   expect(await store.occurrences("every-minute")).toMatchObject([{ localTime: "again", outcome: "PLANNED" }]);
 });
 
-test("a run whose row somebody holds, as a resume does, keeps its jobs until it is free", async () => {
+test("a run whose row another session holds, as a resume does, keeps its jobs until it is free", async () => {
   const { store, pool, clock } = db;
   const { runId, end } = await workbench(store, { tasks: [aTask("a")] });
   await end("a");

@@ -17,12 +17,12 @@ describe("no table grows for ever", () => {
 
   test("docs/retention.md has a line for each table, and for no other", async () => {
     const text = readFileSync(new URL("../../docs/retention.md", import.meta.url), "utf8");
-    const told = [...text.matchAll(/^\| `(\w+)` \| .+ \|$/gm)].flatMap(([, table]) => table ?? []);
+    const documented = [...text.matchAll(/^\| `(\w+)` \| .+ \|$/gm)].flatMap(([, table]) => table ?? []);
     const { rows } = await db.pool.query<{ name: string }>(
       `select relname as name from pg_class where relnamespace = 'belfry'::regnamespace and relkind in ('r', 'p')
         and not relispartition and relname not in ('test_clock')`,
     );
-    expect(told.toSorted()).toEqual(rows.map(({ name }) => name).toSorted());
+    expect(documented.toSorted()).toEqual(rows.map(({ name }) => name).toSorted());
   });
 
   test("workers and bulk actions go after the history's retention; what is younger or open stays", async () => {

@@ -10,7 +10,7 @@ import { tour } from "./tour.ts";
 /** Read everything on purpose: for people, or once a deploy; and the server's own list of tables. */
 const mayScan = new Set(["schedules", "schedules-changed", "schedules-search", "partition-work", "health"]);
 
-/** Makes tables: it reads the catalog, and all of it anew when other tests have just made theirs. */
+/** Makes tables: it reads the catalog, and all of it again when other tests have just made theirs. */
 const readsCatalog = new Set(["partition-make", "partition-drop"]);
 
 /** For people, a bounded number of rows but many: `limits` says how many each looks at. */

@@ -141,7 +141,7 @@ test(
   },
 );
 
-test("an insert that waits between its draw and its write gives its event to a reader that looked meanwhile", async () => {
+test("an insert that waits between its draw and its write gives its event to a reader that looked in between", async () => {
   const db = await freshDatabase({ connections: 4 });
   const other = await db.pool.connect();
   onTestFinished(async () => {

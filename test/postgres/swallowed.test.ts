@@ -32,7 +32,7 @@ async function ranOnce(...jobs: readonly Job<void>[]) {
 const why =
   /a statement failed and its error was caught, after which Postgres keeps nothing of the transaction.*no_such_table/;
 
-test("an onSettled that swallows the error of a statement is told so, and its job's end is written all the same", async () => {
+test("an onSettled that swallows the error of a statement gets an error, and its job's end is written all the same", async () => {
   const { rows } = await ranOnce(
     defineJob({ id: "careless", run() {}, onSettled: (_, __, tx) => swallow(tx) }),
     defineJob({ id: "beside", run() {} }),
@@ -71,11 +71,11 @@ test("and with the first of several errors: those after it only say that the tra
     defineJob({ id: "in-tx", run: (_, ctx) => ctx.tx(twice) }),
     defineJob({ id: "in-hook", run() {}, onSettled: (_, __, tx) => twice(tx) }),
   );
-  const told = { state: "QUEUED", errorMessage: expect.stringMatching(why) as string };
-  expect(rows).toMatchObject([told, told]);
+  const expected = { state: "QUEUED", errorMessage: expect.stringMatching(why) as string };
+  expect(rows).toMatchObject([expected, expected]);
 });
 
-test("an error that was dealt with in a savepoint is nobody's business", async () => {
+test("an error that was dealt with in a savepoint is no failure", async () => {
   const { rows } = await ranOnce(
     defineJob({ id: "in-tx", run: (_, ctx) => ctx.tx(dealWith) }),
     defineJob({ id: "in-hook", run() {}, onSettled: (_, __, tx) => dealWith(tx) }),

@@ -34,7 +34,7 @@ describe("the test clock", () => {
   });
 });
 
-test("a time between two milliseconds is told as the earlier one, so that it never lies in the future", async () => {
+test("a time between two milliseconds is shown as the earlier one, so that it never lies in the future", async () => {
   const db = await freshDatabase();
   try {
     await db.pool.query(

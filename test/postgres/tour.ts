@@ -9,7 +9,7 @@ import { aJob, failure, minute, settlementOf, settleOptions, dispatchWindowMs } 
 
 /** Uses every verb of the store once or more, so that every statement runs with values of its daily life. */
 export async function tour(store: TestStore, clock: TestClock, tag: string): Promise<void> {
-  await handOffs(store, clock, tag);
+  await dispatches(store, clock, tag);
   await slots(store, clock, tag);
   await endings(store, clock, tag);
   await schedules(store, clock, tag);
@@ -34,7 +34,7 @@ const claim = async (store: TestStore, ids: readonly JobId[], alone = false) => 
   return (await store.claim(messages, { worker: "worker-1", alone })).claimed;
 };
 
-async function handOffs(store: TestStore, clock: TestClock, tag: string): Promise<void> {
+async function dispatches(store: TestStore, clock: TestClock, tag: string): Promise<void> {
   const keyed = ten().map((job, i) => ({ ...job, key: `${tag}-${i}` }));
   await insert(store, keyed);
   await insert(store, keyed);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isAllowed, type State, states } from "../../src/machine/state.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
-/** The table itself refuses what the state machine does not know, whoever asks. */
+/** The table itself refuses what the state machine does not know, from any caller. */
 describe("the guard of the job table", () => {
   let db: TestDatabase;
   beforeAll(async () => {

@@ -111,6 +111,6 @@ function drainOf({ processes, sqs, env }: FleetParts, { lane, deadLetterUrl }: L
 
 function sourceOf(client: SqsClient, url: string, pool: SandboxPool, batchSize: number): EventSource {
   const queue = createSourceQueue({ client, url, region });
-  // A failed invocation is what these proofs are about: it is judged by its rows, not told here.
+  // A failed invocation is what these proofs are about: it is judged by its rows, not reported here.
   return startEventSource({ queue, pool, batchSize, windowMs: batchSize > 10 ? 1_000 : 0, onProblem: () => {} });
 }

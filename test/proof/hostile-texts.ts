@@ -40,7 +40,7 @@ export const refused: readonly Refused[] = [
   { what: "1e400", body: payload('{"n":1e400}'), path: /^payload\.n$/ },
   { what: "a key with NUL", body: '{"kind":"echo","key":"a\\u0000"}', path: /^key$/ },
   { what: "a body cut off", body: '{"kind":"ec', path: null },
-  { what: "a field nobody knows", body: '{"kind":"echo","__proto__":{"x":1},"evil":1}', path: /^(evil|__proto__)$/ },
+  { what: "an unknown field", body: '{"kind":"echo","__proto__":{"x":1},"evil":1}', path: /^(evil|__proto__)$/ },
 ];
 
 /** At the limit to the byte, as it is stored. */

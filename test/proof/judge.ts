@@ -55,7 +55,7 @@ export async function judge(list: Checklist, system: System, extra: Extra = {}):
       .filter(({ name, code }) => name === "scheduler" && code === 1)
       .map(({ pid }) => lastWords(system, pid)),
   );
-  list.expectNone("nobody was told of these successes", untold(tables, system));
+  list.expectNone("these successes reached no process", unseen(tables, system));
   return tables;
 }
 
@@ -125,20 +125,20 @@ function repeats(ledger: readonly LedgerRecord[], ambiguous: ReadonlySet<string>
   );
 }
 
-/** A success that no living worker remembers would have been written by somebody who did not know it. */
-function untold(tables: Tables, { processes }: System): readonly string[] {
+/** A success that no living worker remembers would have been written by a process that did not know it. */
+function unseen(tables: Tables, { processes }: System): readonly string[] {
   const killed = processes.killed();
-  const told = new Set(
+  const reported = new Set(
     processes.histories.flatMap((line) =>
       line.history === "settled" && line.written ? [`${line.job}/${line.attempt}`] : [],
     ),
   );
   const isUntold = (event: EventRow): boolean =>
-    event.to === "SUCCESS" && !told.has(`${event.jobId}/${event.attempt}`) && !killed.has(workerPid(event.worker));
+    event.to === "SUCCESS" && !reported.has(`${event.jobId}/${event.attempt}`) && !killed.has(workerPid(event.worker));
   return tables.events.filter(isUntold).map((event) => `${event.jobId}/${event.attempt} by ${event.worker}`);
 }
 
-/** Messages that nobody took from a dead-letter queue. */
+/** Messages that no drain took from a dead-letter queue. */
 async function left(system: System): Promise<Evidence["deadLetters"]> {
   const depths = await Promise.all(system.queues.map(({ deadLetterUrl }) => system.depth(deadLetterUrl)));
   return depths.flatMap(({ visible, inFlight }, index) =>
@@ -152,7 +152,7 @@ async function left(system: System): Promise<Evidence["deadLetters"]> {
   );
 }
 
-/** Jobs that one of these processes had claimed and not settled: only theirs may have an effect that nobody wrote down. */
+/** Jobs that one of these processes had claimed and not settled: only theirs may have an effect that no row shows. */
 export function ambiguousJobs({ attempts }: Tables, killed: ReadonlySet<number>): ReadonlySet<string> {
   const lost = attempts.filter(({ outcome, worker }) => outcome !== "SUCCESS" && killed.has(workerPid(worker)));
   return new Set(lost.map(({ jobId }) => jobId));

@@ -1,6 +1,6 @@
 /**
  * The outside world, as a process of its own: takes one record a request, appends it to a file and then answers.
- * It knows nothing of jobs or tries; what it wrote down is what really happened, whoever died meanwhile.
+ * It knows nothing of jobs or tries; what it wrote down is what really happened, also of a process that died.
  */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
@@ -25,7 +25,7 @@ server.listen(0, "127.0.0.1", () => {
   const address = server.address();
   if (typeof address === "object" && address !== null) process.stdout.write(`${address.port}\n`);
 });
-// Whoever started it holds the other end, and may be killed.
+// The process that started it holds the other end, and may be killed.
 process.stdin.resume();
 process.stdin.once("close", () => process.exit(0));
 process.on("SIGTERM", () => {

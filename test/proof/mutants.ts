@@ -40,7 +40,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   scan: [{ file: "/src/api/body.ts", from: "  scan(text);", to: "" }],
   /** Stored text goes to the terminal as it is. */
   terminal: [{ file: "/src/cli/output.ts", from: "rows.map((row) => row.map(printable))", to: "rows" }],
-  /** Nobody sends an open outbox batch again, and nobody looks for lost messages. */
+  /** No process sends an open outbox batch again, or looks for lost messages. */
   resend: [
     {
       file: "/src/schedule/pass.ts",
@@ -63,13 +63,13 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     },
     { file: "/src/run/keep-batches.ts", from: "clock.elapsedMs() - keptMs < outboxOpenMs / 2", to: "true" },
   ],
-  /** A worker that is told to stop just ends. */
+  /** A worker that is asked to stop just ends. */
   release: [{ file: "/functions/worker.ts", from: 'process.once("SIGTERM"', to: 'process.once("SIGURG"' }],
   /** A settle asks only whether the job is running, not whose try runs. */
   attempt: [{ file: "/src/postgres/sql/settle.ts", from: "j.worker = $13 and j.attempt = ($2", to: "0 < ($2" }],
   /** A pass writes although its token is old. */
   fence: [{ file: "/src/postgres/session.ts", from: "if (valid.length === 0)", to: "if (false)" }],
-  /** Every end of a run writes a job, and its key tells nothing. */
+  /** Every end of a run writes a job, and its key shows nothing. */
   followed: [
     { file: "/src/postgres/sql/resolve.ts", from: "m.continued_by is null and ", to: "" },
     { file: "/src/postgres/sql/resolve.ts", from: "kind, 'then:' || run_id, payload", to: "kind, null, payload" },
@@ -108,7 +108,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       to: "accepted.has(index) ? [] : []",
     },
   ],
-  /** Nobody hears that a task has stopped. */
+  /** No process hears that a task has stopped. */
   "task-event": [
     {
       file: "/functions/ecs-events.ts",
@@ -125,7 +125,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       to: 'job.state !== "RUNNING"',
     },
   ],
-  /** Nobody looks for jobs whose worker died. */
+  /** No process looks for jobs whose worker died. */
   rescue: [{ file: "/src/run/rescue.ts", from: "round < options.rounds && options", to: "round < 0 && options" }],
   /** A client's key is forgotten on the way. */
   "job-key": [{ file: "/examples/taskflow/routes.ts", from: "type }, { key, ...due }", to: "type }, due" }],
@@ -137,7 +137,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       to: "if (status < 0)",
     },
   ],
-  /** A connection that breaks while nobody waits for it ends the process. */
+  /** A connection that breaks while it is idle ends the process. */
   listener: [
     { file: "/src/postgres/connect.ts", from: 'pool.on("error", () => {});', to: "" },
     { file: "/src/postgres/connect.ts", from: 'client.on("error", () => {});', to: "" },
@@ -219,7 +219,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** No process looks which server it is on. */
   epoch: [{ file: "/src/postgres/sql/epoch.ts", from: "server = belfry.server() as is_here", to: "true as is_here" }],
   /** A scheduler that waits for a silent holder begins to count at its own start. */
-  "kept-sight": [
+  "kept-observation": [
     { file: "/src/machine/lock.ts", from: "nowMs - item.silentMs", to: "nowMs" },
     { file: "/src/machine/lock.ts", from: "nowMs - silentMs - countedMs", to: "nowMs" },
   ],
@@ -232,7 +232,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       to: "join spare p on false",
     },
   ],
-  /** A claim and a wake take a slot that they saw free, whoever has it by now. */
+  /** A claim and a wake take a slot that they saw free, also when another job has it by now. */
   "slot-lock": [
     { file: "/src/admission/slots.ts", from: "    for no key update of s skip locked\n  ) s`;", to: "  ) s`;" },
   ],

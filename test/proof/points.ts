@@ -4,7 +4,7 @@ export const capSize = 7;
 /** Fan-outs of the case `fanout-kill`, each with its share of the targets. */
 export const fanOuts = 5;
 
-/** The named places in the code where a process may be told to die. */
+/** The named places in the code where a process may be made to die. */
 export const points = {
   worker: ["received", "claimed", "effect.before", "effect.after", "settled", "acked"],
   scheduler: [

@@ -53,7 +53,7 @@ export class Processes extends Children {
     return this.ends.find((end) => end.pid === pid);
   }
 
-  /** Processes that ended by a signal nobody can handle. */
+  /** Processes that ended by a signal that no process can handle. */
   killed(): ReadonlySet<number> {
     return new Set(this.ends.filter((end) => end.signal === "SIGKILL").map((end) => end.pid));
   }

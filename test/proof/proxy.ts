@@ -14,7 +14,7 @@ export type Verdict =
   | { readonly do: "pass"; readonly afterMs?: number }
   /** Answered by the proxy; the service never hears of it. */
   | { readonly do: "refuse"; readonly status: number; readonly body: object }
-  /** The service does it, and the caller is told that it failed. */
+  /** The service does it, and the caller gets an error. */
   | { readonly do: "do-and-refuse"; readonly status: number; readonly body: object }
   /** Never answered; the service never hears of it. */
   | { readonly do: "hang" };

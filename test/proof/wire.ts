@@ -7,7 +7,7 @@ export interface Wire {
   /** From now on every piece of data takes this long, each way; `jitterMs` more or less by chance. Order is kept. */
   delay(ms: number, jitterMs: number): void;
   /**
-   * Nothing gets through, and nobody is told. Connections that were open stay dead when it ends, as after a router that
+   * Nothing gets through, and no side notices. Connections that were open stay dead when it ends, as after a router that
    * forgot them; new ones are answered again.
    */
   blackHole(on: boolean): void;

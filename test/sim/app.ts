@@ -171,7 +171,7 @@ function slotted(world: Surroundings): Job<Payload>[] {
         const got = await ctx.withLock("guard", { ttl: "3s" }, async (signal) => {
           await world.sleep(payload.workMs, signal);
         });
-        if (!got.acquired) throw new RetryLater("somebody has it", { after: "2s" });
+        if (!got.acquired) throw new RetryLater("another job has it", { after: "2s" });
       },
     }),
   ];

@@ -25,12 +25,12 @@ async function runWorker(world: World, process: SimProcess, lane: string): Promi
   const { ports, app } = world.inside(process);
   const options = { worker: process.name, lane, stage: "sim" };
   const worker = world.planted.worker(createWorker(ports, app.registry, options));
-  const told = new AbortController();
+  const stop = new AbortController();
   world.onTerm(process, () => {
-    told.abort();
-    void worker.stop(3_000).then(() => process.kill("told to stop"));
+    stop.abort();
+    void worker.stop(3_000).then(() => process.kill("asked to stop"));
   });
-  while (!told.signal.aborted) {
+  while (!stop.signal.aborted) {
     const records = world.queue.receive(lane, world.random.between(1, 6), visibilityMs);
     if (records.length === 0) {
       await process.clock.sleep(pollMs);
@@ -74,14 +74,14 @@ export function wakeSchedulers(world: World, name: string): void {
 
 async function runScheduler(world: World, process: SimProcess): Promise<void> {
   const { ports, app } = world.inside(process);
-  const told = new AbortController();
-  world.onTerm(process, () => told.abort());
+  const stop = new AbortController();
+  world.onTerm(process, () => stop.abort());
   const report = await runPasses(ports, app.registry, {
     owner: process.name,
     stage: "sim",
     untilMs: 6_000,
     onLockOutage: "postgres",
-    signal: told.signal,
+    signal: stop.signal,
     lockLeaseMs: 4_000,
   });
   world.trace?.(`${process.name} ends: ${report.outcome} after ${report.passes} passes`);

@@ -79,7 +79,7 @@ const asksForJob = ({ continuation, state, withdrawn }: RunRow): boolean =>
   continuation !== null && (continuation.on === "end" || state === "DONE") && withdrawn === null;
 
 function runFacts(t: ReferenceStore["tables"]): readonly RunFact[] {
-  // What people resume goes on beside whatever was started meanwhile.
+  // What people resume goes on beside what was started in between.
   const resumed = new Set(
     t.events.rows.flatMap((event) => (event.reason === "resumed" ? (t.jobs.get(event.jobId)?.runId ?? []) : [])),
   );

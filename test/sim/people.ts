@@ -57,7 +57,7 @@ function itemOf(
   return { payload: { mark: `e${n}`, workMs: random.between(10, 2_500), ...bad }, delayMs };
 }
 
-/** Somebody cancels and retries jobs. */
+/** A person cancels and retries jobs. */
 export function startOperator(world: World, actions: number, untilMs: number): void {
   for (let n = 1; n <= actions; n += 1) {
     world.time.after(world.random.between(2_000, untilMs), () => {

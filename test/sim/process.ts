@@ -72,5 +72,5 @@ export class SimProcess {
   }
 }
 
-/** A promise nobody will ever resolve: the code behind it belongs to a dead process. */
+/** A promise that never resolves: the code behind it belongs to a dead process. */
 export const never = <T>(): Promise<T> => new Promise<T>(() => {});

@@ -90,7 +90,7 @@ export class SimQueue {
     laneOf(this.#lanes, lane).delete(messageId);
   }
 
-  /** A receive that nobody answers counts as troubled; one that was answered with "give it back" only if it was. */
+  /** A receive without an answer counts as troubled; one that was answered with "give it back" only if it was. */
   giveBack(lane: string, messageId: string, options: { delayMs: number; wasTroubled: boolean }): void {
     const message = laneOf(this.#lanes, lane).get(messageId);
     if (message === undefined) return;

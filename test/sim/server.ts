@@ -8,7 +8,7 @@ import type { VirtualTime } from "../support/virtual-clock.ts";
 /** Shorter than in real life, so that runs of a minute see rows on both sides of it. */
 export const dispatchWindowMs = 15_000;
 
-/** What a server's tables show: the part of the evidence that nobody remembers. */
+/** What a server's tables show: the part of the evidence that no process remembers. */
 export interface TableFacts extends Pick<
   Evidence,
   "transactional" | "jobs" | "events" | "attempts" | "slots" | "openBatches" | "occurrences" | "runs"

@@ -34,11 +34,11 @@ describe("the simulation", () => {
     expect(await traceOf(9)).not.toEqual(first);
   });
 
-  test("a run is eventful: jobs end, and processes are killed, stopped and told to stop", async () => {
+  test("a run is eventful: jobs end, and processes are killed, stopped and asked to stop", async () => {
     const lines = (await Promise.all([1, 2, 3, 4].map(traceOf))).flat().join("\n");
     for (const word of [
       "stopped for",
-      "told to stop",
+      "asked to stop",
       "ended: ",
       "UnknownOutcome",
       "connection refused",

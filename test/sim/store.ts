@@ -81,7 +81,7 @@ function withReal(process: SimProcess, line: StoreLine, arg: unknown): unknown {
 
 const noRows = { rows: [], aftermath: noAftermath };
 
-/** The net that looks at all slots; whoever freed one still wakes the next himself. */
+/** The net that looks at all slots; the call that freed one still wakes the next. */
 const isOff = (without: ReadonlySet<Layer>, o: { slotKeys: readonly string[] | "all" }): boolean =>
   without.has("wake") && o.slotKeys === "all";
 
@@ -150,7 +150,7 @@ async function settle(
   return answer;
 }
 
-/** The real transaction behind the one a process holds, and what it will have been told once it commits. */
+/** The real transaction behind the one a process holds, and what it learns once it commits. */
 const transactions = new WeakMap<Tx, { readonly real: StoreTx; readonly facts: WorkerFact[] }>();
 
 function withRealTx<O extends { readonly tx?: Tx | undefined }>(options: O): O {

@@ -45,7 +45,7 @@ export class Wire {
     return new Promise((resolve) => this.#time.after(ms, resolve));
   }
 
-  /** One call of a process to a server. `serve` runs at the server, whatever became of the caller meanwhile. */
+  /** One call of a process to a server. `serve` runs at the server, also when the caller is gone. */
   async call<T>(process: SimProcess, name: string, serve: () => Promise<T>): Promise<T> {
     await this.mayCrash(process, name);
     this.watch?.(name);

@@ -118,8 +118,8 @@ export class World {
     for (const process of this.#living.keys()) process.kill("the world ends");
   }
 
-  onTerm(process: SimProcess, told: () => void): void {
-    if (process.isAlive) this.#living.set(process, told);
+  onTerm(process: SimProcess, onStop: () => void): void {
+    if (process.isAlive) this.#living.set(process, onStop);
   }
 
   /** SIGTERM to one of the processes that listen for it. */
@@ -127,14 +127,14 @@ export class World {
     const listening = [...this.#living].filter((entry): entry is [SimProcess, () => void] => entry[1] !== null);
     const chosen = this.random.shuffled(listening)[0];
     if (chosen === undefined) return;
-    this.trace?.(`${chosen[0].name} is told to stop`);
+    this.trace?.(`${chosen[0].name} is asked to stop`);
     this.#living.set(chosen[0], null);
     chosen[0].deliver(chosen[1]);
   }
 
   /** SIGSTOP, longer than a lease, for one worker or scheduler task. */
   stopOne(): void {
-    const running = [...this.#living].flatMap(([process, told]) => (told === null ? [] : [process]));
+    const running = [...this.#living].flatMap(([process, onStop]) => (onStop === null ? [] : [process]));
     const chosen = this.random.shuffled(running)[0];
     if (chosen === undefined) return;
     const ms = this.random.between(2_500, 12_000);

@@ -12,7 +12,7 @@ interface Page {
 }
 
 /**
- * Follows the log of the task of the fakes until its judges have spoken. @param say is told its progress.
+ * Follows the log of the task of the fakes until its judges have spoken. @param say gets its progress.
  * @throws Error when the judges could not judge, or in time.
  */
 export async function judgement(aws: Aws, logGroupName: string, say: (text: string) => void): Promise<Report> {

@@ -70,7 +70,7 @@ export async function freshDatabase(options: FreshOptions = {}): Promise<TestDat
   };
 }
 
-/** A database without any tables of ours. */
+/** A database without Belfry's tables. */
 export async function blankDatabase(): Promise<{ url: string; close: () => Promise<void> }> {
   const url = await create("template0");
   return { url, close: () => drop(url) };

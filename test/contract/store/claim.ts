@@ -186,7 +186,7 @@ function refusals(open: OpenStore): void {
 function watching(open: OpenStore): void {
   const at = eachTest(open);
 
-  test("look tells state, generation, time until due, and who must run alone", async () => {
+  test("a look shows state, generation, time until due, and who must run alone", async () => {
     const { store, advance } = at();
     const [queued, lost] = await insertMany(store, [{ delayMs: 4 * minute }, {}]);
     if (queued === undefined || lost === undefined) throw new Error("two jobs were inserted");

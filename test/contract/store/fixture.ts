@@ -148,4 +148,4 @@ export function only<T>(list: readonly T[]): T {
 
 /** Ids in every message of these outbox batches, in order. */
 export const outboxIds = (outbox: readonly { messages: readonly Message[] }[]): readonly JobId[] =>
-  outbox.flatMap((handoff) => handoff.messages.map((message) => message.jobId));
+  outbox.flatMap((batch) => batch.messages.map((message) => message.jobId));

@@ -17,17 +17,18 @@ import {
 const historyOf = async (store: TestStore, id: JobId): Promise<readonly HistoryRow[]> =>
   (await show(store, id)).history;
 
-/** Kept are ends of attempts that are not a success, and other moves with a reason; the job's row tells the rest. */
+/** Kept are ends of attempts that are not a success, and other moves with a reason; the job's row shows the rest. */
 export function historyContract(open: OpenStore): void {
   describe("history", () => {
     const at = eachTest(open);
 
-    test("of a job that succeeded at once is empty, and its row tells of the attempt", async () => {
+    test("of a job that succeeded at once is empty, and its row shows the attempt", async () => {
       const { store } = at();
       const held = await running(store);
       await settleOne(store, held);
-      const { job, history, attempts } = await show(store, held.jobId);
+      const { job, history, attempts, events } = await show(store, held.jobId);
       expect(history).toEqual([]);
+      expect(events.map(({ to }) => to)).toEqual(["PENDING", "RUNNING", "SUCCESS"]);
       expect(job).toMatchObject({ state: "SUCCESS", attempt: 1, worker: "worker-1" });
       expect(only(attempts)).toEqual({
         attempt: 1,

@@ -39,9 +39,9 @@ function dueTimes(open: OpenStore): void {
     } = await store.insert([aJob()]);
     const { id, created, isConflict } = only(results);
     expect({ created, isConflict }).toEqual({ created: true, isConflict: false });
-    const handoff = only(outbox);
-    expect(handoff.lane).toBe("default");
-    expect(handoff.messages).toEqual([{ jobId: id, generation: 1, trace: "trace-1", delayMs: 0 }]);
+    const batch = only(outbox);
+    expect(batch.lane).toBe("default");
+    expect(batch.messages).toEqual([{ jobId: id, generation: 1, trace: "trace-1", delayMs: 0 }]);
     const { job } = await show(store, id);
     expect(job).toMatchObject({ state: "QUEUED", generation: 1, attempt: 0, hold: "none", kind: "send-mail" });
   });
@@ -102,7 +102,7 @@ function written(open: OpenStore): void {
     expect(new Set(outbox.map((h) => h.id)).size).toBe(2);
   });
 
-  test("a new job has no history: its row tells of its creation", async () => {
+  test("a new job has no history: its row shows its creation", async () => {
     const { store } = at();
     expect(await show(store, await insertOne(store))).toMatchObject({ job: { state: "QUEUED" }, history: [] });
     const later = await insertOne(store, { delayMs: dispatchWindowMs + minute });

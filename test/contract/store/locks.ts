@@ -25,7 +25,7 @@ function fence(open: OpenStore): void {
     await expect(store.relay({ limit: 1, fence: token(4) })).rejects.toThrow(FenceLost);
   });
 
-  test("a token that is in force is nobody else's: whoever brings it again has to bring a larger one", async () => {
+  test("a token that is in force belongs to one holder: a second holder needs a larger one", async () => {
     const { store } = at();
     await store.installFence(token(5));
     expect(await store.installFence(token(5))).toBe(5);
@@ -68,7 +68,7 @@ function fence(open: OpenStore): void {
 function fallbackLock(open: OpenStore): void {
   const at = eachTest(open);
 
-  test("one owner takes it and the next is told who holds it", async () => {
+  test("one owner takes it and the next gets the holder's name", async () => {
     const { store } = at();
     expect(fenceOf(await store.takeFallback("pass", "a", minute))).toBeGreaterThan(0);
     expect(await store.takeFallback("pass", "b", minute)).toEqual({ heldBy: "a" });

@@ -80,8 +80,8 @@ function relay(open: OpenStore): void {
     const { store, advance } = at();
     const [mail, plain] = await insertMany(store, [{ delayMs: later, lane: "mail" }, { delayMs: later }]);
     await advance(later);
-    const handoff = only(await store.relay({ limit: 10, lane: "mail" }));
-    expect([handoff.lane, outboxIds([handoff])]).toEqual(["mail", [mail]]);
+    const batch = only(await store.relay({ limit: 10, lane: "mail" }));
+    expect([batch.lane, outboxIds([batch])]).toEqual(["mail", [mail]]);
     expect(outboxIds(await store.relay({ limit: 10 }))).toEqual([plain]);
   });
 

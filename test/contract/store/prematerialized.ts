@@ -95,7 +95,7 @@ function pausing(open: OpenStore): void {
     expect(await store.run(runId)).toMatchObject({ state: "CANCELED", skipped: 2 });
   });
 
-  test("that nobody claimed while the schedule was paused is CANCELED by the pass that decides its time", async () => {
+  test("that no worker claimed while the schedule was paused is CANCELED by the pass that decides its time", async () => {
     const { store, advance } = at();
     const { claim } = await prematerialized(store);
     await store.pauseSchedule("every-minute", aPause);

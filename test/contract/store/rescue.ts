@@ -105,7 +105,7 @@ function rescueBounds(open: OpenStore): void {
     );
     const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
     await store.claim(messages, { worker: "worker-1", alone: false });
-    // Their rows are written anew from the last to the first, so that the table does not lie in the order of ids.
+    // Their rows are written again from the last to the first, so that the table does not lie in the order of ids.
     for (const jobId of ids.toReversed()) await store.heartbeat([{ jobId, attempt: 1 }], "worker-1");
     await store.heartbeat(ids.map((jobId) => ({ jobId, attempt: 1 })).toReversed(), "worker-1");
     await advance(minute);
@@ -240,7 +240,7 @@ function undelivered(open: OpenStore): void {
     expect((await show(store, held.jobId)).job).toMatchObject({ state: "QUEUED", generation: 2 });
   });
 
-  test("bodies that nobody could read are accepted and kept", async () => {
+  test("bodies that no worker could read are accepted and kept", async () => {
     const { store } = at();
     expect(await store.quarantine("default", ["not json", "", "\u0000"])).toBeUndefined();
     expect(await store.quarantine("default", [])).toBeUndefined();

@@ -57,7 +57,7 @@ export async function workbench(store: TestStore, run: Partial<NewRun>): Promise
   } = await store.startRun(aRun(run));
   const messages = new Map<string, Message>();
   const take = (handed: readonly OutboxBatch[]): void => {
-    for (const handoff of handed) for (const message of handoff.messages) messages.set(message.jobId, message);
+    for (const batch of handed) for (const message of batch.messages) messages.set(message.jobId, message);
   };
   take(outbox);
   const views = () => store.tasks(runId);

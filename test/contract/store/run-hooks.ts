@@ -4,9 +4,9 @@ import type { InSameTransaction, Moved } from "../../../src/machine/transaction.
 import { eachTest, minute, only, type OpenStore, settlementOf, settleOptions } from "./fixture.ts";
 import { aTask, workbench } from "./run-fixture.ts";
 
-/** A task has no payload of its own, so whoever logs its end is told what its run was started with. */
+/** A task has no payload of its own, so its hook gets what its run was started with. */
 export function runHooksContract(open: OpenStore): void {
-  describe("the hook of a task is told its run's input", () => {
+  describe("the hook of a task gets its run's input", () => {
     const at = eachTest(open);
     const input = { day: "2031-05-06", rows: [1, 2] };
 

@@ -42,7 +42,7 @@ export function runSlotsContract(open: OpenStore): void {
 
     const next = async (store: TestStore) => (await claimed(store)).job?.reason ?? "runs";
 
-    test("is the run's until the run closes, and whoever waits for it is told then", async () => {
+    test("is the run's until the run closes, and the jobs that wait for it are released then", async () => {
       const { store } = at();
       const { runId } = await openRun(store);
       expect(await next(store)).toBe("overlap");

@@ -36,12 +36,12 @@ function starting(open: OpenStore): void {
     const first = await store.startRun(aRun({ tasks: diamond }));
     const second = await store.startRun(aRun({ tasks: diamond }));
     expect(first).toMatchObject({ created: true, sealed: true });
-    expect(first.aftermath.outbox.flatMap((handoff) => handoff.messages)).toHaveLength(1);
+    expect(first.aftermath.outbox.flatMap((batch) => batch.messages)).toHaveLength(1);
     expect(second).toMatchObject({ runId: first.runId, created: false, aftermath: noAftermath });
     expect(await store.tasks(first.runId)).toHaveLength(4);
   });
 
-  test("a run without jobs is complete as soon as somebody looks", async () => {
+  test("a run without jobs is complete at the first look", async () => {
     const { store } = at();
     const { runId } = await store.startRun(aRun());
     await store.resolve({ runs: "all", limit: 10 });

@@ -50,7 +50,7 @@ function making(open: OpenStore): void {
     expect(only(due.schedules).decidedUntil).toBeGreaterThanOrEqual(before);
   });
 
-  test("an id that exists is not created again, whoever made it", async () => {
+  test("an id that exists is not created again, by code or by the API", async () => {
     const { store } = at();
     await store.installSchedules([aSpec()]);
     expect(await store.createSchedule(aSpec(faster))).toEqual({ refused: "exists" });

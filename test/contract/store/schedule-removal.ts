@@ -41,7 +41,7 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
     return { store, advance, decidedUntil };
   }
 
-  test("while times of it are undecided is due for a tick, and there for nobody else", async () => {
+  test("while times of it are undecided is due for a tick, and hidden from all else", async () => {
     const { store, decidedUntil } = await removedLate();
     expect(only(await due())).toMatchObject({ version: 2, decidedUntil, removed: true, carry: { edited: true } });
     expect(await store.schedules()).toEqual([]);

@@ -247,7 +247,7 @@ function moving(open: OpenStore): void {
     expect(await ledger(store)).toEqual([]);
   });
 
-  test("a plan made before somebody else decided more writes nothing", async () => {
+  test("a plan made before another process decided more writes nothing", async () => {
     const { store } = at();
     await store.installSchedules([aSpec()]);
     const { decidedUntil } = only(await store.schedules());

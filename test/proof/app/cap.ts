@@ -3,7 +3,7 @@ import { z } from "zod";
 import { capSize } from "../points.ts";
 import { opened, quick, tell, without } from "./target.ts";
 
-/** Tells the target when it starts and when it stops: the target judges how many ran at once. */
+/** Reports to the target when it starts and when it stops: the target judges how many ran at once. */
 const capped = defineJob({
   id: "capped",
   ...quick,

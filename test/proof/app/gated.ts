@@ -2,7 +2,7 @@ import { defineApp, defineJob } from "belfry";
 import { z } from "zod";
 import { opened, tell } from "./target.ts";
 
-/** Ends well as soon as its gate is there. It may be tried once: whoever runs it again, or fails it, breaks a promise. */
+/** Ends well as soon as its gate is there. It may be tried once: a second run, or a failure, breaks a promise. */
 const gated = defineJob({
   id: "gated",
   lane: "gated",

@@ -1,7 +1,7 @@
 import { defineApp, defineJob, PermanentError } from "belfry";
 import { z } from "zod";
 
-/** Tells the log what it was given, and fails with it. */
+/** Logs what it was given, and fails with it. */
 const echo = defineJob({
   id: "echo",
   payload: z.unknown(),

@@ -1,7 +1,7 @@
 import { defineApp, defineJob, defineSchedule } from "belfry";
 import { quick, tell } from "./target.ts";
 
-/** Schedules of every minute, by what follows a time that nobody was awake for. */
+/** Schedules of every minute, by what follows a missed time. */
 export const groups = {
   latest: { count: 100, misfire: "latest" },
   capped: { count: 90, misfire: { all: { pace: "2s", maxCount: 12 } } },

@@ -14,7 +14,7 @@ const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
     });
   });
 
-/** Needs two more seconds when it is told to stop, and takes them. */
+/** Needs two more seconds when it is asked to stop, and takes them. */
 const finishes = defineJob({
   id: "finishes",
   ...quick,

@@ -5,7 +5,7 @@ import type { Context } from "belfry";
 
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });
 
-/** Tells the outside target what this handler does, with its idempotency key. Resolves when the target has it on file. */
+/** Reports to the outside target what this handler does, with its idempotency key. Resolves when the target has it on file. */
 export function tell(what: "effect" | "start" | "stop", ctx: Context, note = ""): Promise<void> {
   const url = process.env["BELFRY_PROOF_LEDGER"];
   if (url === undefined) throw new Error("BELFRY_PROOF_LEDGER is not set: the harness sets it to its ledger's address");

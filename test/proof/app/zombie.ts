@@ -6,7 +6,7 @@ const payload = z.object({
   n: z.number(),
   /** Where the first try falls asleep. */
   asleep: z.enum(["before", "after"]),
-  /** The second try waits until this file exists; the zombie wakes up meanwhile. */
+  /** The second try waits until this file exists; the zombie wakes up in between. */
   gate: z.string().nullable(),
 });
 type Payload = z.output<typeof payload>;
@@ -17,7 +17,7 @@ const settings = {
   retry: { maxAttempts: 4, backoff: "fixed", base: "100ms" },
 } as const;
 
-/** Written by whoever completes the job: a zombie's child would be seen. */
+/** Written by the try that completes the job: a zombie's child would be seen. */
 const child = defineJob({ id: "child", ...settings, payload: z.object({ n: z.number() }), async run() {} });
 
 /** Its effect is outside; its child is written with the settle. */
@@ -52,7 +52,7 @@ async function effect({ n, asleep, gate }: Payload, ctx: Context): Promise<void>
   if (ctx.attempt === 1 && asleep === "after") sleep();
 }
 
-/** Stops the whole process, as a paused machine does: it neither works nor beats until somebody sends SIGCONT. */
+/** Stops the whole process, as a paused machine does: it neither works nor beats until SIGCONT. */
 const sleep = (): void => void process.kill(process.pid, "SIGSTOP");
 
 const note = (tx: Tx, n: number, ctx: Context) =>

@@ -154,7 +154,7 @@ function assess(list: Checklist, kill: Kill, tables: Tables, system: System, def
     list.expect(`${what}: the effect of the killed job repeats`, repeated.length === 1, repeated.length);
   if (mode === "batch")
     list.expectNone(
-      `${what}: nobody is charged a failure`,
+      `${what}: no job is charged a failure`,
       rows.filter((job) => job.failures > 0).map((job) => job.id),
     );
   kill.againMs = startsAfter(kill, tables, lost);

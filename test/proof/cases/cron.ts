@@ -166,7 +166,7 @@ const awsFile = z.object({
   ),
 });
 
-/** Rules of ours that refuse what one of AWS's services accepts; a row that meets one is listed, not counted as wrong. */
+/** Belfry's rules that refuse what one of AWS's services accepts; a row that meets one is listed, not counted as wrong. */
 const stricter: readonly (readonly [RegExp, string])[] = [
   [/can never fire/, "an expression that can never fire is refused"],
   [/: write rate\(/, "the unit of rate is singular for 1 and plural above"],

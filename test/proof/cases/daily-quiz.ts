@@ -25,11 +25,11 @@ export const dailyQuiz: Proof = {
       everyMs: killEveryMs,
       random: seeded(context.seed),
     });
-    let told = 0;
+    let reportedMs = 0;
     await until("everybody to be notified", 540_000, async () => {
       const { done, line } = await judge.progress(evidence);
-      if (elapsedMs() - told > 15_000) {
-        told = elapsedMs();
+      if (elapsedMs() - reportedMs > 15_000) {
+        reportedMs = elapsedMs();
         context.log(line);
       }
       return done;

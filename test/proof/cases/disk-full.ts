@@ -57,7 +57,7 @@ async function ofDatabase(list: Checklist, context: ProofContext, disk: SmallDis
     list.figure(`database: the first answer ${Math.round(elapsedMs() - freedMs)} ms after space was back`);
     await allRun(list, "database", caller.acknowledged, () => states(system.databaseUrl));
     assessAnswers(list, "database", caller.answers);
-    list.expect("database: a full disk is told by its code", (caller.answers.get("503 store-full") ?? 0) > 0);
+    list.expect("database: a full disk is answered with its code", (caller.answers.get("503 store-full") ?? 0) > 0);
     list.figure(`database: died ${deaths.length} times`);
     await api.stop();
     await wakes.stop();
@@ -138,8 +138,8 @@ function callOf(api: string): Caller {
       });
       const headers = { "content-type": "application/json" };
       const response = await fetch(`${api}/jobs`, { method: "POST", headers, body }).catch(() => null);
-      const told = response === null ? "no answer" : await toldBy(response);
-      answers.set(told, (answers.get(told) ?? 0) + 1);
+      const answer = response === null ? "no answer" : await answerOf(response);
+      answers.set(answer, (answers.get(answer) ?? 0) + 1);
       if (response?.ok === true) acknowledged.push(key);
       return response?.ok === true;
     },
@@ -147,7 +147,7 @@ function callOf(api: string): Caller {
 }
 
 /** For example `201`, or `503 store-full`. */
-async function toldBy(response: Response): Promise<string> {
+async function answerOf(response: Response): Promise<string> {
   const { code = "" } = (await response.json().catch(() => ({}))) as { code?: string };
   return response.ok ? String(response.status) : `${response.status} ${code}`;
 }
@@ -162,13 +162,13 @@ async function callFor(caller: Caller, ms: number): Promise<void> {
 }
 
 function assessAnswers(list: Checklist, what: string, answers: Caller["answers"]): void {
-  const odd = [...answers.keys()].filter((told) => !/^(20[01]|503 (store|outcome)-\w+)$/.test(told));
+  const odd = [...answers.keys()].filter((answer) => !/^(20[01]|503 (store|outcome)-\w+)$/.test(answer));
   list.expectNone(`${what}: each answer is 2xx or a 503 of the store`, odd);
   list.expect(
     `${what}: some were refused`,
-    [...answers.keys()].some((told) => told.startsWith("503")),
+    [...answers.keys()].some((answer) => answer.startsWith("503")),
   );
-  list.figure(`${what}: ${[...answers].map(([told, n]) => `${n} x ${told}`).join(", ")}`);
+  list.figure(`${what}: ${[...answers].map(([answer, n]) => `${n} x ${answer}`).join(", ")}`);
 }
 
 async function allRun(

@@ -157,5 +157,5 @@ async function inOrder(list: Checklist, system: System, edges: number): Promise<
       (starts.get(to_id) ?? Infinity) < (stops.get(from_id) ?? -Infinity) ? [`${to_id} before ${from_id}`] : [],
     ),
   );
-  list.expect("tasks told the target when they started", starts.size > 0, starts.size);
+  list.expect("tasks reported to the target when they started", starts.size > 0, starts.size);
 }

@@ -22,7 +22,7 @@ interface Answer {
 
 type Call = (path: string, body?: string) => Promise<Answer>;
 
-/** What people and programs send that nobody meant. */
+/** What people and programs send by mistake. */
 export const hostileInput: Proof = {
   name: "hostile-input",
   about: "bodies beyond every limit, and text that steers databases, pages, logs, terminals and spreadsheets",
@@ -187,7 +187,7 @@ async function bears(list: Checklist, call: Call, pid: number): Promise<void> {
     }),
   );
   over.abort();
-  list.expectNone("others are answered meanwhile", [(await watching) ?? []].flat());
+  list.expectNone("others are answered beside it", [(await watching) ?? []].flat());
   const grown = rssMb(pid) - before;
   list.expectNone(
     "a flood of it is refused and nothing else",

@@ -14,12 +14,12 @@ const endMsMax = 280_000;
 
 /** What cannot hold when targets die too, and why. Everything else the judges of the demonstration check must. */
 const notUnderKills: Readonly<Record<string, string>> = {
-  "the oldest starve nobody: each message was tried once before any was tried again":
+  "the oldest starve no other: each message was tried once before any was tried again":
     "a kill between a publish and its row repeats it at once",
   "every good message reached the queue's consumer and is PUBLISHED":
     "the broker's own queue is in memory, and what it had taken dies with it",
   "openings wait for no mail server: half of them within 60 s":
-    "each power cut lasts minutes of the compressed time, and nothing opens meanwhile",
+    "each power cut lasts minutes of the compressed time, and nothing opens then",
   "open pages saw each notification once, in order, although their connections were cut":
     "the pages of this case are opened once, and the API they were connected to is gone",
 };

@@ -104,12 +104,12 @@ function faults(system: System, random: () => number): readonly Fault[] {
   ];
 }
 
-/** Three times, each while somebody holds the lock and somebody else wants it. */
+/** Three times, each while one task holds the lock and another wants it. */
 async function damage(system: System, how: "wipe" | "restore"): Promise<void> {
   const table = { TableName: system.topology.lock.tableName };
   const key = { name: { S: schedulerLock } };
   for (let round = 0; round < 3; round += 1) {
-    await until("somebody to hold the lock", 30_000, async () => {
+    await until("a task to hold the lock", 30_000, async () => {
       const { Item } = await system.dynamodb.send(new GetItemCommand({ ...table, Key: key, ConsistentRead: true }));
       return Item?.["owner"] !== undefined;
     });
@@ -186,7 +186,7 @@ function assess(
     failed.map((task) => `${task.exitCode()}: ${task.plainLines().at(-1)}`),
   );
   const outcomes = Map.groupBy(tasks, (task) => task.report()?.outcome ?? "none");
-  list.expect("somebody lost its fence", (outcomes.get("fence-lost")?.length ?? 0) > 0);
+  list.expect("some task lost its fence", (outcomes.get("fence-lost")?.length ?? 0) > 0);
   const installs = audit.filter((row) => row.what === "install");
   list.figure(
     `${installs.length} tokens, the last ${installs.at(-1)?.token}; ${audit.length - installs.length} fenced writes`,

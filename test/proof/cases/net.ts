@@ -35,7 +35,7 @@ export const net: Proof = {
       await slow(list, system, wire, context);
       await hole(list, system, wire, context);
       list.expect("all jobs end after the black hole", await drained(system));
-      // A scheduler that finds no database says so with 1; a worker ends with 0 when it was told to.
+      // A scheduler that finds no database says so with 1; a worker ends with 0 when it was asked to.
       const ended = system.processes.ends.filter(
         ({ name, code }) => code !== 0 && !(name === "scheduler" && code === 1),
       );
@@ -124,7 +124,7 @@ async function now({ pool }: System): Promise<string> {
 const doneSince = (system: System, kind: string, since: string): Promise<number> =>
   system.count("belfry.job where kind = $1 and finished_at > $2::timestamptz", [kind, since]);
 
-/** What Node prints when an error met nobody who listened. */
+/** What Node prints when an error met no listener. */
 const unhandled = ({ processes }: System): readonly string[] =>
   processes.ends.flatMap(({ pid }) =>
     processes.plainLines(pid).filter((line) => /Unhandled|uncaught|node:internal.*throw/i.test(line)),

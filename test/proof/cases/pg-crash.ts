@@ -55,7 +55,7 @@ export const pgCrash: Proof = {
       await wakes.stop();
       await fleet.stop();
       list.expectNone(
-        "no worker exits unless it was told to",
+        "no worker exits unless it was asked to",
         gone.map(({ name, pid, code, signal }) => `${name} ${pid} ${signal ?? code}`),
       );
       await assess(list, system, load);

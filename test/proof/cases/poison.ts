@@ -19,7 +19,7 @@ const bodies = [
   '{"jobId":"-1","generation":1}',
 ];
 
-/** Jobs and messages that break whoever touches them. */
+/** Jobs and messages that break the worker that touches them. */
 export const poison: Proof = {
   name: "poison",
   about: "bad bodies, unknown kinds, process.exit, endless loops, memory, bad text: only that job FAILED",
@@ -96,7 +96,7 @@ function assess(
   for (const name of poisonsOf(system)) assessPoison(list, tables, name);
   const gone = tables.jobs.find((job) => job.id === unknown);
   list.expect(
-    "a kind that nobody defines is FAILED and says so",
+    "an undefined kind is FAILED and says so",
     gone?.state === "FAILED" && gone.errorCode === "UNKNOWN_KIND",
     `${gone?.state} ${gone?.errorCode}`,
   );

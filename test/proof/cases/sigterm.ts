@@ -8,7 +8,7 @@ const exitMsMax = 20_000;
 const each = 3;
 const kinds = ["finishes", "obeys", "ignores"] as const;
 
-/** A worker and a scheduler are told to stop in the middle of their work. */
+/** A worker and a scheduler are asked to stop in the middle of their work. */
 export const sigterm: Proof = {
   name: "sigterm",
   about: "SIGTERM mid-job: it finishes or is released and costs no failure; exit 0 within 20 s",
@@ -28,10 +28,10 @@ export const sigterm: Proof = {
     const fleet = system.fleet();
     await until("all handlers to run", 30_000, () => system.ledger.read().length === kinds.length * each);
     const [pid = -1] = fleet.pids();
-    const toldMs = elapsedMs();
+    const askedMs = elapsedMs();
     process.kill(pid, "SIGTERM");
     const end = await until("the worker to end", 60_000, () => system.processes.endOf(pid));
-    const tookMs = end.atMs - toldMs;
+    const tookMs = end.atMs - askedMs;
     list.expect("the worker ends with 0", end.code === 0, end.signal ?? String(end.code));
     list.expect("the worker ends within 20 s", tookMs <= exitMsMax, `${tookMs.toFixed(0)} ms`);
     list.figure(`worker gone after ${(tookMs / 1_000).toFixed(1)} s`);
@@ -46,10 +46,10 @@ export const sigterm: Proof = {
 async function stopScheduler(list: Checklist, system: System): Promise<void> {
   const first = system.scheduler();
   await installed(system, first.pid);
-  const toldMs = elapsedMs();
+  const askedMs = elapsedMs();
   const end = await first.stop(30_000);
   list.expect("the scheduler ends with 0", end.code === 0, end.signal ?? String(end.code));
-  list.expect("the scheduler ends within 20 s", end.atMs - toldMs <= exitMsMax, `${end.atMs - toldMs} ms`);
+  list.expect("the scheduler ends within 20 s", end.atMs - askedMs <= exitMsMax, `${end.atMs - askedMs} ms`);
   list.expect(
     "the scheduler says that it is done",
     first.report()?.outcome === "done",
@@ -64,7 +64,7 @@ async function stopScheduler(list: Checklist, system: System): Promise<void> {
     `${(atMs - startedMs).toFixed(0)} ms`,
   );
   list.figure(
-    `scheduler gone after ${((end.atMs - toldMs) / 1_000).toFixed(1)} s, the next one at work ${((atMs - startedMs) / 1_000).toFixed(1)} s after its start`,
+    `scheduler gone after ${((end.atMs - askedMs) / 1_000).toFixed(1)} s, the next one at work ${((atMs - startedMs) / 1_000).toFixed(1)} s after its start`,
   );
   await next.stop();
 }
@@ -79,7 +79,7 @@ const installed = (system: System, pid: number): Promise<number> =>
 function assess(list: Checklist, { jobs, attempts }: Tables, pid: number): void {
   assessSuccess(list, jobs);
   list.expectNone(
-    "nobody is charged a failure",
+    "no job is charged a failure",
     jobs.filter((job) => job.failures > 0).map((job) => job.kind),
   );
   const first = new Map(attempts.filter((row) => row.attempt === 1).map((row) => [row.jobId, row]));
@@ -91,7 +91,7 @@ function assess(list: Checklist, { jobs, attempts }: Tables, pid: number): void 
         workerPid(first.get(job.id)?.worker ?? null) === pid,
     ).length;
   list.expect(
-    "those that finish in time are finished by the worker that was told to stop",
+    "those that finish in time are finished by the worker that was asked to stop",
     seen("finishes", "SUCCESS") === each,
     seen("finishes", "SUCCESS"),
   );

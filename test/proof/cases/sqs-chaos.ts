@@ -11,7 +11,7 @@ import { letPass, until } from "../until.ts";
 const chaos: Chaos = { duplicate: 0.5, lost: 0.05, refused: 0.05, late: 0.5, replyLost: 0.03 };
 const jobs = 2_000;
 const perCall = 20;
-/** Between two calls of whoever enqueues; of the machine's time. */
+/** Between two calls of the client; of the machine's time. */
 const pauseMs = 200;
 /** After the steady flow: a few at once, and then nothing but what is late, which looks most like what is lost. */
 const waves = 4;

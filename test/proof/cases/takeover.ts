@@ -7,7 +7,7 @@ import { elapsedMs, letPass, until } from "../until.ts";
 
 /** `--defaults`: the real lease and look-ahead, killed every 15 s for 10 minutes. */
 const real = { leaseMs: 30_000, killMs: 15_000, lastsMs: 600_000, lateMsMax: 60_000, env: {} };
-/** Without the look-ahead, so that a time that nobody plans is late at once; a process that has begun to wait is killed. */
+/** Without the look-ahead, so that an unplanned time is late at once; a process that has begun to wait is killed. */
 const short = {
   leaseMs: 10_000,
   killMs: 5_000,
@@ -22,7 +22,7 @@ export const takeover: Proof = {
   name: "takeover",
   about: "the scheduler killed each half lease: one takes over all the same, and says what it waits for",
   minutesMax: 14,
-  guards: ["kept-sight"],
+  guards: ["kept-observation"],
   async run(context, list) {
     const times = context.defaults ? real : short;
     const system = await begin(context, times.env);

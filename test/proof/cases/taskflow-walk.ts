@@ -56,7 +56,7 @@ async function sameKey(list: Checklist, context: ProofContext): Promise<void> {
     "every client is answered",
     answers.filter(({ status }) => status > 201).map(({ status }) => `${status}`),
   );
-  list.expect("all clients are told one job", jobs.size === 1, jobs.size);
+  list.expect("all clients get one job", jobs.size === 1, jobs.size);
   list.expect("one client made it", answers.filter(({ created }) => created).length === 1);
   list.expect("it is published once", published === 1, published);
   list.figure(`${clients} clients, ${jobs.size} job`);
@@ -104,7 +104,7 @@ async function lockStoreDown(list: Checklist, context: ProofContext): Promise<vo
   await example.stop();
 }
 
-/** Nobody is taken for dead because the database answers late: a try that hangs ends by its own timeout. */
+/** No worker is taken for dead because the database answers late: a try that hangs ends by its own timeout. */
 async function slowDatabase(list: Checklist, context: ProofContext): Promise<void> {
   const { hostname, port } = new URL(context.postgresUrl);
   const wire = await startWire({ host: hostname, port: Number(port) }, () => 0.5);
@@ -153,14 +153,14 @@ async function runToEnd(
   list: Checklist,
   example: ExampleSystem,
   asked: readonly Request[],
-  meanwhile: (pids: readonly number[]) => void,
+  whileAsleep: (pids: readonly number[]) => void,
 ): Promise<void> {
   const judge = taskflowJudge(asked);
   const wakes = example.system.wakes({ everyMs: 0 });
   const fleet = example.system.fleet();
   await judge.begin?.(example.api);
   await ended(example, asked, () => {
-    meanwhile(fleet.pids("taskflow"));
+    whileAsleep(fleet.pids("taskflow"));
     return true;
   }).catch((error: unknown) => list.expect("all jobs end in time", false, String(error)));
   await wakes.stop();

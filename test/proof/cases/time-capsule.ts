@@ -50,7 +50,7 @@ async function threeMinutes(list: Checklist, context: ProofContext): Promise<voi
     `select count(*) filter (where state = 'SUCCESS')::int as sent, count(*) filter (where attempt > 0)::int as tried
      from belfry.job where kind = 'send-open-mail'`,
   );
-  list.expect("mails hang meanwhile, none is through", mails[0]?.sent === 0 && mails[0].tried > 0, mails[0]?.tried);
+  list.expect("mails hang, and none is through", mails[0]?.sent === 0 && mails[0].tried > 0, mails[0]?.tried);
   list.figure(`openings late p50 ${quantile(late, 0.5)} p99 ${quantile(late, 0.99)} max ${quantile(late, 1)} ms`);
   list.figure(`turns ${(await turns(pool)).join(", ")}`);
   list.figure(`beside p99 ${quantile(await bystanders(pool, scale), 0.99)} ms, ${mails[0]?.tried ?? 0} mails hung`);

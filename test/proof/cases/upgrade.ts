@@ -12,7 +12,7 @@ import { startSystem, type System } from "../system.ts";
 import { elapsedMs, letPass, until } from "../until.ts";
 
 const phaseMs = 5_000;
-/** What a worker may take to end as it was told to. */
+/** What a worker may take to end as it was asked to. */
 const stopMs = 20_000;
 const lockMsMax = 1_000;
 const messages = 1_000;
@@ -48,7 +48,7 @@ async function roll(list: Checklist, context: ProofContext): Promise<void> {
   const version = await migrateToNext(system.databaseUrl, join(context.folder, "migrations"));
   list.expect("the tables are one version ahead of the code", version === schemaVersionOfCode + 1, version);
   await phase(context);
-  // N+1 beside N, then alone, then N started anew on N+1's tables: a deployment, and its rollback.
+  // N+1 beside N, then alone, then N started again on N+1's tables: a deployment, and its rollback.
   const next = fleetOf(system, system.queues, nextRelease);
   await phase(context);
   await old.stop(stopMs);
@@ -67,7 +67,7 @@ async function roll(list: Checklist, context: ProofContext): Promise<void> {
   list.expect("no enqueue fails", load.refused === 0, load.refused);
   list.expect("each release had workers", Math.min(...ran) > 0, ran.join());
   assessSuccess(list, tables.jobs, true);
-  // One that is told to stop before it has begun ends by the signal itself.
+  // One that is asked to stop before it has begun ends by the signal itself.
   list.expectNone(
     "no process ends with an error or has to be killed",
     system.processes.ends

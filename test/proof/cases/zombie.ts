@@ -14,12 +14,12 @@ interface Plan {
   readonly kind: "outside" | "inside";
   readonly asleep: "before" | "after";
   /** When the zombie goes on: while the next try runs, or after it has completed the job. */
-  readonly wakes: "meanwhile" | "afterwards";
+  readonly wakes: "before" | "afterwards";
 }
 
 const plans: readonly Plan[] = (["outside", "inside"] as const).flatMap((kind) =>
   (["before", "after"] as const).flatMap((asleep) =>
-    (["meanwhile", "afterwards"] as const).map((wakes) => ({ kind, asleep, wakes })),
+    (["before", "afterwards"] as const).map((wakes) => ({ kind, asleep, wakes })),
   ),
 );
 
@@ -39,7 +39,7 @@ export const zombie: Proof = {
     const fleet = system.fleet();
     const zombies = new Map<string, number>();
     for (const [n, plan] of plans.entries()) {
-      const gate = plan.wakes === "meanwhile" ? join(context.folder, `gate-${n}`) : null;
+      const gate = plan.wakes === "before" ? join(context.folder, `gate-${n}`) : null;
       const { job, pid } = await haunt(system, { n, plan, gate });
       zombies.set(job, pid);
       context.log(`${plan.kind}, asleep ${plan.asleep} its effect, woken ${plan.wakes}: done`);

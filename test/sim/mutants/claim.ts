@@ -69,7 +69,7 @@ function cancelAndFree(base: ReferenceStore): Store["cancel"] {
   };
 }
 
-/** The event keeps the true due time, so the claim is told as it was: too early. */
+/** The event keeps the true due time, so the claim is shown as it was: too early. */
 function claimEarly(base: ReferenceStore, world: World): Store["claim"] {
   return async (messages, options) => {
     const due = new Map<string, number>();

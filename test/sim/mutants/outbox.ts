@@ -53,7 +53,7 @@ export const outboxMutants: readonly Mutant[] = [
   },
   {
     name: "message-returned-to-wait",
-    bug: "a message that came early is given back instead of being sent anew",
+    bug: "a message that came early is given back instead of being sent again",
     without: [],
     planted: inStore((base) => ({
       peek: async (ids) => (await base.peek(ids)).map((row) => ({ ...row, dueInMs: Math.min(0, row.dueInMs) })),
@@ -98,7 +98,7 @@ function relayByLastId(base: ReferenceStore): Store["relay"] {
         .filter((row) => row.hold === "none" && row.dueAt <= until && row.id > last)
         .slice(0, options.limit);
       last = due.at(-1)?.id ?? last;
-      outbox = t.handOff(due.map((row) => t.queue(row)));
+      outbox = t.dispatch(due.map((row) => t.queue(row)));
     });
     return outbox;
   };

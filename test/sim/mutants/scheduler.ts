@@ -83,7 +83,7 @@ function installAnyToken(base: ReferenceStore): Store["installFence"] {
   };
 }
 
-/** When each lease ends, as its holder's host wrote it; judged by the host of whoever reads. */
+/** When each lease ends, as its holder's host wrote it; judged by the reader's host. */
 const ends = new WeakMap<MemoryLockStore, Map<string, number>>();
 
 function wallClockLocks(base: MemoryLockStore, world: World, process: SimProcess): LockStore {

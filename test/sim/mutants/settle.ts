@@ -62,9 +62,9 @@ function releaseUnchanged(base: ReferenceStore): Store["settle"] {
 }
 
 function withOldGenerations(answer: Settled, released: ReadonlySet<JobId>): Settled {
-  const outbox = answer.aftermath.outbox.map((handoff) => ({
-    ...handoff,
-    messages: handoff.messages.map((message) => {
+  const outbox = answer.aftermath.outbox.map((batch) => ({
+    ...batch,
+    messages: batch.messages.map((message) => {
       return released.has(message.jobId) ? { ...message, generation: message.generation - 1 } : message;
     }),
   }));

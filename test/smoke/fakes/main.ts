@@ -38,7 +38,7 @@ async function run(what: "serve" | "judge"): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop.abort());
   const home = need("BELFRY_HOME");
   const children = new Children(home);
-  // Also after an error that nobody caught: on one machine they would go on without this process.
+  // Also after an uncaught error: on one machine they would go on without this process.
   process.once("exit", () => children.killAll());
   const running = await Promise.race([start(home, children), stopped]);
   if (running !== null) {

@@ -36,14 +36,14 @@ function cancelOne(t: Tables, row: JobRow, why: Why, occurrenceReason: string): 
 
 export function retry(t: Tables, ids: readonly JobId[], { caller }: Actor = {}): Awaited<ReturnType<Store["retry"]>> {
   const queued = existing(t, ids).flatMap((row) => {
-    // What follows a job of a run has to be counted anew: that is a resume.
+    // What follows a job of a run has to be counted again: that is a resume.
     if (row.runId !== null) return [];
     if (row.state !== "FAILED" && row.state !== "CANCELED" && row.state !== "SKIPPED") return [];
     const counters = { failures: 0, interruptions: 0, deadLetters: 0, alone: false };
     const error = { errorCode: null, errorMessage: null };
     return [t.queue(row, { dueAt: t.now(), expiresAt: null, ...counters, ...error }, { reason: "retry", caller })];
   });
-  return { ids: queued.map(idOf), aftermath: { ...noAftermath, outbox: t.handOff(queued) } };
+  return { ids: queued.map(idOf), aftermath: { ...noAftermath, outbox: t.dispatch(queued) } };
 }
 
 /** Finished jobs past their retention, the oldest first. Partitions exist only in a real database. */

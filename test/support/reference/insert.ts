@@ -14,7 +14,7 @@ const fromNoSchedule: FromSchedule = { scheduleId: null, scheduledFor: null, cat
 export function insert(t: Tables, jobs: readonly NewJob[]): Inserted {
   const queued: JobRow[] = [];
   const results = jobs.map((job) => insertOne(t, job, queued));
-  return { results, aftermath: { ...noAftermath, outbox: t.handOff(queued) } };
+  return { results, aftermath: { ...noAftermath, outbox: t.dispatch(queued) } };
 }
 
 /** Rows that became QUEUED are added to `queued`, so that a caller hands several inserts off together. */

@@ -58,7 +58,7 @@ export function runNow(t: Tables, ids: readonly JobId[], { caller }: Actor = {})
   const sooner = rows
     .filter(({ state, dueAt }) => state === "QUEUED" && dueAt > t.now())
     .map((row) => t.change(row, { dueAt: t.now(), generation: row.generation + 1, handedAt: t.now() }));
-  const outbox = [...t.handOff(moved), ...t.handOff(sooner)];
+  const outbox = [...t.dispatch(moved), ...t.dispatch(sooner)];
   return { ids: [...moved, ...sooner].map(idOf), aftermath: { ...noAftermath, outbox } };
 }
 
@@ -79,7 +79,7 @@ export function retryPaced(
       ? t.queue(row, again, why)
       : t.move(row, { ...again, state: "PENDING", generation: row.generation + 1, handedAt: null }, why);
   });
-  const outbox = t.handOff(moved.filter(({ state }) => state === "QUEUED"));
+  const outbox = t.dispatch(moved.filter(({ state }) => state === "QUEUED"));
   return { ids: moved.map(idOf), aftermath: { ...noAftermath, outbox } };
 }
 

@@ -14,16 +14,16 @@ export function relay(t: Tables, options: { limit: number; lane?: string | undef
     .filter((row) => !row.blocked && row.hold === "none" && row.dueAt <= until && inLane(row, options.lane))
     .toSorted(byDue)
     .slice(0, options.limit);
-  return t.handOff(due.map((row) => t.queue(row)));
+  return t.dispatch(due.map((row) => t.queue(row)));
 }
 
 export function confirm(t: Tables, sent: readonly { id: string; failed: readonly JobId[] }[]): void {
   for (const { id, failed } of sent) {
-    const handoff = t.outbox.get(Number(id));
-    if (handoff === undefined) continue;
-    const members = handoff.members.filter((member) => failed.includes(String(member.id) as JobId));
-    if (members.length === 0) t.outbox.delete(handoff.id);
-    else t.outbox.set(handoff.id, { ...handoff, members });
+    const batch = t.outbox.get(Number(id));
+    if (batch === undefined) continue;
+    const members = batch.members.filter((member) => failed.includes(String(member.id) as JobId));
+    if (members.length === 0) t.outbox.delete(batch.id);
+    else t.outbox.set(batch.id, { ...batch, members });
   }
 }
 
@@ -38,8 +38,8 @@ export function keep(
     batches.map(({ id, unsent }) => ({ id, failed: unsent })),
   );
   for (const id of own) {
-    const handoff = t.outbox.get(Number(id));
-    if (handoff !== undefined) t.outbox.set(handoff.id, { ...handoff, at: t.now() });
+    const batch = t.outbox.get(Number(id));
+    if (batch !== undefined) t.outbox.set(batch.id, { ...batch, at: t.now() });
   }
   return new Set(own);
 }
@@ -51,20 +51,20 @@ export function reopen(
 ): OutboxBatch[] {
   const before = t.now() - options.olderThanMs;
   const oldest = [...t.outbox.values()]
-    .filter((handoff) => handoff.at <= before && inLane(handoff, options.lane))
+    .filter((batch) => batch.at <= before && inLane(batch, options.lane))
     .toSorted((a, b) => a.at - b.at || a.id - b.id)
     .slice(0, options.limit);
   let messages = 0;
-  const taken = oldest.flatMap((handoff) => {
+  const taken = oldest.flatMap((batch) => {
     if (messages >= options.messagesMax) return [];
-    messages += handoff.members.length;
-    const waiting = handoff.members.flatMap(({ id, generation }) => {
+    messages += batch.members.length;
+    const waiting = batch.members.flatMap(({ id, generation }) => {
       const row = t.jobs.get(id);
       return row !== undefined && row.state === "QUEUED" && row.generation === generation ? [row] : [];
     });
-    const next = { ...handoff, at: t.now(), resent: handoff.resent + 1 };
-    if (waiting.length === 0) t.outbox.delete(handoff.id);
-    else t.outbox.set(handoff.id, next);
+    const next = { ...batch, at: t.now(), resent: batch.resent + 1 };
+    if (waiting.length === 0) t.outbox.delete(batch.id);
+    else t.outbox.set(batch.id, next);
     const byId = waiting.toSorted((a, b) => a.id - b.id);
     return waiting.length === 0 ? [] : [t.batchOf(next, byId)];
   });

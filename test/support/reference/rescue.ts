@@ -40,7 +40,7 @@ const expiredOf = (t: Tables, lane: string | undefined) =>
     .filter((lease) => lease.until < t.now() && (lane === undefined || lease.lane === lane))
     .toSorted((a, b) => a.until - b.until || a.id - b.id);
 
-/** RUNNING past its lease: its worker is gone. Slots that canceled jobs left behind go too, and are told beside rows. */
+/** RUNNING past its lease: its worker is gone. Slots that canceled jobs left behind go too, and are shown beside rows. */
 export function rescue(t: Tables, options: Omit<Parameters<Store["rescue"]>[0], "inSameTransaction">): MovedRows {
   const expired = expiredOf(t, options.lane)
     .filter((lease) => options.leases?.includes(String(lease.id)) !== false)
@@ -105,7 +105,7 @@ function returnUndelivered(t: Tables, row: JobRow, options: { undeliveredMax: nu
 }
 
 function result(t: Tables, moved: readonly JobRow[], freed: readonly string[]): MovedRows {
-  const outbox = t.handOff(moved.filter((row) => row.state === "QUEUED"));
+  const outbox = t.dispatch(moved.filter((row) => row.state === "QUEUED"));
   const runs = runsOf(moved.filter((row) => isFinal(row.state)));
   return {
     rows: moved.map((row) => movedOf(t, row)),

@@ -35,7 +35,7 @@ export function resolve(t: Tables, options: { runs: readonly RunId[] | "all"; li
     steps += 1;
     ready.push(...release(t, t.jobs.row(delta.toId), delta));
   }
-  const outbox = t.handOff(ready.map((row) => t.queue(row)));
+  const outbox = t.dispatch(ready.map((row) => t.queue(row)));
   const lanes: string[] = [];
   const closed: { runId: RunId; kind: string; state: RunState }[] = [];
   for (const { id } of sums) {

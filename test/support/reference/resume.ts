@@ -66,7 +66,7 @@ function reset(t: Tables, row: JobRow, caller: string | null | undefined): JobRo
   return t.move(row, { ...again, ...counters, ...error, ...marks }, { reason: "resumed", caller });
 }
 
-/** Counters from the edges and states. An end that nobody counted yet is still open: whoever resolves counts it. */
+/** Counters from the edges and states. An end that was not counted yet is still open: the next resolve counts it. */
 function recount(t: Tables, row: JobRow, run: RunRow): void {
   if (!row.blocked) return;
   const before = (t.predecessors.get(row.id)?.to ?? []).map((id) => t.jobs.row(id));

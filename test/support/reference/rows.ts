@@ -52,7 +52,7 @@ export interface EventRow extends Omit<HistoryRow, "id" | "caller" | "startedAt"
   readonly jobId: number;
 }
 
-export interface HandoffRow {
+export interface OutboxRow {
   readonly id: number;
   readonly at: Instant;
   readonly lane: string;

@@ -65,7 +65,7 @@ export function startRun(t: Tables, run: NewRun): Awaited<ReturnType<RunStore["s
     canceledBy: null,
     withdrawn: null,
   });
-  // A run without tasks is complete at once; its delta makes somebody look.
+  // A run without tasks is complete at once; its delta makes a resolve look.
   if (run.tasks.length === 0) addDelta(t, id, {});
   const queued: JobRow[] = [];
   const ids = run.tasks.map((task) => {
@@ -85,7 +85,7 @@ export function startRun(t: Tables, run: NewRun): Awaited<ReturnType<RunStore["s
   if (run.sealed) passSlots(t, run.starterId === null ? null : Number(run.starterId));
   const { parentId } = run;
   const runs = run.tasks.length === 0 ? [runIdOf(id)] : [];
-  const aftermath = { ...noAftermath, outbox: t.handOff(queued), runs };
+  const aftermath = { ...noAftermath, outbox: t.dispatch(queued), runs };
   return { runId: runIdOf(id), created: true, sealed, cursor: null, input, parentId, aftermath };
 }
 
@@ -124,7 +124,7 @@ export function addPage(
   addDelta(t, run.id, { total: created });
   t.runs.set(run.id, { ...run, cursor: page.cursor });
   const conflicts = results.filter(({ isConflict }) => isConflict).length;
-  return { written: true, created, conflicts, aftermath: { ...noAftermath, outbox: t.handOff(queued) } };
+  return { written: true, created, conflicts, aftermath: { ...noAftermath, outbox: t.dispatch(queued) } };
 }
 
 export function sealRun(t: Tables, id: RunId): boolean {

@@ -76,7 +76,7 @@ const edited = ({ carry }: StoredSchedule): Carry => ({ ...(carry ?? nothing), e
 
 /**
  * Its rows and versions stay; a last version without a spec says until when. Nothing of it starts any more: its jobs that wait are
- * left to `cancelRemoved`, and times that nobody has decided to a tick, for which the row stays.
+ * left to `cancelRemoved`, and undecided times to a tick, for which the row stays.
  */
 export function removeSchedule(t: Tables, row: StoredSchedule): void {
   const { id } = row;
@@ -162,7 +162,7 @@ export function plan(
     const carry = one.carry ?? null;
     t.schedules.set(latest.id, { ...latest, decidedUntil: one.decidedUntil, nextAt: one.nextAt, carry });
   }
-  return { occurrences, passed, aftermath: { ...noAftermath, outbox: t.handOff(queued) } };
+  return { occurrences, passed, aftermath: { ...noAftermath, outbox: t.dispatch(queued) } };
 }
 
 /** @returns false when this nominal time has its row already. */

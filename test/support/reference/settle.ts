@@ -44,7 +44,7 @@ export function settle(
     settled: rows.map(idOf),
     conflicts,
     aftermath: {
-      outbox: t.handOff(queued),
+      outbox: t.dispatch(queued),
       freed: [...new Set(freed)],
       runs: [...runs].map(runIdOf),
       leftToRelay: [...left],

@@ -96,7 +96,7 @@ export interface Refusal {
 
 /**
  * Groups without a free slot: skipped if any of them says so, else held for the first. A queue-one group has one seat for
- * waiting; whoever has it keeps it until it runs or ends.
+ * waiting; its job keeps it until it runs or ends.
  */
 function refusal(t: Tables, row: JobRow, keys: readonly string[]): Refusal {
   const groups = keys.map((key) => ({ ...groupOf(t, key), onRefusal: refusalOf(t, row, key) }));

@@ -26,7 +26,7 @@ export class Tables {
   readonly leases = new Table<number, rows.LeaseRow>(this.journal);
   readonly effects = new AppendOnly<rows.EffectRow>(this.journal);
   readonly quarantine = new AppendOnly<rows.QuarantineRow>(this.journal);
-  readonly outbox = new Table<number, rows.HandoffRow>(this.journal);
+  readonly outbox = new Table<number, rows.OutboxRow>(this.journal);
   readonly groups = new Table<string, rows.GroupRow>(this.journal);
   readonly slots = new Table<string, rows.SlotRow>(this.journal);
   /** Who waits in the one seat of a queue-one group. */
@@ -43,7 +43,7 @@ export class Tables {
   readonly runs = new Table<number, rows.RunRow>(this.journal);
   readonly successors = new Table<number, rows.EdgesRow>(this.journal);
   readonly predecessors = new Table<number, rows.EdgesRow>(this.journal);
-  /** Ends that nobody counted yet, by job. */
+  /** Ends that were not counted yet, by job. */
   readonly runDone = new Table<number, number>(this.journal);
   readonly predDeltas = new Table<number, rows.PredDeltaRow>(this.journal);
   readonly runDeltas = new Table<number, rows.RunDeltaRow>(this.journal);
@@ -54,12 +54,12 @@ export class Tables {
   readonly now: () => number;
   readonly dispatchWindowMs: number;
   /** Draws the next number of a sequence. Like a real one it is not rolled back. */
-  draw: (sequence: "job" | "event" | "handoff" | "run" | "delta" | "lease") => number;
+  draw: (sequence: "job" | "event" | "outbox" | "run" | "delta" | "lease") => number;
 
   constructor(now: () => number, dispatchWindowMs: number) {
     this.now = now;
     this.dispatchWindowMs = dispatchWindowMs;
-    const last = { job: 0, event: 0, handoff: 0, run: 0, delta: 0, lease: 0 };
+    const last = { job: 0, event: 0, outbox: 0, run: 0, delta: 0, lease: 0 };
     this.draw = (sequence) => (last[sequence] += 1);
   }
 
@@ -128,7 +128,7 @@ export class Tables {
     const next: JobRow = { ...row, hold: "none", heldOn: null, leaseId: null, finishedAt, ...columns };
     guard(row, next);
     this.jobs.set(row.id, next);
-    // The trigger of the table: an end that its mover does not count is left for whoever resolves.
+    // The trigger of the table: an end that its mover does not count is left to the next resolve.
     if (next.runId !== null && isFinal(next.state) && !next.spread) this.runDone.set(next.id, next.runId);
     this.#tell(next, row, why, columns);
     if (row.leaseId !== null) this.#endLease(row.leaseId);
@@ -137,18 +137,18 @@ export class Tables {
   }
 
   /** One outbox batch row for each lane of these QUEUED rows. */
-  handOff(queued: readonly JobRow[]): OutboxBatch[] {
+  dispatch(queued: readonly JobRow[]): OutboxBatch[] {
     const byLane = Map.groupBy(queued, (row) => row.lane);
     return [...byLane].map(([lane, members]) => {
-      const id = this.draw("handoff");
-      const handoff = { id, at: this.now(), lane, members: members.map((row) => pick(row)), resent: 0 };
-      this.outbox.set(id, handoff);
-      return this.batchOf(handoff, members);
+      const id = this.draw("outbox");
+      const batch = { id, at: this.now(), lane, members: members.map((row) => pick(row)), resent: 0 };
+      this.outbox.set(id, batch);
+      return this.batchOf(batch, members);
     });
   }
 
   /** The messages of these rows, as a sender gets them. */
-  batchOf({ id, resent, lane }: rows.HandoffRow, members: readonly JobRow[]): OutboxBatch {
+  batchOf({ id, resent, lane }: rows.OutboxRow, members: readonly JobRow[]): OutboxBatch {
     const messages = members.map((row) => {
       return {
         jobId: idOf(row),
@@ -215,7 +215,7 @@ export class Tables {
 
 export const idOf = (row: { readonly id: number }): JobId => String(row.id) as JobId;
 
-/** What a hook is told; a task's payload is its run's input. */
+/** What a hook gets; a task's payload is its run's input. */
 export const movedOf = (t: Tables, row: JobRow): Moved => ({
   jobId: idOf(row),
   kind: row.kind,
@@ -232,7 +232,7 @@ export const occurrenceKey = (row: { scheduleId: string; localTime: string; fold
 const pick = (row: JobRow) => ({ id: row.id, generation: row.generation });
 const keyOf = (kind: string, key: string): string => JSON.stringify([kind, key]);
 
-/** The trigger of the table: refuses any other move, whoever asks. */
+/** The trigger of the table: refuses any other move, from any caller. */
 function guard(before: JobRow, after: JobRow): void {
   const moved = before.state !== after.state;
   if (after.generation < before.generation) fault(before, "generation may not go down");

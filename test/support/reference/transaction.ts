@@ -43,7 +43,7 @@ interface Step {
 
 /**
  * An open transaction. Nothing of it is visible to others: each statement is tried on the tables as they are now,
- * answered, and undone. The commit runs all of them again as one; when an answer would differ because somebody else
+ * answered, and undone. The commit runs all of them again as one; when an answer would differ because another process
  * changed the rows in between, it fails instead. (A real database holds row locks; here the later one gives way.)
  */
 export class ReferenceTx implements StoreTx {

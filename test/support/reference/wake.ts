@@ -15,7 +15,7 @@ export function wake(t: Tables, options: { slotKeys: readonly string[] | "all"; 
     if (moved.length === 0) break;
     keys = moved;
   }
-  return t.handOff(woken);
+  return t.dispatch(woken);
 }
 
 const byKey = (t: Tables): Map<string, JobRow[]> =>
