@@ -28,7 +28,7 @@ describe("a job's attempts and moves, from its row and its history", () => {
     await work();
     const { job, history } = await shown(ports, id);
     expect(attemptsOf(job, history).map(({ attempt, outcome, errorCode }) => [attempt, outcome, errorCode])).toEqual([
-      [1, "RETRY_WAIT", "Error"],
+      [1, "FAILED", "Error"],
       [2, "SUCCESS", null],
     ]);
     expect(movesOf(job, history).map(({ from, to, attempt }) => [from, to, attempt])).toEqual([
