@@ -34,7 +34,7 @@ function attempts(job: JobDetailReply, out: Output): readonly string[] {
     error === null ? "" : `${error.code}: ${short(error.message)}`,
     worker,
   ]);
-  return ["", out.table(["ATTEMPT", "STARTED", "TOOK", "STATE", "ERROR", "WORKER"], rows)];
+  return ["", out.table(["ATTEMPT", "STARTED", "TOOK", "OUTCOME", "ERROR", "WORKER"], rows)];
 }
 
 function events(job: JobDetailReply, out: Output): readonly string[] {

@@ -57,6 +57,7 @@ export type { RouteContext, Routes } from "../define/routes.ts";
 export type { CatchUp, InstantText, SchedulePolicies } from "../define/schedule-policy.ts";
 export type { ByStage, PerStage } from "../define/stage.ts";
 export type { BackoffName } from "../machine/backoff.ts";
+export type { AttemptOutcome } from "../machine/attempt-outcome.ts";
 export type { AttemptView, Instant, JobId, JobView, Json } from "../machine/job.ts";
 export type { JoinRule } from "../machine/join.ts";
 export type { State as JobState } from "../machine/state.ts";

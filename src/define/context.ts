@@ -1,3 +1,4 @@
+import type { AttemptOutcome } from "../machine/attempt-outcome.ts";
 import type { Json, JobId, RunId } from "../machine/job.ts";
 import type { Duration } from "../calendar/duration.ts";
 import type { Enqueued } from "../machine/client.ts";
@@ -108,7 +109,7 @@ export interface Context {
 /** How an attempt ended, for `onSettled`. */
 export interface SettledJob {
   readonly jobId: JobId;
-  readonly outcome: "success" | "retry" | "failed" | "canceled" | "lost";
+  readonly outcome: Exclude<AttemptOutcome, "RELEASED">;
   readonly error?: { readonly code: string; readonly message: string };
   readonly attempt: number;
   /** False when another attempt follows. */

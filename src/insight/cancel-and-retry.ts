@@ -21,7 +21,7 @@ export async function cancelJobs(
   { caller }: Actor = {},
 ): Promise<readonly JobId[]> {
   const tasks = canceledTasks(ports, registry);
-  const inSameTransaction = tasks.noting(movedHook(ports, registry, "canceled"));
+  const inSameTransaction = tasks.noting(movedHook(ports, registry, "CANCELED"));
   const moved = await ports.store.cancel(ids, { caller, inSameTransaction });
   await afterCommit(ports, moved.aftermath);
   await tasks.stop();

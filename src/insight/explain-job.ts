@@ -3,6 +3,7 @@ import { gateCauses, waitOf } from "../admission/gates.ts";
 import { countText } from "../admission/slots.ts";
 import { reasonWordsOf } from "./reason-words.ts";
 import { iso } from "../machine/units.ts";
+import { workerLost } from "../machine/attempt-outcome.ts";
 import { reasons } from "../machine/reasons.ts";
 import type { Instant, JobId, JobView } from "../machine/job.ts";
 import { taskOf } from "../machine/launcher.ts";
@@ -68,9 +69,6 @@ function running(job: JobView, now: Instant): JobExplanation {
   return say("running", `it runs since ${iso(job.startedAt ?? now)} on ${where}`);
 }
 
-/** Its message is the cause of its worker's end. */
-const lostCode = "WORKER_LOST";
-
 function ended(
   job: JobView,
   { lastReason, failedFirst, started }: WaitingFacts,
@@ -82,7 +80,7 @@ function ended(
     return say("lock", sentence, { waitsFor: holders, advice: `run it again: belfry jobs retry ${job.id}` });
   }
   // A job that was ended after a failed try has that try's error, and the reason that counts is the later one.
-  const error = job.errorCode === lostCode ? `${lostCode}: ${job.errorMessage}` : job.errorCode;
+  const error = job.errorCode === workerLost ? `${workerLost}: ${job.errorMessage}` : job.errorCode;
   const reason = lastReason === null ? null : reasonWordsOf(lastReason).job;
   const why = job.state === "FAILED" ? (error ?? reason) : (reason ?? error);
   const at = job.finishedAt === null ? "" : ` at ${iso(job.finishedAt)}`;

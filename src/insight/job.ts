@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { attemptOutcomes } from "../machine/attempt-outcome.ts";
 import { attemptsOf, movesOf } from "../machine/history.ts";
 import type { JobId } from "../machine/job.ts";
 import { insightLimits } from "./insight-limits.ts";
@@ -131,7 +132,7 @@ export const attempt = z
     startedAt: time,
     endedAt: time,
     durationMs: z.number().min(0),
-    outcome: state,
+    outcome: z.enum(attemptOutcomes),
     error: failure,
   })
   .meta({ id: "Attempt" });

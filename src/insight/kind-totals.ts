@@ -18,19 +18,18 @@ export type Histogram = z.infer<typeof histogram>;
 /** Totals of one kind since the first start; they only grow. */
 const kindTotal = z.object({
   kind: z.string(),
-  /** Attempts that succeeded or failed, by how long they took. */
+  /** Attempts that were SUCCESS, FAILED or LOST, by how long they took. */
   attempts: histogram,
-  /** Those of them that failed. */
+  /** Those of them that were FAILED or LOST. */
   failedAttempts: histogram,
   /** Starts, by how late they were. */
   starts: histogram,
   created: count,
   succeeded: count,
   failed: count,
-  retried: count,
   lost: count,
-  /** Attempts that were released: neither a success nor a failure. */
   released: count,
+  attemptsCanceled: count,
   canceled: count,
   skipped: count,
   itemsProcessed: count,
@@ -49,8 +48,8 @@ export const readKindTotals = sqlQuery("kind-totals", {
   sql: `
 select kind, jsonb_build_object('count', attempts, 'seconds', seconds, 'buckets', buckets) as attempts,
   ${histogramOf("failed_seconds", "failed_buckets")} as "failedAttempts", ${histogramOf("late_seconds", "late_buckets")} as starts,
-  created::float8 as created, succeeded::float8 as succeeded, failed::float8 as failed, retried::float8 as retried,
-  lost::float8 as lost, released::float8 as released, canceled::float8 as canceled, skipped::float8 as skipped,
+  created::float8 as created, succeeded::float8 as succeeded, failed::float8 as failed, lost::float8 as lost,
+  released::float8 as released, attempts_canceled::float8 as "attemptsCanceled", canceled::float8 as canceled, skipped::float8 as skipped,
   items_processed::float8 as "itemsProcessed", items_succeeded::float8 as "itemsSucceeded",
   items_failed::float8 as "itemsFailed", locks_acquired::float8 as "locksAcquired", locks_failed::float8 as "locksFailed"
 from belfry.kind_total order by kind limit $1`,

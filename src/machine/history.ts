@@ -1,3 +1,4 @@
+import { attemptOutcomeOf } from "./attempt-outcome.ts";
 import type { AttemptView, HistoryRow, JobView, MoveView } from "./job.ts";
 
 type Ended<T> = Pick<JobView, "state" | "attempt" | "worker"> & {
@@ -32,7 +33,7 @@ const attemptOf = <T>(row: HistoryRow<T>, startedAt: T): AttemptOf<T> => ({
   worker: row.worker ?? "",
   startedAt,
   endedAt: row.at,
-  outcome: row.to,
+  outcome: attemptOutcomeOf(row),
   errorCode: row.errorCode,
   errorMessage: row.errorMessage,
 });

@@ -1,3 +1,4 @@
+import type { AttemptOutcome } from "./attempt-outcome.ts";
 import type { State } from "./state.ts";
 
 /** A value that survives a trip through JSON. */
@@ -102,7 +103,7 @@ export interface AttemptView {
   readonly worker: string;
   readonly startedAt: Instant;
   readonly endedAt: Instant;
-  readonly outcome: State;
+  readonly outcome: AttemptOutcome;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
 }

@@ -23,7 +23,7 @@ export async function cancelRun(
 ): Promise<number | null> {
   if (!(await ports.store.cancelRun(runId, { caller }))) return null;
   const tasks = canceledTasks(ports, registry);
-  const inSameTransaction = tasks.noting(movedHook(ports, registry, "canceled"));
+  const inSameTransaction = tasks.noting(movedHook(ports, registry, "CANCELED"));
   let canceled = 0;
   let left: Aftermath = { ...noAftermath, runs: [runId] };
   for (let round = 0; round < roundsMax; round += 1) {

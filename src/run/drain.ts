@@ -50,7 +50,7 @@ async function settleUndelivered(
   const moved = await ports.store.returnUndelivered(messages, {
     undeliveredMax: contractLimits.undeliveredMax,
     backoffMs: deliveryLimits.deadLetterBackoffMs,
-    inSameTransaction: movedHook(ports, registry, "failed"),
+    inSameTransaction: movedHook(ports, registry, "FAILED"),
   });
   for (const row of moved.rows) {
     ports.log.warn("a message died unclaimed", { job: row.jobId, kind: row.kind, state: row.state });

@@ -97,7 +97,7 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Pro
   const { run, payload: own } = scope.job;
   const payload = run?.task == null ? own : run.input;
   const moved = { ...scope.job, payload, state: "SUCCESS", errorCode: null, errorMessage: null } as const;
-  await callHook(registry, moved, "success", tx);
+  await callHook(registry, moved, "SUCCESS", tx);
   const settled = await ports.store.settle([settlement], {
     worker: options.worker,
     tx,
@@ -134,6 +134,7 @@ async function committed(scope: InvocationScope): Promise<void> {
     kind: scope.job.kind,
     attempt: scope.job.attempt,
     trace: scope.job.trace,
+    outcome: "SUCCESS",
     state: "SUCCESS",
   });
   await afterCommit(ports, mergeAftermaths(scope.left));

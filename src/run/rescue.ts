@@ -33,7 +33,7 @@ export async function rescue(
       leases,
       limit,
       interruptionsMax: contractLimits.interruptionsMax,
-      inSameTransaction: movedHook(ports, registry, "lost"),
+      inSameTransaction: movedHook(ports, registry, "LOST"),
       lane,
       fence: options.fence,
     });
@@ -41,6 +41,7 @@ export async function rescue(
       ports.log.warn("rescued a job whose lease ended without an outcome", {
         job: row.jobId,
         kind: row.kind,
+        outcome: "LOST",
         state: row.state,
       });
       ports.metrics.add("job.rescued", 1, "Count", { job: row.kind });

@@ -17,7 +17,7 @@ export const wantsHook = (registry: Registry, kinds: Iterable<string>): boolean 
 export function movedHook(
   ports: Pick<Ports, "log" | "metrics">,
   registry: Registry,
-  outcome: "lost" | "canceled" | "failed",
+  outcome: SettledJob["outcome"],
 ): InSameTransaction {
   return async (tx, rows) => {
     for (const row of rows) {
@@ -44,7 +44,7 @@ export async function callHook(
   const checked = await definition.check(row.payload);
   const settled: SettledJob = {
     jobId: row.jobId,
-    outcome: outcome === "lost" && row.state === "FAILED" ? "failed" : outcome,
+    outcome,
     attempt: row.attempt,
     final: isFinal(row.state),
     ...(row.errorCode === null ? {} : { error: { code: row.errorCode, message: row.errorMessage ?? "" } }),

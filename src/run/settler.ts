@@ -1,8 +1,8 @@
+import { attemptOutcomeOf } from "../machine/attempt-outcome.ts";
 import { reasons } from "../machine/reasons.ts";
 import { writeWhileAway } from "./write-while-away.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import type { SettledJob as SettledInfo } from "../define/context.ts";
 import { type AttemptCounters, decide, type Decision, type Outcome } from "../machine/decide.ts";
 import type { JobDefinition, Registry } from "../define/definition.ts";
 import type { NewJob } from "../machine/job.ts";
@@ -226,25 +226,16 @@ function settleHook(registry: Registry, group: readonly Waiting[]): InSameTransa
   return async (tx, rows) => {
     for (const row of rows) {
       const settlement = byId.get(row.jobId)?.settlement;
-      if (settlement === undefined || !hasRun(settlement)) continue;
+      const outcome = settlement === undefined ? "RELEASED" : attemptOutcomeOf(settlement);
+      if (outcome === "RELEASED") continue;
       try {
-        await callHook(registry, row, hookOutcomes[settlement.to], tx);
+        await callHook(registry, row, outcome, tx);
       } catch (error) {
         throw new HookFailed(`onSettled of "${row.kind}" failed for job ${row.jobId}`, { cause: error });
       }
     }
   };
 }
-
-/** A released or delayed attempt has no outcome to record, so no hook runs. */
-const hasRun = (settlement: Settlement): settlement is Settlement & { to: keyof typeof hookOutcomes } =>
-  settlement.to !== "QUEUED" && settlement.reason !== reasons.postponed;
-
-const hookOutcomes: Record<"SUCCESS" | "FAILED" | "RETRY_WAIT", SettledInfo["outcome"]> = {
-  SUCCESS: "success",
-  FAILED: "failed",
-  RETRY_WAIT: "retry",
-};
 
 function measure(ports: SettlerPorts, group: readonly Waiting[], settled: Settled): void {
   const written = new Set(settled.settled);
@@ -259,7 +250,8 @@ function measure(ports: SettlerPorts, group: readonly Waiting[], settled: Settle
     }
     ports.metrics.add(`job.${settlement.to.toLowerCase()}`, 1, "Count", { job: job.kind });
     if (settlement.to === "FAILED" && settlement.reason === reasons.ambiguous) ports.metrics.add("job.ambiguous", 1);
-    const fields = { job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace, state: settlement.to };
+    const { jobId, kind, attempt, trace } = job;
+    const fields = { job: jobId, kind, attempt, trace, outcome: attemptOutcomeOf(settlement), state: settlement.to };
     if (settlement.errorCode === null) ports.log.info("job settled", fields);
     else ports.log.warn("job settled", { ...fields, code: settlement.errorCode, reason: settlement.errorMessage });
   }

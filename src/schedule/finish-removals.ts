@@ -14,7 +14,7 @@ export async function finishRemovals(
 ): Promise<Record<string, number>> {
   const { store, log } = ports;
   if ((await store.endRemovals({ fence })) === 0) return {};
-  const inSameTransaction = movedHook(ports, registry, "canceled");
+  const inSameTransaction = movedHook(ports, registry, "CANCELED");
   const limit = runLimits.cancelRowsMax;
   let canceled = 0;
   for (let round = 0; round < passLimits.cancelRemovedRoundsMax && !signal.aborted; round += 1) {

@@ -222,9 +222,9 @@ test("metrics tell by kind how tries and jobs ended, how late they started, what
     'scheduler_execution_time_seconds_bucket{kind="ping",lane="default",status="success",le="0.005"} 1',
     'scheduler_execution_time_seconds_count{kind="ping",lane="default",status="failure"} 1',
     'belfry_start_lateness_seconds_count{kind="ping",lane="default"} 2',
-    'belfry_attempts_total{kind="ping",lane="default",status="success"} 1',
-    'belfry_attempts_total{kind="ping",lane="default",status="failed"} 1',
-    'belfry_attempts_total{kind="ping",lane="default",status="lost"} 0',
+    'belfry_attempts_total{kind="ping",lane="default",status="SUCCESS"} 1',
+    'belfry_attempts_total{kind="ping",lane="default",status="FAILED"} 1',
+    'belfry_attempts_total{kind="ping",lane="default",status="LOST"} 0',
     'belfry_jobs_created_total{kind="ping",lane="default"} 2',
     'belfry_jobs_ended_total{kind="ping",lane="default",state="FAILED"} 1',
     // Only batches count: what a handler returns is its own.

@@ -74,7 +74,7 @@ export function detailOf(id: number, state: JobState): JobDetailReply {
         startedAt: ago(380),
         endedAt: ago(370),
         durationMs: 10_000,
-        outcome: "RETRY_WAIT",
+        outcome: "FAILED",
         error: { code: "HTTP_503", message: "first" },
       },
     ],

@@ -6,13 +6,15 @@ import { detailOf } from "./scene.ts";
 
 const second = (value: number): string => new Date(value * 1_000).toISOString();
 
+type Outcome = JobDetailReply["attempts"][number]["outcome"];
+
 interface Planted {
   readonly dueAt: number;
   readonly createdAt: number;
   readonly state: JobState;
   readonly startedAt?: number;
   /** Attempts that ended: from, to and how. */
-  readonly ended?: readonly (readonly [from: number, to: number, outcome: JobState])[];
+  readonly ended?: readonly (readonly [from: number, to: number, outcome: Outcome])[];
   readonly retriedAt?: number;
 }
 
@@ -36,7 +38,13 @@ function job({ dueAt, createdAt, state, startedAt, ended = [], retriedAt }: Plan
       outcome,
       error: null,
     })),
-    events: retriedAt === undefined ? [] : [{ ...move, id: "1", at: second(retriedAt), to: "PENDING" }],
+    events:
+      retriedAt === undefined
+        ? ended.slice(0, -1).map(([, to], index) => {
+            const waits = { from: "RUNNING", to: "RETRY_WAIT", attempt: index + 1 } as const;
+            return { ...move, ...waits, id: String(index), at: second(to) };
+          })
+        : [{ ...move, id: "1", at: second(retriedAt), to: "PENDING" }],
   };
 }
 
@@ -61,8 +69,8 @@ describe("the waterfall of a job", () => {
 
   it("parts the pause before a retry from the wait behind it, as far as its due time is known", () => {
     const ended = [
-      [11, 12, "RETRY_WAIT"],
-      [15, 16, "RETRY_WAIT"],
+      [11, 12, "FAILED"],
+      [15, 16, "FAILED"],
       [22, 23, "SUCCESS"],
     ] as const;
     expect(pieces(job({ createdAt: 10, dueAt: 20, state: "SUCCESS", ended }))).toEqual([

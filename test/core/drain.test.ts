@@ -42,7 +42,7 @@ describe("a message in the dead-letter queue", () => {
       await drain(ports, registry, [record(body)], { lane });
     }
     expect((await jobOf(ports, id)).state).toBe("FAILED");
-    expect(ended.at(-1)).toBe("failed");
+    expect(ended.at(-1)).toBe("FAILED");
   });
 
   test("of a job that moved on is dropped", async () => {

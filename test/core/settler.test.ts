@@ -184,10 +184,10 @@ describe("onSettled", () => {
     await open.world.clock.advance(60_000);
     await open.work();
     expect((await jobOf(open.world, id)).state).toBe("FAILED");
-    expect(written(open.world)).toEqual(["log 7 retry", "log 7 failed"]);
+    expect(written(open.world)).toEqual(["log 7 FAILED", "log 7 FAILED"]);
     expect(calls.map(({ outcome, final, attempt, error }) => ({ outcome, final, attempt, error }))).toEqual([
-      { outcome: "retry", final: false, attempt: 1, error: { code: "Error", message: "busy" } },
-      { outcome: "failed", final: true, attempt: 2, error: { code: "Error", message: "busy" } },
+      { outcome: "FAILED", final: false, attempt: 1, error: { code: "Error", message: "busy" } },
+      { outcome: "FAILED", final: true, attempt: 2, error: { code: "Error", message: "busy" } },
     ]);
   });
 
@@ -200,7 +200,7 @@ describe("onSettled", () => {
       const job = logged(
         () => {},
         (settled) => {
-          if (settled.outcome === "success") throw thrown;
+          if (settled.outcome === "SUCCESS") throw thrown;
         },
       );
       const open = await shop([job]);
@@ -212,7 +212,7 @@ describe("onSettled", () => {
         errorCode: "ON_SETTLED",
         errorMessage,
       });
-      expect(written(open.world)).toEqual(["log 1 retry"]);
+      expect(written(open.world)).toEqual(["log 1 FAILED"]);
       expect(sum(open.world.measured, "job.on_settled.failed", "logged")).toBe(1);
     },
   );

@@ -81,7 +81,7 @@ describe("a task that stopped while its job ran", () => {
     const stop = { stopCode: "EssentialContainerExited", containers: [{ exitCode: 3 }] };
     expect(await watch.notice(stopOf(id, stop))).toBe("settled");
     expect(await row()).toMatchObject({ state: "QUEUED", failures: 1, interruptions: 0, errorCode: "TASK_EXITED" });
-    expect(settledWith).toMatchObject([{ outcome: "retry", error: { code: "TASK_EXITED" } }]);
+    expect(settledWith).toMatchObject([{ outcome: "FAILED", error: { code: "TASK_EXITED" } }]);
   });
 
   test("fails for good when its tries are used up, and its slot is free", async () => {

@@ -126,7 +126,7 @@ test("key and onSettled may ask what stands beside them", async () => {
   });
   const definition = definitionOf(job);
   expect(definition.key?.({ x: 1 })).toBe("mail:1");
-  const settled = { jobId: "1" as JobId, outcome: "success", attempt: 1, final: true } as const;
+  const settled = { jobId: "1" as JobId, outcome: "SUCCESS", attempt: 1, final: true } as const;
   await definition.onSettled?.({ x: 2 }, settled, { query: async () => ({ rows: [], rowCount: 0 }) });
   expect(seen).toEqual(["mail", 2]);
 });

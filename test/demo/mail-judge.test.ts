@@ -22,14 +22,14 @@ const planted = `
     select 'send-open-mail', jsonb_build_object('to', $1::text), 'mail', 'FAILED', 0, now(), 5, 3, 3, 20000, 1000, 't', now(), now(),
       'TIMEOUT', '2:41' returning id
   ), moved as (
-    insert into belfry.history (at, job_id, from_state, to_state, attempt, generation, error_code)
-    select now(), mail.id, 'RUNNING', state::belfry.job_state, n, n, code
-    from mail, (values (1, 'QUEUED', null), (2, 'QUEUED', 'WORKER_LOST'), (3, 'RETRY_WAIT', 'WORKER_LOST'),
-      (4, 'RETRY_WAIT', 'TIMEOUT'), (5, 'FAILED', 'TIMEOUT')) as v (n, state, code)
+    insert into belfry.history (at, job_id, from_state, to_state, attempt, generation, reason)
+    select now(), mail.id, 'RUNNING', state::belfry.job_state, n, n, reason
+    from mail, (values (1, 'QUEUED', 'stopped'), (2, 'QUEUED', 'lost'), (3, 'RETRY_WAIT', 'lost'),
+      (4, 'RETRY_WAIT', 'retry'), (5, 'FAILED', 'attempts used up')) as v (n, state, reason)
   )
   insert into time_capsule.mail_log (job_id, attempt, recipient, outcome, at)
   select mail.id, n, $1, outcome, now()
-  from mail, (values (2, 'lost'), (3, 'lost'), (4, 'retry'), (5, 'failed')) as v (n, outcome)`;
+  from mail, (values (2, 'LOST'), (3, 'LOST'), (4, 'FAILED'), (5, 'FAILED')) as v (n, outcome)`;
 
 test("the judge of the mails wants a line for each try that ended, and three failures of a mail that is given up", async () => {
   const database = await freshDatabase({ own: true });

@@ -38,8 +38,8 @@ function failedFor(...outcomes: readonly Outcome[]): readonly string[] {
 }
 
 const success: Attempt = { outcome: "SUCCESS", code: null };
-const busy: Attempt = { outcome: "RETRY_WAIT", code: "HTTP_503" };
-const lost: Attempt = { outcome: "RETRY_WAIT", code: "WORKER_LOST" };
+const busy: Attempt = { outcome: "FAILED", code: "HTTP_503" };
+const lost: Attempt = { outcome: "LOST", code: "WORKER_LOST" };
 
 test("calls and tries that say the same reconcile", () => {
   expect(failedFor({ attempts: [success], answers: ["sent"] })).toEqual([]);

@@ -34,7 +34,7 @@ interface MailRow {
 const mailRows = `
   select j.id::text, j.key, j.state::text, j.payload->>'to' as recipient, j.failures,
     array(select a.attempt from belfry.attempt a
-      where a.job_id = j.id and not (a.outcome = 'QUEUED' and a.error_code is null) order by 1) as ended,
+      where a.job_id = j.id and a.outcome <> 'RELEASED' order by 1) as ended,
     array(select l.attempt from time_capsule.mail_log l where l.job_id = j.id order by 1) as lines,
     array(select outcome from time_capsule.mail_log l where l.job_id = j.id order by l.attempt, l.outcome) as logged
   from belfry.job j where kind = 'send-open-mail'`;
@@ -161,7 +161,7 @@ function isAsTreated({ state, recipient, failures, logged }: MailRow, entries: r
     entries.filter(({ outcome }) => outcome === "stored"),
     ({ key }) => key,
   );
-  const answers = logged.filter((outcome) => outcome !== "lost").length;
+  const answers = logged.filter((outcome) => outcome !== "LOST").length;
   switch (treatmentByDomain(recipient)) {
     case "accepted":
     case "busy once":

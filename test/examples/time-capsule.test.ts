@@ -145,14 +145,14 @@ test("each attempt of a mail has one line, however often it is reported", async 
   const tried = {
     jobId: "7",
     attempt: 1,
-    outcome: "lost",
+    outcome: "LOST",
     final: false,
     error: { code: "WORKER_LOST", message: "gone" },
   } as const;
   const settled = { ...tried, jobId: tried.jobId as Parameters<typeof recordTry>[2]["jobId"] };
   for (let n = 0; n < 2; n++) await inTransaction(database, (tx) => recordTry(tx, "a@post.example", settled));
   const { rows } = await database.pool.query("select attempt, outcome, error_code from time_capsule.mail_log");
-  expect(rows).toEqual([{ attempt: 1, outcome: "lost", error_code: "WORKER_LOST" }]);
+  expect(rows).toEqual([{ attempt: 1, outcome: "LOST", error_code: "WORKER_LOST" }]);
 });
 
 test("a mail that no server takes is tried three times, a second and two seconds apart, and each attempt has its line", async () => {

@@ -103,7 +103,7 @@ describe("the checker sees", () => {
     ["an attempt without its row", { attempts: [] }, /C4 .* its attempt row says undefined/],
     [
       "an attempt row without an event",
-      { attempts: [...good.attempts, { jobId: "1", attempt: 2, worker: "w", outcome: "SUCCESS" }] },
+      { attempts: [...good.attempts, { jobId: "1", attempt: 2, worker: "w", outcome: "SUCCESS", errorCode: null }] },
       /C4 attempt row 1\/2/,
     ],
     [

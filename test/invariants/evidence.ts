@@ -2,6 +2,7 @@
  * What the checker judges: plain data, gathered by the simulation or by the harness of real processes.
  * Times are milliseconds of the database's clock.
  */
+import type { AttemptOutcome } from "../../src/machine/attempt-outcome.ts";
 import type { FailurePolicy, RunState } from "../../src/machine/run.ts";
 import type { JoinRule } from "../../src/machine/join.ts";
 import type { State } from "../../src/machine/state.ts";
@@ -170,7 +171,8 @@ export interface AttemptFact {
   readonly jobId: string;
   readonly attempt: number;
   readonly worker: string;
-  readonly outcome: State;
+  readonly outcome: AttemptOutcome;
+  readonly errorCode: string | null;
 }
 
 export interface SlotFact {

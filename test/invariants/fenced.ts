@@ -1,3 +1,4 @@
+import { attemptOutcomeOf } from "../../src/machine/attempt-outcome.ts";
 import type { Evidence, EventFact, Violation, WorkerFact } from "./evidence.ts";
 
 /**
@@ -71,8 +72,9 @@ function* attemptRows(evidence: Evidence, ends: ReadonlyMap<string, EventFact>):
   if (rows.size !== evidence.attempts.length) yield broken("an attempt was written twice");
   for (const [key, end] of ends) {
     const row = rows.get(key);
-    if (row?.outcome !== end.to)
-      yield broken(`job and attempt ${key} ended ${end.to}; its attempt row says ${row?.outcome}`);
+    const ended = attemptOutcomeOf({ ...end, errorCode: row?.errorCode ?? null });
+    if (row?.outcome !== ended)
+      yield broken(`job and attempt ${key} ended ${ended}; its attempt row says ${row?.outcome}`);
   }
   for (const key of rows.keys()) if (!ends.has(key)) yield broken(`attempt row ${key} has no event`);
 }

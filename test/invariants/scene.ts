@@ -20,7 +20,7 @@ export function goodScene(): Evidence {
     transactional: [{ key: "tx", jobId: "1", attempt: 1 }],
     jobs: [jobFact()],
     events: [event(null, "QUEUED", 0), event("QUEUED", "RUNNING", 1, "w"), event("RUNNING", "SUCCESS", 1, "w")],
-    attempts: [{ jobId: "1", attempt: 1, worker: "w", outcome: "SUCCESS" }],
+    attempts: [{ jobId: "1", attempt: 1, worker: "w", outcome: "SUCCESS", errorCode: null }],
     slots: [{ key: "cap:mail", jobId: null, freeFrom: null }],
     occurrences: [{ scheduleId: "s", nominalAt: 60_000, outcome: "FIRED", reason: null, jobId: "1" }],
     expectedTimes: new Map([["s", [60_000]]]),

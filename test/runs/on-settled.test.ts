@@ -45,12 +45,12 @@ test("a task's onSettled gets each end of a try with the run's input, and nothin
   expect(await stateOf(run)).toEqual({ load: "SUCCESS", book: "SUCCESS", audit: "FAILED", report: "SKIPPED" });
   const input = { day: "2031-05-06", size: 7 };
   expect(calls.slice(0, 2)).toEqual([
-    ["load", input, "retry", false],
-    ["load", input, "success", true],
+    ["load", input, "FAILED", false],
+    ["load", input, "SUCCESS", true],
   ]);
   expect(calls.slice(2).toSorted(([a], [b]) => (a < b ? -1 : 1))).toEqual([
-    ["audit", input, "failed", true],
-    ["book", input, "success", true],
+    ["audit", input, "FAILED", true],
+    ["book", input, "SUCCESS", true],
   ]);
 });
 
@@ -60,7 +60,7 @@ test("a cancel of the run calls the onSettled of every task that was open", asyn
   const { world, registry } = run.shop;
   await cancelRun(world, registry, run.id);
   const input = { day: "2031-05-06", size: 7 };
-  expect(calls).toEqual(["load", "book", "audit", "report"].map((task) => [task, input, "canceled", true]));
+  expect(calls).toEqual(["load", "book", "audit", "report"].map((task) => [task, input, "CANCELED", true]));
 });
 
 test("an onSettled that throws stops no cancel, and is counted", async () => {

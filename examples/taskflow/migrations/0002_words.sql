@@ -9,7 +9,7 @@ select id, key as job_key, payload ->> 'type' as type, payload - 'type' as paylo
 from belfry.job where kind = 'taskflow-job';
 
 create view taskflow.job_attempts as
-select a.job_id || ':' || a.attempt as id, a.job_id, a.attempt as attempt_no, a.outcome::text as status, a.worker as worker_id,
+select a.job_id || ':' || a.attempt as id, a.job_id, a.attempt as attempt_no, a.outcome as status, a.worker as worker_id,
   a.error_code, a.error_message, a.started_at, a.ended_at
 from belfry.attempt a join belfry.job j on j.id = a.job_id
 where j.kind = 'taskflow-job';

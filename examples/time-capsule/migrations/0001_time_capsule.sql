@@ -45,7 +45,7 @@ create table time_capsule.mail_log (
   job_id        bigint not null,
   attempt       int not null,
   recipient     text not null,
-  outcome       text not null check (outcome in ('success', 'retry', 'failed', 'canceled', 'lost')),
+  outcome       text not null check (outcome in ('SUCCESS', 'FAILED', 'LOST', 'CANCELED')),
   error_code    text,
   error_message text,
   at            timestamptz not null,

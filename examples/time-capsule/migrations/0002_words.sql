@@ -10,6 +10,6 @@ select user_id || ':' || n as id, user_id, type, title, content, capsule_id as r
 
 -- A line for each attempt; `retry_count` says how often the mail had been tried before.
 create view time_capsule.email_log as
-select job_id || ':' || attempt as id, recipient as email, case outcome when 'success' then 'SUCCESS' else 'FAIL' end as status,
+select job_id || ':' || attempt as id, recipient as email, case outcome when 'SUCCESS' then 'SUCCESS' else 'FAIL' end as status,
   error_message, error_code, attempt - 1 as retry_count, at as created_at
 from time_capsule.mail_log;

@@ -2,6 +2,7 @@ import { type Live, readLive } from "../../insight/live.ts";
 import { archiveLag } from "../../insight/archived.ts";
 import { readFailures } from "../../insight/failures.ts";
 import { durationBuckets, type Histogram, type KindTotal, readKindTotals } from "../../insight/kind-totals.ts";
+import type { AttemptOutcome } from "../../machine/attempt-outcome.ts";
 import { oneRow } from "../../insight/sql-query.ts";
 import { endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
@@ -99,12 +100,12 @@ type Labels = Readonly<Record<string, string>>;
 
 const attempts = (total: KindTotal) =>
   [
-    ["success", total.attempts.count - total.failedAttempts.count],
-    ["failed", total.failedAttempts.count - total.retried],
-    ["retried", total.retried],
-    ["lost", total.lost],
-    ["released", total.released],
-  ] as const;
+    ["SUCCESS", total.attempts.count - total.failedAttempts.count],
+    ["FAILED", total.failedAttempts.count - total.lost],
+    ["LOST", total.lost],
+    ["CANCELED", total.attemptsCanceled],
+    ["RELEASED", total.released],
+  ] as const satisfies readonly (readonly [AttemptOutcome, number])[];
 
 const ends = (total: KindTotal) =>
   [

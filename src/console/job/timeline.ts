@@ -1,5 +1,5 @@
 /** What happened to a job, cut into pieces of time: the waterfall draws them. */
-import type { JobDetailReply, JobReply } from "../../api/shape/job.ts";
+import type { JobDetailReply } from "../../api/shape/job.ts";
 import { isJobOver } from "../jobs/state.ts";
 
 export type Phase = "wait" | "run" | "backoff";
@@ -14,7 +14,8 @@ export interface Piece {
 export interface TimelineLine {
   readonly attempt: number;
   readonly pieces: readonly Piece[];
-  readonly outcome: JobReply["state"] | null;
+  /** Null for one that is still to come. */
+  readonly outcome: JobDetailReply["attempts"][number]["outcome"] | "RUNNING" | null;
   readonly error: JobDetailReply["error"];
   readonly worker: string | null;
 }
@@ -68,7 +69,7 @@ function piecesOf(job: JobDetailReply, attempts: readonly Attempt[], index: numb
   const wait: Piece = { phase: "wait", from: readyAt(job, attempts, index), to: start };
   const run: Piece = { phase: "run", from: start, to: own.to };
   const next = attempts[index + 1];
-  const isPaused = own.outcome === "RETRY_WAIT" && next !== undefined;
+  const isPaused = waitsForRetry(job, own) && next !== undefined;
   const pause: Piece = {
     phase: "backoff",
     from: own.to,
@@ -88,8 +89,12 @@ function readyAt(job: JobDetailReply, attempts: readonly Attempt[], index: numbe
   const isLast = index === attempts.length - 1;
   if (isLast) return Math.min(start, Math.max(asked, Date.parse(job.dueAt)));
   if (before === undefined) return Math.min(start, Math.max(asked, Date.parse(job.scheduledFor ?? job.createdAt)));
-  return before.outcome === "RETRY_WAIT" ? start : Math.min(start, asked);
+  return waitsForRetry(job, before) ? start : Math.min(start, asked);
 }
+
+/** Whether the next attempt got a time of its own when this one ended. */
+const waitsForRetry = ({ events }: JobDetailReply, { attempt }: Attempt): boolean =>
+  events.some(({ from, to, attempt: of }) => from === "RUNNING" && to === "RETRY_WAIT" && of === attempt);
 
 /** When a job that had ended was retried, or else the end of the attempt before. */
 function askedAgain({ events }: JobDetailReply, ended: number, start: number): number {

@@ -1,4 +1,4 @@
-import { Card, Legend, StateBadge, Time } from "../parts/index.ts";
+import { Card, Icon, Legend, Time } from "../parts/index.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { durationText } from "../time.ts";
 import { AttemptFacts } from "./attempt-facts.tsx";
@@ -63,13 +63,24 @@ function Line({ job, of, timeline }: WaterfallProps & { readonly of: TimelineLin
       </span>
       <span class="number">{ran > 0 ? durationText(ran) : <span class="nothing">–</span>}</span>
       <span class="waterfall-end">
-        {of.outcome === null ? <span class="dim">{words.attempts.notStarted}</span> : <StateBadge state={of.outcome} />}
+        {of.outcome === null ? (
+          <span class="dim">{words.attempts.notStarted}</span>
+        ) : (
+          <OutcomeBadge outcome={of.outcome} />
+        )}
         {of.error === null ? null : <span class="mono dim">{of.error.code}</span>}
       </span>
       <AttemptFacts job={job} of={of} waited={waited} ran={ran} isNewest={of === timeline.lines.at(-1)} />
     </li>
   );
 }
+
+const OutcomeBadge = ({ outcome }: { readonly outcome: NonNullable<TimelineLine["outcome"]> }) => (
+  <span class={`state state-${outcome.toLowerCase()}`}>
+    <Icon name={outcome} size={14} />
+    {words.attempts.outcomes[outcome]}
+  </span>
+);
 
 interface BarProps {
   readonly piece: Piece;
@@ -79,7 +90,7 @@ interface BarProps {
 
 function Bar({ piece, timeline: { from, to }, outcome }: BarProps) {
   const share = (at: number): string => `${((at - from) / (to - from)) * 100}%`;
-  const isBad = piece.phase === "run" && outcome !== null && outcome !== "SUCCESS" && outcome !== "RUNNING";
+  const isBad = piece.phase === "run" && (outcome === "FAILED" || outcome === "LOST");
   return (
     <i
       class={`piece piece-${piece.phase}${isBad ? " bad" : ""}`}

@@ -50,14 +50,18 @@ export const addUp = statement<{ events: number }>(
   `
 with moves as materialized (
   select m.job_id, e.at, e.from_state, e.to_state, e.worker, e.reason, j.kind, j.lane,
-    case when e.from_state = 'RUNNING' then e.worker end as by, coalesce(e.error_code = 'WORKER_LOST', false) as is_lost,
+    case when e.from_state = 'RUNNING' then e.worker end as by, end_of.outcome,
     case when e.from_state = 'RUNNING' then greatest(0, extract(epoch from e.at - m.started_at))::float8 end as seconds,
-    e.from_state = 'RUNNING' and e.to_state in ('FAILED', 'RETRY_WAIT') as is_failed,
-    e.from_state = 'RUNNING' and e.to_state in ('SUCCESS', 'FAILED', 'RETRY_WAIT') as is_end,
+    coalesce(end_of.outcome in ('FAILED', 'LOST'), false) as is_failed,
+    coalesce(end_of.outcome in ('SUCCESS', 'FAILED', 'LOST'), false) as is_end,
+    coalesce(end_of.outcome = 'LOST', false) as is_lost,
     case when e.to_state = 'RUNNING' and j.attempt = m.attempt and j.due_at <= e.at
       then extract(epoch from e.at - j.due_at)::float8 end as late,
     e.to_state = 'RUNNING' and exists (select from unnest(j.slot_keys) s where starts_with(s, 'lock:')) as is_locked
   from belfry.event e cross join lateral unnest(e.job_ids, e.attempts, e.started_at) as m (job_id, attempt, started_at)
+  cross join lateral (
+    select case when e.from_state = 'RUNNING' then belfry.attempt_outcome(e.to_state, e.reason, e.error_code) end as outcome
+  ) end_of
   left join belfry.job j on j.id = m.job_id
   where e.xid >= $1::text::xid8 and e.xid < $2::text::xid8 and e.id >= $7::bigint
 ), by_minute as (
@@ -94,38 +98,38 @@ with moves as materialized (
     array_agg(seconds) filter (where is_failed) as took_failed, array_agg(late) filter (where late is not null) as lates,
     count(*) filter (where from_state is null) as created, count(*) filter (where to_state = 'SUCCESS') as succeeded,
     count(*) filter (where to_state = 'FAILED') as failed,
-    count(*) filter (where from_state = 'RUNNING' and to_state = 'RETRY_WAIT') as retried,
     count(*) filter (where is_lost) as lost,
-    count(*) filter (where from_state = 'RUNNING' and to_state in ('QUEUED', 'PENDING')) as released,
+    count(*) filter (where outcome = 'RELEASED') as released, count(*) filter (where outcome = 'CANCELED') as attempts_canceled,
     count(*) filter (where to_state = 'CANCELED') as canceled, count(*) filter (where to_state = 'SKIPPED') as skipped,
     count(*) filter (where is_locked) as locked, count(*) filter (where reason = 'lock-held') as lock_failed
   from moves where kind is not null group by kind
 ), by_kind as (
   insert into belfry.kind_total as k (kind, attempts, seconds, buckets, failed_seconds, failed_buckets, late_seconds, late_buckets,
-    created, succeeded, failed, retried, lost, released, canceled, skipped, locks_acquired, locks_failed)
+    created, succeeded, failed, lost, released, attempts_canceled, canceled, skipped, locks_acquired, locks_failed)
   select kind, attempts, (select coalesce(sum(s), 0) from unnest(took) s),
     belfry.counted_in(took, $3::float8[]), (select coalesce(sum(s), 0) from unnest(took_failed) s),
     belfry.counted_in(took_failed, $3::float8[]), (select coalesce(sum(s), 0) from unnest(lates) s),
     belfry.counted_in(lates, $3::float8[]),
-    created, succeeded, failed, retried, lost, released, canceled, skipped, locked, lock_failed
+    created, succeeded, failed, lost, released, attempts_canceled, canceled, skipped, locked, lock_failed
   from counted order by kind
   on conflict (kind) do update set attempts = k.attempts + excluded.attempts, seconds = k.seconds + excluded.seconds,
     buckets = belfry.added(k.buckets, excluded.buckets), failed_seconds = k.failed_seconds + excluded.failed_seconds,
     failed_buckets = belfry.added(k.failed_buckets, excluded.failed_buckets), late_seconds = k.late_seconds + excluded.late_seconds,
     late_buckets = belfry.added(k.late_buckets, excluded.late_buckets), created = k.created + excluded.created,
-    succeeded = k.succeeded + excluded.succeeded, failed = k.failed + excluded.failed, retried = k.retried + excluded.retried,
-    lost = k.lost + excluded.lost, released = k.released + excluded.released, canceled = k.canceled + excluded.canceled,
+    succeeded = k.succeeded + excluded.succeeded, failed = k.failed + excluded.failed, 
+    lost = k.lost + excluded.lost, released = k.released + excluded.released,
+    attempts_canceled = k.attempts_canceled + excluded.attempts_canceled, canceled = k.canceled + excluded.canceled,
     skipped = k.skipped + excluded.skipped, locks_acquired = k.locks_acquired + excluded.locks_acquired,
     locks_failed = k.locks_failed + excluded.locks_failed
 ), by_worker as (
   insert into belfry.worker as w (id, lane, started_at, seen_at, ended, failed, lost, lost_at)
   select id, min(lane), min(at), max(at), count(*) filter (where is_end),
-    count(*) filter (where is_end and to_state in ('FAILED', 'RETRY_WAIT')), count(*) filter (where is_lost),
+    count(*) filter (where is_failed), count(*) filter (where is_lost),
     max(at) filter (where is_lost)
   from (
-    select worker as id, lane, at, to_state, false as is_end, false as is_lost from moves where to_state = 'RUNNING'
+    select worker as id, lane, at, to_state, false as is_end, false as is_failed, false as is_lost from moves where to_state = 'RUNNING'
     union all
-    select by, lane, at, to_state, true, is_lost from moves where by is not null
+    select by, lane, at, to_state, is_end, is_failed, is_lost from moves where by is not null
   ) each where id is not null group by id order by id
   on conflict (id) do update set lane = coalesce(w.lane, excluded.lane), seen_at = greatest(w.seen_at, excluded.seen_at),
     ended = w.ended + excluded.ended, failed = w.failed + excluded.failed, lost = w.lost + excluded.lost,

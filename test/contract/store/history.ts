@@ -64,7 +64,7 @@ export function historyContract(open: OpenStore): void {
         errorMessage: "try again later",
       });
       expect(attempts.map(({ attempt, outcome }) => [attempt, outcome])).toEqual([
-        [1, "RETRY_WAIT"],
+        [1, "FAILED"],
         [2, "SUCCESS"],
       ]);
     });

@@ -60,7 +60,7 @@ function rescue(open: OpenStore): void {
     expect(only(only(outbox).messages)).toMatchObject({ jobId, generation: 2, delayMs: 0 });
     const { job, attempts } = await show(store, jobId);
     expect(job).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1, generation: 2, leaseUntil: null });
-    expect(only(attempts)).toMatchObject({ attempt: 1, worker: "worker-1", outcome: "QUEUED" });
+    expect(only(attempts)).toMatchObject({ attempt: 1, worker: "worker-1", outcome: "LOST" });
     expect((await moves(store, jobId)).at(-1)).toBe("RUNNING>QUEUED");
     expect(only(await store.peek([jobId])).alone).toBe(true);
     expect((await store.rescue(options)).rows).toEqual([]);
@@ -170,7 +170,7 @@ function alone(open: OpenStore): void {
     expect(only(only(outbox).messages)).toMatchObject({ jobId, generation: 2, delayMs: 0 });
     const { job, attempts } = await show(store, jobId);
     expect(job).toMatchObject({ state: "QUEUED", failures: 1, interruptions: 0, errorCode: "WORKER_LOST" });
-    expect(only(attempts)).toMatchObject({ outcome: "RETRY_WAIT", errorCode: "WORKER_LOST" });
+    expect(only(attempts)).toMatchObject({ outcome: "LOST", errorCode: "WORKER_LOST" });
     expect((await moves(store, jobId)).slice(1)).toEqual(["RUNNING>RETRY_WAIT"]);
   });
 
@@ -194,7 +194,7 @@ function alone(open: OpenStore): void {
     expect([only(rows).state, outbox]).toEqual(["FAILED", []]);
     const { job, attempts } = await show(store, jobId);
     expect(job).toMatchObject({ state: "FAILED", failures: 1, errorCode: "WORKER_LOST" });
-    expect(only(attempts)).toMatchObject({ outcome: "FAILED", errorCode: "WORKER_LOST" });
+    expect(only(attempts)).toMatchObject({ outcome: "LOST", errorCode: "WORKER_LOST" });
   });
 }
 

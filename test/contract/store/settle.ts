@@ -76,7 +76,7 @@ function outcomes(open: OpenStore): void {
     const { job, attempts } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "QUEUED", generation: 2, attempt: 1, failures: 1, leaseUntil: null });
     expect(await moves(store, held.jobId)).toEqual([">PENDING", "RUNNING>RETRY_WAIT"]);
-    expect(only(attempts)).toMatchObject({ outcome: "RETRY_WAIT", errorCode: "SMTP_421" });
+    expect(only(attempts)).toMatchObject({ outcome: "FAILED", errorCode: "SMTP_421" });
     await advance(minute);
     expect(await claimOne(store, held.jobId)).toMatchObject({ state: "RUNNING", attempt: 2, failures: 1 });
   });
@@ -106,7 +106,7 @@ function released(open: OpenStore): void {
     expect(only(only(outbox).messages)).toMatchObject({ jobId: held.jobId, generation: 2, delayMs: 0 });
     const { job, attempts, events } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1, generation: 2, attempt: 1 });
-    expect(only(attempts).outcome).toBe("QUEUED");
+    expect(only(attempts).outcome).toBe("RELEASED");
     expect(events.at(-1)).toMatchObject({ from: "RUNNING", to: "QUEUED", reason: "released" });
     expect(await claimOne(store, held.jobId)).toMatchObject({ state: "RUNNING", attempt: 2, interruptions: 1 });
   });

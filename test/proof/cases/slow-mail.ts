@@ -50,7 +50,7 @@ async function runBeside(
   const { rows } = await pool.query<{ tried: number; unlogged: number }>(
     `select count(*) filter (where attempt > 0)::int as tried, (
        select count(*)::int from belfry.attempt a join belfry.job j on j.id = a.job_id and j.kind = 'send-open-mail'
-       where not (a.outcome = 'QUEUED' and a.error_code is null) and not exists (
+       where a.outcome <> 'RELEASED' and not exists (
          select from time_capsule.mail_log l where l.job_id = a.job_id and l.attempt = a.attempt)) as unlogged
      from belfry.job where kind = 'send-open-mail'`,
   );

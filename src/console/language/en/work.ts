@@ -126,7 +126,15 @@ const job = {
 /** The attempts of a job. */
 const attempts = {
   phases: { wait: "Waiting", run: "Running", backoff: "Pause before the next attempt" },
-  failed: "Failed",
+  outcomes: {
+    RUNNING: "Running",
+    SUCCESS: "Success",
+    FAILED: "Failed",
+    LOST: "Lost",
+    CANCELED: "Canceled",
+    RELEASED: "Released",
+  },
+  failed: "Failed or lost",
   none: "Not attempted yet",
   inAll: (duration: string) => `${duration} in all`,
   attempt: (attempt: number) => `Attempt ${attempt}`,
