@@ -45,7 +45,7 @@ export function Actions({ job, onDone }: ActionsProps) {
     { keys: "c", does: words.job.cancelJob, run: () => void cancel() },
   ]);
   return (
-    <div class="actions">
+    <div class="line actions">
       {isEditing ? <EnqueueForm source={job} onClose={() => setEditing(false)} /> : null}
       {isJobOver(state) ? <Button text={words.job.anotherPayload} onClick={() => setEditing(true)} /> : null}
       {isEarly(job) ? <Button text={words.shared.runNow} onClick={runNow} /> : null}

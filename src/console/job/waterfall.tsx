@@ -62,7 +62,7 @@ function Line({ job, of, timeline }: WaterfallProps & { readonly of: TimelineLin
         ))}
       </span>
       <span class="number">{ran > 0 ? durationText(ran) : <span class="nothing">–</span>}</span>
-      <span class="waterfall-end">
+      <span class="line waterfall-end">
         {of.outcome === null ? <span class="dim">{words.attempts.notStarted}</span> : <StateBadge state={of.outcome} />}
         {of.error === null ? null : <span class="mono dim">{of.error.code}</span>}
       </span>

@@ -25,7 +25,7 @@ export const StateCards = ({ summary, minutes }: StateCardsProps) => (
             {name}
           </span>
           <span class="stat-value">{numberText(value)}</span>
-          <span class="stat-about">{about}</span>
+          <span class="one-line stat-about">{about}</span>
           {series === null ? null : <Sparkline values={series} />}
         </a>
       </li>

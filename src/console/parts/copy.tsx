@@ -4,8 +4,8 @@ import { words } from "../language/words.ts";
 
 /** A text one wants elsewhere, with a button that takes it there. */
 export const Copy = ({ text, label }: { readonly text: string; readonly label: string }) => (
-  <span class="copy">
-    <span class="mono copy-text" title={text}>
+  <span class="line copy">
+    <span class="mono one-line copy-text" title={text}>
       {text}
     </span>
     <button type="button" class="icon-button small" onClick={() => void copy(text)}>

@@ -5,6 +5,7 @@ export { Button } from "./button.tsx";
 export { Card } from "./card.tsx";
 export { ClockField, localTimeOf } from "./clock-field.tsx";
 export type { Column } from "./column.ts";
+export { column } from "./columns.tsx";
 export { ConfirmDialog, answerTo, confirm } from "./confirm.tsx";
 export { Copy, copy } from "./copy.tsx";
 export { DataTable } from "./data-table.tsx";

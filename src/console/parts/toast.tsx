@@ -40,7 +40,7 @@ function dismiss(id: number): void {
 export const Toasts = () => (
   <div class="toasts" role="status" aria-live="polite">
     {toasts.value.map(({ id, text, link, isBad }) => (
-      <div key={id} class={isBad ? "toast bad" : "toast"} role={isBad ? "alert" : undefined}>
+      <div key={id} class={`line toast${isBad ? " bad" : ""}`} role={isBad ? "alert" : undefined}>
         <Icon name={isBad ? "warning" : "SUCCESS"} />
         <span class="toast-text">{text}</span>
         {link === null ? null : <Link to={link.href} text={link.text} />}

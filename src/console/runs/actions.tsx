@@ -53,7 +53,7 @@ export function RunActions({ run: { id, kind, state, finishedAt, progress }, onD
     { keys: "c", does: words.runs.cancelRun, run: () => void (isOver ? undefined : cancel()) },
   ]);
   return (
-    <div class="actions">
+    <div class="line actions">
       {isOver ? null : <Button text={words.shared.cancel} look="danger" onClick={() => void cancel()} />}
       <Button text={words.runs.rerun} onClick={() => void rerun()} />
       {mayRetry ? <Button text={words.runs.resume} look="primary" onClick={retry} /> : null}
