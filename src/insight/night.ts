@@ -82,6 +82,7 @@ range as materialized (
   select e.* from retention r cross join range s cross join lateral (
     select ${jobMembers} from belfry.job
     where finished_at is not null and run_id is null and retention_ms = r.retention_ms and finished_at >= s.since and finished_at < s.seen
+      and least(started_at, due_at) <= s.till and ($3 <> 'schedule' or schedule_id is not null) and ($4::text[] is null or kind = any($4::text[]))
     order by finished_at desc limit $5
   ) e
 ), open as materialized (
@@ -123,8 +124,15 @@ range as materialized (
     and case $3 when 'schedule' then schedule_id when 'kind' then kind else lane end is not null
 )`;
 
-const valuesOf = ({ from, to, by, kinds }: NightSearch): unknown[] => [from, to, by, kinds, nightReadMax, nightOpenMax];
-/** All of the range when they are at most $7, else none. Locks nothing. */
+const valuesOf = ({ from, to, by, kinds }: NightSearch, readMax: number): unknown[] => [
+  from,
+  to,
+  by,
+  kinds,
+  readMax,
+  nightOpenMax,
+];
+/** All of the range when they are at most $7, else none: then little of it is read. Locks nothing. */
 export const readNightBars = sqlQuery("night-bars", {
   sql: `
 with ${found}
@@ -138,8 +146,9 @@ select f.line as row, jsonb_build_object(
   ) as of
 from found f
 where (select count(*) from found) <= $7
+  and greatest((select count(*) from ended), (select count(*) from runs), (select count(*) from skipped)) < $5
 order by f.due_at, f.job`,
-  params: (of: NightSearch) => [...valuesOf(of), nightBarsMax],
+  params: (of: NightSearch) => [...valuesOf(of, 2 * nightBarsMax), nightBarsMax],
   row: z.object({ row: z.string(), of: bar }),
 });
 
@@ -166,7 +175,7 @@ from (
 ) f cross join parts p
 group by f.line, f.part, f.of_rows, p.since, p.whole, p.number
 order by f.line, f.part`,
-  params: (of: NightSearch) => [...valuesOf(of), nightRowsMax, nightCellsMax],
+  params: (of: NightSearch) => [...valuesOf(of, nightReadMax), nightRowsMax, nightCellsMax],
   row: z.object({ row: z.string(), of: cell, isCut: z.boolean() }),
 });
 

@@ -31,7 +31,7 @@ await describeInBrowser(
   "a browser in the C locale",
   (its) => {
     test("which names a language that is none, draws the chart and writes English", async () => {
-      const { page, problems } = await its.visit("/", "Throughput", { locale: null });
+      const { page, problems } = await its.visit("/", "Last failures", { locale: null });
       await page.locator(".bar i").first().waitFor();
       expect(await page.locator("html").getAttribute("lang")).toBe("en");
       expect(problems).toEqual([]);

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { type Audit, loadAudits } from "../client.ts";
 import { words } from "../language/words.ts";
 import { useResource } from "../resource.ts";
-import type { Column } from "./column.ts";
+import type { Column } from "./column.tsx";
 import { DataTable } from "./data-table.tsx";
 import { Loaded } from "./loaded.tsx";
 import { Time } from "./time.tsx";

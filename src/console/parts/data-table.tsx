@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Column } from "./column.ts";
+import type { Column } from "./column.tsx";
 import { Icon } from "./icon.tsx";
 import { useKeptPlace } from "./kept-place.ts";
 import { useHiddenColumns } from "./hidden-columns.tsx";

@@ -27,6 +27,10 @@ export function sayFailed(what: string, error: unknown): void {
   add({ text: why === "" ? what : `${what}: ${why}`, link: null, isBad: true });
 }
 
+/** Does what a click asks for; what was refused is said. */
+export const acting = (refused: string, work: () => Promise<void>): Promise<void> =>
+  work().catch((error: unknown) => sayFailed(refused, error));
+
 function add(toast: Omit<Toast, "id">): number {
   made += 1;
   toasts.value = [...toasts.value, { ...toast, id: made }].slice(-toastsMax);

@@ -45,17 +45,19 @@ export function UpcomingScreen() {
       <header class="screen-head">
         <h1>{words.places.upcoming}</h1>
         <Tabs label={words.shared.span} among={spans} value={hours} onChoose={(value) => go({ hours: value })} />
-        <Choice
-          name={words.upcoming.app}
-          all={words.upcoming.allApps}
-          among={coming.data?.apps ?? []}
+        <Select
+          label={words.upcoming.app}
+          of={choicesOf(words.upcoming.allApps, coming.data?.apps, app)}
           value={app}
           onChoose={(value) => go({ app: value })}
         />
-        <Choice
-          name={words.labels.lane}
-          all={words.upcoming.allLanes}
-          among={coming.data?.lanes.map((each) => each.lane) ?? []}
+        <Select
+          label={words.labels.lane}
+          of={choicesOf(
+            words.upcoming.allLanes,
+            coming.data?.lanes.map((each) => each.lane),
+            lane,
+          )}
           value={lane}
           onChoose={(value) => go({ lane: value })}
         />
@@ -78,44 +80,19 @@ export function UpcomingScreen() {
   );
 }
 
-interface ChoiceProps {
-  readonly name: string;
-  readonly all: string;
-  readonly among: readonly string[];
-  readonly value: string;
-  readonly onChoose: (value: string) => void;
-}
-
 /** One of some names, or all; the chosen one stays in the list also where nothing of it comes up. */
-const Choice = ({ name, all, among, value, onChoose }: ChoiceProps) => (
-  <Select
-    label={name}
-    of={[
-      ["", all],
-      ...[...new Set([...among, value])].filter((each) => each !== "").map((each) => [each, each] as const),
-    ]}
-    value={value}
-    onChoose={onChoose}
-  />
-);
+const choicesOf = (all: string, among: readonly string[] = [], value: string) =>
+  ["", ...new Set([...among, value].filter((each) => each !== ""))].map((each) => [each, each || all] as const);
 
 /** How many start in each sixtieth of the span. */
 function TimeLine({ found: { from, to, parts, isMore } }: { readonly found: UpcomingReply }) {
   const most = Math.max(1, ...parts);
+  const span = { from: Date.parse(from), to: Date.parse(to) };
   const total = parts.reduce((sum, part) => sum + part, 0);
-  const partText = durationText((Date.parse(to) - Date.parse(from)) / Math.max(1, parts.length));
+  const about = words.upcoming.busiest(most, durationText((span.to - span.from) / Math.max(1, parts.length)));
   return (
-    <Card
-      title={words.upcoming.times(total, isMore)}
-      label={words.upcoming.timeLine}
-      about={words.upcoming.busiest(most, partText)}
-    >
-      <Bars
-        label={words.upcoming.describe(total, most)}
-        bars={parts.map((value) => ({ title: words.many.time(value), parts: [{ fill: "queued", value }] }))}
-        from={from}
-        to={to}
-      />
+    <Card title={words.upcoming.times(total, isMore)} label={words.upcoming.timeLine} about={about}>
+      <Bars label={words.upcoming.describe(total, most)} values={parts} titleOf={words.many.time} span={span} />
     </Card>
   );
 }
