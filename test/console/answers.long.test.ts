@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { until } from "../local/until.ts";
 import { describeOperator, type OperatorWorld } from "./operator-world.ts";
+import { past } from "./past.ts";
 
 const slowMs = 120_000;
 const minuteMs = 60_000;
@@ -123,7 +124,7 @@ await describeOperator("no false answer", (its) => {
     async () => {
       const ids = await failing(its, ["gil", "hal"]);
       await its.job({ kind: "send-mail", payload: { customer: "ivy" } }, "SUCCESS");
-      await its.call("POST", "/schedules/nightly-sync/trigger", {});
+      await past(its.pool, "nightly-sync", ["SUCCESS", "FAILED", "SKIPPED"]);
       const { page } = await its.sits();
       const ofMail = async (): Promise<void> => {
         await page.goto(new URL("/console/?by=kind", page.url()).href);
@@ -150,7 +151,13 @@ await describeOperator("no false answer", (its) => {
       await page.keyboard.press("Enter");
       await page.getByText("the provider answered 503").first().waitFor();
       await page.goto(new URL("/console/", page.url()).href);
-      await page.locator(".night .row").filter({ hasText: "nightly-sync" }).locator(".gantt-bar").first().waitFor();
+      const bars = page.locator(".night .row").filter({ hasText: "nightly-sync" }).locator(".gantt-bar");
+      await bars.first().waitFor();
+      expect(await bars.evaluateAll((all) => all.map((bar) => String(bar.className).split(" ").at(-1)))).toEqual([
+        "succeeded",
+        "failed",
+        "stopped",
+      ]);
       await page.close();
     },
     slowMs,
