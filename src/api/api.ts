@@ -29,6 +29,7 @@ import { runEndpoints, runMapEndpoint } from "./routes/runs.ts";
 import { scheduleControlEndpoints } from "./routes/schedule-control.ts";
 import { scheduleOutcomeEndpoint } from "./routes/schedule-outcomes.ts";
 import { scheduleEndpoints } from "./routes/schedules.ts";
+import { nightEndpoint } from "./routes/night.ts";
 import { upcomingEndpoint } from "./routes/upcoming.ts";
 import { writeAudits } from "../insight/audit.ts";
 import { stageKey } from "../insight/secrecy.ts";
@@ -114,6 +115,7 @@ export function endpointsOf(options: ApiOptions) {
     ...scheduleEndpoints(options),
     scheduleOutcomeEndpoint(options),
     upcomingEndpoint(options),
+    nightEndpoint(options),
     ...scheduleControlEndpoints(options),
     previewEndpoint(options),
     ...healthEndpoints(options),

@@ -14,7 +14,7 @@ export const tags = [
   [
     "schedules",
     "When a job is to run, and the policies for clock changes, misfires and overlaps.",
-    "schedules schedule-outcomes upcoming preview",
+    "schedules schedule-outcomes upcoming night preview",
   ],
   ["lanes", "Queues with their workers and limits, caps and locks.", "lanes caps locks"],
   ["bulk", "One change of many jobs, chosen by a filter, in pages.", "bulk dead-letters"],

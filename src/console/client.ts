@@ -3,7 +3,6 @@ import type { BulkReply } from "../api/shape/bulk.ts";
 import type { AuditListReply, LaneListReply, LaneReply, LockReply, SummaryReply } from "../api/shape/overview.ts";
 import type { FailureGroupListReply } from "../insight/failure-groups.ts";
 import type { SlotUseReply } from "../insight/slots.ts";
-import type { ThroughputReply } from "../insight/minutes.ts";
 import type { RunListReply, RunReply, RunMapReply } from "../api/shape/run.ts";
 import type { ScheduleOutcomeListReply, ScheduleOutcomeReply } from "../api/shape/schedule-outcome.ts";
 import type { ExplainedTimesReply, ScheduleReply } from "../api/shape/schedule.ts";
@@ -13,6 +12,8 @@ import { correct } from "./clock.ts";
 import { ApiError, get, post, query, send } from "./http.ts";
 import { loadedMap, type LoadedMap } from "./runs/run-map.ts";
 import { myZone } from "./time.ts";
+import type { TimeScale } from "./parts/axis.tsx";
+import type { NightReply } from "../insight/night.ts";
 import type { ScheduleSettings } from "./schedules/when.ts";
 import type { AttemptDetailReply, JobCountsReply, JobDetailReply, JobListReply } from "../api/shape/job.ts";
 import type { KindFigureListReply } from "../insight/kind-figures.ts";
@@ -22,7 +23,6 @@ import type { UpcomingReply } from "../api/shape/upcoming.ts";
 export type Audit = AuditListReply["audits"][number];
 /** Failed jobs that failed alike. */
 export type FailureGroupReply = FailureGroupListReply["groups"][number];
-export type ThroughputMinute = ThroughputReply["minutes"][number];
 /** One schedule with each of its newest and next times. */
 export interface TimedOutcome extends ScheduleOutcomeReply {
   readonly times: NonNullable<ScheduleOutcomeReply["times"]>;
@@ -93,6 +93,8 @@ export async function loadScheduleOutcome(id: string, signal?: AbortSignal): Pro
   if (times === undefined) throw new ApiError(404, "unknown-schedule", words.shared.noSchedule(id));
   return { ...(schedule as ScheduleOutcomeReply), times };
 }
+export const loadNight = ({ from, to, by }: TimeScale & { readonly by: string }, signal?: AbortSignal) =>
+  get<NightReply>(`/night${query({ from: new Date(from).toISOString(), to: new Date(to).toISOString(), by })}`, signal);
 export const loadUpcoming = (
   asked: { readonly hours: number; readonly app: string; readonly lane: string },
   signal?: AbortSignal,

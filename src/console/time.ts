@@ -58,7 +58,7 @@ interface Parts {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-function partsOf(at: number, zone: string): Parts {
+export function partsOf(at: number, zone: string): Parts {
   const format = formats.get(zone) ?? formatIn(zone);
   formats.set(zone, format);
   const found: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = {};

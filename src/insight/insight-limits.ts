@@ -130,6 +130,13 @@ export const insightLimits = {
   heldKeysMax: 2,
   /** How long an API goes on with what it read of the marks of earlier releases. */
   marksKnownMs: 10_000,
+  /** Of the picture of a range: rows read of what ended, and of what is open; bars drawn one by one; rows, and cells where there are more bars. */
+  nightReadMax: 100_000,
+  nightOpenMax: 10_000,
+  nightBarsMax: 2_000,
+  nightRowsMax: 100,
+  nightCellsMax: 2_000,
+  nightHoursMax: 168,
   /** Of the newest changes, when those of one object are wanted. */
   auditsSearchedMax: 20_000,
 } as const;

@@ -54,4 +54,3 @@ where at >= belfry.now() - interval '1 hour' and ($1::text[] is null or kind = a
 });
 
 export const throughput = z.object({ minutes: z.array(readMinutes.row) }).meta({ id: "Throughput" });
-export type ThroughputReply = z.infer<typeof throughput>;

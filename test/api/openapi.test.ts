@@ -94,6 +94,7 @@ test("every endpoint answers as the document says", async () => {
   await post("/schedules/nightly/backfill", window, 202);
   await get("/schedules");
   await get("/upcoming?hours=24");
+  await get("/night?by=kind");
   await get("/kind-figures?hours=24");
   await get("/schedule-outcomes?state=failing&sort=next");
   for (const part of ["", "/occurrences", "/next", "/explain?time=2026-11-21T02:30"])

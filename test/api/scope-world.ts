@@ -136,6 +136,7 @@ export const requests: Readonly<Record<OperationName, (whose: Whose, ids: Ids) =
   listOccurrences: made,
   listScheduleOutcomes: all,
   listUpcoming: all,
+  getNight: () => ({ query: "by=kind" }),
   previewExpression: () => ({ query: "expression=5m" }),
   getHealth: all,
   getLive: all,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { until } from "../local/until.ts";
 import { describeOperator, type OperatorWorld } from "./operator-world.ts";
+import { past } from "./past.ts";
 
 const slowMs = 120_000;
 const minuteMs = 60_000;
@@ -114,6 +115,50 @@ await describeOperator("no false answer", (its) => {
         return (rows[0]?.n ?? 0) > 0;
       });
       expect(await outcome()).toMatchObject({ onTimeShare: null, latenessMs: null });
+    },
+    slowMs,
+  );
+
+  test(
+    "the night has a bar for each run by its end, and a click opens the run",
+    async () => {
+      const ids = await failing(its, ["gil", "hal"]);
+      await its.job({ kind: "send-mail", payload: { customer: "ivy" } }, "SUCCESS");
+      await past(its.pool, "nightly-sync", ["SUCCESS", "FAILED", "SKIPPED"]);
+      const { page } = await its.sits();
+      const ofMail = async (): Promise<void> => {
+        await page.goto(new URL("/console/?by=kind", page.url()).href);
+        const { jobs } = await its.call<{ jobs: readonly { state: string }[] }>(
+          "GET",
+          "/jobs?kind=send-mail&limit=200",
+        );
+        const ended = (state: string): number => jobs.filter((job) => job.state === state).length;
+        const row = page.locator(".night .row").filter({ hasText: "send-mail" });
+        await row.locator(".failed").first().waitFor({ timeout: 5_000 });
+        const drawn = { failed: await row.locator(".failed").count(), good: await row.locator(".succeeded").count() };
+        expect(drawn).toEqual({ failed: ended("FAILED"), good: ended("SUCCESS") });
+      };
+      await ofMail();
+      await page.route("**/night?*", async (route) => {
+        const answer = await (await route.fetch()).text();
+        await route.fulfill({ body: answer.replaceAll('"failed"', '"succeeded"'), contentType: "application/json" });
+      });
+      await expect(ofMail()).rejects.toThrow("Timeout 5000ms exceeded");
+      await page.unrouteAll();
+      await ofMail();
+      // Runs of one moment lie over each other.
+      await page.locator(`.night a[href$="/jobs/${ids[1]}"]`).focus();
+      await page.keyboard.press("Enter");
+      await page.getByText("the provider answered 503").first().waitFor();
+      await page.goto(new URL("/console/", page.url()).href);
+      const bars = page.locator(".night .row").filter({ hasText: "nightly-sync" }).locator(".gantt-bar");
+      await bars.first().waitFor();
+      expect(await bars.evaluateAll((all) => all.map((bar) => String(bar.className).split(" ").at(-1)))).toEqual([
+        "succeeded",
+        "failed",
+        "stopped",
+      ]);
+      await page.close();
     },
     slowMs,
   );

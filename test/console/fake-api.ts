@@ -7,6 +7,7 @@ import { type Context, Hono } from "hono";
 import { consolePage, type PageFiles } from "../../src/api/console.ts";
 import * as scene from "./scene.ts";
 import { kinds } from "./scene-kinds.ts";
+import { nightOf } from "./scene-night.ts";
 import * as runScene from "./scene-run.ts";
 import * as system from "./scene-system.ts";
 
@@ -98,6 +99,7 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/jobs\/\d+(\/[\w-]+)?$/, () => ({ ...scene.detailOf(3, "PENDING"), explanation })],
     [/^\/schedule-outcomes$/, () => outcomesFor(isEmpty, body)],
     [/^\/kind-figures$/, () => (isEmpty ? { ...scene.kindFigures, kinds: [] } : scene.kindFigures)],
+    [/^\/night$/, () => (isEmpty ? { ...nightOf(body as never), rows: [] } : nightOf(body as never))],
     [/^\/upcoming$/, () => (isEmpty ? { ...scene.upcoming, times: [], jobs: [], parts: [] } : scene.upcoming)],
     [/^\/schedules\/by-hand$/, () => ({ ...scene.schedules[0], versions: [{ spec: { payload: { reportId: 9 } } }] })],
     [/^\/schedules\/[^/]+$/, () => scene.schedules[0]],

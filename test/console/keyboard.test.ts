@@ -5,7 +5,7 @@ await describeInBrowser("the keyboard", (its) => {
   const { visit } = its;
 
   test("g and a letter go to every screen, and ? lists the keys", async () => {
-    const { page } = await visit("/", "Throughput");
+    const { page } = await visit("/", "Last failures");
     for (const [key, title] of Object.entries(places)) {
       await page.keyboard.press("g");
       await page.keyboard.press(key);
@@ -78,12 +78,12 @@ await describeInBrowser("the keyboard", (its) => {
   });
 
   test("single keys can be switched off, and the choice is kept", async () => {
-    const { page } = await visit("/", "Throughput");
+    const { page } = await visit("/", "Last failures");
     await page.keyboard.press("?");
     await page.getByLabel(/Single-key shortcuts/).uncheck();
     await page.keyboard.press("Escape");
     await page.reload();
-    await page.getByText("Throughput").waitFor();
+    await page.getByText("Last failures").waitFor();
     await page.keyboard.press("?");
     expect(await page.getByRole("dialog").count()).toBe(0);
   });

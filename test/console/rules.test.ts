@@ -53,7 +53,7 @@ await describeInBrowser("what holds on every screen", (its) => {
   });
 
   test("the policy of the page stops scripts and styles that are written into it, and requests to elsewhere", async () => {
-    const { page } = await its.visit("/", "Throughput");
+    const { page } = await its.visit("/", "Last failures");
     const stopped = await page.evaluate(`(async () => {
       const stopped = [];
       document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => stopped.push(effectiveDirective));

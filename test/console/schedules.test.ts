@@ -27,7 +27,7 @@ await describeInBrowser("schedules tell how they end", (its) => {
   });
 
   test("the overview names what fails, one click from it", async () => {
-    const { page } = await its.visit("/", "Throughput");
+    const { page } = await its.visit("/", "Last failures");
     await page.getByRole("link", { name: "Schedule nightly-export failed its last run" }).click();
     await page.getByRole("heading", { level: 1, name: "nightly-export" }).waitFor();
     expect(new URL(page.url()).pathname).toBe("/console/schedules/nightly-export");

@@ -5,7 +5,7 @@ import { screens, sign } from "./screens.ts";
 
 /** Each screen with a text that only its Korean catalogue has. */
 const koreanScreens = [
-  { path: "/", text: "처리량" },
+  { path: "/", text: "최근 실패" },
   { path: "/jobs", text: "마지막 오류" },
   { path: "/jobs/1", text: "이벤트" },
   { path: "/jobs/2", text: "째 실행 중" },

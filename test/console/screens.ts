@@ -3,7 +3,7 @@ import type { Mode } from "./fake-api.ts";
 
 /** Each screen with a text that it shows once it is drawn. */
 export const screens = [
-  { path: "/", loaded: "Throughput" },
+  { path: "/", loaded: "Last failures" },
   { path: "/jobs", loaded: "send-open-mail" },
   { path: "/jobs/1", loaded: "Events" },
   { path: "/jobs/2", loaded: "Running for" },

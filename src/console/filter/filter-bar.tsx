@@ -37,7 +37,7 @@ export function FilterBar({ text, label, placeholder, suggest, onFilter }: Filte
     event.preventDefault();
   };
   return (
-    <div class="filter">
+    <div class="line filter">
       <Icon name="search" size={14} />
       <input
         id={filterFieldId}

@@ -1,4 +1,4 @@
-import { Button, confirm, later, say, sayFailed } from "../parts/index.ts";
+import { acting, Button, confirm, later, say } from "../parts/index.ts";
 import { useState } from "preact/hooks";
 import { cancelJob, retryJob, runJobNow } from "../client.ts";
 import { currentTime } from "../clock.ts";
@@ -19,15 +19,8 @@ export function Actions({ job, onDone }: ActionsProps) {
   const { id, kind, state } = job;
   const [isEditing, setEditing] = useState(false);
   const name = `${kind} ${id}`;
-  const act = async (done: string, refused: string, work: () => Promise<unknown>): Promise<void> => {
-    try {
-      await work();
-      say(done);
-    } catch (error) {
-      sayFailed(refused, error);
-    }
-    onDone();
-  };
+  const act = (done: string, refused: string, work: () => Promise<unknown>): Promise<void> =>
+    acting(refused, () => work().then(() => say(done))).then(onDone);
   const retry = (): void =>
     void (mayRetry(state) && act(words.job.retried(name), words.job.notRetried(name), () => retryJob(id)));
   const runNow = (): void =>
@@ -45,7 +38,7 @@ export function Actions({ job, onDone }: ActionsProps) {
     { keys: "c", does: words.job.cancelJob, run: () => void cancel() },
   ]);
   return (
-    <div class="actions">
+    <div class="line actions">
       {isEditing ? <EnqueueForm source={job} onClose={() => setEditing(false)} /> : null}
       {isJobOver(state) ? <Button text={words.job.anotherPayload} onClick={() => setEditing(true)} /> : null}
       {isEarly(job) ? <Button text={words.shared.runNow} onClick={runNow} /> : null}

@@ -11,13 +11,8 @@ export interface Piece {
 }
 
 /** One line of the waterfall: the wait before an attempt, the attempt, and the pause behind it. */
-export interface TimelineLine {
-  readonly attempt: number;
+export interface TimelineLine extends Omit<Attempt, "from" | "to"> {
   readonly pieces: readonly Piece[];
-  /** Null for one that is still to come. */
-  readonly outcome: JobDetailReply["attempts"][number]["outcome"] | "RUNNING" | null;
-  readonly error: JobDetailReply["error"];
-  readonly worker: string | null;
 }
 
 export interface Timeline {
@@ -31,14 +26,15 @@ interface Attempt {
   readonly attempt: number;
   readonly from: number | null;
   readonly to: number;
-  readonly outcome: TimelineLine["outcome"];
-  readonly error: TimelineLine["error"];
+  /** Null for one that is still to come. */
+  readonly outcome: JobDetailReply["attempts"][number]["outcome"] | "RUNNING" | null;
+  readonly error: JobDetailReply["error"];
   readonly worker: string | null;
 }
 
 export function timelineOf(job: JobDetailReply, now: number): Timeline {
   const attempts = attemptsOf(job, now);
-  const lines = attempts.map((each, index) => lineOf(each, piecesOf(job, attempts, index)));
+  const lines = attempts.map((each, index) => ({ ...each, pieces: piecesOf(job, attempts, index) }));
   const seen = lines.filter(({ pieces }) => pieces.length > 0);
   const all = seen.flatMap(({ pieces }) => pieces);
   const from = Math.min(...all.map((piece) => piece.from), now);
@@ -101,11 +97,3 @@ function askedAgain({ events }: JobDetailReply, ended: number, start: number): n
   const again = events.findLast(({ to, at }) => to === "PENDING" && Date.parse(at) >= ended && Date.parse(at) <= start);
   return again === undefined ? ended : Date.parse(again.at);
 }
-
-const lineOf = ({ attempt, outcome, error, worker }: Attempt, pieces: readonly Piece[]): TimelineLine => ({
-  attempt,
-  pieces,
-  outcome,
-  error,
-  worker,
-});

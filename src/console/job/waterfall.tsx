@@ -1,4 +1,4 @@
-import { Card, Icon, Legend, Time } from "../parts/index.ts";
+import { Card, Icon, Legend, percentOf, Time } from "../parts/index.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { durationText } from "../time.ts";
 import { AttemptFacts } from "./attempt-facts.tsx";
@@ -18,10 +18,10 @@ export const Waterfall = ({ job, timeline }: WaterfallProps) => (
       <Legend
         of={[
           ...(["wait", "run", "backoff"] as const).map((phase) => ({
-            look: `piece-${phase}`,
+            look: `swatch piece-${phase}`,
             text: words.attempts.phases[phase],
           })),
-          { look: "piece-run bad", text: words.attempts.failed },
+          { look: "swatch piece-run bad", text: words.attempts.failed },
         ]}
       />
     }
@@ -62,7 +62,7 @@ function Line({ job, of, timeline }: WaterfallProps & { readonly of: TimelineLin
         ))}
       </span>
       <span class="number">{ran > 0 ? durationText(ran) : <span class="nothing">–</span>}</span>
-      <span class="waterfall-end">
+      <span class="line waterfall-end">
         {of.outcome === null ? (
           <span class="dim">{words.attempts.notStarted}</span>
         ) : (
@@ -88,13 +88,13 @@ interface BarProps {
   readonly outcome: TimelineLine["outcome"];
 }
 
-function Bar({ piece, timeline: { from, to }, outcome }: BarProps) {
-  const share = (at: number): string => `${((at - from) / (to - from)) * 100}%`;
+function Bar({ piece, timeline, outcome }: BarProps) {
+  const left = percentOf(piece.from, timeline);
   const isBad = piece.phase === "run" && (outcome === "FAILED" || outcome === "LOST");
   return (
     <i
       class={`piece piece-${piece.phase}${isBad ? " bad" : ""}`}
-      style={{ left: share(piece.from), width: `calc(${share(from + piece.to - piece.from)})` }}
+      style={{ left: `${left}%`, width: `${percentOf(piece.to, timeline) - left}%` }}
       title={`${words.attempts.phases[piece.phase]}: ${durationText(piece.to - piece.from)}`}
     />
   );

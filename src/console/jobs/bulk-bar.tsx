@@ -36,7 +36,7 @@ export function BulkBar({ text, selection, filter, matching, onDone }: BulkBarPr
     { keys: "c", does: words.jobs.cancelMarked, run: () => change("cancel") },
   ]);
   return (
-    <div class="bulk" role="toolbar" aria-label={words.jobs.marked}>
+    <div class="line bulk" role="toolbar" aria-label={words.jobs.marked}>
       <span class={marked === 0 ? "dim" : ""}>
         {marked === null
           ? words.jobs.allMarked(howMany)

@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import type { JobQuery } from "../client.ts";
 import { Button, copy } from "../parts/index.ts";
-import type { ListedJob } from "./list.ts";
+import type { JobReply } from "../../api/shape/job.ts";
 import { words } from "../language/words.ts";
 
 interface CopyListProps {
   readonly filter: JobQuery;
-  readonly jobs: readonly ListedJob[];
+  readonly jobs: readonly JobReply[];
 }
 
 /** Takes the list elsewhere: its address, the command that prints it, or what is loaded for a spreadsheet. */
@@ -47,5 +47,5 @@ const columns = ["id", "kind", "key", "state", "lane", "attempt", "dueAt", "star
 
 /** A cell that a spreadsheet would take for a formula begins with an apostrophe. */
 const cellOf = (value: string): string => `"${value.replace(/^(?=[=+@\t-])/, "'").replaceAll('"', '""')}"`;
-const csvOf = (jobs: readonly ListedJob[]): string =>
+const csvOf = (jobs: readonly JobReply[]): string =>
   [columns.join(), ...jobs.map((job) => columns.map((name) => cellOf(String(job[name] ?? ""))).join())].join("\n");

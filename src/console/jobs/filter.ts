@@ -73,7 +73,7 @@ const pair = (field: string, from: string | null, to: string | null): Readonly<R
 
 /** `<1h`: no further from now than that, ahead of it or behind it; `>1d`: further; two ISO times with `..` between. */
 function timesOf(field: string, ahead: 1 | -1, value: string, now: number): Readonly<Record<string, string>> | null {
-  const day = dayOf(value, now);
+  const day = namedDay(value, now);
   if (day !== null) return pair(field, iso(day[0]), iso(day[1]));
   const span = /^[<>]\d{1,6}[smhd]$/.test(value) ? parseDuration(value.slice(1)) : null;
   if (span !== null) {
@@ -90,7 +90,7 @@ function timesOf(field: string, ahead: 1 | -1, value: string, now: number): Read
 const localDay = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short" });
 
 /** By the reader's clock: from six in the evening to nine in the morning, or a whole day. */
-function dayOf(value: string, now: number): readonly [number, number] | null {
+export function namedDay(value: string, now: number): readonly [number, number] | null {
   const at = (days: number, hour: string): number => Date.parse(`${localDay.format(now + days * 86_400_000)}T${hour}`);
   if (value === "last-night") return [at(-1, "18:00"), at(0, "09:00")];
   if (value === "today") return [at(0, "00:00"), at(1, "00:00")];

@@ -3,28 +3,8 @@ import { type JobQuery, loadJobs } from "../client.ts";
 import { afterwards, changes } from "../live.ts";
 import type { JobReply } from "../../api/shape/job.ts";
 
-/** What the list shows of a job. A hundred thousand may be loaded: payloads, results and traces are not kept. */
-export type ListedJob = Pick<
-  JobReply,
-  | "id"
-  | "kind"
-  | "key"
-  | "run"
-  | "task"
-  | "state"
-  | "phase"
-  | "lane"
-  | "attempt"
-  | "failures"
-  | "maxAttempts"
-  | "dueAt"
-  | "startedAt"
-  | "finishedAt"
-  | "error"
->;
-
 export interface JobRows {
-  readonly jobs: readonly ListedJob[];
+  readonly jobs: readonly JobReply[];
   readonly isComplete: boolean;
   readonly isLoading: boolean;
   readonly error: Error | null;
@@ -36,7 +16,7 @@ export interface JobRows {
 interface Held {
   /** Of the list that it was loaded for. */
   readonly key: string;
-  readonly jobs: readonly ListedJob[];
+  readonly jobs: readonly JobReply[];
   readonly cursor: string | null;
   readonly isComplete: boolean;
   readonly isLoading: boolean;
@@ -121,12 +101,8 @@ function refreshed(before: Held, page: Page): Rows {
   return { jobs: tail < 0 ? newest : [...newest, ...before.jobs.slice(tail)], cursor, isComplete };
 }
 
-function rowOf(job: JobReply): ListedJob {
-  const { id, kind, key, run, task, state, phase, lane } = job;
-  const { attempt, failures, maxAttempts, dueAt, startedAt, finishedAt, error } = job;
-  const named = { id, kind, key, run, task, state, phase, lane };
-  return { ...named, attempt, failures, maxAttempts, dueAt, startedAt, finishedAt, error };
-}
+/** A hundred thousand may be loaded: what the list does not show and may be large is not kept. */
+const rowOf = (job: JobReply): JobReply => ({ ...job, payload: null, result: null });
 
 /** Ids are numbers that may not fit a double; as text of one length they compare alike. */
 const isOlder = (id: string, than: string): boolean =>

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { ListedJob } from "./list.ts";
+import type { JobReply } from "../../api/shape/job.ts";
 
 export interface Selection {
   /** `all`: everything that matches the filter, also what is not loaded. */
@@ -21,7 +21,7 @@ interface Held {
 const none: ReadonlySet<string> = new Set();
 
 /** Rows that were marked for a change of many. Forgotten when the filter changes. */
-export function useSelection(jobs: readonly ListedJob[], filter: string): Selection {
+export function useSelection(jobs: readonly JobReply[], filter: string): Selection {
   const [held, setHeld] = useState<Held>({ filter, chosen: none, last: -1 });
   const toggled = ({ chosen, last }: Held, index: number, isRange: boolean): Held => {
     const job = jobs[index];

@@ -2,7 +2,8 @@ import { addresses } from "../address.ts";
 import { isNarrow } from "../narrow.ts";
 import { type Column, DataTable, JobBadge, orNothing, rowsBeyond, Time } from "../parts/index.ts";
 import { durationText } from "../time.ts";
-import type { ListedJob, JobRows } from "./list.ts";
+import type { JobReply } from "../../api/shape/job.ts";
+import type { JobRows } from "./list.ts";
 import type { Selection } from "./selection.ts";
 import { words } from "../language/words.ts";
 import { attemptsText } from "../language/spoken.ts";
@@ -38,7 +39,7 @@ export const JobTable = ({ rows, selection, current }: JobTableProps) => (
   />
 );
 
-const columnsOf = (selection: Selection, isLong: boolean): readonly Column<ListedJob>[] => [
+const columnsOf = (selection: Selection, isLong: boolean): readonly Column<JobReply>[] => [
   {
     name: names.marked,
     isHidden: true,
@@ -92,12 +93,12 @@ const ErrorText = ({ code, message }: { readonly code: string; readonly message:
 );
 
 /** Its name among jobs of its kind: the key, or the task in a run. */
-function nameOf({ key, run, task }: ListedJob): string {
+function nameOf({ key, run, task }: JobReply): string {
   if (key !== null) return key;
   return task === null ? "" : words.jobs.taskInRun(task, run ?? "");
 }
 
-const took = ({ startedAt, finishedAt, state }: ListedJob): string | null =>
+const took = ({ startedAt, finishedAt, state }: JobReply): string | null =>
   startedAt === null || finishedAt === null || state === "CANCELED"
     ? null
     : durationText(Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)));

@@ -1,4 +1,4 @@
-import { type Column, DataTable, Link, Nothing, RowLink } from "../parts/index.ts";
+import { type Column, column, DataTable, Link, Nothing, RowLink } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { quote } from "../filter/terms.ts";
 import { durationText } from "../time.ts";
@@ -19,64 +19,51 @@ export const KindTable = ({ rows }: { readonly rows: readonly KindRow[] }) => (
   </div>
 );
 
-const lane: Column<KindRow> = {
-  name: words.labels.lane,
-  class: "wide",
-  by: (row) => row.lane,
-  cell: (row) => <RowLink to={addresses.kindsWith({ lane: row.lane })} text={row.lane} />,
-};
+const lane = column.link<KindRow>(
+  words.labels.lane,
+  (row) => row.lane,
+  (row) => addresses.kindsWith({ lane: row.lane }),
+  { class: "wide" },
+);
 
-const kindName: Column<KindRow> = {
-  name: words.labels.kind,
+const kindName = column.text<KindRow>(words.labels.kind, ({ kind }) => kind, {
   class: "wide",
-  by: ({ kind }) => kind,
   cell: ({ kind, lane: name }) => (
     <>
       <RowLink to={addresses.jobsWith(`kind:${quote(kind ?? "")}`)} text={kind} />
       <p class="dim small">{name}</p>
     </>
   ),
-};
-
-const spreadOf = (name: string, of: "waitingMs" | "runningMs"): Column<KindRow> => ({
-  name,
-  isNumber: true,
-  class: "wide",
-  isNamed: true,
-  by: ({ now }) => now[of]?.p95 ?? null,
-  cell: ({ now, before }) => (
-    <>
-      <Spread of={now[of]} />
-      <TrendText trend={durationTrend(now[of]?.p95, before[of]?.p95)} />
-    </>
-  ),
 });
 
+const spreadOf = (name: string, of: "waitingMs" | "runningMs"): Column<KindRow> =>
+  column.duration(name, ({ now }) => now[of]?.p95 ?? null, {
+    class: "wide",
+    cell: ({ now, before }) => (
+      <>
+        <Spread of={now[of]} />
+        <TrendText trend={durationTrend(now[of]?.p95, before[of]?.p95)} />
+      </>
+    ),
+  });
+
 const figures: readonly Column<KindRow>[] = [
-  {
-    name: words.labels.attempts,
-    isNumber: true,
-    isNamed: true,
-    by: ({ now }) => now.ended,
+  column.number(words.labels.attempts, ({ now }) => now.ended, {
     cell: ({ now, before }) => (
       <>
         {numberText(now.ended)}
         <p class="dim small">{words.kinds.before(before.ended)}</p>
       </>
     ),
-  },
-  {
-    name: words.labels.failed,
-    isNumber: true,
-    isNamed: true,
-    by: ({ now }) => failedShare(now),
+  }),
+  column.number(words.labels.failed, ({ now }) => failedShare(now), {
     cell: ({ kind, now, before }) => (
       <>
         <Failed kind={kind} now={now} />
         <TrendText trend={shareTrend(now, before)} />
       </>
     ),
-  },
+  }),
   spreadOf(words.kinds.waitingSpread, "waitingMs"),
   spreadOf(words.kinds.runningSpread, "runningMs"),
 ];

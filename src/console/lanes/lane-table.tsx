@@ -1,7 +1,6 @@
-import { Button, type Column, DataTable, Nothing, Paused, RowLink, Tag, zeroOr } from "../parts/index.ts";
+import { Button, type Column, column, DataTable, Nothing, Paused, Tag, zeroOr } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import type { LaneReply } from "../../api/shape/overview.ts";
-import { durationText } from "../time.ts";
 import { words } from "../language/words.ts";
 
 interface LaneTableProps {
@@ -11,20 +10,15 @@ interface LaneTableProps {
 
 const { columns: names } = words.lanes;
 
-const count = (of: "waiting" | "running" | "retrying" | "scheduled"): Column<LaneReply> => ({
-  name: names[of],
-  isNumber: true,
-  isNamed: true,
-  by: (lane) => lane[of],
-  cell: (lane) => zeroOr(lane[of], lane.atLeast.includes(of)),
-});
+const count = (of: "waiting" | "running" | "retrying" | "scheduled"): Column<LaneReply> =>
+  column.number(names[of], (lane) => lane[of], { cell: (lane) => zeroOr(lane[of], lane.atLeast.includes(of)) });
 
 const columns: readonly Column<LaneReply>[] = [
-  {
-    name: words.labels.lane,
-    by: ({ name }) => name,
-    cell: ({ name }) => <RowLink to={addresses.jobsWith(`lane:${name}`)} text={name} />,
-  },
+  column.link(
+    words.labels.lane,
+    ({ name }) => name,
+    ({ name }) => addresses.jobsWith(`lane:${name}`),
+  ),
   {
     name: words.labels.state,
     cell: (lane) =>
@@ -38,13 +32,7 @@ const columns: readonly Column<LaneReply>[] = [
       ),
   },
   count("waiting"),
-  {
-    name: names.oldest,
-    isNumber: true,
-    isNamed: true,
-    by: ({ oldestWaitingMs }) => oldestWaitingMs,
-    cell: ({ oldestWaitingMs }) => (oldestWaitingMs === null ? <Nothing /> : durationText(oldestWaitingMs)),
-  },
+  column.duration(names.oldest, ({ oldestWaitingMs }) => oldestWaitingMs),
   count("running"),
   count("retrying"),
   count("scheduled"),
@@ -66,21 +54,14 @@ export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
     idOf={({ name }) => name}
     columns={[
       ...columns,
-      {
-        name: words.shared.actions,
-        isHidden: true,
-        class: "pinned",
-        cell: (lane) => (
-          <span class="actions">
-            <Button
-              text={lane.paused ? words.shared.resume : words.shared.pause}
-              look="small"
-              onClick={() => onToggle(lane)}
-              label={words.lanes.toggle(lane.paused, lane.name)}
-            />
-          </span>
-        ),
-      },
+      column.actions<LaneReply>((lane) => (
+        <Button
+          text={lane.paused ? words.shared.resume : words.shared.pause}
+          look="small"
+          onClick={() => onToggle(lane)}
+          label={words.lanes.toggle(lane.paused, lane.name)}
+        />
+      )),
     ]}
   />
 );

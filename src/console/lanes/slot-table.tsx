@@ -1,4 +1,4 @@
-import { Button, Card, DataTable, Time, zeroOr } from "../parts/index.ts";
+import { Button, Card, column, DataTable, Time } from "../parts/index.ts";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { CapForm } from "./cap-form.tsx";
@@ -23,7 +23,7 @@ export const SlotTable = ({ title, slots, onDone }: SlotTableProps) => (
       rows={slots}
       idOf={({ key }) => key}
       columns={[
-        { name: words.lanes.slots, class: "mono wide", by: ({ key }) => key, cell: ({ key }) => key },
+        column.text<SlotUseReply>(words.lanes.slots, ({ key }) => key, { class: "mono wide" }),
         {
           name: words.lanes.inUse,
           isNamed: true,
@@ -35,21 +35,11 @@ export const SlotTable = ({ title, slots, onDone }: SlotTableProps) => (
             </>
           ),
         },
-        {
-          name: words.lanes.columns.waiting,
-          isNumber: true,
-          isNamed: true,
-          by: ({ waiting }) => waiting,
-          cell: ({ waiting }) => zeroOr(waiting),
-        },
+        column.number<SlotUseReply>(words.lanes.columns.waiting, ({ waiting }) => waiting),
         { name: words.lanes.heldBy, class: "wide", isNamed: true, cell: ({ holders }) => <Holders of={holders} /> },
-        {
-          name: words.shared.actions,
-          isHidden: true,
-          class: "pinned",
-          cell: ({ key, size }) =>
-            onDone === undefined || key.includes("#") ? null : <ChangeCap slots={key} size={size} onDone={onDone} />,
-        },
+        column.actions<SlotUseReply>(({ key, size }) =>
+          onDone === undefined || key.includes("#") ? null : <ChangeCap slots={key} size={size} onDone={onDone} />,
+        ),
       ]}
     />
   </Card>
@@ -80,9 +70,9 @@ function ChangeCap({ slots, size, onDone }: ChangeCapProps) {
   const [isOpen, setOpen] = useState(false);
   const kind = slots.replace(/^cap:/, "");
   return (
-    <span class="actions">
+    <>
       {isOpen ? <CapForm kind={kind} size={size} onClose={() => setOpen(false)} onDone={onDone} /> : null}
       <Button text={words.caps.change} look="small" onClick={() => setOpen(true)} label={words.caps.open(kind)} />
-    </span>
+    </>
   );
 }

@@ -1,5 +1,5 @@
+import { Card, type Column, column, DataTable, type IconName, Tag, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
-import { Card, type Column, DataTable, type IconName, Tag, Time, zeroOr } from "../parts/index.ts";
 import type { WorkerReply } from "../../insight/workers.ts";
 import { words } from "../language/words.ts";
 
@@ -19,24 +19,16 @@ export const WorkerTable = ({ workers }: { readonly workers: readonly WorkerRepl
   </Card>
 );
 
-const count = (name: string, of: "ended" | "failed" | "lost"): Column<WorkerReply> => ({
-  name,
-  isNumber: true,
-  isNamed: true,
-  by: (worker) => worker[of],
-  cell: (worker) => zeroOr(worker[of]),
-});
+const count = (name: string, of: "ended" | "failed" | "lost"): Column<WorkerReply> =>
+  column.number(name, (worker) => worker[of]);
 
 const columns: readonly Column<WorkerReply>[] = [
   { name: words.labels.state, by: ({ status }) => status, cell: ({ status }) => <Tag {...looks[status]} /> },
-  {
-    name: words.labels.worker,
+  column.text(words.labels.worker, ({ id }) => id, {
     class: "mono cut-text",
-    by: ({ id }) => id,
     title: ({ id, version }) => (version === null ? id : words.lanes.ofVersion(id, version)),
-    cell: ({ id }) => id,
-  },
-  { name: words.labels.lane, class: "dim", isNamed: true, by: ({ lane }) => lane, cell: ({ lane }) => lane },
+  }),
+  column.text(words.labels.lane, ({ lane }) => lane, { class: "dim", isNamed: true }),
   {
     name: words.lanes.runningNow,
     class: "wide",
@@ -56,7 +48,7 @@ const columns: readonly Column<WorkerReply>[] = [
       </>
     ),
   },
-  { name: words.lanes.seen, isNamed: true, by: ({ seenAt }) => seenAt, cell: ({ seenAt }) => <Time at={seenAt} /> },
+  column.time(words.lanes.seen, ({ seenAt }) => seenAt),
   count(words.lanes.ended, "ended"),
   count(words.labels.failed, "failed"),
   count(words.lanes.lost, "lost"),

@@ -33,16 +33,13 @@ const columns: readonly Column<JobReply>[] = [
 
 export const LastFailures = ({ jobs }: { readonly jobs: readonly JobReply[] }) => (
   <Card title={words.overview.lastFailures} about={<Link to={addresses.deadLetters} text={words.places.deadLetters} />}>
-    {jobs.length === 0 ? (
-      <p class="card-empty">{words.overview.noFailure}</p>
-    ) : (
-      <DataTable
-        label={words.overview.lastFailures}
-        look="stacks last-failures"
-        columns={columns}
-        rows={jobs.toSorted(newestFirst)}
-        idOf={({ id }) => id}
-      />
-    )}
+    <DataTable
+      none={words.overview.noFailure}
+      label={words.overview.lastFailures}
+      look="stacks last-failures"
+      columns={columns}
+      rows={jobs.toSorted(newestFirst)}
+      idOf={({ id }) => id}
+    />
   </Card>
 );

@@ -4,36 +4,21 @@ import { slowChanges } from "../live.ts";
 import { type Resource, useResource } from "../resource.ts";
 import type { SummaryReply } from "../../api/shape/overview.ts";
 
-type Slow = Pick<SummaryReply, "minutes" | "schedules">;
+type Troubled = NonNullable<SummaryReply["schedules"]>;
 
-/** A summary with all its members. */
-export interface Standing extends Omit<SummaryReply, keyof Slow> {
-  readonly minutes: NonNullable<SummaryReply["minutes"]>;
-  readonly schedules: NonNullable<SummaryReply["schedules"]>;
-  /** How many minutes it covers. */
-  readonly span: number;
-}
+/** A summary with its schedules. */
+export type Standing = SummaryReply & { readonly schedules: Troubled };
 
 /** One request a refresh: what costs more comes along when the slow changes ask for it, and is kept in between. */
-export function useStanding(): Resource<Standing> & { readonly onSpan: (span: number) => void } {
-  const own = useRef<{ span: number; asked: string | null; slow: Slow }>({
-    span: 60,
-    asked: null,
-    slow: { minutes: null, schedules: null },
-  }).current;
-  const standing = useResource("standing", async (signal): Promise<Standing> => {
-    const { span } = own;
-    const asked = `${span} ${slowChanges.value}`;
+export function useStanding(): Resource<Standing> {
+  const own = useRef<{ asked: number; schedules: Troubled | null }>({ asked: -1, schedules: null }).current;
+  return useResource("standing", async (signal) => {
+    const asked = slowChanges.value;
     const isKept = asked === own.asked;
-    const found = await loadSummary(isKept ? null : span, signal);
-    if (!isKept) [own.asked, own.slow] = [asked, found];
-    return { ...found, span, minutes: own.slow.minutes ?? [], schedules: own.slow.schedules ?? none };
+    const found = await loadSummary(isKept ? null : 1, signal);
+    if (!isKept) [own.asked, own.schedules] = [asked, found.schedules];
+    return { ...found, schedules: own.schedules ?? none };
   });
-  const onSpan = (span: number): void => {
-    own.span = span;
-    standing.reload();
-  };
-  return { ...standing, onSpan };
 }
 
 const none = { failing: { total: 0, isMore: false, first: null }, late: { total: 0, isMore: false, first: null } };

@@ -1,23 +1,15 @@
 import { addresses } from "../address.ts";
-import { currentTime } from "../clock.ts";
 import { Icon } from "../parts/index.ts";
 import type { SummaryReply } from "../../api/shape/overview.ts";
-import type { ThroughputMinute } from "../client.ts";
 import { numberText, type CountReply } from "../language/number.ts";
 import type { JobState } from "../jobs/state.ts";
 import { durationText } from "../time.ts";
-import { Sparkline } from "./sparkline.tsx";
 import { words } from "../language/words.ts";
 
-interface StateCardsProps {
-  readonly summary: SummaryReply;
-  readonly minutes: readonly ThroughputMinute[];
-}
-
 /** Live jobs by what they wait for now, ended ones over the last hour. Each is the door to its list. */
-export const StateCards = ({ summary, minutes }: StateCardsProps) => (
+export const StateCards = ({ summary }: { readonly summary: SummaryReply }) => (
   <ul class="cards">
-    {[...liveCards(summary), ...endedCards(summary, minutes)].map(({ look, name, value, about, series, href }) => (
+    {[...liveCards(summary), ...endedCards(summary)].map(({ look, name, value, about, href }) => (
       <li key={name}>
         <a class={`stat state-${look.toLowerCase()}`} href={href}>
           <span class="stat-name">
@@ -25,8 +17,7 @@ export const StateCards = ({ summary, minutes }: StateCardsProps) => (
             {name}
           </span>
           <span class="stat-value">{numberText(value)}</span>
-          <span class="stat-about">{about}</span>
-          {series === null ? null : <Sparkline values={series} />}
+          <span class="one-line stat-about">{about}</span>
         </a>
       </li>
     ))}
@@ -39,7 +30,6 @@ interface Card {
   readonly name: string;
   readonly value: number | CountReply;
   readonly about: string;
-  readonly series: readonly number[] | null;
   readonly href: string;
 }
 
@@ -49,7 +39,7 @@ function liveCards({ live, workers }: SummaryReply): readonly Card[] {
   const { phases, ...said } = words.overview;
   const card = (name: "scheduled" | "waiting" | "held", look: JobState, about: string, href: string): Card => {
     const value = { count: live[name], isMore: live.atLeast.some((each) => each === name) };
-    return { look, name: phases[name], value, about, series: null, href };
+    return { look, name: phases[name], value, about, href };
   };
   const isMore = live.atLeast.some((each) => each === "RUNNING");
   return [
@@ -66,34 +56,24 @@ function liveCards({ live, workers }: SummaryReply): readonly Card[] {
       name: words.states.RUNNING,
       value: { count: live.byState.RUNNING, isMore },
       about: workers.busy === 0 ? said.noneNow : said.onWorkers(workers.busy),
-      series: null,
       href: addresses.jobsWith("state:running"),
     },
   ];
 }
 
-function endedCards({ lastHour, deadLetters }: SummaryReply, minutes: readonly ThroughputMinute[]): readonly Card[] {
+function endedCards({ lastHour, deadLetters }: SummaryReply): readonly Card[] {
   const { inHour, countInHour } = words.overview;
-  const card = (
-    look: JobState,
-    value: number | CountReply,
-    about: string,
-    of: (minute: ThroughputMinute) => number,
-  ): Card => {
-    const href = addresses.jobsWith(`state:${look.toLowerCase()}`);
-    return { look, name: words.states[look], value, about, series: lastHourOf(minutes, of), href };
-  };
+  const card = (look: JobState, value: number | CountReply, about: string): Card => ({
+    look,
+    name: words.states[look],
+    value,
+    about,
+    href: addresses.jobsWith(`state:${look.toLowerCase()}`),
+  });
   return [
-    card("SUCCESS", lastHour.succeeded, inHour, (minute) => minute.succeeded),
-    card("FAILED", deadLetters, countInHour(lastHour.failed), (minute) => minute.failed),
-    card("CANCELED", lastHour.canceled, inHour, (minute) => minute.canceled),
-    card("SKIPPED", lastHour.skipped, inHour, (minute) => minute.skipped),
+    card("SUCCESS", lastHour.succeeded, inHour),
+    card("FAILED", deadLetters, countInHour(lastHour.failed)),
+    card("CANCELED", lastHour.canceled, inHour),
+    card("SKIPPED", lastHour.skipped, inHour),
   ];
-}
-
-/** One number for each of the last 60 minutes; nothing is said of minutes in which nothing happened. */
-function lastHourOf(minutes: readonly ThroughputMinute[], of: (minute: ThroughputMinute) => number): readonly number[] {
-  const last = Math.floor(currentTime() / 60_000);
-  const known = new Map(minutes.map((minute) => [Math.floor(Date.parse(minute.at) / 60_000), of(minute)]));
-  return Array.from({ length: 60 }, (_, index) => known.get(last - 59 + index) ?? 0);
 }

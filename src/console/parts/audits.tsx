@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { type Audit, loadAudits } from "../client.ts";
 import { words } from "../language/words.ts";
 import { useResource } from "../resource.ts";
-import type { Column } from "./column.ts";
+import type { Column } from "./column.tsx";
 import { DataTable } from "./data-table.tsx";
 import { Loaded } from "./loaded.tsx";
 import { Time } from "./time.tsx";
@@ -38,17 +38,13 @@ const columns: readonly Column<Audit>[] = [
   },
 ];
 
+const idOf = ({ id }: Audit): string => id;
+
 function Found({ target }: { readonly target: string }) {
   const found = useResource(`audits ${target}`, (signal) => loadAudits(target, signal), { again: "slow" });
   return (
     <Loaded of={found}>
-      {(audits) =>
-        audits.length === 0 ? (
-          <p class="card-empty">{words.audits.none}</p>
-        ) : (
-          <DataTable label={words.audits.title} columns={columns} rows={audits} idOf={({ id }) => id} />
-        )
-      }
+      {(rows) => <DataTable label={words.audits.title} none={words.audits.none} {...{ columns, rows, idOf }} />}
     </Loaded>
   );
 }

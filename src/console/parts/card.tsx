@@ -12,7 +12,7 @@ interface CardProps {
 /** A part of a screen under its title. */
 export const Card = ({ title, label, about, children }: CardProps) => (
   <section class="card" aria-label={label ?? title}>
-    <header class="card-head">
+    <header class="line card-head">
       <h2>{title}</h2>
       {about === undefined ? null : typeof about === "string" ? <span class="dim">{about}</span> : about}
     </header>

@@ -1,11 +1,11 @@
 import { Icon } from "./icon.tsx";
-import { say, sayFailed } from "./toast.tsx";
+import { acting, say } from "./toast.tsx";
 import { words } from "../language/words.ts";
 
 /** A text one wants elsewhere, with a button that takes it there. */
 export const Copy = ({ text, label }: { readonly text: string; readonly label: string }) => (
-  <span class="copy">
-    <span class="mono copy-text" title={text}>
+  <span class="line copy">
+    <span class="mono one-line copy-text" title={text}>
       {text}
     </span>
     <button type="button" class="icon-button small" onClick={() => void copy(text)}>
@@ -15,11 +15,8 @@ export const Copy = ({ text, label }: { readonly text: string; readonly label: s
   </span>
 );
 
-export async function copy(text: string): Promise<void> {
-  try {
+export const copy = (text: string): Promise<void> =>
+  acting(words.shared.notCopied, async () => {
     await navigator.clipboard.writeText(text);
     say(words.shared.copied);
-  } catch (error) {
-    sayFailed(words.shared.notCopied, error);
-  }
-}
+  });

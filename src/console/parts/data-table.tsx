@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Column } from "./column.ts";
+import type { Column } from "./column.tsx";
 import { Icon } from "./icon.tsx";
 import { useKeptPlace } from "./kept-place.ts";
 import { useHiddenColumns } from "./hidden-columns.tsx";
@@ -15,6 +15,8 @@ interface DataTableProps<T> {
   /** An array, or what looks like one: rows that are not loaded are undefined. */
   readonly rows: { readonly length: number; at(index: number): T | undefined };
   readonly idOf: (row: T) => string;
+  /** Said in place of a table without rows. */
+  readonly none?: string;
   /** Further classes of the table, of a row. */
   readonly look?: string;
   readonly rowClass?: (row: T) => string;
@@ -36,7 +38,10 @@ interface Sorted {
 }
 
 /** The one kind of table. The page scrolls, its head stays; too wide for a window, it scrolls sideways in its own box. */
-export function DataTable<T>(props: DataTableProps<T>) {
+export const DataTable = <T,>(props: DataTableProps<T>) =>
+  props.none !== undefined && props.rows.length === 0 ? <p class="card-empty">{props.none}</p> : <Table {...props} />;
+
+function Table<T>(props: DataTableProps<T>) {
   const { label, rows, idOf, look = "", height, current = -1, onView, canHide = false } = props;
   const box = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLTableSectionElement>(null);

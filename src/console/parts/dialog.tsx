@@ -19,7 +19,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
   useEffect(() => element.current?.showModal(), []);
   return (
     <dialog ref={element} class={wide ? "dialog wide" : "dialog"} aria-labelledby={name} onClose={onClose}>
-      <div class="dialog-head">
+      <div class="line dialog-head">
         <h2 id={name}>{title}</h2>
         <button type="button" class="icon-button" onClick={close}>
           <Icon name="close" />

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { words } from "../language/words.ts";
 import { readStored, store } from "../remembered.ts";
-import type { Column } from "./column.ts";
+import type { Column } from "./column.tsx";
 
 /** Which columns the reader left out, by name, kept by this browser; the first with a name always stays. */
 export function useHiddenColumns<T>(label: string, columns: readonly Column<T>[], canHide: boolean) {

@@ -1,10 +1,11 @@
 /** The parts that screens are made of. Among themselves they import each other by file. */
 export { Audits } from "./audits.tsx";
-export { type Bar, Bars } from "./bars.tsx";
+export { Axis, linesOf, percentOf, type TimeScale } from "./axis.tsx";
+export { Bars } from "./bars.tsx";
 export { Button } from "./button.tsx";
 export { Card } from "./card.tsx";
 export { ClockField, localTimeOf } from "./clock-field.tsx";
-export type { Column } from "./column.ts";
+export { type Column, column } from "./column.tsx";
 export { ConfirmDialog, answerTo, confirm } from "./confirm.tsx";
 export { Copy, copy } from "./copy.tsx";
 export { DataTable } from "./data-table.tsx";
@@ -28,5 +29,5 @@ export { JobBadge, StateBadge } from "./state-badge.tsx";
 export { Tabs } from "./tabs.tsx";
 export { Tag } from "./tag.tsx";
 export { Time, explainTimes } from "./time.tsx";
-export { Toasts, say, sayFailed } from "./toast.tsx";
+export { Toasts, acting, say, sayFailed } from "./toast.tsx";
 export { rowsBeyond } from "./visible-rows.ts";

@@ -27,6 +27,10 @@ export function sayFailed(what: string, error: unknown): void {
   add({ text: why === "" ? what : `${what}: ${why}`, link: null, isBad: true });
 }
 
+/** Does what a click asks for; what was refused is said. */
+export const acting = (refused: string, work: () => Promise<void>): Promise<void> =>
+  work().catch((error: unknown) => sayFailed(refused, error));
+
 function add(toast: Omit<Toast, "id">): number {
   made += 1;
   toasts.value = [...toasts.value, { ...toast, id: made }].slice(-toastsMax);
@@ -40,7 +44,7 @@ function dismiss(id: number): void {
 export const Toasts = () => (
   <div class="toasts" role="status" aria-live="polite">
     {toasts.value.map(({ id, text, link, isBad }) => (
-      <div key={id} class={isBad ? "toast bad" : "toast"} role={isBad ? "alert" : undefined}>
+      <div key={id} class={`line toast${isBad ? " bad" : ""}`} role={isBad ? "alert" : undefined}>
         <Icon name={isBad ? "warning" : "SUCCESS"} />
         <span class="toast-text">{text}</span>
         {link === null ? null : <Link to={link.href} text={link.text} />}

@@ -1,4 +1,4 @@
-import { Button, confirm, say, sayFailed } from "../parts/index.ts";
+import { acting, Button, confirm, say } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { requestRunCancel, requestRerun, requestRunRetry } from "../client.ts";
@@ -14,14 +14,7 @@ interface RunActionsProps {
 export function RunActions({ run: { id, kind, state, finishedAt, progress }, onDone }: RunActionsProps) {
   const { route } = useLocation();
   const isOver = finishedAt !== null;
-  const act = async (work: () => Promise<void>): Promise<void> => {
-    try {
-      await work();
-    } catch (error) {
-      sayFailed(words.runs.notChanged(id), error);
-    }
-    onDone();
-  };
+  const act = (work: () => Promise<void>): Promise<void> => acting(words.runs.notChanged(id), work).then(onDone);
   const retry = (): void =>
     void act(async () => {
       const begun = await requestRunRetry(id);
@@ -53,7 +46,7 @@ export function RunActions({ run: { id, kind, state, finishedAt, progress }, onD
     { keys: "c", does: words.runs.cancelRun, run: () => void (isOver ? undefined : cancel()) },
   ]);
   return (
-    <div class="actions">
+    <div class="line actions">
       {isOver ? null : <Button text={words.shared.cancel} look="danger" onClick={() => void cancel()} />}
       <Button text={words.runs.rerun} onClick={() => void rerun()} />
       {mayRetry ? <Button text={words.runs.resume} look="primary" onClick={retry} /> : null}

@@ -64,7 +64,7 @@ function Pane({ label, lines, size, node, laidOut }: DrawnProps & { readonly lai
           </div>
         </div>
       </div>
-      <div class="graph-tools">
+      <div class="line graph-tools">
         <Tool name={words.tasks.zoomOut} sign="−" onClick={() => view.zoomBy(1 / zoomStep)} />
         <span class="number dim">{`${Math.round(scale * 100)} %`}</span>
         <Tool name={words.tasks.zoomIn} sign="+" onClick={() => view.zoomBy(zoomStep)} />

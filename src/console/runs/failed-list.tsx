@@ -39,7 +39,7 @@ function Cause({ tasks }: { readonly tasks: readonly TaskReply[] }) {
   return (
     <li>
       <span class="strong">{numberText(tasks.length)} ×</span>
-      <span class="failed-cause" title={first?.error?.message ?? undefined}>
+      <span class="one-line failed-cause" title={first?.error?.message ?? undefined}>
         <span class="mono error-code">{first?.error?.code ?? words.shared.noCode}</span> {first?.error?.message}
       </span>
       <span class="failed-names">

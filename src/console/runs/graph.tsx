@@ -47,7 +47,7 @@ function CriticalPath({ map }: { readonly map: LoadedMap }) {
   if (first?.startedAt == null || last?.finishedAt == null || path.length < 2) return null;
   const shown = path.slice(-pathShown);
   return (
-    <p class="critical-path">
+    <p class="one-line critical-path">
       <strong>{words.tasks.criticalPath}</strong>{" "}
       <span class="dim">
         {durationText(last.finishedAt - first.startedAt)}, {words.many.task(path.length)}
@@ -95,7 +95,7 @@ const TaskBox = ({ task }: { readonly task: MapTask }) => (
     title={`${task.name}: ${words.states[task.state]}`}
   >
     <Icon name={task.state} size={14} />
-    <span class="node-name">
+    <span class="one-line node-name">
       <MiddleCut text={task.name} />
     </span>
     <span class="hidden">{words.states[task.state]}</span>
@@ -121,7 +121,7 @@ function Groups({ map, onGroup }: TaskGraphProps) {
 
 const GroupBox = ({ group, onOpen }: { readonly group: TaskGroup; readonly onOpen: () => void }) => (
   <button type="button" class={`group-node${group.counts.has("FAILED") ? " bad" : ""}`} onClick={onOpen}>
-    <span class="node-name">
+    <span class="one-line node-name">
       <MiddleCut text={group.name} /> <span class="dim">{numberText(group.tasks.length)}</span>
     </span>
     <span class="group-bar" aria-hidden="true">
@@ -133,7 +133,7 @@ const GroupBox = ({ group, onOpen }: { readonly group: TaskGroup; readonly onOpe
         />
       ))}
     </span>
-    <span class="group-words">
+    <span class="one-line group-words">
       {statesOf(group)
         .map((state) => words.tasks.group(group.counts.get(state) ?? 0, words.states[state]))
         .join(", ")}

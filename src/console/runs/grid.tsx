@@ -1,7 +1,16 @@
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import { taskPhaseText } from "../jobs/phase.ts";
-import { type Column, DataTable, MiddleCut, Nothing, orNothing, StateBadge } from "../parts/index.ts";
+import {
+  type Column,
+  DataTable,
+  MiddleCut,
+  Nothing,
+  orNothing,
+  percentOf,
+  type TimeScale,
+  StateBadge,
+} from "../parts/index.ts";
 import { isNarrow } from "../narrow.ts";
 import { durationText } from "../time.ts";
 import { type LoadedMap, type MapTask, type TaskOrder, taskOrders } from "./run-map.ts";
@@ -9,11 +18,6 @@ import { words } from "../language/words.ts";
 
 /** In a narrow window each row is a block of two lines. */
 const rowPixels = { wide: 34, narrow: 56 };
-
-interface TimeSpan {
-  readonly from: number;
-  readonly to: number;
-}
 
 interface TaskGridProps {
   readonly map: LoadedMap;
@@ -41,7 +45,7 @@ export function TaskGrid({ map, shown, order, onOrder }: TaskGridProps) {
   );
 }
 
-const columnsOf = (map: LoadedMap, whole: TimeSpan): readonly Column<MapTask>[] => [
+const columnsOf = (map: LoadedMap, whole: TimeScale): readonly Column<MapTask>[] => [
   {
     name: words.labels.state,
     order: "state",
@@ -98,7 +102,7 @@ const columnsOf = (map: LoadedMap, whole: TimeSpan): readonly Column<MapTask>[] 
 ];
 
 /** How long after the first start: the lines of the rows stand at the same places, and the last is the end. */
-const Scale = ({ whole: { from, to } }: { readonly whole: TimeSpan }) => (
+const Scale = ({ whole: { from, to } }: { readonly whole: TimeScale }) => (
   <span class="gantt-scale">
     {[0, 1, 2, 3].map((quarter) => (
       <span key={quarter}>{quarter === 0 ? words.tasks.start : `+${durationText(((to - from) * quarter) / 4)}`}</span>
@@ -107,8 +111,8 @@ const Scale = ({ whole: { from, to } }: { readonly whole: TimeSpan }) => (
 );
 
 interface GanttBarProps {
-  readonly span: TimeSpan | null;
-  readonly whole: TimeSpan;
+  readonly span: TimeScale | null;
+  readonly whole: TimeScale;
   readonly state: MapTask["state"];
 }
 
@@ -117,24 +121,21 @@ const GanttBar = ({ span, whole, state }: GanttBarProps) =>
     <i
       class={`gantt-bar fill-${state.toLowerCase()}`}
       style={{
-        left: `${((span.from - whole.from) / (whole.to - whole.from)) * 100}%`,
-        width: `${((span.to - span.from) / (whole.to - whole.from)) * 100}%`,
+        left: `${percentOf(span.from, whole)}%`,
+        width: `${percentOf(span.to, whole) - percentOf(span.from, whole)}%`,
       }}
     />
   );
 
-function wholeOf(tasks: readonly MapTask[]): TimeSpan {
-  let [from, to] = [Infinity, -Infinity];
-  for (const task of tasks) {
-    const span = spanOf(task);
-    if (span === null) continue;
-    from = Math.min(from, span.from);
-    to = Math.max(to, span.to);
-  }
-  return from === Infinity ? { from: 0, to: 1 } : { from, to: Math.max(to, from + 1) };
+function wholeOf(tasks: readonly MapTask[]): TimeScale {
+  const spans = tasks.flatMap((task) => spanOf(task) ?? []);
+  const from = spans.reduce((least, span) => Math.min(least, span.from), Infinity);
+  return from === Infinity
+    ? { from: 0, to: 1 }
+    : { from, to: spans.reduce((most, { to }) => Math.max(most, to), from + 1) };
 }
 
-function spanOf({ startedAt, finishedAt, state }: MapTask): TimeSpan | null {
+function spanOf({ startedAt, finishedAt, state }: MapTask): TimeScale | null {
   if (startedAt === null || state === "SKIPPED") return null;
   if (state !== "RUNNING" && finishedAt === null) return null;
   return { from: startedAt, to: Math.max(startedAt, finishedAt ?? currentTime()) };

@@ -18,7 +18,7 @@ export function TaskBar({ tasks, shown, set, text, onSet, onText }: TaskBarProps
     return { name, count: tasks.reduce((sum, task) => sum + Number(isInSet(task, name)), 0) };
   });
   return (
-    <div class="task-bar">
+    <div class="line task-bar">
       <div class="tabs" role="group" aria-label={words.labels.state}>
         {counts
           .filter(({ name, count }) => count > 0 || name === set || name === "all")

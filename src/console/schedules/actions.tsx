@@ -1,6 +1,6 @@
 import { addresses } from "../address.ts";
 import { requestPause, requestResume, requestTrigger } from "../client.ts";
-import { answerTo, pauseFields, say, sayFailed } from "../parts/index.ts";
+import { acting, answerTo, pauseFields, say } from "../parts/index.ts";
 import type { ScheduleReply } from "../../api/shape/schedule.ts";
 import { words } from "../language/words.ts";
 
@@ -12,20 +12,15 @@ export async function togglePause(
   const question = { title: words.schedules.pauseQuestion(id), text: words.schedules.pauseText, danger: true };
   const pause = paused ? {} : await answerTo({ ...question, fields: pauseFields, action: words.schedules.pause });
   if (pause === null) return;
-  try {
+  await acting(words.schedules.notChanged(id), async () => {
     await (paused ? requestResume(id) : requestPause(id, pause));
     say(paused ? words.schedules.goesOn(id) : words.schedules.isPaused(id));
-  } catch (error) {
-    sayFailed(words.schedules.notChanged(id), error);
-  }
+  });
   onDone();
 }
 
-export async function startScheduleOnce({ id }: Pick<ScheduleReply, "id">): Promise<void> {
-  try {
+export const startScheduleOnce = ({ id }: Pick<ScheduleReply, "id">): Promise<void> =>
+  acting(words.schedules.notStarted(id), async () => {
     const made = await requestTrigger(id);
     say(words.schedules.startedOnce(id), { text: words.shared.showJob, href: addresses.job(made.id) });
-  } catch (error) {
-    sayFailed(words.schedules.notStarted(id), error);
-  }
-}
+  });

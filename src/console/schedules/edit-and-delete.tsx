@@ -1,4 +1,4 @@
-import { Button, confirm, say, sayFailed } from "../parts/index.ts";
+import { acting, Button, confirm, say } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
@@ -20,13 +20,11 @@ export function EditAndDelete({ schedule, onDone }: EditAndDeleteProps) {
   const remove = async (): Promise<void> => {
     const { removeText: text, removeAction: action } = words.schedules;
     if (!(await confirm({ title: words.schedules.removeQuestion(id), text, action, danger: true }))) return;
-    try {
+    await acting(words.schedules.notChanged(id), async () => {
       await requestDeletion(schedule);
       say(words.schedules.removed(id));
       route(addresses.schedules);
-    } catch (error) {
-      sayFailed(words.schedules.notChanged(id), error);
-    }
+    });
   };
   return (
     <>

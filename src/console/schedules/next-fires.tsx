@@ -13,11 +13,7 @@ interface NextFiresProps {
 /** The next times side by side: in the schedule's zone and in the reader's own. */
 export const NextFires = ({ times, schedule }: NextFiresProps) => (
   <Card title={words.occurrences.next} {...(schedule.paused ? { about: words.occurrences.pausedSkipped } : {})}>
-    {times.length === 0 ? (
-      <p class="card-empty">{words.occurrences.hasEnded}</p>
-    ) : (
-      <NextTable times={times} zone={schedule.timezone} />
-    )}
+    <NextTable times={times} zone={schedule.timezone} />
   </Card>
 );
 
@@ -25,6 +21,7 @@ export const NextFires = ({ times, schedule }: NextFiresProps) => (
 export const NextTable = ({ times, zone }: { readonly times: readonly FireTime[]; readonly zone: string }) => (
   <DataTable
     label={words.occurrences.times}
+    none={words.occurrences.hasEnded}
     rows={times}
     idOf={({ at }) => at}
     columns={[

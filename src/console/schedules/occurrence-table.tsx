@@ -1,9 +1,8 @@
-import { type Column, DataTable, JobBadge, JobLink, Nothing, Time } from "../parts/index.ts";
+import { type Column, column, DataTable, JobBadge, JobLink, Nothing, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import { RunStatus } from "../runs/status.tsx";
 import type { OccurrenceReply } from "../client.ts";
-import { durationText } from "../time.ts";
 import { squareClass } from "./squares.tsx";
 import { words } from "../language/words.ts";
 import { reasonText } from "../language/spoken.ts";
@@ -11,11 +10,9 @@ import { reasonText } from "../language/spoken.ts";
 const names = { ...words.labels, ...words.occurrences.columns };
 
 const columns: readonly Column<OccurrenceReply>[] = [
-  {
-    name: names.for,
-    by: ({ nominalAt }) => nominalAt,
+  column.text(names.for, ({ nominalAt }) => nominalAt, {
     cell: ({ nominalAt, timezone }) => <Time at={nominalAt} zone={timezone} />,
-  },
+  }),
   {
     name: names.decision,
     cell: ({ outcome, jobId, end }) => (
@@ -26,20 +23,10 @@ const columns: readonly Column<OccurrenceReply>[] = [
     ),
   },
   { name: names.why, class: "dim", cell: ({ reason, end }) => reasonText(reason ?? end?.reason ?? null) },
-  {
-    name: names.lateness,
-    isNumber: true,
-    by: ({ latenessMs }) => latenessMs,
-    cell: ({ latenessMs }) => (latenessMs === null ? <Nothing /> : durationText(latenessMs)),
-  },
+  column.duration(names.lateness, ({ latenessMs }) => latenessMs),
   { name: names.job, cell: ({ jobId }) => (jobId === null ? <Nothing /> : <JobLink id={jobId} />) },
   { name: names.ended, cell: ({ jobId, end }) => (jobId === null ? <Nothing /> : <EndBadge end={end} />) },
-  {
-    name: names.took,
-    isNumber: true,
-    by: ({ end }) => end?.tookMs ?? null,
-    cell: ({ end }) => (end?.tookMs == null ? <Nothing /> : durationText(end.tookMs)),
-  },
+  column.duration(names.took, ({ end }) => end?.tookMs ?? null),
   {
     name: names.error,
     class: "cut error-cell",

@@ -1,4 +1,4 @@
-import { Button, type Column, DataTable, Icon, Nothing, Time } from "../parts/index.ts";
+import { Button, type Column, column, DataTable, Icon, Nothing, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
@@ -130,17 +130,7 @@ const howItGoes: readonly Column<ScheduleOutcomeReply>[] = [
 const columnsOf = (onDone: () => void): readonly Column<ScheduleOutcomeReply>[] => [
   ...whichAndWhen,
   ...howItGoes,
-  {
-    name: words.shared.actions,
-    isHidden: true,
-    width: "110px",
-    class: "pinned",
-    cell: (schedule) => (
-      <span class="actions">
-        <RowActions schedule={schedule} onDone={onDone} />
-      </span>
-    ),
-  },
+  column.actions((schedule) => <RowActions schedule={schedule} onDone={onDone} />, { width: "110px" }),
 ];
 
 const RowActions = ({ schedule, onDone }: { readonly schedule: ScheduleOutcomeReply; readonly onDone: () => void }) => (

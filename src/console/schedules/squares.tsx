@@ -1,5 +1,6 @@
 import type { OccurrenceEndReply } from "../../insight/occurrence-ends.ts";
 import type { Glance } from "../client.ts";
+import { Legend } from "../parts/index.ts";
 import { fully } from "../time.ts";
 import { words } from "../language/words.ts";
 import { reasonText } from "../language/spoken.ts";
@@ -60,18 +61,14 @@ function summaryOf(last: readonly SquareFacts[]): string {
 
 /** What shapes and colours mean. */
 export const SquareLegend = () => (
-  <span class="legend">
-    {(["succeeded", "failed", "open", "stopped"] as const).map((end) => (
-      <span key={end}>
-        <i class={`square square-fired end-${end}`} />
-        {ends[end]}
-      </span>
-    ))}
-    {(["CAUGHT_UP", "COALESCED", "SKIPPED"] as const).map((outcome) => (
-      <span key={outcome}>
-        <i class={`square square-${outcome.toLowerCase()}`} />
-        {decisions[outcome].toLowerCase()}
-      </span>
-    ))}
-  </span>
+  <Legend
+    of={[
+      ...(["succeeded", "failed", "open", "stopped"] as const).map((end) => {
+        return { look: `square square-fired end-${end}`, text: ends[end] };
+      }),
+      ...(["CAUGHT_UP", "COALESCED", "SKIPPED"] as const).map((outcome) => {
+        return { look: `square square-${outcome.toLowerCase()}`, text: decisions[outcome].toLowerCase() };
+      }),
+    ]}
+  />
 );

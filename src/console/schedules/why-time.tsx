@@ -1,4 +1,4 @@
-import { Button, ClockField, Form, JobLink, localTimeOf, sayFailed } from "../parts/index.ts";
+import { acting, Button, ClockField, Form, JobLink, localTimeOf } from "../parts/index.ts";
 import { useState } from "preact/hooks";
 import { loadTimeExplanation, type ExplainedTime } from "../client.ts";
 import type { ScheduleReply } from "../../api/shape/schedule.ts";
@@ -8,13 +8,8 @@ import { words } from "../language/words.ts";
 export function WhyTime({ schedule: { id, timezone } }: { readonly schedule: Pick<ScheduleReply, "id" | "timezone"> }) {
   const [time, setTime] = useState("");
   const [answers, setAnswers] = useState<readonly ExplainedTime[]>([]);
-  const ask = async (): Promise<void> => {
-    try {
-      setAnswers(await loadTimeExplanation(id, localTimeOf(time)));
-    } catch (error) {
-      sayFailed(words.whyTime.unknown, error);
-    }
-  };
+  const ask = (): Promise<void> =>
+    acting(words.whyTime.unknown, async () => setAnswers(await loadTimeExplanation(id, localTimeOf(time))));
   return (
     <section aria-label={words.whyTime.title}>
       <Form look="form" onSend={() => void ask()}>

@@ -1,4 +1,4 @@
-import { Audits, Button, type Column, DataTable, Empty, JobLink, Loaded, RowLink, Time } from "../parts/index.ts";
+import { Audits, Button, type Column, column, DataTable, Empty, JobLink, Loaded, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { useState } from "preact/hooks";
 import { confirmAndRedrive } from "../bulk/redrive.ts";
@@ -7,7 +7,6 @@ import { quote } from "../filter/terms.ts";
 import { useResource } from "../resource.ts";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
-import { numberText } from "../language/number.ts";
 
 /** FAILED jobs in groups that failed alike: one fixed cause, one retry. */
 export function DeadLettersScreen() {
@@ -22,9 +21,7 @@ export function DeadLettersScreen() {
       <Loaded of={found}>
         {({ groups, isMore }) =>
           groups.length === 0 ? (
-            <Empty title={words.deadLetters.none}>
-              <p>{words.deadLetters.whatAppears}</p>
-            </Empty>
+            <Empty title={words.deadLetters.none} text={words.deadLetters.whatAppears} />
           ) : (
             <>
               <GroupTable groups={groups} onDone={found.reload} />
@@ -57,7 +54,7 @@ function GroupTable({ groups, onDone }: GroupTableProps) {
   const all = (): void => setMarked(new Set(chosen.length === groups.length ? [] : groups.map(idOf)));
   return (
     <div class="card">
-      <div class="bulk" role="toolbar" aria-label={words.places.deadLetters}>
+      <div class="line bulk" role="toolbar" aria-label={words.places.deadLetters}>
         <label class="check-line">
           <input type="checkbox" checked={chosen.length === groups.length} onChange={all} />
           <span>{words.redrive.markAll}</span>
@@ -103,39 +100,23 @@ const columnsOf = ({ marked, toggle, onDone }: Marking): readonly Column<Failure
       />
     ),
   },
-  {
-    name: names.jobs,
-    isNumber: true,
-    isNamed: true,
-    class: "strong",
-    by: ({ jobs }) => jobs,
-    cell: ({ jobs }) => numberText(jobs),
-  },
-  {
-    name: names.kind,
-    by: ({ kind }) => kind,
-    cell: ({ kind, fingerprint }) => (
-      <RowLink to={addresses.jobsWith(`state:failed kind:${quote(kind)} fingerprint:${fingerprint}`)} text={kind} />
-    ),
-  },
+  column.number(names.jobs, ({ jobs }) => jobs, { class: "strong" }),
+  column.link(
+    names.kind,
+    ({ kind }) => kind,
+    ({ kind, fingerprint }) => addresses.jobsWith(`state:failed kind:${quote(kind)} fingerprint:${fingerprint}`),
+  ),
   { name: names.error, class: "error-cell wide", cell: (group) => <Cause of={group} /> },
-  { name: names.first, isNamed: true, by: ({ firstAt }) => firstAt, cell: ({ firstAt }) => <Time at={firstAt} /> },
-  { name: names.last, isNamed: true, by: ({ lastAt }) => lastAt, cell: ({ lastAt }) => <Time at={lastAt} /> },
-  {
-    name: words.shared.actions,
-    isHidden: true,
-    class: "pinned",
-    cell: (group) => (
-      <span class="actions">
-        <Button
-          text={names.retry(group.jobs)}
-          look="small"
-          onClick={() => void confirmAndRedrive([group], onDone)}
-          label={names.retryOf(group.jobs, group.kind, codeOf(group))}
-        />
-      </span>
-    ),
-  },
+  column.time(names.first, ({ firstAt }) => firstAt),
+  column.time(names.last, ({ lastAt }) => lastAt),
+  column.actions((group) => (
+    <Button
+      text={names.retry(group.jobs)}
+      look="small"
+      onClick={() => void confirmAndRedrive([group], onDone)}
+      label={names.retryOf(group.jobs, group.kind, codeOf(group))}
+    />
+  )),
 ];
 
 const Cause = ({ of }: { readonly of: FailureGroupReply }) => (

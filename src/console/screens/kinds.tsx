@@ -65,9 +65,7 @@ export function KindsScreen() {
 
 const Figures = ({ figures, sort }: { readonly figures: KindFigureListReply; readonly sort: KindSort }) =>
   figures.kinds.length === 0 ? (
-    <Empty title={words.kinds.nothing}>
-      <p>{words.kinds.byTheHour}</p>
-    </Empty>
+    <Empty title={words.kinds.nothing} text={words.kinds.byTheHour} />
   ) : (
     <>
       <p class="dim small">

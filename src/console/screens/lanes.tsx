@@ -1,4 +1,4 @@
-import { answerTo, Audits, Empty, Link, Loaded, pauseFields, say, sayFailed } from "../parts/index.ts";
+import { acting, answerTo, Audits, Empty, Link, Loaded, pauseFields, say } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { loadLanes, pauseLane, resumeLane } from "../client.ts";
 import { useResource } from "../resource.ts";
@@ -47,11 +47,9 @@ async function toggle({ name, paused }: LaneReply, onDone: () => void): Promise<
   const question = { title: words.lanes.pauseQuestion(name), text: words.lanes.pauseText, danger: true };
   const pause = paused ? {} : await answerTo({ ...question, fields: pauseFields, action: words.lanes.pause });
   if (pause === null) return;
-  try {
+  await acting(words.lanes.notChanged(name), async () => {
     await (paused ? resumeLane(name) : pauseLane(name, pause));
     say(paused ? words.lanes.goesOn(name) : words.lanes.isPaused(name));
-  } catch (error) {
-    sayFailed(words.lanes.notChanged(name), error);
-  }
+  });
   onDone();
 }

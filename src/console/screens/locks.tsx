@@ -1,9 +1,8 @@
+import { Card, type Column, column, DataTable, Loaded, Nothing, orNothing, Tag } from "../parts/index.ts";
 import { loadLocks } from "../client.ts";
-import { Card, type Column, DataTable, Loaded, Nothing, orNothing, Tag, Time } from "../parts/index.ts";
 import { useResource } from "../resource.ts";
 import { SlotTable } from "../lanes/slot-table.tsx";
 import type { LockReply } from "../../api/shape/overview.ts";
-import { durationText } from "../time.ts";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
@@ -21,11 +20,7 @@ export function LocksScreen() {
         {({ locks, jobLocks }) => (
           <>
             <Card title={words.locks.schedulers} label={words.locks.ofSchedulers}>
-              {locks.length === 0 ? (
-                <p class="card-empty">{words.locks.none}</p>
-              ) : (
-                <DataTable label={words.locks.holders} columns={columns} rows={locks} idOf={({ name }) => name} />
-              )}
+              <DataTable label={words.locks.holders} none={words.locks.none} {...{ columns, idOf }} rows={locks} />
             </Card>
             {jobLocks.length === 0 ? null : <SlotTable title={words.locks.ofJobs} slots={jobLocks} />}
           </>
@@ -38,7 +33,7 @@ export function LocksScreen() {
 const names = { ...words.labels, ...words.locks.columns };
 
 const columns: readonly Column<LockReply>[] = [
-  { name: names.lock, class: "mono", by: ({ name }) => name, cell: ({ name }) => name },
+  column.text(names.lock, ({ name }) => name, { class: "mono" }),
   { name: names.state, cell: (lock) => stateOf(lock) },
   {
     name: names.holder,
@@ -47,15 +42,11 @@ const columns: readonly Column<LockReply>[] = [
     cell: (lock) => orNothing(holderOf(lock)),
   },
   { name: names.fence, isNumber: true, by: ({ fence }) => fence, cell: ({ fence }) => fence ?? <Nothing /> },
-  {
-    name: names.lease,
-    isNumber: true,
-    by: ({ leaseMs }) => leaseMs,
-    cell: ({ leaseMs }) => (leaseMs === null ? <Nothing /> : durationText(leaseMs)),
-  },
-  { name: names.installed, by: ({ installedAt }) => installedAt, cell: ({ installedAt }) => <Time at={installedAt} /> },
+  column.duration(names.lease, ({ leaseMs }) => leaseMs),
+  column.time(names.installed, ({ installedAt }) => installedAt),
 ];
 
+const idOf = ({ name }: LockReply): string => name;
 const holderOf = ({ holder, fallback }: LockReply): string | null => fallback?.owner ?? holder;
 
 function stateOf({ isStoreUp, holder, fallback }: LockReply) {

@@ -3,9 +3,9 @@ import { addresses } from "../address.ts";
 import { Attention } from "../overview/attention.tsx";
 import { Feed } from "../overview/feed.tsx";
 import { LastFailures } from "../overview/last-failures.tsx";
+import { Night } from "../overview/night.tsx";
 import { type Standing, useStanding } from "../overview/standing.ts";
 import { StateCards } from "../overview/state-cards.tsx";
-import { Throughput } from "../overview/throughput.tsx";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
@@ -18,22 +18,18 @@ export function OverviewScreen() {
       <header class="screen-head">
         <h1>{words.places.overview}</h1>
       </header>
-      <Loaded of={standing}>
-        {(found) => (isUntouched(found) ? <Untouched /> : <Stands found={found} onSpan={standing.onSpan} />)}
-      </Loaded>
+      <Loaded of={standing}>{(found) => (isUntouched(found) ? <Untouched /> : <Stands found={found} />)}</Loaded>
     </>
   );
 }
 
-const Stands = ({ found, onSpan }: { readonly found: Standing; readonly onSpan: (span: number) => void }) => (
+const Stands = ({ found }: { readonly found: Standing }) => (
   <>
     <Attention summary={found} schedules={found.schedules} />
-    <StateCards summary={found} minutes={found.minutes} />
+    <Night />
+    <StateCards summary={found} />
     <div class="columns">
-      <div>
-        <Throughput minutes={found.minutes} span={found.span} onSpan={onSpan} />
-        <LastFailures jobs={found.lastFailures} />
-      </div>
+      <LastFailures jobs={found.lastFailures} />
       <Feed />
     </div>
   </>

@@ -1,4 +1,4 @@
-import { Audits, Button, Empty, JsonView, Link, Loaded, Time } from "../parts/index.ts";
+import { Audits, Button, Empty, JsonView, Link, Loaded, Tabs, Time } from "../parts/index.ts";
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadRun, loadRunMap } from "../client.ts";
@@ -94,14 +94,10 @@ function Then({ kind, on, job, by }: NonNullable<RunReply["then"]>) {
 
 const NoTasks = ({ run }: { readonly run: RunReply }) =>
   run.finishedAt === null ? (
-    <Empty title={words.runs.written}>
-      <p>{words.runs.onePage}</p>
-    </Empty>
+    <Empty title={words.runs.written} text={words.runs.onePage} />
   ) : (
     <>
-      <Empty title={words.runs.nothingToDo}>
-        <p>{words.runs.noRows}</p>
-      </Empty>
+      <Empty title={words.runs.nothingToDo} text={words.runs.noRows} />
       <JsonView value={run.input} label={words.runs.views.input} />
     </>
   );
@@ -117,13 +113,12 @@ function Views({ run, map }: { readonly run: RunReply; readonly map: LoadedMap }
   return (
     <>
       {run.progress.failed > 0 ? <FailedList tasks={map.failed} failed={run.progress.failed} /> : null}
-      <div class="tabs" role="group" aria-label={words.runs.view}>
-        {offered.map((each) => (
-          <button key={each} type="button" aria-pressed={each === view} onClick={() => go(each)}>
-            {words.runs.views[each]}
-          </button>
-        ))}
-      </div>
+      <Tabs
+        label={words.runs.view}
+        among={offered.map((value) => ({ value, name: words.runs.views[value] }))}
+        value={view}
+        onChoose={(next) => go(next)}
+      />
       {map.isMore ? (
         <p class="dim">
           {map.tasks.length < run.progress.total ? words.runs.firstShown(map.tasks.length) : words.runs.arrowsCut}

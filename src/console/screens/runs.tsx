@@ -1,4 +1,4 @@
-import { Button, type Column, DataTable, Empty, Loaded, Tabs, Time } from "../parts/index.ts";
+import { Button, type Column, column, DataTable, Empty, Loaded, Tabs } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadRuns } from "../client.ts";
@@ -7,7 +7,6 @@ import { useResource } from "../resource.ts";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
 import type { RunReply } from "../../api/shape/run.ts";
-import { durationText } from "../time.ts";
 import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
@@ -69,9 +68,7 @@ const NoRuns = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   isFiltered ? (
     <Empty title={words.runs.noneInState} />
   ) : (
-    <Empty title={words.runs.noneYet}>
-      <p>{words.runs.whatItIs(<code>defineGraph</code>, <code>defineFanOut</code>)}</p>
-    </Empty>
+    <Empty title={words.runs.noneYet} text={words.runs.whatItIs(<code>defineGraph</code>, <code>defineFanOut</code>)} />
   );
 
 const names = { ...words.labels, ...words.runs.columns };
@@ -92,13 +89,8 @@ const columns: readonly Column<RunReply>[] = [
   },
   { name: names.key, class: "mono dim wide cut", title: ({ key }) => key ?? undefined, cell: ({ key }) => key },
   { name: names.progress, class: "wide", cell: ({ progress }) => <RunProgress progress={progress} /> },
-  {
-    name: names.started,
-    isNamed: true,
-    by: ({ createdAt }) => createdAt,
-    cell: ({ createdAt }) => <Time at={createdAt} />,
-  },
-  { name: names.took, isNumber: true, isNamed: true, by: tookMs, cell: (run) => durationText(tookMs(run)) },
+  column.time(names.started, ({ createdAt }) => createdAt),
+  column.duration(names.took, tookMs),
 ];
 
 const RunTable = ({ runs }: { readonly runs: readonly RunReply[] }) => (

@@ -95,7 +95,7 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
         <BackfillForm schedule={schedule} onDone={onDone} />
       </div>
       <section class="card" aria-label={words.schedules.occurrences}>
-        <header class="card-head">
+        <header class="line card-head">
           <h2>{words.schedules.last30}</h2>
           <Squares last={occurrences.filter(isPast).map(squareOf)} zone={timezone} />
           <span class="dim">{plannedText(occurrences)}</span>

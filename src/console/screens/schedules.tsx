@@ -109,8 +109,9 @@ function None({ isAsked, isFiltered, onClear }: NoneProps) {
       <Button text={words.filter.clear} onClick={onClear} />
     </Empty>
   ) : (
-    <Empty title={words.schedules.noneYet}>
-      <p>{words.schedules.howToAdd(<code>defineSchedule</code>, <code>jobs/</code>)}</p>
-    </Empty>
+    <Empty
+      title={words.schedules.noneYet}
+      text={words.schedules.howToAdd(<code>defineSchedule</code>, <code>jobs/</code>)}
+    />
   );
 }

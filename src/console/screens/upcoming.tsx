@@ -3,11 +3,11 @@ import {
   Button,
   Card,
   type Column,
+  column,
   DataTable,
   Empty,
   Loaded,
   Nothing,
-  RowLink,
   Select,
   Tabs,
   Tag,
@@ -22,7 +22,6 @@ import { useResource } from "../resource.ts";
 import type { UpcomingReply } from "../../api/shape/upcoming.ts";
 import { durationText, relative } from "../time.ts";
 import { useTitle } from "../title.ts";
-import { numberText } from "../language/number.ts";
 import { words } from "../language/words.ts";
 
 const spans = [
@@ -46,17 +45,19 @@ export function UpcomingScreen() {
       <header class="screen-head">
         <h1>{words.places.upcoming}</h1>
         <Tabs label={words.shared.span} among={spans} value={hours} onChoose={(value) => go({ hours: value })} />
-        <Choice
-          name={words.upcoming.app}
-          all={words.upcoming.allApps}
-          among={coming.data?.apps ?? []}
+        <Select
+          label={words.upcoming.app}
+          of={choicesOf(words.upcoming.allApps, coming.data?.apps, app)}
           value={app}
           onChoose={(value) => go({ app: value })}
         />
-        <Choice
-          name={words.labels.lane}
-          all={words.upcoming.allLanes}
-          among={coming.data?.lanes.map((each) => each.lane) ?? []}
+        <Select
+          label={words.labels.lane}
+          of={choicesOf(
+            words.upcoming.allLanes,
+            coming.data?.lanes.map((each) => each.lane),
+            lane,
+          )}
           value={lane}
           onChoose={(value) => go({ lane: value })}
         />
@@ -64,9 +65,7 @@ export function UpcomingScreen() {
       <Loaded of={coming}>
         {(found) =>
           found.times.length + found.jobs.length === 0 ? (
-            <Empty title={words.upcoming.nothing}>
-              <p>{words.upcoming.longer}</p>
-            </Empty>
+            <Empty title={words.upcoming.nothing} text={words.upcoming.longer} />
           ) : (
             <>
               <TimeLine found={found} />
@@ -81,44 +80,19 @@ export function UpcomingScreen() {
   );
 }
 
-interface ChoiceProps {
-  readonly name: string;
-  readonly all: string;
-  readonly among: readonly string[];
-  readonly value: string;
-  readonly onChoose: (value: string) => void;
-}
-
 /** One of some names, or all; the chosen one stays in the list also where nothing of it comes up. */
-const Choice = ({ name, all, among, value, onChoose }: ChoiceProps) => (
-  <Select
-    label={name}
-    of={[
-      ["", all],
-      ...[...new Set([...among, value])].filter((each) => each !== "").map((each) => [each, each] as const),
-    ]}
-    value={value}
-    onChoose={onChoose}
-  />
-);
+const choicesOf = (all: string, among: readonly string[] = [], value: string) =>
+  ["", ...new Set([...among, value].filter((each) => each !== ""))].map((each) => [each, each || all] as const);
 
 /** How many start in each sixtieth of the span. */
 function TimeLine({ found: { from, to, parts, isMore } }: { readonly found: UpcomingReply }) {
   const most = Math.max(1, ...parts);
+  const span = { from: Date.parse(from), to: Date.parse(to) };
   const total = parts.reduce((sum, part) => sum + part, 0);
-  const partText = durationText((Date.parse(to) - Date.parse(from)) / Math.max(1, parts.length));
+  const about = words.upcoming.busiest(most, durationText((span.to - span.from) / Math.max(1, parts.length)));
   return (
-    <Card
-      title={words.upcoming.times(total, isMore)}
-      label={words.upcoming.timeLine}
-      about={words.upcoming.busiest(most, partText)}
-    >
-      <Bars
-        label={words.upcoming.describe(total, most)}
-        bars={parts.map((value) => ({ title: words.many.time(value), parts: [{ fill: "queued", value }] }))}
-        from={from}
-        to={to}
-      />
+    <Card title={words.upcoming.times(total, isMore)} label={words.upcoming.timeLine} about={about}>
+      <Bars label={words.upcoming.describe(total, most)} values={parts} titleOf={words.many.time} span={span} />
     </Card>
   );
 }
@@ -128,52 +102,38 @@ const names = { ...words.labels, ...words.upcoming.columns };
 type Coming = UpcomingReply["times"][number];
 
 const comingColumns: readonly Column<Coming>[] = [
-  { name: names.at, by: ({ at }) => at, cell: ({ at, timezone }) => <Time at={at} zone={timezone} /> },
+  column.time(names.at, ({ at }) => at, {
+    isNamed: false,
+    cell: ({ at, timezone }) => <Time at={at} zone={timezone} />,
+  }),
   { name: names.in, class: "dim", cell: ({ at }) => relative(Date.parse(at) - currentTime()) },
-  {
-    name: names.schedule,
-    by: ({ schedule }) => schedule,
-    cell: ({ schedule }) => <RowLink to={addresses.schedule(schedule)} text={schedule} />,
-  },
-  { name: names.kind, class: "dim", by: ({ kind }) => kind, cell: ({ kind }) => kind },
-  { name: names.lane, class: "dim", by: ({ lane }) => lane, cell: ({ lane }) => lane },
+  column.link(
+    names.schedule,
+    ({ schedule }) => schedule,
+    ({ schedule }) => addresses.schedule(schedule),
+  ),
+  column.text(names.kind, ({ kind }) => kind, { class: "dim" }),
+  column.text(names.lane, ({ lane }) => lane, { class: "dim" }),
   { name: names.risk, class: "wide", cell: (each) => <Risk of={each} /> },
 ];
 
 type Due = UpcomingReply["jobs"][number];
 
 const dueColumns: readonly Column<Due>[] = [
-  {
-    name: words.labels.jobs,
-    isNumber: true,
-    isNamed: true,
-    by: ({ jobs }) => jobs,
-    cell: ({ jobs }) => numberText(jobs),
-  },
-  {
-    name: names.schedule,
-    by: ({ schedule }) => schedule,
-    cell: ({ schedule }) =>
-      schedule === null ? <Nothing /> : <RowLink to={addresses.schedule(schedule)} text={schedule} />,
-  },
-  {
-    name: names.kind,
-    by: ({ kind }) => kind,
-    cell: ({ kind, lane }) => <RowLink to={dueJobs(kind, lane)} text={kind} />,
-  },
-  { name: names.lane, class: "dim", by: ({ lane }) => lane, cell: ({ lane }) => lane },
-  {
-    name: words.upcoming.firstDue,
-    isNamed: true,
-    by: ({ firstAt }) => firstAt,
-    cell: ({ firstAt }) => <Time at={firstAt} />,
-  },
-  {
-    name: words.upcoming.lastDue,
-    isNamed: true,
-    by: ({ lastAt }) => lastAt,
-    cell: ({ lastAt }) => <Time at={lastAt} />,
-  },
+  column.number(words.labels.jobs, ({ jobs }) => jobs),
+  column.link(
+    names.schedule,
+    ({ schedule }) => schedule,
+    ({ schedule }) => addresses.schedule(schedule ?? ""),
+  ),
+  column.link(
+    names.kind,
+    ({ kind }) => kind,
+    ({ kind, lane }) => dueJobs(kind, lane),
+  ),
+  column.text(names.lane, ({ lane }) => lane, { class: "dim" }),
+  column.time(words.upcoming.firstDue, ({ firstAt }) => firstAt),
+  column.time(words.upcoming.lastDue, ({ lastAt }) => lastAt),
 ];
 
 const dueJobs = (kind: string, lane: string): string =>
@@ -225,8 +185,8 @@ const loadColumnsOf = (onLane: (lane: string) => void): readonly Column<Load>[] 
     by: ({ lane }) => lane,
     cell: ({ lane }) => <Button text={lane} look="small" onClick={() => onLane(lane)} />,
   },
-  { name: loadColumns.times, isNamed: true, by: ({ times }) => times, cell: ({ times }) => numberText(times) },
-  { name: words.labels.jobs, isNamed: true, by: ({ jobs }) => jobs, cell: ({ jobs }) => numberText(jobs) },
+  column.number(loadColumns.times, ({ times }) => times, { isNumber: false }),
+  column.number(words.labels.jobs, ({ jobs }) => jobs, { isNumber: false }),
   {
     name: loadColumns.work,
     isNamed: true,

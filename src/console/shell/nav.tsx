@@ -29,7 +29,7 @@ export function Nav() {
   const { path } = useLocation();
   return (
     <nav class="nav" aria-label={words.shell.console}>
-      <a class="brand" href={addresses.overview}>
+      <a class="line brand" href={addresses.overview}>
         <Mark />
         Belfry
       </a>

@@ -42,7 +42,7 @@ function BulkProgress() {
   const { action, done, total, stop } = ongoing.value;
   const text = words.bulk.ongoing(action, done, total);
   return (
-    <div class="bulk-progress" role="status">
+    <div class="line bulk-progress" role="status">
       <span>{text}</span>
       <progress max={Math.max(1, total.count)} value={done} aria-label={text} />
       <Button text={words.bulk.stop} look="small" onClick={stop} />

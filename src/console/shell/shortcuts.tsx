@@ -35,7 +35,7 @@ const Help = () => (
             </div>
           ))}
         </dl>
-        <label class="check">
+        <label class="line check">
           <input
             type="checkbox"
             checked={shortcuts.value === "on"}

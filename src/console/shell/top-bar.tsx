@@ -7,7 +7,7 @@ import { helpIsOpen } from "./shortcuts.tsx";
 import { words } from "../language/words.ts";
 
 export const TopBar = () => (
-  <header class="top-bar">
+  <header class="line top-bar">
     <ConnectionMark />
     <span class="space" />
     <TimeSwitch />

@@ -26,12 +26,6 @@ const overview = {
   onWorkers: (count: number) => `on ${plural(count, "worker")}`,
   inHour: "in the last hour",
   countInHour: (count: number) => `${numberText(count)} in the last hour`,
-  throughput: "Throughput",
-  spans: { 60: "1 h", 360: "6 h", 1440: "24 h" },
-  succeeded: (count: number) => `${numberText(count)} succeeded`,
-  retried: (count: number) => `${numberText(count)} retried`,
-  failed: (count: number) => `${numberText(count)} failed`,
-  chart: "Attempts that ended, by minute",
   live: "Live",
   liveEvents: "Live events",
   asItHappens: "as it happens",
@@ -42,6 +36,15 @@ const overview = {
   enqueue: "Enqueue a job, and watch it appear here:",
   addSchedule: (file: Part, jobs: Part): Sentence => ["Or add a schedule in ", file, ". Once it runs, its ", jobs, "."],
   jobsListed: "jobs are listed",
+};
+
+const night = {
+  title: "The night",
+  spans: { "last-night": "Since last evening", today: "Today", day: "24 hours" },
+  how: "Each bar is a run, light while it waited. Point at it, or use the arrow keys; Enter opens it.",
+  none: "Nothing ran in this time: choose a longer one, or kinds for jobs without a schedule",
+  all: (rows: number) => `Show all ${numberText(rows)} rows`,
+  isMore: "More ran than is shown: choose a shorter time, or lanes.",
 };
 
 const kinds = {
@@ -66,8 +69,6 @@ const kinds = {
     beforeTo,
   ],
   isMore: ". There are more kinds than are read: choose a lane.",
-  waiting: "Waiting",
-  running: "Running",
   waitingSpread: "Waiting, p50 · p95 · p99",
   runningSpread: "Running, p50 · p95 · p99",
   before: (count: Count) => `before: ${numberText(count)}`,
@@ -139,4 +140,4 @@ const locks = {
   held: "Held",
 };
 
-export const enSystem = { overview, kinds, lanes, locks };
+export const enSystem = { overview, night, kinds, lanes, locks };

@@ -25,12 +25,6 @@ const overview: Words["overview"] = {
   onWorkers: (count) => `워커 ${numberText(count)}개에서`,
   inHour: "지난 1시간",
   countInHour: (count) => `지난 1시간에 ${numberText(count)}`,
-  throughput: "처리량",
-  spans: { 60: "1시간", 360: "6시간", 1440: "24시간" },
-  succeeded: (count) => `성공 ${numberText(count)}`,
-  retried: (count) => `재시도 ${numberText(count)}`,
-  failed: (count) => `실패 ${numberText(count)}`,
-  chart: "분마다 끝난 시도",
   live: "실시간",
   liveEvents: "실시간 이벤트",
   asItHappens: "일어나는 대로",
@@ -41,6 +35,15 @@ const overview: Words["overview"] = {
   enqueue: "작업을 넣으면 여기에 나타납니다:",
   addSchedule: (file, jobs) => ["또는 ", file, " 폴더에 스케줄을 더하세요. 실행되면 ", jobs, "."],
   jobsListed: "작업이 목록에 나옵니다",
+};
+
+const night: Words["night"] = {
+  title: "지난밤",
+  spans: { "last-night": "어제 저녁부터", today: "오늘", day: "24시간" },
+  how: "막대 하나가 한 번의 실행이고, 기다린 동안은 밝습니다. 가리키거나 화살표 키로 옮기고, Enter로 엽니다.",
+  none: "이 시간에는 실행된 것이 없습니다. 더 긴 시간을 고르거나, 스케줄이 없는 작업은 종류별로 보십시오",
+  all: (rows) => `${numberText(rows)}행 모두 보기`,
+  isMore: "보이는 것보다 많이 실행되었습니다. 더 짧은 시간이나 레인별을 고르십시오.",
 };
 
 const kinds: Words["kinds"] = {
@@ -57,8 +60,6 @@ const kinds: Words["kinds"] = {
   byTheHour: "수치는 시간 단위로 세고 90일 동안 보관합니다. 더 긴 기간을 고르세요.",
   periodsShown: (from, to, beforeFrom, beforeTo) => [from, " ~ ", to, ", 비교: ", beforeFrom, " ~ ", beforeTo],
   isMore: ". 읽은 것보다 종류가 더 많습니다. 레인을 고르세요.",
-  waiting: "기다림",
-  running: "실행",
   waitingSpread: "기다림, p50 · p95 · p99",
   runningSpread: "실행, p50 · p95 · p99",
   before: (count) => `이전: ${numberText(count)}`,
@@ -129,4 +130,4 @@ const locks: Words["locks"] = {
   held: "보유됨",
 };
 
-export const koSystem = { overview, kinds, lanes, locks };
+export const koSystem = { overview, night, kinds, lanes, locks };

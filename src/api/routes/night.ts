@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { insightLimits } from "../../insight/insight-limits.ts";
+import { night, nightRows, nightRowsOf, readNightBars, readNightCells, readNightPauses } from "../../insight/night.ts";
+import { hourMs, iso } from "../../machine/units.ts";
+import { endpoint } from "../endpoint.ts";
+import type { ApiOptions } from "../options.ts";
+import { invalidField } from "../problem.ts";
+import { instant } from "../query-fields.ts";
+import { kindsIn } from "../scope.ts";
+
+const nightQuery = z.strictObject({
+  from: instant.optional().describe("A day before `to` without it."),
+  to: instant.optional().describe("Now without it."),
+  by: z.enum(nightRows).default("schedule").describe("What has a row of its own."),
+});
+
+const { nightHoursMax } = insightLimits;
+
+/** GET /night: what ran in a range of time, as bars of rows. */
+export const nightEndpoint = ({ insight, ports }: ApiOptions) =>
+  endpoint("GET /night", {
+    name: "getNight",
+    summary: "What ran in a range of time, by schedule, kind or lane, with waits and pauses",
+    description:
+      "One bar for each single job, each run and each time at which a schedule started nothing. Of more than 2,000 each row has counts by part of the range instead.",
+    example: { query: { by: "schedule" } },
+    scope: "list",
+    query: nightQuery,
+    replies: { 200: night },
+    async handle({ query: { from, to, by }, within }) {
+      const till = to ?? (await ports.store.now());
+      const since = from ?? till - 24 * hourMs;
+      if (since >= till || till - since > nightHoursMax * hourMs)
+        throw invalidField(
+          "?to",
+          `must lie after from, by at most ${nightHoursMax} hours; from is ${iso(since)} and to is ${iso(till)}`,
+        );
+      const search = { from: since, to: till, by, kinds: kindsIn(within) };
+      const [bars, pauses] = await Promise.all([
+        insight.run(readNightBars, search),
+        insight.run(readNightPauses, search),
+      ]);
+      const cells = bars.length > 0 ? [] : await insight.run(readNightCells, search);
+      return { status: 200, body: { from: iso(since), to: iso(till), by, ...nightRowsOf({ bars, cells, pauses }) } };
+    },
+  });

@@ -1,0 +1,162 @@
+import { addresses } from "../address.ts";
+import { quote } from "../filter/terms.ts";
+import { reasonText } from "../language/spoken.ts";
+import { words } from "../language/words.ts";
+import { numberText } from "../language/number.ts";
+import { percentOf, type TimeScale } from "../parts/index.ts";
+import type { NightReply } from "../../insight/night.ts";
+import { durationText, fully, myZone } from "../time.ts";
+
+export type NightRow = NightReply["rows"][number];
+type Bar = NightRow["bars"][number];
+type Cell = NightRow["cells"][number];
+
+interface Shape {
+  readonly from: string;
+  readonly to: string | null;
+  readonly href: string;
+  readonly look: string;
+  readonly style: Readonly<Record<string, string>>;
+  /** Said of it before its times. */
+  readonly text: string;
+  readonly more: readonly string[];
+}
+
+const results = ["succeeded", "failed", "stopped", "open"] as const;
+const { ends } = words.occurrences;
+const colours = {
+  succeeded: "var(--success)",
+  failed: "var(--failed)",
+  stopped: "var(--pending)",
+  open: "var(--running)",
+};
+
+/** The list behind a row. */
+export const hrefOf = (by: NightReply["by"], id: string): string =>
+  by === "schedule" ? addresses.schedule(id) : addresses.jobsWith(`${by}:${quote(id)}`);
+
+export const countOf = ({ bars, cells }: NightRow, among: readonly (typeof results)[number][] = results): number =>
+  bars.filter(({ result }) => among.includes(result)).length +
+  cells.reduce((sum, cell) => sum + among.reduce((own, result) => own + cell[result], 0), 0);
+
+function shapeOf(bar: Bar, href: string, { to: now }: TimeScale): Shape {
+  const { job, run, dueAt, startedAt, endedAt, result, reason, tries } = bar;
+  const own = { from: Date.parse(dueAt), to: endedAt === null ? now : Date.parse(endedAt) };
+  const last =
+    startedAt === null || tries.some(({ from }) => from === startedAt) ? [] : [{ from: startedAt, to: endedAt }];
+  // Light where it waited, in the colour of a retry where an attempt failed, in that of its end where the last one ran.
+  const pieces = [...tries, ...last].flatMap(({ from, to }, index, all) => {
+    const colour =
+      index < all.length - 1 || (result === "open" && last.length === 0) ? "var(--retry-wait)" : colours[result];
+    const [left, right] = [percentOf(Date.parse(from), own), percentOf(to === null ? own.to : Date.parse(to), own)];
+    return [`var(--wait) ${left}%`, `${colour} ${left}% ${right}%`, `var(--wait) ${right}%`];
+  });
+  const whole = result === "open" ? "var(--wait)" : colours[result];
+  const started = tries[0]?.from ?? startedAt;
+  const text = `${ends[result]}${run === null && job === null ? "" : ` #${run ?? job}`}`;
+  return {
+    from: dueAt,
+    to: endedAt,
+    href: run !== null ? addresses.run(run) : job !== null ? addresses.job(job) : href,
+    look: result,
+    style: {
+      background: pieces.length > 0 && own.to > own.from ? `linear-gradient(to right, ${pieces.join()})` : whole,
+    },
+    text: reason === null ? text : `${text} (${reasonText(reason)})`,
+    more: [
+      words.attempts.waited(durationText(Math.max(0, (started === null ? own.to : Date.parse(started)) - own.from))),
+      ...(started === null ? [] : [words.attempts.ran(durationText(Math.max(0, own.to - Date.parse(started))))]),
+    ],
+  };
+}
+
+/** As high as it has many, what failed on the ground, where it is seen also when it is one of a thousand. */
+function shapeOfMany(cell: Cell, href: string, most: number): Shape {
+  const among = results.filter((result) => cell[result] > 0);
+  const of = among.reduce((sum, result) => sum + cell[result], 0);
+  const failed = cell.failed === 0 ? 0 : Math.max(20, (cell.failed / of) * 100);
+  const rest = colours[cell.succeeded > 0 ? "succeeded" : cell.open > 0 ? "open" : "stopped"];
+  return {
+    ...cell,
+    href,
+    look: "many",
+    style: {
+      height: `${6 + 20 * Math.sqrt(of / most)}px`,
+      background: `linear-gradient(to top, ${colours.failed} ${failed}%, ${rest} ${failed}%)`,
+    },
+    text: among.map((result) => `${numberText(cell[result])} ${ends[result]}`).join(", "),
+    more: cell.p50Ms === null ? [] : [`p50 ${durationText(cell.p50Ms)}, p95 ${durationText(cell.p95Ms ?? 0)}`],
+  };
+}
+
+interface BarLineProps extends Pick<NightReply, "by"> {
+  readonly row: NightRow;
+  readonly span: TimeScale;
+  /** Of the fullest cell. */
+  readonly most: number;
+  /** What the bar under the pointer or with the focus is. */
+  readonly onSay: (text: string) => void;
+}
+
+/** The bars of one row, over its pauses. */
+export function BarLine({ row, by, span, most, onSay }: BarLineProps) {
+  const href = hrefOf(by, row.id);
+  const shapes = [
+    ...row.bars.map((bar) => shapeOf(bar, href, span)),
+    ...row.cells.map((cell) =>
+      shapeOfMany(cell, addresses.jobsWith(`${by}:${quote(row.id)} created:${cell.from}..${cell.to}`), most),
+    ),
+  ];
+  const tell = ({ target }: Event): void => {
+    const shape = target instanceof HTMLElement ? shapes[Number(target.dataset["n"] ?? -1)] : undefined;
+    if (shape === undefined) return;
+    const at = fully(Date.parse(shape.from), myZone).split("\n").at(-1) ?? "";
+    onSay([`${row.id}: ${shape.text}`, at, ...shape.more].join(" · "));
+  };
+  return (
+    <span class="night-line" onPointerOver={tell} onFocusIn={tell}>
+      {row.pauses.map(({ from, to, reason }) => (
+        <i
+          key={from}
+          class="night-pause"
+          style={boxOf({ from, to }, span)}
+          title={`${words.lanes.paused} ${reason ?? ""}`}
+        />
+      ))}
+      {shapes.map((shape, index) => (
+        <a
+          key={index}
+          data-n={index}
+          class={`gantt-bar night-bar ${shape.look}`}
+          href={shape.href}
+          tabIndex={index === 0 ? 0 : -1}
+          aria-label={shape.text}
+          style={{ ...boxOf(shape, span), ...shape.style }}
+        />
+      ))}
+    </span>
+  );
+}
+
+function boxOf({ from, to }: Pick<Shape, "from" | "to">, span: TimeScale) {
+  const left = percentOf(Date.parse(from), span);
+  return { left: `${left}%`, width: `${percentOf(to === null ? span.to : Date.parse(to), span) - left}%` };
+}
+
+/** Left and right along a row, up and down to what lies next in time. Enter opens: each bar is a link. */
+export function moveAmongBars(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
+  const { target: bar, key, currentTarget } = event;
+  if (!(bar instanceof HTMLElement) || !bar.matches(".night-bar") || !key.startsWith("Arrow")) return;
+  event.preventDefault();
+  const step = key === "ArrowLeft" || key === "ArrowUp" ? -1 : 1;
+  const lines = [...currentTarget.querySelectorAll(".night-line")];
+  const barsOf = (line?: Element): HTMLElement[] => [...(line?.querySelectorAll<HTMLElement>(".night-bar") ?? [])];
+  const away = (of: HTMLElement): number => Math.abs(of.offsetLeft - bar.offsetLeft);
+  const at = lines.findIndex((line) => line.contains(bar));
+  const own = barsOf(lines[at]);
+  const isAside = key === "ArrowLeft" || key === "ArrowRight";
+  const next = isAside
+    ? own[own.indexOf(bar) + step]
+    : barsOf(lines[at + step]).toSorted((a, b) => away(a) - away(b))[0];
+  next?.focus();
+}

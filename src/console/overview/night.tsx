@@ -1,0 +1,115 @@
+import {
+  Axis,
+  Button,
+  Card,
+  type Column,
+  DataTable,
+  linesOf,
+  Loaded,
+  RowLink,
+  type TimeScale,
+  Tabs,
+} from "../parts/index.ts";
+import { useLocation } from "preact-iso";
+import { useState } from "preact/hooks";
+import { addresses } from "../address.ts";
+import { loadNight } from "../client.ts";
+import { currentTime } from "../clock.ts";
+import { namedDay } from "../jobs/filter.ts";
+import { numberText } from "../language/number.ts";
+import { useResource } from "../resource.ts";
+import type { NightReply } from "../../insight/night.ts";
+import { BarLine, countOf, hrefOf, moveAmongBars, type NightRow } from "./night-bars.tsx";
+import { words } from "../language/words.ts";
+
+const rowsShown = 10;
+const spans = (["last-night", "today", "day"] as const).map((value) => ({ value, name: words.night.spans[value] }));
+const groupings = (["schedule", "kind", "lane"] as const).map((value) => ({ value, name: words.labels[value] }));
+
+/** What the address asks for: two times, or a span up to now. */
+function rangeOf({ from = "", to = "", span = "last-night" }: Readonly<Record<string, string>>): TimeScale {
+  const [since, until, now] = [Date.parse(from), Date.parse(to), currentTime()];
+  if (since < until) return { from: since, to: until };
+  return { from: namedDay(span, now)?.[0] ?? now - 86_400_000, to: now };
+}
+
+/** The night on one scale of time: each run a bar, what failed first. */
+export function Night() {
+  const { query, route } = useLocation();
+  const [isWhole, setWhole] = useState(false);
+  const { by = "schedule", from = "", to = "", span = "last-night" } = query;
+  const load = (signal: AbortSignal): Promise<NightReply> => loadNight({ ...rangeOf(query), by }, signal);
+  const found = useResource(`night ${by} ${from} ${to} ${span}`, load, { again: "slow" });
+  const go = (fields: Readonly<Record<string, string>>): void =>
+    route(`${addresses.overview}?${new URLSearchParams({ by, span, ...fields })}`, true);
+  return (
+    <Card
+      title={words.night.title}
+      about={
+        <>
+          <Tabs
+            label={words.shared.span}
+            among={spans}
+            value={from === "" ? span : ""}
+            onChoose={(value) => go({ span: value })}
+          />
+          <span class="space" />
+          <Tabs label={words.kinds.group} among={groupings} value={by} onChoose={(value) => go({ by: value })} />
+        </>
+      }
+    >
+      <Loaded of={found}>
+        {(night) => (
+          <>
+            <Rows night={night} rows={isWhole ? night.rows : night.rows.slice(0, rowsShown)} />
+            {isWhole || night.rows.length <= rowsShown ? null : (
+              <Button text={words.night.all(night.rows.length)} look="small" onClick={() => setWhole(true)} />
+            )}
+            {night.isMore ? <p class="card-empty">{words.night.isMore}</p> : null}
+          </>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function Rows({ night: { from, to, by }, rows }: { readonly night: NightReply; readonly rows: readonly NightRow[] }) {
+  const [said, setSaid] = useState(words.night.how);
+  const span = { from: Date.parse(from), to: Date.parse(to) };
+  const most = Math.max(
+    1,
+    ...rows.flatMap((row) => row.cells.map((cell) => countOf({ ...row, bars: [], cells: [cell] }))),
+  );
+  const columns: readonly Column<NightRow>[] = [
+    {
+      name: words.labels[by],
+      width: "minmax(90px, 190px)",
+      cell: ({ id }) => <RowLink to={hrefOf(by, id)} text={id} />,
+    },
+    {
+      name: <Axis span={span} />,
+      width: "minmax(0, 1fr)",
+      class: "gantt",
+      cell: (row) => <BarLine {...{ row, by, span, most }} onSay={setSaid} />,
+    },
+    {
+      name: words.labels.failed,
+      width: "104px",
+      isNumber: true,
+      class: (row) => (countOf(row, ["failed"]) > 0 ? "error-code" : "dim"),
+      cell: failedText,
+    },
+  ];
+  return (
+    <div class="night" style={{ "--ticks": linesOf(span) }} onKeyDown={moveAmongBars}>
+      <DataTable label={words.night.title} none={words.night.none} {...{ columns, rows }} idOf={({ id }) => id} />
+      {rows.length === 0 ? null : (
+        <p class="form-lead foot" role="status">
+          {said}
+        </p>
+      )}
+    </div>
+  );
+}
+
+const failedText = (row: NightRow): string => `${numberText(countOf(row, ["failed"]))} / ${numberText(countOf(row))}`;

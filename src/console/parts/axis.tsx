@@ -1,0 +1,60 @@
+import { myZone, partsOf, timeMode } from "../time.ts";
+
+/** One scale of time for all that is drawn over it, in milliseconds. */
+export interface TimeScale {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Where on it a time lies, in percent; what lies outside stays at the edge. */
+export const percentOf = (at: number, { from, to }: TimeScale): number =>
+  Math.min(100, Math.max(0, ((at - from) / (to - from)) * 100));
+
+interface Tick {
+  readonly at: number;
+  readonly text: string;
+  readonly isDay: boolean;
+}
+
+const stepsMin = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1_440];
+const ticksMax = 8;
+
+/** Round times by the clock that the page is read in, also where it changes: each is looked up, none is counted. */
+export function ticksOf(span: TimeScale): readonly Tick[] {
+  const zone = timeMode.value === "utc" ? "UTC" : myZone;
+  const minutes = (span.to - span.from) / 60_000;
+  const step = stepsMin.find((each) => minutes / each <= ticksMax) ?? 1_440;
+  // No zone is ahead of another by less than a quarter of an hour.
+  const lookMs = Math.min(step, 15) * 60_000;
+  const found: Tick[] = [];
+  let dayBefore: string | null = null;
+  for (let at = Math.ceil(span.from / lookMs) * lookMs; at < span.to; at += lookMs) {
+    const { day, clock } = partsOf(at, zone);
+    const [hour = 0, minute = 0] = clock.split(":").map(Number);
+    const isDay: boolean = dayBefore !== null && day !== dayBefore;
+    dayBefore = day;
+    if (isDay || (hour * 60 + minute) % step === 0) found.push({ at, text: isDay ? day : clock.slice(0, 5), isDay });
+  }
+  return found;
+}
+
+/** Their lines, as the background of what is drawn. */
+export const linesOf = (span: TimeScale): string =>
+  ticksOf(span)
+    .map(({ at, isDay }) => {
+      const colour = `var(--line${isDay ? "-strong" : ""})`;
+      return `linear-gradient(${colour}, ${colour}) ${percentOf(at, span)}% 0 / 1px 100% no-repeat`;
+    })
+    .join(", ");
+
+export const Axis = ({ span }: { readonly span: TimeScale }) => (
+  <span class="axis" aria-hidden="true">
+    {ticksOf(span).map(({ at, text, isDay }) =>
+      percentOf(at, span) > 90 ? null : (
+        <i key={at} class={isDay ? "" : "dim"} style={{ left: `${percentOf(at, span)}%` }}>
+          {text}
+        </i>
+      ),
+    )}
+  </span>
+);
