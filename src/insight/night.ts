@@ -110,7 +110,7 @@ range as materialized (
   select id as job, null::bigint as run, kind, lane, schedule_id, due_at, started_at, finished_at, ${ofJob} as result, error_code as reason,
     attempt > 1 or state = 'RETRY_WAIT' as tried
   from (select * from ended union all select id, kind, lane, schedule_id, state, attempt, started_at, finished_at, error_code, due_at from open) j
-  where not exists (select from runs where starter_id = j.id)
+  where id not in (select starter_id from runs where starter_id is not null)
   union all
   select r.starter_id, r.id, r.kind, coalesce(j.lane, k.lane), j.schedule_id, least(j.due_at, r.created_at), r.created_at, r.finished_at, ${ofRun}, null, false
   from runs r left join belfry.job j on j.id = r.starter_id left join belfry.kind k on k.id = r.kind

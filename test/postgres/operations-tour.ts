@@ -11,6 +11,7 @@ import type { JobId, RunId } from "../../src/machine/job.ts";
 import type { StreamCursor, StreamEvent } from "../../src/insight/event-stream.ts";
 import type { State } from "../../src/machine/state.ts";
 import { readDueSoon } from "../../src/insight/due-soon.ts";
+import { readNightBars, readNightCells, readNightPauses } from "../../src/insight/night.ts";
 import { readFailureGroups } from "../../src/insight/failure-groups.ts";
 import { readLanes } from "../../src/insight/lanes.ts";
 import { readLive } from "../../src/insight/live.ts";
@@ -77,6 +78,9 @@ export async function operationsTour(connections: Connections): Promise<void> {
   await insight.run(readFailureGroups, null);
   await insight.run(readFences, {});
   await insight.run(readDueSoon, { to: 3_600_000, parts: 12 });
+  const night = { from: 0, to: 3_600_000, by: "schedule", kinds: null } as const;
+  for (const read of [readNightBars, readNightCells, readNightPauses] as const)
+    await insight.run<typeof night, unknown>(read, night);
   await insight.run(readPassed, "tour");
   await insight.run(readHealth, 60_000);
   await insight.run(readArchive, {});

@@ -8,7 +8,14 @@ import { operationsTour } from "./operations-tour.ts";
 import { tour } from "./tour.ts";
 
 /** Read everything on purpose: for people, or once a deploy; and the server's own list of tables. */
-const mayScan = new Set(["schedules", "schedules-changed", "schedules-search", "partition-work", "health"]);
+const mayScan = new Set([
+  "schedules",
+  "schedules-changed",
+  "schedules-search",
+  "night-pauses",
+  "partition-work",
+  "health",
+]);
 
 /** Makes tables: it reads the catalog, and all of it again when other tests have just made theirs. */
 const readsCatalog = new Set(["partition-make", "partition-drop"]);
@@ -16,6 +23,8 @@ const readsCatalog = new Set(["partition-make", "partition-drop"]);
 /** For people, a bounded number of rows but many: `limits` says how many each looks at. */
 const looksAtMany = new Set([
   "due-soon",
+  "night-bars",
+  "night-cells",
   "live",
   "failure-groups",
   "slots",
@@ -119,7 +128,7 @@ async function burst(pool: Pool): Promise<void> {
     update belfry.job j set lease_id = l.id from leases l where j.id = any(l.job_ids);
     alter table belfry.event disable trigger event_drawn;
     insert into belfry.event (id, at, from_state, to_state, job_ids, attempts, generations)
-      select belfry.next_event(), belfry.now(), null, 'QUEUED', array[id], array[0], array[1]
+      select belfry.draw_event(), belfry.now(), null, 'QUEUED', array[id], array[0], array[1]
       from belfry.job where kind = 'burst';
     alter table belfry.event enable trigger event_drawn;
     insert into belfry.history (job_id, at, from_state, to_state, attempt, generation, worker, started_at)
