@@ -41,7 +41,7 @@ describe("the local system", () => {
 
   it("names the stages there are when it is given another", async () => {
     await expect(startLocal({ home: freshFolder(), stage: "nowhere", environment })).rejects.toThrow(
-      'stage "nowhere" is not defined: use one of dev, examples, demo, emulator, smoke, small, prod',
+      'stage "nowhere" is not defined: use one of dev, examples, demo, emulator, smoke, systems, small, prod',
     );
   });
 });

@@ -110,7 +110,7 @@ test("the totals of a kind count each attempt that failed, also one that is trie
     const [kind] = await db.insight.run(readKindTotals, {});
     return kind?.attempts.count === 3 ? kind : null;
   });
-  expect(totals).toMatchObject({ retried: 1, failed: 1, succeeded: 1, failedAttempts: { count: 2 } });
+  expect(totals).toMatchObject({ lost: 0, failed: 1, succeeded: 1, failedAttempts: { count: 2 } });
   expect(totals.failedAttempts.buckets.reduce((sum, count) => sum + count, 0)).toBe(2);
 });
 

@@ -63,11 +63,7 @@ function Line({ job, of, timeline }: WaterfallProps & { readonly of: TimelineLin
       </span>
       <span class="number">{ran > 0 ? durationText(ran) : <span class="nothing">–</span>}</span>
       <span class="line waterfall-end">
-        {of.outcome === null ? (
-          <span class="dim">{words.attempts.notStarted}</span>
-        ) : (
-          <OutcomeBadge outcome={of.outcome} />
-        )}
+        <OutcomeBadge outcome={of.outcome} />
         {of.error === null ? null : <span class="mono dim">{of.error.code}</span>}
       </span>
       <AttemptFacts job={job} of={of} waited={waited} ran={ran} isNewest={of === timeline.lines.at(-1)} />
@@ -75,12 +71,17 @@ function Line({ job, of, timeline }: WaterfallProps & { readonly of: TimelineLin
   );
 }
 
-const OutcomeBadge = ({ outcome }: { readonly outcome: NonNullable<TimelineLine["outcome"]> }) => (
-  <span class={`state state-${outcome.toLowerCase()}`}>
-    <Icon name={outcome} size={14} />
-    {words.attempts.outcomes[outcome]}
-  </span>
-);
+const outcomes = { ...words.states, ...words.attempts.outcomes };
+
+const OutcomeBadge = ({ outcome }: Pick<TimelineLine, "outcome">) =>
+  outcome === null ? (
+    <span class="dim">{words.attempts.notStarted}</span>
+  ) : (
+    <span class={`state state-${outcome.toLowerCase()}`}>
+      <Icon name={outcome} size={14} />
+      {outcomes[outcome]}
+    </span>
+  );
 
 interface BarProps {
   readonly piece: Piece;

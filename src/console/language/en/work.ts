@@ -126,14 +126,7 @@ const job = {
 /** The attempts of a job. */
 const attempts = {
   phases: { wait: "Waiting", run: "Running", backoff: "Pause before the next attempt" },
-  outcomes: {
-    RUNNING: "Running",
-    SUCCESS: "Success",
-    FAILED: "Failed",
-    LOST: "Lost",
-    CANCELED: "Canceled",
-    RELEASED: "Released",
-  },
+  outcomes: { LOST: "Lost", RELEASED: "Released" },
   failed: "Failed or lost",
   none: "Not attempted yet",
   inAll: (duration: string) => `${duration} in all`,

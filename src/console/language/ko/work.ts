@@ -116,14 +116,7 @@ const job: Words["job"] = {
 
 const attempts: Words["attempts"] = {
   phases: { wait: "기다림", run: "실행", backoff: "다음 시도 전 대기" },
-  outcomes: {
-    RUNNING: "실행 중",
-    SUCCESS: "성공",
-    FAILED: "실패",
-    LOST: "워커 잃음",
-    CANCELED: "취소됨",
-    RELEASED: "반납됨",
-  },
+  outcomes: { LOST: "워커 잃음", RELEASED: "반납됨" },
   failed: "실패 또는 워커 잃음",
   none: "아직 시도하지 않음",
   inAll: (duration) => `모두 ${duration}`,
