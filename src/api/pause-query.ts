@@ -5,7 +5,7 @@ import { contractLimits } from "../machine/contract-limits.ts";
 import type { Instant } from "../machine/job.ts";
 import { dayMs } from "../machine/units.ts";
 import { type NewPause, pauseDaysMax, pauseReasonCharactersMax } from "../machine/pause.ts";
-import { HttpProblem } from "./problem.ts";
+import { invalidTime } from "./problem.ts";
 import { text } from "./query-fields.ts";
 
 export const pauseBody = z.strictObject({
@@ -24,13 +24,10 @@ export function pauseFrom({ reason, until, timezone }: z.infer<typeof pauseBody>
 
 function endOf(text: string, timezone: string, now: Instant): Instant {
   const problem = zoneProblem(timezone);
-  if (problem !== null) throw unreadable("timezone", problem);
+  if (problem !== null) throw invalidTime("timezone", problem);
   const until = readUntil(text, openZone(timezone), now);
-  if (until === null) throw unreadable("until", "must be like 2h, 6:00, 2026-11-23T06:00 or 2026-11-23T06:00:00Z");
-  if (until <= now) throw unreadable("until", "must lie in the future");
-  if (until > now + pauseDaysMax * dayMs) throw unreadable("until", `must be at most ${pauseDaysMax} days away`);
+  if (until === null) throw invalidTime("until", "must be like 2h, 6:00, 2026-11-23T06:00 or 2026-11-23T06:00:00Z");
+  if (until <= now) throw invalidTime("until", "must lie in the future");
+  if (until > now + pauseDaysMax * dayMs) throw invalidTime("until", `must be at most ${pauseDaysMax} days away`);
   return until;
 }
-
-const unreadable = (path: string, message: string): HttpProblem =>
-  new HttpProblem("invalid-time", `${path}: ${message}`, { issues: [{ path, message }] });

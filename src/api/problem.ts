@@ -47,6 +47,8 @@ export class HttpProblem extends Error {
 /** A request that one field makes unusable. */
 export const invalidField = (path: string, message: string): HttpProblem =>
   new HttpProblem("invalid-request", `${path}: ${message}`, { issues: [{ path, message }] });
+export const invalidTime = (path: string, message: string): HttpProblem =>
+  new HttpProblem("invalid-time", `${path}: ${message}`, { issues: [{ path, message }] });
 
 export const unknownJob = (id: string): HttpProblem => new HttpProblem("unknown-job", `there is no job ${id}`);
 export const unknownBulk = (id: string): HttpProblem =>

@@ -97,6 +97,6 @@ test("a range that is no range is refused by its field", async () => {
   const opened = await openApi();
   for (const to of [isoAt(evening), isoAt(evening + 169 * hour)]) {
     const { status, body } = await opened.call("GET", `/night?from=${isoAt(evening)}&to=${to}`);
-    expect({ status, body }).toMatchObject({ status: 400, body: { errors: [{ path: "?to" }] } });
+    expect({ status, body }).toMatchObject({ status: 422, body: { code: "invalid-time", errors: [{ path: "?to" }] } });
   }
 });

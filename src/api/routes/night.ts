@@ -4,7 +4,7 @@ import { night, nightRows, nightRowsOf, readNightBars, readNightCells, readNight
 import { hourMs, iso } from "../../machine/units.ts";
 import { endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
-import { invalidField } from "../problem.ts";
+import { invalidTime } from "../problem.ts";
 import { instant } from "../query-fields.ts";
 import { kindsIn } from "../scope.ts";
 
@@ -27,11 +27,12 @@ export const nightEndpoint = ({ insight, ports }: ApiOptions) =>
     scope: "list",
     query: nightQuery,
     replies: { 200: night },
+    refuses: ["invalid-time"],
     async handle({ query: { from, to, by }, within }) {
       const till = to ?? (await ports.store.now());
       const since = from ?? till - 24 * hourMs;
       if (since >= till || till - since > nightHoursMax * hourMs)
-        throw invalidField(
+        throw invalidTime(
           "?to",
           `must lie after from, by at most ${nightHoursMax} hours; from is ${iso(since)} and to is ${iso(till)}`,
         );
