@@ -101,7 +101,8 @@ await describeOperator("no false answer", (its) => {
           )
         ).schedules[0];
       const to = new Date(Date.now()).toISOString();
-      const from = new Date(Date.now() - 330 * 24 * 60 * minuteMs).toISOString();
+      // The schedule is yearly: on each day of a year, this far back lies a time of it that is over a day old.
+      const from = new Date(Date.now() - 368 * 24 * 60 * minuteMs).toISOString();
       const planned = await its.call<{ id: string }>("POST", "/schedules/nightly-import/backfill", {
         from,
         to,

@@ -116,7 +116,7 @@ with moves as materialized (
     buckets = belfry.added(k.buckets, excluded.buckets), failed_seconds = k.failed_seconds + excluded.failed_seconds,
     failed_buckets = belfry.added(k.failed_buckets, excluded.failed_buckets), late_seconds = k.late_seconds + excluded.late_seconds,
     late_buckets = belfry.added(k.late_buckets, excluded.late_buckets), created = k.created + excluded.created,
-    succeeded = k.succeeded + excluded.succeeded, failed = k.failed + excluded.failed, 
+    succeeded = k.succeeded + excluded.succeeded, failed = k.failed + excluded.failed,
     lost = k.lost + excluded.lost, released = k.released + excluded.released,
     attempts_canceled = k.attempts_canceled + excluded.attempts_canceled, canceled = k.canceled + excluded.canceled,
     skipped = k.skipped + excluded.skipped, locks_acquired = k.locks_acquired + excluded.locks_acquired,
