@@ -65,7 +65,7 @@ function contender(name: ContenderName, { started, starts, done }: Planted): Cor
   return { name, process, pool, tables, mark: 0 };
 }
 
-describe("a contender that loses a job is told by name", () => {
+describe("a contender that loses a job is reported by name", () => {
   const run = (planted: Planted) => stretch(contender("pg-boss", planted), { insert: null, work: 1_000 });
 
   test("a handler that never starts", async () => {

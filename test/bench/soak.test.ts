@@ -17,14 +17,16 @@ async function openGround(): Promise<Pick<Ground, "database">> {
 }
 
 test("at each mark as many rows are there as were worked before the first, whatever came and left since", async () => {
-  const told: string[] = [];
-  const marks = await soak(await openGround(), { jobs: 6_000, kept: 600, jobsAMark: 2_000 }, (text) => told.push(text));
+  const shown: string[] = [];
+  const marks = await soak(await openGround(), { jobs: 6_000, kept: 600, jobsAMark: 2_000 }, (text) =>
+    shown.push(text),
+  );
   expect(marks.map(({ jobs, kept }) => [jobs, kept])).toEqual([
     [2_000, 600],
     [4_000, 600],
     [6_000, 600],
   ]);
-  expect(told).toHaveLength(4);
+  expect(shown).toHaveLength(4);
   for (const { claimMs, settleMs, walBytesPerJob, tables, ofJob } of marks) {
     expect(claimMs.p99).toBeGreaterThanOrEqual(claimMs.p50);
     expect(settleMs.p50).toBeGreaterThan(0);

@@ -32,7 +32,7 @@ const passMs = 5_000;
 const longPassMs = 55_000;
 const startMsMax = 120_000;
 
-/** What somebody who got into the container would try. */
+/** What an intruder in the container would try. */
 const intruder = `
   import { writeFileSync } from "node:fs";
   for (const folder of ["/app", "/tmp", "/"]) try { writeFileSync(folder + "/x", ""); console.log("wrote"); } catch ({ code }) { console.log(code); }

@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 const { AWS_LAMBDA_RUNTIME_API, LAMBDA_TASK_ROOT, _HANDLER } = process.env;
 const base = `http://${AWS_LAMBDA_RUNTIME_API}/2018-06-01/runtime`;
 const post = (path, body) => fetch(`${base}${path}`, { method: "POST", body });
-const told = (error) =>
+const described = (error) =>
   JSON.stringify({ errorType: error?.name ?? "Error", errorMessage: String(error?.stack ?? error) });
 
 let handler;
@@ -17,7 +17,7 @@ try {
   handler = (await import(pathToFileURL(join(LAMBDA_TASK_ROOT, `${file}.mjs`)).href))[name];
   if (typeof handler !== "function") throw new Error(`${_HANDLER} is no function`);
 } catch (error) {
-  await post("/init/error", told(error));
+  await post("/init/error", described(error));
   process.exit(1);
 }
 
@@ -30,6 +30,6 @@ for (;;) {
     const event = await next.json();
     await post(`/invocation/${id}/response`, JSON.stringify((await handler(event, context)) ?? null));
   } catch (error) {
-    await post(`/invocation/${id}/error`, told(error));
+    await post(`/invocation/${id}/error`, described(error));
   }
 }

@@ -11,7 +11,7 @@ export async function redoclyFindings(document: object): Promise<readonly string
   return found.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer ?? ""} ${message}`);
 }
 
-/** A licence is named by an identifier or an address; nobody answers mail for it; the order of tags has a meaning. */
+/** A licence is named by an identifier or an address; no mailbox answers for it; the order of tags has a meaning. */
 const unwanted = { "license-url": "off", "contact-properties": "off", "openapi-tags-alphabetical": "off" };
 
 /** What all rules of spectral but three find in a document, warnings too. */

@@ -5,7 +5,7 @@ import type { Check, Planted } from "./check.ts";
 import { run as runProgram } from "./tools.ts";
 import type { Target } from "./world.ts";
 
-/** `nobody` on every system of ours that tests run on. */
+/** The user `nobody`, on every system that tests run on. */
 const uid = 65_534;
 
 /** What a program of another user of this machine prints. */

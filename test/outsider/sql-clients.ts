@@ -49,7 +49,7 @@ async function hasSucceeded(url: string, to: string): Promise<boolean> {
   return jobs.length === 1;
 }
 
-/** What `docs/guides/other-languages.md` tells a program of another language to do, in a transaction of its own. */
+/** What `docs/guides/other-languages.md` asks a program of another language to do, in a transaction of its own. */
 export const sqlClientsCheck: Check = {
   name: "enqueue in SQL, by the recipes of the guide",
   async missing() {

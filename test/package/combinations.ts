@@ -132,8 +132,8 @@ async function reload(root: string): Promise<string> {
     await edit("return {}", "return { edited: true }", 1);
     for (const folder of [join(root, "shared"), join(project, "cdk.out")])
       writeFileSync(join(folder, "unused.ts"), "export {};\n");
-    const told = await run(project, "npx", "belfry", "jobs", "enqueue", "visit", "--wait", "--json");
-    const { state, result } = JSON.parse(told) as { state: string; result: { edited?: boolean } };
+    const printed = await run(project, "npx", "belfry", "jobs", "enqueue", "visit", "--wait", "--json");
+    const { state, result } = JSON.parse(printed) as { state: string; result: { edited?: boolean } };
     if (state !== "SUCCESS" || result.edited !== true) throw new Error(`it ended ${state} ${JSON.stringify(result)}`);
     await edit("edited: true", "edited: false", 2);
     if (reloads().some((file) => file !== "app.ts")) throw new Error(`loaded again: ${reloads().join(", ")}`);

@@ -122,10 +122,10 @@ async function exercise(project: string, system: Started): Promise<void> {
       readdirSync(logs).some((log) => readFileSync(join(logs, log), "utf8").includes("Good evening, Bob!")),
     );
   });
-  await step("a save that TypeScript refuses is told with its place", () =>
+  await step("a save that TypeScript refuses is shown with its place", () =>
     rejected(project, system, "defineJob({", "defineJob({{"),
   );
-  await step("a save that V8 refuses is told with its place", () =>
+  await step("a save that V8 refuses is shown with its place", () =>
     rejected(project, system, "export const greet", "const greet = 1;\nexport const greet"),
   );
   await step("a bundled program enqueues in its own transaction, on the machine's own Node", async () => {
@@ -161,21 +161,21 @@ async function installedSize(folder: string): Promise<string> {
 }
 
 async function enqueue(project: string): Promise<{ readonly state: string }> {
-  const told = await run(project, "npx", "belfry", "jobs", "enqueue", "greet", '{"name":"Bob"}', "--wait", "--json");
-  return JSON.parse(told) as { readonly state: string };
+  const printed = await run(project, "npx", "belfry", "jobs", "enqueue", "greet", '{"name":"Bob"}', "--wait", "--json");
+  return JSON.parse(printed) as { readonly state: string };
 }
 
 /** @returns the one line that says so. The file is as before then. */
 async function rejected(project: string, system: Started, before: string, after: string): Promise<string> {
   const seen = system.lines.length;
   edit(project, "jobs/index.ts", before, after);
-  const told = (): readonly string[] =>
+  const shown = (): readonly string[] =>
     system.lines.slice(seen).flatMap(({ is, error = "" }) => (is === "problem" ? [error] : []));
-  const [error = ""] = await until("the rejection", reloadMsMax, () => (told().length > 0 ? told() : undefined));
+  const [error = ""] = await until("the rejection", reloadMsMax, () => (shown().length > 0 ? shown() : undefined));
   if (!/^jobs\/index\.ts:\d+  [^\n]+$/.test(error)) throw new Error(`it said: ${error}`);
   edit(project, "jobs/index.ts", after, before);
   await until("the reload", reloadMsMax, () => system.lines.slice(seen).some(({ is }) => is === "reloaded"));
-  if (told().length !== 1) throw new Error(`it was told ${told().length} times`);
+  if (shown().length !== 1) throw new Error(`it was shown ${shown().length} times`);
   return error;
 }
 

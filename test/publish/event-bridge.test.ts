@@ -87,8 +87,8 @@ test.each([
   ],
   ["an internal error", { status: 500, body: '{"__type":"InternalException"}' }, "500"],
   ["something that is not JSON", { status: 502, body: "<html>" }, "502"],
-])("%s is a failure, so that all of them are sent again", async (_, answer, told) => {
+])("%s is a failure, so that all of them are sent again", async (_, answer, message) => {
   const { url } = await receiver(() => answer);
   const sink = eventBridgeSink({ bus: "ours", region: "eu-west-1", endpoint: url, source: "belfry/test" });
-  await expect(sink.send([event(1), event(2)], signal)).rejects.toThrow(told);
+  await expect(sink.send([event(1), event(2)], signal)).rejects.toThrow(message);
 });

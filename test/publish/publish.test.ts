@@ -90,7 +90,7 @@ test("events are marked in whichever order their statements began", async () => 
   expect(await marked()).toEqual([true, true, true]);
 });
 
-test("a sink that refuses gets the same events under the same ids, later each time, and nothing is marked meanwhile", async () => {
+test("a sink that refuses gets the same events under the same ids, later each time, and nothing is marked in between", async () => {
   const { publish, marked, advance, logged } = await begun();
   const { url, received } = await receiver((n) => ({ status: n <= 2 ? 500 : 200 }));
   expect(await publish(hook(url))).toBe(0);
@@ -167,7 +167,7 @@ test("a sink that never answers is given up in time, and what runs beside the pu
   const clock = { ...opened.ports.clock, after: (_: number, run: () => void) => ((giveUp = run), () => {}) };
   const sending = publishPage({ ...opened.ports, clock }, opened.insight, { sink: hook(url), owner: "ada" });
   await expect.poll(() => received.length).toBe(1);
-  expect(await opened.call("POST", "/jobs", { kind: "ping", key: "meanwhile" })).toMatchObject({ status: 201 });
+  expect(await opened.call("POST", "/jobs", { kind: "ping", key: "in-between" })).toMatchObject({ status: 201 });
   giveUp();
   expect(await sending).toBe(0);
 });
