@@ -122,6 +122,25 @@ describe("the event source", () => {
     expect(asked[0]).toBe(3);
   });
 
+  it("ends a sandbox of a past burst that has only waited for messages for a minute, while another one works", async () => {
+    const pool = new SandboxPool({ create: () => fakeSandbox(async () => null), max: 2, onBroken: () => {} });
+    const { signal } = new AbortController();
+    const [first, second] = [await pool.acquire(signal), await pool.acquire(signal)];
+    if (first === null || second === null) throw new Error("none was acquired");
+    const passed = vi.spyOn(performance, "now");
+    onTestFinished(() => passed.mockRestore());
+    const start = performance.now();
+    const afterMs = async (ms: number): Promise<readonly boolean[]> => {
+      passed.mockReturnValue(start + ms);
+      pool.release(first);
+      pool.release(second, { hasRun: false });
+      return [(await pool.acquire(signal)) === first, second.hasEnded];
+    };
+    expect(await afterMs(40_000)).toEqual([true, false]);
+    expect(await pool.acquire(signal)).toBe(second);
+    expect(await afterMs(61_000)).toEqual([true, true]);
+  });
+
   it("takes the sandbox that is idle again, not one that still starts", async () => {
     const begun = Promise.withResolvers<void>();
     const sandboxes: Sandbox[] = [];

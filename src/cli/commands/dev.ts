@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { createRequire } from "node:module";
+import { createRequire, getCompileCacheDir } from "node:module";
 import { Command } from "commander";
 import { CliError, type ExitCode, exitCodes, Finished } from "../exit.ts";
 
@@ -49,8 +49,10 @@ const known = (code: number): ExitCode =>
 
 /** Its own process, so that what the command line loaded is not part of the system. It stops itself on signals. */
 async function start(options: readonly string[]): Promise<number> {
-  const flags = ["--disable-warning=MODULE_TYPELESS_PACKAGE_JSON"];
-  const child = spawn(process.execPath, [...flags, local, "start", ...options], { stdio: "inherit" });
+  // As the processes that it starts, which compile the same modules: the first one keeps them for the others and for the next start.
+  const flags = ["--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", "--max-semi-space-size=1"];
+  const env = { NODE_COMPILE_CACHE: getCompileCacheDir(), ...process.env };
+  const child = spawn(process.execPath, [...flags, local, "start", ...options], { stdio: "inherit", env });
   process.removeAllListeners("SIGINT");
   // The terminal sends Ctrl-C to the child as well: this process only waits for it to stop.
   let isInterrupted = false;

@@ -51,7 +51,7 @@ async function receiveUntil(
     if (signal.aborted) break;
     const records = await receiveOrWait(options, signal);
     if (records.length === 0) {
-      if (reserved !== null) pool.release(reserved);
+      if (reserved !== null) pool.release(reserved, { hasRun: false });
       continue;
     }
     const sandbox = await usable(pool, reserved, signal);

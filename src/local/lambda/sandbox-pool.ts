@@ -19,7 +19,9 @@ const unusedMs = 60_000;
 /** The sandboxes of one function: at most `max`, reused, replaced when they ended or their code changed. */
 export class SandboxPool {
   readonly #options: SandboxPoolOptions;
-  readonly #idle: { sandbox: Sandbox; sinceMs: number }[] = [];
+  /** From the one that is unused for longest to the one that ran last. */
+  readonly #idle: Sandbox[] = [];
+  readonly #ranAtMs = new WeakMap<Sandbox, number>();
   readonly #all = new Set<Sandbox>();
   readonly #stale = new WeakSet<Sandbox>();
   /** By the process's own time: no sandbox is started before it. */
@@ -49,10 +51,15 @@ export class SandboxPool {
     return null;
   }
 
-  /** Gives one back; an old one is replaced by the next `acquire`. */
-  release(sandbox: Sandbox): void {
+  /**
+   * Gives one back; an old one is replaced by the next `acquire`. One that only waited for messages is not the newest for it: else
+   * two would take turns for ever where one is enough.
+   */
+  release(sandbox: Sandbox, { hasRun = true }: { readonly hasRun?: boolean } = {}): void {
+    if (hasRun) this.#ranAtMs.set(sandbox, performance.now());
     if (this.#stale.has(sandbox) || sandbox.hasEnded) void this.#retire(sandbox);
-    else this.#idle.push({ sandbox, sinceMs: performance.now() });
+    else if (hasRun) this.#idle.push(sandbox);
+    else this.#idle.unshift(sandbox);
     this.#retireUnused();
     this.#notify();
   }
@@ -82,7 +89,7 @@ export class SandboxPool {
       this.#add(next);
       this.release(next);
     }
-    for (const { sandbox } of before) void this.#retire(sandbox);
+    for (const sandbox of before) void this.#retire(sandbox);
     this.#notify();
   }
 
@@ -92,7 +99,7 @@ export class SandboxPool {
 
   #takeIdle(): Sandbox | null {
     for (let last = this.#idle.pop(); last !== undefined; last = this.#idle.pop()) {
-      if (!last.sandbox.hasEnded) return last.sandbox;
+      if (!last.hasEnded) return last;
     }
     return null;
   }
@@ -129,12 +136,12 @@ export class SandboxPool {
     await sandbox.stop(retireMs);
   }
 
-  /** The newest is used first, so the sandboxes of a past burst stay unused at the front. */
   #retireUnused(): void {
     const [oldest] = this.#idle;
-    if (this.#idle.length < 2 || oldest === undefined || performance.now() - oldest.sinceMs < unusedMs) return;
+    if (this.#idle.length < 2 || oldest === undefined) return;
+    if (performance.now() - (this.#ranAtMs.get(oldest) ?? 0) < unusedMs) return;
     this.#idle.shift();
-    void this.#retire(oldest.sandbox);
+    void this.#retire(oldest);
   }
 
   #notify(): void {
