@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** One line of a ledger: what a target saw and what it answered. */
@@ -17,11 +17,19 @@ export interface Entry extends NewEntry {
 export interface Ledger {
   /** Written to the file before it returns: the line outlives a kill of this process. */
   append(entry: NewEntry): void;
+  /** What the target was given, whole: a file beside the ledger, named by the key, to be looked at. */
+  keep(key: string, ending: string, text: string): void;
   /** How often this key got this outcome, kills and restarts included. */
   count(key: string, outcome: string): number;
 }
 
 export const ledgerFile = (home: string, name: string): string => join(home, `${name}.jsonl`);
+
+const copyFile = (home: string, key: string, ending: string): string =>
+  join(home, `${key.replaceAll(/[^\w.@-]/g, "")}.${ending}`);
+
+export const readCopy = (home: string, key: string, ending: string): string =>
+  readFileSync(copyFile(home, key, ending), "utf8");
 
 export function openLedger(home: string, name: string): Ledger {
   const file = ledgerFile(home, name);
@@ -34,6 +42,7 @@ export function openLedger(home: string, name: string): Ledger {
       appendFileSync(file, `${JSON.stringify({ at: new Date().toISOString(), ...entry })}\n`);
       add(entry);
     },
+    keep: (key, ending, text) => writeFileSync(copyFile(home, key, ending), text),
     count: (key, outcome) => counts.get(`${outcome} ${key}`) ?? 0,
   };
 }

@@ -1,6 +1,6 @@
 import { createTestSystem } from "belfry/testing";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { readLedger } from "../fake/ledger.ts";
+import { readCopy, readLedger } from "../fake/ledger.ts";
 import { type FakeProcess, startFake } from "../fake/start.ts";
 import app from "./app.ts";
 import { emailOf, isDamaged, membersOf, wantsEmail } from "./input.ts";
@@ -38,6 +38,7 @@ test("capsules open at their minute: one notification a member, one mail to who 
   const mails = readLedger(server.home, "time-capsule-mail").filter(({ outcome }) => outcome === "stored");
   const wanted = members.filter((user) => wantsEmail(user) && user !== 7);
   expect(mails.map((mail) => String(mail["to"])).toSorted(byText)).toEqual(wanted.map(emailOf).toSorted(byText));
+  for (const { key } of mails) expect(readCopy(server.home, key, "eml")).toMatch(/To: user-[^]+<h1>A time capsule/);
   const failed = await select("select distinct kind as it from belfry.job where state = 'FAILED' order by 1");
   // The damaged capsule, and the mailbox that does not exist.
   expect(failed).toEqual(["open-capsule", "send-open-mail"]);

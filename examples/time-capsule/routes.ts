@@ -9,21 +9,22 @@ const lookMs = 1_000;
 const pageRows = 100;
 const connected = databasePool();
 const number = z.string().regex(/^\d{1,18}$/, "must be a number of at most 18 digits");
-const time = z.iso.datetime({ offset: true });
 const asked = z.object({
   user: number,
   title: z.string().min(1).max(200),
   content: z.string().max(10_000),
-  open_at: time,
+  open_at: z.iso.datetime({ offset: true }),
 });
-const invalid = (error: z.ZodError) => ({ error: "INVALID", fields: z.flattenError(error).fieldErrors });
 
 export const routes = new Hono();
 
+routes.onError((error, c) => {
+  if (!(error instanceof z.ZodError)) throw error;
+  return c.json({ error: "INVALID", fields: z.flattenError(error).fieldErrors }, 422);
+});
+
 routes.post("/capsules", async (c) => {
-  const read = asked.safeParse(await c.req.json().catch(() => null));
-  if (!read.success) return c.json(invalid(read.error), 422);
-  const { open_at: opensAt, ...capsule } = read.data;
+  const { open_at: opensAt, ...capsule } = asked.parse(await c.req.json().catch(() => null));
   const { rowCount } = await connected().query("select from time_capsule.app_user where id = $1", [capsule.user]);
   if (rowCount === 0) return c.json({ error: "UNKNOWN", message: `there is no user ${capsule.user}` }, 404);
   return c.json(await closeCapsule(connected(), { ...capsule, opensAt: new Date(opensAt) }), 201);
@@ -36,9 +37,8 @@ const capsulesOf = `
 
 /** Of one user; what is in it only when it is open. */
 routes.get("/capsules", async (c) => {
-  const read = z.object({ user: number }).safeParse(c.req.query());
-  if (!read.success) return c.json(invalid(read.error), 422);
-  return c.json({ capsules: (await connected().query(capsulesOf, [read.data.user])).rows });
+  const { user } = z.object({ user: number }).parse(c.req.query());
+  return c.json({ capsules: (await connected().query(capsulesOf, [user])).rows });
 });
 
 /**
@@ -47,10 +47,9 @@ routes.get("/capsules", async (c) => {
  */
 routes.get("/notifications/stream", (c) => {
   const given = { user: c.req.query("user"), after: c.req.header("last-event-id") ?? c.req.query("after") ?? "0" };
-  const read = z.object({ user: number, after: number }).safeParse(given);
-  if (!read.success) return c.json(invalid(read.error), 422);
+  const { user, after } = z.object({ user: number, after: number }).parse(given);
   const signal = AbortSignal.any([c.req.raw.signal, AbortSignal.timeout(streamMs)]);
-  const events = ReadableStream.from(follow(read.data.user, read.data.after, signal));
+  const events = ReadableStream.from(follow(user, after, signal));
   const headers = { "content-type": "text/event-stream", "cache-control": "no-store" };
   return new Response(events.pipeThrough(new TextEncoderStream()), { headers });
 });

@@ -58,7 +58,8 @@ async function measureDatabase({ metrics }: MeasuringPorts, insight: Database): 
 /** One figure for all kinds of jobs: a metric and an alarm for each kind would cost more than most jobs do. */
 async function measureFailures({ metrics, log }: MeasuringPorts, insight: Database): Promise<void> {
   const { jobs, runs, dead } = await oneRow(insight, readFailures, {});
-  if (jobs > 0) metrics.add("jobs.failed", jobs);
+  const failed = Object.values(jobs).reduce((sum, each) => sum + each, 0);
+  if (failed > 0) metrics.add("jobs.failed", failed);
   if (runs > 0) metrics.add("runs.failed", runs);
   if (dead > 0) metrics.add("jobs.dead", dead);
   for (const worst of await insight.run(readWorstKinds, {})) {

@@ -20,7 +20,6 @@ import { createResources, type LaneQueues } from "../../src/local/setup/resource
 import { topology } from "../../src/stage/topology.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { app, fault, type Act } from "./alarm-app.ts";
-import { type Emitted, emittedIn } from "./emitted.ts";
 
 /** A stage in which every alarm is made. */
 const stage: Stage = {
@@ -244,23 +243,6 @@ export class AlarmWorld {
     if (this.#functions === null) throw new Error("the functions were not started");
     return await this.#functions[name](event, { getRemainingTimeInMillis: () => 900_000 });
   }
-}
-
-/** What the processes write in between: the stream is watched, because metrics go to a console of their own. */
-export async function emitted(act: () => Promise<unknown>): Promise<readonly Emitted[]> {
-  const lines: string[] = [];
-  const spies = [process.stdout, process.stderr].map((stream) =>
-    vi.spyOn(stream, "write").mockImplementation((text) => {
-      lines.push(...String(text).split("\n"));
-      return true;
-    }),
-  );
-  try {
-    await act();
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
-  return emittedIn(lines);
 }
 
 const acceptTask = outside.runTask;

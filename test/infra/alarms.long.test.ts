@@ -7,9 +7,9 @@ import { namespace } from "../../src/aws/telemetry/metrics.ts";
 import { onDemandMinutes } from "../../src/stage/stages.ts";
 import { deployments } from "../../infra/stages.ts";
 import { faults, healthy, idle } from "./alarm-faults.ts";
-import { AlarmWorld, emitted, watched } from "./alarm-world.ts";
+import { AlarmWorld, watched } from "./alarm-world.ts";
 import { awsFaults, awsMetrics } from "./aws-metrics.ts";
-import { dimensionsOf, type Emitted, isOver, metricsOf } from "./emitted.ts";
+import { dimensionsOf, type Emitted, emitted, isOver, metricsOf } from "./emitted.ts";
 import { resources, templateOf } from "./synthesize.ts";
 
 /** A minute is too long for a test to keep a transaction open. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { runInNewContext } from "node:vm";
+import { vi } from "vitest";
 
 /** One value of one metric, as CloudWatch reads it from a line in its embedded format. */
 export interface Emitted {
@@ -19,7 +20,7 @@ interface Embedded {
   readonly [field: string]: unknown;
 }
 
-export function emittedIn(lines: readonly string[]): readonly Emitted[] {
+function emittedIn(lines: readonly string[]): readonly Emitted[] {
   return lines
     .filter((line) => line.includes('"_aws"'))
     .map((line) => JSON.parse(line) as Embedded)
@@ -35,6 +36,23 @@ export function emittedIn(lines: readonly string[]): readonly Emitted[] {
         ),
       ),
     );
+}
+
+/** What the processes write in between: the stream is watched, because metrics go to a console of their own. */
+export async function emitted(act: () => Promise<unknown>): Promise<readonly Emitted[]> {
+  const lines: string[] = [];
+  const spies = [process.stdout, process.stderr].map((stream) =>
+    vi.spyOn(stream, "write").mockImplementation((text) => {
+      lines.push(...String(text).split("\n"));
+      return true;
+    }),
+  );
+  try {
+    await act();
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  return emittedIn(lines);
 }
 
 /** What an alarm's metric names, as CloudFormation writes it. */

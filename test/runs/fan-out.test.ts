@@ -103,10 +103,8 @@ describe("a fan-out over an iterable", () => {
   });
 
   test.each([
-    { gone: 4, state: "DONE" },
     { gone: 8, state: "DONE" },
     { gone: 9, state: "FAILED" },
-    { gone: 107, state: "FAILED" },
   ])("that tolerates 5 % of 178 is $state with $gone dead letters, and says so once", async ({ gone, state }) => {
     const fanOut = defineFanOut({
       id: "daily-quiz",
@@ -126,7 +124,6 @@ describe("a fan-out over an iterable", () => {
     expect(await runToEnd(run)).toBe(state);
     const { store, measured } = run.shop.world;
     expect(await store.run(run.id)).toMatchObject({ total: 178, done: 178, failed: gone, tolerate: 0.05 });
-    // The alarm `failed-runs` reads this figure.
     const [done, failed] = ["run.done", "run.failed"].map((name) => sum(measured, name, "daily-quiz"));
     expect({ done, failed }).toEqual(state === "DONE" ? { done: 1, failed: 0 } : { done: 0, failed: 1 });
   });

@@ -45,16 +45,19 @@ function say({ to, messageId, socket }: Mail, outcome: string, answer: string): 
 const server = createServer((socket) => {
   const mail = { to: "", messageId: "", socket };
   let isMail = false;
+  let text = "";
   socket.on("error", () => undefined);
   socket.write("220 the mail server of a test\r\n");
   createInterface({ input: socket }).on("line", (line) => {
     if (isMail && line === ".") {
       isMail = false;
+      mail.messageId = /^Message-ID: (.+)$/im.exec(text)?.[1] ?? "";
+      ledger.keep(mail.messageId, "eml", text);
       answers[mode ?? treatmentByDomain(mail.to)](mail);
-    } else if (isMail) mail.messageId = /^Message-ID: (.+)$/i.exec(line)?.[1] ?? mail.messageId;
+    } else if (isMail) text += `${line.replace(/^\./, "")}\n`;
     else if (line === "QUIT") socket.end("221 good-bye\r\n");
     else {
-      isMail = line === "DATA";
+      [isMail, text] = [line === "DATA", ""];
       mail.to = /^RCPT TO:<(.+)>/i.exec(line)?.[1] ?? mail.to;
       socket.write(isMail ? "354 go on\r\n" : "250 fine\r\n");
     }

@@ -32,7 +32,7 @@ export function metricsEndpoint({ insight, registry }: ApiOptions) {
 export interface Measured {
   readonly totals: readonly KindTotal[];
   readonly live: Live;
-  readonly failures: { readonly dead: number; readonly runs: number };
+  readonly failures: { readonly jobs: Readonly<Record<string, number>>; readonly dead: number; readonly runs: number };
   readonly lags: readonly { readonly part: string; readonly lagMs: number }[];
 }
 
@@ -64,7 +64,19 @@ export function metricsText({ totals, live, failures, lags }: Measured, laneOf: 
     ...counter("scheduler_lock_acquired_total", "Jobs that got their lock.", (t) => t.locksAcquired),
     ...counter("scheduler_lock_failed_total", "Jobs skipped because it was held.", (t) => t.locksFailed),
     ...liveText(live),
-    ...head("belfry_dead_letters", "gauge", "Jobs that are FAILED and wait for a person; counted up to a bound."),
+    ...head(
+      "belfry_jobs_failed_lately",
+      "gauge",
+      "Jobs that ended FAILED in the last five minutes and no run tolerates.",
+    ),
+    ...Object.entries(failures.jobs).map(([kind, jobs]) =>
+      sample("belfry_jobs_failed_lately", { kind, lane: laneOf(kind) }, jobs),
+    ),
+    ...head(
+      "belfry_dead_letters",
+      "gauge",
+      "Jobs that are FAILED and wait for a person; of the newest, up to a bound.",
+    ),
     sample("belfry_dead_letters", {}, failures.dead),
     ...head("belfry_runs_failed_lately", "gauge", "Runs that ended FAILED in the last five minutes."),
     sample("belfry_runs_failed_lately", {}, failures.runs),
