@@ -20,7 +20,7 @@ const config = defineConfig({
   stages: {
     dev: { ...everybody, apps: ["jobs"], database: { maxConnections: 100, poolPerWorker: 2 } },
     /** `npm start -- --examples`. */
-    examples: { apps: ["jobs", "examples"], deployed: false, database: { maxConnections: 100, poolPerWorker: 2 } },
+    examples: { apps: ["jobs", "examples"], deployed: false, database: { maxConnections: 200, poolPerWorker: 2 } },
     demo: { apps: ["jobs", "examples"], deployed: false, database: { maxConnections: 200, poolPerWorker: 2 } },
     /** What `npm run deploy:emulator` deploys. */
     emulator: {

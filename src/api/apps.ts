@@ -1,9 +1,7 @@
 import type { Hono, MiddlewareHandler } from "hono";
 import { cancelJobs } from "../insight/cancel-and-retry.ts";
 import { attemptsOf } from "../machine/history.ts";
-import type { JobId } from "../machine/job.ts";
 import { readMoves } from "../insight/job.ts";
-import { findJobs } from "../insight/find-jobs.ts";
 import type { RouteContext } from "../define/routes.ts";
 import { requireRole, type MountOptions } from "./endpoint.ts";
 import { refuseType } from "./body.ts";
@@ -23,9 +21,10 @@ export function mountApps(api: Hono, options: ApiOptions, shared: MountOptions):
     const isOutside = ({ scope }: Caller): boolean =>
       scope !== undefined && jobs.some(({ id }) => !boundsOf(options.registry, scope).kinds.has(id));
     api.use(`/apps/${name}/*`, watched(`/apps/${name}`, isOutside, shared));
-    api.mount(`/apps/${name}`, (request, env: unknown) =>
-      routes.fetch(request, routeContextOf(options, name, requireRole("read", shared.identify(request, env)), shared)),
-    );
+    const answer = (request: Request, env: unknown): Response | Promise<Response> =>
+      routes.fetch(request, routeContextOf(options, name, requireRole("read", shared.identify(request, env)), shared));
+    // Without the third argument Hono throws and catches an error for each request.
+    api.mount(`/apps/${name}`, answer, (c) => c.env);
   }
 }
 
@@ -65,8 +64,7 @@ function routeContextOf(
     log: ports.log.child({ app }),
     async find({ id: kind }, key) {
       if (isOutside(kind)) return null;
-      const { jobs } = await findJobs(insight, { search: { kind, key }, sort: "newest", cursor: null, limit: 1 });
-      const found = jobs[0] === undefined ? null : await ports.store.job(jobs[0].id as JobId);
+      const found = await ports.store.job({ kind, key });
       return found === null ? null : await seen(found);
     },
     async get(id) {

@@ -281,7 +281,7 @@ export interface Store extends FallbackLock, LaneStore, ScheduleControlStore, Ru
   ): Promise<{ occurrences: number; passed: readonly string[]; aftermath: Aftermath }>;
 
   /** A job as it is now; null when there is none. What people read beyond that are queries in `src/insight`. */
-  job(id: JobId): Promise<JobView | null>;
+  job(of: JobId | { readonly kind: string; readonly key: string }): Promise<JobView | null>;
   /** By id, those with a larger one than `after`: at most `limit`, `contractLimits.schedulesMax` when left out. */
   schedules(page?: { readonly after?: string | undefined; readonly limit?: number }): Promise<readonly ScheduleRow[]>;
 }

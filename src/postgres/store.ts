@@ -15,7 +15,7 @@ import { scheduleControlStore } from "./schedule-control-store.ts";
 import { scheduleStore } from "./schedule-store.ts";
 import { createSession, type SessionOptions, transaction } from "./session.ts";
 import { settleStore } from "./settle-store.ts";
-import { readJob } from "./sql/read.ts";
+import { readJob, readJobByKey } from "./sql/read.ts";
 import { selectNow } from "./sql/transaction.ts";
 
 /**
@@ -33,7 +33,9 @@ export function createPostgresStore(
   return {
     dispatchWindowMs: session.dispatchWindowMs,
     now: async () => (await session.run(selectNow))[0]?.now ?? 0,
-    job: async (id) => (await session.run(readJob, [id]))[0] ?? null,
+    job: async (of) =>
+      (await (typeof of === "string" ? session.run(readJob, [of]) : session.run(readJobByKey, [of.kind, of.key])))[0] ??
+      null,
     ...enqueueStore(session),
     ...relayStore(session),
     ...claimStore(session),

@@ -40,8 +40,8 @@ function world(caller: Caller) {
   const canceled: unknown[] = [];
   const aftermath = { outbox: [], runs: [], freed: [], leftToRelay: [] };
   const store = {
-    job: (id: string) => {
-      const kind = kinds.get(id);
+    job: (of: string | { kind: string }) => {
+      const [id, kind] = [...kinds].find((row) => (typeof of === "string" ? row[0] === of : row[1] === of.kind)) ?? [];
       return Promise.resolve(kind === undefined ? null : { id, kind, state: "QUEUED" });
     },
     cancel: (ids: string[], by: { caller: string }) => {
@@ -50,12 +50,7 @@ function world(caller: Caller) {
     },
     peek: () => Promise.resolve([]),
   };
-  const insight = insightStub({
-    "search-key": ({ search }: { search: string }) => {
-      const { kind } = JSON.parse(search) as { kind: string };
-      return [...kinds].filter(([, each]) => each === kind).map(([id]) => ({ id, kind }));
-    },
-  });
+  const insight = insightStub({});
   const all = registry(apps);
   const notes: AuditedChange[] = [];
   const options = {

@@ -22,7 +22,21 @@ const rowsOf = `
   select id::text, key, state::text, attempt, failures,
     array(select coalesce(error_code, status) from taskflow.job_attempts a where a.job_id = j.id order by a.attempt_no) as codes,
     (select count(*)::int from taskflow.report r where r.job_id = j.id) as reports
-  from belfry.job j where kind = 'taskflow-job' order by id`;
+  from belfry.job j where kind = 'taskflow-job' and key like $1 || '%' order by id`;
+
+const endedOf = `
+  select count(*)::int as ended from belfry.job
+  where kind = 'taskflow-job' and key like $1 || '%' and state in ('SUCCESS', 'FAILED', 'CANCELED')`;
+
+/** What was done beside the requests. */
+export interface Beside {
+  /** What every key begins with: a system that runs has other jobs too. */
+  readonly prefix: string;
+  /** Keys whose cancel was answered with yes. */
+  readonly canceled: ReadonlySet<string>;
+}
+
+const alone: Beside = { prefix: "report:", canceled: new Set() };
 
 /** What must become of a request, as its row shows it. On a busy machine a try may also end by its timeout or be lost. */
 const expected: Readonly<Record<Request["type"], (row: Row) => boolean>> = {
@@ -38,24 +52,33 @@ const countOf = (list: readonly string[], word: string): number => list.filter((
 export const taskflow: Judge = taskflowJudge(requests(50));
 
 /** Judges what became of these requests. */
-export function taskflowJudge(asked: readonly Request[]): Judge {
+export function taskflowJudge(asked: readonly Request[], beside: Beside = alone): Judge {
+  const read = async ({ db }: Evidence) => (await db.query<Row>(rowsOf, [beside.prefix])).rows;
   return {
     name: "taskflow",
     kinds: ["taskflow-job"],
     schedules: [],
     begin: (api) => sendAll(api, asked),
     async progress({ db }) {
-      const { rows } = await db.query<Row>(rowsOf);
-      const ended = rows.filter(({ state }) => state === "SUCCESS" || state === "FAILED").length;
+      const { rows } = await db.query<{ ended: number }>(endedOf, [beside.prefix]);
+      const ended = rows[0]?.ended ?? 0;
       return { done: ended === asked.length, line: `${ended} of ${asked.length} jobs have ended` };
     },
     async checks(evidence) {
-      const { rows } = await evidence.db.query<Row>(rowsOf);
-      const name = "every request has exactly one job, although each was sent at once";
+      const rows = await read(evidence);
+      const { canceled } = beside;
       return [
-        noneOf(name, keysOff(asked, rows), `${asked.length} keys, ${sendings} times`),
-        ...byType(asked, new Map(rows.map((row) => [row.key, row]))),
-        ...published(rows, evidence),
+        noneOf(
+          "every request has exactly one job, although it was repeated",
+          keysOff(asked, rows),
+          `${asked.length} keys`,
+        ),
+        ...byType(
+          asked.filter(({ job_key: key }) => !canceled.has(key)),
+          new Map(rows.map((row) => [row.key, row])),
+        ),
+        ...canceledChecks(rows, beside),
+        ...published(rows, evidence, beside),
       ];
     },
   };
@@ -83,6 +106,7 @@ function keysOff(asked: readonly Request[], rows: readonly Row[]): readonly stri
   return [...wrong, ...[...jobs.keys()].filter((key) => !known.has(key))];
 }
 
+/** Of the types that were asked for. */
 function byType(asked: readonly Request[], rows: ReadonlyMap<string, Row>): readonly Check[] {
   const words: Readonly<Record<Request["type"], string>> = {
     succeed: "one that succeeds is SUCCESS with one report",
@@ -91,28 +115,50 @@ function byType(asked: readonly Request[], rows: ReadonlyMap<string, Row>): read
     hang: "one that hangs is FAILED by its timeout, after its tries",
     die: "one that takes its process down is SUCCESS after WORKER_LOST",
   };
-  return Object.entries(words).map(([type, name]) => {
-    const mine = asked.filter((request) => request.type === type);
+  const types = Map.groupBy(asked, ({ type }) => type);
+  return [...types].map(([type, mine]) => {
     const wrong = mine.filter(({ job_key: key, type: kind }) => {
       const row = rows.get(key);
       return row === undefined || !expected[kind](row);
     });
     return noneOf(
-      name,
-      wrong.map(({ job_key: key }) => `${key} ${JSON.stringify(rows.get(key)?.codes)}`),
+      words[type],
+      wrong.map(({ job_key: key }) => `${key} ${rows.get(key)?.state} ${JSON.stringify(rows.get(key)?.codes)}`),
       `${mine.length} jobs`,
     );
   });
 }
 
-/** By the publisher's own ledger. A repeat is allowed to a job with a lost try: it may have ended after the call. */
-function published(rows: readonly Row[], { ledgers }: Evidence): readonly Check[] {
-  const entries = readLedger(ledgers, "taskflow-publisher").filter(({ outcome }) => outcome === "published");
+/** A cancel is honoured: yes means CANCELED without a report, and nothing else is CANCELED. */
+function canceledChecks(rows: readonly Row[], { canceled }: Beside): readonly Check[] {
+  if (canceled.size === 0) return [];
+  const wrong = rows.filter(
+    ({ key, state, reports }) => canceled.has(key) !== (state === "CANCELED") || (canceled.has(key) && reports > 0),
+  );
+  const name = "one whose cancel was answered with yes is CANCELED without a report, and no other is";
+  return [
+    noneOf(
+      name,
+      wrong.map(({ key, state }) => `${key} ${state}`),
+      `${canceled.size} canceled`,
+    ),
+  ];
+}
+
+/**
+ * By the publisher's own ledger. A repeat is allowed to a job with a lost try: it may have ended after the call. One that was
+ * canceled may have made its call before.
+ */
+function published(rows: readonly Row[], { ledgers }: Evidence, { prefix }: Beside): readonly Check[] {
+  const entries = readLedger(ledgers, "taskflow-publisher").filter(
+    ({ outcome, report }) => outcome === "published" && `report:${report}`.startsWith(prefix),
+  );
   const byKey: ReadonlyMap<string, readonly Entry[]> = Map.groupBy(entries, ({ key }) => key);
   const wanted = new Map(rows.map((row) => [`${row.id}:publish`, row]));
   const wrong = [...wanted].filter(([key, row]) => {
     const times = byKey.get(key)?.length ?? 0;
     const lost = row.attempt - row.failures - 1 + countOf(row.codes, "WORKER_LOST") + countOf(row.codes, "TIMEOUT");
+    if (row.state === "CANCELED") return times > 1 + lost;
     return row.state === "SUCCESS" ? times < 1 || times > 1 + lost : times > 0;
   });
   const strangers = [...byKey.keys()].filter((key) => !wanted.has(key));

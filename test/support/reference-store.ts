@@ -143,7 +143,7 @@ export function referenceStore(
     decidePrematerialized: async ({ limit, fence }) =>
       run(() => fenced(t, fence, () => decidePrematerialized(t, limit))),
     resumeRun: async (id, options) => run(() => resumeRun(t, id, options)),
-    job: async (id) => job(t, id),
+    job: async (of) => job(t, of),
     schedules: async (page) => schedules(t, page),
     jobs: async (look) => jobs(t, look),
     history: async (id) => history(t, id),

@@ -6,6 +6,14 @@ import { statement } from "../statement.ts";
 /** Locks nothing. */
 export const readJob = statement<JobView>("job", `select ${jobColumns} from belfry.job j where j.id = $1::bigint`);
 
+/** By its key, which is one step in the index. Locks nothing. */
+export const readJobByKey = statement<JobView>(
+  "job-by-key",
+  `
+select ${jobColumns} from belfry.job j
+where belfry.key_hash(j.kind, j.key) = belfry.key_hash($1, $2) and j.key is not null and j.kind = $1 and j.key = $2`,
+);
+
 /** What these jobs know about their runs, with the outputs of predecessors that ended. Locks nothing. */
 export const readInRuns = statement<InRun & { readonly jobId: JobId }>(
   "in-runs",

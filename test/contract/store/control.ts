@@ -3,6 +3,7 @@ import { noAftermath } from "../../../src/machine/aftermath.ts";
 import type { JobId } from "../../../src/machine/job.ts";
 import type { Moved } from "../../../src/machine/transaction.ts";
 import {
+  aJob,
   claimIfPossible,
   claimOne,
   eachTest,
@@ -169,5 +170,13 @@ function reading(open: OpenStore): void {
 
   test("an unknown job is null", async () => {
     expect(await at().store.job("4242424242" as JobId))?.toBeNull();
+  });
+
+  test("a job is found by its key among those of its kind", async () => {
+    const { store } = at();
+    const { results } = await store.insert([aJob({ key: "one" }), aJob({ key: "two" }), aJob()]);
+    expect(await store.job({ kind: "send-mail", key: "two" })).toMatchObject({ id: results[1]?.id, key: "two" });
+    expect(await store.job({ kind: "send-mail", key: "three" })).toBeNull();
+    expect(await store.job({ kind: "send-letter", key: "two" })).toBeNull();
   });
 }

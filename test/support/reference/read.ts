@@ -1,12 +1,16 @@
 import { attemptsOf } from "../../../src/machine/history.ts";
 import type { AttemptView, HistoryRow, JobId, JobView, RunId } from "../../../src/machine/job.ts";
 import type { OccurrencePlace, OccurrenceView } from "../../../src/machine/schedule.ts";
+import type { Store } from "../../../src/machine/store.ts";
 import type { JobLook } from "../looks.ts";
 import type { JobRow, OccurrenceRow } from "./rows.ts";
 import { idOf, type Tables } from "./tables.ts";
 
-export function job(t: Tables, id: JobId): JobView | null {
-  const row = t.jobs.get(Number(id));
+export function job(t: Tables, of: Parameters<Store["job"]>[0]): JobView | null {
+  const row =
+    typeof of === "string"
+      ? t.jobs.get(Number(of))
+      : [...t.jobs.values()].find(({ kind, key }) => kind === of.kind && key === of.key);
   return row === undefined ? null : jobView(t, row);
 }
 
