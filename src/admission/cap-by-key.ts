@@ -1,5 +1,4 @@
 import { reasons } from "../machine/reasons.ts";
-import type { SlotGroup } from "../machine/job.ts";
 import { capGate } from "./cap.ts";
 import type { UnitGate } from "./gate.ts";
 import { waitsForPlace } from "./slots.ts";
@@ -17,10 +16,8 @@ export const capByKeyGate = {
   prefix: "cap",
   groupOf: ({ id, concurrencyByKey: of }) =>
     of === null ? null : { key: `cap:${id}#`, size: of.perKey, onRefusal: "hold", reason: reasons.slot },
+  field: "concurrency",
   keyOf: ({ concurrencyByKey: of }, payload) => of?.key(payload) ?? "",
   refuses: capGate.refuses,
   waits: waitsForPlace,
 } as const satisfies UnitGate<{ readonly id: string; readonly concurrencyByKey: CapByKey | null }>;
-
-/** Whether the slots of a group are made for each of its keys: no slot has the group's own key. */
-export const isByKey = ({ key }: Pick<SlotGroup, "key">): boolean => /^cap:[^#]*#$/.test(key);

@@ -31,6 +31,9 @@ export interface SlotHolders {
   readonly size: number;
   readonly taken: number;
   readonly holders: readonly { readonly job: string }[];
+  /** Of a rate: its window, and when the unit of this job comes. */
+  readonly windowMs?: number | null;
+  readonly nextAt?: Instant | null;
 }
 
 /** A job that has not started. */
@@ -91,8 +94,10 @@ export interface UnitGate<D> extends Explainable<ReasonWords> {
   readonly prefix: string;
   /** Null: the definition does not ask for it. */
   readonly groupOf: (of: D) => SlotGroup | null;
-  /** Left out: all jobs share the group's key. Else what follows that key in the key of a job, computed once, when it is made. */
+  /** What follows the key of a group by key (`isByKey`) in the key of a job: computed once, when it is made. */
   readonly keyOf?: (of: D, payload: unknown) => string;
+  /** The field of the definition whose `key` that is. */
+  readonly field?: string;
 }
 
 /** Is decided by code before the claim. */

@@ -8,6 +8,7 @@ import type { AdmissionGate, ClosingGate, ReasonWords, StateGate, Wait, WaitingV
 import { lanePauseGate } from "./lane-pause.ts";
 import { lockGate } from "./lock.ts";
 import { overlapGate } from "./overlap.ts";
+import { rateGate } from "./rate.ts";
 import { runEndGate } from "./run-end.ts";
 import { scheduleGate } from "./schedule.ts";
 
@@ -19,6 +20,7 @@ const list = [
   scheduleGate,
   capByKeyGate,
   capGate,
+  rateGate,
   lockGate,
   catchUpGate,
   backfillGate,
@@ -76,7 +78,7 @@ export const cancelCaller = `case ${cancels.map(({ when, canceledBy: by }) => `w
 
 /**
  * The unit gates that a job definition asks for, and those of a schedule. A job waits for the first that it lacks: for its key before
- * the total, so that a flood of one key stands in no other key's way.
+ * the total, so that a flood of one key stands in no other key's way; for a place before a unit of a rate, which is lost by waiting.
  */
-export const jobGates = [capByKeyGate, capGate, lockGate] as const;
+export const jobGates = [capByKeyGate, capGate, rateGate, lockGate] as const;
 export const scheduleGates = [overlapGate, catchUpGate] as const;

@@ -1,27 +1,40 @@
-/** The units of caps, locks and overlap rules: slot rows that a claim takes and a wake keeps for the jobs that it sends. */
-import type { JobId } from "../machine/job.ts";
+/**
+ * The units of caps, rates, locks and overlap rules: slot rows that a claim takes and a wake keeps for the jobs that it sends. One of a
+ * group with a window (a rate) is spent by a start: no job has it, and it is free again after the window.
+ */
+import type { JobId, SlotGroup } from "../machine/job.ts";
 import type { BoundedCount } from "../machine/waiting.ts";
 import type { WaitingView, Wait } from "./gate.ts";
 import { heldInOrder, inOrder, isBefore, orderOf } from "./order.ts";
 
+/** Whether the slots of a group are made for each of its keys: no slot has the group's own key. */
+export const isByKey = ({ key }: Pick<SlotGroup, "key">): boolean => /^(cap|rate):[^#]*#$/.test(key);
+
+/** Whether slot `s` is not spent, or not left to a canceled job's handler, at that time. */
+const isBack = (by = "belfry.now()"): string => `coalesce(s.free_from <= ${by}, true)`;
+
 /**
- * Whether slot `s` may be taken: no job has it, a canceled job's handler must be gone by now, or the job that it was
+ * Whether slot `s` may be taken by then: it is back, and no job has it, or a canceled one had it, or the job that it was
  * reserved for is no longer QUEUED under that generation. A lower generation is that of a snapshot before the reservation: a
  * row lock reads the slot as it is now, and the job as it was.
  */
-const isFree = `(s.job_id is null or s.free_from <= belfry.now() or (s.kept_for is not null and not exists (
+const isFree = (
+  by?: string,
+): string => `(${isBack(by)} and (s.job_id is null or (s.kept_for is null and s.free_from is not null)
+      or (s.kept_for is not null and not exists (
       select from belfry.job r where r.id = s.job_id
-        and (r.generation < s.kept_for or (r.generation = s.kept_for and r.state = 'QUEUED')))))`;
+        and (r.generation < s.kept_for or (r.generation = s.kept_for and r.state = 'QUEUED'))))))`;
 
-/** `n` free slots of `wanted` (key, size, rows) each, by turn. Locks: slots with SKIP LOCKED. */
+/** `rows` free slots of `wanted` (key, size, window_ms, rows) each, by turn. Locks: slots with SKIP LOCKED. */
 const freeSlots = (
   wanted: string,
-): string => `select s.key, s.n, row_number() over (partition by s.key order by s.n) as turn
+  { by, order }: { readonly by?: string; readonly order: string },
+): string => `select s.key, s.n, s.free_from, row_number() over (partition by s.key order by ${order}) as turn
   from (${wanted}) w
   cross join lateral (
-    select key, n from belfry.slot s
-    where s.key = w.key and n between 1 and w.size and ${isFree}
-    order by n limit w.rows
+    select key, n, free_from from belfry.slot s
+    where s.key = w.key and n between 1 and w.size and ${isFree(by)}
+    order by ${order} limit w.rows
     for no key update of s skip locked
   ) s`;
 
@@ -44,7 +57,7 @@ const allotment = (blames: string): string => `ranked as materialized (
     select array_agg(i) as lacking from unnest(r.needs) as i where a.units[i] <= 0 or i = any(r.behind)
   ) l
 ), given as materialized (
-  select c.id, c.key, row_number() over (partition by c.key order by ${orderOf("c")}) as turn
+  select c.id, c.key, c.window_ms, row_number() over (partition by c.key order by ${orderOf("c")}) as turn
   from contending c join allot a on a.id = c.id where a.lacking is null
 )`;
 
@@ -56,10 +69,11 @@ const allotment = (blames: string): string => `ranked as materialized (
  * the parameter of those in the messages, by their place in `ids`.
  */
 export const allotSlots = (ids: string, generations: string): string => `reserved as materialized (
-  select s.key, s.n, s.job_id as id from belfry.slot s
+  select s.key, s.n, s.job_id as id, s.free_from from belfry.slot s
   where s.job_id = any(array(select id from mine)) and s.kept_for = (${generations}::int[])[width_bucket(s.job_id, ${ids}::bigint[])]
+    and ${isBack()}
 ), wanted as materialized (
-  select j.id, j.due_at, k.key, k.place, g.size, g.reason, r.n as kept_n, dense_rank() over (order by k.key)::int as idx,
+  select j.id, j.due_at, k.key, k.place, g.size, g.window_ms, g.reason, r.n as kept_n, dense_rank() over (order by k.key)::int as idx,
     case when j.catch_up then 'hold' else g.on_refusal end as on_refusal,
     g.key <> k.key and (select s.n from belfry.slot s where s.key = k.key and s.n = g.size) is null as is_unmade
   from judged j cross join lateral unnest(j.slot_keys) with ordinality as k (key, place)
@@ -74,18 +88,18 @@ export const allotSlots = (ids: string, generations: string): string => `reserve
     select due_at, id from belfry.job where ${heldInOrder("w.key")} limit 1
   ) h
 ), contending as materialized (
-  select w.id, w.due_at, w.key, w.idx, w.size,
+  select w.id, w.due_at, w.key, w.idx, w.size, w.window_ms,
     h.id is not null and w.on_refusal is distinct from 'skip' and not ${isBefore("w", "h")} as behind
   from wanted w left join first_held h on h.key = w.key cross join unmade u
   where w.kept_n is null and not u.is_any
 ), free as materialized (
-  ${freeSlots("select key, size, count(*) as rows from contending where size is not null and not behind group by key, size")}
+  ${freeSlots("select key, size, count(*) as rows from contending where size is not null and not behind group by key, size", { order: "s.n" })}
 ), room as materialized (
   select w.idx, (select count(*) from free f where f.key = w.key) as free from (select distinct idx, key from wanted) w
 ), ${allotment("true")}, got as materialized (
-  select c.id, f.key, f.n from given c join free f on f.key = c.key and f.turn = c.turn
+  select c.id, f.key, f.n, c.window_ms from given c join free f on f.key = c.key and f.turn = c.turn
   union all
-  select id, key, kept_n from wanted where kept_n is not null
+  select id, key, kept_n, window_ms from wanted where kept_n is not null
 ), refused as materialized (
   select w.* from allot a join wanted w on w.id = a.id and w.idx = any(a.lacking)
 ), seat as materialized (
@@ -108,32 +122,37 @@ export const slotRefusals = `select r.id, (array_agg(r.key order by r.place))[1]
         or (r.on_refusal = 'queue-one' and s.taker is distinct from r.id)) as skip
     from refused r left join seat s on s.key = r.key group by r.id`;
 
-/** Writes the slots by `verdict` (id, state, attempt) of every job of `mine`. */
+/**
+ * Writes the slots by `verdict` (id, state, attempt) of every job of `mine`. A window begins when its slot is locked, not with the
+ * statement: claims that wait for rows would else start twice as many in a moment. A unit that was kept and is not used stays what it was.
+ */
 export const takeSlots = `place as materialized (
-  select got.key, got.n, got.id as job_id, v.attempt + 1 as attempt
+  select got.key, got.n, case when got.window_ms is null then got.id end as job_id,
+    case when got.window_ms is null then v.attempt + 1 end as attempt, belfry.now() + belfry.waited() + belfry.span(got.window_ms) as free_from
   from got join verdict v on v.id = got.id where v.state = 'RUNNING'
   union all
-  select r.key, r.n, null, null from reserved r join verdict v on v.id = r.id where v.state <> 'RUNNING'
+  select r.key, r.n, null, null, r.free_from from reserved r join verdict v on v.id = r.id where v.state <> 'RUNNING'
   union all
-  select seat.key, 0, seat.taker, null from seat join verdict v on v.id = seat.taker where v.state = 'PENDING'
+  select seat.key, 0, seat.taker, null, null from seat join verdict v on v.id = seat.taker where v.state = 'PENDING'
   union all
-  select s.key, 0, null, null from belfry.slot s
+  select s.key, 0, null, null, null from belfry.slot s
   where s.n = 0 and s.job_id = any(array(select id from verdict where state <> 'PENDING'))
     and not exists (select from seat join verdict v on v.id = seat.taker where seat.key = s.key and v.state = 'PENDING')
 ), placed as (
-  update belfry.slot s set job_id = p.job_id, attempt = p.attempt, kept_for = null, free_from = null
+  update belfry.slot s set job_id = p.job_id, attempt = p.attempt, kept_for = null, free_from = p.free_from
   from place p where s.key = p.key and s.n = p.n
 )`;
 
 /**
  * `mine`: of the jobs that are held for these keys the earliest that get all their slots, which are kept for their claim: a newer
- * job whose message comes first must not take them. One that lacks another slot waits for that from here on (`elsewhere`): no
- * message, no event, no generation. What only skips a job is left to its claim. A slot that is not made yet counts as free, and the
+ * job whose message comes first must not take them. A unit of a rate counts so many ms before it is back, as its job is sent with a
+ * delay and due when it is. One that lacks another slot waits for that from here on (`elsewhere`): no message, no event, no
+ * generation. What only skips a job is left to its claim. A slot that is not made yet counts as free, and the
  * claim makes it. `more`: how many jobs beyond the free slots of a key are looked at. The hold is their own, so their state is only read.
  */
-export const reserveSlots = (limit: string, keys: string, more: string): string => `called as materialized (
+export const reserveSlots = ({ limit, keys, more, aheadMs }: ReserveParameters): string => `called as materialized (
   select k.key, g.size - (
-    select count(*) from belfry.slot s where s.key = k.key and s.n between 1 and g.size and ${isFree} is not true
+    select count(*) from belfry.slot s where s.key = k.key and s.n between 1 and g.size and ${isFree(soon("g", aheadMs))} is not true
   ) as free
   from unnest(${keys}::text[]) with ordinality as k (key, place) join belfry.slot_group g on g.key = belfry.rule_of(k.key)
   order by k.place
@@ -145,7 +164,7 @@ export const reserveSlots = (limit: string, keys: string, more: string): string 
   ) j
   limit ${limit}
 ), wanted as materialized (
-  select h.id, h.due_at, h.own, k.key, k.place, g.size, g.key <> k.key as is_made, dense_rank() over (order by k.key)::int as idx,
+  select h.id, h.due_at, h.own, k.key, k.place, g.size, g.window_ms, g.key <> k.key as is_made, dense_rank() over (order by k.key)::int as idx,
     k.key = h.own or h.catch_up or g.on_refusal = 'hold' as is_firm
   from held h cross join lateral unnest(h.slot_keys) with ordinality as k (key, place)
   join belfry.slot_group g on g.key = belfry.rule_of(k.key)
@@ -158,19 +177,25 @@ export const reserveSlots = (limit: string, keys: string, more: string): string 
   select w.*, h.id is not null and w.key <> w.own and w.is_firm and not ${isBefore("w", "h")} as behind
   from wanted w left join first_held h on h.key = w.key
 ), spare as materialized (
-  ${freeSlots("select key, size, count(*) as rows from contending group by key, size")}
+  ${freeSlots("select key, size, window_ms, count(*) as rows from contending group by key, size, window_ms", {
+    by: soon("w", aheadMs),
+    order: "s.free_from nulls first, s.n",
+  })}
 ), room as materialized (
   select w.idx, (select count(*) from spare s where s.key = w.key) + case when w.is_made then
     w.size - (select count(*) from belfry.slot s where s.key = w.key and s.n between 1 and w.size) else 0 end as free
   from (select distinct idx, key, size, is_made from wanted) w
-), ${allotment("is_firm")}, mine as materialized (
-  select h.id, h.state, h.due_at, h.attempt, h.generation, null::text as reason,
-    case h.state when 'PENDING' then 1 else 2 end as kind
+), ${allotment("is_firm")}, units as materialized (
+  select c.id, p.key, p.n, p.free_from, c.window_ms from given c join spare p on p.key = c.key and p.turn = c.turn
+), mine as materialized (
+  select h.id, h.state, greatest(h.due_at, (select max(free_from) from units u where u.id = h.id and u.free_from > belfry.now())) as due_at,
+    h.attempt, h.generation, null::text as reason, case h.state when 'PENDING' then 1 else 2 end as kind
   from held h join allot a on a.id = h.id where a.lacking is null
 ), reserved as (
-  update belfry.slot s set job_id = m.id, attempt = m.attempt + 1, kept_for = m.generation + 1, free_from = null
-  from given c join mine m on m.id = c.id join spare p on p.key = c.key and p.turn = c.turn
-  where s.key = p.key and s.n = p.n
+  update belfry.slot s set job_id = m.id, attempt = m.attempt + 1, kept_for = m.generation + 1,
+    free_from = case when u.window_ms is not null then u.free_from end
+  from units u join mine m on m.id = u.id
+  where s.key = u.key and s.n = u.n
 ), elsewhere as (
   update belfry.job j set held_on = e.key from (
     select c.id, c.own, (array_agg(c.key order by c.place))[1] as key
@@ -179,6 +204,18 @@ export const reserveSlots = (limit: string, keys: string, more: string): string 
   ) e where j.id = e.id
   returning e.own, e.key
 )`;
+
+/** Parameters of the statement. */
+interface ReserveParameters {
+  readonly limit: string;
+  readonly keys: string;
+  readonly more: string;
+  readonly aheadMs: string;
+}
+
+/** Up to when a unit of this group may come back and be kept now. */
+const soon = (group: string, aheadMs: string): string =>
+  `belfry.now() + belfry.span(case when ${group}.window_ms is null then 0 else ${aheadMs}::float8 end)`;
 
 export const countText = ({ count, isMore }: BoundedCount): string => (isMore ? `more than ${count}` : String(count));
 

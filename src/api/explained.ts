@@ -20,7 +20,7 @@ export async function explanationOf(
   const [facts] = job === null ? [] : await insight.run(readWaiting, { id, most: insightLimits.placeCountedMax });
   if (job === null || facts === undefined) return null;
   const key = job.heldOn ?? job.slotKeys.find((each) => each.startsWith(`${lockGate.prefix}:`)) ?? null;
-  const [slot = null] = key === null ? [] : await insight.run(readSlot, key);
+  const [slot = null] = key === null ? [] : await insight.run(readSlot, { key, before: facts.heldBefore.count });
   const { until, ...answer } = explainJob(job, facts, { now: facts.now, slot });
   // A job of another scope may hold a lock that both have.
   const ids = answer.waitsFor;

@@ -13,6 +13,7 @@ import { ProblemList } from "./problem.ts";
 import { checkPayload } from "./schema.ts";
 import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
 import { concurrencyFrom, type Concurrency, type ConcurrencyInAll } from "./concurrency.ts";
+import { rateFrom, type RateOptions } from "./rate.ts";
 import { sizeFrom } from "./task-size.ts";
 
 export interface RetryOptions {
@@ -39,6 +40,8 @@ export interface JobLimits<P> {
   readonly retry?: RetryOptions;
   /** How many jobs of this kind run at once in all processes together; exact. Default: no cap. */
   readonly concurrency?: Concurrency<P>;
+  /** How many jobs of this kind start in a time in all processes together; never more. The others wait in order. Default: no rate. */
+  readonly rate?: RateOptions<P>;
   /** The queue and workers it runs on: `default`, or a name in the `lanes` of its app. */
   readonly lane?: string;
   /** `fargate` runs each job in a task of its own: for hours, or for more memory than a function has. */
@@ -67,9 +70,10 @@ export interface JobLimits<P> {
 /** What may be set for the job that starts a run or writes other jobs. */
 export type StarterLimits = Pick<JobLimits<never>, "lane" | "timeout" | "retry" | "retention" | "lease">;
 
-/** What bounds a task of a graph: it has no payload of its own, so no cap by key. */
-export interface TaskLimits extends Omit<JobLimits<never>, "onSettled" | "concurrency"> {
+/** What bounds a task of a graph: it has no payload of its own, so no cap and no rate by key. */
+export interface TaskLimits extends Omit<JobLimits<never>, "onSettled" | "concurrency" | "rate"> {
   readonly concurrency?: number | ConcurrencyInAll;
+  readonly rate?: Omit<RateOptions<never>, "key">;
 }
 
 /** A void payload needs no schema. */
@@ -166,6 +170,8 @@ export function definitionFrom<S extends StandardSchemaV1>(
       "is not for a task: it has no payload",
       "use max",
     );
+  if (body.is === "task" && limits.rate !== null && limits.rate.key !== null)
+    problems.add("rate.key", limits.rate.key.name, "is not for a task: it has no payload", "leave it out");
   return {
     id: options.id,
     ...limits,
@@ -195,6 +201,7 @@ type PlainLimits = Pick<
   | "onAmbiguous"
   | "concurrency"
   | "concurrencyByKey"
+  | "rate"
   | "lock"
 >;
 
@@ -224,6 +231,7 @@ function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems
       fallback: "retry",
     }),
     ...concurrencyFrom<P>(options.concurrency, problems),
+    rate: rateFrom<P>(options.rate, problems),
     lock: lockFrom(options, problems),
   };
 }

@@ -1,6 +1,7 @@
 /** What a developer's definitions become: plain, checked data. `work/` runs it; only the `define` functions make it. */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { CapByKey } from "../admission/cap-by-key.ts";
+import type { Rate } from "../admission/rate.ts";
 import type { Context, SettledJob } from "./context.ts";
 import type { Json } from "../machine/job.ts";
 import type { Problem } from "./problem.ts";
@@ -41,6 +42,8 @@ export interface JobDefinition {
   readonly concurrency: number | null;
   /** Jobs of this kind and one key at once, exact; null is no cap by key. */
   readonly concurrencyByKey: CapByKey | null;
+  /** How many of this kind start in a time, exact; null is no rate. */
+  readonly rate: Rate | null;
   readonly lock: { readonly name: string } | null;
   /** Applies the schema: the value a handler gets has its defaults. */
   readonly check: (payload: unknown) => PayloadCheck | Promise<PayloadCheck>;

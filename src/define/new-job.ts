@@ -1,4 +1,5 @@
 import { jobGates } from "../admission/gates.ts";
+import { isByKey } from "../admission/slots.ts";
 import type { JobDefinition } from "./definition.ts";
 import { InvalidPayload } from "./errors.ts";
 import type { Instant, Json, NewJob, SlotGroup } from "../machine/job.ts";
@@ -33,31 +34,34 @@ export function newJob(definition: JobDefinition, input: JobInput): NewJob {
   };
 }
 
-/** The slot groups every job of this kind needs: its caps and its lock. */
+/** The slot groups every job of this kind needs: its caps, its rate and its lock. */
 export const slotGroupsOf = (definition: JobDefinition): readonly SlotGroup[] =>
   jobGates.flatMap((gate) => gate.groupOf(definition) ?? []);
 
 /** The slot keys of a kind that no payload decides. */
 export const slotKeysOf = (definition: JobDefinition): readonly string[] =>
-  jobGates.flatMap((gate) => ("keyOf" in gate ? [] : (gate.groupOf(definition)?.key ?? [])));
+  slotGroupsOf(definition).flatMap((group) => (isByKey(group) ? [] : group.key));
+
+/** Whether a payload decides some of its slot keys. */
+export const hasKeyedSlots = (definition: JobDefinition): boolean => slotGroupsOf(definition).some(isByKey);
 
 /**
  * The slot keys of one job. `payload`: as the handler gets it.
- * @throws InvalidPayload when `concurrency.key` throws for it, or answers no key.
+ * @throws InvalidPayload when the `key` of its cap or rate throws for it, or answers no key.
  */
 export const slotKeysFor = (definition: JobDefinition, payload: unknown): readonly string[] =>
   jobGates.flatMap((gate) => {
     const group = gate.groupOf(definition);
     if (group === null) return [];
-    return "keyOf" in gate ? group.key + checkedSlotKey(definition, payload, gate.keyOf) : group.key;
+    return isByKey(group) && "keyOf" in gate ? group.key + checkedSlotKey(definition, payload, gate) : group.key;
   });
 
 function checkedSlotKey(
   definition: JobDefinition,
   payload: unknown,
-  keyOf: (of: JobDefinition, payload: unknown) => string,
+  { field, keyOf }: { readonly field: string; readonly keyOf: (of: JobDefinition, payload: unknown) => string },
 ): string {
-  const refused = (message: string) => new InvalidPayload(definition.id, [{ path: "concurrency.key", message }]);
+  const refused = (message: string) => new InvalidPayload(definition.id, [{ path: `${field}.key`, message }]);
   let key: unknown;
   try {
     key = keyOf(definition, payload);

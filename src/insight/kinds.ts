@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { JobDefinition, Registry } from "../define/definition.ts";
-import { slotKeysOf } from "../define/new-job.ts";
+import { hasKeyedSlots, slotKeysOf } from "../define/new-job.ts";
 import { graphOf } from "../run/run-graph.ts";
 import { sqlQuery } from "./sql-query.ts";
 
@@ -13,10 +13,10 @@ export function payloadSchema({ schema }: JobDefinition): unknown {
 }
 
 /** Why SQL cannot write jobs of a kind; null: it can. */
-function refusalOf(registry: Registry, { id, key, concurrencyByKey }: JobDefinition): string | null {
-  const graph = graphOf(registry, id);
+function refusalOf(registry: Registry, definition: JobDefinition): string | null {
+  const graph = graphOf(registry, definition.id);
   if (graph !== null) return `it is a task of the graph ${graph}: enqueue that`;
-  const made = key !== null ? "key" : concurrencyByKey === null ? null : "concurrency key";
+  const made = definition.key !== null ? "key" : hasKeyedSlots(definition) ? "key of its cap or rate" : null;
   return made === null ? null : `its code makes the ${made} from the payload: enqueue by the package or the API`;
 }
 

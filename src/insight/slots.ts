@@ -18,15 +18,16 @@ export type SlotUseReply = z.infer<typeof slotUse>;
 
 const taken = `(
   select count(*)::int as taken from belfry.slot s
-  where s.key = g.key and s.n between 1 and g.size and s.job_id is not null
-    and (s.free_from is null or s.free_from > belfry.now())
+  where s.key = g.key and s.n between 1 and g.size
+    and (s.kept_for is not null or coalesce(s.free_from > belfry.now(), s.job_id is not null))
 ) t`;
 
 const holders = (most: string): string => `(
   select jsonb_agg(jsonb_build_object('job', x.job_id::text, 'kind', x.kind, 'since', ${isoText("x.started_at")})) as holders
   from (
     select s.job_id, j.kind, j.started_at from belfry.slot s left join belfry.job j on j.id = s.job_id
-    where s.key = g.key and s.n >= 1 and s.job_id is not null and (s.free_from is null or s.free_from > belfry.now())
+    where s.key = g.key and s.n >= 1 and s.job_id is not null
+      and (s.free_from is null or s.kept_for is not null or s.free_from > belfry.now())
     order by s.n limit ${most}
   ) x
 ) h`;
@@ -41,11 +42,11 @@ export const readSlots = sqlQuery("slots", {
   sql: `
 select g.key, g.size, t.taken, w.waiting, coalesce(h.holders, '[]') as holders
 from (
-  (select key, size from belfry.slot_group where starts_with(key, $1) and key !~ '^cap:[^#]*#$' order by key limit $2)
+  (select key, size from belfry.slot_group where starts_with(key, $1) and key !~ '^(cap|rate):[^#]*#$' order by key limit $2)
   union all
   select k.key, r.size from (
     select distinct key from belfry.slot
-    where job_id is not null and n >= 1 and starts_with(key, $1) and key <> belfry.rule_of(key) order by key limit $2
+    where (job_id is not null or free_from > belfry.now()) and n >= 1 and starts_with(key, $1) and key <> belfry.rule_of(key) order by key limit $2
   ) k join belfry.slot_group r on r.key = belfry.rule_of(k.key)
 ) g
 cross join lateral ${taken}
@@ -60,12 +61,20 @@ order by g.key`,
   row: slotUse,
 });
 
-/** The slots of the key $1, without the jobs that wait for it. $2 holders at most. Locks nothing. */
+/**
+ * The slots of the key $1, without the jobs that wait for it. $2 holders at most. Of a rate also when a job starts before which $3 wait: the
+ * units come back one after the other, and each again a window later. Locks nothing.
+ */
 export const readSlot = sqlQuery("slot", {
   sql: `
-select g.key, g.size, t.taken, coalesce(h.holders, '[]') as holders
-from (select $1::text as key, size from belfry.slot_group where key = belfry.rule_of($1::text)) g
+select g.key, g.size, t.taken, coalesce(h.holders, '[]') as holders, g.window_ms as "windowMs", case when g.window_ms is not null then (
+    select belfry.ms(at + ($3::int / g.size) * belfry.span(g.window_ms)) from (
+      select greatest(s.free_from, belfry.now()) + belfry.span(case when s.kept_for is null then 0 else g.window_ms end) as at
+      from generate_series(1, g.size) as n left join belfry.slot s on s.key = g.key and s.n = n.n
+    ) unit order by at limit 1 offset $3::int % g.size
+  ) end as "nextAt"
+from (select $1::text as key, size, window_ms from belfry.slot_group where key = belfry.rule_of($1::text)) g
 cross join lateral ${taken} cross join lateral ${holders("$2")}`,
-  params: (key: string) => [key, slotHoldersShownMax],
-  row: slotUse.omit({ waiting: true }),
+  params: ({ key, before }: { readonly key: string; readonly before: number }) => [key, slotHoldersShownMax, before],
+  row: slotUse.omit({ waiting: true }).extend({ windowMs: count.nullable(), nextAt: z.number().nullable() }),
 });

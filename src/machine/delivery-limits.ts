@@ -27,6 +27,8 @@ export const deliveryLimits = {
   wakeLookedMax: 100,
   /** Keys with held jobs that one pass looks at; the next pass goes on behind them. */
   wakeKeysMax: 200,
+  /** How long before it is back a unit of a rate is given to a waiting job: longer than a pass is apart from the next that looks at its key. */
+  rateAheadMs: 90_000,
   requeueRowsMax: 500,
   runningSampleMax: 1_000,
   emptyQueueMs: 5_000,

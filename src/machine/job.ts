@@ -18,9 +18,11 @@ export type OnRefusal = "hold" | "skip" | "queue-one";
 
 /** A set of `size` slot rows. A job names the groups it needs; it runs only while it holds one slot of each. */
 export interface SlotGroup {
-  /** `cap:<kind>`, `lock:<name>`, `overlap:<schedule>` or `catchup:<schedule>`. */
+  /** `cap:<kind>`, `rate:<kind>`, `lock:<name>`, `overlap:<schedule>` or `catchup:<schedule>`. */
   readonly key: string;
   readonly size: number;
+  /** Of a rate: how long a start spends its slot. Left out: a job holds its slot until it ends. */
+  readonly windowMs?: number | undefined;
   readonly onRefusal: OnRefusal;
   /** Why a job without it waits or is SKIPPED. */
   readonly reason: "slot" | "lock-held" | "overlap";

@@ -1,3 +1,4 @@
+import { isOfRate } from "../admission/rate.ts";
 import type { JobId, Json } from "../machine/job.ts";
 import { type Claimed, type JobPeek, type Store } from "../machine/store.ts";
 import { type InRun } from "../machine/run.ts";
@@ -127,9 +128,9 @@ const unlessLocked = <R>(claiming: Promise<R[]>): Promise<R[] | null> =>
     return null;
   });
 
-/** A refused slot may have been freed since, so its waiting jobs are woken. */
+/** A refused slot may have been freed since, and when a spent one is back is known now, so their waiting jobs are woken. */
 const followed = (row: ClaimedRow) => ({
-  freed: row.state === "RUNNING" ? null : row.slot_keys,
+  freed: row.state === "RUNNING" ? (row.slot_keys?.filter(isOfRate) ?? null) : row.slot_keys,
   run_id: isFinal(row.state) ? row.run_id : null,
 });
 

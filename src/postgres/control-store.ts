@@ -1,4 +1,4 @@
-import { isByKey } from "../admission/cap-by-key.ts";
+import { isByKey } from "../admission/slots.ts";
 import type { JobId } from "../machine/job.ts";
 import { noAftermath } from "../machine/aftermath.ts";
 import { type Store } from "../machine/store.ts";
@@ -28,7 +28,13 @@ export function controlStore(session: Session): Pick<Store, "cancel" | "retry" |
       const refusals = groups.map((group) => group.onRefusal);
       const reasons = groups.map((group) => group.reason);
       await session.transaction(async (tx) => {
-        await execute(tx, writeGroups, [keys, sizes, refusals, reasons]);
+        await execute(tx, writeGroups, [
+          keys,
+          sizes,
+          refusals,
+          reasons,
+          groups.map(({ windowMs }) => windowMs ?? null),
+        ]);
         await execute(tx, addSlots, [groups.filter((group) => !isByKey(group)).map(({ key }) => key)]);
         await execute(tx, retireSlots, [keys]);
       });

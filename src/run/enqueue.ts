@@ -2,7 +2,7 @@ import type { JobDefinition } from "../define/definition.ts";
 import { InvalidPayload, KeyConflict } from "../define/errors.ts";
 import type { NewJob } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import { checkedJson, newJob, slotGroupsOf, slotKeysFor, slotKeysOf } from "../define/new-job.ts";
+import { checkedJson, newJob, slotGroupsOf, hasKeyedSlots, slotKeysFor, slotKeysOf } from "../define/new-job.ts";
 import type { InsertResult } from "../machine/store.ts";
 import type { Ports } from "../machine/ports.ts";
 import type { EnqueueClient, EnqueueItem, Enqueued, EnqueueSettings } from "../machine/client.ts";
@@ -97,7 +97,7 @@ export async function prepare(
   items: readonly EnqueueItem[],
 ): Promise<readonly NewJob[]> {
   const jobs: NewJob[] = [];
-  const same = definition.concurrencyByKey === null ? slotKeysOf(definition) : null;
+  const same = hasKeyedSlots(definition) ? null : slotKeysOf(definition);
   for (const item of items) {
     const payload = checkedJson(definition.id, item.payload);
     const checking = definition.check(payload);

@@ -31,6 +31,7 @@ import { schedulesContract } from "./store/schedules.ts";
 import { settleContract } from "./store/settle.ts";
 import { settleTogetherContract } from "./store/settle-together.ts";
 import { capByKeyContract } from "./store/cap-by-key.ts";
+import { rateContract } from "./store/rate.ts";
 import { slotsContract } from "./store/slots.ts";
 import { prematerializedContract } from "./store/prematerialized.ts";
 
@@ -46,6 +47,7 @@ export function storeContract(name: string, open: OpenStore): void {
     launchContract(open);
     slotsContract(open);
     capByKeyContract(open);
+    rateContract(open);
     leasesContract(open);
     settleContract(open);
     settleTogetherContract(open);

@@ -52,6 +52,12 @@ defineJob({ id: "a", payload: customer, concurrency: { perKey: 5, key: (p) => p.
 // @ts-expect-error a concurrency key is text
 defineJob({ id: "a", payload: customer, concurrency: { perKey: 5, key: (p) => p.n }, run: () => {} });
 
+defineJob({ id: "a", payload: customer, rate: { limit: 5, per: "1s", key: (p) => p.customer }, run: () => {} });
+// @ts-expect-error a rate says in which time
+defineJob({ id: "a", payload: customer, rate: { limit: 5 }, run: () => {} });
+// @ts-expect-error a rate's key is made from what the schema declares
+defineJob({ id: "a", payload: customer, rate: { limit: 5, per: "1s", key: (p) => p.tenant }, run: () => {} });
+
 // @ts-expect-error "10 minutes" is not a duration
 defineJob({ id: "a", timeout: "10 minutes", run: () => {} });
 // @ts-expect-error a duration has a unit

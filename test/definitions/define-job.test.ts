@@ -2,6 +2,7 @@ import { afterEach, expect, test, describe } from "vitest";
 import { z } from "zod";
 import type { Job } from "../../src/define/context.ts";
 import { defineJob, definitionOf } from "../../src/define/define-job.ts";
+import { slotGroupsOf } from "../../src/define/new-job.ts";
 import { bindClient } from "../../src/machine/client.ts";
 import type { JobId } from "../../src/machine/job.ts";
 import { describe as line } from "../../src/define/problem.ts";
@@ -25,6 +26,7 @@ test("a job that says nothing more than its id and handler gets the documented d
     retentionMs: 30 * 86_400_000,
     onAmbiguous: "retry",
     concurrency: null,
+    rate: null,
     lock: null,
     key: null,
     onSettled: null,
@@ -193,6 +195,23 @@ describe("a job's limits", () => {
       "concurrency.perKey 5 must not be more than max, 3; leave out one of the two",
     ],
     [{ concurrency: { max: 3, each: 5 } }, "concurrency.each 5 is not known; use max, perKey, key"],
+    [{ rate: 100 }, 'rate 100 must be an object; write { limit: 100, per: "1s" }'],
+    [{ rate: { limit: 100 } }, 'rate.per (missing) is needed; write { limit: 100, per: "1s" }'],
+    [{ rate: { limit: 5, per: "500ms" } }, 'rate.per "500ms" must be at least 1s; use a longer one'],
+    [{ rate: { limit: 5, per: "25h" } }, 'rate.per "25h" must be at most 1d; use a shorter one'],
+    [{ rate: { limit: 5, per: "1s", each: 1 } }, "rate.each 1 is not known; use limit, per, burst, key"],
+    [
+      { rate: { limit: 5, per: "1s", key: "customer" } },
+      'rate.key "customer" must be a function of the payload that answers a text; write (payload) => payload.customer, or leave it out',
+    ],
+    [
+      { rate: { limit: 5, per: "1s", burst: 6 } },
+      "rate.burst 6 must be a whole number from 1 to 5; change it, or leave it out for the default",
+    ],
+    [
+      { rate: { limit: 150, per: "1s", burst: 100 } },
+      "rate.burst 100 leaves 100 of 150: 100 start in each of 1 equal windows of whole ms; choose a burst that divides the limit, or a larger one",
+    ],
     [{ retry: { maxAttempts: 1, base: "0ms" } }, 'retry.base "0ms" must be at least 1ms; use a longer one'],
     [{ retry: { maxAttempts: 1, cap: "367d" } }, 'retry.cap "367d" must be at most 366d; use a shorter one'],
     [
@@ -201,6 +220,17 @@ describe("a job's limits", () => {
     ],
   ])("may not be %j", (more, expected) => {
     expect(problemsOf(more)).toEqual([`job "a": ${expected}`]);
+  });
+
+  test.each([
+    [100, 100, 1_000],
+    [101, 50, 500],
+    [150, 75, 500],
+    [10_000, 100, 10],
+  ])("of a rate: of %d a second %d may start at once, each slot again after %d ms", (limit, size, windowMs) => {
+    const definition = definitionWith({ rate: { limit, per: "1s" } });
+    expect(definition.problems).toEqual([]);
+    expect(slotGroupsOf(definition)).toMatchObject([{ key: "rate:a", size, windowMs }]);
   });
 
   test("are waited by: base and cap, or one's own function up to the longest delay", () => {

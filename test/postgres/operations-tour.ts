@@ -72,7 +72,7 @@ export async function operationsTour(connections: Connections): Promise<void> {
   await readLive(insight, 1_000);
   await insight.run(readLanes, {});
   await insight.run(readSlots, "");
-  await insight.run(readSlot, "cap:tour");
+  await insight.run(readSlot, { key: "cap:tour", before: 0 });
   await insight.run(writeWorker, { id: "w", lane: "tour", version: "1" });
   await insight.run(readWorkers, 60_000);
   await insight.run(readFailureGroups, null);

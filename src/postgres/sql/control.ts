@@ -21,7 +21,7 @@ const canceled = (because: { job: string; occurrence: string; caller: string }):
 ), left_behind as (
   update belfry.slot s set free_from = greatest(l.until, belfry.now() + belfry.span(m.lease_ms + 1000))
   from moved m left join belfry.lease l on l.id = m.was_lease_id
-  where s.job_id = m.id and s.attempt = m.attempt and m.was = 'RUNNING'
+  where s.job_id = m.id and s.attempt = m.attempt and s.kept_for is null and m.was = 'RUNNING'
 ), unseated as (
   update belfry.slot s set job_id = null, attempt = null, kept_for = null
   where s.job_id = any(array(select id from moved)) and (s.n = 0 or s.kept_for is not null)
@@ -167,7 +167,7 @@ with gone as (
   select * from unnest($1::bigint[], $2::int[]) as v (job_id, attempt)
 ), mine as materialized (
   select s.key, s.n from belfry.slot s join gone g on g.job_id = s.job_id and g.attempt = s.attempt
-  where s.free_from is not null
+  where s.free_from is not null and s.kept_for is null
   order by s.key, s.n
   for no key update of s
 ), freed as (
@@ -178,15 +178,15 @@ with gone as (
 select distinct key from freed`,
 );
 
-/** Creates or changes groups. Locks: their rows in key order. $1 keys $2 sizes $3 on refusal $4 reasons. */
+/** Creates or changes groups. Locks: their rows in key order. $1 keys $2 sizes $3 on refusal $4 reasons $5 windows. */
 export const writeGroups = statement<never>(
   "slot-groups",
   `
-insert into belfry.slot_group as g (key, size, on_refusal, reason)
-select * from unnest($1::text[], $2::int[], $3::belfry.slot_refusal[], $4::text[]) as v (key, size, on_refusal, reason)
+insert into belfry.slot_group as g (key, size, on_refusal, reason, window_ms)
+select * from unnest($1::text[], $2::int[], $3::belfry.slot_refusal[], $4::text[], $5::int[]) as v (key, size, on_refusal, reason, window_ms)
 order by key
-on conflict (key) do update set size = excluded.size, on_refusal = excluded.on_refusal, reason = excluded.reason
-where (g.size, g.on_refusal, g.reason) is distinct from (excluded.size, excluded.on_refusal, excluded.reason)`,
+on conflict (key) do update set size = excluded.size, on_refusal = excluded.on_refusal, reason = excluded.reason, window_ms = excluded.window_ms
+where (g.size, g.on_refusal, g.reason, g.window_ms) is distinct from (excluded.size, excluded.on_refusal, excluded.reason, excluded.window_ms)`,
 );
 
 /** Slot 0 is the waiting seat of a queue-one group. Locks only new rows. */
@@ -201,13 +201,13 @@ order by g.key, n
 on conflict (key, n) do nothing`,
 );
 
-/** Retires free slots above the size; a taken one is never used again once it is freed. Locks: those rows, SKIP LOCKED. */
+/** Retires free slots above the size; a taken or spent one is not used while it is above. Locks: those rows, SKIP LOCKED. */
 export const retireSlots = statement<never>(
   "slots-retire",
   `
 with spare as materialized (
   select s.key, s.n from belfry.slot s join belfry.slot_group g on g.key = s.key
-  where g.key = any($1::text[]) and s.n > g.size and s.job_id is null
+  where g.key = any($1::text[]) and s.n > g.size and s.job_id is null and coalesce(s.free_from <= belfry.now(), true)
   order by s.key, s.n
   for update of s skip locked
 )

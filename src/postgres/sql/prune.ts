@@ -180,7 +180,7 @@ export const makePartition = statement<{ made: boolean }>(
 export const dropPartition = statement<never>("partition-drop", "select belfry.drop_partition($1, $2)");
 
 /**
- * Forgets keys of caps that nothing uses and no job waits for: their slots go, and a later claim makes them again. A key that is used is
+ * Forgets keys of caps and rates that nothing uses and no job waits for: their slots go, and a later claim makes them again. A key that is used is
  * left, also when only one of its slots is. Asked key by key: an anti-join would read all held jobs. $1 milliseconds since they were made $2 keys at most. Locks: all slots of these keys, in
  * order, SKIP LOCKED; a key of which one is locked is left whole.
  */
@@ -190,11 +190,11 @@ export const forgetKeys = statement<never>(
 with unused as materialized (
   select o.key from belfry.slot o
   where o.made_at < belfry.now() - belfry.span($1::float8)
-    and (select s.n from belfry.slot s where s.key = o.key and s.job_id is not null limit 1) is null
+    and (select s.n from belfry.slot s where s.key = o.key and (s.job_id is not null or s.free_from > belfry.now()) limit 1) is null
     and (select j.id from belfry.job j where j.held_on = o.key and ${isWaiting} limit 1) is null
   order by o.made_at limit $2
 ), locked as materialized (
-  select s.key, s.n from belfry.slot s join unused u on u.key = s.key where s.job_id is null
+  select s.key, s.n from belfry.slot s join unused u on u.key = s.key where s.job_id is null and coalesce(s.free_from <= belfry.now(), true)
   order by s.key, s.n
   for update of s skip locked
 ), whole as materialized (

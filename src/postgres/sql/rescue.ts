@@ -72,11 +72,11 @@ with expired as materialized (
 ), freed as (
   update belfry.slot s set job_id = case when not m.gives_up then m.id end, free_from = null,
     attempt = case when not m.gives_up then m.attempt + 1 end, kept_for = case when not m.gives_up then m.generation end
-  from moved m where s.job_id = m.id and s.attempt = m.attempt
+  from moved m where s.job_id = m.id and s.attempt = m.attempt and s.kept_for is null
   returning s.key, s.job_id
 ), left_behind as (
   update belfry.slot set job_id = null, attempt = null, kept_for = null, free_from = null
-  where free_from <= belfry.now() and not (job_id = any(array(select id from lost)))
+  where free_from <= belfry.now() and job_id is not null and kept_for is null and not (job_id = any(array(select id from lost)))
   returning key
 ), named as materialized (
   select j.lease_id from belfry.job j

@@ -153,7 +153,7 @@ with sealed as (
   update belfry.run set sealed = true where id = $1::bigint and state in ('RUNNING', 'CANCELING')
   returning id, state, starter_id
 ), passed as (
-  update belfry.slot s set attempt = null from sealed where s.job_id = sealed.starter_id and s.n > 0
+  update belfry.slot s set attempt = null from sealed where s.job_id = sealed.starter_id and s.n > 0 and s.kept_for is null
 ), nudged as (
   insert into belfry.run_delta (run_id) select id from sealed
 )
@@ -163,7 +163,7 @@ select id from sealed where state = 'RUNNING'`,
 /** The slots of the job that starts a run pass to the run. $1 job, RUNNING, in the transaction of its success. Locks: them. */
 export const passSlots = statement<never>(
   "run-pass-slots",
-  "update belfry.slot set attempt = null where job_id = $1::bigint and n > 0",
+  "update belfry.slot set attempt = null where job_id = $1::bigint and n > 0 and kept_for is null",
 );
 
 /**

@@ -169,7 +169,7 @@ with out_edges as materialized (
   update belfry.slot s set job_id = case when m.goes_on then m.id end, free_from = null,
     attempt = case when m.goes_on then m.attempt + 1 end, kept_for = case when m.goes_on then m.generation end
   from (select *, state = 'QUEUED' and not passes and due_at <= now as goes_on from moved) m
-  where m.slot_keys is not null and s.job_id = m.id and s.attempt = m.attempt
+  where m.slot_keys is not null and s.job_id = m.id and s.attempt = m.attempt and s.kept_for is null
   returning s.key, s.job_id
 ), freed as (
   select key from seats where job_id is null

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { SlotHolders } from "../../../src/admission/gate.ts";
 import { explainJob, type JobExplanation } from "../../../src/insight/explain-job.ts";
 import { reasons } from "../../../src/machine/reasons.ts";
 import type { JobId, JobView, RunId } from "../../../src/machine/job.ts";
@@ -22,14 +23,14 @@ const facts: WaitingFacts = {
   lastReason: null,
 };
 const first = { jobId: "9" as JobId, runId: "4" as RunId, task: "load", errorCode: "DOWN" };
-const slot = {
+const slot: SlotHolders = {
   key: "cap:work",
   taken: 3,
   size: 5,
   holders: [{ job: "6" }, { job: "8" }],
 };
 
-type Case = readonly [name: string, job: Partial<JobView>, facts?: Partial<WaitingFacts>, slot?: typeof slot];
+type Case = readonly [name: string, job: Partial<JobView>, facts?: Partial<WaitingFacts>, slot?: SlotHolders];
 
 const ends = ["SUCCESS", "FAILED", "CANCELED", "SKIPPED"] as const;
 const down = { errorCode: "DOWN" };
@@ -86,6 +87,12 @@ const waits: readonly Case[] = [
     { state: "PENDING", hold: "slot", heldOn: "cap:work#tenant-7" },
     { heldBefore: { count: 12, isMore: false } },
     { ...slot, key: "cap:work#tenant-7", size: 5 },
+  ],
+  [
+    "on hold for its rate",
+    { state: "PENDING", hold: "slot", heldOn: "rate:work" },
+    { heldBefore: { count: 37, isMore: false } },
+    { ...slot, key: "rate:work", size: 100, windowMs: 1_000, nextAt: now + 370 },
   ],
   ["on hold, holders known", { state: "PENDING", hold: "slot", heldOn: "cap:work" }, {}, slot],
   ["its lane is paused", { state: "PENDING", dueAt: now + 1 }, { laneRefusal: reasons.lanePaused, lanePause: aPause }],

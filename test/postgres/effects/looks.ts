@@ -123,7 +123,7 @@ async function overview(world: World): Promise<void> {
   for (const most of [1, 3, 1_000]) await readLive(insight, most);
   for (const overdueMs of [1, 1_000, minute]) await insight.run(readHealth, overdueMs);
   for (const prefix of ["", "cap:"]) await insight.run(readSlots, prefix);
-  for (const key of await values(world, "key", "slot")) await insight.run(readSlot, key);
+  for (const key of await values(world, "key", "slot")) await insight.run(readSlot, { key, before: 0 });
   for (const seenMs of [0, now]) await insight.run(readWorkers, seenMs);
   const hour = 60 * minute;
   const periods = { now: { from: now - hour, to: now + hour }, before: { from: now - 2 * hour, to: now - hour } };

@@ -1,3 +1,4 @@
+import { isOfRate } from "../../../src/admission/rate.ts";
 import type { JobId } from "../../../src/machine/job.ts";
 import { isFinal } from "../../../src/machine/state.ts";
 import { noAftermath } from "../../../src/machine/aftermath.ts";
@@ -42,11 +43,14 @@ export function claim(
   const claimed = claimable.map((row) => decide(t, row, options.worker, leaseOf));
   for (const { jobId } of claimed) dropKept(t, { id: Number(jobId) });
   const ended = claimed.filter((row) => isFinal(row.state));
-  const refused = claimed.filter((row) => row.state !== "RUNNING");
   const aftermath = {
     ...noAftermath,
     runs: runsOf(ended.map((row) => t.jobs.row(Number(row.jobId)))),
-    freed: [...new Set(refused.flatMap((row) => row.slotKeys))],
+    freed: [
+      ...new Set(
+        claimed.flatMap(({ state, slotKeys }) => (state === "RUNNING" ? slotKeys.filter(isOfRate) : slotKeys)),
+      ),
+    ],
   };
   return { claimed, aftermath };
 }

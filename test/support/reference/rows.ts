@@ -63,6 +63,7 @@ export interface OutboxRow {
 export interface GroupRow {
   readonly key: string;
   readonly size: number;
+  readonly windowMs: number | undefined;
   readonly onRefusal: OnRefusal;
   readonly reason: string;
 }

@@ -1,22 +1,23 @@
-import { isByKey } from "../../../src/admission/cap-by-key.ts";
+import { isByKey } from "../../../src/admission/slots.ts";
 import type { SlotGroup } from "../../../src/machine/job.ts";
 import { postgresLimits } from "../../../src/postgres/postgres-limits.ts";
 import type { AttemptRef } from "../../../src/machine/store.ts";
 import type { GroupRow, JobRow, SlotRow } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 
-/** The group that a key stands under. Slots of a cap by key are made at the first claim of a key. */
+/** The group that a key stands under. Slots of a cap or rate by key are made at the first claim of a key. */
 export const groupOf = (t: Tables, key: string): GroupRow => t.groups.row(isKeyed(key) ? ruleOf(key) : key);
-const isKeyed = (key: string): boolean => /^cap:[^#]*#./.test(key);
+const isKeyed = (key: string): boolean => /^(cap|rate):[^#]*#./.test(key);
 const ruleOf = (key: string): string => key.slice(0, key.indexOf("#") + 1);
 
 /** Creates missing slots and retires free ones above the size; a taken one goes when it is freed. */
 export function installSlots(t: Tables, groups: readonly SlotGroup[]): void {
-  for (const { key, size, onRefusal, reason } of groups) {
-    t.groups.set(key, { key, size, onRefusal, reason });
+  for (const { key, size, windowMs, onRefusal, reason } of groups) {
+    t.groups.set(key, { key, size, windowMs, onRefusal, reason });
     if (isByKey({ key })) continue;
     makeSlots(t, key, size);
-    for (const slot of slotsOf(t, key)) if (slot.n > size && slot.jobId === null) t.slots.delete(slotKey(key, slot.n));
+    for (const slot of slotsOf(t, key))
+      if (slot.n > size && slot.jobId === null && isBack(t, slot)) t.slots.delete(slotKey(key, slot.n));
   }
 }
 
@@ -31,7 +32,7 @@ export function forgetKeys(t: Tables, limit: number): void {
   const waited = new Set(t.inStates("PENDING", "RETRY_WAIT").map((row) => row.heldOn));
   const unused = [...t.madeKeys.entries()]
     .filter(([key, at]) => at < t.now() - postgresLimits.keyForgottenMs && !waited.has(key))
-    .filter(([key]) => slotsOf(t, key).every((slot) => slot.jobId === null))
+    .filter(([key]) => slotsOf(t, key).every((slot) => slot.jobId === null && isBack(t, slot)))
     .toSorted(([, a], [, b]) => a - b);
   for (const [key] of unused.slice(0, limit)) {
     t.madeKeys.delete(key);
@@ -49,8 +50,11 @@ export function takeSlots(t: Tables, row: JobRow, attempt: number): Refusal | nu
   const refused = free.filter(({ slot }) => slot === undefined).map(({ key }) => key);
   if (refused.length > 0) return refusal(t, row, refused);
   for (const { slot } of free) {
-    if (slot !== undefined)
-      t.slots.set(slotKey(slot.key, slot.n), { ...slot, jobId: row.id, attempt, keptFor: null, freeFrom: null });
+    if (slot === undefined) continue;
+    const { windowMs } = groupOf(t, slot.key);
+    const taken = { ...empty(slot.key, slot.n), jobId: row.id, attempt };
+    const spent = windowMs === undefined ? null : { ...empty(slot.key, slot.n), freeFrom: t.now() + windowMs };
+    t.slots.set(slotKey(slot.key, slot.n), spent ?? taken);
   }
   return null;
 }
@@ -58,7 +62,7 @@ export function takeSlots(t: Tables, row: JobRow, attempt: number): Refusal | nu
 /** The one that is kept for it; else a free one, unless a job that is held for it was due earlier. */
 function slotFor(t: Tables, row: JobRow, key: string): SlotRow | undefined {
   const slots = slotsOf(t, key);
-  const kept = slots.find((slot) => slot.jobId === row.id && slot.keptFor === row.generation);
+  const kept = slots.find((slot) => slot.jobId === row.id && slot.keptFor === row.generation && isBack(t, slot));
   if (kept !== undefined) return kept;
   const isLater = (held: JobRow): boolean => held.dueAt < row.dueAt || (held.dueAt === row.dueAt && held.id < row.id);
   const mayOvertake = refusalOf(t, row, key) === "skip";
@@ -72,13 +76,14 @@ export const refusalOf = (t: Tables, row: JobRow, key: string): SlotGroup["onRef
 
 /** What a job that is QUEUED again keeps for its claim: free slots for one that was held, or those of its last try. */
 export function keepSlot(t: Tables, slot: SlotRow, row: JobRow): void {
-  const kept = { jobId: row.id, attempt: row.attempt + 1, keptFor: row.generation, freeFrom: null };
+  const freeFrom = groupOf(t, slot.key).windowMs === undefined ? null : slot.freeFrom;
+  const kept = { jobId: row.id, attempt: row.attempt + 1, keptFor: row.generation, freeFrom };
   t.slots.set(slotKey(slot.key, slot.n), { ...slot, ...kept });
 }
 
 export function keepSlotsOf(t: Tables, held: JobRow, row: JobRow): void {
   for (const slot of t.slots.values()) {
-    if (slot.jobId === held.id && slot.attempt === held.attempt) keepSlot(t, slot, row);
+    if (slot.jobId === held.id && slot.attempt === held.attempt && slot.keptFor === null) keepSlot(t, slot, row);
   }
 }
 
@@ -114,26 +119,27 @@ const hasSeat = (t: Tables, row: JobRow, key: string): boolean => (t.seats.get(k
 
 /** Frees what this try holds. @returns the keys that became free. */
 export function freeSlotsOf(t: Tables, row: { readonly id: number; readonly attempt: number }): string[] {
-  return free(t, (slot) => slot.jobId === row.id && slot.attempt === row.attempt);
+  return free(t, (slot) => slot.jobId === row.id && slot.attempt === row.attempt && slot.keptFor === null);
 }
 
 /** Frees what canceled jobs left behind and must be gone by now, except those of `ids`. */
 export function freeLeftBehind(t: Tables, ids: ReadonlySet<number>): string[] {
-  const isOver = (slot: SlotRow): boolean => slot.freeFrom !== null && slot.freeFrom <= t.now();
+  const isOver = (slot: SlotRow): boolean => isLeft(slot) && isBack(t, slot);
   return free(t, (slot) => isOver(slot) && !ids.has(slot.jobId ?? 0));
 }
 
 /** Frees the slots that canceled jobs left behind for their handlers. */
 export function freeLeft(t: Tables, held: readonly AttemptRef[]): string[] {
   return held.flatMap(({ jobId, attempt }) =>
-    free(t, (slot) => slot.freeFrom !== null && slot.jobId === Number(jobId) && slot.attempt === attempt),
+    free(t, (slot) => isLeft(slot) && slot.jobId === Number(jobId) && slot.attempt === attempt),
   );
 }
 
 /** A canceled job keeps its slots until `freeFrom`, or until its worker says that the handler is gone. */
 export function leaveSlots(t: Tables, jobId: number, freeFrom: number): void {
   for (const slot of t.slots.values()) {
-    if (slot.jobId === jobId && slot.freeFrom === null) t.slots.set(slotKey(slot.key, slot.n), { ...slot, freeFrom });
+    if (slot.jobId === jobId && slot.freeFrom === null && slot.keptFor === null)
+      t.slots.set(slotKey(slot.key, slot.n), { ...slot, freeFrom });
   }
 }
 
@@ -141,7 +147,8 @@ export function leaveSlots(t: Tables, jobId: number, freeFrom: number): void {
 export function passSlots(t: Tables, starterId: number | null): void {
   if (starterId === null) return;
   for (const slot of t.slots.values()) {
-    if (slot.jobId === starterId) t.slots.set(slotKey(slot.key, slot.n), { ...slot, attempt: null });
+    if (slot.jobId === starterId && slot.keptFor === null)
+      t.slots.set(slotKey(slot.key, slot.n), { ...slot, attempt: null });
   }
 }
 
@@ -156,18 +163,26 @@ export function dropPassed(t: Tables, starterId: number): void {
   free(t, (slot) => slot.jobId === starterId && slot.attempt === null);
 }
 
-export function isFree(t: Tables, slot: SlotRow): boolean {
-  const isLeft = slot.freeFrom !== null && slot.freeFrom <= t.now();
+/** By a canceled job whose handler may still run. */
+const isLeft = (slot: SlotRow): boolean => slot.freeFrom !== null && slot.jobId !== null && slot.keptFor === null;
+const isBack = (t: Tables, slot: SlotRow, by = t.now()): boolean => slot.freeFrom === null || slot.freeFrom <= by;
+
+/** `aheadMs`: also a unit of a rate that is back by then. */
+export function isFree(t: Tables, slot: SlotRow, aheadMs = 0): boolean {
+  const { size, windowMs } = groupOf(t, slot.key);
+  if (slot.n > size || !isBack(t, slot, t.now() + (windowMs === undefined ? 0 : aheadMs))) return false;
   const job = slot.keptFor === null || slot.jobId === null ? undefined : t.jobs.get(slot.jobId);
   const isKept = job?.state === "QUEUED" && job.generation === slot.keptFor;
-  return (slot.jobId === null || isLeft || (slot.keptFor !== null && !isKept)) && slot.n <= groupOf(t, slot.key).size;
+  return slot.jobId === null || isLeft(slot) || (slot.keptFor !== null && !isKept);
 }
 
 function free(t: Tables, isMine: (slot: SlotRow) => boolean): string[] {
   const mine = [...t.slots.values()].filter(isMine);
   for (const slot of mine) {
-    if (slot.n > groupOf(t, slot.key).size && !isKeyed(slot.key)) t.slots.delete(slotKey(slot.key, slot.n));
-    else t.slots.set(slotKey(slot.key, slot.n), empty(slot.key, slot.n));
+    const { size, windowMs } = groupOf(t, slot.key);
+    const freeFrom = windowMs === undefined ? null : slot.freeFrom;
+    if (slot.n > size && !isKeyed(slot.key) && freeFrom === null) t.slots.delete(slotKey(slot.key, slot.n));
+    else t.slots.set(slotKey(slot.key, slot.n), { ...empty(slot.key, slot.n), freeFrom });
   }
   return [...new Set(mine.map((slot) => slot.key))];
 }

@@ -34,7 +34,9 @@ function wakeRound(
   const roomOf = (key: string) => {
     const all = slotsOf(t, key);
     const { size } = groupOf(t, key);
-    const spare = all.filter((slot) => isFree(t, slot));
+    const spare = all
+      .filter((slot) => isFree(t, slot, deliveryLimits.rateAheadMs))
+      .toSorted((a, b) => (a.freeFrom ?? 0) - (b.freeFrom ?? 0) || a.n - b.n);
     const found = room.get(key) ?? { spare, left: spare.length + size - all.filter((slot) => slot.n <= size).length };
     room.set(key, found);
     return found;
@@ -61,13 +63,14 @@ function wakeRound(
       t.change(row, { heldOn: key });
       continue;
     }
-    const queued = t.queue(row);
-    for (const each of row.slotKeys) {
+    const units = row.slotKeys.flatMap((each) => {
       const of = roomOf(each);
       of.left -= 1;
-      const slot = of.spare.shift();
-      if (slot !== undefined) keepSlot(t, slot, queued);
-    }
+      return of.spare.shift() ?? [];
+    });
+    const backAt = Math.max(...units.map(({ freeFrom }) => freeFrom ?? 0));
+    const queued = t.queue(row, backAt > t.now() ? { dueAt: Math.max(row.dueAt, backAt) } : {});
+    for (const slot of units) keepSlot(t, slot, queued);
     woken.push(queued);
   }
   return [...new Set(moved)];

@@ -1,0 +1,68 @@
+import { type Rate, windowMsOf } from "../admission/rate.ts";
+import type { Duration } from "../calendar/duration.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import type { ProblemList } from "./problem.ts";
+import { readCount, readDuration } from "./setting.ts";
+
+/** A hundred starts a second: `{ limit: 100, per: "1s" }`. Never more in any second, in all processes together. */
+export interface RateOptions<P> {
+  /** Starts in `per`, 1 to 10,000. A retry is a start too. */
+  readonly limit: number;
+  /** From `1s` to `24h`. */
+  readonly per: Duration;
+  /**
+   * How many may start at one moment after a quiet time, 1 to 1,000; it should divide `limit`. Default: `limit`, or the largest
+   * up to 100 by which 99 % of it is left.
+   */
+  readonly burst?: number;
+  /** For each key by itself. Computed once, when a job is made: 1 to 200 characters without NUL. Default: all jobs of the kind. */
+  readonly key?: (payload: P) => string;
+}
+
+const fields = ["limit", "per", "burst", "key"];
+/** Of `limit`, what has to be left by a burst that does not divide it. */
+const leftMin = 0.95;
+
+export function rateFrom<P>(given: RateOptions<P> | undefined, problems: ProblemList): Rate | null {
+  // A definition in JavaScript may give anything.
+  const of: unknown = given;
+  if (of === undefined) return null;
+  if (typeof of !== "object" || of === null) {
+    problems.add("rate", of, "must be an object", 'write { limit: 100, per: "1s" }');
+    return null;
+  }
+  for (const field of Object.keys(of).filter((name) => !fields.includes(name))) {
+    problems.add(`rate.${field}`, Reflect.get(of, field), "is not known", `use ${fields.join(", ")}`);
+  }
+  const {
+    limit: starts,
+    per,
+    burst: atOnce,
+    key,
+  } = of as { limit?: unknown; per?: unknown; burst?: unknown; key?: unknown };
+  for (const [field, value] of Object.entries({ limit: starts, per })) {
+    if (value === undefined) problems.add(`rate.${field}`, value, "is needed", 'write { limit: 100, per: "1s" }');
+  }
+  const limit = readCount(problems, "rate.limit", starts, { min: 1, max: contractLimits.rateMax, fallback: null });
+  const perMs = readDuration(problems, "rate.per", per, {
+    min: contractLimits.ratePerMsMin,
+    max: contractLimits.ratePerMsMax,
+    fallback: null,
+  });
+  if (key !== undefined && typeof key !== "function") {
+    const rule = "must be a function of the payload that answers a text";
+    problems.add("rate.key", key, rule, "write (payload) => payload.customer, or leave it out");
+    return null;
+  }
+  if (limit === null || perMs === null) return null;
+  const fallback = Math.floor(limit / Math.ceil(limit / contractLimits.burstDefaultMax));
+  const most = Math.min(limit, contractLimits.slotsPerKeyMax);
+  const burst = readCount(problems, "rate.burst", atOnce, { min: 1, max: most, fallback });
+  const left = (burst * perMs) / windowMsOf({ limit, perMs, burst });
+  if (left < limit * leftMin) {
+    const rule = `leaves ${Math.floor(left)} of ${limit}: ${burst} start in each of ${Math.floor(limit / burst)} equal windows of whole ms`;
+    problems.add("rate.burst", burst, rule, "choose a burst that divides the limit, or a larger one");
+  }
+  const keyOf = key as ((payload: unknown) => string) | undefined;
+  return { limit, perMs, burst, key: keyOf === undefined ? null : (payload) => keyOf(payload) };
+}

@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+import type { JobId } from "../../../src/machine/job.ts";
+import type { OutMessage } from "../../../src/machine/outbox.ts";
+import type { TestStore } from "../../support/looks.ts";
+import {
+  claimOne,
+  eachTest,
+  insertMany,
+  insertOne,
+  messageFor,
+  minute,
+  only,
+  running,
+  settleOne,
+  show,
+  type OpenStore,
+} from "./fixture.ts";
+import { claimAll } from "./slot-order.ts";
+
+const windowMs = 10 * minute;
+const rate = (size: number, key = "rate:x") => ({ key, size, windowMs, onRefusal: "hold", reason: "slot" }) as const;
+const rated = { slotKeys: ["rate:x"] };
+const limit = 10;
+
+export function rateContract(open: OpenStore): void {
+  describe("a rate", () => {
+    spending(open);
+    giving(open);
+    keeping(open);
+  });
+}
+
+/** The messages of one wake of the key. */
+const woken = async (store: TestStore, key = "rate:x"): Promise<readonly OutMessage[]> =>
+  (await store.wake({ slotKeys: [key], limit })).flatMap(({ messages }) => messages);
+
+const stateNow = async (store: TestStore, id: JobId): Promise<string> => only(await claimAll(store, [id]));
+
+function spending(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("so many start in a window, and an end gives nothing back", async () => {
+    const { store, advance } = at();
+    await store.installSlots([rate(2)]);
+    const ids = await insertMany(store, [rated, rated, rated]);
+    expect(await claimAll(store, ids)).toEqual(["RUNNING", "RUNNING", "PENDING"]);
+    for (const jobId of ids.slice(0, 2)) await settleOne(store, { jobId, attempt: 1 });
+    expect(await stateNow(store, await insertOne(store, rated))).toBe("PENDING");
+    await advance(windowMs);
+    expect((await woken(store)).map(({ jobId }) => jobId)).toEqual([ids[2], expect.anything()]);
+  });
+
+  test("a canceled attempt, a lost one and one that is tried again have used their unit; the next attempt takes another", async () => {
+    const { store, advance } = at();
+    await store.installSlots([rate(2)]);
+    const [first, second] = [await running(store, rated), await running(store, rated)];
+    await store.cancel([first.jobId]);
+    await store.freeSlots([first]);
+    await settleOne(store, second, { to: "QUEUED", failures: 1 });
+    expect(await stateNow(store, second.jobId)).toBe("PENDING");
+    expect(await woken(store)).toEqual([]);
+    await advance(windowMs);
+    await woken(store);
+    expect(await stateNow(store, second.jobId)).toBe("RUNNING");
+  });
+
+  test("the claim that spends a unit says so, for the wake that can give its next one", async () => {
+    const { store } = at();
+    await store.installSlots([rate(1), { ...rate(5, "cap:x"), windowMs: undefined }]);
+    const id = await insertOne(store, { slotKeys: ["cap:x", "rate:x"] });
+    const { aftermath } = await store.claim([await messageFor(store, id)], { worker: "worker-1", alone: false });
+    expect(aftermath.freed).toEqual(["rate:x"]);
+  });
+}
+
+function giving(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("the earliest waiting job gets the next unit some time before it is back, and is due then", async () => {
+    const { store, advance } = at();
+    await store.installSlots([rate(2)]);
+    await running(store, rated);
+    await advance(30_000);
+    await running(store, rated);
+    const held = await insertMany(store, [rated, rated, rated]);
+    expect(await claimAll(store, held)).toEqual(["PENDING", "PENDING", "PENDING"]);
+    expect(await woken(store)).toEqual([]);
+    await advance(windowMs - 90_000);
+    const [next, after, none] = await woken(store);
+    expect([next?.jobId, after?.jobId, none]).toEqual([held[0], held[1], undefined]);
+    expect((after?.delayMs ?? 0) - (next?.delayMs ?? 0)).toBeGreaterThan(25_000);
+    expect(await stateNow(store, held[0] as JobId)).toBe("nothing");
+    await advance(next?.delayMs ?? 0);
+    expect(await claimAll(store, held.slice(0, 2))).toEqual(["RUNNING", "nothing"]);
+  });
+
+  test("a newcomer gets no unit that is kept for another job, also when that one is late", async () => {
+    const { store, advance } = at();
+    await store.installSlots([rate(1)]);
+    await running(store, rated);
+    const held = await claimOne(store, await insertOne(store, rated));
+    await advance(windowMs - minute);
+    expect(await woken(store)).toHaveLength(1);
+    await advance(2 * minute);
+    expect(await stateNow(store, await insertOne(store, rated))).toBe("PENDING");
+    const { claimed } = await store.claim([await messageFor(store, held.jobId)], { worker: "worker-1", alone: false });
+    expect(only(claimed)).toMatchObject({ jobId: held.jobId, state: "RUNNING" });
+    expect(only(claimed).latenessMs).toBeLessThan(2 * minute);
+  });
+
+  test("a unit whose job is canceled before it is back passes on with its time", async () => {
+    const { store, advance } = at();
+    await store.installSlots([rate(1)]);
+    await running(store, rated);
+    const held = await insertMany(store, [rated, rated]);
+    await claimAll(store, held);
+    await advance(windowMs - minute);
+    const first = only(await woken(store));
+    await store.cancel([first.jobId]);
+    const second = only(await woken(store));
+    expect(second.jobId).toBe(held[1]);
+    expect(second.delayMs).toBeGreaterThan(minute / 2);
+    expect(await stateNow(store, second.jobId)).toBe("nothing");
+  });
+
+  test("a job that lacks a place of its cap takes no unit", async () => {
+    const { store } = at();
+    await store.installSlots([rate(2), { ...rate(1, "cap:x"), windowMs: undefined }]);
+    const both = { slotKeys: ["cap:x", "rate:x"] };
+    const ids = await insertMany(store, [both, both, rated]);
+    expect(await claimAll(store, ids)).toEqual(["RUNNING", "PENDING", "RUNNING"]);
+  });
+}
+
+function keeping(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("a rate that is lowered and raised again gives no unit twice", async () => {
+    const { store, advance } = at();
+    await store.installSlots([rate(2)]);
+    await claimAll(store, await insertMany(store, [rated, rated]));
+    await store.installSlots([rate(1)]);
+    await store.installSlots([rate(2)]);
+    const held = await insertMany(store, [rated, rated]);
+    expect(await claimAll(store, held)).toEqual(["PENDING", "PENDING"]);
+    await store.installSlots([rate(1)]);
+    await advance(windowMs);
+    expect((await woken(store)).map(({ jobId }) => jobId)).toEqual([held[0]]);
+  });
+
+  test("by key: each has its own units, and a key is not forgotten before they are back", async () => {
+    const { store, advance } = at();
+    await store.installSlots([{ ...rate(1, "rate:x#"), windowMs: 3 * 60 * minute }]);
+    const of = (key: string) => ({ slotKeys: [`rate:x#${key}`] });
+    const ids = await insertMany(store, ["a", "a", "b"].map(of));
+    expect(await claimAll(store, ids)).toEqual(["RUNNING", "PENDING", "RUNNING"]);
+    expect((await show(store, ids[1] as JobId)).job.heldOn).toBe("rate:x#a");
+    await advance(61 * minute);
+    await store.prune({ limit: 100 });
+    expect(await stateNow(store, await insertOne(store, of("b")))).toBe("PENDING");
+    await advance(120 * minute);
+    expect(await woken(store, "rate:x#b")).toHaveLength(1);
+  });
+}
