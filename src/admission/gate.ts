@@ -21,6 +21,8 @@ export interface TimeView {
   readonly calendar: string;
   /** When it was over. */
   readonly deadline: string;
+  /** Of a chain: what became of the time that it follows. */
+  readonly followed: string;
   /** How to run it now. */
   readonly again: string;
 }

@@ -39,7 +39,9 @@ function inputOf(spec: ScheduleSpec): Settings {
       ? { cron: expression.cron, timezone: spec.timezone, dst: spec.dst }
       : expression.form === "every"
         ? { every: `${expression.everyMs}ms` }
-        : { at: new Date(expression.at).toISOString() }),
+        : expression.form === "at"
+          ? { at: new Date(expression.at).toISOString() }
+          : { after: { ...expression, within: `${expression.withinMs}ms` } }),
     ...calendarsOf(spec),
     misfire: misfireOf(spec.misfire),
     overlap: spec.overlap,

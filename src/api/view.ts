@@ -33,6 +33,7 @@ export const occurrenceJson = ({ scheduleId, nominalAt, decidedAt, ...occurrence
 /** As a person would write it. */
 export function expressionOf(expression: ScheduleRow["spec"]["expression"]): string {
   if (expression.form === "cron") return expression.cron;
+  if (expression.form === "after") return `after ${expression.schedule} within ${formatDuration(expression.withinMs)}`;
   return expression.form === "every" ? `every ${formatDuration(expression.everyMs)}` : `at ${iso(expression.at)}`;
 }
 

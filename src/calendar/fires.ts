@@ -22,6 +22,8 @@ export interface NominalTime {
    */
   readonly kind: "fires" | "merged" | "dst-gap" | "excluded";
   readonly mergedInto: string | null;
+  /** Of a chain: the zone of the reading. */
+  readonly timezone?: string;
   /** The calendar that excludes the day of its reading, and the entry. */
   readonly calendar?: string;
   /** The reading of another day to which that moved it. */

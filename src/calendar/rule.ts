@@ -19,6 +19,8 @@ export function ruleProblem({
   value: string;
   why: string;
 } | null {
+  if (expression.form === "after")
+    return { field: "launch", value: "rule", why: "needs a time, and it follows another schedule" };
   if (expression.form === "every" && expression.everyMs < minuteMs)
     return { field: "every", value: `${expression.everyMs}ms`, why: "a rule wakes at most once a minute" };
   if (startDeadlineMs !== undefined && startDeadlineMs < scheduleLimits.missedAfterMs) {
@@ -39,6 +41,7 @@ export function ruleOf(when: FirePattern): string {
   const { expression, startAt } = when;
   if (expression.form === "every") return everyRule(expression.everyMs, startAt ?? 0);
   if (expression.form === "at") return onceRule(Math.ceil(expression.at / minuteMs) * minuteMs);
+  if (expression.form === "after") throw new RangeError("a chain has no time for a rule");
   const parsed = parseCron(expression.cron);
   if (!parsed.ok) throw new RangeError(parsed.problem);
   const { cron } = parsed;

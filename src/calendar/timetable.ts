@@ -68,6 +68,7 @@ function wholeTimetable(when: FirePattern): Timetable {
   const { expression } = when;
   if (expression.form === "every") return everyTimes(expression.everyMs, when.startAt ?? 0);
   if (expression.form === "at") return atTime(expression.at);
+  if (expression.form === "after") return { times: () => [], next: () => null, ...always };
   return cronTimetable(checkedCron(expression.cron), openZone(when.timezone), when);
 }
 

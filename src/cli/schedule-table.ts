@@ -15,7 +15,7 @@ export function scheduleTable(schedules: readonly Row[], out: Output): string {
   const columns = {
     ID: (each: Row) => each.id,
     STATUS: (each: Row) => (each.paused ? pausedText(each) : each.enabled ? "on" : "off"),
-    NEXT: (each: Row) => out.time(each.nextAt),
+    NEXT: (each: Row) => afterText(each.expression) ?? out.time(each.nextAt),
     ...(schedules.some((each) => "last" in each) ? last : {}),
     WHEN: (each: Row) => each.expression,
     ZONE: (each: Row) => each.timezone,
@@ -24,6 +24,9 @@ export function scheduleTable(schedules: readonly Row[], out: Output): string {
   };
   return tableOf(out, columns, schedules);
 }
+
+/** `after nightly-billing` of one that follows a schedule: it has no times of its own. */
+const afterText = (expression: string): string | null => /^after \S+/.exec(expression)?.[0] ?? null;
 
 function lastText({ failingSince, last }: ScheduleOutcomeReply, out: Output): string {
   if (failingSince !== null) return `failing since ${out.time(failingSince)}`;

@@ -55,7 +55,7 @@ export type { AppDefinition, LaneDefinition, Occurrence, ScheduleDefinition } fr
 export type { Moment } from "../define/moment.ts";
 export type { Query } from "../define/query.ts";
 export type { RouteContext, Routes } from "../define/routes.ts";
-export type { CatchUp, InstantText, SchedulePolicies } from "../define/schedule-policy.ts";
+export type { CatchUp, InstantText, ScheduleAfter, SchedulePolicies } from "../define/schedule-policy.ts";
 export type { ByStage, PerStage } from "../define/stage.ts";
 export type { BackoffName } from "../machine/backoff.ts";
 export type { AttemptOutcome } from "../machine/attempt-outcome.ts";

@@ -16,6 +16,7 @@ const choices = [
 
 interface Given extends Pick<SchedulePolicies, "except" | "only" | "onExcluded"> {
   readonly cron?: string | undefined;
+  readonly after?: object | undefined;
 }
 
 /** Left out of the stored form when there is none. */
@@ -33,7 +34,9 @@ export function readCalendars(given: Given, problems: ProblemList): { readonly c
       problems.add("onExcluded", given.onExcluded, "needs a calendar", "add except or only, or leave it out");
     return {};
   }
-  if (given.cron === undefined)
+  if (given.after !== undefined && onExcluded !== "skip")
+    problems.add("onExcluded", onExcluded, "moves a time, and those of a chain are another schedule's", "leave it out");
+  if (given.cron === undefined && given.after === undefined)
     problems.add(
       "except, only",
       all.map(({ id }) => id),

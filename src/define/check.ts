@@ -29,6 +29,7 @@ export function checkApps(
     ...duplicateApps(apps),
     ...duplicates("job", jobsOf(apps)),
     ...duplicates("schedule", schedulesOf(apps)),
+    ...checkChains(apps),
     ...lanesTwice(apps),
   ];
 }
@@ -62,6 +63,25 @@ function checkSchedule(
     );
   }
   return problems.found;
+}
+
+/** A chain must lead to a schedule with times of its own. */
+function checkChains(apps: readonly AppDefinition[]): readonly Problem[] {
+  const before = new Map(apps.flatMap((app) => app.schedules.map(({ id, after }) => [id, after] as const)));
+  return [...before].flatMap(([id, after]) => {
+    const problems = new ProblemList(`schedule "${id}"`);
+    const way = [id];
+    for (let next = after; next !== undefined && !way.slice(1).includes(next); next = before.get(next)) {
+      if (!before.has(next) && way.length === 1)
+        problems.add("after.schedule", next, "is no schedule of this project", "name the id of one, or define it");
+      else if (next === id)
+        problems.add("after.schedule", after, `is a circle: ${[...way, id].join(" after ")}`, "leave one of them out");
+      else if (way.length === contractLimits.chainLengthMax)
+        problems.add("after.schedule", after, `is a chain of more than ${contractLimits.chainLengthMax}`, "shorten it");
+      way.push(next);
+    }
+    return problems.found;
+  });
 }
 
 /** What a rule cannot do, in a stage where the schedule has its own rule. */

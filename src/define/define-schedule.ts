@@ -7,7 +7,7 @@ import { contractLimits } from "../machine/contract-limits.ts";
 import { checkedJson } from "./new-job.ts";
 import { ProblemList, DefinitionProblems } from "./problem.ts";
 import type { GapRule, OverlapReadings } from "../machine/schedule.ts";
-import type { InstantText, SchedulePolicies } from "./schedule-policy.ts";
+import type { InstantText, ScheduleAfter, SchedulePolicies } from "./schedule-policy.ts";
 import { type PlainOptions, specMaker, stagedSettings } from "./schedule-spec.ts";
 import { checkPayloadNow } from "./schema.ts";
 import { checkId } from "./setting.ts";
@@ -33,7 +33,7 @@ export function aws(text: string): string {
   return text;
 }
 
-/** When it fires: by the clock of a zone, by elapsed time, or once. */
+/** When it fires: by the clock of a zone, by elapsed time, once, or after another schedule. */
 export type ScheduleTime =
   | {
       /** Five fields, or AWS's form by `aws("cron(...)")`. */
@@ -44,12 +44,14 @@ export type ScheduleTime =
       readonly dst?: { readonly gap?: GapRule; readonly overlap?: OverlapReadings };
       readonly every?: never;
       readonly at?: never;
+      readonly after?: never;
     }
   | {
       /** Elapsed time, at least 1s; knows no clock changes. May differ by stage. */
       readonly every: PerStage<Duration | AwsRate>;
       readonly cron?: never;
       readonly at?: never;
+      readonly after?: never;
       readonly timezone?: never;
       readonly dst?: never;
     }
@@ -58,6 +60,16 @@ export type ScheduleTime =
       readonly at: InstantText | AwsAt;
       readonly cron?: never;
       readonly every?: never;
+      readonly after?: never;
+      readonly timezone?: never;
+      readonly dst?: never;
+    }
+  | {
+      /** At each nominal time of another schedule, once that time is done. */
+      readonly after: ScheduleAfter;
+      readonly cron?: never;
+      readonly every?: never;
+      readonly at?: never;
       readonly timezone?: never;
       readonly dst?: never;
     };
@@ -97,6 +109,7 @@ export function defineSchedule<I>(options: ScheduleOptions<I>): ScheduleDefiniti
     problems: problems.found,
     notes,
     staged: stagedSettings(plain),
+    ...(plain.after === undefined ? {} : { after: plain.after.schedule }),
   };
 }
 

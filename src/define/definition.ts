@@ -167,6 +167,11 @@ export interface ScheduleDefinition {
   /** @internal */
   readonly problems?: readonly Problem[];
   /**
+   * The id of the schedule that it follows.
+   * @internal
+   */
+  readonly after?: string;
+  /**
    * Surprises in its expression; `check` prints them.
    * @internal
    */

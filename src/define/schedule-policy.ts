@@ -15,6 +15,16 @@ export interface CatchUp {
   readonly pace?: Duration;
 }
 
+/** A nominal time is done when its job is SUCCESS and the run that the job started, if any, is DONE. */
+export interface ScheduleAfter {
+  /** The id of the schedule whose nominal times it takes. */
+  readonly schedule: string;
+  /** A time that is not done this long after itself is SKIPPED `not-followed`: 1s to 7d. */
+  readonly within: Duration;
+  /** `success` (default): only a time that is done. `end`: also one that failed or was canceled after its start. */
+  readonly on?: "success" | "end";
+}
+
 export interface SchedulePolicies {
   /** What happens to nominal times that passed while no scheduler ran. Default `latest`: a job for the newest, the rest COALESCED. */
   readonly misfire?: "skip" | "latest" | "all" | { readonly all: CatchUp };

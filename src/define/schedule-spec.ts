@@ -2,7 +2,7 @@
 import { parseAt, parseRate } from "../calendar/aws-cron.ts";
 import { parseCron } from "../calendar/cron.ts";
 import { readCalendars } from "./calendar-rule.ts";
-import type { SchedulePolicies } from "./schedule-policy.ts";
+import type { ScheduleAfter, SchedulePolicies } from "./schedule-policy.ts";
 import type { JobDefinition } from "./definition.ts";
 import type { Json } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
@@ -10,7 +10,7 @@ import { readMisfire } from "./misfire.ts";
 import { slotKeysOf } from "./new-job.ts";
 import type { ProblemList } from "./problem.ts";
 import type { Expression, GapRule, Launch, OverlapReadings, ScheduleSpec } from "../machine/schedule.ts";
-import { readChoice, readDuration } from "./setting.ts";
+import { checkId, readChoice, readDuration } from "./setting.ts";
 import { mapStages, type ByStage, type PerStage, valueFor } from "./stage.ts";
 import { storedTzVersion, tzVersion, zoneProblem } from "../calendar/zone.ts";
 
@@ -22,6 +22,7 @@ export interface PlainOptions extends SchedulePolicies {
   readonly dst?: { readonly gap?: GapRule; readonly overlap?: OverlapReadings } | undefined;
   readonly every?: PerStage<string> | undefined;
   readonly at?: string | undefined;
+  readonly after?: ScheduleAfter | undefined;
   readonly payload?: unknown;
 }
 
@@ -59,7 +60,7 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
     ...readDeadline(options, problems),
     ...readPeriod(options, problems),
     payload,
-    materializeBeforeMs: job.body.is === "fanOut" ? job.body.materializeBeforeMs : 0,
+    materializeBeforeMs: job.body.is === "fanOut" && options.after === undefined ? job.body.materializeBeforeMs : 0,
   } as const;
   const specFor = (stage: string, app: string): ScheduleSpec => ({
     id: options.id,
@@ -85,14 +86,28 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
 const noExpression = () => ({ form: "at", at: Number.NaN }) as const;
 
 function readExpression(options: PlainOptions, problems: ProblemList, notes: string[]): (stage: string) => Expression {
-  const given = [options.cron, options.every, options.at].filter((each) => each !== undefined);
+  const given = [options.cron, options.every, options.at, options.after].filter((each) => each !== undefined);
   if (given.length !== 1) {
-    problems.add("cron, every, at", given, "exactly one of them says when it fires", "keep one of the three");
+    problems.add("cron, every, at, after", given, "exactly one of them says when it fires", "keep one of them");
     return noExpression;
   }
+  if (options.after !== undefined) return readChain(options.after, options, problems);
   if (options.cron !== undefined) return readCron(options.cron, problems, notes);
   if (options.every !== undefined) return readEvery(options.every, problems);
   return readAt(String(options.at), problems);
+}
+
+function readChain(after: ScheduleAfter, { id, misfire }: PlainOptions, problems: ProblemList): () => Expression {
+  checkId(problems, "after.schedule", after.schedule);
+  if (after.schedule === id)
+    problems.add("after.schedule", id, "is the schedule itself", "name the schedule that it follows");
+  if (misfire !== undefined) problems.add("misfire", misfire, "is that of the schedule it follows", "leave it out");
+  const { chainWithinMsMin: min, chainWithinMsMax: max } = contractLimits;
+  if (after.within === undefined)
+    problems.add("after.within", undefined, "is required", 'say how long after its time it may be done, like "6h"');
+  const withinMs = readDuration(problems, "after.within", after.within, { min, max, fallback: max });
+  const on = readChoice(problems, "after.on", after.on, { choices: ["success", "end"], fallback: "success" });
+  return () => ({ form: "after", schedule: after.schedule, withinMs, on });
 }
 
 function readAt(text: string, problems: ProblemList): (stage: string) => Expression {

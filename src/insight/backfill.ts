@@ -79,8 +79,8 @@ export async function backfill(
   if (facts === null) throw unknownSchedule(id);
   const row = checkedRow(id, facts, options);
   const to = Math.min(options.to, facts.now, row.decidedUntil);
-  const wanted = timesOf(facts, options, to);
   const rows = await ports.store.occurrencesBetween(id, options.from, to, 2 * contractLimits.backfillTimesMax);
+  const wanted = [...timesOf(facts, options, to), ...timesOfChain(facts, rows)];
   const byInstant = Map.groupBy(rows, (each) => each.nominalAt);
   const judged = wanted.map(({ interval, time }) => {
     return { interval, time, entry: judge(interval, time, byInstant.get(time.instant) ?? []) };
@@ -139,12 +139,25 @@ function timesOf(facts: ScheduleFacts, { from, force }: BackfillOptions, to: Ins
   return found;
 }
 
+/** A chain's times are those of its rows: which there are was another schedule's to say. */
+function timesOfChain({ versions }: ScheduleFacts, rows: readonly OccurrenceView[]): readonly Wanted[] {
+  const chains = versionIntervals(versions).filter(({ spec }) => spec.expression.form === "after");
+  return rows.filter(isOwnTime).flatMap(({ localTime, fold, timezone, nominalAt: instant, version }) => {
+    const interval = chains.find((each) => each.version === version);
+    const time = { localTime, fold: fold === 1 ? 1 : 0, timezone, instant, kind: "fires", mergedInto: null } as const;
+    return interval === undefined ? [] : [{ interval, time }];
+  });
+}
+
+const isOwnTime = ({ reason }: OccurrenceView): boolean => reason !== reasons.dstGap && reason !== reasons.excluded;
+
 /** `rows` are those of the same instant. */
 function judge({ version, spec }: VersionInterval, time: NominalTime, rows: readonly OccurrenceView[]): BackfillEntry {
   const { localTime, fold, instant: nominalAt } = time;
   const entry = { localTime, fold, nominalAt, version };
-  const same = rows.filter((row) => row.reason !== reasons.dstGap && row.reason !== reasons.excluded);
-  const own = same.find((row) => row.localTime === localTime && row.fold === fold && row.timezone === spec.timezone);
+  const same = rows.filter(isOwnTime);
+  const zone = time.timezone ?? spec.timezone;
+  const own = same.find((row) => row.localTime === localTime && row.fold === fold && row.timezone === zone);
   const other = same.find((row) => row !== own && row.outcome !== "COALESCED");
   if (other !== undefined) return { ...entry, was: `${other.outcome} as ${other.localTime}`, runs: false };
   if (own === undefined) return { ...entry, was: "missing", runs: true };

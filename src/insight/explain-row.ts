@@ -1,4 +1,5 @@
 import { missesText, reasonWordsOf } from "./reason-words.ts";
+import { followedText } from "./explain-chain.ts";
 import { iso } from "../machine/units.ts";
 import { reasons } from "../machine/reasons.ts";
 import { formatDuration } from "../calendar/duration.ts";
@@ -32,6 +33,7 @@ function skipped(input: RowInput): Explanation {
     holderNoun: holder === null ? "job" : nameOf(holder),
     deadline: deadlineOf(input),
     calendar: excludedText(input),
+    followed: input.followed === null ? words.job : followedText(input.followed),
     again,
   }) ?? [words.job, again];
   return { verdict: `skipped-${reason}`, sentence: `${timeOf(input)} was skipped: ${why}`, advice };
@@ -194,8 +196,8 @@ function timeOf(input: RowInput): string {
 }
 
 /** The clock of the schedule's zone; the date only when it is another day. */
-function clockOf({ occurrence, interval }: RowInput, instant: Instant): string {
-  const local = minuteText(instant + openZone(interval?.spec.timezone ?? "UTC").offsetAt(instant));
+function clockOf({ occurrence }: RowInput, instant: Instant): string {
+  const local = minuteText(instant + openZone(occurrence.timezone).offsetAt(instant));
   return local.slice(0, 10) === occurrence.localTime.slice(0, 10) ? local.slice(11) : local.replace("T", " ");
 }
 

@@ -2,13 +2,14 @@
 import { iso } from "../machine/units.ts";
 import type { TimeQuery } from "../calendar/asked-time.ts";
 import { versionIntervals, type VersionInterval } from "../calendar/version-intervals.ts";
+import { explainWait } from "./explain-chain.ts";
 import { explainRow } from "./explain-row.ts";
 import type { ExplainInput, Explanation } from "./explanation.ts";
 import type { Instant } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { scheduleLimits } from "../machine/schedule-limits.ts";
 import { minuteText } from "../calendar/wall-time.ts";
-import type { ScheduleSpec } from "../machine/schedule.ts";
+import type { OccurrenceView, ScheduleSpec } from "../machine/schedule.ts";
 import type { ScheduleFacts } from "../machine/schedule-store.ts";
 import { timetable } from "../calendar/timetable.ts";
 import { openZone } from "../calendar/zone.ts";
@@ -21,11 +22,15 @@ export function explainTime(input: ExplainInput): Explanation {
 }
 
 /** The answer when there is no row: the time was never nominal, no version was in force, or it is undecided. */
-function explainMissing({ facts, asked, interval }: ExplainInput): Explanation {
+function explainMissing({ facts, asked, interval, followed }: ExplainInput): Explanation {
   const time = shown(asked.localTime);
   if (interval === null) return notThere(facts, asked);
   const { spec } = interval;
-  const found = nominalTime(spec, asked);
+  if (followed !== null && spec.enabled && facts.row !== null) {
+    const wait = explainWait(time, { followed, decidedUntil: facts.row.decidedUntil, now: facts.now });
+    if (wait !== null) return wait;
+  }
+  const found = followed?.occurrence == null ? nominalTime(spec, asked) : timeOf(followed.occurrence);
   if (found === null) return neverNominal(interval, asked, facts);
   const nominal = found.instant;
   if (!spec.enabled) {
@@ -66,6 +71,14 @@ function explainMissing({ facts, asked, interval }: ExplainInput): Explanation {
     advice: `run it now: npx belfry schedules backfill ${spec.id} --from ${iso(nominal)} --to ${iso(nominal)}`,
   };
 }
+
+const timeOf = ({ localTime, nominalAt: instant }: OccurrenceView): NominalTime => ({
+  localTime,
+  fold: 0,
+  instant,
+  kind: "fires",
+  mergedInto: null,
+});
 
 function comingText({ localTime, kind, calendar, movedTo }: NominalTime): string {
   if (kind === "excluded") return `it will be SKIPPED, because the calendar ${calendar ?? ""} excludes its day`;
@@ -142,6 +155,7 @@ function movedFrom(spec: ScheduleSpec, asked: TimeQuery): NominalTime | null {
 
 function whenOf({ expression, timezone }: ScheduleSpec): string {
   if (expression.form === "cron") return `\`${expression.cron}\` in ${timezone}`;
+  if (expression.form === "after") return `after ${expression.schedule}`;
   return expression.form === "every" ? `every ${expression.everyMs / 1_000} s` : `once, at ${iso(expression.at)}`;
 }
 

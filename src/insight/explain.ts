@@ -3,12 +3,14 @@ import { unitPrefixOf } from "../admission/gates.ts";
 import { type TimeQuery, readTimeQuery } from "../calendar/asked-time.ts";
 import { versionIntervalAt, versionIntervals } from "../calendar/version-intervals.ts";
 import { explainTime } from "./explain-schedule.ts";
-import type { Explanation } from "./explanation.ts";
+import type { Explanation, Followed } from "./explanation.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
 import type { JobView } from "../machine/job.ts";
 import type { Ports } from "../machine/ports.ts";
-import type { OccurrenceView } from "../machine/schedule.ts";
+import type { Expression, OccurrenceView } from "../machine/schedule.ts";
 import { ScheduleRefused, unknownSchedule } from "../schedule/schedule-refused.ts";
 import type { ScheduleFacts } from "../machine/schedule-store.ts";
+import { withEnds } from "./occurrence-ends.ts";
 import { readMoves } from "./job.ts";
 import { findHolder, readOccurrencesAt, type SlotHolder } from "./occurrences.ts";
 import type { Database } from "./sql-query.ts";
@@ -28,6 +30,10 @@ interface Sources extends Pick<Ports, "store"> {
   readonly insight: Database;
 }
 
+interface Scope extends Sources {
+  readonly sees: (kind: string) => boolean;
+}
+
 /**
  * What became of one time of a schedule, and why. A reading that the clock shows twice has two answers. `sees`: the kinds that
  * may be named, beside the schedule's own.
@@ -41,7 +47,8 @@ export async function explain(
 ): Promise<readonly Explained[]> {
   const facts = await store.scheduleFacts(id);
   if (facts === null) throw unknownSchedule(id);
-  const asked = readAsked(facts, time);
+  const clock = await clockOf(store, facts);
+  const asked = readAsked(clock, time);
   const found = await insight.run(readOccurrencesAt, {
     id,
     localTimes: [asked.localTime, `${asked.localTime}:00`],
@@ -57,6 +64,18 @@ export async function explain(
 
 const isAsked = (row: OccurrenceView, { localTime }: TimeQuery): boolean =>
   row.localTime === localTime || row.localTime === `${localTime}:00`;
+
+/** The readings of a chain are those of the schedule at its head. */
+async function clockOf(store: Sources["store"], facts: ScheduleFacts): Promise<ScheduleFacts> {
+  let head = facts;
+  for (let steps = 0; steps < contractLimits.chainLengthMax; steps += 1) {
+    const expression = versionIntervals(head.versions).at(-1)?.spec.expression;
+    const before = expression?.form === "after" ? await store.scheduleFacts(expression.schedule) : null;
+    if (before === null) break;
+    head = before;
+  }
+  return head;
+}
 
 function readAsked(facts: ScheduleFacts, text: string): TimeQuery {
   const latest = versionIntervals(facts.versions).at(-1);
@@ -74,7 +93,7 @@ function readAsked(facts: ScheduleFacts, text: string): TimeQuery {
 }
 
 async function explainOne(
-  { store, insight, sees }: Sources & { readonly sees: (kind: string) => boolean },
+  { store, insight, sees }: Scope,
   facts: ScheduleFacts,
   asked: TimeQuery,
   occurrence: OccurrenceView | null,
@@ -88,16 +107,38 @@ async function explainOne(
   const holding = await holderOf(insight, facts, occurrence, job);
   const holder = holding !== null && sees(holding.kind) ? holding : null;
   const into = await intoOf(insight, facts, occurrence);
-  const explanation = explainTime({ facts, asked, interval, occurrence, job, lastReason, holder, into });
+  const followed = await followedBy({ store, insight, sees }, interval?.spec.expression, asked, occurrence);
+  const explanation = explainTime({ facts, asked, interval, occurrence, job, lastReason, holder, into, followed });
   return {
     schedule: facts.row?.id ?? occurrence?.scheduleId ?? "",
     localTime: occurrence?.localTime ?? asked.localTime,
-    timezone: interval?.spec.timezone ?? "UTC",
+    timezone: occurrence?.timezone ?? followed?.occurrence?.timezone ?? interval?.spec.timezone ?? "UTC",
     version: interval?.version ?? null,
     occurrence,
     job,
     ...explanation,
   };
+}
+
+async function followedBy(
+  { store, insight, sees }: Scope,
+  chain: Expression | undefined,
+  asked: TimeQuery,
+  occurrence: OccurrenceView | null,
+): Promise<Followed | null> {
+  if (chain?.form !== "after") return null;
+  const { localTime } = occurrence ?? asked;
+  const rows = await insight.run(readOccurrencesAt, {
+    id: chain.schedule,
+    localTimes: [localTime, `${localTime}:00`],
+    instants: asked.instants,
+  });
+  const isSame = (row: OccurrenceView): boolean =>
+    row.localTime === localTime && row.fold === occurrence?.fold && row.timezone === occurrence.timezone;
+  const before = rows.find(isSame) ?? rows.find((row) => isAsked(row, asked)) ?? rows[0] ?? null;
+  const job = before?.jobId == null ? null : await store.job(before.jobId);
+  const [ended] = before === null || (job !== null && !sees(job.kind)) ? [] : await withEnds(insight, [before]);
+  return { chain, occurrence: before, end: ended?.end ?? null };
 }
 
 /** The job that kept this one from running, if that is still known. */

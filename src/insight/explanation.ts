@@ -2,8 +2,9 @@
 import type { JobView } from "../machine/job.ts";
 import type { TimeQuery } from "../calendar/asked-time.ts";
 import type { VersionInterval } from "../calendar/version-intervals.ts";
-import type { OccurrenceView } from "../machine/schedule.ts";
+import type { Chain, OccurrenceView } from "../machine/schedule.ts";
 import type { ScheduleFacts } from "../machine/schedule-store.ts";
+import type { OccurrenceEndReply } from "./occurrence-ends.ts";
 import type { SlotHolder } from "./occurrences.ts";
 
 export interface ExplainInput {
@@ -19,6 +20,16 @@ export interface ExplainInput {
   readonly holder: SlotHolder | null;
   /** The row that a COALESCED one was merged into. */
   readonly into: OccurrenceView | null;
+  /** Of a chain: the same time of the schedule that it follows. */
+  readonly followed: Followed | null;
+}
+
+export interface Followed {
+  readonly chain: Chain;
+  /** Null: it has no row, or none of that schedule was decided yet. */
+  readonly occurrence: OccurrenceView | null;
+  /** Null: it has none, it is not kept, or the caller may not see it. */
+  readonly end: OccurrenceEndReply | null;
 }
 
 export interface Explanation {

@@ -4,7 +4,7 @@ import type { Instant } from "../machine/job.ts";
 import { retentionOfJobs, retentionOfRuns } from "../machine/retention.ts";
 import { count, idText, maybeTime, time } from "./atoms.ts";
 import { insightLimits } from "./insight-limits.ts";
-import { endResults } from "./occurrence-ends.ts";
+import { endResults } from "../machine/schedule.ts";
 import { isoText, sqlQuery } from "./sql-query.ts";
 
 export const nightRows = ["schedule", "kind", "lane"] as const;

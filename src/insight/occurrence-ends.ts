@@ -1,13 +1,10 @@
 import { backfillGate } from "../admission/backfill.ts";
 import { z } from "zod";
 import type { JobId } from "../machine/job.ts";
-import { occurrenceOutcomes } from "../machine/schedule.ts";
+import { endResults, occurrenceOutcomes } from "../machine/schedule.ts";
 import { idText, maybeTime, runState, state, time } from "./atoms.ts";
 import { phaseSql } from "./job.ts";
 import { type Database, isoText, sqlQuery } from "./sql-query.ts";
-
-/** `stopped`: canceled or skipped, neither good nor bad. */
-export const endResults = ["succeeded", "failed", "stopped", "open"] as const;
 
 /** How the job of an occurrence stands, or the run that it started. */
 export const occurrenceEnd = z

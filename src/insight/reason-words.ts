@@ -56,6 +56,10 @@ const others: Readonly<Record<Exclude<Reason, GateReason>, ReasonWords>> = {
       "to run such times on another day, set onExcluded; to run it once, trigger the schedule",
     ],
   },
+  [reasons.notFollowed]: {
+    job: "what it follows was not done in time",
+    time: ({ followed, again }) => [followed, again],
+  },
   [reasons.noJob]: {
     job: "its version is no longer defined",
     time: ({ again }) => ["an edit had ended its version, and no job of that version is defined any more", again],

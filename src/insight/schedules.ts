@@ -70,7 +70,7 @@ with failures as materialized (
   union
   select o.schedule_id from failed_runs r join belfry.occurrence o on o.job_id = r.starter_id
 ), known as materialized (
-  select id, ${isPaused} as paused, enabled, next_at,
+  select id, ${isPaused} as paused, enabled, next_at, spec #>> '{expression,form}' = 'after' as follows,
     next_at + belfry.span(coalesce((spec ->> 'materializeBeforeMs')::float8, 0)) as fires_at
   from belfry.schedule
   where removed_at is null and ($1::jsonb ->> 'id' is null or id = $1::jsonb ->> 'id')
@@ -114,8 +114,8 @@ with failures as materialized (
     when 'paused' then k.paused
     when 'off' then not k.enabled
     when 'late' then k.enabled and not k.paused
-    when 'ended' then k.enabled and k.next_at is null
-    when 'active' then k.enabled and not k.paused and k.next_at is not null
+    when 'ended' then k.enabled and k.next_at is null and not k.follows
+    when 'active' then k.enabled and not k.paused and (k.next_at is not null or k.follows)
     else true end
     and ($1::jsonb ->> 'lateOverMs' is null or e.lateness_ms > ($1::jsonb ->> 'lateOverMs')::float8)
 ), page as materialized (

@@ -46,6 +46,7 @@ export const reasons = {
   misfire: "misfire",
   dstGap: "dst-gap",
   excluded: "excluded",
+  notFollowed: "not-followed",
   noJob: "no-job",
   payload: "payload",
 } as const;

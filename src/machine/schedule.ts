@@ -1,11 +1,21 @@
 import type { Instant, JobId, Json, NewJob } from "./job.ts";
 import type { Pause } from "./pause.ts";
 
-/** When a schedule fires: a cron expression in a zone, elapsed time, or one instant. */
+/** When a schedule fires: a cron expression in a zone, elapsed time, one instant, or after another schedule. */
 export type Expression =
   | { readonly form: "cron"; readonly cron: string }
   | { readonly form: "every"; readonly everyMs: number }
-  | { readonly form: "at"; readonly at: Instant };
+  | { readonly form: "at"; readonly at: Instant }
+  | Chain;
+
+/** Its nominal times are those of `schedule`. It fires at each that is done within `withinMs` after the nominal time. */
+export interface Chain {
+  readonly form: "after";
+  readonly schedule: string;
+  readonly withinMs: number;
+  /** `end`: also after one that failed or was canceled. */
+  readonly on: "success" | "end";
+}
 
 export type GapRule = "auto" | "skip" | "shift" | "first-valid";
 export type OverlapReadings = "auto" | "first" | "second" | "both";
@@ -153,6 +163,29 @@ export interface PlannedSchedule {
   readonly decidedFrom?: Instant;
   /** Stored with the schedule and given back in its row. */
   readonly carry?: Carry | null;
+}
+
+/** How the job of an occurrence ended, or the run that it started. `stopped`: canceled or skipped, neither good nor bad. */
+export const endResults = ["succeeded", "failed", "stopped", "open"] as const;
+export type EndResult = (typeof endResults)[number];
+
+/** A time of the schedule before a chain, of which the chain has no row. */
+export interface FollowedTime extends OccurrencePlace {
+  readonly outcome: OccurrenceOutcome;
+  readonly reason: string | null;
+  readonly calendar: string | null;
+  readonly isCatchUp: boolean;
+  readonly result: EndResult;
+  /** Null while it is open. */
+  readonly endedAt: Instant | null;
+}
+
+/** What a tick may decide of a chain: the oldest page of times after its `decidedUntil`, in order. */
+export interface ChainPage {
+  readonly row: ScheduleRow;
+  readonly times: readonly FollowedTime[];
+  /** Up to here the page has every time, and none will be added. */
+  readonly until: Instant;
 }
 
 /** Where a row stands in a schedule's ledger; no two rows have the same. */

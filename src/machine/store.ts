@@ -5,7 +5,7 @@ import type { Decision } from "./decide.ts";
 import type { KeptBatch, Message, OutboxBatch } from "./outbox.ts";
 import type { Instant, JobId, JobView, Json, NewJob, SlotGroup } from "./job.ts";
 import type { InRun, RunStore } from "./run.ts";
-import type { PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedule.ts";
+import type { ChainPage, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedule.ts";
 import type { ScheduleControlStore } from "./schedule-store.ts";
 import type { FallbackLock } from "./fallback-lock.ts";
 import type { LaneStore } from "./lane-store.ts";
@@ -270,6 +270,14 @@ export interface Store extends FallbackLock, LaneStore, ScheduleControlStore, Ru
     horizonMs: number;
     limit: number;
   }): Promise<{ now: Instant; schedules: readonly ScheduleRow[] }>;
+  /**
+   * Of those of these schedules that are chains in force, a page each: of the oldest `timesMax` times after its `decidedUntil` of the
+   * schedule before it those of which it has no row.
+   */
+  chains(options: {
+    ids: readonly string[];
+    timesMax: number;
+  }): Promise<{ now: Instant; chains: readonly ChainPage[] }>;
   /**
    * Occurrences and their jobs, and `decided_until` forward: one statement, schedules locked by id at their version.
    * `passed`: schedules that it did not plan, because another session holds them or they have changed; they stay due.

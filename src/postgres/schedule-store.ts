@@ -13,6 +13,7 @@ import {
   findPlanned,
   lockChanged,
   lockInstall,
+  readChains,
   readDue,
   readSchedules,
   removeSchedules,
@@ -23,7 +24,7 @@ import {
 import { arrayLiteral, columns, execute } from "./statement.ts";
 import { changeInTime, withdrawOutdated } from "./prematerialized.ts";
 
-type ScheduleMethods = "installSchedules" | "dueSchedules" | "plan" | "schedules";
+type ScheduleMethods = "installSchedules" | "dueSchedules" | "chains" | "plan" | "schedules";
 
 export function scheduleStore(session: Session): Pick<Store, ScheduleMethods> {
   return {
@@ -37,6 +38,11 @@ export function scheduleStore(session: Session): Pick<Store, ScheduleMethods> {
         row.id === null ? [] : [isRemoved ? { ...row, removed: true as const } : row],
       );
       return { now: rows[0]?.now ?? 0, schedules };
+    },
+    async chains({ ids, timesMax }) {
+      const rows = await session.run(readChains, [ids, timesMax]);
+      const chains = rows.map(({ now: _now, times, until, ...row }) => ({ row, times, until }));
+      return { now: rows[0]?.now ?? 0, chains };
     },
     plan: (plans, options) => plan(session, plans, options),
     schedules: ({ after, limit = contractLimits.schedulesMax } = {}) =>

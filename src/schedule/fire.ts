@@ -137,7 +137,7 @@ export function occurrenceOf(row: ScheduleRow, { time, isCatchUp, missedCount }:
   return {
     scheduleId: row.id,
     scheduledFor: new Date(time.instant),
-    timezone: row.spec.timezone,
+    timezone: time.timezone ?? row.spec.timezone,
     day: time.localTime.slice(0, 10),
     isCatchUp,
     missedCount,
@@ -151,7 +151,7 @@ const rowOf = (
 ): PlannedOccurrence => ({
   localTime: time.localTime,
   fold: time.fold,
-  timezone: spec.timezone,
+  timezone: time.timezone ?? spec.timezone,
   nominalAt: time.instant,
   outcome,
   reason,

@@ -4,6 +4,8 @@ export const passLimits = {
   rescueRoundsMax: 10,
   tickSchedulesMax: 500,
   tickTimesPerScheduleMax: 1_000,
+  /** Times behind the oldest that a chain waits for. */
+  chainTimesMax: 1_000,
   tickRoundsMax: 10,
   tickRowsMax: 20_000,
   pruneRowsMax: 1_000,

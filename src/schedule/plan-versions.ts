@@ -1,7 +1,7 @@
 import { reasons } from "../machine/reasons.ts";
 import type { TimeDecision } from "./catch-up.ts";
 import type { Instant } from "../machine/job.ts";
-import type { Carry, ScheduleRow } from "../machine/schedule.ts";
+import type { Carry, ScheduleRow, ScheduleSpec } from "../machine/schedule.ts";
 import type { ScheduleControlStore, ScheduleVersion } from "../machine/schedule-store.ts";
 import { type VersionInterval, versionIntervals } from "../calendar/version-intervals.ts";
 import { type SchedulePlanOptions, planSchedule, type SchedulePlan } from "./plan.ts";
@@ -35,7 +35,10 @@ export function planVersions(
   options: SchedulePlanOptions,
 ): VersionPlan {
   const intervals = versionIntervals(versions);
-  const past = intervals.find((each) => each.version < stored.version && each.until > stored.decidedUntil);
+  const open = intervals.filter((each) => each.until > stored.decidedUntil);
+  // What a chain waits for when it is edited goes on by the edited one.
+  const isEditedChain = stored.removed !== true && open.every(({ spec }) => isChain(spec));
+  const past = isEditedChain ? undefined : open.find((each) => each.version < stored.version);
   if (past !== undefined) return planPast(begun(stored, past, versions), past, versions, options);
   if (stored.removed === true) return { row: stored, plan: off(stored.decidedUntil, null) };
   const own = intervals.find((each) => each.version === stored.version);
@@ -44,7 +47,9 @@ export function planVersions(
 }
 
 const planOwn = (row: ScheduleRow, options: SchedulePlanOptions): SchedulePlan =>
-  row.spec.enabled ? planSchedule(row, options) : off(row.decidedUntil, null);
+  row.spec.enabled && !isChain(row.spec) ? planSchedule(row, options) : off(row.decidedUntil, null);
+
+const isChain = ({ expression }: ScheduleSpec): boolean => expression.form === "after";
 
 const nothingCarried: Carry = { missed: 0, missedUntil: null, catchUpUntil: null };
 
@@ -84,7 +89,7 @@ const withoutJob = (decision: TimeDecision): TimeDecision =>
     ? { ...decision, outcome: "SKIPPED", reason: reasons.deleted, isCatchUp: false, missedCount: 0, dueAt: null }
     : decision;
 
-/** The times of a version that is off belong to no version and get no row. */
+/** The times of a version that is off belong to no version and get no row; those of a chain are decided by `planChain`. */
 const off = (decidedUntil: Instant, carry: Carry | null): SchedulePlan => ({
   decisions: [],
   decidedUntil,

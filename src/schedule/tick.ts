@@ -4,6 +4,7 @@ import type { Instant } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { passLimits } from "./pass-limits.ts";
 import { scheduleLimits } from "../machine/schedule-limits.ts";
+import { planChain } from "./chain.ts";
 import type { SchedulePlan } from "./plan.ts";
 import { planNext } from "./plan-versions.ts";
 import type { Fence } from "../machine/fence.ts";
@@ -49,6 +50,8 @@ export async function tick(ports: TickPorts, registry: Registry, options: TickOp
     await turn.write(plans);
     if (due.schedules.length < limit && plans.every((plan) => plan.isComplete)) break;
   }
+  const chains = await turn.planChains();
+  await turn.write(chains);
   return turn.counts();
 }
 
@@ -107,6 +110,19 @@ class TickState {
     return plans;
   }
 
+  /** The chains of this process's code, of which something can be decided. */
+  async planChains(): Promise<readonly Ready[]> {
+    const ids = [...this.#registry.schedules.values()].flatMap(({ id, after }) => (after === undefined ? [] : [id]));
+    if (ids.length === 0 || this.isOver()) return [];
+    const { now, chains } = await this.#ports.store.chains({ ids, timesMax: passLimits.chainTimesMax });
+    const plans: Ready[] = [];
+    for (const page of chains) {
+      const plan = planChain(page, now);
+      if (plan.decisions.length > 0) plans.push(await this.#ready(page.row, page.row, plan));
+    }
+    return plans;
+  }
+
   /** On-time plans first: a schedule that catches up does not delay the others. */
   async write(plans: readonly Ready[]): Promise<void> {
     for (const group of inStatements(plans.toSorted((a, b) => a.missed - b.missed))) {
@@ -122,14 +138,17 @@ class TickState {
       const { dispatchWindowMs } = this.#ports.store;
       const options = { now, dispatchWindowMs, timesMax: passLimits.tickTimesPerScheduleMax };
       const { row: decider, plan } = await planNext(this.#ports.store, row, options);
-      if (isLeftToItsRule(row, plan)) return null;
-      const where = { registry: this.#registry, stage: this.#options.stage };
-      const { planned, payloadFailed } = await plannedOf(this.#ports, { row, decider, plan }, where);
-      this.#payloadFailed += payloadFailed;
-      return { planned, isComplete: plan.isComplete, missed: plan.missed };
+      return isLeftToItsRule(row, plan) ? null : await this.#ready(row, decider, plan);
     } catch (error) {
       return this.#leave(row, error instanceof Error ? error.message : String(error));
     }
+  }
+
+  async #ready(row: ScheduleRow, decider: ScheduleRow, plan: SchedulePlan): Promise<Ready> {
+    const where = { registry: this.#registry, stage: this.#options.stage };
+    const { planned, payloadFailed } = await plannedOf(this.#ports, { row, decider, plan }, where);
+    this.#payloadFailed += payloadFailed;
+    return { planned, isComplete: plan.isComplete, missed: plan.missed };
   }
 
   #problemOf(row: ScheduleRow): string | null {

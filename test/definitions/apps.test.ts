@@ -132,6 +132,26 @@ test("apps in order have no problems, and a scheduled job belongs to its app wit
   expect(registry([app]).jobs.has("hello")).toBe(true);
 });
 
+test("a chain leads to a schedule with times of its own, and to itself never", () => {
+  const run = job("j");
+  const all = (...chains: readonly (readonly [string, string])[]) =>
+    check({
+      name: "a",
+      schedules: [
+        schedule({ id: "first", every: "1m", run }),
+        ...chains.map(([id, before]) => schedule({ id, after: { schedule: before, within: "1h" }, run })),
+      ],
+    });
+  expect(all(["second", "first"], ["third", "second"], ["also", "first"])).toEqual([]);
+  expect(all(["a", "b"], ["b", "c"], ["c", "b"], ["d", "none"])).toEqual([
+    'schedule "b": after.schedule "c" is a circle: b after c after b; leave one of them out',
+    'schedule "c": after.schedule "b" is a circle: c after b after c; leave one of them out',
+    'schedule "d": after.schedule "none" is no schedule of this project; name the id of one, or define it',
+  ]);
+  const long = Array.from({ length: 10 }, (_, n) => [`s${n + 1}`, n === 0 ? "first" : `s${n}`] as const);
+  expect(all(...long)).toEqual(['schedule "s10": after.schedule "s9" is a chain of more than 10; shorten it']);
+});
+
 test("two jobs with one id are named with their apps", () => {
   expect(check({ name: "a", jobs: [job("mail")] }, { name: "b", jobs: [job("mail")] })).toEqual([
     'job "mail": id "mail" is used by 2 definitions in app "a" and "b"; rename all but one',

@@ -188,13 +188,30 @@ describe("a setting by stage", () => {
 describe("what goes with what", () => {
   const why = "goes with cron: `every` counts elapsed time and `at` is an instant, so no clock changes either";
   const at = "2026-12-31T09:00:00Z";
+  const closed = { id: "closed", dates: ["2026-12-25"], weekdays: [], yearly: [] };
   test.each<[object, readonly string[]]>([
     [{ every: "1m", timezone: "Asia/Seoul" }, [`timezone "Asia/Seoul" ${why}; leave it out`]],
     [{ at, timezone: "Asia/Seoul" }, [`timezone "Asia/Seoul" ${why}; leave it out`]],
     [{ every: "1m", timezone: "UTC" }, []],
     [{ every: "1m", dst: {} }, [`dst {} ${why}; leave it out`]],
     [{ at, dst: { gap: "skip" } }, [`dst {"gap":"skip"} ${why}; leave it out`]],
-    [{}, ["cron, every, at [] exactly one of them says when it fires; keep one of the three"]],
+    [{}, ["cron, every, at, after [] exactly one of them says when it fires; keep one of them"]],
+    [
+      {
+        after: { schedule: "s", on: "never" },
+        misfire: "all",
+        except: { is: "calendar", problems: [], days: closed },
+        onExcluded: "next",
+      },
+      [
+        'after.schedule "s" is the schedule itself; name the schedule that it follows',
+        'misfire "all" is that of the schedule it follows; leave it out',
+        'after.within (missing) is required; say how long after its time it may be done, like "6h"',
+        'after.on "never" is not one of the choices; use "success" or "end"',
+        'onExcluded "next" moves a time, and those of a chain are another schedule\'s; leave it out',
+      ],
+    ],
+    [{ after: { schedule: "other", within: "8d" } }, ['after.within "8d" must be at most 7d; use a shorter one']],
     [{ every: 5 }, ['every 5 is not a duration; write a number and a unit, like "500ms", "30s", "5m", "2h" or "1d"']],
     [{ every: "rate(0 minutes)" }, [expect.stringContaining('every "rate(0 minutes)"')]],
     [{ at: "at(soon)" }, [expect.stringContaining('at "at(soon)"')]],

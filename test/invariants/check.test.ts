@@ -10,6 +10,17 @@ const good = goodScene();
 const broken = (over: Partial<Evidence>): readonly string[] =>
   checkInvariants({ ...good, ...over }).map(({ invariant, detail }) => `${invariant} ${detail}`);
 
+const next = { scheduleId: "next", nominalAt: 60_000, outcome: "FIRED", reason: null, jobId: "2" };
+/** The good scene's schedule, done at half a second past, with another one behind it that started at `at`. */
+const followed = (rows: Evidence["occurrences"], at = 61_000): Partial<Evidence> => ({
+  chains: [{ id: "next", after: "s", withinMs: 10_000 }],
+  occurrences: [...good.occurrences, ...rows],
+  events: [
+    { ...event("RUNNING", "SUCCESS", 1, "w"), at: 60_500 },
+    { ...event("QUEUED", "RUNNING", 1, "w"), jobId: "2", at },
+  ],
+});
+
 test("a scene without fault breaks nothing", () => {
   expect(checkInvariants(good)).toEqual([]);
 });
@@ -139,6 +150,16 @@ describe("the checker sees", () => {
       { occurrences: [{ scheduleId: "s", nominalAt: 60_000, outcome: "FIRED", reason: null, jobId: "7" }] },
       /C8 .* its job never ran/,
     ],
+    ["a chain without a row within its time", followed([]), /C8 next 1970-01-01T00:01.* has no row within its time/],
+    ["a chain that has two rows", followed([next, next]), /C8 next .* has two rows/],
+    ["a chain at another time", followed([next, { ...next, nominalAt: 61_000 }]), /C8 next .* follows no time of s/],
+    [
+      "a chain that skipped what was done",
+      followed([{ ...next, outcome: "SKIPPED", reason: "not-followed", jobId: null }]),
+      /C8 next .* is SKIPPED, and what it follows was done/,
+    ],
+    ["a chain behind nothing", { ...followed([next]), events: [] }, /C8 next .* was not done in time/],
+    ["a chain before the end", followed([next], 60_400), /C8 next .* started before the end of what it follows/],
     [
       "a token that went back",
       { fenced: [...good.fenced, { name: "pass", token: 1 }] },

@@ -8,6 +8,7 @@ import { effects } from "./effects.ts";
 import { ended, enqueued } from "./enqueued.ts";
 import type { Evidence, Violation } from "./evidence.ts";
 import { fencedAttempts } from "./fenced.ts";
+import { followedTimes } from "./followed-times.ts";
 import { joined } from "./joined.ts";
 import { fenceTokens } from "./locks.ts";
 import { slots } from "./slots.ts";
@@ -24,6 +25,7 @@ export function checkInvariants(evidence: Evidence): readonly Violation[] {
     ...fencedAttempts(evidence),
     ...effects(evidence),
     ...nominalTimes(evidence),
+    ...followedTimes(evidence),
     ...fenceTokens(evidence),
     ...deadLetters(evidence),
     ...slots(evidence),

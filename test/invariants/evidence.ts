@@ -35,6 +35,9 @@ export interface Evidence {
   /** Left out where there are none. */
   readonly runs?: readonly RunFact[];
 
+  /** Left out where there are none. */
+  readonly chains?: readonly ChainFact[];
+
   /** Nominal times that must have a row, by schedule; nothing else may have one. */
   readonly expectedTimes: ReadonlyMap<string, readonly number[]>;
   /** Which kinds hold one slot of which group, and how many may run at once. */
@@ -194,6 +197,13 @@ export interface OccurrenceFact {
   readonly outcome: string;
   readonly reason: string | null;
   readonly jobId: string | null;
+}
+
+/** A schedule that follows another one on success, from its first time on. */
+export interface ChainFact {
+  readonly id: string;
+  readonly after: string;
+  readonly withinMs: number;
 }
 
 export interface Cap {

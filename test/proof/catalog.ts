@@ -28,6 +28,7 @@ import { sigterm } from "./cases/sigterm.ts";
 import { slowMail } from "./cases/slow-mail.ts";
 import { sqsChaos } from "./cases/sqs-chaos.ts";
 import { taskflowWalk } from "./cases/taskflow-walk.ts";
+import { chainProof } from "./cases/chain.ts";
 import { thenProof } from "./cases/then.ts";
 import { timeCapsule } from "./cases/time-capsule.ts";
 import { transfersProof } from "./cases/transfers.ts";
@@ -62,6 +63,7 @@ export const proofs: readonly Proof[] = [
   taskflowWalk,
   newVersion,
   thenProof,
+  chainProof,
   timeCapsule,
   slowMail,
   killAll,

@@ -74,6 +74,14 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     { file: "/src/postgres/sql/resolve.ts", from: "m.continued_by is null and ", to: "" },
     { file: "/src/postgres/sql/resolve.ts", from: "kind, 'then:' || run_id, payload", to: "kind, null, payload" },
   ],
+  /** A chain fires at each time of the schedule before it, whether it is done or not. */
+  order: [
+    {
+      file: "/src/schedule/chain.ts",
+      from: "return hasEnded && endedAt !== null &&",
+      to: "return endedAt === null ||",
+    },
+  ],
   /** A batch that died is charged to all of its members. */
   alone: [
     {

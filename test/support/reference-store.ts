@@ -43,6 +43,7 @@ import {
 import { holdPaused, isPaused, pauseLane, retryPaced, runNow, unhold, unholdOpen } from "./reference/lanes.ts";
 import { scheduleControl } from "./reference/schedule-control.ts";
 import { cancelRemoved, dueSchedules, endRemovals, installSchedules, plan, schedules } from "./reference/schedules.ts";
+import { chains } from "./reference/chains.ts";
 import { settle } from "./reference/settle.ts";
 import { freeLeft, installSlots } from "./reference/slots.ts";
 import { movedOf, Tables } from "./reference/tables.ts";
@@ -121,6 +122,7 @@ export function referenceStore(
     renewFallback: async (name, owner, fence, leaseMs) => run(() => renew(t, name, owner, fence, leaseMs)),
     releaseFallback: async (name, owner, fence) => run(() => release(t, name, owner, fence)),
     installSchedules: async (specs, options) => run(() => installSchedules(t, specs, options?.apps)),
+    chains: async (options) => run(() => ({ now: now(), chains: chains(t, options) })),
     dueSchedules: async (options) => run(() => ({ now: now(), schedules: dueSchedules(t, options) })),
     plan: async (plans, options) =>
       run(() => fenced(t, options?.fence, () => plan(t, plans, options?.dispatchWindowMs))),

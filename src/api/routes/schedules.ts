@@ -148,7 +148,9 @@ export function scheduleReadEndpoints(options: ApiOptions) {
         if (facts === null || facts.row === null) throw problemOf(unknownSchedule(id));
         const { spec, pause } = facts.row;
         const times = preview(spec, after ?? facts.now, count);
-        const body = { id: spec.id, enabled: spec.enabled, ...pauseJson(pause), ...previewJson(spec.timezone, times) };
+        const next = previewJson(spec.timezone, times);
+        const ended = next.ended && spec.expression.form !== "after";
+        const body = { id: spec.id, enabled: spec.enabled, ...pauseJson(pause), ...next, ended };
         return { status: 200, body };
       },
     }),

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { insightLimits } from "../../insight/insight-limits.ts";
-import type { OccurrenceView, ScheduleRow } from "../../machine/schedule.ts";
+import { endResults, type OccurrenceView, type ScheduleRow } from "../../machine/schedule.ts";
 import { count, idText, maybeTime, time } from "../../insight/atoms.ts";
 import {
-  endResults,
   type FailingSince,
   type LatestOccurrence,
   occurrenceEnd,

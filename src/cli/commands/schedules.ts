@@ -56,7 +56,8 @@ const next = (world: World, out: Output): Command =>
     example: "schedules next daily-quiz-seoul --count 3",
     operation: "nextTimes",
     args: { id: ["<id>"] },
-    text: ({ times }) => timesText(times, out),
+    text: ({ times, ended }) =>
+      times.length === 0 && !ended ? "it follows another schedule, at its times" : timesText(times, out),
     notes: (answer) => [
       !answer.enabled && "it is off in this stage: none of them will run",
       answer.enabled && answer.paused && `it is ${pausedText(answer)}; until then they are SKIPPED`,

@@ -3,17 +3,22 @@ import { Card, DataTable } from "../parts/index.ts";
 import { currentTime } from "../clock.ts";
 import type { ScheduleReply } from "../../api/shape/schedule.ts";
 import { inZone, myZone, relative } from "../time.ts";
+import { follows, plainWords } from "./plain-words.ts";
 import { words } from "../language/words.ts";
 
 interface NextFiresProps {
   readonly times: readonly FireTime[];
-  readonly schedule: Pick<ScheduleReply, "paused" | "timezone">;
+  readonly schedule: Pick<ScheduleReply, "expression" | "paused" | "timezone">;
 }
 
 /** The next times side by side: in the schedule's zone and in the reader's own. */
 export const NextFires = ({ times, schedule }: NextFiresProps) => (
   <Card title={words.occurrences.next} {...(schedule.paused ? { about: words.occurrences.pausedSkipped } : {})}>
-    <NextTable times={times} zone={schedule.timezone} />
+    {follows(schedule.expression) ? (
+      <p>{plainWords(schedule.expression)}</p>
+    ) : (
+      <NextTable times={times} zone={schedule.timezone} />
+    )}
   </Card>
 );
 

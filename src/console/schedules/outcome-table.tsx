@@ -5,7 +5,7 @@ import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { isNarrow } from "../narrow.ts";
 import { startScheduleOnce, togglePause } from "./actions.tsx";
 import type { OutcomeRows } from "./outcome-rows.ts";
-import { plainWords } from "./plain-words.ts";
+import { follows, plainWords } from "./plain-words.ts";
 import { Squares } from "./squares.tsx";
 import { EndsText, latenessText, onTimeText, scheduleStatus } from "./status.tsx";
 import { words } from "../language/words.ts";
@@ -94,8 +94,8 @@ const howItGoes: readonly Column<ScheduleOutcomeReply>[] = [
     width: "140px",
     class: "wide",
     isNamed: true,
-    cell: ({ paused, enabled, nextAt, timezone }) =>
-      paused || !enabled ? <Nothing /> : <Time at={nextAt} zone={timezone} />,
+    cell: ({ paused, enabled, nextAt, timezone, expression }) =>
+      paused || !enabled || follows(expression) ? <Nothing /> : <Time at={nextAt} zone={timezone} />,
   },
   {
     name: names.last,

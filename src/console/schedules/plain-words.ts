@@ -7,11 +7,17 @@ type Cronstrue = Pick<typeof import("cronstrue"), "toString">;
 const library = signal<Cronstrue | null>(null);
 let isAsked = false;
 
+const afterForm = /^after (\S+) within (\S+)$/;
+/** It has no times of its own. */
+export const follows = (expression: string): boolean => afterForm.test(expression);
+
 /** The expression as a person would say it. Cron is said once the words are loaded; until then it is shown as it is. */
 export function plainWords(expression: string): string {
   const every = /^every (\d+)(ms|s|m|h|d)$/.exec(expression);
   if (every !== null) return words.schedules.every(Number(every[1]), every[2] ?? "");
   if (expression.startsWith("at ")) return words.schedules.once;
+  const [, leader = "", within = ""] = afterForm.exec(expression) ?? [];
+  if (leader !== "") return words.schedules.after(leader, within);
   void load();
   if (library.value === null) return expression;
   const known = said.get(expression);

@@ -1,12 +1,13 @@
 import { Tag, Time } from "../parts/index.ts";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { durationText } from "../time.ts";
+import { follows } from "./plain-words.ts";
 import { words } from "../language/words.ts";
 
 /** Its next time came this long ago and nothing was decided: something is wrong. */
 const lateMs = 90_000;
 
-type Standing = Pick<ScheduleOutcomeReply, "enabled" | "paused" | "nextAt" | "looksAt" | "failingSince">;
+type Standing = Pick<ScheduleOutcomeReply, "enabled" | "expression" | "paused" | "nextAt" | "looksAt" | "failingSince">;
 
 const isLate = ({ enabled, paused, looksAt }: Standing, now: number): boolean =>
   enabled && !paused && looksAt !== null && Date.parse(looksAt) < now - lateMs;
@@ -16,7 +17,8 @@ export function scheduleStatus(schedule: Standing, now: number) {
   if (schedule.paused) return <Tag icon="pause" tone="warn" text={words.schedules.states.paused} />;
   if (isLate(schedule, now)) return <Tag icon="warning" tone="bad" text={words.schedules.states.late} />;
   if (schedule.failingSince !== null) return <Tag icon="FAILED" tone="bad" text={words.schedules.states.failing} />;
-  if (schedule.nextAt === null) return <Tag icon="CANCELED" tone="dim" text={words.schedules.states.ended} />;
+  if (schedule.nextAt === null && !follows(schedule.expression))
+    return <Tag icon="CANCELED" tone="dim" text={words.schedules.states.ended} />;
   return <Tag icon="SUCCESS" tone="good" text={words.schedules.states.active} />;
 }
 

@@ -1,6 +1,7 @@
 import { statement } from "../statement.ts";
 import { pauseValue } from "../../machine/pause-columns.ts";
-import type { ScheduleRow } from "../../machine/schedule.ts";
+import { jobAndRun, result } from "../../insight/occurrence-ends.ts";
+import type { FollowedTime, ScheduleRow } from "../../machine/schedule.ts";
 
 /** One installer at a time: two deploys must not read each other's new versions as edits. Locks: an advisory lock. */
 export const lockInstall = statement<never>(
@@ -156,6 +157,41 @@ from (select true) as one left join lateral (
   where next_at is not null and next_at <= belfry.now() + belfry.span($1::float8)
   order by belfry.schedule.next_at, id limit $2
 ) s on true`,
+);
+
+/**
+ * Chains with the times of the schedule before them, of which they have no row: of the oldest $2 times after `decided_until` each.
+ * Those are read by the index `occurrence_history`, however many there are before or behind them. $1 ids. Locks nothing.
+ */
+export const readChains = statement<ScheduleRow & { now: number; times: FollowedTime[]; until: number }>(
+  "schedules-chains",
+  `
+select s.*, belfry.ms(belfry.now()) as now, x.times, x.until
+from (
+  select ${scheduleColumns}, spec #>> '{expression,schedule}' as leader, belfry.schedule.decided_until as since
+  from belfry.schedule
+  where id = any($1::text[]) and spec #>> '{expression,form}' = 'after' and enabled and removed_at is null and next_at is null
+) s
+cross join lateral (
+  select coalesce(jsonb_agg(jsonb_build_object('nominalAt', belfry.ms(o.nominal_at), 'localTime', o.local_time, 'fold', o.fold,
+      'timezone', o.timezone, 'outcome', o.outcome, 'reason', o.reason, 'calendar', o.calendar, 'isCatchUp', o.catch_up,
+      'result', e.result, 'endedAt', e.ended_at) order by o.nominal_at, o.local_time, o.fold, o.timezone)
+      filter (where c.schedule_id is null), '[]') as times,
+    case when count(*) = $2::int then belfry.ms(max(o.nominal_at)) - 1 else belfry.ms(least(belfry.now(),
+      (select l.decided_until from belfry.schedule l where l.id = s.leader))) end as until
+  from (
+    select * from belfry.occurrence
+    where schedule_id = s.leader and nominal_at > s.since and nominal_at <= belfry.now()
+    order by nominal_at, local_time, fold, timezone limit $2
+  ) o
+  left join belfry.occurrence c on c.schedule_id = s.id and c.local_time = o.local_time and c.fold = o.fold and c.timezone = o.timezone
+  ${jobAndRun}
+  cross join lateral (
+    select ${result} as result, belfry.ms(case when r.id is null then j.finished_at else r.finished_at end) as ended_at
+  ) e
+) x
+where jsonb_array_length(x.times) > 0
+order by s.id`,
 );
 
 /** $1 limit $2 the id to begin after. Locks nothing. */

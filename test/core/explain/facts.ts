@@ -103,5 +103,6 @@ export const inputOf = (over: Partial<ExplainInput> = {}): ExplainInput => ({
   lastReason: null,
   holder: null,
   into: null,
+  followed: null,
   ...over,
 });

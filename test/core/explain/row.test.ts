@@ -89,7 +89,7 @@ const skipped: readonly Case[] = [
   ),
   [
     "overlap, by the clock of New York",
-    { outcome: "SKIPPED", reason: "overlap", localTime: "2026-11-21T04:00" },
+    { outcome: "SKIPPED", reason: "overlap", localTime: "2026-11-21T04:00", timezone: "America/New_York" },
     {
       holder: aHolder({ scheduledFor: nine - 4 * hour }),
       interval: intervalOf(daily({ timezone: "America/New_York" })),

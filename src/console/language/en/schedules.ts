@@ -91,6 +91,7 @@ const schedules = {
     preview: "Next times",
   },
   once: "Once",
+  after: (id: string, within: string) => `After ${id}, if it is done within ${within}`,
   every: (value: number, unit: string) => {
     const name = { ms: "millisecond", s: "second", m: "minute", h: "hour", d: "day" }[unit] ?? unit;
     return value === 1 ? `Every ${name}` : `Every ${plural(value, name)}`;

@@ -76,6 +76,7 @@ const schedules: Words["schedules"] = {
     preview: "다음 시각",
   },
   once: "한 번",
+  after: (id: string, within: string) => `${id} 다음 (${within} 안에 끝나면)`,
   every: (value, unit) => {
     const name = { ms: "밀리초", s: "초", m: "분", h: "시간", d: "일" }[unit] ?? unit;
     return `${value}${name}마다`;
