@@ -3,8 +3,9 @@ import { definitionFrom, definitionOf, type StarterLimits } from "./define-job.t
 import type { JobDefinition, RunEnds } from "./definition.ts";
 import type { Json, RunId } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import { type Continuation, continuationKey, type RunEnd } from "../machine/run.ts";
+import { type Continuation, continuationKey, type RunEnd, runEndChoices } from "../machine/run.ts";
 import type { ProblemList } from "./problem.ts";
+import type { Tx } from "../machine/transaction.ts";
 import { readChoice } from "./setting.ts";
 
 /** How a run ended. */
@@ -20,14 +21,19 @@ export interface RunSummary {
   readonly endedAt: Date;
 }
 
-/** The job that follows a run. `From`: what the summary says beside the figures. */
+/** What follows a run. `From`: what the summary says beside the figures. */
 export interface ThenOptions<N, From> {
   /** Written once for each run, with the key `then:RUN`, after an end that `on` names. */
   readonly then?: Job<N>;
   /** Its payload. May be left out for a job that takes none. */
   thenPayload?(summary: RunSummary & From): NoInfer<N>;
-  /** `success` (default): only a run that is DONE. `end`: also one that is FAILED or CANCELED. */
-  readonly on?: "success" | "end";
+  /**
+   * Writes of your own in the transaction of the job that the end writes, in which `then` is written too: exactly once in effect.
+   * What it throws is a failed attempt of that job.
+   */
+  onSettled?(summary: RunSummary & From, tx: Tx): Promise<void>;
+  /** Which end is followed. `success`: DONE. `failure`: FAILED. `end`: any. Default `success`, and `end` without `then`. */
+  readonly on?: "success" | "failure" | "end";
 }
 
 interface Followed<N, From> extends ThenOptions<N, From>, Pick<StarterLimits, "lane" | "retention"> {
@@ -40,16 +46,18 @@ export function continuationFrom<N, From>(
   options: Followed<N, From>,
   fromOf: (input: Json) => From | Promise<From>,
 ): { readonly continuation: RunEnds["continuation"]; readonly makes: readonly JobDefinition[] } {
-  const { then, thenPayload, id, lane, retention } = options;
-  const on = readChoice(problems, "on", options.on, { choices: ["success", "end"], fallback: "success" });
-  if (then === undefined) {
-    for (const field of ["thenPayload", "on"] as const)
-      if (options[field] !== undefined)
-        problems.add(field, options[field], "has no `then`", "name the job that follows");
+  const { then, thenPayload, onSettled, id, lane, retention } = options;
+  const fallback = then === undefined ? "end" : "success";
+  const on = readChoice(problems, "on", options.on, { choices: runEndChoices, fallback });
+  if (then === undefined && thenPayload !== undefined)
+    problems.add("thenPayload", thenPayload, "has no `then`", "name the job that follows");
+  if (then === undefined && onSettled === undefined) {
+    if (options.on !== undefined)
+      problems.add("on", options.on, "has no `then`", "name the job that follows, or write onSettled");
     return { continuation: null, makes: [] };
   }
-  const next = definitionOf(then);
-  if (thenPayload === undefined && next.schema !== null)
+  const next = then === undefined ? null : definitionOf(then);
+  if (next !== null && thenPayload === undefined && next.schema !== null)
     problems.add("thenPayload", thenPayload, `is what "${next.id}" takes as its payload`, "make it from the summary");
   const retry = { maxAttempts: contractLimits.starterAttemptsDefault, cap: "1m" } as const;
   const limits = { ...(lane === undefined ? {} : { lane }), ...(retention === undefined ? {} : { retention }) };
@@ -61,9 +69,16 @@ export function continuationFrom<N, From>(
         async run(payload, ctx) {
           const end = payload as RunEnd;
           const summary = { ...summaryOf(end), ...(await fromOf(end.input)) };
-          // Without `thenPayload` the job takes none.
-          const own = thenPayload?.call(options, summary) as N;
-          await ctx.enqueue(then, own, { key: continuationKey(end.runId) });
+          const follow = async (): Promise<void> => {
+            // Without `thenPayload` the job takes none.
+            const own = thenPayload?.call(options, summary) as N;
+            if (then !== undefined) await ctx.enqueue(then, own, { key: continuationKey(end.runId) });
+          };
+          if (onSettled === undefined) return await follow();
+          await ctx.tx(async (tx) => {
+            await onSettled.call(options, summary, tx);
+            await follow();
+          });
         },
       },
     ),
@@ -71,7 +86,7 @@ export function continuationFrom<N, From>(
       typeof (payload as Partial<RunEnd> | null)?.runId === "string"
         ? { ok: true, value: payload }
         : { ok: false, issues: [{ path: "", message: "the end of a run writes this job: enqueue none" }] },
-    makes: [next],
+    makes: next === null ? [] : [next],
   };
   const {
     id: kind,
@@ -79,7 +94,8 @@ export function continuationFrom<N, From>(
     leaseMs,
     retentionMs,
   } = writer;
-  const continuation: Continuation = { job: next.id, kind, on, lane: writer.lane, leaseMs, maxAttempts, retentionMs };
+  const job = next?.id ?? kind;
+  const continuation: Continuation = { job, kind, on, lane: writer.lane, leaseMs, maxAttempts, retentionMs };
   return { continuation, makes: [writer] };
 }
 

@@ -102,7 +102,16 @@ function taskOf<S extends StandardSchemaV1, P extends StandardSchemaV1, N>(
 ): TaskDefinition {
   type Given = DataTaskInputs<PayloadOut<S>, PayloadOut<P>>;
   const { id, version: _version, input: _input, key: _key, onFailure: _failure, graph: _graph, ...rest } = options;
-  const { run: _run, when, taskPayload, then: _then, thenPayload: _payload, on: _on, ...limitsOfTask } = rest;
+  const {
+    run: _run,
+    when,
+    taskPayload,
+    then: _then,
+    thenPayload: _payload,
+    onSettled: _settled,
+    on: _on,
+    ...limitsOfTask
+  } = rest;
   const body: TaskBody = {
     is: "task",
     graph,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { JobId, RunId } from "../machine/job.ts";
-import { failurePolicies, type RunState } from "../machine/run.ts";
+import { failurePolicies, runEndChoices, type RunState } from "../machine/run.ts";
 import { runLimits } from "../machine/run-limits.ts";
 import type { State } from "../machine/state.ts";
 import { count, failure, idText, maybeTime, runState, state, time } from "./atoms.ts";
@@ -24,8 +24,8 @@ export const run = z
     then: z
       .object({
         kind: z.string(),
-        /** `success`: only when it is DONE. */
-        on: z.enum(["success", "end"]),
+        /** `success`: only when it is DONE. `failure`: when it is FAILED. */
+        on: z.enum(runEndChoices),
         /** The job that follows; null until it is written. */
         job: idText.nullable(),
         /** The job that its end wrote, which makes the payload of the other; null before that end. */

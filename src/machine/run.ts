@@ -27,14 +27,17 @@ export interface NewTask {
   readonly hasCondition: boolean;
 }
 
+/** Which end of a run is followed: DONE, FAILED, or any. */
+export const runEndChoices = ["success", "failure", "end"] as const;
+export type RunEndChoice = (typeof runEndChoices)[number];
+
 /** The job that the end of a run writes, of a kind that makes the payload of what follows. */
 export interface Continuation {
-  /** The kind that follows. */
+  /** The kind that follows; that of `kind` where nothing else does. */
   readonly job: string;
   /** The kind that the end writes. */
   readonly kind: string;
-  /** `success`: only an end as DONE. */
-  readonly on: "success" | "end";
+  readonly on: RunEndChoice;
   readonly lane: string;
   readonly leaseMs: number;
   readonly maxAttempts: number;

@@ -96,7 +96,7 @@ describe("what a fan-out and a sweep are without more words", () => {
       "what follows",
       () => fanOut({ then: each(), on: "always" }),
       [
-        'fan-out "f": on "always" is not one of the choices; use "success" or "end"',
+        'fan-out "f": on "always" is not one of the choices; use "success" or "failure" or "end"',
         'fan-out "f": thenPayload (missing) is what "each" takes as its payload; make it from the summary',
       ],
     ],

@@ -118,6 +118,7 @@ async function schedules(store: TestStore, clock: TestClock, tag: string): Promi
   const spec = specOf(tag);
   await store.installSchedules([spec, { ...spec, id: `${tag}-gone` }]);
   const { now } = await store.dueSchedules({ horizonMs: dispatchWindowMs, limit: 10 });
+  await store.chains({ ids: [spec.id], timesMax: 100 });
   const occurrences = [0, 1, 2].map((n) => ({
     localTime: `${tag}-${n}`,
     fold: 0 as const,

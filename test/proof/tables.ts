@@ -73,7 +73,7 @@ const texts = {
   runs: `select r.id::text, r.state, r.sealed, r.on_failure as "onFailure", ${milliseconds("r.created_at")} as "createdAt",
       ${milliseconds("r.finished_at")} as "finishedAt",
       r.starter_id::text as "starterId", r.withdrawn is null and
-        coalesce(r.continuation ->> 'on' in ('end', case r.state when 'DONE' then 'success' end), false) as "isFollowed", p.total, p.ok, p.failed, p.skipped, coalesce(t.tasks, '[]') as tasks
+        coalesce(r.continuation ->> 'on' in ('end', case r.state when 'DONE' then 'success' when 'FAILED' then 'failure' end), false) as "isFollowed", p.total, p.ok, p.failed, p.skipped, coalesce(t.tasks, '[]') as tasks
     from belfry.run r join belfry.run_progress p on p.id = r.id left join lateral (
       select jsonb_agg(jsonb_build_object('jobId', j.id::text, 'state', j.state, 'notTaken', j.not_taken, 'blocked', j.blocked,
         'join', j.join_rule, 'preds', jsonb_build_object('open', j.preds_open, 'ok', j.preds_ok, 'bad', j.preds_bad),

@@ -7,6 +7,7 @@ import {
   defineJob,
   defineSweep,
   PermanentError,
+  RetryLater,
   type RunSummary,
   sql,
 } from "../../src/compose/index.ts";
@@ -80,15 +81,15 @@ describe("bill everybody, then close the day", () => {
     expect(then).toEqual({ kind: "close-day", on: "success", by: writer.id, job: follower.id });
   });
 
-  test("not after one that FAILED, unless it follows every end", async () => {
-    for (const on of ["success", "end"] as const) {
+  test("not after one that FAILED, unless it follows failures or every end", async () => {
+    for (const on of ["success", "failure", "end"] as const) {
       const { job, closed } = closing();
       const thenPayload = ({ outcome, failed }: RunSummary) => ({ day: outcome, billed: failed });
       const fanOut = defineFanOut({ ...billing, each: bill(["c"]), payload, then: job, thenPayload, on });
       const run = await startedRun(fanOut, undefined);
       expect(await runToEnd(run)).toBe("FAILED");
       await settled(run.shop);
-      expect(closed).toEqual(on === "end" ? [{ day: "FAILED", billed: 1 }] : []);
+      expect(closed).toEqual(on === "success" ? [] : [{ day: "FAILED", billed: 1 }]);
     }
   });
 
@@ -138,6 +139,44 @@ describe("bill everybody, then close the day", () => {
       await drain(all, db);
       expect(closed).toEqual([{ day: "today", billed: 7 }]);
     });
+  });
+
+  test("onSettled writes in the transaction that writes the follower: a failed attempt takes both back", async () => {
+    await onPostgres(async (db, ports) => {
+      await usersInTable(db, 2);
+      const { job, closed } = closing();
+      let tries = 0;
+      const sweep = defineSweep({
+        id: "billing",
+        due: () => sql<{ id: string }>`select id from app_user where id < 100`,
+        key: ({ id }) => id,
+        each: bill(),
+        payload,
+        maxLateness: "60s",
+        then: job,
+        thenPayload({ succeeded }) {
+          tries += 1;
+          if (tries === 1) throw new RetryLater("not yet", { after: "1ms" });
+          return { day: "today", billed: succeeded };
+        },
+        onSettled: async ({ total }, tx) =>
+          void (await tx.query("insert into app_user values (100 + $1::int)", [total])),
+      });
+      const all = await shop([sweep], ports);
+      await all.enqueue(sweep, undefined);
+      await drain(all, db);
+      expect([tries, closed]).toEqual([2, [{ day: "today", billed: 2 }]]);
+      expect((await db.pool.query("select from app_user where id > 100")).rowCount).toBe(1);
+    });
+  });
+
+  test("onSettled alone sees every end, once", async () => {
+    const seen: string[] = [];
+    const onSettled = async ({ outcome }: RunSummary): Promise<void> => void seen.push(outcome);
+    const run = await startedRun(defineFanOut({ ...billing, each: bill(["c"]), payload, onSettled }), undefined);
+    expect(await runToEnd(run)).toBe("FAILED");
+    await settled(run.shop);
+    expect(seen).toEqual(["FAILED"]);
   });
 
   test("what makes its payload fails by itself, and goes on when it is repaired", async () => {

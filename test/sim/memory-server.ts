@@ -76,7 +76,9 @@ function jobFact(row: JobRow): JobFact {
 }
 
 const asksForJob = ({ continuation, state, withdrawn }: RunRow): boolean =>
-  continuation !== null && (continuation.on === "end" || state === "DONE") && withdrawn === null;
+  continuation !== null &&
+  (continuation.on === "end" || { success: "DONE", failure: "FAILED" }[continuation.on] === state) &&
+  withdrawn === null;
 
 function runFacts(t: ReferenceStore["tables"]): readonly RunFact[] {
   // What people resume goes on beside what was started in between.

@@ -71,7 +71,7 @@ const failedText = (run: RunReply, { task, key, job, error, finishedAt }: TaskRe
 
 function thenText({ then }: RunReply): string {
   if (then === null) return "";
-  const when = then.on === "end" ? "when it ends" : "when it is DONE";
+  const when = { end: "when it ends", success: "when it is DONE", failure: "when it is FAILED" }[then.on];
   return `then: ${then.kind}, ${then.job === null ? (then.by === null ? when : `which job ${then.by} writes`) : `job ${then.job}`}\n`;
 }
 

@@ -181,7 +181,8 @@ with seen as materialized (
   cross join jsonb_to_record(m.continuation) as c
     (kind text, lane text, "on" text, "leaseMs" int, "maxAttempts" int, "retentionMs" bigint)
   where m.continuation is not null and m.continued_by is null and m.withdrawn is null
-    and (e.becomes = 'DONE' or (c."on" = 'end' and e.becomes in ('FAILED', 'CANCELED')))
+    and ((c."on" = 'end' and e.becomes in ('DONE', 'FAILED', 'CANCELED'))
+      or e.becomes::text = case c."on" when 'success' then 'DONE' when 'failure' then 'FAILED' end)
 ), inserted as (
   insert into belfry.job (id, kind, key, payload, lane, state, event_id, due_at, lease_ms, max_attempts, retention_ms, trace, created_at)
   overriding system value

@@ -63,6 +63,11 @@ export function continuationsContract(open: OpenStore): void {
     test.each([
       { on: "end", lose: async (b: Awaited<ReturnType<typeof bench>>) => await b.end("a", failed), outcome: "FAILED" },
       { on: "success", lose: async (b: Awaited<ReturnType<typeof bench>>) => await b.end("a", failed), outcome: null },
+      {
+        on: "failure",
+        lose: async (b: Awaited<ReturnType<typeof bench>>) => await b.end("a", failed),
+        outcome: "FAILED",
+      },
     ] as const)("on $on of a run that FAILED is $outcome, and its resume has no second", async (of) => {
       const made = await bench({ continuation: { ...closing, on: of.on } });
       await of.lose(made);
@@ -77,7 +82,7 @@ export function continuationsContract(open: OpenStore): void {
       expect(await made.follows()).toHaveLength(1);
     });
 
-    test.each(["success", "end"] as const)("on %s of a run that is canceled", async (on) => {
+    test.each(["success", "failure", "end"] as const)("on %s of a run that is canceled", async (on) => {
       const { store, runId, resolve, follows } = await bench({ continuation: { ...closing, on } });
       await store.cancelRun(runId);
       while (!(await store.cancelPage(runId, { limit: 10 })).isEmpty);

@@ -134,7 +134,8 @@ function addUp(t: Tables, run: RunRow): RunRow {
 /** Writes the job that follows this end, if it is the first that asks for one. @returns its lane. */
 function follow(t: Tables, run: RunRow): readonly string[] {
   const { continuation, state, funnel, input } = run;
-  const isAsked = state === "DONE" || continuation?.on === "end";
+  const named = { success: ["DONE"], failure: ["FAILED"], end: ["DONE", "FAILED", "CANCELED"] };
+  const isAsked = continuation !== null && named[continuation.on].includes(state);
   if (continuation === null || run.continuedBy !== null || run.withdrawn !== null || !isAsked) return [];
   const { total, done, ok, failed, skipped } = funnel;
   const payload = {

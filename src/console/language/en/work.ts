@@ -178,7 +178,7 @@ const runs = {
   againOf: (run: Part): Sentence => [", again of ", run],
   startedBy: (job: Part): Sentence => [", started by job ", job],
   followedBy: (kind: string, what: Part): Sentence => [`, then ${kind}: `, what],
-  followsWhen: { success: "when it is done", end: "when it ends" },
+  followsWhen: { success: "when it is done", failure: "when it has failed", end: "when it ends" },
   written: "The jobs are being written",
   onePage: "They appear here one page at a time.",
   nothingToDo: "There was nothing to do",

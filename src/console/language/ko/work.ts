@@ -168,7 +168,7 @@ const runs: Words["runs"] = {
   againOf: (run) => [", 다시 실행한 원본 ", run],
   startedBy: (job_) => [", 시작한 작업 ", job_],
   followedBy: (kind, what) => [`, 다음 ${kind}: `, what],
-  followsWhen: { success: "완료되면", end: "끝나면" },
+  followsWhen: { success: "완료되면", failure: "실패하면", end: "끝나면" },
   written: "작업을 쓰는 중입니다",
   onePage: "한 쪽씩 여기에 나타납니다.",
   nothingToDo: "할 일이 없었습니다",
