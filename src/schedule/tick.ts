@@ -117,8 +117,11 @@ class TickState {
     const { now, chains } = await this.#ports.store.chains({ ids, timesMax: passLimits.chainTimesMax });
     const plans: Ready[] = [];
     for (const page of chains) {
-      const plan = planChain(page, now);
-      if (plan.decisions.length > 0) plans.push(await this.#ready(page.row, page.row, plan));
+      const ready = await this.#decide(page.row, async () => {
+        const plan = planChain(page, now);
+        return plan.decisions.length === 0 ? null : { decider: page.row, plan };
+      });
+      if (ready !== null) plans.push(ready);
     }
     return plans;
   }
@@ -131,24 +134,32 @@ class TickState {
     }
   }
 
-  async #planOne(row: ScheduleRow, now: Instant): Promise<Ready | null> {
+  #planOne(row: ScheduleRow, now: Instant): Promise<Ready | null> {
+    const { dispatchWindowMs } = this.#ports.store;
+    const options = { now, dispatchWindowMs, timesMax: passLimits.tickTimesPerScheduleMax };
+    return this.#decide(row, async () => {
+      const { row: decider, plan } = await planNext(this.#ports.store, row, options);
+      return isLeftToItsRule(row, plan) ? null : { decider, plan };
+    });
+  }
+
+  /** `plan` answers null where nothing is to be written. */
+  async #decide(
+    row: ScheduleRow,
+    plan: () => Promise<{ readonly decider: ScheduleRow; readonly plan: SchedulePlan } | null>,
+  ): Promise<Ready | null> {
     const problem = this.#problemOf(row);
     if (problem !== null) return this.#leave(row, problem);
     try {
-      const { dispatchWindowMs } = this.#ports.store;
-      const options = { now, dispatchWindowMs, timesMax: passLimits.tickTimesPerScheduleMax };
-      const { row: decider, plan } = await planNext(this.#ports.store, row, options);
-      return isLeftToItsRule(row, plan) ? null : await this.#ready(row, decider, plan);
+      const made = await plan();
+      if (made === null) return null;
+      const where = { registry: this.#registry, stage: this.#options.stage };
+      const { planned, payloadFailed } = await plannedOf(this.#ports, { row, ...made }, where);
+      this.#payloadFailed += payloadFailed;
+      return { planned, isComplete: made.plan.isComplete, missed: made.plan.missed };
     } catch (error) {
       return this.#leave(row, error instanceof Error ? error.message : String(error));
     }
-  }
-
-  async #ready(row: ScheduleRow, decider: ScheduleRow, plan: SchedulePlan): Promise<Ready> {
-    const where = { registry: this.#registry, stage: this.#options.stage };
-    const { planned, payloadFailed } = await plannedOf(this.#ports, { row, decider, plan }, where);
-    this.#payloadFailed += payloadFailed;
-    return { planned, isComplete: plan.isComplete, missed: plan.missed };
   }
 
   #problemOf(row: ScheduleRow): string | null {

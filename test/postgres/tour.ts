@@ -284,6 +284,7 @@ async function reads(store: TestStore): Promise<void> {
   const [newest] = await store.jobs({ limit: 1 });
   if (newest === undefined) throw new Error("the tour inserted jobs");
   await store.job(newest.id);
+  await store.job({ kind: newest.kind, key: "a key" });
   await store.schedules();
   await store.occurrences("tour", undefined, 10);
 }

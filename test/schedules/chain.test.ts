@@ -192,4 +192,16 @@ describe.each(Object.keys(grounds))("a chain, on %s", (name) => {
     expect(await at.closes("by-day")).toEqual(["10:00 SKIPPED excluded", "11:00 SKIPPED excluded"]);
     expect(await at.closes("paused")).toEqual(["11:00 SKIPPED paused"]);
   });
+
+  test("of a newer release, with a job that this process lacks, is left to the processes that have it", async () => {
+    const at = await started(hourly(), chain());
+    const newer = chain({ run: defineJob({ id: "close-better", run: () => {} }) }).spec("test", "test");
+    await at.store.installSchedules(
+      (await at.store.schedules()).map((row) => (row.id === newer.id ? newer : row.spec)),
+    );
+    await at.until(hour);
+    await at.end("10:00");
+    expect(await at.tick()).toMatchObject({ undecided: 1, occurrences: 0 });
+    expect(await at.closes()).toEqual([]);
+  });
 });
