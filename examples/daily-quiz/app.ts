@@ -13,7 +13,6 @@ const accepted = z.object({ messageId: z.string() });
 export const sendPush = defineJob({
   id: "send-push",
   lane: "push",
-  environment: ["QUIZ_PUSH_URL"],
   timeout: "20s",
   // A worker that dies in a call is noticed after a minute: sooner than a refused call is repeated.
   lease: "1m",

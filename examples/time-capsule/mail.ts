@@ -31,4 +31,5 @@ const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) =>
 
 /** The mail server, with every wait shorter than a try. */
 const limits = { connectMs: 5_000, silenceMs: 10_000, totalMs: 20_000 };
-export const sender = mailer({ url: { env: "TIME_CAPSULE_SMTP_URL" }, from: "no-reply@capsule.example", ...limits });
+const from = "capsules@time-capsule.example";
+export const sender = mailer({ url: { env: "TIME_CAPSULE_SMTP_URL" }, from, ...limits });

@@ -126,23 +126,6 @@ test("no outside address stands in the template: each is a parameter without a d
   expect(own.map(([, parameter]) => "Default" in parameter)).toEqual(Array.from({ length: 7 }, () => false));
 });
 
-test.each([
-  ["daily-quiz", "push", "QUIZ_PUSH_URL"],
-  ["taskflow", "taskflow", "TASKFLOW_PUBLISHER_URL"],
-  ["time-capsule", "mail", "TIME_CAPSULE_SMTP_URL"],
-])("%s in a stage of one's own is refused by the synthesis without its address", async (app, lane, variable) => {
-  const own = (environment: Readonly<Record<string, string>>) => ({
-    ...stages.prod,
-    apps: [app],
-    lanes: { [lane]: { environment } },
-  });
-  const synthesized = async (stage: ReturnType<typeof own>) => templateOf(topology(await loadApps(stage), stage));
-  await expect(synthesized(own({}))).rejects.toThrow(
-    `environment.${variable} "(missing)" is read by a job of this lane`,
-  );
-  await expect(synthesized(own({ [variable]: "https://push.example.com" }))).resolves.toBeDefined();
-});
-
 test("S0 14: both every five minutes where production is not meant, and off in a stage that is not named", () => {
   const rulesOf = (name: string) =>
     topology(apps, { ...stages.systems, name }).scheduleWakes.map(({ expression }) => expression);
