@@ -11,6 +11,7 @@ interface Schema {
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | Schema;
   readonly propertyNames?: Schema;
+  readonly minProperties?: number;
   readonly maxProperties?: number;
   readonly items?: Schema;
   readonly minItems?: number;
@@ -75,7 +76,10 @@ function textsOf({ pattern, format, minLength = 0, maxLength = 60 }: Schema): fc
 function objectsOf(schema: Schema): fc.Arbitrary<object> {
   const { properties = {}, required = [], additionalProperties, propertyNames, maxProperties = 3 } = schema;
   const fields = Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, valuesOf(each)]));
-  const own = fc.record(fields, { requiredKeys: [...required] });
+  const { minProperties = 0 } = schema;
+  const own = fc
+    .record(fields, { requiredKeys: [...required] })
+    .filter((value) => typeof additionalProperties === "object" || Object.keys(value).length >= minProperties);
   if (typeof additionalProperties !== "object") return own;
   const more = fc.dictionary(textsOf(propertyNames ?? {}), valuesOf(additionalProperties), { maxKeys: maxProperties });
   return fc.tuple(more, own).map(([others, mine]) => ({ ...others, ...mine }));
