@@ -122,7 +122,7 @@ test("greets each minute", async () => {
 });
 
 test("tries again when the greeting fails", async () => {
-  await using system = await createTestSystem({ apps: [app] });
+  await using system = await createTestSystem({ apps: [app], at: "2031-01-01T08:00:00Z" });
   system.fail(greet, new Error("busy"), 2);
   const { id } = await greet.enqueue({ name: "Bob" });
   await system.advance("1m");
