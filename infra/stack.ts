@@ -1,6 +1,7 @@
 import { Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import { Belfry, type BelfryProps } from "./constructs/belfry.ts";
+import { Belfry } from "./constructs/belfry.ts";
+import type { BelfryProps } from "./constructs/belfry-props.ts";
 import type { Deployment } from "./stages.ts";
 
 /** One stage, alone in a stack that is named by it. */
@@ -14,6 +15,7 @@ export function addStage(
     database,
     alarms,
     subscribers,
+    monthlyBudgetUsd,
     scheduler,
     spotPasses = false,
     connect,
@@ -23,7 +25,11 @@ export function addStage(
 ): Stack {
   const description = `Belfry, stage ${stage}`;
   const stack = new Stack(scope, `belfry-${stage}`, { description, terminationProtection, ...(env && { env }) });
-  const chosen = { ...(subscribers && { subscribers }), ...(scheduler && { scheduler }) };
+  const chosen = {
+    ...(subscribers && { subscribers }),
+    ...(scheduler && { scheduler }),
+    ...(monthlyBudgetUsd !== undefined && { monthlyBudgetUsd }),
+  };
   const belfry = new Belfry(stack, "Belfry", { stage, network, database, alarms, spotPasses, tags, ...chosen, ...own });
   connect?.(belfry);
   return stack;

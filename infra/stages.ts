@@ -30,6 +30,8 @@ export interface Deployment {
    * refused. `-c subscriber=ADDRESS` of the CLI replaces it.
    */
   readonly subscribers?: Subscribers;
+  /** Of the whole account. Left out: none. */
+  readonly monthlyBudgetUsd?: number;
   /**
    * Of the stack, which its database follows. Set it to true once the first deployment has succeeded, and deploy again:
    * before that it keeps a failed one from being cleaned up.

@@ -1,5 +1,6 @@
 /** `belfry/cdk`: a stage of a project in a CDK app of your own. */
-export { Belfry, type BelfryProps } from "../constructs/belfry.ts";
+export { Belfry } from "../constructs/belfry.ts";
+export type { BelfryProps } from "../constructs/belfry-props.ts";
 export type { Subscribers } from "../constructs/alarm-subscribers.ts";
 export type { Lane } from "../constructs/lane.ts";
 export { BelfryChecks } from "../checks/plugin.ts";
@@ -10,6 +11,6 @@ export type { DatabaseProps } from "../constructs/database-choice.ts";
 export type { ExistingDatabaseProps } from "../constructs/existing-database.ts";
 export type { LanePrincipal } from "../constructs/lane-principal.ts";
 export type { ServerProps } from "../constructs/rds-database.ts";
-export type { RdsInstanceProps } from "../constructs/rds-instance.ts";
+export type { BackupCopy, RdsInstanceProps } from "../constructs/rds-instance.ts";
 export type { SchedulerKind } from "../../src/stage/stages.ts";
 export type { Ipv4, NetworkProps } from "../constructs/network.ts";

@@ -1,19 +1,20 @@
 import { Stack, Validations } from "aws-cdk-lib";
-import { Cluster, type ContainerImage, ContainerInsights, type ICluster } from "aws-cdk-lib/aws-ecs";
-import type { IGrantable, IManagedPolicy } from "aws-cdk-lib/aws-iam";
+import { Cluster, ContainerInsights, type ICluster } from "aws-cdk-lib/aws-ecs";
+import type { IGrantable } from "aws-cdk-lib/aws-iam";
 import type { Function } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
-import type { SchedulerKind } from "../../src/stage/stages.ts";
 import type { Topology } from "../../src/stage/topology.ts";
 import { bundledRelease, type Release } from "../bundled-release.ts";
 import type { Database } from "./database.ts";
 import { Alarms } from "./alarms.ts";
-import { type AlarmChoices, usualAlarms } from "./alarm-choices.ts";
-import { subscribe, type Subscribers } from "./alarm-subscribers.ts";
+import { usualAlarms } from "./alarm-choices.ts";
+import { subscribe } from "./alarm-subscribers.ts";
 import { AlarmTopics, type Topics } from "./alarm-topics.ts";
+import type { BelfryProps } from "./belfry-props.ts";
+import { addBudget } from "./budget.ts";
 import { addDatabaseEvents } from "./database-events.ts";
 import { Archive } from "./archive.ts";
-import { createDatabase, type DatabaseProps, smallDatabase } from "./database-choice.ts";
+import { createDatabase, smallDatabase } from "./database-choice.ts";
 import { DeadLetterDrain } from "./dead-letter-drain.ts";
 import { FargateJobs } from "./fargate-jobs.ts";
 import { finish } from "./finish.ts";
@@ -21,63 +22,11 @@ import { HttpApi } from "./http-api.ts";
 import { Lane } from "./lane.ts";
 import { LockTable } from "./lock-table.ts";
 import { Migration } from "./migration.ts";
-import { Network, type NetworkProps } from "./network.ts";
+import { Network } from "./network.ts";
 import { requireWhatProtectedNeeds } from "./protection.ts";
 import { SchedulerTask } from "./scheduler-task.ts";
 import { refuseTwin, systemOf } from "./system.ts";
-import type { Fakes } from "./fakes.ts";
 import type { FunctionShare } from "./vpc-function.ts";
-
-/** @beta */
-export interface BelfryProps {
-  /** Of belfry.config.ts. */
-  readonly stage: string;
-  /**
-   * Distinguishes systems that have a stage of one name in one account and region: in metrics, in paths of parameters and in
-   * outputs. Letters, digits and hyphens. Default: the name of the stack. A change begins all metrics again.
-   */
-  readonly system?: string;
-  /** The project's folder. Default: the nearest belfry.config.ts from the working folder. */
-  readonly project?: string;
-  /** Default: `{ kind: "small", ipv4: "none" }`. */
-  readonly network?: NetworkProps;
-  /** Default: one small RDS instance in one zone, backed up for 7 days, and protected from deletion as its stack is. */
-  readonly database?: DatabaseProps;
-  /** A threshold or `none` for each alarm. Default: `usualAlarms`. */
-  readonly alarms?: AlarmChoices;
-  /** Where alarms go. Default: two new topics, to subscribe to. */
-  readonly topics?: Topics;
-  /** Who receives them. Left out: subscribe later; each synthesis warns of it. */
-  readonly subscribers?: Subscribers;
-  /**
-   * `each-minute`: a rule starts the scheduler's task each minute. `service`: one task runs all the time, which is cheaper where
-   * AWS Config records network interfaces. Two at once do no harm, because the lock lets one work. Default `each-minute`.
-   */
-  readonly scheduler?: SchedulerKind;
-  /**
-   * Whether passes run on spare capacity, which a cluster of your own must have too, with one on demand each 5 minutes, or 10
-   * beside a service. Take `spotAlarms` with it. Default false.
-   */
-  readonly spotPasses?: boolean;
-  /** Where tasks run. Default: a cluster of its own. */
-  readonly cluster?: ICluster;
-  /** Of the scheduler task. Default: built from the bundle when it is deployed. */
-  readonly image?: ContainerImage;
-  /** Put on every role this makes, as some organisations require. */
-  readonly permissionsBoundary?: IManagedPolicy;
-  /** On everything that can carry tags, besides `belfry:stage`. */
-  readonly tags?: Readonly<Record<string, string>>;
-  /**
-   * Left out: made by `belfry bundle`.
-   * @internal
-   */
-  readonly release?: Release;
-  /**
-   * Left out: what the apps call is real.
-   * @internal
-   */
-  readonly fakes?: (scope: Construct) => Fakes;
-}
 
 interface AlarmedParts {
   readonly workers: readonly Function[];
@@ -95,6 +44,8 @@ interface AlarmedParts {
  */
 export class Belfry extends Construct {
   readonly lanes: readonly Lane[];
+  /** Where its alarms go, for a chat service or any other subscriber. */
+  readonly topics: Topics;
   /** @internal */
   readonly system: string;
   /** @internal */
@@ -172,6 +123,7 @@ export class Belfry extends Construct {
       ...(this.jobs === null ? [] : [this.jobs]),
       ...(fakes === null ? [] : [fakes]),
     ]);
+    this.topics = props.topics ?? new AlarmTopics(this, "Topics");
     this.#alarm(props, { drain, workers, migration, database, network });
     finish(this, topology, props);
   }
@@ -187,7 +139,8 @@ export class Belfry extends Construct {
   }
 
   #alarm(props: BelfryProps, parts: AlarmedParts): void {
-    const topics = props.topics ?? new AlarmTopics(this, "Topics");
+    const { topics } = this;
+    if (props.monthlyBudgetUsd !== undefined) addBudget(this, topics.warn, props.monthlyBudgetUsd);
     // Who has topics has subscribers too.
     if (props.topics === undefined || props.subscribers !== undefined) subscribe(this, topics, props.subscribers);
     const { workers, migration, drain, database, network } = parts;

@@ -1,4 +1,4 @@
-import { RemovalPolicy, Validations } from "aws-cdk-lib";
+import { RemovalPolicy, Stack, Token, Validations } from "aws-cdk-lib";
 import { CfnDBInstance, CfnDBParameterGroup } from "aws-cdk-lib/aws-rds";
 import type { Construct } from "constructs";
 import { engineVersions } from "../engines.ts";
@@ -13,6 +13,16 @@ export interface RdsInstanceProps extends ServerProps {
   /** RDS adds disk by itself up to this, before it is full. */
   readonly maxStorageGb: number;
   readonly multiAz: boolean;
+  /** A second place for the backups, for the day that a region is lost: any second of `backupDays` can be restored there too. */
+  readonly copyBackupsTo?: BackupCopy;
+}
+
+/** @beta */
+export interface BackupCopy {
+  /** Another region than the stack's. */
+  readonly region: string;
+  /** Of a KMS key of that region, which encrypts them there: a key does not leave its own. */
+  readonly kmsKeyArn: string;
 }
 
 /** One instance, with a standby in another zone where `multiAz` says so. */
@@ -36,6 +46,7 @@ export function makeInstance(scope: Construct, props: RdsInstanceProps, place: S
     publiclyAccessible: false,
     dbParameterGroupName: parameters.ref,
     vpcSecurityGroups: place.securityGroups,
+    ...copied(scope, props),
   });
   if (props.onDelete === "keep") keepWith(instance, parameters);
   else instance.applyRemovalPolicy(RemovalPolicy.SNAPSHOT);
@@ -47,6 +58,22 @@ export function makeInstance(scope: Construct, props: RdsInstanceProps, place: S
     host: instance.attrEndpointAddress,
     resourceId: instance.attrDbiResourceId,
     secretArn: instance.attrMasterUserSecretSecretArn,
+  };
+}
+
+function copied(scope: Construct, { copyBackupsTo: copy, backupDays }: RdsInstanceProps) {
+  if (copy === undefined) return {};
+  const { region, kmsKeyArn } = copy;
+  if (region === Stack.of(scope).region) {
+    throw new Error(`database.copyBackupsTo.region is "${region}", the stack's own: name another region`);
+  }
+  if (!Token.isUnresolved(kmsKeyArn) && !kmsKeyArn.includes(`:kms:${region}:`)) {
+    throw new Error(`database.copyBackupsTo.kmsKeyArn is "${kmsKeyArn}": it must be the ARN of a key in "${region}"`);
+  }
+  return {
+    automaticBackupReplicationRegion: region,
+    automaticBackupReplicationKmsKeyId: kmsKeyArn,
+    automaticBackupReplicationRetentionPeriod: backupDays,
   };
 }
 

@@ -90,6 +90,19 @@ test("subnets without a way out hold the database, and only its own clients reac
   });
 });
 
+test("backups are copied to another region under a key of that region", () => {
+  if (database.kind !== "instance") throw new Error("prod has no instance");
+  const kmsKeyArn = "arn:aws:kms:eu-west-1:111122223333:key/1";
+  const copied = (region: string) =>
+    templateOf(all, { database: { ...database, copyBackupsTo: { region, kmsKeyArn } } });
+  copied("eu-west-1").hasResourceProperties("AWS::RDS::DBInstance", {
+    AutomaticBackupReplicationRegion: "eu-west-1",
+    AutomaticBackupReplicationKmsKeyId: kmsKeyArn,
+    AutomaticBackupReplicationRetentionPeriod: database.backupDays,
+  });
+  expect(() => copied("eu-north-1")).toThrow(`"${kmsKeyArn}": it must be the ARN of a key in "eu-north-1"`);
+});
+
 test("what RDS says about an own server is sent on, by a topic that takes it from this account", () => {
   const template = templateOf(all);
   const [{ id } = { id: "" }] = resources(template, "AWS::RDS::DBInstance");

@@ -1,7 +1,10 @@
 import { stages } from "../support/own-project.ts";
+import { Stack } from "aws-cdk-lib";
 import { Annotations, Match, Template } from "aws-cdk-lib/assertions";
+import { SlackChannelConfiguration } from "aws-cdk-lib/aws-chatbot";
 import { expect, test } from "vitest";
 import { topology } from "../../src/stage/topology.ts";
+import type { Belfry } from "../../infra/constructs/belfry.ts";
 import { deploymentOf } from "../../infra/stages.ts";
 import { newApp, resources, stackOf } from "./synthesize.ts";
 
@@ -35,4 +38,52 @@ test("each subscriber gets pages and warnings", () => {
     "https https://example.com/alarm",
   ]);
   expect(() => stackOf(newApp(), all, { subscribers: ["ops"] })).toThrow('subscriber "ops" must be a mail address');
+});
+
+test("chat services subscribe to the topics of the construct", () => {
+  const connect = ({ topics }: Belfry): void => {
+    const notificationTopics = [topics.page, topics.warn];
+    new SlackChannelConfiguration(Stack.of(topics.page), "Slack", {
+      slackChannelConfigurationName: "belfry",
+      slackWorkspaceId: "T0123456789",
+      slackChannelId: "C0123456789",
+      notificationTopics,
+    });
+  };
+  const template = Template.fromStack(stackOf(newApp(), all, { subscribers: ["ops@example.com"], connect }));
+  const [slack] = resources(template, "AWS::Chatbot::SlackChannelConfiguration");
+  expect(slack?.Properties["SnsTopicArns"]).toEqual(
+    ["Page", "Warn"].map((name) => ({ Ref: expect.stringContaining(`Topics${name}`) })),
+  );
+});
+
+test("the topic of warnings hears of the budget of the account, and AWS Budgets may publish to it", () => {
+  const template = Template.fromStack(
+    stackOf(newApp(), all, { subscribers: ["ops@example.com"], monthlyBudgetUsd: 80 }),
+  );
+  const warn = { Ref: Match.stringLikeRegexp("TopicsWarn") };
+  const heard = (NotificationType: string) => ({
+    Notification: { NotificationType, ComparisonOperator: "GREATER_THAN", Threshold: 100 },
+    Subscribers: [{ SubscriptionType: "SNS", Address: warn }],
+  });
+  template.hasResource("AWS::Budgets::Budget", {
+    DependsOn: [Match.stringLikeRegexp("TopicsWarnPolicy")],
+    Properties: {
+      Budget: { BudgetLimit: { Amount: 80, Unit: "USD" }, BudgetType: "COST", TimeUnit: "MONTHLY" },
+      NotificationsWithSubscribers: [heard("ACTUAL"), heard("FORECASTED")],
+    },
+  });
+  template.hasResourceProperties("AWS::SNS::TopicPolicy", {
+    Topics: [warn],
+    PolicyDocument: {
+      Statement: Match.arrayWith([
+        Match.objectLike({
+          Action: "sns:Publish",
+          Principal: { Service: Match.arrayWith(["budgets.amazonaws.com"]) },
+          Resource: warn,
+        }),
+      ]),
+    },
+  });
+  expect(() => stackOf(newApp(), all, { monthlyBudgetUsd: 0 })).toThrow("monthlyBudgetUsd 0 must be a number above 0");
 });

@@ -2,7 +2,8 @@
 import { Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { expect, test } from "vitest";
-import { Belfry, type BelfryProps } from "../../infra/constructs/belfry.ts";
+import { Belfry } from "../../infra/constructs/belfry.ts";
+import type { BelfryProps } from "../../infra/constructs/belfry-props.ts";
 import { topology } from "../../src/stage/topology.ts";
 import { loadApps, stages } from "../support/own-project.ts";
 import { code, image, newApp } from "./synthesize.ts";
