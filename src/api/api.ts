@@ -130,6 +130,9 @@ type Operation = ReturnType<typeof endpointsOf>[number];
 export type OperationName = Operation["name"];
 /** What an operation answers with as JSON, under any of its statuses. */
 export type ReplyOf<N extends OperationName> = Reply<Extract<Operation, { readonly name: N }>>;
+/** `GET /jobs/:id`. */
+export type OperationAt = Operation["at"];
+export type ReplyAt<A extends OperationAt> = Reply<Extract<Operation, { readonly at: A }>>;
 type Reply<O> = O extends { readonly replies: infer R } ? object & z.infer<Extract<R[keyof R], z.ZodType>> : never;
 
 /** For a path that exists the answer names its methods; for any other, resources with a similar name. */

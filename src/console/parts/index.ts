@@ -23,7 +23,7 @@ export { JobLink, Link, RowLink } from "./link.tsx";
 export { Loaded } from "./loaded.tsx";
 export { MiddleCut } from "./middle-cut.tsx";
 export { Nothing, orNothing, zeroOr } from "./nothing.tsx";
-export { Paused, pauseFields } from "./paused.tsx";
+export { Paused, pauseFields, pauseOf } from "./paused.tsx";
 export { Select } from "./select.tsx";
 export { JobBadge, StateBadge } from "./state-badge.tsx";
 export { Tabs } from "./tabs.tsx";

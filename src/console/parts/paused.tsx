@@ -1,4 +1,5 @@
 import { words } from "../language/words.ts";
+import { myZone } from "../time.ts";
 import { Time } from "./time.tsx";
 import type { QuestionField } from "./confirm.tsx";
 
@@ -15,6 +16,12 @@ export const Paused = ({ of: { pausedUntil, pauseReason }, zone }: PausedProps) 
       {pauseReason === null ? null : <span>{` ${pauseReason}`}</span>}
     </span>
   );
+
+/** What was said with a pause, as the API takes it: its end is by the reader's clock. */
+export const pauseOf = ({ until = "", reason = "" }: Readonly<Record<string, string>>) => ({
+  ...(until === "" ? {} : { until, timezone: myZone }),
+  ...(reason === "" ? {} : { reason }),
+});
 
 /** What may be said with a pause. */
 export const pauseFields: readonly QuestionField[] = [

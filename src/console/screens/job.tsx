@@ -2,8 +2,8 @@ import { Audits, Card, Icon, JobBadge, JsonView, Link, Loaded } from "../parts/i
 import { useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { quote } from "../filter/terms.ts";
-import { loadJob, loadZone } from "../client.ts";
 import { currentTime, now } from "../clock.ts";
+import { ask } from "../http.ts";
 import { Actions } from "../job/actions.tsx";
 import { Facts } from "../job/facts.tsx";
 import { Heartbeat } from "../job/heartbeat.tsx";
@@ -22,7 +22,7 @@ import { reasonText } from "../language/spoken.ts";
 /** Everything about one job: what it is, what happened, what failed last, and why it does not run. */
 export function JobScreen() {
   const id = useRoute().params["id"] ?? "";
-  const job = useResource(`job ${id}`, (signal) => loadJob(id, signal));
+  const job = useResource(`job ${id}`, (signal) => ask("GET /jobs/:id", { id, include: "explanation" }, { signal }));
   return <Loaded of={job}>{(found) => <Found job={found} onDone={job.reload} />}</Loaded>;
 }
 
@@ -169,7 +169,8 @@ const Data = ({ title, value }: { readonly title: string; readonly value: unknow
 function useZone(schedule: string | null): string | undefined {
   const zone = useResource(
     `zone ${schedule ?? ""}`,
-    async (signal) => (schedule === null ? null : await loadZone(schedule, signal)),
+    async (signal) =>
+      schedule === null ? null : (await ask("GET /schedules/:id", { id: schedule }, { signal })).timezone,
     { again: "never" },
   );
   return zone.data ?? undefined;

@@ -3,13 +3,13 @@ import { useLocation } from "preact-iso";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import type { CountReply } from "../language/number.ts";
-import { countJobs, type JobQuery } from "../client.ts";
 import { currentTime } from "../clock.ts";
+import { ask } from "../http.ts";
 import { FilterBar, filterFieldId, FilterProblems } from "../filter/filter-bar.tsx";
 import { withTerm } from "../filter/terms.ts";
 import { suggest } from "../jobs/completion.ts";
 import { BulkBar } from "../jobs/bulk-bar.tsx";
-import { parseFilter, queryOf } from "../jobs/filter.ts";
+import { type JobQuery, parseFilter, queryOf } from "../jobs/filter.ts";
 import { useCompletions } from "../jobs/known.ts";
 import { useJobRows } from "../jobs/list.ts";
 import { useSelection } from "../jobs/selection.ts";
@@ -37,7 +37,7 @@ export function JobsScreen() {
   const others = withTerm(text, "state", null);
   const counts = useResource(
     `counts ${others}`,
-    async (signal) => (asked === null ? null : await countJobs(asked, signal)),
+    async (signal) => (asked === null ? null : await ask("GET /jobs/counts", { ...asked, state: null }, { signal })),
     { again: "slow" },
   );
   const onDone = (): void => {

@@ -1,7 +1,7 @@
 import { Button, Empty, Loaded, Select, Tabs, Time } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
-import { loadKindFigures } from "../client.ts";
+import { ask } from "../http.ts";
 import { type KindSort, kindSorts, sortKinds } from "../kinds/figures.ts";
 import { KindTable } from "../kinds/table.tsx";
 import { useResource } from "../resource.ts";
@@ -34,7 +34,9 @@ export function KindsScreen() {
   const against = comparisons.find(({ value }) => value === query["against"]) ?? comparisons[0];
   const lane = query["lane"] ?? "";
   const asked = { hours: Number(hours), against: against.hours ?? Number(hours), by, lane };
-  const found = useResource(JSON.stringify(asked), (signal) => loadKindFigures(asked, signal), { again: "slow" });
+  const found = useResource(JSON.stringify(asked), (signal) => ask("GET /kind-figures", asked, { signal }), {
+    again: "slow",
+  });
   const go = (field: Readonly<Record<string, string>>): void =>
     route(addresses.kindsWith({ hours, by, sort, against: against.value, lane, ...field }), true);
   return (

@@ -1,6 +1,6 @@
-import { acting, answerTo, Audits, Empty, Link, Loaded, pauseFields, say } from "../parts/index.ts";
+import { acting, answerTo, Audits, Empty, Link, Loaded, pauseFields, pauseOf, say } from "../parts/index.ts";
 import { addresses } from "../address.ts";
-import { loadLanes, pauseLane, resumeLane } from "../client.ts";
+import { ask } from "../http.ts";
 import { useResource } from "../resource.ts";
 import { LaneTable } from "../lanes/lane-table.tsx";
 import { SlotTable } from "../lanes/slot-table.tsx";
@@ -11,7 +11,7 @@ import { words } from "../language/words.ts";
 
 export function LanesScreen() {
   useTitle(words.places.lanes);
-  const lanes = useResource("lanes", loadLanes);
+  const lanes = useResource("lanes", (signal) => ask("GET /lanes", {}, { signal }));
   return (
     <>
       <header class="screen-head">
@@ -48,7 +48,7 @@ async function toggle({ name, paused }: LaneReply, onDone: () => void): Promise<
   const pause = paused ? {} : await answerTo({ ...question, fields: pauseFields, action: words.lanes.pause });
   if (pause === null) return;
   await acting(words.lanes.notChanged(name), async () => {
-    await (paused ? resumeLane(name) : pauseLane(name, pause));
+    await ask(`POST /lanes/:name/${paused ? "resume" : "pause"}`, { name }, { body: pauseOf(pause) });
     say(paused ? words.lanes.goesOn(name) : words.lanes.isPaused(name));
   });
   onDone();

@@ -1,5 +1,5 @@
 import { Card, type Column, column, DataTable, Loaded, Nothing, orNothing, Tag } from "../parts/index.ts";
-import { loadLocks } from "../client.ts";
+import { ask } from "../http.ts";
 import { useResource } from "../resource.ts";
 import { SlotTable } from "../lanes/slot-table.tsx";
 import type { LockReply } from "../../api/shape/overview.ts";
@@ -9,7 +9,7 @@ import { words } from "../language/words.ts";
 /** Who holds which lock. Only writes under the newest fence are accepted. */
 export function LocksScreen() {
   useTitle(words.places.locks);
-  const found = useResource("locks", loadLocks, { again: "slow" });
+  const found = useResource("locks", (signal) => ask("GET /locks", {}, { signal }), { again: "slow" });
   return (
     <>
       <header class="screen-head">

@@ -1,7 +1,7 @@
 import { Audits, Button, Empty, JsonView, Link, Loaded, Tabs, Time } from "../parts/index.ts";
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
-import { loadRun, loadRunMap } from "../client.ts";
+import { ask } from "../http.ts";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { slowChanges } from "../live.ts";
 import { useResource } from "../resource.ts";
@@ -10,7 +10,7 @@ import { Funnel } from "../runs/funnel.tsx";
 import { TaskGraph } from "../runs/graph.tsx";
 import { TaskGrid } from "../runs/grid.tsx";
 import { FailedList } from "../runs/failed-list.tsx";
-import { type LoadedMap, listedTasks, type TaskOrder, type TaskSet } from "../runs/run-map.ts";
+import { type LoadedMap, listedTasks, loadedMap, type TaskOrder, type TaskSet } from "../runs/run-map.ts";
 import { TaskBar } from "../runs/task-bar.tsx";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
@@ -37,8 +37,8 @@ function useRun(id: string) {
     const asked = `${id} ${slowChanges.value}`;
     const kept = own.current;
     if (kept !== null && kept.asked === asked && kept.map.run.progress.total > tasksLiveMax)
-      return { run: await loadRun(id, signal), map: kept.map };
-    const map = await loadRunMap(id, signal);
+      return { run: await ask("GET /runs/:id", { id }, { signal }), map: kept.map };
+    const map = loadedMap(await ask("GET /runs/:id/map", { id }, { signal }));
     own.current = { asked, map };
     return { run: map.run, map };
   });

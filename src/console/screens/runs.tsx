@@ -1,7 +1,7 @@
 import { Button, type Column, column, DataTable, Empty, Loaded, Tabs } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
-import { loadRuns } from "../client.ts";
+import { ask } from "../http.ts";
 import { now } from "../clock.ts";
 import { useResource } from "../resource.ts";
 import { RunProgress } from "../runs/progress.tsx";
@@ -22,8 +22,8 @@ export function RunsScreen() {
   useTitle(words.places.runs);
   const { query, route } = useLocation();
   const { state = "", kind = "", key = "", before = "" } = query;
-  const asked = { cursor: before === "" ? null : before, state, kind, key };
-  const page = useResource(`runs ${JSON.stringify(asked)}`, (signal) => loadRuns(asked, signal));
+  const asked = { cursor: before, state, kind, key, limit: 50 };
+  const page = useResource(`runs ${JSON.stringify(asked)}`, (signal) => ask("GET /runs", asked, { signal }));
   const go = (fields: Readonly<Record<string, string>>): void =>
     route(`${addresses.runs}?${new URLSearchParams({ state, kind, key, ...fields })}`);
   return (

@@ -1,14 +1,14 @@
 import { Audits, Button, Loaded, Paused } from "../parts/index.ts";
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
-import { loadScheduleOutcome, type OccurrenceReply, type TimedOutcome } from "../client.ts";
 import { currentTime } from "../clock.ts";
+import { ApiError, ask } from "../http.ts";
 import { useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
 import { startScheduleOnce, togglePause } from "../schedules/actions.tsx";
 import { BackfillForm } from "../schedules/backfill-form.tsx";
 import { NextFires } from "../schedules/next-fires.tsx";
-import { OccurrenceTable } from "../schedules/occurrence-table.tsx";
+import { type OccurrenceReply, OccurrenceTable } from "../schedules/occurrence-table.tsx";
 import { plainWords } from "../schedules/plain-words.ts";
 import { EndsText, latenessText, onTimeText, scheduleStatus } from "../schedules/status.tsx";
 import { EditAndDelete } from "../schedules/edit-and-delete.tsx";
@@ -20,8 +20,21 @@ import { words } from "../language/words.ts";
 
 export function ScheduleScreen() {
   const id = decodeURIComponent(useRoute().params["id"] ?? "");
-  const schedule = useResource(`schedule ${id}`, (signal) => loadScheduleOutcome(id, signal));
+  const schedule = useResource(`schedule ${id}`, (signal) => load(id, signal));
   return <Loaded of={schedule}>{(found) => <Found schedule={found} onDone={schedule.reload} />}</Loaded>;
+}
+
+/** With each of its newest and its next times. */
+interface TimedOutcome extends ScheduleOutcomeReply {
+  readonly times: NonNullable<ScheduleOutcomeReply["times"]>;
+}
+
+/** @throws ApiError 404 */
+async function load(id: string, signal: AbortSignal): Promise<TimedOutcome> {
+  const { schedules } = await ask("GET /schedule-outcomes", { id, include: "times", limit: 1 }, { signal });
+  const [{ times, ...schedule } = {}] = schedules;
+  if (times === undefined) throw new ApiError(404, "unknown-schedule", words.shared.noSchedule(id));
+  return { ...(schedule as ScheduleOutcomeReply), times };
 }
 
 const policyText = ({ overlap, misfire }: ScheduleOutcomeReply): string =>

@@ -16,8 +16,8 @@ import {
 import { useLocation } from "preact-iso";
 import { quote } from "../filter/terms.ts";
 import { addresses } from "../address.ts";
-import { loadUpcoming } from "../client.ts";
 import { currentTime } from "../clock.ts";
+import { ask } from "../http.ts";
 import { useResource } from "../resource.ts";
 import type { UpcomingReply } from "../../api/shape/upcoming.ts";
 import { durationText, relative } from "../time.ts";
@@ -37,7 +37,9 @@ export function UpcomingScreen() {
   useTitle(words.places.upcoming);
   const { app = "", lane = "" } = query;
   const asked = { hours: Number(hours), app, lane };
-  const coming = useResource(JSON.stringify(asked), (signal) => loadUpcoming(asked, signal), { again: "slow" });
+  const coming = useResource(JSON.stringify(asked), (signal) => ask("GET /upcoming", asked, { signal }), {
+    again: "slow",
+  });
   const go = (fields: Readonly<Record<string, string>>): void =>
     route(`${path}?${new URLSearchParams({ hours, app, lane, ...fields })}`);
   return (
