@@ -1,7 +1,7 @@
 import { words } from "../language/words.ts";
 import { myZone } from "../time.ts";
 import { Time } from "./time.tsx";
-import type { QuestionField } from "./confirm.tsx";
+import type { QuestionField } from "./dialog.tsx";
 
 interface PausedProps {
   readonly of: { readonly pausedUntil: string | null; readonly pauseReason: string | null };

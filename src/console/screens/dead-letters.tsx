@@ -1,4 +1,15 @@
-import { Audits, Button, type Column, column, DataTable, Empty, JobLink, Loaded, Time } from "../parts/index.ts";
+import {
+  Audits,
+  Button,
+  type Column,
+  column,
+  DataTable,
+  Empty,
+  JobLink,
+  Loaded,
+  ScreenHead,
+  Time,
+} from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { useState } from "preact/hooks";
 import { confirmAndRedrive } from "../bulk/redrive.ts";
@@ -6,19 +17,16 @@ import type { FailureGroup } from "../../insight/failure-groups.ts";
 import { quote } from "../filter/terms.ts";
 import { ask } from "../http.ts";
 import { useResource } from "../resource.ts";
-import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
 /** FAILED jobs in groups that failed alike: one fixed cause, one retry. */
 export function DeadLettersScreen() {
-  useTitle(words.places.deadLetters);
   const found = useResource("dead-letters", (signal) => ask("GET /dead-letters", {}, { signal }));
   return (
     <>
-      <header class="screen-head">
-        <h1>{words.places.deadLetters}</h1>
+      <ScreenHead title={words.places.deadLetters}>
         <span class="dim">{words.deadLetters.about}</span>
-      </header>
+      </ScreenHead>
       <Loaded of={found}>
         {({ groups, isMore }) =>
           groups.length === 0 ? (

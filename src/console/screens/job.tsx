@@ -1,4 +1,4 @@
-import { Audits, Card, Icon, JobBadge, JsonView, Link, Loaded } from "../parts/index.ts";
+import { Audits, Card, Icon, JobBadge, JsonView, Link, Loaded, ScreenHead } from "../parts/index.ts";
 import { useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { quote } from "../filter/terms.ts";
@@ -15,7 +15,6 @@ import { phaseText } from "../jobs/phase.ts";
 import { useResource } from "../resource.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { isJobOver } from "../jobs/state.ts";
-import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 import { reasonText } from "../language/spoken.ts";
 
@@ -27,26 +26,25 @@ export function JobScreen() {
 }
 
 function Found({ job, onDone }: { readonly job: JobDetailReply; readonly onDone: () => void }) {
-  useTitle(`${job.kind} ${job.id}`);
   const zone = useZone(job.schedule);
   const isRunning = job.state === "RUNNING";
   const timeline = timelineOf(job, isRunning ? now.value : currentTime());
   return (
     <>
-      <header class="screen-head">
-        <div>
-          <p class="crumbs">
+      <ScreenHead
+        title={job.kind}
+        id={job.id}
+        crumbs={
+          <>
             <a href={addresses.jobs}>{words.places.jobs}</a> /{" "}
             <a href={addresses.jobsWith(`kind:${job.kind}`)}>{job.kind}</a>
-          </p>
-          <h1>
-            {job.kind} <span class="dim">{`#${job.id}`}</span>
-          </h1>
-        </div>
+          </>
+        }
+      >
         <JobBadge job={job} />
         <span class="space" />
         <Actions job={job} onDone={onDone} />
-      </header>
+      </ScreenHead>
       {isJobOver(job.state) || isRunning ? null : <Why job={job} />}
       {isRunning ? <Heartbeat job={job} /> : null}
       {job.error === null || job.state === "SUCCESS" ? null : <LatestError job={job} error={job.error} />}

@@ -1,4 +1,4 @@
-import { Button, Empty, Failure, later, Select } from "../parts/index.ts";
+import { Button, Empty, Failure, later, ScreenHead, Select } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
@@ -20,7 +20,6 @@ import { CopyList } from "../jobs/copy-list.tsx";
 import { useResource } from "../resource.ts";
 import type { JobCountsReply } from "../../api/shape/job.ts";
 import { jobStates } from "../jobs/state.ts";
-import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
 const EnqueueForm = later(async () => (await import("../jobs/enqueue-form.tsx")).EnqueueForm);
@@ -29,7 +28,6 @@ const EnqueueForm = later(async () => (await import("../jobs/enqueue-form.tsx"))
 export function JobsScreen() {
   const { query, route } = useLocation();
   const text = query["q"] ?? "";
-  useTitle(text === "" ? words.places.jobs : words.jobs.titleOf(text));
   const filter = useMemo(() => parseFilter(text), [text]);
   const known = useCompletions();
   const asked = filter.problems.length === 0 ? queryOf(filter, currentTime()) : null;
@@ -62,14 +60,13 @@ export function JobsScreen() {
   });
   return (
     <div class="fill">
-      <div class="screen-head">
-        <h1>{words.places.jobs}</h1>
+      <ScreenHead title={words.places.jobs} tab={text === "" ? words.places.jobs : words.jobs.titleOf(text)}>
         <StateTabs counts={counts.data} filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
         <span class="space" />
         <Ended filter={text} onFilter={apply} />
         {asked === null ? null : <CopyList filter={asked} jobs={rows.jobs} />}
         <EnqueueButton />
-      </div>
+      </ScreenHead>
       <FilterBar
         text={text}
         label={words.jobs.filter}

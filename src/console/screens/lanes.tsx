@@ -1,4 +1,15 @@
-import { acting, answerTo, Audits, Empty, Link, Loaded, pauseFields, pauseOf, say } from "../parts/index.ts";
+import {
+  acting,
+  answerTo,
+  Audits,
+  Empty,
+  Link,
+  Loaded,
+  pauseFields,
+  pauseOf,
+  say,
+  ScreenHead,
+} from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { ask } from "../http.ts";
 import { useResource } from "../resource.ts";
@@ -6,17 +17,13 @@ import { LaneTable } from "../lanes/lane-table.tsx";
 import { SlotTable } from "../lanes/slot-table.tsx";
 import { WorkerTable } from "../lanes/worker-table.tsx";
 import type { LaneReply } from "../../api/shape/overview.ts";
-import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
 export function LanesScreen() {
-  useTitle(words.places.lanes);
   const lanes = useResource("lanes", (signal) => ask("GET /lanes", {}, { signal }));
   return (
     <>
-      <header class="screen-head">
-        <h1>{words.places.lanes}</h1>
-      </header>
+      <ScreenHead title={words.places.lanes} />
       <Loaded of={lanes}>
         {(found) => (
           <>

@@ -1,4 +1,4 @@
-import { Audits, Button, Empty, JsonView, Link, Loaded, Tabs, Time } from "../parts/index.ts";
+import { Audits, Button, Empty, JsonView, Link, Loaded, ScreenHead, Tabs, Time } from "../parts/index.ts";
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { ask } from "../http.ts";
@@ -15,7 +15,6 @@ import { TaskBar } from "../runs/task-bar.tsx";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
 import type { RunReply } from "../../api/shape/run.ts";
-import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
 const views = ["grid", "graph", "funnel", "input"] as const;
@@ -51,23 +50,22 @@ interface FoundProps {
 }
 
 function Found({ run, map, onDone }: FoundProps) {
-  useTitle(`${run.kind} ${run.id}`);
   return (
     <div class="fill">
-      <header class="screen-head">
-        <div>
-          <p class="crumbs">
+      <ScreenHead
+        title={run.kind}
+        id={run.id}
+        crumbs={
+          <>
             <a href={addresses.runs}>{words.places.runs}</a> / <span class="mono">{run.key}</span>
-          </p>
-          <h1>
-            {run.kind} <span class="dim">{`#${run.id}`}</span>
-          </h1>
-        </div>
+          </>
+        }
+      >
         <RunStatus {...run} />
         <RunProgress progress={run.progress} />
         <span class="space" />
         <RunActions run={run} onDone={onDone} />
-      </header>
+      </ScreenHead>
       <p class="dim">
         {words.runs.version(run.version, <Time at={run.createdAt} />)}
         {run.finishedAt === null ? null : words.runs.ended(<Time at={run.finishedAt} />)}

@@ -1,4 +1,4 @@
-import { Audits, Button, Loaded, Paused } from "../parts/index.ts";
+import { Audits, Button, Loaded, Paused, ScreenHead } from "../parts/index.ts";
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
@@ -15,7 +15,6 @@ import { EditAndDelete } from "../schedules/edit-and-delete.tsx";
 import { SquareLegend, Squares } from "../schedules/squares.tsx";
 import { WhyTime } from "../schedules/why-time.tsx";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
-import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
 export function ScheduleScreen() {
@@ -59,7 +58,6 @@ function plannedText(occurrences: readonly OccurrenceReply[]): string {
 function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly onDone: () => void }) {
   const { id, kind, expression, timezone, paused } = schedule;
   const { route } = useLocation();
-  useTitle(id);
   const { occurrences, next } = schedule.times;
   useKeys([
     { keys: "p", does: words.schedules.pauseKey, run: () => void togglePause(schedule, onDone) },
@@ -68,13 +66,7 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
   ]);
   return (
     <>
-      <header class="screen-head">
-        <div>
-          <p class="crumbs">
-            <a href={addresses.schedules}>{words.places.schedules}</a>
-          </p>
-          <h1>{id}</h1>
-        </div>
+      <ScreenHead title={id} crumbs={<a href={addresses.schedules}>{words.places.schedules}</a>}>
         {scheduleStatus(schedule, currentTime())}
         <span class="space" />
         {schedule.source === "api" ? <EditAndDelete schedule={schedule} onDone={onDone} /> : null}
@@ -86,7 +78,7 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
           onClick={() => void togglePause(schedule, onDone)}
         />
         <Button text={words.shared.runNow} look="primary" onClick={() => void startScheduleOnce(schedule)} />
-      </header>
+      </ScreenHead>
       <p class="lead">
         {plainWords(expression)} <span class="dim">{words.schedules.inZone(timezone)}</span>
       </p>
