@@ -15,14 +15,14 @@ import { apiVersion, plainHeaders } from "./plain-headers.ts";
 import { answerProblem, HttpProblem, withRequestId, requestIdOf } from "./problem.ts";
 import { problemOfStore } from "./store-failure.ts";
 import { jobEndpoints } from "./routes/job.ts";
-import { auditEndpoints, eventEndpoints } from "./routes/events.ts";
-import { bulkEndpoints, deadLetterEndpoints } from "./routes/bulk.ts";
+import { auditEndpoint, eventEndpoint } from "./routes/events.ts";
+import { bulkEndpoints, deadLetterEndpoint } from "./routes/bulk.ts";
 import { searchEndpoints } from "./routes/jobs.ts";
 import { createJobEndpoint } from "./routes/create-job.ts";
 import { healthEndpoints } from "./routes/health.ts";
 import { kindFiguresEndpoint, overviewEndpoints } from "./routes/overview.ts";
 import { kindsEndpoint } from "./routes/kinds.ts";
-import { capEndpoint, laneEndpoints, lockEndpoints } from "./routes/lanes.ts";
+import { capEndpoint, laneEndpoints, lockEndpoint } from "./routes/lanes.ts";
 import { metricsEndpoint } from "./routes/metrics.ts";
 import { previewEndpoint } from "./routes/preview.ts";
 import { runEndpoints, runMapEndpoint } from "./routes/runs.ts";
@@ -107,11 +107,11 @@ export function endpointsOf(options: ApiOptions) {
     ...laneEndpoints(options),
     capEndpoint(options),
     ...overviewEndpoints(options),
-    ...deadLetterEndpoints(options),
+    deadLetterEndpoint(options),
     ...bulkEndpoints(options),
-    ...lockEndpoints(options),
-    ...auditEndpoints(options),
-    ...eventEndpoints(options),
+    lockEndpoint(options),
+    auditEndpoint(options),
+    eventEndpoint(options),
     ...scheduleEndpoints(options),
     scheduleOutcomeEndpoint(options),
     upcomingEndpoint(options),

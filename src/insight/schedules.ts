@@ -129,22 +129,12 @@ select (select count(*)::int from judged) as total,
     or ($5 = 'latest' and (select count(*) from known) > $9) as "isMore",
   coalesce(jsonb_agg(to_jsonb(s) - 'place' order by s.place), '[]') as schedules
 from (select place, ${scheduleMembers} from page join belfry.schedule using (id)) s`,
-  params: ({
-    search,
-    sort,
-    offset,
-    limit,
-  }: {
-    search: ScheduleSearch;
-    sort: ScheduleSort;
-    offset: number;
-    limit: number;
-  }) => [
+  params: ({ search, ...of }: { search: ScheduleSearch; sort: ScheduleSort; offset: number; limit: number }) => [
     JSON.stringify(search),
-    sort,
-    limit,
-    offset,
-    neededEnds(search, sort),
+    of.sort,
+    of.limit,
+    of.offset,
+    neededEnds(search, of.sort),
     lastEndLooksMax,
     suspectsMax,
     suspectRunsMax,

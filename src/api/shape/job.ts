@@ -39,14 +39,9 @@ export const jobDetail = z
   })
   .meta({ id: "JobDetail" });
 
+const { explanation: _, ...written } = jobDetail.shape;
 export const createdJob = z
-  .object({
-    created: z.boolean(),
-    notes: z.array(z.string()),
-    ...jobShape,
-    attempts: z.array(attempt),
-    events: z.array(jobEvent),
-  })
+  .object({ created: z.boolean(), notes: z.array(z.string()), ...written })
   .meta({ id: "CreatedJob" });
 
 export type JobReply = z.infer<typeof job>;
