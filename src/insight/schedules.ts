@@ -6,6 +6,7 @@ import { insightLimits } from "./insight-limits.ts";
 import type { Carry, ScheduleSpec } from "../machine/schedule.ts";
 import { count } from "./atoms.ts";
 import { jobAndRun, result } from "./occurrence-ends.ts";
+import { pause } from "./pause.ts";
 import { sqlQuery } from "./sql-query.ts";
 
 /** `failing`: the last one that ended failed. `late`: its next time is past and nothing was decided. */
@@ -37,9 +38,7 @@ const scheduleRow = z.object({
   id: z.string(),
   version: count,
   source: z.enum(["code", "api"]),
-  pause: z
-    .object({ at: z.number(), by: z.string(), reason: z.string().nullable(), until: z.number().nullable() })
-    .nullable(),
+  pause,
   spec: z.custom<ScheduleSpec>(),
   decidedUntil: z.number(),
   nextAt: z.number().nullable(),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { count, idText, time } from "../../insight/atoms.ts";
+import { boundedCount, count, idText, time } from "../../insight/atoms.ts";
 import { audit } from "../../insight/audit.ts";
 import { job } from "../../insight/job.ts";
 import { fence, lastPass } from "../../insight/locks.ts";
@@ -76,7 +76,7 @@ export const summary = z
         .array(z.enum(["PENDING", "QUEUED", "RUNNING", "RETRY_WAIT", "waiting", "scheduled", "held"]))
         .describe("Not counted to the end."),
     }),
-    deadLetters: z.object({ count, isMore: z.boolean() }),
+    deadLetters: boundedCount,
     lastHour: readLastHour.row,
     lanes: z.object({ total: count, paused: count }),
     workers: z.object({ busy: count, lost: count }),
