@@ -15,14 +15,14 @@ import { apiVersion, plainHeaders } from "./plain-headers.ts";
 import { answerProblem, HttpProblem, withRequestId, requestIdOf } from "./problem.ts";
 import { problemOfStore } from "./store-failure.ts";
 import { jobEndpoints } from "./routes/job.ts";
-import { auditEndpoints, eventEndpoints } from "./routes/events.ts";
-import { bulkEndpoints, deadLetterEndpoints } from "./routes/bulk.ts";
+import { auditEndpoint, eventEndpoint } from "./routes/events.ts";
+import { bulkEndpoints, deadLetterEndpoint } from "./routes/bulk.ts";
 import { searchEndpoints } from "./routes/jobs.ts";
 import { createJobEndpoint } from "./routes/create-job.ts";
 import { healthEndpoints } from "./routes/health.ts";
 import { kindFiguresEndpoint, overviewEndpoints } from "./routes/overview.ts";
 import { kindsEndpoint } from "./routes/kinds.ts";
-import { capEndpoint, laneEndpoints, lockEndpoints } from "./routes/lanes.ts";
+import { capEndpoint, laneEndpoints, lockEndpoint } from "./routes/lanes.ts";
 import { metricsEndpoint } from "./routes/metrics.ts";
 import { previewEndpoint } from "./routes/preview.ts";
 import { runEndpoints, runMapEndpoint } from "./routes/runs.ts";
@@ -107,11 +107,11 @@ export function endpointsOf(options: ApiOptions) {
     ...laneEndpoints(options),
     capEndpoint(options),
     ...overviewEndpoints(options),
-    ...deadLetterEndpoints(options),
+    deadLetterEndpoint(options),
     ...bulkEndpoints(options),
-    ...lockEndpoints(options),
-    ...auditEndpoints(options),
-    ...eventEndpoints(options),
+    lockEndpoint(options),
+    auditEndpoint(options),
+    eventEndpoint(options),
     ...scheduleEndpoints(options),
     scheduleOutcomeEndpoint(options),
     upcomingEndpoint(options),
@@ -130,6 +130,9 @@ type Operation = ReturnType<typeof endpointsOf>[number];
 export type OperationName = Operation["name"];
 /** What an operation answers with as JSON, under any of its statuses. */
 export type ReplyOf<N extends OperationName> = Reply<Extract<Operation, { readonly name: N }>>;
+/** `GET /jobs/:id`. */
+export type OperationAt = Operation["at"];
+export type ReplyAt<A extends OperationAt> = Reply<Extract<Operation, { readonly at: A }>>;
 type Reply<O> = O extends { readonly replies: infer R } ? object & z.infer<Extract<R[keyof R], z.ZodType>> : never;
 
 /** For a path that exists the answer names its methods; for any other, resources with a similar name. */

@@ -29,9 +29,11 @@ export interface RequestOf<P, Q, B> {
 type Replies = Readonly<Record<number, z.ZodType>>;
 
 /** One method and path with everything a person, a test and OpenAPI need to know of it. */
-export interface Endpoint<N extends string = string, R extends Replies = Replies> {
+export interface Endpoint<N extends string = string, R extends Replies = Replies, A extends string = string> {
   /** The operation's id: what a generated client calls it. */
   readonly name: N;
+  /** Its method and its path. */
+  readonly at: A;
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With its parameters as `:id`. */
   readonly path: string;
@@ -72,23 +74,24 @@ type Method = Endpoint["method"];
 
 /** Types the handler by the schemas. Only what reads is open to the role `read`. */
 export function endpoint<
+  const A extends `${Method} /${string}`,
   const N extends string,
   R extends Replies,
   P extends z.ZodType | undefined = undefined,
   Q extends z.ZodType | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
 >(
-  at: `${Method} /${string}`,
-  spec: Omit<Endpoint<N, R>, "method" | "path" | "role" | "params" | "query" | "body" | "handle" | "scope"> & {
+  at: A,
+  spec: Omit<Endpoint<N, R>, "at" | "method" | "path" | "role" | "params" | "query" | "body" | "handle" | "scope"> & {
     readonly scope: ScopeRule<RequestOf<Out<P>, Out<Q>, Out<B>>>;
     readonly params?: P;
     readonly query?: Q;
     readonly body?: B;
     handle(asked: RequestOf<Out<P>, Out<Q>, Out<B>>): Promise<Answer> | Answer;
   },
-): Endpoint<N, R> {
+): Endpoint<N, R, A> {
   const [method, path] = at.split(" ") as [Method, string];
-  return { ...spec, method, path, role: method === "GET" ? "read" : "operate" };
+  return { ...spec, at, method, path, role: method === "GET" ? "read" : "operate" };
 }
 
 export interface MountOptions {

@@ -1,11 +1,12 @@
 import { capGate } from "../admission/cap.ts";
 import type { DueGroup } from "../insight/due-soon.ts";
 import type { Instant } from "../machine/job.ts";
-import { hourMs } from "../machine/units.ts";
+import { hourMs, iso } from "../machine/units.ts";
 import { insightLimits } from "../insight/insight-limits.ts";
 import type { ScheduleRow } from "../machine/schedule.ts";
 import { percentilesOf, readKindHours } from "../insight/kind-figures.ts";
 import type { ApiOptions } from "./options.ts";
+import type { UpcomingReply } from "./shape/upcoming.ts";
 
 /** A time that a schedule will have. */
 export interface Coming {
@@ -16,21 +17,6 @@ export interface Coming {
 export interface Span {
   readonly from: Instant;
   readonly to: Instant;
-}
-
-/** What a lane is expected to work in a span, beside what it can. */
-export interface LaneLoad {
-  readonly lane: string;
-  readonly times: number;
-  /** Jobs that exist already and wait for a time. */
-  readonly jobs: number;
-  /** Times of kinds that have not run for a week: how long they take is not known. */
-  readonly unknown: number;
-  readonly expectedMs: number;
-  /** Null for a lane that this release does not have. */
-  readonly capacityMs: number | null;
-  /** The part of the span with the most work, as a share of what the lane can do in it. */
-  readonly busiest: { readonly at: Instant; readonly share: number } | null;
 }
 
 /** How long each kind typically runs: the p50 of its attempts of the last week; kinds that did not run are left out. */
@@ -60,7 +46,7 @@ export function loadOf(
   { times, due }: Work,
   typical: ReadonlyMap<string, number>,
   { lanes, span, parts }: { readonly lanes: ApiOptions["lanes"]; readonly span: Span; readonly parts: number },
-): readonly LaneLoad[] {
+): UpcomingReply["lanes"] {
   const partMs = (span.to - span.from) / parts;
   const byLane = Map.groupBy(times, ({ row }) => row.spec.job.lane);
   const dueByLane = Map.groupBy(due, ({ lane }) => lane);
@@ -78,7 +64,7 @@ export function loadOf(
       for (const { part, kind, jobs } of waiting) work[part] = (work[part] ?? 0) + jobs * (typical.get(kind) ?? 0);
       const unknown = waiting.filter(({ kind }) => !typical.has(kind));
       const most = Math.max(...work);
-      const busiest = { at: span.from + work.indexOf(most) * partMs, share: most / ((atOnce ?? 1) * partMs) };
+      const busiest = { at: iso(span.from + work.indexOf(most) * partMs), share: most / ((atOnce ?? 1) * partMs) };
       return {
         lane,
         times: coming.length,

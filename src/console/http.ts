@@ -1,3 +1,4 @@
+import type { OperationAt, ReplyAt } from "../api/api.ts";
 import { noAnswer } from "./live.ts";
 import { words } from "./language/words.ts";
 
@@ -19,33 +20,37 @@ interface ProblemDocument {
   readonly detail?: string;
 }
 
-/** @throws ApiError */
-export const get = async <T>(path: string, signal?: AbortSignal): Promise<T> =>
-  await answered<T>(path, { headers: { accept: "application/json" }, ...(signal === undefined ? {} : { signal }) });
+interface Asking {
+  readonly signal?: AbortSignal;
+  /** Of what changes something. */
+  readonly body?: object;
+  /** Only while the object has this one. */
+  readonly version?: number;
+}
 
-/** @throws ApiError */
-export const post = async <T>(path: string, body: unknown = {}): Promise<T> => await send<T>("POST", path, body);
-
-/** With `version`, only while the object has that one. @throws ApiError */
-export const send = async <T>(method: string, path: string, body?: unknown, version?: number): Promise<T> =>
-  await answered<T>(path, {
+/** One request. Of `values` those that its path names go there; of the others those that are set are its query. @throws ApiError */
+export async function ask<A extends OperationAt>(
+  at: A,
+  values: Readonly<Record<string, string | number | null>> = {},
+  { signal, body = {}, version }: Asking = {},
+): Promise<ReplyAt<A>> {
+  const [method = "GET", pattern = ""] = at.split(" ");
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== null && value !== "" && !pattern.split("/").includes(`:${name}`)) query.set(name, String(value));
+  }
+  const path = pattern.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(values[name] ?? ""));
+  const isWritten = method !== "GET" && method !== "DELETE";
+  return await answered<ReplyAt<A>>(query.size === 0 ? path : `${path}?${query}`, {
     method,
     headers: {
       accept: "application/json",
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(isWritten ? { "content-type": "application/json" } : {}),
       ...(version === undefined ? {} : { "if-match": `"${version}"` }),
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(isWritten ? { body: JSON.stringify(body) } : {}),
+    ...(signal === undefined ? {} : { signal }),
   });
-
-/** Query text of the fields that are set, with its question mark. */
-export function query(fields: Readonly<Record<string, string | number | boolean | null | undefined>>): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined && value !== null && value !== "") search.set(name, String(value));
-  }
-  const text = search.toString();
-  return text === "" ? "" : `?${text}`;
 }
 
 async function answered<T>(path: string, init: RequestInit): Promise<T> {

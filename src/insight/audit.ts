@@ -28,6 +28,17 @@ from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::jsonb[], $6::text
   row: z.never(),
 });
 
+export const audit = z.object({
+  id: idText,
+  at: time,
+  caller: z.string(),
+  action: z.string(),
+  target: z.string(),
+  status: z.int(),
+  detail: z.unknown(),
+  trace: z.string(),
+});
+
 /** Newest first, below the id `before`. Of some targets and what lies below their paths: among the newest 20,000. Locks nothing. */
 export const readAudits = sqlQuery("audits", {
   sql: `
@@ -45,14 +56,5 @@ order by id desc limit $2::int`,
     of.targets ?? null,
     insightLimits.auditsSearchedMax,
   ],
-  row: z.object({
-    id: idText,
-    at: time,
-    caller: z.string(),
-    action: z.string(),
-    target: z.string(),
-    status: z.int(),
-    detail: z.unknown(),
-    trace: z.string(),
-  }),
+  row: audit,
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { JobId } from "../machine/job.ts";
 import { insightLimits } from "./insight-limits.ts";
-import { count, idText, maybeTime, time } from "./atoms.ts";
+import { boundedCount, count, idText, maybeTime, time } from "./atoms.ts";
 import { keepRequest, type KeyedRequest } from "./request-key.ts";
 import { jobSearch, type JobSearch } from "./search.ts";
 import { type Database, isoText, sqlQuery } from "./sql-query.ts";
@@ -13,8 +13,6 @@ export type JobAction = (typeof jobActions)[number];
 export const bulkActions = [...jobActions, "backfill"] as const;
 export type BulkAction = (typeof bulkActions)[number];
 
-export const matchCount = z.object({ count, isMore: z.boolean() });
-
 /** A change of all jobs that match and existed at the request. Done in pages; another process resumes it after a crash. */
 export const bulkShape = {
   id: idText,
@@ -22,7 +20,7 @@ export const bulkShape = {
   caller: z.string(),
   state: z.enum(["RUNNING", "DONE", "STOPPED"]),
   /** At the request. */
-  matched: matchCount,
+  matched: boundedCount,
   paceMs: z.number().min(0),
   canary: z
     .object({ state: z.enum(["wanted", "out", "passed", "failed"]), jobs: z.array(idText) })

@@ -5,8 +5,8 @@ import { count, time } from "./atoms.ts";
 import { insightLimits } from "./insight-limits.ts";
 import { isoText, sqlQuery } from "./sql-query.ts";
 
-const group = z.object({
-  schedule: z.string().nullable(),
+export const dueGroup = z.object({
+  schedule: z.string().nullable().describe("That made them; null for what no schedule made."),
   kind: z.string(),
   lane: z.string(),
   part: z.int(),
@@ -14,7 +14,7 @@ const group = z.object({
   firstAt: time,
   lastAt: time,
 });
-export type DueGroup = z.infer<typeof group>;
+export type DueGroup = z.infer<typeof dueGroup>;
 
 interface DueSpan {
   readonly to: number;
@@ -63,5 +63,5 @@ order by min(f.due_at), 1, 2, 3`,
     const { dueSoonRowsMax, slotGroupsShownMax } = insightLimits;
     return [to, parts, dueSoonRowsMax, slotGroupsShownMax, dueSoonRowsMax, lane ?? null, kinds ?? null];
   },
-  row: group,
+  row: dueGroup,
 });

@@ -112,14 +112,15 @@ export function shortSnapshot(text: string): string {
   return end === undefined ? text : `${open[0]}:${end}:${open.slice(0, streamLimits.streamOpenMax).join(",")}`;
 }
 
+/** What is left out or undefined does not narrow. */
 export interface EventFilter {
-  readonly kind?: string;
+  readonly kind?: string | undefined;
   /** Only of these kinds; an event whose job is gone has none. */
   readonly kinds?: readonly string[];
-  readonly lane?: string;
-  readonly job?: string;
-  readonly run?: string;
-  readonly to?: readonly string[];
+  readonly lane?: string | undefined;
+  readonly job?: string | undefined;
+  readonly run?: string | undefined;
+  readonly state?: readonly string[] | undefined;
 }
 
 export function matchesFilter(event: StreamEvent, filter: EventFilter): boolean {
@@ -129,6 +130,6 @@ export function matchesFilter(event: StreamEvent, filter: EventFilter): boolean 
     (filter.lane === undefined || event.lane === filter.lane) &&
     (filter.job === undefined || event.job === filter.job) &&
     (filter.run === undefined || event.run === filter.run) &&
-    (filter.to === undefined || filter.to.includes(event.to))
+    (filter.state === undefined || filter.state.includes(event.to))
   );
 }

@@ -4,7 +4,7 @@ import { insightLimits } from "./insight-limits.ts";
 import { count, idText, time } from "./atoms.ts";
 import { isoText, sqlQuery } from "./sql-query.ts";
 
-export const failureGroup = z
+const failureGroup = z
   .object({
     fingerprint: z.string(),
     kind: z.string(),
@@ -17,6 +17,8 @@ export const failureGroup = z
     samples: z.array(z.object({ job: idText, at: time, message: z.string().nullable() })).describe("The newest ones."),
   })
   .meta({ id: "FailureGroup" });
+
+export type FailureGroup = z.infer<typeof failureGroup>;
 
 export const failureGroupList = z
   .object({ groups: z.array(failureGroup), isMore: z.boolean() })

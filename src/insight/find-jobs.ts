@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { JobId } from "../machine/job.ts";
 import { insightLimits } from "./insight-limits.ts";
 import { isFinal, type State } from "../machine/state.ts";
-import { count, idText } from "./atoms.ts";
+import { count, idText, jobId } from "./atoms.ts";
 import { findDue, type JobPage } from "./due-jobs.ts";
 import { type JobRow, job, listedMembers } from "./job.ts";
 import { type JobSearch, matches, within } from "./search.ts";
@@ -95,7 +95,7 @@ select id from belfry.job
 where ${within} and id < $2::bigint and id >= $3::bigint and ${matches}
 order by id desc limit $4`,
   params: lookValues,
-  row: z.object({ id: z.custom<JobId>((value) => idText.safeParse(value).success) }),
+  row: z.object({ id: jobId }),
 });
 
 /** `newest` and `oldest` by id; `due` by due time, of jobs that wait to start. */

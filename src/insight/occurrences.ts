@@ -1,11 +1,10 @@
 import { z } from "zod";
-import type { Instant, JobId, RunId } from "../machine/job.ts";
+import type { Instant, JobId } from "../machine/job.ts";
 import { occurrenceOutcomes, type OccurrencePlace, type OccurrenceView } from "../machine/schedule.ts";
 import { scheduleLimits } from "../machine/schedule-limits.ts";
-import { count, idText } from "./atoms.ts";
+import { count, jobId, runId } from "./atoms.ts";
 import { sqlQuery } from "./sql-query.ts";
 
-const jobId = z.custom<JobId>((id) => idText.safeParse(id).success);
 const occurrence = z.object({
   scheduleId: z.string(),
   localTime: z.string(),
@@ -87,7 +86,7 @@ const slotHolder = z.object({
   scheduleId: z.string().nullable(),
   scheduledFor: z.number().nullable(),
   /** The job had ended, and the run that it had started was still going. */
-  runId: z.custom<RunId>((id) => idText.safeParse(id).success).nullable(),
+  runId: runId.nullable(),
 });
 export type SlotHolder = Readonly<z.infer<typeof slotHolder>>;
 

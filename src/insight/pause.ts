@@ -3,6 +3,11 @@ import { isPaused } from "../machine/pause-columns.ts";
 import { maybeTime } from "./atoms.ts";
 import { isoText } from "./sql-query.ts";
 
+/** As the domain has it; null where nothing is paused. */
+export const pause = z
+  .object({ at: z.number(), by: z.string(), reason: z.string().nullable(), until: z.number().nullable() })
+  .nullable();
+
 /** Of a lane or a schedule; all but the first are null where it is not paused. */
 export const pauseShape = {
   paused: z.boolean(),

@@ -6,6 +6,7 @@ import { insightLimits } from "./insight-limits.ts";
 import type { Carry, ScheduleSpec } from "../machine/schedule.ts";
 import { count } from "./atoms.ts";
 import { jobAndRun, result } from "./occurrence-ends.ts";
+import { pause } from "./pause.ts";
 import { sqlQuery } from "./sql-query.ts";
 
 /** `failing`: the last one that ended failed. `late`: its next time is past and nothing was decided. */
@@ -37,9 +38,7 @@ const scheduleRow = z.object({
   id: z.string(),
   version: count,
   source: z.enum(["code", "api"]),
-  pause: z
-    .object({ at: z.number(), by: z.string(), reason: z.string().nullable(), until: z.number().nullable() })
-    .nullable(),
+  pause,
   spec: z.custom<ScheduleSpec>(),
   decidedUntil: z.number(),
   nextAt: z.number().nullable(),
@@ -129,22 +128,12 @@ select (select count(*)::int from judged) as total,
     or ($5 = 'latest' and (select count(*) from known) > $9) as "isMore",
   coalesce(jsonb_agg(to_jsonb(s) - 'place' order by s.place), '[]') as schedules
 from (select place, ${scheduleMembers} from page join belfry.schedule using (id)) s`,
-  params: ({
-    search,
-    sort,
-    offset,
-    limit,
-  }: {
-    search: ScheduleSearch;
-    sort: ScheduleSort;
-    offset: number;
-    limit: number;
-  }) => [
+  params: ({ search, ...of }: { search: ScheduleSearch; sort: ScheduleSort; offset: number; limit: number }) => [
     JSON.stringify(search),
-    sort,
-    limit,
-    offset,
-    neededEnds(search, sort),
+    of.sort,
+    of.limit,
+    of.offset,
+    neededEnds(search, of.sort),
     lastEndLooksMax,
     suspectsMax,
     suspectRunsMax,

@@ -1,19 +1,13 @@
 import { z } from "zod";
 import { laneVerdict } from "../admission/gates.ts";
 import { isBefore } from "../admission/order.ts";
-import type { JobId, RunId } from "../machine/job.ts";
+import type { JobId } from "../machine/job.ts";
 import { pauseValue } from "../machine/pause-columns.ts";
 import type { WaitingFacts } from "../machine/waiting.ts";
-import { count, idText, runState } from "./atoms.ts";
+import { boundedCount, count, jobId, runId, runState } from "./atoms.ts";
+import { pause } from "./pause.ts";
 import { insightLimits } from "./insight-limits.ts";
 import { sqlQuery } from "./sql-query.ts";
-
-const jobId = z.custom<JobId>((id) => idText.safeParse(id).success);
-const runId = z.custom<RunId>((id) => idText.safeParse(id).success);
-const bounded = z.object({ count, isMore: z.boolean() });
-const pause = z
-  .object({ at: z.number(), by: z.string(), reason: z.string().nullable(), until: z.number().nullable() })
-  .nullable();
 
 const upTo = (most: string): string => `'count', least(count(*), ${most}::int), 'isMore', count(*) > ${most}::int`;
 const { predecessorsShown, runningCountedMax, countedRowsMax } = insightLimits;
@@ -91,9 +85,9 @@ where j.id = $1::bigint`,
     schedule: z.object({ pause, enabled: z.boolean() }).nullable(),
     openPredecessors: count,
     predecessors: z.array(jobId),
-    ahead: bounded,
-    heldBefore: bounded,
-    runningInLane: bounded,
+    ahead: boundedCount,
+    heldBefore: boundedCount,
+    runningInLane: boundedCount,
     workerSeenAt: z.number().nullable(),
     failedFirst: z.object({ jobId, runId, task: z.string(), errorCode: z.string().nullable() }).nullable(),
     started: z.object({ runId, state: runState, failed: count, total: count }).nullable(),

@@ -55,7 +55,7 @@ describe("the load of a lane", () => {
 
   test("is its work beside what it can do, with the part that has the most", () => {
     const found = loadOf({ times: coming([0, 20, 22, 25, 59]), due: [] }, typical, { lanes, span, parts: 6 });
-    const busiest = { at: midnight + 20 * minute, share: (3 * 30) / (10 * 10) };
+    const busiest = { at: new Date(midnight + 20 * minute).toISOString(), share: (3 * 30) / (10 * 10) };
     expect(found).toEqual([
       { lane: "default", times: 5, jobs: 0, unknown: 0, expectedMs: 150 * minute, capacityMs: 10 * hour, busiest },
     ]);

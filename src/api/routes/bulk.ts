@@ -194,21 +194,18 @@ function changeable(action: JobAction, search: JobSearch): JobSearch {
 }
 
 /** GET /dead-letters: FAILED jobs that wait for a person. The jobs of a group: GET /jobs?state=FAILED&fingerprint=... */
-export function deadLetterEndpoints({ insight }: ApiOptions) {
-  return [
-    endpoint("GET /dead-letters", {
-      name: "listDeadLetters",
-      summary: "FAILED jobs in groups that failed alike, the largest first",
-      description: "FAILED jobs by fingerprint, the largest group first, each with its newest jobs as samples.",
-      example: { query: { kind: "hello" } },
-      scope: "list",
-      query: z.strictObject({ kind: text(contractLimits.idCharactersMax).optional() }),
-      replies: { 200: failureGroupList },
-      async handle({ query, within }) {
-        const { groups, isMore } = await oneRow(insight, readFailureGroups, query.kind ?? null);
-        const shown = groups.filter(({ kind }) => within === null || within.kinds.has(kind));
-        return { status: 200, body: { groups: shown, isMore } };
-      },
-    }),
-  ];
-}
+export const deadLetterEndpoint = ({ insight }: ApiOptions) =>
+  endpoint("GET /dead-letters", {
+    name: "listDeadLetters",
+    summary: "FAILED jobs in groups that failed alike, the largest first",
+    description: "FAILED jobs by fingerprint, the largest group first, each with its newest jobs as samples.",
+    example: { query: { kind: "hello" } },
+    scope: "list",
+    query: z.strictObject({ kind: text(contractLimits.idCharactersMax).optional() }),
+    replies: { 200: failureGroupList },
+    async handle({ query, within }) {
+      const { groups, isMore } = await oneRow(insight, readFailureGroups, query.kind ?? null);
+      const shown = groups.filter(({ kind }) => within === null || within.kinds.has(kind));
+      return { status: 200, body: { groups: shown, isMore } };
+    },
+  });

@@ -44,46 +44,34 @@ const eventsQuery = z.strictObject({
 });
 
 /** GET /events: live as server-sent events, or a page at a time for a client that asks for JSON. */
-export function eventEndpoints(options: ApiOptions) {
+export function eventEndpoint(options: ApiOptions) {
   const { insight, ports } = options;
   const read: ReadEvents = (from, limit) => readEvents(insight, from, limit);
   const feed = createLiveFeed({ readEvents: read, clock: ports.clock, log: ports.log });
-  return [
-    endpoint("GET /events", {
-      name: "listEvents",
-      summary: "Every change of state as it becomes visible: a snapshot, then events; or a page of them as JSON",
-      description:
-        "With `accept: text/event-stream`, live: a `snapshot`, then a `job` event for each change of state; `gap` says that some may be missing. Reconnect with `Last-Event-ID`. Otherwise a page as JSON: ask again with its cursor.",
-      example: { query: { state: "FAILED" } },
-      scope: "list",
-      query: eventsQuery,
-      replies: { 200: eventPage },
-      streams: "text/event-stream",
-      async handle({ query, request, within, shown }) {
-        const filter = { ...filterOf(query), ...searchWithin(within) };
-        const last = cursor.safeParse(request.headers.get("last-event-id")).data ?? query.cursor ?? null;
-        // A HEAD has no reader, so nothing would end its stream.
-        if (request.method !== "GET" || !(request.headers.get("accept") ?? "").includes("text/event-stream")) {
-          return { status: 200, body: await page(options, filter, last) };
-        }
-        const snapshot = async (): Promise<string> =>
-          JSON.stringify(await shown({ jobs: await newest(options, filter) }));
-        if (options.endsStreams === true) return endedSource({ readEvents: read, filter, cursor: last, snapshot });
-        const { saves } = options;
-        return eventSource({ readEvents: read, clock: ports.clock, feed, saves, filter, cursor: last, snapshot });
-      },
-    }),
-  ];
-}
-
-function filterOf({ kind, lane, job, run, state }: z.infer<typeof eventsQuery>): EventFilter {
-  return {
-    ...(kind === undefined ? {} : { kind }),
-    ...(lane === undefined ? {} : { lane }),
-    ...(job === undefined ? {} : { job }),
-    ...(run === undefined ? {} : { run }),
-    ...(state === undefined ? {} : { to: state }),
-  };
+  return endpoint("GET /events", {
+    name: "listEvents",
+    summary: "Every change of state as it becomes visible: a snapshot, then events; or a page of them as JSON",
+    description:
+      "With `accept: text/event-stream`, live: a `snapshot`, then a `job` event for each change of state; `gap` says that some may be missing. Reconnect with `Last-Event-ID`. Otherwise a page as JSON: ask again with its cursor.",
+    example: { query: { state: "FAILED" } },
+    scope: "list",
+    query: eventsQuery,
+    replies: { 200: eventPage },
+    streams: "text/event-stream",
+    async handle({ query: { cursor: named = null, ...query }, request, within, shown }) {
+      const filter = { ...query, ...searchWithin(within) };
+      const last = cursor.safeParse(request.headers.get("last-event-id")).data ?? named;
+      // A HEAD has no reader, so nothing would end its stream.
+      if (request.method !== "GET" || !(request.headers.get("accept") ?? "").includes("text/event-stream")) {
+        return { status: 200, body: await page(options, filter, last) };
+      }
+      const snapshot = async (): Promise<string> =>
+        JSON.stringify(await shown({ jobs: await newest(options, filter) }));
+      if (options.endsStreams === true) return endedSource({ readEvents: read, filter, cursor: last, snapshot });
+      const { saves } = options;
+      return eventSource({ readEvents: read, clock: ports.clock, feed, saves, filter, cursor: last, snapshot });
+    },
+  });
 }
 
 async function page(options: ApiOptions, filter: EventFilter, from: StreamCursor | null) {
@@ -122,26 +110,23 @@ function signerOf(caller: string): { readonly role: string | null; readonly sess
 }
 
 /** GET /audits: who changed what through this API, the newest first. */
-export function auditEndpoints({ insight }: ApiOptions) {
-  return [
-    endpoint("GET /audits", {
-      name: "listAudits",
-      summary: "Who changed what, the newest first",
-      description:
-        "Who changed what through this API. Of a payload the row has an HMAC under a key of the stage; `trace` is the request id of the answer. `role` and `session` are those of a signed caller, who chooses the name of the session.",
-      example: { query: { limit: "20" } },
-      scope: "everything",
-      query: auditsQuery,
-      replies: { 200: auditList },
-      async handle({ query }) {
-        const { cursor: before, target: targets } = query;
-        const audits = await insight.run(readAudits, { before, limit: query.limit + 1, targets });
-        const { rows, nextCursor } = pageOf(audits, query.limit, ({ id: last }) => last);
-        return { status: 200, body: { audits: rows.map((row) => ({ ...row, ...signerOf(row.caller) })), nextCursor } };
-      },
-    }),
-  ];
-}
+export const auditEndpoint = ({ insight }: ApiOptions) =>
+  endpoint("GET /audits", {
+    name: "listAudits",
+    summary: "Who changed what, the newest first",
+    description:
+      "Who changed what through this API. Of a payload the row has an HMAC under a key of the stage; `trace` is the request id of the answer. `role` and `session` are those of a signed caller, who chooses the name of the session.",
+    example: { query: { limit: "20" } },
+    scope: "everything",
+    query: auditsQuery,
+    replies: { 200: auditList },
+    async handle({ query }) {
+      const { cursor: before, target: targets } = query;
+      const audits = await insight.run(readAudits, { before, limit: query.limit + 1, targets });
+      const { rows, nextCursor } = pageOf(audits, query.limit, ({ id: last }) => last);
+      return { status: 200, body: { audits: rows.map((row) => ({ ...row, ...signerOf(row.caller) })), nextCursor } };
+    },
+  });
 
 /** What polling answers; the stream sends each event by itself. */
 export const eventPage = z

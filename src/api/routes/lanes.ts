@@ -221,26 +221,23 @@ const cutFigures: Readonly<Record<LivePart, readonly LaneReply["atLeast"][number
 };
 
 /** GET /locks: the scheduler's and the schedules' own in the lock store, and the locks of jobs, which are slots. */
-export function lockEndpoints(options: ApiOptions) {
-  return [
-    endpoint("GET /locks", {
-      name: "listLocks",
-      summary: "Who holds which lock, under which fence",
-      description: "Who holds which lock, with the fence of its newest holder.",
-      scope: "everything",
-      replies: { 200: lockList },
-      async handle() {
-        const { insight } = options;
-        const [fences, jobLocks] = await Promise.all([insight.run(readFences, {}), insight.run(readSlots, "lock:")]);
-        const byName = new Map([noFence, ...fences].map((fence) => [fence.name, fence]));
-        return {
-          status: 200,
-          body: { locks: await Promise.all([...byName.values()].map((fence) => lockJson(options, fence))), jobLocks },
-        };
-      },
-    }),
-  ];
-}
+export const lockEndpoint = (options: ApiOptions) =>
+  endpoint("GET /locks", {
+    name: "listLocks",
+    summary: "Who holds which lock, under which fence",
+    description: "Who holds which lock, with the fence of its newest holder.",
+    scope: "everything",
+    replies: { 200: lockList },
+    async handle() {
+      const { insight } = options;
+      const [fences, jobLocks] = await Promise.all([insight.run(readFences, {}), insight.run(readSlots, "lock:")]);
+      const byName = new Map([noFence, ...fences].map((fence) => [fence.name, fence]));
+      return {
+        status: 200,
+        body: { locks: await Promise.all([...byName.values()].map((fence) => lockJson(options, fence))), jobLocks },
+      };
+    },
+  });
 
 const noFence: FenceReply = { name: schedulerLock, fence: null, installedAt: null, fallback: null };
 

@@ -41,7 +41,7 @@ import { pauseFrom, pauseBody } from "../pause-query.ts";
 export function scheduleControlEndpoints(options: ApiOptions) {
   return [
     ...writes(options),
-    ...patches(options),
+    patches(options),
     ...pauses(options),
     ...runs(options),
     ...scheduleReadEndpoints(options),
@@ -49,6 +49,11 @@ export function scheduleControlEndpoints(options: ApiOptions) {
 }
 
 const optionsOf = ({ stage }: ApiOptions) => ({ stage: stage ?? "dev" });
+
+const changeRefusals = [
+  ...(["unknown-schedule", "schedule-in-code", "version-changed"] as const),
+  ...(["unknown-kind", "not-startable", "invalid-schedule"] as const),
+];
 
 function writes(options: ApiOptions) {
   const { ports, registry } = options;
@@ -76,14 +81,7 @@ function writes(options: ApiOptions) {
     endpoint("PUT /schedules/:id", {
       ...change,
       name: "replaceSchedule",
-      refuses: [
-        "unknown-schedule",
-        "schedule-in-code",
-        "version-changed",
-        "unknown-kind",
-        "not-startable",
-        "invalid-schedule",
-      ],
+      refuses: changeRefusals,
       summary: "Change a schedule that no code defines",
       description:
         "A new version from now on, with all its settings; what was planned after now is withdrawn. `If-Match` refuses a version that is not yours.",
@@ -115,33 +113,27 @@ function writes(options: ApiOptions) {
   ];
 }
 
-function patches(options: ApiOptions) {
-  return [
-    endpoint("PATCH /schedules/:id", {
-      ...ofOneSchedule(options),
-      name: "patchSchedule",
-      refuses: [
-        ...(["unknown-schedule", "schedule-in-code", "version-changed"] as const),
-        ...(["unknown-kind", "not-startable", "invalid-schedule"] as const),
-      ],
-      summary: "Change some settings of a schedule that no code defines",
-      description:
-        "A new version that differs in the settings given. One of `cron`, `every` and `at` replaces whichever it has.",
-      example: { params: { id: "nightly" }, body: { cron: "0 4 * * *" } },
-      body: patchedScheduleBody,
-      hasVersion: true,
-      replies: { 200: schedule },
-      handle: async ({ params, body, request }) =>
-        await versioned(
-          options,
-          await withRefusals(
-            patchSchedule(options, params.id, body, wantedVersions(request).ifVersions),
-            body.payload === undefined ? kindOf(options, params.id) : undefined,
-          ),
+const patches = (options: ApiOptions) =>
+  endpoint("PATCH /schedules/:id", {
+    ...ofOneSchedule(options),
+    name: "patchSchedule",
+    refuses: changeRefusals,
+    summary: "Change some settings of a schedule that no code defines",
+    description:
+      "A new version that differs in the settings given. One of `cron`, `every` and `at` replaces whichever it has.",
+    example: { params: { id: "nightly" }, body: { cron: "0 4 * * *" } },
+    body: patchedScheduleBody,
+    hasVersion: true,
+    replies: { 200: schedule },
+    handle: async ({ params, body, request }) =>
+      await versioned(
+        options,
+        await withRefusals(
+          patchSchedule(options, params.id, body, wantedVersions(request).ifVersions),
+          body.payload === undefined ? kindOf(options, params.id) : undefined,
         ),
-    }),
-  ];
-}
+      ),
+  });
 
 /** What it runs now: a refusal of a change that gives no payload may quote the stored one. */
 const kindOf =

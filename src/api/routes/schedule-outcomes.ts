@@ -57,29 +57,13 @@ export function scheduleOutcomeEndpoint(options: ApiOptions) {
 
 async function outcomes(
   options: ApiOptions,
-  {
-    text: words,
-    id,
-    kind,
-    app,
-    zone,
-    state,
-    lateOver,
-    sort,
-    cursor,
-    limit: rows,
-    include,
-  }: z.infer<typeof outcomesQuery>,
+  { text: words, lateOver, sort, cursor, limit: rows, include, ...fields }: z.infer<typeof outcomesQuery>,
   within: Bounds | null,
 ): Promise<ScheduleOutcomeListReply> {
   const { insight, ports } = options;
   const search = {
+    ...fields,
     words: words?.trim().split(/\s+/),
-    id,
-    kind,
-    app,
-    zone,
-    state,
     lateOverMs: lateOver,
     ...searchWithin(within),
   };
@@ -97,15 +81,11 @@ async function outcomes(
   const since = await failingSince(insight, failing);
   const after = cursor + ids.length;
   const schedules = page.schedules.map((row) =>
-    scheduleOutcomeJson(row, {
-      past: bySchedule.get(row.id) ?? [],
-      now,
-      failing: since.get(row.id),
-    }),
+    scheduleOutcomeJson(row, { past: bySchedule.get(row.id) ?? [], now, failing: since.get(row.id) }),
   );
   const [first] = page.schedules;
   const times =
-    include === undefined || id === undefined || first === undefined ? null : await timesOf(options, first, now);
+    include === undefined || fields.id === undefined || first === undefined ? null : await timesOf(options, first, now);
   return {
     schedules: times === null ? schedules : schedules.map((each) => ({ ...each, times })),
     total: page.total,

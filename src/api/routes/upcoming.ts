@@ -8,15 +8,7 @@ import { endpoint } from "../endpoint.ts";
 import { type Bounds, searchWithin } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { text } from "../query-fields.ts";
-import {
-  cappedOf,
-  type Coming,
-  type LaneLoad,
-  loadOf,
-  overlappingOf,
-  type Span,
-  typicalRunMs,
-} from "../expected-load.ts";
+import { cappedOf, type Coming, loadOf, overlappingOf, type Span, typicalRunMs } from "../expected-load.ts";
 import { readLatestOccurrences } from "../../insight/occurrence-ends.ts";
 import { type DueGroup, readDueSoon } from "../../insight/due-soon.ts";
 import { readComing } from "../../insight/schedules.ts";
@@ -103,7 +95,7 @@ async function comingUp(
     times: shown.map((each) => comingJson(each, risks)),
     jobs: dueJson(due),
     parts,
-    lanes: loadOf({ times: working, due }, typical, { lanes, span: { from, to }, parts: partsShown }).map(laneJson),
+    lanes: loadOf({ times: working, due }, typical, { lanes, span: { from, to }, parts: partsShown }),
     apps: registry.apps
       .filter(({ jobs }) => within === null || jobs.some(({ id }) => within.kinds.has(id)))
       .map(({ name }) => name)
@@ -162,8 +154,3 @@ function comingJson(each: Coming, { open, overlapping, capped }: Risks): Upcomin
     capped: capped.has(each),
   };
 }
-
-const laneJson = ({ busiest, ...load }: LaneLoad): UpcomingReply["lanes"][number] => ({
-  ...load,
-  busiest: busiest === null ? null : { at: iso(busiest.at), share: busiest.share },
-});

@@ -1,8 +1,8 @@
 import { iso } from "../../machine/units.ts";
 import { z } from "zod";
-import { type Bulk, bulkShape, matchCount } from "../../insight/bulk.ts";
+import { type Bulk, bulkShape } from "../../insight/bulk.ts";
 import { type JobSearch, searchName, type SearchName } from "../../insight/search.ts";
-import { idText, state, time } from "../../insight/atoms.ts";
+import { boundedCount, idText, state, time } from "../../insight/atoms.ts";
 
 /** As it was asked for, in the names of `listJobs`. */
 const filter = z
@@ -56,7 +56,7 @@ const { id, action, ...others } = bulkShape;
 export const bulk = z.object({ id, action, filter, ...others }).meta({ id: "Bulk" });
 
 export const bulkList = z.object({ bulks: z.array(bulk), nextCursor: idText.nullable() }).meta({ id: "BulkList" });
-export const bulkPreview = z.object({ dryRun: z.literal(true), matched: matchCount }).meta({ id: "BulkPreview" });
+export const bulkPreview = z.object({ dryRun: z.literal(true), matched: boundedCount }).meta({ id: "BulkPreview" });
 
 export const bulkJson = ({ search, next: _next, dueAt: _due, ...row }: Bulk): z.infer<typeof bulk> => ({
   ...row,

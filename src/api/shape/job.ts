@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type State, states } from "../../machine/state.ts";
 import { attempt, type attemptDetail, job, jobEvent, jobShape } from "../../insight/job.ts";
-import { count, idText, maybeTime } from "../../insight/atoms.ts";
+import { boundedCount, idText, maybeTime } from "../../insight/atoms.ts";
 import { causes } from "../../insight/explain-job.ts";
 
 export const jobList = z
@@ -13,7 +13,6 @@ export const jobList = z
   })
   .meta({ id: "JobList" });
 
-const boundedCount = z.object({ count, isMore: z.boolean() });
 /** By state. `isMore`: the count stopped at its bound, or its time was over. */
 export const jobCounts = z
   .object(Object.fromEntries(states.map((each) => [each, boundedCount])) as Record<State, typeof boundedCount>)
@@ -39,14 +38,9 @@ export const jobDetail = z
   })
   .meta({ id: "JobDetail" });
 
+const { explanation: _, ...written } = jobDetail.shape;
 export const createdJob = z
-  .object({
-    created: z.boolean(),
-    notes: z.array(z.string()),
-    ...jobShape,
-    attempts: z.array(attempt),
-    events: z.array(jobEvent),
-  })
+  .object({ created: z.boolean(), notes: z.array(z.string()), ...written })
   .meta({ id: "CreatedJob" });
 
 export type JobReply = z.infer<typeof job>;

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { count, idText, time } from "../../insight/atoms.ts";
+import { boundedCount, count, idText, time } from "../../insight/atoms.ts";
+import { audit } from "../../insight/audit.ts";
 import { job } from "../../insight/job.ts";
 import { fence, lastPass } from "../../insight/locks.ts";
 import { readLastHour, throughput } from "../../insight/minutes.ts";
@@ -45,13 +46,10 @@ export const laneList = z
 
 export const lock = z
   .object({
-    name: fence.shape.name,
+    ...fence.shape,
     /** Null when it is free, or when its store does not answer. */
     holder: z.string().nullable(),
-    fence: fence.shape.fence,
     leaseMs: z.number().nullable(),
-    installedAt: fence.shape.installedAt,
-    fallback: fence.shape.fallback,
     /** False: the lock store did not answer; the rest is what Postgres knows. */
     isStoreUp: z.boolean(),
   })
@@ -78,7 +76,7 @@ export const summary = z
         .array(z.enum(["PENDING", "QUEUED", "RUNNING", "RETRY_WAIT", "waiting", "scheduled", "held"]))
         .describe("Not counted to the end."),
     }),
-    deadLetters: z.object({ count, isMore: z.boolean() }),
+    deadLetters: boundedCount,
     lastHour: readLastHour.row,
     lanes: z.object({ total: count, paused: count }),
     workers: z.object({ busy: count, lost: count }),
@@ -99,16 +97,9 @@ export const auditList = z
   .object({
     audits: z.array(
       z.object({
-        id: idText,
-        at: time,
-        caller: z.string(),
+        ...audit.shape,
         role: z.string().nullable().describe("The IAM role of the caller; null for a user, and on the local system."),
         session: z.string().nullable().describe("The name that the role's session was given."),
-        action: z.string(),
-        target: z.string(),
-        status: z.int(),
-        detail: z.unknown(),
-        trace: z.string(),
       }),
     ),
     nextCursor: idText.nullable(),

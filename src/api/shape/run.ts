@@ -23,6 +23,5 @@ export const taskList = z
 
 export type RunReply = z.infer<typeof run>;
 export type TaskReply = z.infer<typeof task>;
-export type RunListReply = z.infer<typeof runList>;
 export type RunMapReply = z.infer<typeof runMap>;
 export type TaskListReply = z.infer<typeof taskList>;

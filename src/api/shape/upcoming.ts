@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { count, time } from "../../insight/atoms.ts";
+import { dueGroup } from "../../insight/due-soon.ts";
 
 /** What will be started in a span of time, all schedules together. */
 export const upcoming = z
@@ -24,16 +25,7 @@ export const upcoming = z
       }),
     ),
     jobs: z
-      .array(
-        z.object({
-          schedule: z.string().nullable().describe("That made them; null for what no schedule made."),
-          kind: z.string(),
-          lane: z.string(),
-          jobs: count,
-          firstAt: time,
-          lastAt: time,
-        }),
-      )
+      .array(dueGroup.omit({ part: true }))
       .describe("Jobs that exist and wait for a time of the span: delayed ones, retries, targets written ahead."),
     /** Times and such jobs in each of sixty equal parts of the span. */
     parts: z.array(count),

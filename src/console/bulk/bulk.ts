@@ -2,21 +2,13 @@ import { numberText, type CountReply } from "../language/number.ts";
 import type { BulkReply } from "../../api/shape/bulk.ts";
 import { signal } from "@preact/signals";
 import { addresses } from "../address.ts";
-import {
-  type BulkVerb,
-  cancelJob,
-  countBulk,
-  type JobQuery,
-  loadBulk,
-  loadJobs,
-  requestBulkStop,
-  retryJob,
-  startBulk,
-} from "../client.ts";
-import { ApiError } from "../http.ts";
+import { ApiError, ask } from "../http.ts";
+import type { JobQuery } from "../jobs/filter.ts";
 import { confirm, say, sayFailed } from "../parts/index.ts";
 import type { JobState } from "../jobs/state.ts";
 import { words } from "../language/words.ts";
+
+export type BulkVerb = "retry" | "cancel";
 
 /** Everything that matches a filter, or the jobs that were marked. */
 export type BulkTarget = { readonly filter: JobQuery; readonly text: string } | { readonly ids: readonly string[] };
@@ -48,7 +40,9 @@ export async function confirmAndChange(
 ): Promise<void> {
   try {
     const total =
-      "ids" in target ? { count: target.ids.length, isMore: false } : await countBulk(action, target.filter);
+      "ids" in target
+        ? { count: target.ids.length, isMore: false }
+        : (await ask("POST /bulk", {}, { body: { ...bodyOf(action, target.filter), dryRun: true } })).matched;
     if (total.count === 0) {
       say(words.bulk.none(action));
       return;
@@ -83,7 +77,7 @@ const changeable: Readonly<Record<BulkVerb, readonly JobState[]>> = {
 async function factsOf(action: BulkVerb, { filter, text }: { filter: JobQuery; text: string }, total: CountReply) {
   const asked = filter["state"]?.split(",");
   const state = changeable[action].filter((each) => asked === undefined || asked.includes(each)).join(",");
-  const { jobs } = await loadJobs({ ...filter, state }, { cursor: null, limit: sampleRows });
+  const { jobs } = await ask("GET /jobs", { ...filter, state, limit: sampleRows });
   const isWhole = jobs.length === total.count && !total.isMore;
   const among = isWhole ? "" : words.bulk.ofNewest(jobs.length);
   return [
@@ -103,18 +97,27 @@ function tally(values: readonly string[]): string {
 
 /** The API does it page by page, also when this page is closed. */
 async function everything(action: BulkVerb, filter: JobQuery): Promise<BulkOutcome> {
-  return await untilEnded(action, await startBulk(action, filter));
+  return await untilEnded(action, (await ask("POST /bulk", {}, { body: bodyOf(action, filter) })) as BulkReply);
+}
+
+/** A body has the members of the payload in an object of their own. */
+function bodyOf(action: BulkVerb, filter: JobQuery) {
+  const fields = Object.entries(filter);
+  const members = fields.filter(([name]) => name.startsWith("payload."));
+  const payload = Object.fromEntries(members.map(([name, value]) => [name.slice("payload.".length), value]));
+  const others = Object.fromEntries(fields.filter(([name]) => !name.startsWith("payload.")));
+  return { action, filter: members.length === 0 ? others : { ...others, payload } };
 }
 
 /** To its end; on the way it can be stopped. */
 export async function untilEnded(action: BulkVerb, started: BulkReply): Promise<BulkOutcome> {
   let bulk = started;
   const stop = (): void =>
-    void requestBulkStop(bulk.id).catch((error: unknown) => sayFailed(words.bulk.notStopped, error));
+    void ask("POST /bulk/:id/stop", { id: bulk.id }).catch((error: unknown) => sayFailed(words.bulk.notStopped, error));
   while (bulk.state === "RUNNING") {
     ongoing.value = { action, done: bulk.changed + bulk.refused, total: bulk.matched, stop };
     await new Promise((resolve) => setTimeout(resolve, lookMs));
-    bulk = await loadBulk(bulk.id);
+    bulk = await ask("GET /bulk/:id", { id: bulk.id });
   }
   if (bulk.canary?.state === "failed") sayFailed(words.redrive.canaryFailed, "");
   return { changed: bulk.changed, refused: bulk.refused, isStopped: bulk.state === "STOPPED" };
@@ -128,7 +131,7 @@ async function oneByOne(action: BulkVerb, ids: readonly string[]): Promise<BulkO
   const stop = (): void => stopping.abort();
   const change = async (id: string): Promise<void> => {
     try {
-      await (action === "retry" ? retryJob(id) : cancelJob(id));
+      await ask(`POST /jobs/:id/${action}`, { id });
       changed += 1;
     } catch (error) {
       if (!(error instanceof ApiError && (error.status === 409 || error.status === 404))) throw error;

@@ -1,4 +1,6 @@
-import { countJobs, countRedrive, type FailureGroupReply, type Redrive, startRedrive } from "../client.ts";
+import type { BulkReply } from "../../api/shape/bulk.ts";
+import type { FailureGroup } from "../../insight/failure-groups.ts";
+import { ask } from "../http.ts";
 import { numberText } from "../language/number.ts";
 import { words } from "../language/words.ts";
 import { answerTo, sayFailed } from "../parts/index.ts";
@@ -9,16 +11,12 @@ const followMs = 20_000;
 const followLookMs = 1_000;
 
 /** Retries dead letters of some groups: all at once or at a pace, and one of each first if that is wanted. */
-export async function confirmAndRedrive(groups: readonly FailureGroupReply[], onDone: () => void): Promise<void> {
+export async function confirmAndRedrive(groups: readonly FailureGroup[], onDone: () => void): Promise<void> {
   const kinds = [...new Set(groups.map(({ kind }) => kind))];
-  const all: Redrive = {
-    fingerprints: groups.map(({ fingerprint }) => fingerprint),
-    kind: kinds.length === 1 ? (kinds[0] ?? null) : null,
-    pace: "",
-    canary: false,
-  };
+  const fingerprint = groups.map((group) => group.fingerprint);
+  const filter = { fingerprint, ...(kinds.length === 1 ? { kind: kinds[0] } : {}) };
   try {
-    const matched = await countRedrive(all);
+    const { matched } = await ask("POST /dead-letters/redrive", {}, { body: { filter, dryRun: true } });
     const written = await answerTo({
       title: words.redrive.question(matched),
       text: words.bulk.consequences.retry,
@@ -31,11 +29,13 @@ export async function confirmAndRedrive(groups: readonly FailureGroupReply[], on
     });
     if (written === null) return;
     const { pace = "", canary = "" } = written;
-    const begun = await startRedrive({ ...all, pace, canary: canary !== "" });
+    const body = { filter, canary: canary !== "", ...(pace === "" ? {} : { pace }) };
+    const begun = (await ask("POST /dead-letters/redrive", {}, { body })) as BulkReply;
     const outcome = await untilEnded("retry", begun);
     sayOutcome("retry", outcome);
     onDone();
-    void tellWhatCame(all, begun.createdAt, outcome.changed).catch((error: unknown) =>
+    const same = { fingerprint: fingerprint.join(), kind: filter.kind ?? null };
+    void tellWhatCame({ ...same, endedFrom: begun.createdAt }, outcome.changed).catch((error: unknown) =>
       sayFailed(words.redrive.unknown, error),
     );
   } catch (error) {
@@ -46,18 +46,17 @@ export async function confirmAndRedrive(groups: readonly FailureGroupReply[], on
 }
 
 /** Those that failed again the same way, for as long as a person waits for it. */
-async function tellWhatCame({ fingerprints, kind }: Redrive, since: string, retried: number): Promise<void> {
-  const again = { fingerprint: fingerprints.join(), endedFrom: since, ...(kind === null ? {} : { kind }) };
+async function tellWhatCame(again: Readonly<Record<string, string | null>>, retried: number): Promise<void> {
   const until = Date.now() + followMs;
   let failed = 0;
   while (failed < retried && Date.now() < until) {
     await new Promise((resolve) => setTimeout(resolve, followLookMs));
-    failed = (await countJobs(again)).FAILED.count;
+    failed = (await ask("GET /jobs/counts", again)).FAILED.count;
   }
   if (failed > 0) sayFailed(words.redrive.cameTo(retried, failed), "");
 }
 
-function factsOf(groups: readonly FailureGroupReply[], kinds: readonly string[], jobs: string) {
+function factsOf(groups: readonly FailureGroup[], kinds: readonly string[], jobs: string) {
   const causes = groups.slice(0, causesShown).map(({ errorCode, errorMessage, jobs: of }) => {
     return `${errorCode ?? words.shared.noCode} (${numberText(of)}): ${(errorMessage ?? "").slice(0, 80)}`;
   });

@@ -1,7 +1,7 @@
 import { acting, Button, confirm, later, say } from "../parts/index.ts";
 import { useState } from "preact/hooks";
-import { cancelJob, retryJob, runJobNow } from "../client.ts";
 import { currentTime } from "../clock.ts";
+import { ask } from "../http.ts";
 import { useKeys } from "../keys.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { isJobOver, mayRetry } from "../jobs/state.ts";
@@ -22,14 +22,20 @@ export function Actions({ job, onDone }: ActionsProps) {
   const act = (done: string, refused: string, work: () => Promise<unknown>): Promise<void> =>
     acting(refused, () => work().then(() => say(done))).then(onDone);
   const retry = (): void =>
-    void (mayRetry(state) && act(words.job.retried(name), words.job.notRetried(name), () => retryJob(id)));
+    void (
+      mayRetry(state) &&
+      act(words.job.retried(name), words.job.notRetried(name), () => ask("POST /jobs/:id/retry", { id }))
+    );
   const runNow = (): void =>
-    void (isEarly(job) && act(words.job.madeDue(name), words.job.notMadeDue(name), () => runJobNow(id)));
+    void (
+      isEarly(job) &&
+      act(words.job.madeDue(name), words.job.notMadeDue(name), () => ask("POST /jobs/:id/run-now", { id }))
+    );
   const cancel = async (): Promise<void> => {
     if (isJobOver(state)) return;
     const text = state === "RUNNING" ? words.job.aborted : words.job.willNotRun;
     if (await confirm({ title: words.job.cancelQuestion(name), text, action: words.job.cancelJob, danger: true })) {
-      await act(words.job.canceled(name), words.job.notCanceled(name), () => cancelJob(id));
+      await act(words.job.canceled(name), words.job.notCanceled(name), () => ask("POST /jobs/:id/cancel", { id }));
     }
   };
   useKeys([

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { loadAttempt } from "../client.ts";
 import { currentTime } from "../clock.ts";
+import { ask } from "../http.ts";
 import { useResource } from "../resource.ts";
 import type { AttemptDetailReply, JobDetailReply } from "../../api/shape/job.ts";
 import { durationText } from "../time.ts";
@@ -49,7 +49,7 @@ interface KeptProps {
 function Kept({ job, attempt, outcome }: KeptProps) {
   const kept = useResource(
     `attempt ${job.id} ${attempt} ${outcome}`,
-    (signal) => loadAttempt(job.id, attempt, signal),
+    (signal) => ask("GET /jobs/:id/attempts/:attempt", { id: job.id, attempt }, { signal }),
     { again: "never" },
   );
   // An attempt whose worker was lost has nothing to show, which is no failure of the page.

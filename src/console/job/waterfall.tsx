@@ -1,4 +1,4 @@
-import { Card, Icon, Legend, percentOf, Time } from "../parts/index.ts";
+import { boxOn, Card, Icon, Legend, Time } from "../parts/index.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { durationText } from "../time.ts";
 import { AttemptFacts } from "./attempt-facts.tsx";
@@ -90,12 +90,11 @@ interface BarProps {
 }
 
 function Bar({ piece, timeline, outcome }: BarProps) {
-  const left = percentOf(piece.from, timeline);
   const isBad = piece.phase === "run" && (outcome === "FAILED" || outcome === "LOST");
   return (
     <i
       class={`piece piece-${piece.phase}${isBad ? " bad" : ""}`}
-      style={{ left: `${left}%`, width: `${percentOf(piece.to, timeline) - left}%` }}
+      style={boxOn(piece.from, piece.to, timeline)}
       title={`${words.attempts.phases[piece.phase]}: ${durationText(piece.to - piece.from)}`}
     />
   );

@@ -1,7 +1,7 @@
 import { Button } from "../parts/index.ts";
-import { confirmAndChange } from "../bulk/bulk.ts";
+import { type BulkVerb, confirmAndChange } from "../bulk/bulk.ts";
 import { numberText, type CountReply } from "../language/number.ts";
-import type { BulkVerb, JobQuery } from "../client.ts";
+import type { JobQuery } from "./filter.ts";
 import { useKeys } from "../keys.ts";
 import type { Selection } from "./selection.ts";
 import { words } from "../language/words.ts";

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { JobQuery } from "../client.ts";
+import type { JobQuery } from "./filter.ts";
 import { Button, copy } from "../parts/index.ts";
 import type { JobReply } from "../../api/shape/job.ts";
 import { words } from "../language/words.ts";

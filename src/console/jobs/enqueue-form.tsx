@@ -1,7 +1,7 @@
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { enqueueJob, loadKinds } from "../client.ts";
+import { ask } from "../http.ts";
 import { words } from "../language/words.ts";
 import { FormDialog, FormField, Loaded, say, Select, TextField } from "../parts/index.ts";
 import { PayloadForm, type Written } from "../payload/payload-form.tsx";
@@ -17,14 +17,15 @@ interface EnqueueFormProps {
 /** A new job: of any kind, or a copy of another with a payload that is changed by hand. */
 export function EnqueueForm({ source, onClose }: EnqueueFormProps) {
   const { route } = useLocation();
-  const kinds = useResource("kinds", loadKinds, { again: "never" });
+  const kinds = useResource("kinds", (signal) => ask("GET /kinds", {}, { signal }), { again: "never" });
   const [kind, setKind] = useState(source?.kind ?? "");
   const [written, setWritten] = useState<Written>({ payload: source?.payload });
   const [key, setKey] = useState(() => (source === undefined ? "" : `copy-of-${source.id}-${Date.now()}`));
   const [delay, setDelay] = useState("");
   const send = async (): Promise<void> => {
     if ("problem" in written) throw new Error(written.problem);
-    const { id, created } = await enqueueJob({ kind, payload: written.payload, key, delay });
+    const body = { kind, payload: written.payload, ...(key === "" ? {} : { key }), ...(delay === "" ? {} : { delay }) };
+    const { id, created } = await ask("POST /jobs", {}, { body });
     say(created ? words.enqueue.done(`${kind} ${id}`) : words.enqueue.existed(`${kind} ${id}`));
     route(addresses.job(id));
   };
@@ -38,7 +39,7 @@ export function EnqueueForm({ source, onClose }: EnqueueFormProps) {
     >
       {source === undefined ? null : <p>{words.enqueue.copyText(source.id)}</p>}
       <Loaded of={kinds}>
-        {(all) => {
+        {({ kinds: all }) => {
           const chosen = all.find(({ id }) => id === kind);
           return (
             <>

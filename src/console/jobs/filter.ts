@@ -43,8 +43,11 @@ const stateList = jobStates.map((state) => state.toLowerCase()).join(", ");
 const isField = (field: string): boolean =>
   field.startsWith("payload.") ? field.length > "payload.".length : field in words.jobs.fields;
 
+/** Fields of the filter, as the API calls them. */
+export type JobQuery = Readonly<Record<string, string>>;
+
 /** What the API is asked for. Times are relative to `now`, so that an address means the same tomorrow. */
-export function queryOf({ terms, words }: Filter, now: number): Readonly<Record<string, string>> {
+export function queryOf({ terms, words }: Filter, now: number): JobQuery {
   const query: Record<string, string> = words.length === 0 ? {} : { text: words.join(" ") };
   for (const { field, value } of terms) {
     if (field === "state") query["state"] = (statesOf(value) ?? []).join(",");
@@ -65,7 +68,7 @@ const heldValues: Readonly<Record<string, string>> = { yes: "true", no: "false" 
 
 type Range = (value: string, now: number) => Readonly<Record<string, string>> | null;
 
-const iso = (at: number): string => new Date(at).toISOString();
+export const isoTime = (at: number): string => new Date(at).toISOString();
 const pair = (field: string, from: string | null, to: string | null): Readonly<Record<string, string>> => ({
   ...(from === null ? {} : { [`${field}From`]: from }),
   ...(to === null ? {} : { [`${field}To`]: to }),
@@ -74,17 +77,17 @@ const pair = (field: string, from: string | null, to: string | null): Readonly<R
 /** `<1h`: no further from now than that, ahead of it or behind it; `>1d`: further; two ISO times with `..` between. */
 function timesOf(field: string, ahead: 1 | -1, value: string, now: number): Readonly<Record<string, string>> | null {
   const day = namedDay(value, now);
-  if (day !== null) return pair(field, iso(day[0]), iso(day[1]));
+  if (day !== null) return pair(field, isoTime(day[0]), isoTime(day[1]));
   const span = /^[<>]\d{1,6}[smhd]$/.test(value) ? parseDuration(value.slice(1)) : null;
   if (span !== null) {
-    const [edge, here] = [iso(now + ahead * span), iso(now)];
+    const [edge, here] = [isoTime(now + ahead * span), isoTime(now)];
     const isNear = value.startsWith("<");
     if (ahead === 1) return isNear ? pair(field, here, edge) : pair(field, edge, null);
     return isNear ? pair(field, edge, here) : pair(field, null, edge);
   }
   const [from, to, ...rest] = value.split("..").map((part) => Date.parse(part));
   if (from === undefined || to === undefined || rest.length > 0 || Number.isNaN(from + to)) return null;
-  return pair(field, iso(from), iso(to));
+  return pair(field, isoTime(from), isoTime(to));
 }
 
 const localDay = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short" });
@@ -115,7 +118,7 @@ function attemptOf(value: string): Readonly<Record<string, string>> | null {
 }
 
 const ranges: Readonly<Record<string, Range>> = {
-  due: (value, now) => (value === "past" ? { dueTo: iso(now) } : timesOf("due", 1, value, now)),
+  due: (value, now) => (value === "past" ? { dueTo: isoTime(now) } : timesOf("due", 1, value, now)),
   created: (value, now) => timesOf("created", -1, value, now),
   ended: (value, now) => timesOf("ended", -1, value, now),
   took: tookOf,

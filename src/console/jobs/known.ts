@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { loadFailureGroups, loadLanes, loadSomeSchedules } from "../client.ts";
+import { ask } from "../http.ts";
 import type { Completions } from "./completion.ts";
 
 const known = signal<Completions>({ kinds: [], lanes: [], errors: [], schedules: [] });
@@ -17,11 +17,11 @@ export function useCompletions(): () => Completions {
 
 async function look(): Promise<void> {
   const [schedules, lanes, failures] = await Promise.allSettled([
-    loadSomeSchedules(500),
-    loadLanes(),
-    loadFailureGroups(null),
+    ask("GET /schedules", { limit: 500 }),
+    ask("GET /lanes"),
+    ask("GET /dead-letters"),
   ]);
-  const scheduled = schedules.status === "fulfilled" ? schedules.value : [];
+  const scheduled = schedules.status === "fulfilled" ? schedules.value.schedules : [];
   const groups = failures.status === "fulfilled" ? failures.value.groups : [];
   const errors = groups.flatMap(({ errorCode }) => (errorCode === null ? [] : [errorCode]));
   known.value = {

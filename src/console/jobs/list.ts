@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { type JobQuery, loadJobs } from "../client.ts";
+import { ask } from "../http.ts";
+import type { JobQuery } from "./filter.ts";
 import { afterwards, changes } from "../live.ts";
-import type { JobReply } from "../../api/shape/job.ts";
+import type { JobListReply, JobReply } from "../../api/shape/job.ts";
 
 export interface JobRows {
   readonly jobs: readonly JobReply[];
@@ -49,7 +50,8 @@ export function useJobRows(key: string, filter: JobQuery | null): JobRows {
     own.isBusy = true;
     set(() => ({ isLoading: true }));
     try {
-      const page = await loadJobs(wanted, { cursor, limit: cursor === null ? firstRows : furtherRows }, asked.signal);
+      const limit = cursor === null ? firstRows : furtherRows;
+      const page = await ask("GET /jobs", { ...wanted, cursor, limit }, { signal: asked.signal });
       set((before) => ({ ...(cursor === null ? refreshed(before, page) : appended(before, page)), error: null }));
     } catch (failed) {
       set(() => ({ error: failed instanceof Error ? failed : new Error(String(failed)) }));
@@ -79,18 +81,16 @@ export function useJobRows(key: string, filter: JobQuery | null): JobRows {
   return { jobs, isComplete, isLoading, error, more, reload };
 }
 
-type Page = Awaited<ReturnType<typeof loadJobs>>;
-
 type Rows = Pick<Held, "jobs" | "cursor" | "isComplete">;
 
-function appended({ jobs }: Held, page: Page): Rows {
+function appended({ jobs }: Held, page: JobListReply): Rows {
   const last = jobs.at(-1)?.id;
   const added = page.jobs.filter(({ id }) => last === undefined || isOlder(id, last)).map(rowOf);
   return { jobs: [...jobs, ...added], cursor: page.nextCursor, isComplete: page.nextCursor === null };
 }
 
 /** The first page as it is now. Rows beyond it are kept when pages were loaded behind it. */
-function refreshed(before: Held, page: Page): Rows {
+function refreshed(before: Held, page: JobListReply): Rows {
   const last = page.jobs.at(-1);
   const hasTail = before.jobs.length > page.jobs.length && last !== undefined && page.nextCursor !== null;
   const newest = page.jobs.map(rowOf);

@@ -1,6 +1,6 @@
 import { addresses } from "../address.ts";
 import { isNarrow } from "../narrow.ts";
-import { type Column, DataTable, JobBadge, orNothing, rowsBeyond, Time } from "../parts/index.ts";
+import { type Column, DataTable, ErrorText, JobBadge, orNothing, rowsBeyond, Time } from "../parts/index.ts";
 import { durationText } from "../time.ts";
 import type { JobReply } from "../../api/shape/job.ts";
 import type { JobRows } from "./list.ts";
@@ -85,12 +85,6 @@ const columnsOf = (selection: Selection, isLong: boolean): readonly Column<JobRe
     cell: ({ error }) => (error === null ? null : <ErrorText {...error} />),
   },
 ];
-
-const ErrorText = ({ code, message }: { readonly code: string; readonly message: string | null }) => (
-  <>
-    <span class="mono error-code">{code}</span> {message}
-  </>
-);
 
 /** Its name among jobs of its kind: the key, or the task in a run. */
 function nameOf({ key, run, task }: JobReply): string {

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { changeCap } from "../client.ts";
+import { ask } from "../http.ts";
 import { words } from "../language/words.ts";
 import { FormDialog, say, TextField } from "../parts/index.ts";
 
@@ -14,7 +14,7 @@ interface CapFormProps {
 export function CapForm({ kind, size, onClose, onDone }: CapFormProps) {
   const [wanted, setWanted] = useState(String(size));
   const send = async (): Promise<void> => {
-    await changeCap(kind, Number(wanted));
+    await ask("PUT /caps/:kind", { kind }, { body: { size: Number(wanted) } });
     say(words.caps.changed(kind, wanted));
     onDone();
   };

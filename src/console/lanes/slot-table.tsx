@@ -1,6 +1,5 @@
-import { Button, Card, column, DataTable, Time } from "../parts/index.ts";
+import { Button, Card, column, DataTable, JobLink, Time } from "../parts/index.ts";
 import { useState } from "preact/hooks";
-import { addresses } from "../address.ts";
 import { CapForm } from "./cap-form.tsx";
 import type { SlotUseReply } from "../../insight/slots.ts";
 import { words } from "../language/words.ts";
@@ -49,9 +48,7 @@ const Holders = ({ of }: { readonly of: SlotUseReply["holders"] }) => (
   <>
     {of.slice(0, shownHolders).map(({ job, kind, since }) => (
       <span key={job} class="holder">
-        <a class="link" href={addresses.job(job)}>
-          {kind ?? words.shared.job} {`#${job}`}
-        </a>{" "}
+        <JobLink id={job} kind={kind ?? words.shared.job} />{" "}
         <span class="dim">{words.schedules.since(<Time at={since} />)}</span>
       </span>
     ))}

@@ -1,5 +1,4 @@
-import { Card, type Column, column, DataTable, type IconName, Tag, Time } from "../parts/index.ts";
-import { addresses } from "../address.ts";
+import { Card, type Column, column, DataTable, type IconName, JobLink, Tag, Time } from "../parts/index.ts";
 import type { WorkerReply } from "../../insight/workers.ts";
 import { words } from "../language/words.ts";
 
@@ -37,9 +36,7 @@ const columns: readonly Column<WorkerReply>[] = [
       <>
         {running.slice(0, 3).map(({ job, kind, progress, beatAt }) => (
           <span key={job} class="holder">
-            <a class="link" href={addresses.job(job)}>
-              {kind} {`#${job}`}
-            </a>
+            <JobLink id={job} kind={kind} />
             {progress === null ? null : <span class="dim">{` ${Math.round(progress * 100)} %`}</span>}
             <span class="dim"> {words.lanes.beat(<Time at={beatAt} />)}</span>
           </span>

@@ -1,4 +1,4 @@
-import { Card, type Column, DataTable, Link, Time } from "../parts/index.ts";
+import { Card, type Column, DataTable, ErrorText, Link, NumberedLink, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import type { JobReply } from "../../api/shape/job.ts";
 import { words } from "../language/words.ts";
@@ -11,22 +11,14 @@ const columns: readonly Column<JobReply>[] = [
     name: words.labels.kind,
     width: "minmax(120px, 3fr)",
     class: "cut",
-    cell: ({ id, kind }) => (
-      <a class="row-link" href={addresses.job(id)}>
-        {kind} <span class="dim">{`#${id}`}</span>
-      </a>
-    ),
+    cell: ({ id, kind }) => <NumberedLink to={addresses.job(id)} {...{ kind, id }} />,
   },
   {
     name: words.labels.error,
     width: "minmax(0, 5fr)",
     class: "cut dim wide",
     title: ({ error }) => error?.message ?? undefined,
-    cell: ({ error }) => (
-      <>
-        <span class="mono error-code">{error?.code ?? "FAILED"}</span> {error?.message}
-      </>
-    ),
+    cell: ({ error }) => <ErrorText code={error?.code ?? "FAILED"} message={error?.message} />,
   },
   { name: words.labels.ended, width: "150px", cell: ({ finishedAt }) => <Time at={finishedAt} /> },
 ];

@@ -3,7 +3,7 @@ import { quote } from "../filter/terms.ts";
 import { reasonText } from "../language/spoken.ts";
 import { words } from "../language/words.ts";
 import { numberText } from "../language/number.ts";
-import { percentOf, type TimeScale } from "../parts/index.ts";
+import { boxOn, percentOf, type TimeScale } from "../parts/index.ts";
 import type { NightReply } from "../../insight/night.ts";
 import { durationText, fully, myZone } from "../time.ts";
 
@@ -138,10 +138,8 @@ export function BarLine({ row, by, span, most, onSay }: BarLineProps) {
   );
 }
 
-function boxOf({ from, to }: Pick<Shape, "from" | "to">, span: TimeScale) {
-  const left = percentOf(Date.parse(from), span);
-  return { left: `${left}%`, width: `${percentOf(to === null ? span.to : Date.parse(to), span) - left}%` };
-}
+const boxOf = ({ from, to }: Pick<Shape, "from" | "to">, span: TimeScale) =>
+  boxOn(Date.parse(from), to === null ? span.to : Date.parse(to), span);
 
 /** Left and right along a row, up and down to what lies next in time. Enter opens: each bar is a link. */
 export function moveAmongBars(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {

@@ -13,9 +13,9 @@ import {
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { loadNight } from "../client.ts";
 import { currentTime } from "../clock.ts";
-import { namedDay } from "../jobs/filter.ts";
+import { ask } from "../http.ts";
+import { isoTime, namedDay } from "../jobs/filter.ts";
 import { numberText } from "../language/number.ts";
 import { useResource } from "../resource.ts";
 import type { NightReply } from "../../insight/night.ts";
@@ -38,7 +38,10 @@ export function Night() {
   const { query, route } = useLocation();
   const [isWhole, setWhole] = useState(false);
   const { by = "schedule", from = "", to = "", span = "last-night" } = query;
-  const load = (signal: AbortSignal): Promise<NightReply> => loadNight({ ...rangeOf(query), by }, signal);
+  const load = (signal: AbortSignal): Promise<NightReply> => {
+    const { from: since, to: until } = rangeOf(query);
+    return ask("GET /night", { from: isoTime(since), to: isoTime(until), by }, { signal });
+  };
   const found = useResource(`night ${by} ${from} ${to} ${span}`, load, { again: "slow" });
   const go = (fields: Readonly<Record<string, string>>): void =>
     route(`${addresses.overview}?${new URLSearchParams({ by, span, ...fields })}`, true);

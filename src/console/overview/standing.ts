@@ -1,5 +1,6 @@
 import { useRef } from "preact/hooks";
-import { loadSummary } from "../client.ts";
+import { correct } from "../clock.ts";
+import { ask } from "../http.ts";
 import { slowChanges } from "../live.ts";
 import { type Resource, useResource } from "../resource.ts";
 import type { SummaryReply } from "../../api/shape/overview.ts";
@@ -15,7 +16,8 @@ export function useStanding(): Resource<Standing> {
   return useResource("standing", async (signal) => {
     const asked = slowChanges.value;
     const isKept = asked === own.asked;
-    const found = await loadSummary(isKept ? null : 1, signal);
+    const found = await ask("GET /summary", { minutes: isKept ? null : 1 }, { signal });
+    correct(found.at);
     if (!isKept) [own.asked, own.schedules] = [asked, found.schedules];
     return { ...found, schedules: own.schedules ?? none };
   });

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { type Audit, loadAudits } from "../client.ts";
+import type { AuditListReply } from "../../api/shape/overview.ts";
+import { ask } from "../http.ts";
 import { words } from "../language/words.ts";
 import { useResource } from "../resource.ts";
 import type { Column } from "./column.tsx";
@@ -17,6 +18,8 @@ export function Audits({ target }: { readonly target: string }) {
     </details>
   );
 }
+
+type Audit = AuditListReply["audits"][number];
 
 const names = { ...words.labels, ...words.audits.columns };
 
@@ -41,10 +44,14 @@ const columns: readonly Column<Audit>[] = [
 const idOf = ({ id }: Audit): string => id;
 
 function Found({ target }: { readonly target: string }) {
-  const found = useResource(`audits ${target}`, (signal) => loadAudits(target, signal), { again: "slow" });
+  const found = useResource(`audits ${target}`, (signal) => ask("GET /audits", { target, limit: 50 }, { signal }), {
+    again: "slow",
+  });
   return (
     <Loaded of={found}>
-      {(rows) => <DataTable label={words.audits.title} none={words.audits.none} {...{ columns, rows, idOf }} />}
+      {({ audits }) => (
+        <DataTable label={words.audits.title} none={words.audits.none} {...{ columns, idOf }} rows={audits} />
+      )}
     </Loaded>
   );
 }

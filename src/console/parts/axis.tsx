@@ -1,4 +1,5 @@
 import { myZone, partsOf, timeMode } from "../time.ts";
+import { numberText } from "../language/number.ts";
 
 /** One scale of time for all that is drawn over it, in milliseconds. */
 export interface TimeScale {
@@ -9,6 +10,12 @@ export interface TimeScale {
 /** Where on it a time lies, in percent; what lies outside stays at the edge. */
 export const percentOf = (at: number, { from, to }: TimeScale): number =>
   Math.min(100, Math.max(0, ((at - from) / (to - from)) * 100));
+
+/** From one time to another on it, as a style. */
+export function boxOn(from: number, to: number, scale: TimeScale) {
+  const left = percentOf(from, scale);
+  return { left: `${left}%`, width: `${percentOf(to, scale) - left}%` };
+}
 
 interface Tick {
   readonly at: number;
@@ -58,3 +65,27 @@ export const Axis = ({ span }: { readonly span: TimeScale }) => (
     )}
   </span>
 );
+
+interface BarsProps {
+  readonly label: string;
+  readonly values: readonly number[];
+  /** Of a value, read out under the pointer. */
+  readonly titleOf: (value: number) => string;
+  readonly span: TimeScale;
+}
+
+/** Amounts over time on one scale, with the largest named. */
+export function Bars({ label, values, titleOf, span }: BarsProps) {
+  const most = Math.max(4, ...values);
+  return (
+    <>
+      <div class="bars" role="img" aria-label={label}>
+        <span class="bars-most">{numberText(most)}</span>
+        {values.map((value, index) => (
+          <i key={index} class="bar" title={titleOf(value)} style={{ "--height": `${(value / most) * 100}%` }} />
+        ))}
+      </div>
+      <Axis span={span} />
+    </>
+  );
+}

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 
 interface CardProps {
   readonly title: string;
@@ -19,3 +20,47 @@ export const Card = ({ title, label, about, children }: CardProps) => (
     {children}
   </section>
 );
+
+interface EmptyProps {
+  readonly title: string;
+  readonly text?: ComponentChildren;
+  readonly children?: ComponentChildren;
+}
+
+/** Nothing to show, and what to do about it. */
+export const Empty = ({ title, text, children = text }: EmptyProps) => (
+  <div class="empty">
+    <p class="empty-title">{title}</p>
+    {children === undefined ? null : <div class="empty-text">{children}</div>}
+  </div>
+);
+
+interface ScreenHeadProps {
+  readonly title: string;
+  /** Of the thing that the title names by its kind. */
+  readonly id?: string;
+  /** Of the browser's tab and history, where the title says too little. */
+  readonly tab?: string;
+  /** The way back to what it belongs to. */
+  readonly crumbs?: ComponentChildren;
+  /** Beside the title. */
+  readonly children?: ComponentChildren;
+}
+
+/** The name of a screen, which its tab has too, and what stands beside it. */
+export function ScreenHead({ title, id, tab = id === undefined ? title : `${title} ${id}`, ...more }: ScreenHeadProps) {
+  useEffect(() => {
+    document.title = `${tab} · Belfry`;
+  }, [tab]);
+  return (
+    <header class="screen-head">
+      <div>
+        {more.crumbs === undefined ? null : <p class="crumbs">{more.crumbs}</p>}
+        <h1>
+          {title} {id === undefined ? null : <span class="dim">{`#${id}`}</span>}
+        </h1>
+      </div>
+      {more.children}
+    </header>
+  );
+}

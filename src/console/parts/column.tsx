@@ -1,8 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { durationText } from "../time.ts";
 import { words } from "../language/words.ts";
-import { RowLink } from "./link.tsx";
-import { Nothing, zeroOr } from "./nothing.tsx";
+import { Nothing, RowLink, zeroOr } from "./marks.tsx";
 import { Time } from "./time.tsx";
 
 /** What a column says of a row. */

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Icon } from "./icon.tsx";
 import { words } from "../language/words.ts";
+import { Button, Form, TextField } from "./form.tsx";
+import { signal } from "@preact/signals";
 
 interface DialogProps {
   readonly title: string;
@@ -30,3 +32,173 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
     </dialog>
   );
 }
+
+interface FormDialogProps {
+  readonly title: string;
+  /** The verb on the button. */
+  readonly action: string;
+  /** Rejects with what is wrong: it is shown, and the form stays. Closed after it resolved. */
+  readonly onSend: () => Promise<void>;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A form in a dialog: sent once at a time, with what was refused above its buttons. */
+export function FormDialog({ title, action, onSend, onClose, children }: FormDialogProps) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isSending, setSending] = useState(false);
+  const send = async (close: () => void): Promise<void> => {
+    setSending(true);
+    setProblem(null);
+    try {
+      await onSend();
+      close();
+    } catch (error) {
+      setSending(false);
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <Dialog title={title} onClose={onClose} wide>
+      {(close) => (
+        <Form onSend={() => void send(close)}>
+          <div class="dialog-text dialog-fields">
+            {children}
+            {problem === null ? null : (
+              <p class="problem" role="alert">
+                {problem}
+              </p>
+            )}
+          </div>
+          <div class="dialog-foot">
+            <Button text={words.shared.keepAsIs} onClick={close} />
+            <Button text={action} look="primary" disabled={isSending} />
+          </div>
+        </Form>
+      )}
+    </Dialog>
+  );
+}
+
+export interface QuestionField {
+  readonly id: string;
+  readonly name: string;
+  readonly hint: string;
+  /** Its answer is `yes`, or nothing. */
+  readonly isCheck?: boolean;
+}
+
+interface Question {
+  readonly title: string;
+  /** What will happen, with numbers. */
+  readonly text: string;
+  /** What it concerns, name by name. */
+  readonly facts?: readonly (readonly [string, string])[];
+  /** What may be written with the answer. */
+  readonly fields?: readonly QuestionField[];
+  /** The verb on the button. */
+  readonly action: string;
+  readonly danger?: boolean;
+}
+
+/** What was written, by the field's id; null for a no. */
+type Answer = Readonly<Record<string, string>> | null;
+
+interface Asked {
+  /** The next question may come before the browser reports that the dialog of this one was closed. */
+  readonly number: number;
+  readonly question: Question;
+  readonly answer: (answer: Answer) => void;
+}
+
+const asked = signal<Asked | null>(null);
+let questions = 0;
+
+/** Asks before anything that cannot be taken back. Closing the dialog is a no. */
+export const confirm = async (question: Question): Promise<boolean> => (await answerTo(question)) !== null;
+
+/** The same for a question with fields. */
+export function answerTo(question: Question): Promise<Answer> {
+  const { promise, resolve } = Promise.withResolvers<Answer>();
+  asked.value?.answer(null);
+  questions += 1;
+  asked.value = { number: questions, question, answer: resolve };
+  return promise;
+}
+
+export const ConfirmDialog = () => (asked.value === null ? null : <Asking key={asked.value.number} {...asked.value} />);
+
+function Asking({ number, question, answer }: Asked) {
+  const isYes = useRef(false);
+  const [written, setWritten] = useState<Readonly<Record<string, string>>>({});
+  const onClose = (): void => {
+    if (asked.value?.number === number) asked.value = null;
+    answer(isYes.current ? written : null);
+  };
+  return (
+    <Dialog title={question.title} onClose={onClose}>
+      {(close) => (
+        <Form
+          onSend={() => {
+            isYes.current = true;
+            close();
+          }}
+        >
+          <p class="dialog-text">{question.text}</p>
+          {question.facts === undefined || question.facts.length === 0 ? null : <Facts facts={question.facts} />}
+          {question.fields === undefined ? null : (
+            <div class="dialog-text dialog-fields">
+              {question.fields.map((field) => (
+                <Writing
+                  key={field.id}
+                  field={field}
+                  value={written[field.id] ?? ""}
+                  onWrite={(value) => setWritten({ ...written, [field.id]: value })}
+                />
+              ))}
+            </div>
+          )}
+          <div class="dialog-foot">
+            <Button text={words.shared.keepAsIs} onClick={close} />
+            <button type="submit" class={question.danger === true ? "button primary danger" : "button primary"}>
+              {question.action}
+            </button>
+          </div>
+        </Form>
+      )}
+    </Dialog>
+  );
+}
+
+const Facts = ({ facts }: { readonly facts: readonly (readonly [string, string])[] }) => (
+  <dl class="facts dialog-facts">
+    {facts.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
+interface WritingProps {
+  readonly field: QuestionField;
+  readonly value: string;
+  readonly onWrite: (value: string) => void;
+}
+
+const Writing = ({ field: { name, hint, isCheck = false }, value, onWrite }: WritingProps) =>
+  isCheck ? (
+    <label class="check-line">
+      <input
+        type="checkbox"
+        checked={value !== ""}
+        onChange={({ currentTarget }) => onWrite(currentTarget.checked ? "yes" : "")}
+      />
+      <span>
+        {name} <span class="small">{hint}</span>
+      </span>
+    </label>
+  ) : (
+    <TextField name={name} hint={hint} value={value} onWrite={onWrite} />
+  );

@@ -1,4 +1,26 @@
 import type { ComponentChildren } from "preact";
+import { words } from "../language/words.ts";
+
+interface ButtonProps {
+  readonly text: string;
+  /** Further classes: `small`, `primary`, `danger`. */
+  readonly look?: string;
+  /** Without it the form is sent. */
+  readonly onClick?: (() => void) | undefined;
+  /** Read out instead of the text, where several say the same. */
+  readonly label?: string;
+  readonly disabled?: boolean;
+}
+
+export const Button = ({ text, look = "", onClick, label, disabled = false }: ButtonProps) => (
+  <button
+    type={onClick === undefined ? "submit" : "button"}
+    class={`button ${look}`}
+    {...{ onClick, disabled, "aria-label": label }}
+  >
+    {text}
+  </button>
+);
 
 interface FormProps {
   readonly look?: string;
@@ -18,3 +40,105 @@ export const Form = ({ look = "", onSend, children }: FormProps) => (
     {children}
   </form>
 );
+
+interface FieldProps {
+  readonly name: string;
+  readonly hint?: string;
+  readonly isRequired?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A field of a form with its name above it, and what may stand in it below. */
+export const FormField = ({ name, hint = "", isRequired = false, children }: FieldProps) => (
+  <label class="form-field">
+    <span>
+      {name}
+      {isRequired ? <span aria-hidden="true"> *</span> : null}
+    </span>
+    {children}
+    {hint === "" ? null : <span class="small">{hint}</span>}
+  </label>
+);
+
+interface TextFieldProps extends Omit<FieldProps, "children"> {
+  readonly value: string;
+  readonly onWrite: (value: string) => void;
+  /** What else the browser may know of it. */
+  readonly own?: Readonly<Record<string, unknown>>;
+}
+
+export const TextField = ({ value, onWrite, own = {}, ...field }: TextFieldProps) => (
+  <FormField {...field}>
+    <input
+      class="field"
+      required={field.isRequired}
+      value={value}
+      onInput={({ currentTarget }) => onWrite(currentTarget.value)}
+      {...own}
+    />
+  </FormField>
+);
+
+interface SelectProps {
+  /** Read out; left out where a label stands around it. */
+  readonly label?: string;
+  /** Each value with its words. */
+  readonly of: readonly (readonly [value: string, text: string])[];
+  readonly value: string;
+  readonly onChoose: (value: string) => void;
+  readonly look?: string;
+  readonly isRequired?: boolean;
+}
+
+export const Select = ({ label, of, value, onChoose, look = "select", isRequired = false }: SelectProps) => (
+  <select
+    class={look}
+    aria-label={label}
+    required={isRequired}
+    value={value}
+    onChange={({ currentTarget }) => onChoose(currentTarget.value)}
+  >
+    {of.map(([each, text]) => (
+      <option key={each} value={each}>
+        {text}
+      </option>
+    ))}
+  </select>
+);
+
+interface ClockFieldProps {
+  readonly name: string;
+  /** As it was written: `2026-11-21 08:00`. */
+  readonly value: string;
+  readonly onWrite: (value: string) => void;
+}
+
+/** A day and a time of 24 hours. `datetime-local` would write twelve hours in an English browser, and other times on the page do not. */
+export const ClockField = ({ name, value, onWrite }: ClockFieldProps) => (
+  <label>
+    {name}
+    <input
+      class="field mono"
+      required
+      size={16}
+      maxLength={16}
+      placeholder="2026-11-21 08:00"
+      autocomplete="off"
+      value={value}
+      onInput={({ currentTarget }) => {
+        currentTarget.setCustomValidity(isClock(currentTarget.value) ? "" : words.time.badClock(currentTarget.value));
+        onWrite(currentTarget.value);
+      }}
+    />
+  </label>
+);
+
+/** A `T` in place of the space is read too, as other tools write it. */
+function isClock(text: string): boolean {
+  const [, day = "", hour = "", minute = ""] = /^(\d{4}-\d\d-\d\d)[ T](\d\d):(\d\d)$/.exec(text.trim()) ?? [];
+  const at = Date.parse(`${day}T${hour}:${minute}Z`);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
+}
+
+/** What the API reads. */
+export const localTimeOf = (text: string): string => text.trim().replace(" ", "T");

@@ -1,33 +1,31 @@
 /** The parts that screens are made of. Among themselves they import each other by file. */
 export { Audits } from "./audits.tsx";
-export { Axis, linesOf, percentOf, type TimeScale } from "./axis.tsx";
-export { Bars } from "./bars.tsx";
-export { Button } from "./button.tsx";
-export { Card } from "./card.tsx";
-export { ClockField, localTimeOf } from "./clock-field.tsx";
+export { Axis, Bars, type TimeScale, boxOn, linesOf, percentOf } from "./axis.tsx";
+export { Card, Empty, ScreenHead } from "./card.tsx";
 export { type Column, column } from "./column.tsx";
-export { ConfirmDialog, answerTo, confirm } from "./confirm.tsx";
-export { Copy, copy } from "./copy.tsx";
 export { DataTable } from "./data-table.tsx";
-export { Dialog } from "./dialog.tsx";
-export { Empty } from "./empty.tsx";
-export { Failure } from "./failure.tsx";
-export { FormField, TextField } from "./field.tsx";
-export { FormDialog } from "./form-dialog.tsx";
-export { Form } from "./form.tsx";
-export { type IconName, Icon } from "./icon.tsx";
+export { ConfirmDialog, Dialog, FormDialog, answerTo, confirm } from "./dialog.tsx";
+export { Button, ClockField, Form, FormField, Select, TextField, localTimeOf } from "./form.tsx";
+export { Icon, type IconName } from "./icon.tsx";
 export { JsonView } from "./json.tsx";
-export { later } from "./later.tsx";
-export { Legend } from "./legend.tsx";
-export { JobLink, Link, RowLink } from "./link.tsx";
-export { Loaded } from "./loaded.tsx";
-export { MiddleCut } from "./middle-cut.tsx";
-export { Nothing, orNothing, zeroOr } from "./nothing.tsx";
-export { Paused, pauseFields } from "./paused.tsx";
-export { Select } from "./select.tsx";
-export { JobBadge, StateBadge } from "./state-badge.tsx";
+export { Failure, Loaded, later } from "./loaded.tsx";
+export {
+  ErrorText,
+  JobBadge,
+  JobLink,
+  Legend,
+  Link,
+  MiddleCut,
+  Nothing,
+  NumberedLink,
+  RowLink,
+  StateBadge,
+  Tag,
+  orNothing,
+  zeroOr,
+} from "./marks.tsx";
+export { Paused, pauseFields, pauseOf } from "./paused.tsx";
 export { Tabs } from "./tabs.tsx";
-export { Tag } from "./tag.tsx";
 export { Time, explainTimes } from "./time.tsx";
-export { Toasts, acting, say, sayFailed } from "./toast.tsx";
+export { Copy, Toasts, acting, copy, say, sayFailed } from "./toast.tsx";
 export { rowsBeyond } from "./visible-rows.ts";

@@ -1,4 +1,4 @@
-import { Button } from "./button.tsx";
+import { Button } from "./form.tsx";
 import { useState } from "preact/hooks";
 import { words } from "../language/words.ts";
 

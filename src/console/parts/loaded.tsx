@@ -1,7 +1,34 @@
-import type { ComponentChildren } from "preact";
-import type { Resource } from "../resource.ts";
-import { Failure } from "./failure.tsx";
+import { Button } from "./form.tsx";
+import { ApiError } from "../http.ts";
+import { Icon } from "./icon.tsx";
 import { words } from "../language/words.ts";
+import type { ComponentChildren, FunctionComponent } from "preact";
+import type { Resource } from "../resource.ts";
+import { useEffect, useState } from "preact/hooks";
+
+interface FailureProps {
+  readonly error: Error;
+  readonly onRetry: () => void;
+}
+
+/** What could not be loaded, in the API's own words, and a way to ask again. */
+export const Failure = ({ error, onRetry }: FailureProps) => (
+  <div class="failure" role="alert">
+    <Icon name="warning" />
+    <div>
+      <p class="failure-title">{titleOf(error)}</p>
+      <p>{error.message}</p>
+      {error instanceof ApiError && error.status > 0 ? <p class="dim">{`${error.status} ${error.code}`}</p> : null}
+    </div>
+    <Button text={words.shared.tryAgain} onClick={onRetry} />
+  </div>
+);
+
+function titleOf(error: Error): string {
+  if (!(error instanceof ApiError)) return words.shared.partFailed;
+  if (error.status === 0) return words.shared.noConnection;
+  return error.status === 404 ? words.shared.notFound : words.shared.cannotAnswer;
+}
 
 interface LoadedProps<T> {
   readonly of: Resource<T>;
@@ -24,3 +51,21 @@ const Loading = () => (
     {words.shared.loading}
   </p>
 );
+
+/** Code that is loaded when it is first shown. A newer version has other files: the page is loaded again then. */
+export function later<P extends object>(load: () => Promise<FunctionComponent<P>>): FunctionComponent<P> {
+  let found: FunctionComponent<P> | null = null;
+  return function Later(props: P) {
+    const [Shown, show] = useState<FunctionComponent<P> | null>(() => found);
+    const [error, setError] = useState<Error | null>(null);
+    useEffect(() => {
+      if (Shown !== null) return;
+      load().then((loaded) => {
+        found = loaded;
+        show(() => loaded);
+      }, setError);
+    }, []);
+    if (error !== null) return <Failure error={error} onRetry={() => location.reload()} />;
+    return Shown === null ? null : <Shown {...props} />;
+  };
+}

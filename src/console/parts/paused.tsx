@@ -1,6 +1,7 @@
 import { words } from "../language/words.ts";
+import { myZone } from "../time.ts";
 import { Time } from "./time.tsx";
-import type { QuestionField } from "./confirm.tsx";
+import type { QuestionField } from "./dialog.tsx";
 
 interface PausedProps {
   readonly of: { readonly pausedUntil: string | null; readonly pauseReason: string | null };
@@ -15,6 +16,12 @@ export const Paused = ({ of: { pausedUntil, pauseReason }, zone }: PausedProps) 
       {pauseReason === null ? null : <span>{` ${pauseReason}`}</span>}
     </span>
   );
+
+/** What was said with a pause, as the API takes it: its end is by the reader's clock. */
+export const pauseOf = ({ until = "", reason = "" }: Readonly<Record<string, string>>) => ({
+  ...(until === "" ? {} : { until, timezone: myZone }),
+  ...(reason === "" ? {} : { reason }),
+});
 
 /** What may be said with a pause. */
 export const pauseFields: readonly QuestionField[] = [

@@ -1,7 +1,7 @@
 import { acting, Button, confirm, say } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
-import { requestRunCancel, requestRerun, requestRunRetry } from "../client.ts";
+import { ask } from "../http.ts";
 import { useKeys } from "../keys.ts";
 import type { RunReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
@@ -17,14 +17,14 @@ export function RunActions({ run: { id, kind, state, finishedAt, progress }, onD
   const act = (work: () => Promise<void>): Promise<void> => acting(words.runs.notChanged(id), work).then(onDone);
   const retry = (): void =>
     void act(async () => {
-      const begun = await requestRunRetry(id);
+      const begun = await ask("POST /runs/:id/retry", { id });
       say(words.runs.startAgain("again" in begun ? begun.again.length : begun.matched.count, id));
     });
   const rerun = async (): Promise<void> => {
     const text = words.runs.rerunText;
     if (!(await confirm({ title: words.runs.rerunQuestion(kind), text, action: words.runs.rerun }))) return;
     await act(async () => {
-      const made = await requestRerun(id);
+      const made = await ask("POST /runs/:id/rerun", { id });
       say(words.runs.wasStarted(made.id), { text: words.runs.showIt, href: addresses.run(made.id) });
       route(addresses.run(made.id));
     });
@@ -35,7 +35,7 @@ export function RunActions({ run: { id, kind, state, finishedAt, progress }, onD
     if (!(await confirm({ title: words.runs.cancelQuestion(id), text, action: words.runs.cancelRun, danger: true })))
       return;
     await act(async () => {
-      const { canceled } = await requestRunCancel(id);
+      const { canceled } = await ask("POST /runs/:id/cancel", { id });
       say(words.runs.canceled(canceled, id));
     });
   };

@@ -1,5 +1,5 @@
 import { addresses } from "../address.ts";
-import { MiddleCut } from "../parts/index.ts";
+import { ErrorText, MiddleCut } from "../parts/index.ts";
 import type { TaskReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
 import { numberText } from "../language/number.ts";
@@ -40,7 +40,7 @@ function Cause({ tasks }: { readonly tasks: readonly TaskReply[] }) {
     <li>
       <span class="strong">{numberText(tasks.length)} ×</span>
       <span class="one-line failed-cause" title={first?.error?.message ?? undefined}>
-        <span class="mono error-code">{first?.error?.code ?? words.shared.noCode}</span> {first?.error?.message}
+        <ErrorText code={first?.error?.code ?? words.shared.noCode} message={first?.error?.message} />
       </span>
       <span class="failed-names">
         {tasks.slice(0, tasksNamed).map((task) => (

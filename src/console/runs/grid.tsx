@@ -2,12 +2,12 @@ import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import { taskPhaseText } from "../jobs/phase.ts";
 import {
+  boxOn,
   type Column,
   DataTable,
   MiddleCut,
   Nothing,
   orNothing,
-  percentOf,
   type TimeScale,
   StateBadge,
 } from "../parts/index.ts";
@@ -117,15 +117,7 @@ interface GanttBarProps {
 }
 
 const GanttBar = ({ span, whole, state }: GanttBarProps) =>
-  span === null ? null : (
-    <i
-      class={`gantt-bar fill-${state.toLowerCase()}`}
-      style={{
-        left: `${percentOf(span.from, whole)}%`,
-        width: `${percentOf(span.to, whole) - percentOf(span.from, whole)}%`,
-      }}
-    />
-  );
+  span === null ? null : <i class={`gantt-bar fill-${state.toLowerCase()}`} style={boxOn(span.from, span.to, whole)} />;
 
 function wholeOf(tasks: readonly MapTask[]): TimeScale {
   const spans = tasks.flatMap((task) => spanOf(task) ?? []);

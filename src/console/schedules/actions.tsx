@@ -1,6 +1,6 @@
 import { addresses } from "../address.ts";
-import { requestPause, requestResume, requestTrigger } from "../client.ts";
-import { acting, answerTo, pauseFields, say } from "../parts/index.ts";
+import { ask } from "../http.ts";
+import { acting, answerTo, pauseFields, pauseOf, say } from "../parts/index.ts";
 import type { ScheduleReply } from "../../api/shape/schedule.ts";
 import { words } from "../language/words.ts";
 
@@ -13,7 +13,7 @@ export async function togglePause(
   const pause = paused ? {} : await answerTo({ ...question, fields: pauseFields, action: words.schedules.pause });
   if (pause === null) return;
   await acting(words.schedules.notChanged(id), async () => {
-    await (paused ? requestResume(id) : requestPause(id, pause));
+    await ask(`POST /schedules/:id/${paused ? "resume" : "pause"}`, { id }, { body: pauseOf(pause) });
     say(paused ? words.schedules.goesOn(id) : words.schedules.isPaused(id));
   });
   onDone();
@@ -21,6 +21,6 @@ export async function togglePause(
 
 export const startScheduleOnce = ({ id }: Pick<ScheduleReply, "id">): Promise<void> =>
   acting(words.schedules.notStarted(id), async () => {
-    const made = await requestTrigger(id);
+    const made = await ask("POST /schedules/:id/trigger", { id });
     say(words.schedules.startedOnce(id), { text: words.shared.showJob, href: addresses.job(made.id) });
   });

@@ -1,10 +1,11 @@
 import { Button, Card, ClockField, confirm, Form, localTimeOf, say, sayFailed, Time } from "../parts/index.ts";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { previewBackfill, requestBackfill, type ShownBackfill } from "../client.ts";
 import { currentTime } from "../clock.ts";
+import { ask } from "../http.ts";
 import { myZone } from "../time.ts";
-import type { ScheduleReply } from "../../api/shape/schedule.ts";
+import type { BulkReply } from "../../api/shape/bulk.ts";
+import type { BackfillPreviewReply, ScheduleReply } from "../../api/shape/schedule.ts";
 import { words } from "../language/words.ts";
 
 interface BackfillFormProps {
@@ -12,21 +13,20 @@ interface BackfillFormProps {
   readonly onDone: () => void;
 }
 
-type Request<T> = (id: string, range: { from: string; to: string }) => Promise<T>;
-
 const dayMs = 86_400_000;
 
 /** Runs past times that have not run. The preview shows what would happen to each before anything does. */
 export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
   const [range, setRange] = useState(() => ({ from: field(currentTime() - dayMs), to: field(currentTime()) }));
-  const [preview, setPreview] = useState<ShownBackfill | null>(null);
+  const [preview, setPreview] = useState<BackfillPreviewReply | null>(null);
   const change = (part: Partial<typeof range>): void => {
     setRange({ ...range, ...part });
     setPreview(null);
   };
-  const ask = async <T,>(request: Request<T>): Promise<T | null> => {
+  const request = async <T extends object>(dryRun: boolean): Promise<T | null> => {
     try {
-      return await request(schedule.id, { from: instant(range.from), to: instant(range.to) });
+      const body = { from: instant(range.from), to: instant(range.to), dryRun };
+      return (await ask("POST /schedules/:id/backfill", { id: schedule.id }, { body })) as T;
     } catch (error) {
       sayFailed(words.backfill.refused, error);
       return null;
@@ -35,7 +35,7 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
   const run = async (times: number): Promise<void> => {
     const question = { title: words.backfill.question(times), text: words.backfill.text };
     if (!(await confirm({ ...question, action: words.backfill.action(times) }))) return;
-    const begun = await ask(requestBackfill);
+    const begun = await request<BulkReply>(false);
     if (begun === null) return;
     say(words.backfill.planned(begun.matched.count), {
       text: words.shared.showJobs,
@@ -47,7 +47,7 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
   return (
     <Card title={words.backfill.title} about={words.backfill.inZone(myZone)}>
       <p class="form-lead">{words.backfill.about}</p>
-      <Form look="form" onSend={() => void ask(previewBackfill).then(setPreview)}>
+      <Form look="form" onSend={() => void request<BackfillPreviewReply>(true).then(setPreview)}>
         <ClockField name={words.backfill.from} value={range.from} onWrite={(from) => change({ from })} />
         <ClockField name={words.backfill.to} value={range.to} onWrite={(to) => change({ to })} />
         <Button text={words.backfill.preview} />
@@ -60,7 +60,7 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
 }
 
 interface PreviewProps {
-  readonly preview: ShownBackfill;
+  readonly preview: BackfillPreviewReply;
   readonly zone: string;
   readonly onRun: (times: number) => void;
 }

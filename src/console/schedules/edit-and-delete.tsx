@@ -2,7 +2,7 @@ import { acting, Button, confirm, say } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { requestDeletion } from "../client.ts";
+import { ask } from "../http.ts";
 import { words } from "../language/words.ts";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { ScheduleForm } from "./schedule-form.tsx";
@@ -16,12 +16,12 @@ interface EditAndDeleteProps {
 export function EditAndDelete({ schedule, onDone }: EditAndDeleteProps) {
   const { route } = useLocation();
   const [isEditing, setEditing] = useState(false);
-  const { id } = schedule;
+  const { id, version } = schedule;
   const remove = async (): Promise<void> => {
     const { removeText: text, removeAction: action } = words.schedules;
     if (!(await confirm({ title: words.schedules.removeQuestion(id), text, action, danger: true }))) return;
     await acting(words.schedules.notChanged(id), async () => {
-      await requestDeletion(schedule);
+      await ask("DELETE /schedules/:id", { id }, { version });
       say(words.schedules.removed(id));
       route(addresses.schedules);
     });

@@ -1,10 +1,12 @@
-import type { FireTime } from "../client.ts";
 import { Card, DataTable } from "../parts/index.ts";
 import { currentTime } from "../clock.ts";
-import type { ScheduleReply } from "../../api/shape/schedule.ts";
+import type { NextTimesReply, ScheduleReply } from "../../api/shape/schedule.ts";
 import { inZone, myZone, relative } from "../time.ts";
 import { follows, plainWords } from "./plain-words.ts";
 import { words } from "../language/words.ts";
+
+/** One that does not fire has a change of the clock that says why. */
+export type FireTime = NextTimesReply["times"][number];
 
 interface NextFiresProps {
   readonly times: readonly FireTime[];

@@ -2,10 +2,12 @@ import { type Column, column, DataTable, JobBadge, JobLink, Nothing, Time } from
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import { RunStatus } from "../runs/status.tsx";
-import type { OccurrenceReply } from "../client.ts";
+import type { OccurrenceListReply } from "../../api/shape/schedule-outcome.ts";
 import { squareClass } from "./squares.tsx";
 import { words } from "../language/words.ts";
 import { reasonText } from "../language/spoken.ts";
+
+export type OccurrenceReply = OccurrenceListReply["occurrences"][number];
 
 const names = { ...words.labels, ...words.occurrences.columns };
 

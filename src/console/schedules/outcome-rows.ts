@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { loadScheduleOutcomes, type OutcomeQuery } from "../client.ts";
+import { ask } from "../http.ts";
+import type { OutcomeQuery } from "./schedule-filter.ts";
 import { afterwards, slowChanges } from "../live.ts";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 
@@ -45,7 +46,11 @@ export function useOutcomeRows(key: string, query: OutcomeQuery | null): Outcome
       if (!isRefresh && before.key === key && isHeld(before, view)) return;
       own.current.isBusy = true;
       try {
-        const page = await loadScheduleOutcomes(wanted, { offset, limit: pageRows }, asked.signal);
+        const page = await ask(
+          "GET /schedule-outcomes",
+          { ...wanted, cursor: offset === 0 ? null : offset, limit: pageRows },
+          { signal: asked.signal },
+        );
         const rows = page.schedules.map((row, index) => [offset + index, row] as const);
         const kept = isRefresh ? [] : [...own.current.held.rows];
         const { total, isMore } = page;

@@ -1,6 +1,8 @@
-import type { OutcomeQuery } from "../client.ts";
 import { fieldsLike, lastWord, quote, type Suggestion, unquote, wordsOf } from "../filter/terms.ts";
 import { words } from "../language/words.ts";
+
+/** Fields of the filter of schedules, as the API calls them. */
+export type OutcomeQuery = Readonly<Record<string, string>>;
 
 export interface ScheduleFilter {
   readonly query: OutcomeQuery;

@@ -1,12 +1,13 @@
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { changeSchedule, requestSchedule, loadKinds, loadPayload } from "../client.ts";
+import { ask } from "../http.ts";
 import { words } from "../language/words.ts";
 import { FormDialog, FormField, Loaded, say, Select, TextField } from "../parts/index.ts";
 import { PayloadForm, type Written } from "../payload/payload-form.tsx";
 import { useResource } from "../resource.ts";
 import type { KindReply } from "../../api/shape/kind.ts";
+import type { ScheduleDetailReply } from "../../api/shape/schedule.ts";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { myZone } from "../time.ts";
 import { TimesPreview } from "./times-preview.tsx";
@@ -44,7 +45,9 @@ export function ScheduleForm({ schedule, onClose, onDone = () => {} }: ScheduleF
       ...changedSettings(draft, schedule === undefined ? null : initial),
       ...(written === null || written.payload === undefined ? {} : { payload: written.payload }),
     };
-    await (schedule === undefined ? requestSchedule(id, settings) : changeSchedule(schedule, settings));
+    await (schedule === undefined
+      ? ask("POST /schedules", {}, { body: { id, ...settings } })
+      : ask("PATCH /schedules/:id", { id }, { body: settings, version: schedule.version }));
     say(words.schedules.saved(id));
     if (schedule === undefined) route(addresses.schedule(id));
     onDone();
@@ -141,6 +144,9 @@ const Choice = ({ name, of, value, onChoose }: ChoiceProps) => (
   </FormField>
 );
 
+/** Null when its definition computes one for each time. */
+const payloadOf = ({ versions }: ScheduleDetailReply): unknown => versions.at(-1)?.spec?.["payload"] ?? null;
+
 interface KindAndPayloadProps {
   readonly draft: ScheduleDraft;
   /** Whose payload it begins with. */
@@ -153,8 +159,8 @@ function KindAndPayload({ draft: { kind }, schedule, onKind, onWrite }: KindAndP
   const loaded = useResource(
     `kinds-of ${schedule ?? ""}`,
     async (signal): Promise<readonly [readonly KindReply[], unknown]> => [
-      await loadKinds(signal),
-      schedule === null ? undefined : await loadPayload(schedule, signal),
+      (await ask("GET /kinds", {}, { signal })).kinds,
+      schedule === null ? undefined : payloadOf(await ask("GET /schedules/:id", { id: schedule }, { signal })),
     ],
     { again: "never" },
   );

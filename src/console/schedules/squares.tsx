@@ -1,5 +1,5 @@
 import type { OccurrenceEndReply } from "../../insight/occurrence-ends.ts";
-import type { Glance } from "../client.ts";
+import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { Legend } from "../parts/index.ts";
 import { fully } from "../time.ts";
 import { words } from "../language/words.ts";
@@ -8,6 +8,8 @@ import { reasonText } from "../language/spoken.ts";
 export type EndWord = OccurrenceEndReply["result"] | "unknown";
 
 const { decisions, ends } = words.occurrences;
+
+type Glance = ScheduleOutcomeReply["last"][number];
 
 /** A time with its decision and the end of its job or run. */
 export interface SquareFacts extends Pick<Glance, "outcome" | "reason" | "job" | "result"> {

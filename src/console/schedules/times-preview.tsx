@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
-import { type FireTime, previewTimes } from "../client.ts";
+import { ask } from "../http.ts";
 import { words } from "../language/words.ts";
-import { NextTable } from "./next-fires.tsx";
+import { type FireTime, NextTable } from "./next-fires.tsx";
 import type { ScheduleDraft } from "./when.ts";
 
 interface Previewed {
@@ -25,16 +25,20 @@ export function TimesPreview({ draft: { form, text, timezone } }: { readonly dra
       return undefined;
     }
     const asked = new AbortController();
-    const ask = async (): Promise<void> => {
+    const preview = async (): Promise<void> => {
       try {
-        const reply = await previewTimes({ expression: text, timezone, count: askedTimes }, asked.signal);
+        const reply = await ask(
+          "GET /preview",
+          { expression: text, timezone, count: askedTimes },
+          { signal: asked.signal },
+        );
         if (!asked.signal.aborted) setFound(reply);
       } catch (error) {
         if (!asked.signal.aborted) setFound(error instanceof Error ? error : new Error(String(error)));
       }
     };
     // It is asked for once the fingers rest.
-    const timer = setTimeout(() => void ask(), restMs);
+    const timer = setTimeout(() => void preview(), restMs);
     return () => {
       clearTimeout(timer);
       asked.abort();

@@ -1,18 +1,22 @@
 import { acting, Button, ClockField, Form, JobLink, localTimeOf } from "../parts/index.ts";
 import { useState } from "preact/hooks";
-import { loadTimeExplanation, type ExplainedTime } from "../client.ts";
-import type { ScheduleReply } from "../../api/shape/schedule.ts";
+import { ask } from "../http.ts";
+import type { ExplainedTimesReply, ScheduleReply } from "../../api/shape/schedule.ts";
 import { words } from "../language/words.ts";
+
+type ExplainedTime = ExplainedTimesReply["answers"][number];
 
 /** What became of any time, also of one that was never planned and has no row. */
 export function WhyTime({ schedule: { id, timezone } }: { readonly schedule: Pick<ScheduleReply, "id" | "timezone"> }) {
   const [time, setTime] = useState("");
   const [answers, setAnswers] = useState<readonly ExplainedTime[]>([]);
-  const ask = (): Promise<void> =>
-    acting(words.whyTime.unknown, async () => setAnswers(await loadTimeExplanation(id, localTimeOf(time))));
+  const explain = (): Promise<void> =>
+    acting(words.whyTime.unknown, async () => {
+      setAnswers((await ask("GET /schedules/:id/explain", { id, time: localTimeOf(time) })).answers);
+    });
   return (
     <section aria-label={words.whyTime.title}>
-      <Form look="form" onSend={() => void ask()}>
+      <Form look="form" onSend={() => void explain()}>
         <ClockField
           name={words.whyTime.label(timezone)}
           value={time}

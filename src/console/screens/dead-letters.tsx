@@ -1,23 +1,32 @@
-import { Audits, Button, type Column, column, DataTable, Empty, JobLink, Loaded, Time } from "../parts/index.ts";
+import {
+  Audits,
+  Button,
+  type Column,
+  column,
+  DataTable,
+  Empty,
+  JobLink,
+  Loaded,
+  ScreenHead,
+  Time,
+} from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { useState } from "preact/hooks";
 import { confirmAndRedrive } from "../bulk/redrive.ts";
-import { type FailureGroupReply, loadFailureGroups } from "../client.ts";
+import type { FailureGroup } from "../../insight/failure-groups.ts";
 import { quote } from "../filter/terms.ts";
+import { ask } from "../http.ts";
 import { useResource } from "../resource.ts";
-import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
 /** FAILED jobs in groups that failed alike: one fixed cause, one retry. */
 export function DeadLettersScreen() {
-  useTitle(words.places.deadLetters);
-  const found = useResource("dead-letters", (signal) => loadFailureGroups(null, signal));
+  const found = useResource("dead-letters", (signal) => ask("GET /dead-letters", {}, { signal }));
   return (
     <>
-      <header class="screen-head">
-        <h1>{words.places.deadLetters}</h1>
+      <ScreenHead title={words.places.deadLetters}>
         <span class="dim">{words.deadLetters.about}</span>
-      </header>
+      </ScreenHead>
       <Loaded of={found}>
         {({ groups, isMore }) =>
           groups.length === 0 ? (
@@ -36,17 +45,17 @@ export function DeadLettersScreen() {
 }
 
 interface GroupTableProps {
-  readonly groups: readonly FailureGroupReply[];
+  readonly groups: readonly FailureGroup[];
   readonly onDone: () => void;
 }
 
 const names = { ...words.labels, ...words.deadLetters };
-const idOf = ({ kind, fingerprint }: FailureGroupReply): string => `${kind} ${fingerprint}`;
+const idOf = ({ kind, fingerprint }: FailureGroup): string => `${kind} ${fingerprint}`;
 
 function GroupTable({ groups, onDone }: GroupTableProps) {
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
   const chosen = groups.filter((group) => marked.has(idOf(group)));
-  const toggle = (group: FailureGroupReply): void => {
+  const toggle = (group: FailureGroup): void => {
     const others = new Set(marked);
     if (!others.delete(idOf(group))) others.add(idOf(group));
     setMarked(others);
@@ -81,13 +90,13 @@ function GroupTable({ groups, onDone }: GroupTableProps) {
 
 interface Marking {
   readonly marked: ReadonlySet<string>;
-  readonly toggle: (group: FailureGroupReply) => void;
+  readonly toggle: (group: FailureGroup) => void;
   readonly onDone: () => void;
 }
 
-const codeOf = ({ errorCode }: FailureGroupReply): string => errorCode ?? words.shared.noCode;
+const codeOf = ({ errorCode }: FailureGroup): string => errorCode ?? words.shared.noCode;
 
-const columnsOf = ({ marked, toggle, onDone }: Marking): readonly Column<FailureGroupReply>[] => [
+const columnsOf = ({ marked, toggle, onDone }: Marking): readonly Column<FailureGroup>[] => [
   {
     name: words.jobs.columns.marked,
     isHidden: true,
@@ -119,7 +128,7 @@ const columnsOf = ({ marked, toggle, onDone }: Marking): readonly Column<Failure
   )),
 ];
 
-const Cause = ({ of }: { readonly of: FailureGroupReply }) => (
+const Cause = ({ of }: { readonly of: FailureGroup }) => (
   <>
     <span class="mono error-code">{codeOf(of)}</span>
     <p class="dim clamp" title={of.errorMessage ?? undefined}>

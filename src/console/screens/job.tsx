@@ -1,9 +1,9 @@
-import { Audits, Card, Icon, JobBadge, JsonView, Link, Loaded } from "../parts/index.ts";
+import { Audits, Card, Icon, JobBadge, JsonView, Link, Loaded, ScreenHead } from "../parts/index.ts";
 import { useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { quote } from "../filter/terms.ts";
-import { loadJob, loadZone } from "../client.ts";
 import { currentTime, now } from "../clock.ts";
+import { ask } from "../http.ts";
 import { Actions } from "../job/actions.tsx";
 import { Facts } from "../job/facts.tsx";
 import { Heartbeat } from "../job/heartbeat.tsx";
@@ -15,38 +15,36 @@ import { phaseText } from "../jobs/phase.ts";
 import { useResource } from "../resource.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { isJobOver } from "../jobs/state.ts";
-import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 import { reasonText } from "../language/spoken.ts";
 
 /** Everything about one job: what it is, what happened, what failed last, and why it does not run. */
 export function JobScreen() {
   const id = useRoute().params["id"] ?? "";
-  const job = useResource(`job ${id}`, (signal) => loadJob(id, signal));
+  const job = useResource(`job ${id}`, (signal) => ask("GET /jobs/:id", { id, include: "explanation" }, { signal }));
   return <Loaded of={job}>{(found) => <Found job={found} onDone={job.reload} />}</Loaded>;
 }
 
 function Found({ job, onDone }: { readonly job: JobDetailReply; readonly onDone: () => void }) {
-  useTitle(`${job.kind} ${job.id}`);
   const zone = useZone(job.schedule);
   const isRunning = job.state === "RUNNING";
   const timeline = timelineOf(job, isRunning ? now.value : currentTime());
   return (
     <>
-      <header class="screen-head">
-        <div>
-          <p class="crumbs">
+      <ScreenHead
+        title={job.kind}
+        id={job.id}
+        crumbs={
+          <>
             <a href={addresses.jobs}>{words.places.jobs}</a> /{" "}
             <a href={addresses.jobsWith(`kind:${job.kind}`)}>{job.kind}</a>
-          </p>
-          <h1>
-            {job.kind} <span class="dim">{`#${job.id}`}</span>
-          </h1>
-        </div>
+          </>
+        }
+      >
         <JobBadge job={job} />
         <span class="space" />
         <Actions job={job} onDone={onDone} />
-      </header>
+      </ScreenHead>
       {isJobOver(job.state) || isRunning ? null : <Why job={job} />}
       {isRunning ? <Heartbeat job={job} /> : null}
       {job.error === null || job.state === "SUCCESS" ? null : <LatestError job={job} error={job.error} />}
@@ -169,7 +167,8 @@ const Data = ({ title, value }: { readonly title: string; readonly value: unknow
 function useZone(schedule: string | null): string | undefined {
   const zone = useResource(
     `zone ${schedule ?? ""}`,
-    async (signal) => (schedule === null ? null : await loadZone(schedule, signal)),
+    async (signal) =>
+      schedule === null ? null : (await ask("GET /schedules/:id", { id: schedule }, { signal })).timezone,
     { again: "never" },
   );
   return zone.data ?? undefined;

@@ -1,15 +1,15 @@
-import { Button, Empty, Failure, later, Select } from "../parts/index.ts";
+import { Button, Empty, Failure, later, ScreenHead, Select } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import type { CountReply } from "../language/number.ts";
-import { countJobs, type JobQuery } from "../client.ts";
 import { currentTime } from "../clock.ts";
+import { ask } from "../http.ts";
 import { FilterBar, filterFieldId, FilterProblems } from "../filter/filter-bar.tsx";
 import { withTerm } from "../filter/terms.ts";
 import { suggest } from "../jobs/completion.ts";
 import { BulkBar } from "../jobs/bulk-bar.tsx";
-import { parseFilter, queryOf } from "../jobs/filter.ts";
+import { type JobQuery, parseFilter, queryOf } from "../jobs/filter.ts";
 import { useCompletions } from "../jobs/known.ts";
 import { useJobRows } from "../jobs/list.ts";
 import { useSelection } from "../jobs/selection.ts";
@@ -20,7 +20,6 @@ import { CopyList } from "../jobs/copy-list.tsx";
 import { useResource } from "../resource.ts";
 import type { JobCountsReply } from "../../api/shape/job.ts";
 import { jobStates } from "../jobs/state.ts";
-import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
 const EnqueueForm = later(async () => (await import("../jobs/enqueue-form.tsx")).EnqueueForm);
@@ -29,7 +28,6 @@ const EnqueueForm = later(async () => (await import("../jobs/enqueue-form.tsx"))
 export function JobsScreen() {
   const { query, route } = useLocation();
   const text = query["q"] ?? "";
-  useTitle(text === "" ? words.places.jobs : words.jobs.titleOf(text));
   const filter = useMemo(() => parseFilter(text), [text]);
   const known = useCompletions();
   const asked = filter.problems.length === 0 ? queryOf(filter, currentTime()) : null;
@@ -37,7 +35,7 @@ export function JobsScreen() {
   const others = withTerm(text, "state", null);
   const counts = useResource(
     `counts ${others}`,
-    async (signal) => (asked === null ? null : await countJobs(asked, signal)),
+    async (signal) => (asked === null ? null : await ask("GET /jobs/counts", { ...asked, state: null }, { signal })),
     { again: "slow" },
   );
   const onDone = (): void => {
@@ -62,14 +60,13 @@ export function JobsScreen() {
   });
   return (
     <div class="fill">
-      <div class="screen-head">
-        <h1>{words.places.jobs}</h1>
+      <ScreenHead title={words.places.jobs} tab={text === "" ? words.places.jobs : words.jobs.titleOf(text)}>
         <StateTabs counts={counts.data} filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
         <span class="space" />
         <Ended filter={text} onFilter={apply} />
         {asked === null ? null : <CopyList filter={asked} jobs={rows.jobs} />}
         <EnqueueButton />
-      </div>
+      </ScreenHead>
       <FilterBar
         text={text}
         label={words.jobs.filter}

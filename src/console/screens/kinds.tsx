@@ -1,12 +1,11 @@
-import { Button, Empty, Loaded, Select, Tabs, Time } from "../parts/index.ts";
+import { Button, Empty, Loaded, ScreenHead, Select, Tabs, Time } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
-import { loadKindFigures } from "../client.ts";
+import { ask } from "../http.ts";
 import { type KindSort, kindSorts, sortKinds } from "../kinds/figures.ts";
 import { KindTable } from "../kinds/table.tsx";
 import { useResource } from "../resource.ts";
 import type { KindFigureListReply } from "../../insight/kind-figures.ts";
-import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
 const named = <T extends string>(values: readonly T[], names: Readonly<Record<T, string>>) =>
@@ -27,20 +26,20 @@ const comparisons = [
 /** How each kind does: how often it fails, how long it waits and runs, beside an earlier period. */
 export function KindsScreen() {
   const { query, route } = useLocation();
-  useTitle(words.places.kinds);
   const hours = periods.find(({ value }) => value === query["hours"])?.value ?? "168";
   const by = groupings.find(({ value }) => value === query["by"])?.value ?? "kind";
   const sort = kindSorts.find((each) => each === query["sort"]) ?? "slow";
   const against = comparisons.find(({ value }) => value === query["against"]) ?? comparisons[0];
   const lane = query["lane"] ?? "";
   const asked = { hours: Number(hours), against: against.hours ?? Number(hours), by, lane };
-  const found = useResource(JSON.stringify(asked), (signal) => loadKindFigures(asked, signal), { again: "slow" });
+  const found = useResource(JSON.stringify(asked), (signal) => ask("GET /kind-figures", asked, { signal }), {
+    again: "slow",
+  });
   const go = (field: Readonly<Record<string, string>>): void =>
     route(addresses.kindsWith({ hours, by, sort, against: against.value, lane, ...field }), true);
   return (
     <>
-      <header class="screen-head">
-        <h1>{words.places.kinds}</h1>
+      <ScreenHead title={words.places.kinds}>
         <Tabs label={words.kinds.period} among={periods} value={hours} onChoose={(value) => go({ hours: value })} />
         <Tabs label={words.kinds.group} among={groupings} value={by} onChoose={(value) => go({ by: value })} />
         <label class="compare">
@@ -51,7 +50,7 @@ export function KindsScreen() {
             onChoose={(value) => go({ against: value })}
           />
         </label>
-      </header>
+      </ScreenHead>
       <div class="screen-head">
         <Tabs label={words.kinds.order} among={sorts} value={sort} onChoose={(value) => go({ sort: value })} />
         {lane === "" ? null : (

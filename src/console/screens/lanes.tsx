@@ -1,22 +1,29 @@
-import { acting, answerTo, Audits, Empty, Link, Loaded, pauseFields, say } from "../parts/index.ts";
+import {
+  acting,
+  answerTo,
+  Audits,
+  Empty,
+  Link,
+  Loaded,
+  pauseFields,
+  pauseOf,
+  say,
+  ScreenHead,
+} from "../parts/index.ts";
 import { addresses } from "../address.ts";
-import { loadLanes, pauseLane, resumeLane } from "../client.ts";
+import { ask } from "../http.ts";
 import { useResource } from "../resource.ts";
 import { LaneTable } from "../lanes/lane-table.tsx";
 import { SlotTable } from "../lanes/slot-table.tsx";
 import { WorkerTable } from "../lanes/worker-table.tsx";
 import type { LaneReply } from "../../api/shape/overview.ts";
-import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
 export function LanesScreen() {
-  useTitle(words.places.lanes);
-  const lanes = useResource("lanes", loadLanes);
+  const lanes = useResource("lanes", (signal) => ask("GET /lanes", {}, { signal }));
   return (
     <>
-      <header class="screen-head">
-        <h1>{words.places.lanes}</h1>
-      </header>
+      <ScreenHead title={words.places.lanes} />
       <Loaded of={lanes}>
         {(found) => (
           <>
@@ -48,7 +55,7 @@ async function toggle({ name, paused }: LaneReply, onDone: () => void): Promise<
   const pause = paused ? {} : await answerTo({ ...question, fields: pauseFields, action: words.lanes.pause });
   if (pause === null) return;
   await acting(words.lanes.notChanged(name), async () => {
-    await (paused ? resumeLane(name) : pauseLane(name, pause));
+    await ask(`POST /lanes/:name/${paused ? "resume" : "pause"}`, { name }, { body: pauseOf(pause) });
     say(paused ? words.lanes.goesOn(name) : words.lanes.isPaused(name));
   });
   onDone();

@@ -1,4 +1,4 @@
-import { Empty, Link, Loaded } from "../parts/index.ts";
+import { Empty, Link, Loaded, ScreenHead } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { Attention } from "../overview/attention.tsx";
 import { Feed } from "../overview/feed.tsx";
@@ -6,18 +6,14 @@ import { LastFailures } from "../overview/last-failures.tsx";
 import { Night } from "../overview/night.tsx";
 import { type Standing, useStanding } from "../overview/standing.ts";
 import { StateCards } from "../overview/state-cards.tsx";
-import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
 /** How it stands at one look: what lives, what needs a person, what happened. */
 export function OverviewScreen() {
-  useTitle(words.places.overview);
   const standing = useStanding();
   return (
     <>
-      <header class="screen-head">
-        <h1>{words.places.overview}</h1>
-      </header>
+      <ScreenHead title={words.places.overview} />
       <Loaded of={standing}>{(found) => (isUntouched(found) ? <Untouched /> : <Stands found={found} />)}</Loaded>
     </>
   );

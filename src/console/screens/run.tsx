@@ -1,7 +1,7 @@
-import { Audits, Button, Empty, JsonView, Link, Loaded, Tabs, Time } from "../parts/index.ts";
+import { Audits, Button, Empty, JsonView, Link, Loaded, ScreenHead, Tabs, Time } from "../parts/index.ts";
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
-import { loadRun, loadRunMap } from "../client.ts";
+import { ask } from "../http.ts";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { slowChanges } from "../live.ts";
 import { useResource } from "../resource.ts";
@@ -10,12 +10,11 @@ import { Funnel } from "../runs/funnel.tsx";
 import { TaskGraph } from "../runs/graph.tsx";
 import { TaskGrid } from "../runs/grid.tsx";
 import { FailedList } from "../runs/failed-list.tsx";
-import { type LoadedMap, listedTasks, type TaskOrder, type TaskSet } from "../runs/run-map.ts";
+import { type LoadedMap, listedTasks, loadedMap, type TaskOrder, type TaskSet } from "../runs/run-map.ts";
 import { TaskBar } from "../runs/task-bar.tsx";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
 import type { RunReply } from "../../api/shape/run.ts";
-import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
 const views = ["grid", "graph", "funnel", "input"] as const;
@@ -37,8 +36,8 @@ function useRun(id: string) {
     const asked = `${id} ${slowChanges.value}`;
     const kept = own.current;
     if (kept !== null && kept.asked === asked && kept.map.run.progress.total > tasksLiveMax)
-      return { run: await loadRun(id, signal), map: kept.map };
-    const map = await loadRunMap(id, signal);
+      return { run: await ask("GET /runs/:id", { id }, { signal }), map: kept.map };
+    const map = loadedMap(await ask("GET /runs/:id/map", { id }, { signal }));
     own.current = { asked, map };
     return { run: map.run, map };
   });
@@ -51,23 +50,22 @@ interface FoundProps {
 }
 
 function Found({ run, map, onDone }: FoundProps) {
-  useTitle(`${run.kind} ${run.id}`);
   return (
     <div class="fill">
-      <header class="screen-head">
-        <div>
-          <p class="crumbs">
+      <ScreenHead
+        title={run.kind}
+        id={run.id}
+        crumbs={
+          <>
             <a href={addresses.runs}>{words.places.runs}</a> / <span class="mono">{run.key}</span>
-          </p>
-          <h1>
-            {run.kind} <span class="dim">{`#${run.id}`}</span>
-          </h1>
-        </div>
+          </>
+        }
+      >
         <RunStatus {...run} />
         <RunProgress progress={run.progress} />
         <span class="space" />
         <RunActions run={run} onDone={onDone} />
-      </header>
+      </ScreenHead>
       <p class="dim">
         {words.runs.version(run.version, <Time at={run.createdAt} />)}
         {run.finishedAt === null ? null : words.runs.ended(<Time at={run.finishedAt} />)}

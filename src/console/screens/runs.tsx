@@ -1,13 +1,22 @@
-import { Button, type Column, column, DataTable, Empty, Loaded, Tabs } from "../parts/index.ts";
+import {
+  Button,
+  type Column,
+  column,
+  DataTable,
+  Empty,
+  Loaded,
+  NumberedLink,
+  ScreenHead,
+  Tabs,
+} from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
-import { loadRuns } from "../client.ts";
+import { ask } from "../http.ts";
 import { now } from "../clock.ts";
 import { useResource } from "../resource.ts";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
 import type { RunReply } from "../../api/shape/run.ts";
-import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
 const filters: readonly { readonly name: string; readonly value: string }[] = [
@@ -19,21 +28,19 @@ const filters: readonly { readonly name: string; readonly value: string }[] = [
 ];
 
 export function RunsScreen() {
-  useTitle(words.places.runs);
   const { query, route } = useLocation();
   const { state = "", kind = "", key = "", before = "" } = query;
-  const asked = { cursor: before === "" ? null : before, state, kind, key };
-  const page = useResource(`runs ${JSON.stringify(asked)}`, (signal) => loadRuns(asked, signal));
+  const asked = { cursor: before, state, kind, key, limit: 50 };
+  const page = useResource(`runs ${JSON.stringify(asked)}`, (signal) => ask("GET /runs", asked, { signal }));
   const go = (fields: Readonly<Record<string, string>>): void =>
     route(`${addresses.runs}?${new URLSearchParams({ state, kind, key, ...fields })}`);
   return (
     <>
-      <header class="screen-head">
-        <h1>{words.places.runs}</h1>
+      <ScreenHead title={words.places.runs}>
         <Tabs label={words.labels.state} among={filters} value={state} onChoose={(value) => go({ state: value })} />
         <Named name={words.labels.kind} value={kind} onName={(value) => go({ kind: value })} />
         <Named name={words.labels.key} value={key} onName={(value) => go({ key: value })} />
-      </header>
+      </ScreenHead>
       <Loaded of={page}>
         {({ runs, nextCursor }) => (
           <>
@@ -81,11 +88,7 @@ const columns: readonly Column<RunReply>[] = [
   {
     name: names.run,
     by: ({ kind }) => kind,
-    cell: ({ id, kind }) => (
-      <a class="row-link" href={addresses.run(id)}>
-        {kind} <span class="dim">{`#${id}`}</span>
-      </a>
-    ),
+    cell: ({ id, kind }) => <NumberedLink to={addresses.run(id)} {...{ kind, id }} />,
   },
   { name: names.key, class: "mono dim wide cut", title: ({ key }) => key ?? undefined, cell: ({ key }) => key },
   { name: names.progress, class: "wide", cell: ({ progress }) => <RunProgress progress={progress} /> },

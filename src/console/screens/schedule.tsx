@@ -1,27 +1,39 @@
-import { Audits, Button, Loaded, Paused } from "../parts/index.ts";
+import { Audits, Button, Loaded, Paused, ScreenHead } from "../parts/index.ts";
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
-import { loadScheduleOutcome, type OccurrenceReply, type TimedOutcome } from "../client.ts";
 import { currentTime } from "../clock.ts";
+import { ApiError, ask } from "../http.ts";
 import { useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
 import { startScheduleOnce, togglePause } from "../schedules/actions.tsx";
 import { BackfillForm } from "../schedules/backfill-form.tsx";
 import { NextFires } from "../schedules/next-fires.tsx";
-import { OccurrenceTable } from "../schedules/occurrence-table.tsx";
+import { type OccurrenceReply, OccurrenceTable } from "../schedules/occurrence-table.tsx";
 import { plainWords } from "../schedules/plain-words.ts";
 import { EndsText, latenessText, onTimeText, scheduleStatus } from "../schedules/status.tsx";
 import { EditAndDelete } from "../schedules/edit-and-delete.tsx";
 import { SquareLegend, Squares } from "../schedules/squares.tsx";
 import { WhyTime } from "../schedules/why-time.tsx";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
-import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
 export function ScheduleScreen() {
   const id = decodeURIComponent(useRoute().params["id"] ?? "");
-  const schedule = useResource(`schedule ${id}`, (signal) => loadScheduleOutcome(id, signal));
+  const schedule = useResource(`schedule ${id}`, (signal) => load(id, signal));
   return <Loaded of={schedule}>{(found) => <Found schedule={found} onDone={schedule.reload} />}</Loaded>;
+}
+
+/** With each of its newest and its next times. */
+interface TimedOutcome extends ScheduleOutcomeReply {
+  readonly times: NonNullable<ScheduleOutcomeReply["times"]>;
+}
+
+/** @throws ApiError 404 */
+async function load(id: string, signal: AbortSignal): Promise<TimedOutcome> {
+  const { schedules } = await ask("GET /schedule-outcomes", { id, include: "times", limit: 1 }, { signal });
+  const [{ times, ...schedule } = {}] = schedules;
+  if (times === undefined) throw new ApiError(404, "unknown-schedule", words.shared.noSchedule(id));
+  return { ...(schedule as ScheduleOutcomeReply), times };
 }
 
 const policyText = ({ overlap, misfire }: ScheduleOutcomeReply): string =>
@@ -46,7 +58,6 @@ function plannedText(occurrences: readonly OccurrenceReply[]): string {
 function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly onDone: () => void }) {
   const { id, kind, expression, timezone, paused } = schedule;
   const { route } = useLocation();
-  useTitle(id);
   const { occurrences, next } = schedule.times;
   useKeys([
     { keys: "p", does: words.schedules.pauseKey, run: () => void togglePause(schedule, onDone) },
@@ -55,13 +66,7 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
   ]);
   return (
     <>
-      <header class="screen-head">
-        <div>
-          <p class="crumbs">
-            <a href={addresses.schedules}>{words.places.schedules}</a>
-          </p>
-          <h1>{id}</h1>
-        </div>
+      <ScreenHead title={id} crumbs={<a href={addresses.schedules}>{words.places.schedules}</a>}>
         {scheduleStatus(schedule, currentTime())}
         <span class="space" />
         {schedule.source === "api" ? <EditAndDelete schedule={schedule} onDone={onDone} /> : null}
@@ -73,7 +78,7 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
           onClick={() => void togglePause(schedule, onDone)}
         />
         <Button text={words.shared.runNow} look="primary" onClick={() => void startScheduleOnce(schedule)} />
-      </header>
+      </ScreenHead>
       <p class="lead">
         {plainWords(expression)} <span class="dim">{words.schedules.inZone(timezone)}</span>
       </p>

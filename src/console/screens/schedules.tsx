@@ -1,4 +1,4 @@
-import { Button, Empty, Failure, later, Tabs } from "../parts/index.ts";
+import { Button, Empty, Failure, later, ScreenHead, Tabs } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
@@ -9,7 +9,6 @@ import { OutcomeTable, type ScheduleSortName, scheduleSortNames } from "../sched
 import { type OutcomeRows, useOutcomeRows } from "../schedules/outcome-rows.ts";
 import { type KnownValues, parseScheduleFilter, suggestForSchedules } from "../schedules/schedule-filter.ts";
 import { SquareLegend } from "../schedules/squares.tsx";
-import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
 const ScheduleForm = later(async () => (await import("../schedules/schedule-form.tsx")).ScheduleForm);
@@ -19,7 +18,6 @@ export function SchedulesScreen() {
   const { query, route } = useLocation();
   const text = query["q"] ?? "";
   const sort = scheduleSortNames.find((name) => name === query["sort"]) ?? "id";
-  useTitle(text === "" ? words.places.schedules : words.schedules.titleOf(text));
   const filter = useMemo(() => parseScheduleFilter(text), [text]);
   const isUsable = filter.problems.length === 0;
   const rows = useOutcomeRows(`${sort} ${text}`, isUsable ? { ...filter.query, sort } : null);
@@ -36,8 +34,10 @@ export function SchedulesScreen() {
   ]);
   return (
     <div class="fill">
-      <header class="screen-head">
-        <h1>{words.places.schedules}</h1>
+      <ScreenHead
+        title={words.places.schedules}
+        tab={text === "" ? words.places.schedules : words.schedules.titleOf(text)}
+      >
         <Tabs
           label={words.labels.state}
           among={tabs}
@@ -50,7 +50,7 @@ export function SchedulesScreen() {
         <span class="dim" role="status">
           {rows.total === null ? "" : words.many.schedule({ count: rows.total, isMore: rows.isMore })}
         </span>
-      </header>
+      </ScreenHead>
       <FilterBar
         text={text}
         label={words.schedules.filter}

@@ -8,6 +8,7 @@ import {
   Empty,
   Loaded,
   Nothing,
+  ScreenHead,
   Select,
   Tabs,
   Tag,
@@ -16,12 +17,11 @@ import {
 import { useLocation } from "preact-iso";
 import { quote } from "../filter/terms.ts";
 import { addresses } from "../address.ts";
-import { loadUpcoming } from "../client.ts";
 import { currentTime } from "../clock.ts";
+import { ask } from "../http.ts";
 import { useResource } from "../resource.ts";
 import type { UpcomingReply } from "../../api/shape/upcoming.ts";
 import { durationText, relative } from "../time.ts";
-import { useTitle } from "../title.ts";
 import { words } from "../language/words.ts";
 
 const spans = [
@@ -34,16 +34,16 @@ const spans = [
 export function UpcomingScreen() {
   const { query, path, route } = useLocation();
   const hours = spans.find(({ value }) => value === query["hours"])?.value ?? "1";
-  useTitle(words.places.upcoming);
   const { app = "", lane = "" } = query;
   const asked = { hours: Number(hours), app, lane };
-  const coming = useResource(JSON.stringify(asked), (signal) => loadUpcoming(asked, signal), { again: "slow" });
+  const coming = useResource(JSON.stringify(asked), (signal) => ask("GET /upcoming", asked, { signal }), {
+    again: "slow",
+  });
   const go = (fields: Readonly<Record<string, string>>): void =>
     route(`${path}?${new URLSearchParams({ hours, app, lane, ...fields })}`);
   return (
     <>
-      <header class="screen-head">
-        <h1>{words.places.upcoming}</h1>
+      <ScreenHead title={words.places.upcoming}>
         <Tabs label={words.shared.span} among={spans} value={hours} onChoose={(value) => go({ hours: value })} />
         <Select
           label={words.upcoming.app}
@@ -61,7 +61,7 @@ export function UpcomingScreen() {
           value={lane}
           onChoose={(value) => go({ lane: value })}
         />
-      </header>
+      </ScreenHead>
       <Loaded of={coming}>
         {(found) =>
           found.times.length + found.jobs.length === 0 ? (

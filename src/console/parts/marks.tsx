@@ -1,0 +1,119 @@
+import type { ComponentChildren } from "preact";
+import { numberText } from "../language/number.ts";
+import { Icon, type IconName } from "./icon.tsx";
+import { type Phased, phaseText } from "../jobs/phase.ts";
+import type { JobState } from "../jobs/state.ts";
+import { words } from "../language/words.ts";
+import { addresses } from "../address.ts";
+
+/** Steps back where there is no value. */
+export const Nothing = () => <span class="nothing">–</span>;
+
+/** The value, or that there is none. */
+export const orNothing = (value: ComponentChildren): ComponentChildren =>
+  value === null || value === 0 ? <Nothing /> : value;
+
+/** A zero steps back, so that what is not zero stands out. */
+export const zeroOr = (count: number, isMore = false) =>
+  count === 0 && !isMore ? <span class="nothing">0</span> : numberText({ count, isMore });
+
+/** As many of the last letters as are always shown: names that begin alike differ there. */
+const tailLetters = 14;
+
+/** A name that is cut in its middle where it does not fit. */
+export const MiddleCut = ({ text }: { readonly text: string }) =>
+  text.length <= tailLetters * 2 ? (
+    <>{text}</>
+  ) : (
+    <span class="middle-cut" title={text}>
+      <span>{text.slice(0, -tailLetters)}</span>
+      <span>{text.slice(-tailLetters)}</span>
+    </span>
+  );
+
+/** What marks mean; `look` are classes of the style sheet. */
+export const Legend = ({ of }: { readonly of: readonly { readonly look: string; readonly text: string }[] }) => (
+  <span class="legend">
+    {of.map(({ look, text }) => (
+      <span key={look}>
+        <i class={look} />
+        {text}
+      </span>
+    ))}
+  </span>
+);
+
+interface TagProps {
+  readonly icon: IconName;
+  readonly tone: "good" | "bad" | "warn" | "dim" | "busy";
+  readonly text: string;
+}
+
+/** A state of something that is no job: colour, shape and word together. */
+export const Tag = ({ icon, tone, text }: TagProps) => (
+  <span class={`state tone-${tone}`}>
+    <Icon name={icon} size={14} />
+    {text}
+  </span>
+);
+
+interface StateBadgeProps {
+  readonly state: JobState;
+  /** What else is said instead of the state's name. */
+  readonly text?: string;
+}
+
+/** Colour, shape and word of a state, always together. */
+export const StateBadge = ({ state, text = words.states[state] }: StateBadgeProps) => (
+  <span class={`state state-${state.toLowerCase()}`} title={`${words.states[state]}: ${words.stateMeanings[state]}`}>
+    <Icon name={state} size={14} />
+    {text}
+  </span>
+);
+
+/** The state of a job; before it starts, what it waits for. */
+export const JobBadge = ({ job }: { readonly job: Phased }) => <StateBadge state={job.state} text={phaseText(job)} />;
+
+/** A word that leads somewhere. */
+export const Link = ({ to, text }: { readonly to: string; readonly text: string }) => (
+  <a class="link" href={to}>
+    {text}
+  </a>
+);
+
+interface JobLinkProps {
+  readonly id: string;
+  readonly kind?: string | null;
+}
+
+/** A job by its number, with its kind where that is not said before. */
+export const JobLink = ({ id, kind }: JobLinkProps) => (
+  <Link to={addresses.job(id)} text={kind == null ? `#${id}` : `${kind} #${id}`} />
+);
+
+/** A job or a run that a row is about, by its kind and its number. */
+export const NumberedLink = ({ to, kind, id }: { readonly to: string; readonly kind: string; readonly id: string }) => (
+  <a class="row-link" href={to}>
+    {kind} <span class="dim">{`#${id}`}</span>
+  </a>
+);
+
+/** An error by its code, and its message. */
+export const ErrorText = ({
+  code,
+  message,
+}: {
+  readonly code: string;
+  readonly message?: string | null | undefined;
+}) => (
+  <>
+    <span class="mono error-code">{code}</span> {message}
+  </>
+);
+
+/** What a row is about: its name leads to it. */
+export const RowLink = ({ to, text }: { readonly to: string; readonly text: string | null }) => (
+  <a class="row-link" href={to} title={text ?? undefined}>
+    {text}
+  </a>
+);
