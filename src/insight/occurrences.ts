@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Instant, JobId, RunId } from "../machine/job.ts";
-import { occurrenceOutcomes, type OccurrencePlace, type OccurrenceView } from "../machine/schedule.ts";
-import { scheduleLimits } from "../machine/schedule-limits.ts";
+import { occurrenceOutcomes, type OccurrencePlace, type OccurrenceView, scheduleLimits } from "../machine/schedule.ts";
 import { count, idText } from "./atoms.ts";
 import { sqlQuery } from "./sql-query.ts";
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { laneVerdict } from "../admission/gates.ts";
 import { isBefore } from "../admission/order.ts";
 import type { JobId, RunId } from "../machine/job.ts";
-import { pauseValue } from "../machine/pause-columns.ts";
+import { pauseValue } from "../machine/pause.ts";
 import type { WaitingFacts } from "../machine/waiting.ts";
 import { count, idText, runState } from "./atoms.ts";
 import { insightLimits } from "./insight-limits.ts";

@@ -1,7 +1,6 @@
 import type { JobId, Json, RunId } from "../machine/job.ts";
-import { type Aftermath, noAftermath } from "../machine/aftermath.ts";
 import { type Moved } from "../machine/transaction.ts";
-import { type OutboxBatch, type OutMessage } from "../machine/outbox.ts";
+import { type Aftermath, type Message, noAftermath, type OutboxBatch, type OutMessage } from "../machine/outbox.ts";
 import type { DispatchedRow } from "./sql/dispatch.ts";
 
 /** The batches of a statement's rows, in the order of the rows. Rows without one are left out. */
@@ -62,3 +61,21 @@ export const movedFrom = (row: {
   errorCode: row.error_code,
   errorMessage: row.error_message,
 });
+
+/** By job, in id order: of several messages only the one with the newest generation can still change anything. */
+export function newest(messages: readonly Pick<Message, "jobId" | "generation">[]): Map<JobId, number> {
+  const generations = new Map<JobId, number>();
+  for (const { jobId, generation } of messages.toSorted((a, b) => byId(a.jobId, b.jobId))) {
+    generations.set(jobId, Math.max(generation, generations.get(jobId) ?? 0));
+  }
+  return generations;
+}
+
+/** The same as two columns, for `unnest`. */
+export function newestColumns(messages: readonly Pick<Message, "jobId" | "generation">[]): [JobId[], number[]] {
+  const generations = newest(messages);
+  return [[...generations.keys()], [...generations.values()]];
+}
+
+/** Ids are decimal numbers, larger than JavaScript counts exactly. */
+export const byId = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : Number(a > b));

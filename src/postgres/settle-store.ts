@@ -1,13 +1,12 @@
 import { cleanCode, cleanJson, cleanMessage } from "../machine/clean.ts";
 import type { JobId } from "../machine/job.ts";
 import { runLimits } from "../machine/run-limits.ts";
-import { type Aftermath, noAftermath, mergeAftermaths } from "../machine/aftermath.ts";
+import { type Aftermath, noAftermath, mergeAftermaths } from "../machine/outbox.ts";
 import { type Moved, type StoreTx, type Tx } from "../machine/transaction.ts";
 import { type Settled, type Settlement, type Store } from "../machine/store.ts";
 import { insertInto } from "./enqueue-store.ts";
 import { codeOf, isDataError } from "./failure.ts";
-import { byId } from "./newest.ts";
-import { aftermathOf, movedFrom } from "./outbox.ts";
+import { aftermathOf, byId, movedFrom } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { readSettled, settleFull, settlePlain, settleSuccess, type SettledRow } from "./sql/settle.ts";
 import { execute, type Statement } from "./statement.ts";

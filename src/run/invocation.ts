@@ -1,7 +1,7 @@
 import { createContext } from "./handler-context.ts";
 import type { Json } from "../machine/job.ts";
 import { checkedResult } from "../define/new-job.ts";
-import { mergeAftermaths } from "../machine/aftermath.ts";
+import { mergeAftermaths } from "../machine/outbox.ts";
 import { refuseBroken, UnknownOutcome, type StoreTx, type Tx } from "../machine/transaction.ts";
 import { afterCommit } from "./after-commit.ts";
 import { callHook } from "./settled-hook.ts";

@@ -219,7 +219,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A lease that looks expired once is rescued. */
   "two-looks": [
     {
-      file: "/src/run/lapsed-leases.ts",
+      file: "/src/run/rescue.ts",
       from: "nowMs - lease.sinceMs >= lookMs(lease)",
       to: "nowMs - lease.sinceMs >= 0",
     },

@@ -1,7 +1,6 @@
 import type { EventSink } from "../../insight/publish.ts";
 import { eventBridgeSink } from "./event-bridge.ts";
-import { webhookSecrets } from "./webhook-settings.ts";
-import { webhookSink } from "./webhook.ts";
+import { webhookSecrets, webhookSink } from "./webhook.ts";
 
 /** Where a stage publishes its events. */
 export type EventSinkSettings =
