@@ -2,8 +2,7 @@ import { isByKey } from "../admission/slots.ts";
 import type { JobId } from "../machine/job.ts";
 import { noAftermath } from "../machine/outbox.ts";
 import { type Store } from "../machine/store.ts";
-import { moveRows } from "./moved.ts";
-import { aftermathOf, newestColumns } from "./outbox.ts";
+import { aftermathOf, moveRows, newestColumns } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import {
   addSlots,

@@ -9,7 +9,7 @@ import type {
 } from "../machine/schedule-store.ts";
 import { readOccurrencesBetween } from "../insight/occurrences.ts";
 import { insightLimits } from "../insight/insight-limits.ts";
-import { moveRows } from "./moved.ts";
+import { moveRows } from "./outbox.ts";
 import { columnsOfJobs, withdraw } from "./schedule-store.ts";
 import type { Session } from "./session.ts";
 import { backfillTimes } from "./sql/backfill.ts";

@@ -1,7 +1,6 @@
 import { reasons } from "../machine/reasons.ts";
 import { closeScope, openScope, runInvocation } from "./invocation.ts";
-import type { InvocationScope } from "./invocation-scope.ts";
-import type { KeptLog } from "./kept-log.ts";
+import type { InvocationScope, KeptLog } from "./invocation-scope.ts";
 import { type Hold, Interruption } from "./lease-keeper.ts";
 import type { Outcome } from "../machine/decide.ts";
 import type { JobDefinition, PayloadCheck } from "../define/definition.ts";
