@@ -6,7 +6,7 @@ import { openRuntime } from "../src/compose/runtime.ts";
 const config = readConfig(process.env, await ownProject());
 const runtime = await openRuntime(config, { role: "ecs-events" });
 await runtime.checkDatabase({ patient: true });
-const watch = createTaskWatch(runtime.ports, runtime.registry, { stage: config.stage.name });
+const watch = createTaskWatch(runtime.ports, runtime.registry);
 
 process.once("SIGTERM", () => void runtime.close().finally(() => process.exit(0)));
 

@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { ownTask } from "../src/aws/task-metadata.ts";
+import { ownTask } from "../src/aws/task-launcher.ts";
 import { readConfig } from "../src/stage/config.ts";
 import { taskWorker } from "../src/machine/launcher.ts";
 import { type AttemptRef } from "../src/machine/store.ts";

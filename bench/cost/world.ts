@@ -2,7 +2,7 @@ import { createPostgresStore, openConnections } from "../../src/postgres/index.t
 import { createLog } from "../../src/aws/telemetry/log.ts";
 import { createMetrics } from "../../src/aws/telemetry/metrics.ts";
 import { type Client, createClient } from "../../src/run/enqueue.ts";
-import { resolveRuns } from "../../src/run/resolve-runs.ts";
+import { resolveRuns } from "../../src/run/after-commit.ts";
 import { type AppDefinition, type Registry, registry } from "../../src/define/definition.ts";
 import type { Message } from "../../src/machine/outbox.ts";
 import type { Ports } from "../../src/machine/ports.ts";

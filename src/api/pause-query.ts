@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readUntil } from "../calendar/until.ts";
+import { readUntil } from "../calendar/asked-time.ts";
 import { openZone, zoneProblem } from "../calendar/zone.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { Instant } from "../machine/job.ts";

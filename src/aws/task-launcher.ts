@@ -12,7 +12,6 @@ import type { TaskLaunch, Launched, Launcher } from "../machine/launcher.ts";
 import type { Instant } from "../machine/job.ts";
 import { insightLimits } from "../insight/insight-limits.ts";
 import { isNoRoom, startedByOf } from "../run/task-end.ts";
-import { type OwnTask, ownTask } from "./task-metadata.ts";
 
 /** Where the tasks of jobs run. A deployment writes it as JSON into `BELFRY_TASKS`. */
 export interface TaskPlace {
@@ -140,3 +139,32 @@ const isUnknownTask = (error: unknown): boolean =>
   error instanceof ECSServiceException &&
   error.name === "InvalidParameterException" &&
   /not found/i.test(error.message);
+
+const answerMs = 2_000;
+
+/** A task as ECS names it. */
+export interface OwnTask {
+  /** What comes after the last `/` of its ARN. */
+  readonly id: string;
+  /** Name or ARN. */
+  readonly cluster: string;
+  readonly family: string;
+}
+
+/**
+ * The task that this process is. Null outside of ECS, and when its agent does not answer:
+ * https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4-fargate.html
+ */
+export async function ownTask(environment: Readonly<Record<string, string | undefined>>): Promise<OwnTask | null> {
+  const base = environment["ECS_CONTAINER_METADATA_URI_V4"];
+  if (!base) return null;
+  try {
+    const response = await fetch(`${base}/task`, { signal: AbortSignal.timeout(answerMs) });
+    const answer = (await response.json()) as { TaskARN?: string; Cluster?: string; Family?: string };
+    const { TaskARN: arn, Cluster: cluster, Family: family } = answer;
+    if (arn === undefined || cluster === undefined || family === undefined) return null;
+    return { id: arn.slice(arn.lastIndexOf("/") + 1), cluster, family };
+  } catch {
+    return null;
+  }
+}

@@ -2,6 +2,7 @@ import { dayMs } from "../machine/units.ts";
 import type { Instant } from "../machine/job.ts";
 import { minuteText, type WallTime, secondText } from "./wall-time.ts";
 import type { Zone } from "./zone.ts";
+import { parseDuration } from "./duration.ts";
 
 /** A time as a person asks for it: a reading of the schedule's wall clock, with the instants that show it. */
 export interface TimeQuery {
@@ -47,3 +48,22 @@ function asReading(reading: WallTime, zone: Zone): TimeQuery {
 }
 
 const textOf = (reading: WallTime): string => (reading % 60_000 === 0 ? minuteText(reading) : secondText(reading));
+
+/**
+ * The end that a person asks for: `2h` from now, `6:00` the next time that the zone's clock shows it, `2026-11-23T06:00` by that
+ * clock, or an instant. A reading that the clock skips is the moment of the jump; of one it shows twice, the next pass.
+ * @returns null for anything else.
+ */
+export function readUntil(text: string, zone: Zone, now: Instant): Instant | null {
+  const ms = parseDuration(text);
+  if (ms !== null) return now + ms;
+  const on = (day: Instant): Instant | null => {
+    const asked = readTimeQuery(text, zone, day);
+    return asked === null ? null : (asked.instants.find((instant) => instant > now) ?? asked.near);
+  };
+  const today = on(now);
+  if (today !== null && today > now) return today;
+  // Noon of the next day, which no change of the clock moves into another one.
+  const offset = zone.offsetAt(now);
+  return on((Math.floor((now + offset) / dayMs) + 1.5) * dayMs - offset);
+}

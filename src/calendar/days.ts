@@ -1,7 +1,6 @@
 /** On which days a schedule may fire, by the calendars of its rule. A day is a count of days since 1970-01-01; it knows no zone. */
 import { contractLimits } from "../machine/contract-limits.ts";
-import { type CalendarDays, type CalendarRule, weekdayNames } from "../machine/schedule.ts";
-import { scheduleLimits } from "../machine/schedule-limits.ts";
+import { type CalendarDays, type CalendarRule, scheduleLimits, weekdayNames } from "../machine/schedule.ts";
 import { dayMs } from "../machine/units.ts";
 import { madeOnce } from "./made-once.ts";
 

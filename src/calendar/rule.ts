@@ -3,8 +3,7 @@ import { dayMs, minuteMs } from "../machine/units.ts";
 import { parseCron } from "./cron.ts";
 import { minuteText } from "./wall-time.ts";
 import { formatDuration } from "./duration.ts";
-import { scheduleLimits } from "../machine/schedule-limits.ts";
-import type { ScheduleSpec } from "../machine/schedule.ts";
+import { scheduleLimits, type ScheduleSpec } from "../machine/schedule.ts";
 import type { FirePattern } from "./timetable.ts";
 import { openZone, type Zone } from "./zone.ts";
 

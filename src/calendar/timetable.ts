@@ -7,9 +7,8 @@ import { changeMsMax, type CronTimes, cronTimes, type NominalTime, resolveDst } 
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { Instant } from "../machine/job.ts";
 import { madeOnce } from "./made-once.ts";
-import { scheduleLimits } from "../machine/schedule-limits.ts";
 import { wallTimes, secondText } from "./wall-time.ts";
-import type { ScheduleSpec } from "../machine/schedule.ts";
+import { scheduleLimits, type ScheduleSpec } from "../machine/schedule.ts";
 import { openZone, tzVersion, type Zone } from "./zone.ts";
 
 /** The part of a spec that says when. `[startAt, endAt)`: a time at `startAt` counts, one at `endAt` does not. */

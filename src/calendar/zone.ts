@@ -2,7 +2,7 @@ import type { Instant } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { editDistance } from "./edit-distance.ts";
 import { madeOnce } from "./made-once.ts";
-import { scheduleLimits } from "../machine/schedule-limits.ts";
+import { scheduleLimits } from "../machine/schedule.ts";
 
 /** A change of a zone's UTC offset. `after > before` is a gap in local time, `after < before` an overlap. */
 export interface ZoneTransition {

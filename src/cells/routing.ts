@@ -2,11 +2,11 @@
 import { hash } from "node:crypto";
 import type { JobDefinition } from "../define/definition.ts";
 import { KeyConflict } from "../define/errors.ts";
-import { prepare } from "../run/enqueue.ts";
+import { type Client, prepare } from "../run/enqueue.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { NewJob } from "../machine/job.ts";
 import { type CellMap, type CellRange, type CellStore, rangeAt } from "../machine/cell-map.ts";
-import type { EnqueueItem, Enqueued, EnqueueSettings } from "../machine/client.ts";
+import type { EnqueueClient, Enqueued, EnqueueItem, EnqueueSettings } from "../machine/client.ts";
 import { CellMapChanged } from "../machine/fence.ts";
 import { type InsertResult } from "../machine/store.ts";
 import { StoreAway } from "../machine/transaction.ts";
@@ -270,3 +270,24 @@ function failureOf(failed: readonly CellFailure[], answers: readonly (Enqueued |
 }
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** One client for several cells: each job goes to the cell that has its key. */
+
+export interface OpenCell {
+  readonly client: Pick<Client, "enqueue">;
+  readonly store: Pick<CellStore, "map" | "find">;
+}
+
+export function createCellsClient(cells: ReadonlyMap<string, OpenCell>, routeBy?: RouteBy): EnqueueClient {
+  const routing = routingOver(new Map([...cells].map(([name, { store }]) => [name, store])), routeBy);
+  return {
+    async enqueue(given, items, settings = {}) {
+      const definition = given as JobDefinition;
+      return await enqueueRouted(routing, { definition, items, settings }, async (cell, some, options) => {
+        const open = cells.get(cell);
+        if (open === undefined) throw new Error(`cell "${cell}" is not connected`);
+        return await open.client.enqueue(definition, some, options);
+      });
+    },
+  };
+}

@@ -4,9 +4,8 @@ import { readEpoch } from "../postgres/sql/epoch.ts";
 import { execute } from "../postgres/statement.ts";
 import { createPostgresStore } from "../postgres/store.ts";
 import { type AppDefinition, registry } from "../define/definition.ts";
-import { specsOf } from "../schedule/install-schedules.ts";
+import { everySchedule, specsOf } from "../schedule/install-schedules.ts";
 import type { Tx } from "../machine/transaction.ts";
-import { everySchedule } from "../schedule/every-schedule.ts";
 import { scheduleDifferences } from "../schedule/schedule-difference.ts";
 import type { Finding } from "./preflight.ts";
 

@@ -17,8 +17,7 @@ import { assertSchema, assertServer, schemaVersion } from "../postgres/migrate.t
 import { createTally } from "../postgres/tally.ts";
 import { createSession } from "../postgres/session.ts";
 import { createPostgresStore } from "../postgres/store.ts";
-import { hidingLog } from "../aws/telemetry/hiding-log.ts";
-import { createLog } from "../aws/telemetry/log.ts";
+import { createLog, hidingLog } from "../aws/telemetry/log.ts";
 import { createMetrics } from "../aws/telemetry/metrics.ts";
 import { type SensitiveKinds, sensitiveKinds } from "../api/sensitive.ts";
 import { loadApps } from "./apps.ts";

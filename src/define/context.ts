@@ -1,5 +1,4 @@
-import type { AttemptOutcome } from "../machine/attempt-outcome.ts";
-import type { Json, JobId, RunId } from "../machine/job.ts";
+import type { AttemptOutcome, JobId, Json, RunId } from "../machine/job.ts";
 import type { Duration } from "../calendar/duration.ts";
 import type { Enqueued } from "../machine/client.ts";
 import type { Log, MetricUnit } from "../machine/ports.ts";

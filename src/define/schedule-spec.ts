@@ -2,15 +2,14 @@
 import { parseAt, parseRate } from "../calendar/aws-cron.ts";
 import { parseCron } from "../calendar/cron.ts";
 import { readCalendars } from "./calendar-rule.ts";
-import type { ScheduleAfter, SchedulePolicies } from "./schedule-policy.ts";
+import type { CatchUp, ScheduleAfter, SchedulePolicies } from "./schedule-policy.ts";
 import type { JobDefinition } from "./definition.ts";
 import type { Json } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import { readMisfire } from "./misfire.ts";
 import { slotKeysOf } from "./new-job.ts";
 import type { ProblemList } from "./problem.ts";
-import type { Expression, GapRule, Launch, OverlapReadings, ScheduleSpec } from "../machine/schedule.ts";
-import { checkId, readChoice, readDuration } from "./setting.ts";
+import type { Expression, GapRule, Launch, Misfire, OverlapReadings, ScheduleSpec } from "../machine/schedule.ts";
+import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
 import { mapStages, type ByStage, type PerStage, valueFor } from "./stage.ts";
 import { storedTzVersion, tzVersion, zoneProblem } from "../calendar/zone.ts";
 
@@ -207,5 +206,26 @@ export function stagedSettings({ every, enabled, launch }: PlainOptions): Readon
     ...(typeof every === "object" ? { every } : {}),
     ...(typeof enabled === "object" ? { enabled } : {}),
     ...(typeof launch === "object" ? { launch } : {}),
+  };
+}
+
+/** `latest` unless said otherwise; `all` catches up everything, a second apart. */
+export function readMisfire(misfire: SchedulePolicies["misfire"], problems: ProblemList): Misfire {
+  if (typeof misfire === "object") return { rule: "all", ...readCatchUp(misfire.all, problems) };
+  const rule = readChoice(problems, "misfire", misfire, { choices: ["skip", "latest", "all"], fallback: "latest" });
+  return { rule, maxAgeMs: null, maxCount: null, paceMs: contractLimits.catchUpPaceMsDefault };
+}
+
+function readCatchUp({ maxAge, maxCount, pace }: CatchUp, problems: ProblemList): Omit<Misfire, "rule"> {
+  const age = { min: 1, max: contractLimits.misfireAgeMsMax, fallback: null };
+  const paces = { min: 1, max: contractLimits.misfireAgeMsMax, fallback: contractLimits.catchUpPaceMsDefault };
+  return {
+    maxAgeMs: readDuration(problems, "misfire.all.maxAge", maxAge, age),
+    maxCount: readCount(problems, "misfire.all.maxCount", maxCount, {
+      min: 1,
+      max: contractLimits.misfireCountMax,
+      fallback: null,
+    }),
+    paceMs: readDuration(problems, "misfire.all.pace", pace, paces),
   };
 }

@@ -12,7 +12,7 @@ import { contractLimits } from "../machine/contract-limits.ts";
 import { slotGroupsOf } from "../define/new-job.ts";
 import type { Ports } from "../machine/ports.ts";
 import { afterCommit } from "../run/after-commit.ts";
-import { noAftermath } from "../machine/aftermath.ts";
+import { noAftermath } from "../machine/outbox.ts";
 import type { OccurrenceView, ScheduleRow } from "../machine/schedule.ts";
 import { definitionOfKind, ScheduleRefused, unknownSchedule } from "../schedule/schedule-refused.ts";
 import type { BackfillTime, ScheduleFacts } from "../machine/schedule-store.ts";

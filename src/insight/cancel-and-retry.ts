@@ -1,12 +1,12 @@
 import type { Registry } from "../define/definition.ts";
 import type { JobId } from "../machine/job.ts";
 import { type Actor } from "../machine/transaction.ts";
-import { mergeAftermaths } from "../machine/aftermath.ts";
+import { mergeAftermaths } from "../machine/outbox.ts";
 import { type Ports } from "../machine/ports.ts";
 import { type Store } from "../machine/store.ts";
 import { afterCommit } from "../run/after-commit.ts";
 import { movedHook } from "../run/settled-hook.ts";
-import { canceledTasks } from "../run/stop-tasks.ts";
+import { canceledTasks } from "../run/cancel-run.ts";
 
 type ControlPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "launcher">;
 

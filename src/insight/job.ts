@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { attemptOutcomes } from "../machine/attempt-outcome.ts";
 import { attemptsOf, movesOf } from "../machine/history.ts";
-import type { JobId } from "../machine/job.ts";
+import { attemptOutcomes, type JobId } from "../machine/job.ts";
 import { insightLimits } from "./insight-limits.ts";
 import { count, idText, maybeTime, state, time, failure } from "./atoms.ts";
 import { type Database, isoText, sqlQuery } from "./sql-query.ts";

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Instant, JobId } from "../machine/job.ts";
-import { occurrenceOutcomes, type OccurrencePlace, type OccurrenceView } from "../machine/schedule.ts";
-import { scheduleLimits } from "../machine/schedule-limits.ts";
+import { occurrenceOutcomes, type OccurrencePlace, type OccurrenceView, scheduleLimits } from "../machine/schedule.ts";
 import { count, jobId, runId } from "./atoms.ts";
 import { sqlQuery } from "./sql-query.ts";
 

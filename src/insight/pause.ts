@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isPaused } from "../machine/pause-columns.ts";
+import { isPaused } from "../machine/pause.ts";
 import { maybeTime } from "./atoms.ts";
 import { isoText } from "./sql-query.ts";
 

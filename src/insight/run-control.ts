@@ -3,7 +3,7 @@ import type { JobId, Json, RunId } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
 import { type Actor, type Tx } from "../machine/transaction.ts";
-import { mergeAftermaths } from "../machine/aftermath.ts";
+import { mergeAftermaths } from "../machine/outbox.ts";
 import { type Ports } from "../machine/ports.ts";
 import { type StartedRun } from "../machine/run.ts";
 import { readRun, readRuns, type RunRow } from "./runs.ts";

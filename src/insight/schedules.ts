@@ -1,7 +1,7 @@
 /** Schedules with what became of their times: the ledger says what was decided, the job or run says how it ended. */
 import { backfillGate } from "../admission/backfill.ts";
 import { z } from "zod";
-import { isPaused } from "../machine/pause-columns.ts";
+import { isPaused } from "../machine/pause.ts";
 import { insightLimits } from "./insight-limits.ts";
 import type { Carry, ScheduleSpec } from "../machine/schedule.ts";
 import { count } from "./atoms.ts";

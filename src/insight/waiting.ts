@@ -2,7 +2,7 @@ import { z } from "zod";
 import { laneVerdict } from "../admission/gates.ts";
 import { isBefore } from "../admission/order.ts";
 import type { JobId } from "../machine/job.ts";
-import { pauseValue } from "../machine/pause-columns.ts";
+import { pauseValue } from "../machine/pause.ts";
 import type { WaitingFacts } from "../machine/waiting.ts";
 import { boundedCount, count, jobId, runId, runState } from "./atoms.ts";
 import { pause } from "./pause.ts";

@@ -5,12 +5,10 @@ import { type Project, stageNamed } from "../stage/project.ts";
 import { dropCode } from "./code.ts";
 import { type Home, FolderGone } from "./home.ts";
 import { createDeadWorkers, type DeadWorkers } from "./lambda/dead-workers.ts";
-import type { LocalEvent, LocalOptions } from "./options.ts";
 import { Children, withLastWords } from "./process/children.ts";
 import { markName } from "./process/operating-system.ts";
 import { type Parts, startParts } from "./services/parts.ts";
-import { setUp, type SetupFlag } from "./setup/run-setup.ts";
-import type { SetupReport } from "./setup/run-setup.ts";
+import { setUp, type SetupFlag, type SetupReport } from "./setup/run-setup.ts";
 
 export interface LocalPlace {
   readonly project: Project;
@@ -127,3 +125,32 @@ function childEnvironment(
     ...(options.apps === undefined ? {} : { BELFRY_APPS: options.apps.map((url) => url.href).join(",") }),
   };
 }
+
+export interface LocalOptions {
+  /** The state folder. What is in it survives kill -9 of everything; deleting it gives a fresh system. */
+  readonly home: string;
+  readonly stage?: string;
+  /** Its belfry.config.ts. Default: the nearest. */
+  readonly project?: string;
+  /** Modules whose default export is an array of apps, in place of the stage's own. */
+  readonly apps?: readonly URL[];
+  /** Of the API: the first that is not taken. 0 (the default) is any. A function is called once what an earlier start left has ended. */
+  readonly port?: number | ((hadLeftovers: boolean) => Promise<readonly number[]>);
+  readonly timeScale?: number;
+  /** Of the embedded Postgres, for example `{ fsync: "off" }` in a test that does not pull the plug. */
+  readonly postgresSettings?: Readonly<Record<string, string>>;
+  /** Environment to read replacements from (`DATABASE_URL`, `AWS_ENDPOINT_URL*`) and to hand on. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** More environment for workers, for example a crash point. */
+  readonly workerEnv?: Readonly<Record<string, string>>;
+  /** Parts to leave out, for a caller that plays them. */
+  readonly without?: readonly ("wakes" | "workers" | "api" | "fakes" | "watch")[];
+  readonly onEvent?: (event: LocalEvent) => void;
+}
+
+/** What happens in the system, for display. */
+export type LocalEvent =
+  | { readonly is: "line"; readonly from: string; readonly stream: "stdout" | "stderr"; readonly line: string }
+  | { readonly is: "problem"; readonly from: string; readonly what: string; readonly error: unknown }
+  | { readonly is: "reloaded"; readonly file: string }
+  | { readonly is: "leftovers"; readonly names: readonly string[] };

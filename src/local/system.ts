@@ -7,14 +7,13 @@ import type { OnLine } from "./process/children.ts";
 import type { Parts } from "./services/parts.ts";
 import type { SetupReport } from "./setup/run-setup.ts";
 import { type Reloadable, reloadOnSave, type Reloads } from "./reload.ts";
-import type { LocalOptions } from "./options.ts";
 import { startRuleClock } from "./tasks/rule-clock.ts";
 import { startFakes } from "./fakes.ts";
-import { type LocalPlace, begin, type Started } from "./started.ts";
+import { begin, type LocalOptions, type LocalPlace, type Started } from "./started.ts";
 import { startTasks } from "./tasks/tasks.ts";
 import { startWakeClock } from "./tasks/wake-clock.ts";
 
-export type { LocalEvent, LocalOptions } from "./options.ts";
+export type { LocalEvent, LocalOptions } from "./started.ts";
 
 export interface LocalSystem {
   readonly home: string;

@@ -1,5 +1,4 @@
-import { attemptOutcomeOf } from "./attempt-outcome.ts";
-import type { AttemptView, HistoryRow, JobView, MoveView } from "./job.ts";
+import { attemptOutcomeOf, type AttemptView, type HistoryRow, type JobView, type MoveView } from "./job.ts";
 
 type Ended<T> = Pick<JobView, "state" | "attempt" | "worker"> & {
   readonly startedAt: T | null;

@@ -1,6 +1,5 @@
-import type { Aftermath } from "./aftermath.ts";
 import type { Instant, JobId } from "./job.ts";
-import type { Message } from "./outbox.ts";
+import type { Aftermath, Message } from "./outbox.ts";
 import type { NewPause } from "./pause.ts";
 import type { Actor } from "./transaction.ts";
 

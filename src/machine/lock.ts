@@ -1,7 +1,6 @@
 import { contractLimits } from "./contract-limits.ts";
 import { secondMs } from "./units.ts";
 import type { Instant } from "./job.ts";
-import { lockLimits } from "./lock-limits.ts";
 import type { LockItem, Ports } from "./ports.ts";
 
 /**
@@ -218,3 +217,17 @@ export function keep(
     },
   };
 }
+
+/** Bounds of taking and keeping a lock. */
+export const lockLimits = {
+  lockLeaseMs: 30_000,
+  lockOutageMs: 10_000,
+  lockErrorRetriesMax: 10,
+  lockLooksPerLease: 10,
+  /**
+   * At most so much of a lease counts for the time between two tasks, which only the database's clock knows. When that steps, the
+   * holder was silent for the rest of its lease all the same, and that is longer than between two of its heartbeats.
+   */
+  lockGapShareMax: 1 / 2,
+  fenceRaisesMax: 3,
+} as const;

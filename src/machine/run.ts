@@ -2,7 +2,7 @@
 import type { JobId, Json, NewJob, RunId } from "./job.ts";
 import type { JoinRule } from "./join.ts";
 import type { Fence } from "./fence.ts";
-import type { Aftermath } from "./aftermath.ts";
+import type { Aftermath } from "./outbox.ts";
 import type { Actor, InSameTransaction, Tx } from "./transaction.ts";
 import type { State } from "./state.ts";
 

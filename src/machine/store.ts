@@ -1,13 +1,11 @@
 /** The port to the database: Postgres in production, the reference store in memory as its oracle. */
-import type { Fence, InsertSettings } from "./fence.ts";
-import type { Aftermath } from "./aftermath.ts";
+import type { FallbackLock, Fence, InsertSettings } from "./fence.ts";
 import type { Decision } from "./decide.ts";
-import type { KeptBatch, Message, OutboxBatch } from "./outbox.ts";
+import type { Aftermath, KeptBatch, Message, OutboxBatch } from "./outbox.ts";
 import type { Instant, JobId, JobView, Json, NewJob, SlotGroup } from "./job.ts";
 import type { InRun, RunStore } from "./run.ts";
 import type { ChainPage, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedule.ts";
 import type { ScheduleControlStore } from "./schedule-store.ts";
-import type { FallbackLock } from "./fallback-lock.ts";
 import type { LaneStore } from "./lane-store.ts";
 import type { State } from "./state.ts";
 import type { Actor, InSameTransaction, MovedRows, StoreTx, Tx } from "./transaction.ts";

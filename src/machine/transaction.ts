@@ -1,5 +1,5 @@
 /** What happens inside a transaction of the store or of a caller. */
-import type { Aftermath } from "./aftermath.ts";
+import type { Aftermath } from "./outbox.ts";
 import type { JobId, Json } from "./job.ts";
 import type { State } from "./state.ts";
 

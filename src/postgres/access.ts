@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { DatabaseUnavailable, unavailable } from "./failure.ts";
 import { createRoles, grantRows, readRoles, setApiConnections } from "./sql/access.ts";
-import { withPassword } from "./with-password.ts";
+import { withPassword } from "./address.ts";
 import { execute } from "./statement.ts";
 
 export interface AccessOptions {

@@ -1,19 +1,17 @@
 import { isOfRate } from "../admission/rate.ts";
 import type { JobId, Json } from "../machine/job.ts";
 import { type Claimed, type JobPeek, type Store } from "../machine/store.ts";
-import { type InRun } from "../machine/run.ts";
-import { type Message } from "../machine/outbox.ts";
-import { noAftermath } from "../machine/aftermath.ts";
+import type { InRun } from "../machine/run.ts";
+import { type Message, noAftermath } from "../machine/outbox.ts";
 import { isFinal, type State } from "../machine/state.ts";
 import { workerLimits } from "../run/worker-limits.ts";
 import { isLockTimeout } from "./failure.ts";
-import { newest } from "./newest.ts";
-import { aftermathOf } from "./outbox.ts";
-import { inRuns } from "./run-read.ts";
+import { aftermathOf, newest } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { claimFull, type ClaimedRow, claimPlain, lookAt, makeSlots, type PlainClaims } from "./sql/claim.ts";
 import { extendLease, renewLeases, takeOverLease } from "./sql/lease.ts";
 import type { Statement } from "./statement.ts";
+import { readInRuns } from "./sql/read.ts";
 
 interface ClaimOptions {
   readonly worker: string;
@@ -188,3 +186,10 @@ const claimed = (row: ClaimedRow, run?: InRun): Claimed => ({
   missedCount: row.missed,
   ...(run === undefined ? {} : { run }),
 });
+
+/** What jobs know about their runs, by job id. Outputs are final, so they are read without a lock. */
+export async function inRuns<Id extends string>(session: Session, ids: readonly Id[]): Promise<ReadonlyMap<Id, InRun>> {
+  if (ids.length === 0) return new Map();
+  const rows = await session.run(readInRuns, [ids]);
+  return new Map(rows.map(({ jobId, ...run }) => [jobId as string as Id, run]));
+}

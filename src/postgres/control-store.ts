@@ -1,12 +1,22 @@
 import { isByKey } from "../admission/slots.ts";
 import type { JobId } from "../machine/job.ts";
-import { noAftermath } from "../machine/aftermath.ts";
+import { noAftermath } from "../machine/outbox.ts";
 import { type Store } from "../machine/store.ts";
-import { moveRows } from "./moved.ts";
-import { aftermathOf } from "./outbox.ts";
+import { aftermathOf, moveRows, newestColumns } from "./outbox.ts";
 import type { Session } from "./session.ts";
-import { addSlots, cancelOpen, freeLeftSlots, retireSlots, retryEnded, writeGroups } from "./sql/control.ts";
+import {
+  addSlots,
+  cancelOpen,
+  freeLeftSlots,
+  retireSlots,
+  retryEnded,
+  retryPaced,
+  writeGroups,
+} from "./sql/control.ts";
 import { execute } from "./statement.ts";
+import type { LaneStore } from "../machine/lane-store.ts";
+import { holdPaused, pauseValues, readPause, unholdOpen, unholdPaused, writePause } from "./sql/lane.ts";
+import { redispatchNow, runNow } from "./sql/relay.ts";
 
 export function controlStore(session: Session): Pick<Store, "cancel" | "retry" | "freeSlots" | "installSlots"> {
   return {
@@ -38,6 +48,39 @@ export function controlStore(session: Session): Pick<Store, "cancel" | "retry" |
         await execute(tx, addSlots, [groups.filter((group) => !isByKey(group)).map(({ key }) => key)]);
         await execute(tx, retireSlots, [keys]);
       });
+    },
+  };
+}
+
+export function laneStore(session: Session): LaneStore {
+  const ids = (rows: readonly { id: string }[]): readonly JobId[] => rows.map((row) => row.id as JobId);
+  return {
+    async pauseLane(lane, pause) {
+      await session.run(writePause, [lane, ...pauseValues(pause)]);
+    },
+    async isPaused(lane) {
+      return (await session.run(readPause, [lane]))[0]?.paused ?? false;
+    },
+    async holdPaused(messages) {
+      return ids(await session.run(holdPaused, newestColumns(messages)));
+    },
+    async unholdPaused(lane, limit) {
+      return (await session.run(unholdPaused, [lane, limit])).length;
+    },
+    async unholdOpen(limit) {
+      return (await session.run(unholdOpen, [limit])).length;
+    },
+    async runNow(wanted, { caller } = {}) {
+      const rows = [
+        ...(await session.run(runNow, [wanted, caller ?? null])),
+        ...(await session.run(redispatchNow, [wanted])),
+      ];
+      return { ids: ids(rows), aftermath: aftermathOf(rows) };
+    },
+    async retryPaced(wanted, { dueAt, paceMs, caller }) {
+      const values = [wanted, dueAt, paceMs, session.dispatchWindowMs, caller ?? null];
+      const rows = await session.run(retryPaced, values);
+      return { ids: ids(rows), aftermath: aftermathOf(rows) };
     },
   };
 }

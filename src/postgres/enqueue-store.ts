@@ -2,7 +2,7 @@ import type { JobId, NewJob, RunId } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { deliveryLimits } from "../machine/delivery-limits.ts";
 import type { Inserted, InsertResult, Store } from "../machine/store.ts";
-import { noAftermath } from "../machine/aftermath.ts";
+import { noAftermath } from "../machine/outbox.ts";
 import type { NewTarget } from "../machine/run.ts";
 import type { Tx } from "../machine/transaction.ts";
 import { holdCellMap } from "./cell-store.ts";

@@ -1,13 +1,12 @@
 import { Client } from "pg";
 import { postgresLimits } from "./postgres-limits.ts";
 import type { Tx } from "../machine/transaction.ts";
-import { parseAddress } from "./address.ts";
+import { parseAddress, withPassword } from "./address.ts";
 import { stepIds } from "./cell-store.ts";
 import { beginEpoch } from "./epoch.ts";
 import { toStoreError, DatabaseUnfit, unavailable } from "./failure.ts";
 import { expands, type MigrationFile, migrationFiles, ownFolder } from "./migration-files.ts";
 import { turnPartitions } from "./prune-store.ts";
-import { withPassword } from "./with-password.ts";
 import type { Session } from "./session.ts";
 import { raiseSequences, readEpoch } from "./sql/epoch.ts";
 import {

@@ -6,7 +6,7 @@ import type { Tx } from "../machine/transaction.ts";
 import type { ScheduleSpec } from "../machine/schedule.ts";
 import { isWithdrawn } from "../schedule/prematerialized.ts";
 import { insertTargetsInto } from "./enqueue-store.ts";
-import { mergeAftermaths } from "../machine/aftermath.ts";
+import { mergeAftermaths } from "../machine/outbox.ts";
 import { DatabaseError } from "./failure.ts";
 import type { Session } from "./session.ts";
 import { cancelOpen } from "./sql/control.ts";

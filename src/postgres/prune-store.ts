@@ -18,8 +18,8 @@ import {
   prunePast,
   pruneQuarantine,
   pruneRest,
+  pruneRuns,
 } from "./sql/prune.ts";
-import { pruneRuns } from "./sql/prune-run.ts";
 
 /** @param archives whether what the archive takes is left to it: see `archive-source.ts`. */
 export function pruneStore(session: Session, archives: boolean): Pick<Store, "prune"> {

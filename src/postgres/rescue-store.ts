@@ -1,8 +1,7 @@
 import { cleanText } from "../machine/clean.ts";
 import { deliveryLimits } from "../machine/delivery-limits.ts";
 import type { Store } from "../machine/store.ts";
-import { moveRows } from "./moved.ts";
-import { newestColumns } from "./newest.ts";
+import { moveRows, newestColumns } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { endLeases, noteCause } from "./sql/lease.ts";
 import { findLapsed, keepBodies, rescueLost, returnUndelivered } from "./sql/rescue.ts";

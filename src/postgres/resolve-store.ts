@@ -1,6 +1,6 @@
 import type { RunId } from "../machine/job.ts";
 import { runLimits } from "../machine/run-limits.ts";
-import { type Aftermath, noAftermath, mergeAftermaths } from "../machine/aftermath.ts";
+import { type Aftermath, noAftermath, mergeAftermaths } from "../machine/outbox.ts";
 import { type Fence } from "../machine/fence.ts";
 import { type Resolved, type RunStore } from "../machine/run.ts";
 import { aftermathOf } from "./outbox.ts";

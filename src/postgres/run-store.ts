@@ -1,10 +1,8 @@
 import type { JobId, Json, RunId } from "../machine/job.ts";
 import { type NewRun, type Paged, type RunStore, type StartedRun } from "../machine/run.ts";
-import { noAftermath } from "../machine/aftermath.ts";
+import { noAftermath } from "../machine/outbox.ts";
 import { type Tx } from "../machine/transaction.ts";
-import { aftermathOf } from "./outbox.ts";
-import { moveRows } from "./moved.ts";
-import { newestColumns } from "./newest.ts";
+import { aftermathOf, moveRows, newestColumns } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { cancelOpen } from "./sql/control.ts";
 import * as sql from "./sql/run.ts";

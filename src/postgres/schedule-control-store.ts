@@ -1,5 +1,5 @@
 import type { Tx } from "../machine/transaction.ts";
-import type { ScheduleRow, ScheduleSpec } from "../machine/schedule.ts";
+import { scheduleLimits, type ScheduleRow, type ScheduleSpec } from "../machine/schedule.ts";
 import type {
   Backfilled,
   BackfillTime,
@@ -9,8 +9,7 @@ import type {
 } from "../machine/schedule-store.ts";
 import { readOccurrencesBetween } from "../insight/occurrences.ts";
 import { insightLimits } from "../insight/insight-limits.ts";
-import { scheduleLimits } from "../machine/schedule-limits.ts";
-import { moveRows } from "./moved.ts";
+import { moveRows } from "./outbox.ts";
 import { columnsOfJobs, withdraw } from "./schedule-store.ts";
 import type { Session } from "./session.ts";
 import { backfillTimes } from "./sql/backfill.ts";
@@ -20,7 +19,7 @@ import { insertSchedule, lockSchedule, readSchedule, readVersions, setPause } fr
 import { columns, execute } from "./statement.ts";
 import { changeInTime } from "./prematerialized.ts";
 import type { NewPause } from "../machine/pause.ts";
-import { pauseValues } from "./pause.ts";
+import { pauseValues } from "./sql/lane.ts";
 
 export function scheduleControlStore(session: Session): ScheduleControlStore {
   return {

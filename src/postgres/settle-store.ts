@@ -1,15 +1,14 @@
 import { cleanCode, cleanJson, cleanMessage } from "../machine/clean.ts";
 import type { JobId } from "../machine/job.ts";
 import { runLimits } from "../machine/run-limits.ts";
-import { type Aftermath, noAftermath, mergeAftermaths } from "../machine/aftermath.ts";
-import { type Moved, type StoreTx, type Tx } from "../machine/transaction.ts";
+import { type Aftermath, noAftermath, mergeAftermaths } from "../machine/outbox.ts";
+import { type StoreTx, type Tx } from "../machine/transaction.ts";
 import { type Settled, type Settlement, type Store } from "../machine/store.ts";
 import { insertInto } from "./enqueue-store.ts";
 import { codeOf, isDataError } from "./failure.ts";
-import { byId } from "./newest.ts";
-import { aftermathOf, movedFrom } from "./outbox.ts";
+import { aftermathOf, byId, movedOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
-import { readSettled, settleFull, settlePlain, settleSuccess, type SettledRow } from "./sql/settle.ts";
+import { settleFull, settlePlain, settleSuccess, type SettledRow } from "./sql/settle.ts";
 import { execute, type Statement } from "./statement.ts";
 
 type SettleOptions = Parameters<Store["settle"]>[1] & Pick<Session, "dispatchWindowMs">;
@@ -177,10 +176,6 @@ const settled = (rows: readonly SettledRow[], ofChildren: Aftermath = noAftermat
 
 /** A successor that may start but was beyond the statement's limit. */
 const isLeft = (row: SettledRow): boolean => !row.own && row.state === "PENDING";
-
-/** For a hook in the same transaction. */
-export const movedOf = async (tx: Tx, ids: readonly string[]): Promise<readonly Moved[]> =>
-  (await execute(tx, readSettled, [ids])).map(movedFrom);
 
 /**
  * One bad row must not block its group: each is settled by itself. A row whose data Postgres refuses is FAILED

@@ -1,15 +1,13 @@
 import type { Store } from "../machine/store.ts";
-import { claimStore } from "./claim-store.ts";
+import { claimStore, inRuns } from "./claim-store.ts";
 import type { Connections } from "./connect.ts";
-import { controlStore } from "./control-store.ts";
+import { controlStore, laneStore } from "./control-store.ts";
 import { enqueueStore } from "./enqueue-store.ts";
 import { fenceStore } from "./fence-store.ts";
-import { laneStore } from "./lane-store.ts";
 import { pruneStore } from "./prune-store.ts";
 import { relayStore } from "./relay-store.ts";
 import { rescueStore } from "./rescue-store.ts";
 import { resolveStore } from "./resolve-store.ts";
-import { inRuns } from "./run-read.ts";
 import { runStore } from "./run-store.ts";
 import { scheduleControlStore } from "./schedule-control-store.ts";
 import { scheduleStore } from "./schedule-store.ts";

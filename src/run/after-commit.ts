@@ -1,9 +1,11 @@
 import { runLimits } from "../machine/run-limits.ts";
-import { type Aftermath, mergeAftermaths, noAftermath } from "../machine/aftermath.ts";
+import { type Aftermath, mergeAftermaths, noAftermath } from "../machine/outbox.ts";
 import type { Ports } from "../machine/ports.ts";
 import { relay, wakeHeld } from "./relay.ts";
-import { resolveOnce } from "./resolve.ts";
 import { sendOutbox } from "./send.ts";
+import type { RunId } from "../machine/job.ts";
+import type { Fence } from "../machine/fence.ts";
+import type { Resolved } from "../machine/run.ts";
 
 type AfterCommitPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "tracing">;
 
@@ -46,4 +48,46 @@ async function attempt(ports: AfterCommitPorts, step: string, work: () => Promis
     ports.log.warn("work after a commit failed; the next pass does it", { step, error });
     ports.metrics.add("aftermath.failed", 1);
   }
+}
+
+/** One bounded round over these runs; the caller does what it leaves. */
+export async function resolveOnce(
+  ports: Pick<Ports, "store" | "log" | "metrics">,
+  options: {
+    readonly runs: readonly RunId[] | "all";
+    readonly fence?: Fence | undefined;
+  },
+): Promise<Resolved> {
+  const resolved = await ports.store.resolve({ ...options, limit: runLimits.resolveRowsMax });
+  for (const run of resolved.closed) {
+    ports.log.info("run closed", { run: run.runId, kind: run.kind, state: run.state });
+    ports.metrics.add(`run.${run.state.toLowerCase()}`, 1, "Count", { job: run.kind });
+  }
+  return resolved;
+}
+
+/**
+ * Brings runs forward: spreads skipped branches, adds up wide joins and progress, closes what is complete. Repeats while work
+ * remains, because a concurrent writer may have appended after a round read.
+ */
+export async function resolveRuns(
+  ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint">,
+  options: {
+    readonly runs: readonly RunId[] | "all";
+    readonly rounds: number;
+    readonly fence?: Fence | undefined;
+    readonly signal?: AbortSignal;
+  },
+): Promise<Record<string, number>> {
+  const { runs, rounds, fence } = options;
+  let steps = 0;
+  let closed = 0;
+  for (let round = 0; round < rounds && options.signal?.aborted !== true; round += 1) {
+    const resolved = await resolveOnce(ports, { runs, fence });
+    await afterCommit(ports, resolved.aftermath);
+    steps += resolved.steps;
+    closed += resolved.closed.length;
+    if (!resolved.more || resolved.steps === 0) break;
+  }
+  return { resolved: steps, "runs.closed": closed };
 }

@@ -6,7 +6,7 @@ import { checkedJson, newJob, slotGroupsOf, hasKeyedSlots, slotKeysFor, slotKeys
 import type { InsertResult } from "../machine/store.ts";
 import type { Ports } from "../machine/ports.ts";
 import type { EnqueueClient, EnqueueItem, Enqueued, EnqueueSettings } from "../machine/client.ts";
-import { mergeAftermaths } from "../machine/aftermath.ts";
+import { mergeAftermaths } from "../machine/outbox.ts";
 import { afterCommit } from "./after-commit.ts";
 import { enqueueSpan } from "./spans.ts";
 

@@ -1,19 +1,16 @@
 import { reasons } from "../machine/reasons.ts";
 import { closeScope, openScope, runInvocation } from "./invocation.ts";
-import type { InvocationScope } from "./invocation-scope.ts";
-import type { KeptLog } from "./kept-log.ts";
-import type { Hold } from "./lease-keeper.ts";
+import type { InvocationScope, KeptLog } from "./invocation-scope.ts";
+import { type Hold, Interruption } from "./lease-keeper.ts";
 import type { Outcome } from "../machine/decide.ts";
 import type { JobDefinition, PayloadCheck } from "../define/definition.ts";
 import { AmbiguousError, InvalidPayload, PermanentError, RetryLater } from "../define/errors.ts";
-import { Interruption } from "./interruption.ts";
 import type { Json, NewJob } from "../machine/job.ts";
 import { failureDetail } from "../machine/failure-detail.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { checkedResult } from "../define/new-job.ts";
-import { type Claimed } from "../machine/store.ts";
+import type { Claimed } from "../machine/store.ts";
 import { isStoreAway } from "../machine/transaction.ts";
-import { unknownKind } from "./unknown-kind.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 export type HandlerEnd =
@@ -184,3 +181,33 @@ function saysNoFiles(error: unknown): boolean {
 }
 
 const causeOf = (error: object): unknown => ("cause" in error ? error.cause : null);
+
+/**
+ * During a release newer processes may make jobs of a kind that an older worker does not know. Such a job waits, longer each
+ * time and without losing an attempt, for a newer worker. A job older than `unknownKindMs` is FAILED: its kind was removed.
+ */
+export async function unknownKind(worker: WorkerScope, job: Claimed): Promise<Outcome> {
+  const ageMs = await ageOf(worker, job);
+  const error = { code: "UNKNOWN_KIND", message: `no definition "${job.kind}" in this release` } as const;
+  if (ageMs > workerLimits.unknownKindMs) {
+    return {
+      is: "permanent",
+      ...error,
+      message: `${error.message}: deploy the code that defines it, then retry the job`,
+    };
+  }
+  const afterMs = Math.min(workerLimits.unknownKindRetryMsMax, Math.max(workerLimits.unknownKindRetryMs, ageMs));
+  const message = `${error.message}; it waits for a worker of a newer one`;
+  return { is: "postponed", ...error, message, afterMs, counted: false };
+}
+
+/** By the database's clock. A row that cannot be read now may be young. */
+async function ageOf({ ports: { store, log } }: WorkerScope, { jobId }: Claimed): Promise<number> {
+  try {
+    const [row] = await store.peek([jobId]);
+    return row?.ageMs ?? 0;
+  } catch (error) {
+    log.warn("the age of a job of an unknown kind was not read", { job: jobId, error });
+    return 0;
+  }
+}

@@ -1,14 +1,17 @@
 import { createContext } from "./handler-context.ts";
 import type { Json } from "../machine/job.ts";
 import { checkedResult } from "../define/new-job.ts";
-import { mergeAftermaths } from "../machine/aftermath.ts";
+import { mergeAftermaths } from "../machine/outbox.ts";
 import { refuseBroken, UnknownOutcome, type StoreTx, type Tx } from "../machine/transaction.ts";
 import { afterCommit } from "./after-commit.ts";
 import { callHook } from "./settled-hook.ts";
-import { KeptLog } from "./kept-log.ts";
 import { noteConflicts, toSettlement } from "./settler.ts";
-import { runBody } from "./run-body.ts";
-import type { InvocationScope } from "./invocation-scope.ts";
+import { type InvocationScope, KeptLog } from "./invocation-scope.ts";
+import type { Context } from "../define/context.ts";
+import type { JobDefinition } from "../define/definition.ts";
+import { runFanOut } from "./run-fan-out.ts";
+import { runTask, startGraph } from "./run-graph.ts";
+import { runSweep } from "./run-sweep.ts";
 
 /** The job that an attempt runs, its definition, its worker and its lease. */
 type RunningAttempt = Pick<InvocationScope, "worker" | "job" | "definition" | "hold">;
@@ -145,4 +148,26 @@ async function committedAnyway(scope: InvocationScope, error: unknown): Promise<
   if (!(error instanceof UnknownOutcome)) return false;
   const [row] = await scope.worker.ports.store.peek([scope.job.jobId]);
   return row?.state === "SUCCESS" && row.attempt === scope.job.attempt;
+}
+
+/** Runs the definition's body. A fan-out, sweep or graph starter writes its outcome in its own transaction. */
+export async function runBody(
+  scope: InvocationScope,
+  { body }: JobDefinition,
+  payload: unknown,
+  context: Context,
+): Promise<Json | void> {
+  switch (body.is) {
+    case "handler":
+      return await body.run(payload, context);
+    case "task":
+      return await runTask(scope, body, context);
+    case "graph":
+    case "dataGraph":
+      return await startGraph(scope, context);
+    case "fanOut":
+      return await runFanOut(scope, body, context);
+    case "sweep":
+      return await runSweep(scope, body, context);
+  }
 }

@@ -8,11 +8,10 @@ import { prepare } from "./enqueue.ts";
 import type { Json, RunId } from "../machine/job.ts";
 import { runLimits } from "../machine/run-limits.ts";
 import { type NewRun, type NewTarget } from "../machine/run.ts";
-import { noAftermath } from "../machine/aftermath.ts";
+import { noAftermath } from "../machine/outbox.ts";
 import { finishCancels } from "./cancel-run.ts";
 import { readPage } from "./keyset-page.ts";
-import type { InvocationScope } from "./invocation-scope.ts";
-import { momentOf } from "./moment-of.ts";
+import { type InvocationScope, momentOf } from "./invocation-scope.ts";
 
 /** Opens the fan-out's run, writes its targets page by page and seals it with this job's success. */
 export async function runFanOut(scope: InvocationScope, body: FanOutBody, context: Context): Promise<void> {

@@ -6,12 +6,11 @@ import type { Query } from "../define/query.ts";
 import { afterCommit } from "./after-commit.ts";
 import { prepare } from "./enqueue.ts";
 import type { Json } from "../machine/job.ts";
-import { mergeAftermaths } from "../machine/aftermath.ts";
+import { mergeAftermaths } from "../machine/outbox.ts";
 import { type Tx } from "../machine/transaction.ts";
-import type { InvocationScope } from "./invocation-scope.ts";
+import { type InvocationScope, momentOf } from "./invocation-scope.ts";
 import { readPage } from "./keyset-page.ts";
 import { runFanOut } from "./run-fan-out.ts";
-import { momentOf } from "./moment-of.ts";
 
 /** Makes one job for every due row, page by page; a continuation job does the rest. */
 export async function runSweep(scope: InvocationScope, body: SweepBody, context: Context): Promise<void> {

@@ -1,17 +1,15 @@
-import { attemptOutcomeOf } from "../machine/attempt-outcome.ts";
 import { reasons } from "../machine/reasons.ts";
 import { writeWhileAway } from "./write-while-away.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { type AttemptCounters, decide, type Decision, type Outcome } from "../machine/decide.ts";
 import type { JobDefinition, Registry } from "../define/definition.ts";
-import type { NewJob } from "../machine/job.ts";
+import { attemptOutcomeOf, type NewJob } from "../machine/job.ts";
 import { isStoreAway, type InSameTransaction } from "../machine/transaction.ts";
 import type { Claimed, Settled, Settlement } from "../machine/store.ts";
 import type { Ports } from "../machine/ports.ts";
 import { afterCommit } from "./after-commit.ts";
 import { callHook, wantsHook } from "./settled-hook.ts";
-import type { WorkerOptions } from "./worker-options.ts";
 
 /** Writes outcomes in small groups: one statement for jobs that finish together. */
 export interface Settler {
@@ -47,7 +45,7 @@ interface Waiting {
 
 type SettlerPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
 
-export function createSettler(ports: SettlerPorts, registry: Registry, options: WorkerOptions): Settler {
+export function createSettler(ports: SettlerPorts, registry: Registry, options: { readonly worker: string }): Settler {
   const scope = { ports, registry, options };
   let waiting: Waiting[] = [];
   let outstanding = 0;
@@ -132,7 +130,7 @@ const fallbackRetry = {
 interface SettlerScope {
   readonly ports: SettlerPorts;
   readonly registry: Registry;
-  readonly options: WorkerOptions;
+  readonly options: { readonly worker: string };
 }
 
 async function settleGroup(scope: SettlerScope, group: readonly Waiting[]): Promise<void> {

@@ -18,18 +18,14 @@ export interface TaskWatch {
   notice(event: unknown): Promise<Noticed>;
 }
 
-interface WatchOptions {
-  readonly stage: string;
-}
-
-export function createTaskWatch(ports: Ports, registry: Registry, options: WatchOptions): TaskWatch {
+export function createTaskWatch(ports: Ports, registry: Registry): TaskWatch {
   const versions = new Map<string, number>();
   return {
     async notice(event) {
       const end = readTaskEnd(event);
       if (end === null) return "foreign";
       if (end.version <= (versions.get(end.task) ?? -1)) return "old";
-      const noticed = await settleEnd(ports, registry, options, end);
+      const noticed = await settleEnd(ports, registry, end);
       // Only after the write: an event whose write failed must be taken again.
       remember(versions, end);
       return noticed;
@@ -45,7 +41,7 @@ function remember(versions: Map<string, number>, { task, version }: TaskEnd): vo
   if (versions.size > workerLimits.taskVersionsMax && oldest !== undefined) versions.delete(oldest);
 }
 
-async function settleEnd(ports: Ports, registry: Registry, options: WatchOptions, end: TaskEnd): Promise<Noticed> {
+async function settleEnd(ports: Ports, registry: Registry, end: TaskEnd): Promise<Noticed> {
   const { store, log, metrics, random } = ports;
   const job = await store.job(end.jobId);
   if (job === null) return "foreign";
@@ -59,7 +55,7 @@ async function settleEnd(ports: Ports, registry: Registry, options: WatchOptions
   const outcome = outcomeOfEnd(end, { ran: task !== null, waitMs: launchWaitMs(job.interruptions, random.next()) });
   log.warn("a task stopped without an outcome of its job", { ...about(end), kind: job.kind, outcome: outcome.is });
   metrics.add("job.task.stopped", 1, "Count", { job: job.kind });
-  const settler = createSettler(ports, registry, { ...options, worker: job.worker ?? end.task, lane: job.lane });
+  const settler = createSettler(ports, registry, { worker: job.worker ?? end.task });
   settler.expect(1);
   const known = await settler.settle({ ...job, jobId: job.id }, outcome, { children: [], untilMs: 0 });
   if (!known) throw new Error(`whether job ${job.id} was settled after the end of its task is not known`);

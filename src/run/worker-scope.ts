@@ -1,9 +1,10 @@
 import type { Registry } from "../define/definition.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
-import type { Ports } from "../machine/ports.ts";
-import type { RateLimiter } from "./rate-limiter.ts";
+import type { Clock, Ports } from "../machine/ports.ts";
 import type { Settler } from "./settler.ts";
-import type { WorkerOptions } from "./worker-options.ts";
+import type { JobId } from "../machine/job.ts";
+import type { LaneStore } from "../machine/lane-store.ts";
+import type { Message } from "../machine/outbox.ts";
 
 /** The state that the parts of one worker share. */
 export interface WorkerScope {
@@ -18,4 +19,63 @@ export interface WorkerScope {
   readonly stopping: AbortSignal;
   /** The process has no file descriptors left: it should end after its batch. */
   readonly spend: () => void;
+}
+
+export interface WorkerOptions {
+  /** Names this worker in attempts and events; unique per process. */
+  readonly worker: string;
+  readonly lane: string;
+  readonly stage: string;
+  /** Without it the lane is never paused. */
+  readonly gate?: LaneGate;
+}
+
+/** Says whether a worker's lane is paused, and puts arriving jobs on hold while it is. */
+export interface LaneGate {
+  isPaused(): Promise<boolean>;
+  hold(messages: readonly Message[]): Promise<readonly JobId[]>;
+}
+
+/** Cached for a second: operators do not notice the delay of a pause. */
+const lookMs = 1_000;
+
+export function createLaneGate(options: {
+  lane: string;
+  clock: Clock;
+  store: Pick<LaneStore, "isPaused" | "holdPaused">;
+}): LaneGate {
+  const { lane, clock, store } = options;
+  let looked: { readonly atMs: number; readonly paused: boolean } | null = null;
+  return {
+    async isPaused() {
+      if (looked === null || clock.elapsedMs() - looked.atMs >= lookMs) {
+        looked = { atMs: clock.elapsedMs(), paused: await store.isPaused(lane) };
+      }
+      return looked.paused;
+    },
+    hold: (messages) => store.holdPaused(messages),
+  };
+}
+
+export interface RateLimiter {
+  /** Resolves when it is the caller's turn; false, at once, when too many wait already. */
+  acquire(): Promise<boolean>;
+}
+
+/** Lets callers through one after another, `intervalMs` apart. */
+export function createRateLimiter(
+  clock: Clock,
+  { intervalMs, waitingMax }: { intervalMs: number; waitingMax: number },
+): RateLimiter {
+  let nextMs = clock.elapsedMs();
+  return {
+    async acquire() {
+      const nowMs = clock.elapsedMs();
+      const waitMs = Math.max(0, nextMs - nowMs);
+      if (waitMs > intervalMs * waitingMax) return false;
+      nextMs = nowMs + waitMs + intervalMs;
+      if (waitMs > 0) await clock.sleep(waitMs);
+      return true;
+    },
+  };
 }

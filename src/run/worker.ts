@@ -1,23 +1,19 @@
 import type { Registry } from "../define/definition.ts";
 import { claimBatch, claimEarly, type ClaimedBatch, type Early, sendAgain } from "./claim.ts";
 import { runHandler, type HandlerEnd } from "./handler.ts";
-import { Interruption } from "./interruption.ts";
-import { createLeaseKeeper } from "./lease-keeper.ts";
+import { createLeaseKeeper, Interruption } from "./lease-keeper.ts";
 import { launch, launcherFor } from "./launch.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { type Arrived, decodeMessage, type QueueRecord } from "./message.ts";
 import type { Claimed } from "../machine/store.ts";
 import type { Launcher } from "../machine/launcher.ts";
 import type { Ports } from "../machine/ports.ts";
-import { createRateLimiter } from "./rate-limiter.ts";
 import { resendOpen } from "./relay.ts";
-import { createLapsedLeases, type LapsedLeases } from "./lapsed-leases.ts";
-import { rescue } from "./rescue.ts";
+import { createLapsedLeases, type LapsedLeases, rescue } from "./rescue.ts";
 import { afterCommit } from "./after-commit.ts";
 import { createSettler } from "./settler.ts";
 import { attemptSpan, settleSpan } from "./spans.ts";
-import type { WorkerOptions } from "./worker-options.ts";
-import type { WorkerScope } from "./worker-scope.ts";
+import { createRateLimiter, type WorkerOptions, type WorkerScope } from "./worker-scope.ts";
 
 export interface Worker {
   /**

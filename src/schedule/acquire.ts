@@ -1,5 +1,4 @@
-import { lockLimits } from "../machine/lock-limits.ts";
-import { acquireLock, keep, type HeldLock } from "../machine/lock.ts";
+import { acquireLock, type HeldLock, keep, lockLimits } from "../machine/lock.ts";
 import type { Fence } from "../machine/fence.ts";
 import type { Ports } from "../machine/ports.ts";
 

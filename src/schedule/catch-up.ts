@@ -1,8 +1,7 @@
 import { reasons } from "../machine/reasons.ts";
 import type { NominalTime } from "../calendar/fires.ts";
 import type { Instant } from "../machine/job.ts";
-import { scheduleLimits } from "../machine/schedule-limits.ts";
-import type { Carry, Misfire } from "../machine/schedule.ts";
+import { type Carry, type Misfire, scheduleLimits } from "../machine/schedule.ts";
 import { newestTimes, type Timetable } from "../calendar/timetable.ts";
 
 /** What becomes of one nominal time. `dueAt` is null for those that get no job. */

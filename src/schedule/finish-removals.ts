@@ -3,7 +3,7 @@ import { movedHook } from "../run/settled-hook.ts";
 import type { Fence } from "../machine/fence.ts";
 import type { Ports } from "../machine/ports.ts";
 import { runLimits } from "../machine/run-limits.ts";
-import { scheduleLimits } from "../machine/schedule-limits.ts";
+import { scheduleLimits } from "../machine/schedule.ts";
 import { passLimits } from "./pass-limits.ts";
 
 /** Cancels the jobs that removed schedules left waiting, some pages a pass: a deployment must not wait for 100,000 of them. */

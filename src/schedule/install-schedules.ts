@@ -1,11 +1,12 @@
 import type { Registry } from "../define/definition.ts";
-import { everySchedule } from "./every-schedule.ts";
 import type { SlotGroup } from "../machine/job.ts";
 import { slotGroupsOf } from "../define/new-job.ts";
 import { slotGroupsOfSchedule } from "./overlap.ts";
 import type { Ports } from "../machine/ports.ts";
-import type { ScheduleSpec } from "../machine/schedule.ts";
+import type { ScheduleRow, ScheduleSpec } from "../machine/schedule.ts";
 import { type ScheduleDifference, scheduleDifferences } from "./schedule-difference.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import type { Store } from "../machine/store.ts";
 
 export interface Installed {
   readonly schedules: number;
@@ -46,4 +47,17 @@ function slotGroupsOfRegistry(registry: Registry, specs: readonly ScheduleSpec[]
   for (const job of registry.jobs.values()) for (const group of slotGroupsOf(job)) groups.set(group.key, group);
   for (const spec of specs) for (const group of slotGroupsOfSchedule(spec)) groups.set(group.key, group);
   return [...groups.values()];
+}
+
+/** All stored schedules by id, read in pages: differences to code must not end at the first one. */
+export async function everySchedule(
+  store: Pick<Store, "schedules">,
+  pageRows: number = contractLimits.schedulesMax,
+): Promise<readonly ScheduleRow[]> {
+  const rows: ScheduleRow[] = [];
+  for (;;) {
+    const page = await store.schedules({ limit: pageRows, after: rows.at(-1)?.id });
+    rows.push(...page);
+    if (page.length < pageRows) return rows;
+  }
 }

@@ -3,14 +3,12 @@ import { deliveryLimits } from "../machine/delivery-limits.ts";
 import { passLimits } from "./pass-limits.ts";
 import { runLimits } from "../machine/run-limits.ts";
 import { acquire } from "./acquire.ts";
-import { FenceLost, type Fence } from "../machine/fence.ts";
-import { type Ports } from "../machine/ports.ts";
-import { prune } from "./prune.ts";
+import { type Fence, FenceLost } from "../machine/fence.ts";
+import type { Ports } from "../machine/ports.ts";
 import { relay, resendOpen, wakeHeld } from "../run/relay.ts";
 import { saveObservations, requeueLost, earlierObservations, type QueueObservations } from "../run/requeue.ts";
-import { createLapsedLeases, type LapsedLeases } from "../run/lapsed-leases.ts";
-import { rescue } from "../run/rescue.ts";
-import { resolveRuns } from "../run/resolve-runs.ts";
+import { createLapsedLeases, type LapsedLeases, rescue } from "../run/rescue.ts";
+import { resolveRuns } from "../run/after-commit.ts";
 import { finishCancels } from "../run/cancel-run.ts";
 import { finishRemovals } from "./finish-removals.ts";
 import { tick } from "./tick.ts";
@@ -165,4 +163,13 @@ function report(ports: Ports, done: PassReport): PassReport {
 
 function add(totals: Record<string, number>, counts: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(counts)) totals[name] = (totals[name] ?? 0) + value;
+}
+
+/** Deletes a page of rows past their retention, and creates the partitions of the next days. */
+export async function prune(
+  ports: Pick<Ports, "store">,
+  options: { fence?: Fence | undefined },
+): Promise<Record<string, number>> {
+  const pruned = await ports.store.prune({ limit: passLimits.pruneRowsMax, ...options });
+  return { pruned: pruned.jobs, "pruned.occurrences": pruned.occurrences };
 }

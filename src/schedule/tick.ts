@@ -3,13 +3,11 @@ import { plannedOf } from "./fire.ts";
 import type { Instant } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { passLimits } from "./pass-limits.ts";
-import { scheduleLimits } from "../machine/schedule-limits.ts";
 import { planChain } from "./chain.ts";
-import type { SchedulePlan } from "./plan.ts";
-import { planNext } from "./plan-versions.ts";
+import { planNext, type SchedulePlan } from "./plan.ts";
 import type { Fence } from "../machine/fence.ts";
 import type { Ports } from "../machine/ports.ts";
-import type { PlannedSchedule, ScheduleRow } from "../machine/schedule.ts";
+import { type PlannedSchedule, scheduleLimits, type ScheduleRow } from "../machine/schedule.ts";
 import { afterCommit } from "../run/after-commit.ts";
 import { tzProblem } from "../calendar/timetable.ts";
 

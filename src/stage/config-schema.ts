@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { archivePlaceProblem } from "../aws/archive/open.ts";
 import { addressProblem } from "../postgres/address.ts";
-import { webhookAddress, webhookSecrets } from "../aws/events/webhook-settings.ts";
+import { webhookAddress, webhookSecrets } from "../aws/events/webhook.ts";
 import { parseCrashPlans } from "./crash-point.ts";
 import { logLevels } from "../aws/telemetry/log.ts";
-import { lockLimits } from "../machine/lock-limits.ts";
+import { lockLimits } from "../machine/lock.ts";
 import { deliveryLimits } from "../machine/delivery-limits.ts";
 import { passLimits } from "../schedule/pass-limits.ts";
 import { systemName } from "./deployed-api.ts";

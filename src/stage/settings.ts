@@ -1,63 +1,14 @@
 import type { z } from "zod";
 import type { DatabaseAuth } from "../aws/database-password.ts";
 import type { ArchiveSettings } from "../aws/archive/open.ts";
-import type { AwsSettings } from "../aws/address.ts";
-import type { TaskPlace } from "../aws/task-launcher.ts";
 import type { EventSinkSettings } from "../aws/events/sink.ts";
 import { withoutPassword } from "../postgres/address.ts";
-import type { CrashPlan } from "./crash-point.ts";
-import type { LogLevel } from "../aws/telemetry/log.ts";
 import { type Variables, variables } from "./config-schema.ts";
 import { passLimits } from "../schedule/pass-limits.ts";
 import { type Problem, DefinitionProblems } from "../define/problem.ts";
 
 /** Everything a process learns from its environment, parsed once and before anything is opened. */
-export interface Settings {
-  /** Whether there is such a stage, the project says. */
-  readonly stageName: string;
-  /** Distinguishes stages of one name in an account, in metrics. */
-  readonly system: string;
-  readonly databaseUrl: string;
-  readonly databaseAuth: DatabaseAuth;
-  /** A PEM file of the authorities that may have signed the server's certificate; null leaves TLS to the URL. */
-  readonly databaseCaFile: string | null;
-  /** `AWS_ENDPOINT_URL_SECRETS_MANAGER`, else `AWS_ENDPOINT_URL`; null is the service of the region. */
-  readonly secretsEndpoint: string | null;
-  /** `AWS_ENDPOINT_URL_SSM`, else `AWS_ENDPOINT_URL`; null is the service of the region. */
-  readonly ssmEndpoint: string | null;
-  /** By name, where the values of secrets are kept; others are in the environment under their own names. */
-  readonly secrets: Readonly<Record<string, string>>;
-  readonly aws: AwsSettings;
-  /** Queue URLs by lane where a deployment knows them; other lanes are looked up by name. */
-  readonly queueUrls: Readonly<Record<string, string>>;
-  /** The lock table where a deployment knows it; else the name in the topology. */
-  readonly lockTable: string | null;
-  /** Where the tasks of jobs on Fargate run; null runs such jobs in their worker. */
-  readonly tasks: TaskPlace | null;
-  /** Where events are published; null: where the stage says. */
-  readonly eventSink: EventSinkSettings | null;
-  /** Where what is pruned is written first; null: nowhere. */
-  readonly archive: ArchiveSettings | null;
-  /** `AWS_ENDPOINT_URL_EVENTBRIDGE`, else `AWS_ENDPOINT_URL`; null is the service of the region. */
-  readonly eventBridgeEndpoint: string | null;
-  readonly logLevel: LogLevel;
-  readonly lockLeaseMs: number;
-  readonly passMs: number;
-  /** The number of this stage among several cells, 0 to 63; null: it is not one of several. */
-  readonly cell: number | null;
-  /** Connections, or null for the topology's number. */
-  readonly poolSize: number | null;
-  /** Null: as the stage says. */
-  readonly onLockOutage: "postgres" | "skip" | null;
-  readonly dispatchWindowMs: number | null;
-  /** Modules whose default export is an array of apps, in place of the stage's own; null for those. */
-  readonly appModules: readonly string[] | null;
-  readonly crashPlans: readonly CrashPlan[];
-  /** Seconds of the system per second of the machine; other than 1 only in a compressed local run. */
-  readonly timeScale: number;
-  /** `HH:MM` in UTC at which the clock of a fresh compressed run begins; null begins now. */
-  readonly timeStart: string | null;
-}
+export type Settings = Readonly<ReturnType<typeof settingsOf>>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -124,15 +75,21 @@ function relations(value: Variables): readonly Problem[] {
   return problems;
 }
 
-function settingsOf(value: Variables): Settings {
+function settingsOf(value: Variables) {
   return {
+    /** Whether there is such a stage, the project says. */
     stageName: value.BELFRY_STAGE,
+    /** Distinguishes stages of one name in an account, in metrics. */
     system: value.BELFRY_SYSTEM,
     databaseUrl: value.DATABASE_URL,
     databaseAuth: authOf(value),
+    /** A PEM file of the authorities that may have signed the server's certificate; null leaves TLS to the URL. */
     databaseCaFile: value.BELFRY_DATABASE_CA ?? null,
+    /** `AWS_ENDPOINT_URL_SECRETS_MANAGER`, else `AWS_ENDPOINT_URL`; null is the service of the region. */
     secretsEndpoint: value.AWS_ENDPOINT_URL_SECRETS_MANAGER ?? value.AWS_ENDPOINT_URL ?? null,
+    /** `AWS_ENDPOINT_URL_SSM`, else `AWS_ENDPOINT_URL`; null is the service of the region. */
     ssmEndpoint: value.AWS_ENDPOINT_URL_SSM ?? value.AWS_ENDPOINT_URL ?? null,
+    /** By name, where the values of secrets are kept; others are in the environment under their own names. */
     secrets: value.BELFRY_SECRETS,
     aws: {
       region: value.AWS_REGION ?? "us-east-1",
@@ -141,22 +98,34 @@ function settingsOf(value: Variables): Settings {
       ecsEndpoint: value.AWS_ENDPOINT_URL_ECS ?? value.AWS_ENDPOINT_URL ?? null,
       isDualStack: value.BELFRY_DUALSTACK === "true",
     },
+    /** Queue URLs by lane where a deployment knows them; other lanes are looked up by name. */
     queueUrls: value.BELFRY_QUEUE_URLS,
+    /** The lock table where a deployment knows it; else the name in the topology. */
     lockTable: value.BELFRY_LOCK_TABLE ?? null,
+    /** Where the tasks of jobs on Fargate run; null runs such jobs in their worker. */
     tasks: value.BELFRY_TASKS ?? null,
+    /** Where events are published; null: where the stage says. */
     eventSink: sinkOf(value),
+    /** Where what is pruned is written first; null: nowhere. */
     archive: archiveOf(value),
+    /** `AWS_ENDPOINT_URL_EVENTBRIDGE`, else `AWS_ENDPOINT_URL`; null is the service of the region. */
     eventBridgeEndpoint: value.AWS_ENDPOINT_URL_EVENTBRIDGE ?? value.AWS_ENDPOINT_URL ?? null,
     logLevel: value.BELFRY_LOG_LEVEL,
     lockLeaseMs: value.BELFRY_LOCK_LEASE_MS,
     passMs: value.BELFRY_PASS_MS,
+    /** The number of this stage among several cells, 0 to 63; null: it is not one of several. */
     cell: value.BELFRY_CELL ?? null,
+    /** Connections, or null for the topology's number. */
     poolSize: value.BELFRY_POOL_SIZE ?? null,
+    /** Null: as the stage says. */
     onLockOutage: value.BELFRY_ON_LOCK_OUTAGE ?? null,
     dispatchWindowMs: value.BELFRY_DISPATCH_WINDOW_MS ?? null,
+    /** Modules whose default export is an array of apps, in place of the stage's own; null for those. */
     appModules: value.BELFRY_APPS ?? null,
     crashPlans: value.BELFRY_CRASH_POINT ?? [],
+    /** Seconds of the system per second of the machine; other than 1 only in a compressed local run. */
     timeScale: value.BELFRY_TIME_SCALE,
+    /** `HH:MM` in UTC at which the clock of a fresh compressed run begins; null begins now. */
     timeStart: value.BELFRY_TIME_START ?? null,
   };
 }

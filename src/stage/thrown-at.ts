@@ -2,7 +2,7 @@ import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { recordLoaded } from "./loaded-files.ts";
-import { syntaxPlace } from "./syntax-place.ts";
+import { spawnSync } from "node:child_process";
 
 const place = /(?:file:\/\/)?(\/[^\s():]+\.[cm]?[jt]sx?):(\d+)/g;
 const missing = /Cannot find package '([^']+)' imported from (\S+)/;
@@ -31,3 +31,30 @@ const loader = fileURLToPath(new URL("./loaded-files.ts", import.meta.url));
 
 const isOfProject = (file: string, root: string): boolean =>
   file.startsWith(root + sep) && !file.includes(`${sep}node_modules${sep}`) && file !== loader;
+
+const filesMax = 500;
+const checkMsMax = 10_000;
+
+/** Compiles each file and runs none: what does not compile ends it, and Node writes `FILE:LINE` as it does for an entry. */
+const compileAll = `
+const { SourceTextModule } = require("node:vm");
+const { stripTypeScriptTypes } = require("node:module");
+const { readFileSync } = require("node:fs");
+for (const file of process.argv.slice(1))
+  new SourceTextModule(stripTypeScriptTypes(readFileSync(file, "utf8")), { identifier: file });`;
+
+/**
+ * V8 does not tell which module it could not compile, so the ones that were loaded are compiled again.
+ * @returns `FILE:LINE`; null when all of them compile.
+ */
+export function syntaxPlace(loaded: readonly string[]): string | null {
+  const files = loaded.filter((file) => /\.m?[jt]s$/.test(file)).slice(-filesMax);
+  const args = ["--no-warnings", "--experimental-vm-modules", "-e", compileAll, "--", ...files.toReversed()];
+  const { stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: checkMsMax });
+  return files.map((file) => placeIn(stderr, file)).find((place) => place !== null) ?? null;
+}
+
+function placeIn(stderr: string, file: string): string | null {
+  const [first = ""] = stderr.split("\n", 1);
+  return first.startsWith(`${file}:`) ? first : null;
+}

@@ -1,18 +1,17 @@
 import type { TestClock } from "../postgres/test-clock.ts";
 import { timetable } from "../calendar/timetable.ts";
 import { type AppDefinition, type Registry, registry as registryOf } from "../define/definition.ts";
-import { createLapsedLeases } from "../run/lapsed-leases.ts";
+import { createLapsedLeases } from "../run/rescue.ts";
 import { decodeMessage } from "../run/message.ts";
 import { deliveryLimits } from "../machine/delivery-limits.ts";
 import { findJobs } from "../insight/find-jobs.ts";
 import type { Database } from "../insight/sql-query.ts";
-import type { Ports } from "../machine/ports.ts";
+import type { Clock, Ports } from "../machine/ports.ts";
 import { pass } from "../schedule/pass.ts";
 import { createWorker, type Worker } from "../run/worker.ts";
 import { faultyRegistry, type Faults } from "./faults.ts";
-import { type WorkerLife, newLife } from "./life.ts";
 import type { MemoryQueue, ReceivedMessage } from "./memory-queue.ts";
-import type { Ran } from "./ran.ts";
+import type { JobId, JobView } from "../machine/job.ts";
 
 export interface DriverOptions {
   readonly ports: Ports;
@@ -164,4 +163,62 @@ async function ranOf(
     ran.push({ id, kind, state, attempt, error });
   }
   return ran;
+}
+
+/** One attempt that ended. @beta */
+export interface Ran {
+  readonly id: JobId;
+  readonly kind: string;
+  /** Of the job after the attempt: `SUCCESS`, `RETRY_WAIT`, `FAILED`, ... */
+  readonly state: JobView["state"];
+  readonly attempt: number;
+  readonly error: string | null;
+}
+
+/** One worker from its start to its end. After `end` nothing of it does anything, as after kill -9. */
+export interface WorkerLife {
+  readonly ports: Ports;
+  readonly ended: Promise<void>;
+  /** Never resolves: what called it is dead. */
+  end(): Promise<never>;
+}
+
+/** @param mayPass says at a crash point whether the worker lives on. */
+export function newLife(ports: Ports, mayPass: (point: string) => boolean): WorkerLife {
+  const over = Promise.withResolvers<void>();
+  let isOver = false;
+  const asleep = new AbortController();
+  const timers = new Set<() => void>();
+  const end = (): Promise<never> => {
+    isOver = true;
+    // A timer that is left keeps the process of a test from ending, until a lease is over.
+    asleep.abort();
+    for (const cancel of timers) cancel();
+    over.resolve();
+    return new Promise<never>(() => {});
+  };
+  const clock: Clock = {
+    elapsedMs: () => ports.clock.elapsedMs(),
+    sleep: async (ms, signal) => {
+      await ports.clock.sleep(ms, signal === undefined ? asleep.signal : AbortSignal.any([signal, asleep.signal]));
+      if (isOver) await end();
+    },
+    // A dead worker renews no lease and interrupts no handler.
+    after(ms, run) {
+      if (isOver) return () => {};
+      const cancel = ports.clock.after(ms, () => {
+        timers.delete(cancel);
+        run();
+      });
+      timers.add(cancel);
+      return () => {
+        timers.delete(cancel);
+        cancel();
+      };
+    },
+  };
+  const crashPoint = async (point: string): Promise<void> => {
+    if (isOver || !mayPass(point)) await end();
+  };
+  return { ports: { ...ports, clock, crashPoint }, ended: over.promise, end };
 }

@@ -6,7 +6,7 @@ export { timesOf } from "./times-of.ts";
 export type { CrashAt } from "./faults.ts";
 export type { LogLine, Metric } from "./recording.ts";
 export type { JobRun, RunJobOptions } from "./run-job.ts";
-export type { Ran } from "./ran.ts";
+export type { Ran } from "./driver.ts";
 export type { RunView, TestSystem, TestSystemOptions, EnqueuedJob } from "./system.ts";
 export type { ScheduledTime, TimesOptions } from "./times-of.ts";
 export type { RunState } from "../machine/run.ts";

@@ -23,12 +23,11 @@ import type { Store } from "../machine/store.ts";
 import type { RunState } from "../machine/run.ts";
 import type { OccurrenceView } from "../machine/schedule.ts";
 import { installDefinitions } from "../schedule/install-schedules.ts";
-import { newDriver } from "./driver.ts";
+import { newDriver, type Ran } from "./driver.ts";
 import { type CrashAt, Faults } from "./faults.ts";
 import { createMemoryLockStore } from "./memory-lock-store.ts";
 import { createMemoryQueue } from "./memory-queue.ts";
 import { type LogLine, type Metric, recordingLog, recordingMetrics } from "./recording.ts";
-import type { Ran } from "./ran.ts";
 import { testDatabase } from "./server.ts";
 import { instantOf } from "./times-of.ts";
 

@@ -6,7 +6,7 @@ import { sensitiveKinds } from "../../src/api/sensitive.ts";
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineJob } from "../../src/define/define-job.ts";
 import { registry } from "../../src/define/definition.ts";
-import { hidingLog } from "../../src/aws/telemetry/hiding-log.ts";
+import { hidingLog } from "../../src/aws/telemetry/log.ts";
 import type { RouteContext } from "../../src/define/routes.ts";
 import type { Log } from "../../src/machine/ports.ts";
 import { app, openApi } from "./harness.ts";

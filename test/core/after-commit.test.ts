@@ -11,7 +11,7 @@ import type { Job } from "../../src/define/context.ts";
 import type { JobId } from "../../src/machine/job.ts";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { runLimits } from "../../src/machine/run-limits.ts";
-import { noAftermath } from "../../src/machine/aftermath.ts";
+import { noAftermath } from "../../src/machine/outbox.ts";
 import { type Store } from "../../src/machine/store.ts";
 import { stateOf, startedRun, type Driven } from "../runs/drive.ts";
 import { aJob } from "../contract/store/fixture.ts";

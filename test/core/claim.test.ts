@@ -4,7 +4,7 @@ import { z } from "zod";
 import { defineJob } from "../../src/define/define-job.ts";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
-import { noAftermath } from "../../src/machine/aftermath.ts";
+import { noAftermath } from "../../src/machine/outbox.ts";
 import {
   acknowledge,
   gate,

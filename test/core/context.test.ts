@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Context } from "../../src/define/context.ts";
 import { defineJob } from "../../src/define/define-job.ts";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
-import { lockLimits } from "../../src/machine/lock-limits.ts";
-import { acquireLock } from "../../src/machine/lock.ts";
+import { acquireLock, lockLimits } from "../../src/machine/lock.ts";
 import { jobOf, shop, sum, world, type World, down, withLocks } from "./world.ts";
 
 /** Runs one job and gives back what its handler returned or threw. */

@@ -2,8 +2,7 @@ import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
 import { describe, expect, test } from "vitest";
 import { defineJob } from "../../src/define/define-job.ts";
-import { createLapsedLeases } from "../../src/run/lapsed-leases.ts";
-import { rescue } from "../../src/run/rescue.ts";
+import { createLapsedLeases, rescue } from "../../src/run/rescue.ts";
 import { referenceStore } from "../support/reference-store.ts";
 import { jobOf, shop, world } from "./world.ts";
 

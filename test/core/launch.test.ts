@@ -9,7 +9,7 @@ import { runBulkPage } from "../../src/insight/run-bulk.ts";
 import { type TaskLaunch, type Launched, type Launcher, taskWorker } from "../../src/machine/launcher.ts";
 import { rescue } from "../../src/run/rescue.ts";
 import { runJobTask } from "../../src/run/run-job.ts";
-import { canceledTasks } from "../../src/run/stop-tasks.ts";
+import { canceledTasks } from "../../src/run/cancel-run.ts";
 import { createWorker } from "../../src/run/worker.ts";
 import type { QueueRecord } from "../../src/run/message.ts";
 import { insightStub } from "../support/insight-stub.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Interruption } from "../../src/run/interruption.ts";
-import { createLeaseKeeper, type LeaseKeeper } from "../../src/run/lease-keeper.ts";
+import { createLeaseKeeper, Interruption, type LeaseKeeper } from "../../src/run/lease-keeper.ts";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
 import type { Claimed, AttemptProgress, Store } from "../../src/machine/store.ts";
 import { workerLimits } from "../../src/run/worker-limits.ts";

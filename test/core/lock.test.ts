@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
-import { lockLimits } from "../../src/machine/lock-limits.ts";
+import { lockLimits } from "../../src/machine/lock.ts";
 import { world, type World, down, withLocks } from "./world.ts";
 import { acquire, diedHolding, held, leaseMs, name, watched } from "./lock-rig.ts";
 

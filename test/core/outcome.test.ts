@@ -3,7 +3,7 @@ import { AmbiguousError, InvalidPayload, PermanentError, RetryLater } from "../.
 import { reasons } from "../../src/machine/reasons.ts";
 import { StoreAway, UnknownOutcome } from "../../src/machine/transaction.ts";
 import { outcomeOf } from "../../src/run/handler.ts";
-import { Interruption } from "../../src/run/interruption.ts";
+import { Interruption } from "../../src/run/lease-keeper.ts";
 
 const retryable = (code: string, message: string) => ({ is: "retryable", code, message, afterMs: null });
 const released = (reason: string) => ({ is: "released", reason });

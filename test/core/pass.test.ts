@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { defineJob } from "../../src/define/define-job.ts";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
-import { lockLimits } from "../../src/machine/lock-limits.ts";
+import { lockLimits } from "../../src/machine/lock.ts";
 import { passLimits } from "../../src/schedule/pass-limits.ts";
 import { pass, runPasses, schedulerLock, type PassOptions, type PassReport } from "../../src/schedule/pass.ts";
 import { FenceLost } from "../../src/machine/fence.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRateLimiter } from "../../src/run/rate-limiter.ts";
+import { createRateLimiter } from "../../src/run/worker-scope.ts";
 import { settableClock } from "./settable-clock.ts";
 
 /** When each of `callers` got its turn; false: it was refused. All ask now. */

@@ -48,7 +48,7 @@ async function launchedJob(options: { isLaunchedOnly?: boolean } = {}) {
   settledWith.length = 0;
   const opened = await shop([job]);
   const { world: ports, registry } = opened;
-  const watch = createTaskWatch(ports, registry, { stage: "test" });
+  const watch = createTaskWatch(ports, registry);
   const id = await opened.enqueue(job, undefined);
   const claim = async (task: string): Promise<number> => {
     const row = await jobOf(ports, id);
@@ -143,7 +143,7 @@ describe("an event that is not news", () => {
     const { ports, watch, id, claim, row } = await launchedJob();
     await watch.notice(stopOf(id));
     const attempt = await claim("t2");
-    const other = createTaskWatch(ports, (await shop([job])).registry, { stage: "test" });
+    const other = createTaskWatch(ports, (await shop([job])).registry);
     expect(await other.notice(stopOf(id))).toBe("over");
     expect(await row()).toMatchObject({ state: "RUNNING", attempt });
   });
@@ -176,7 +176,7 @@ describe("an event that is not news", () => {
     };
     const clock = { ...ports.clock, elapsedMs: () => ports.clock.elapsedMs(), sleep: () => Promise.resolve() };
     const { registry } = await shop([job]);
-    const watch = createTaskWatch({ ...ports, store, clock }, registry, { stage: "test" });
+    const watch = createTaskWatch({ ...ports, store, clock }, registry);
     await expect(watch.notice(stopOf(id))).rejects.toThrow(`job ${id}`);
     broken = false;
     expect(await watch.notice(stopOf(id))).toBe("settled");
@@ -198,7 +198,7 @@ describe("a second look at the same task", () => {
   const strange = async () => {
     const { world: ports, registry } = await shop([job]);
     const store = Object.assign({}, ports.store, { job: async () => null });
-    return createTaskWatch({ ...ports, store }, registry, { stage: "test" });
+    return createTaskWatch({ ...ports, store }, registry);
   };
   const event = (task: number, version = 5) => stopOf("4242" as JobId, { task: `t${task}`, version });
 
@@ -233,7 +233,7 @@ describe("the end of a task of an attempt that is over", () => {
         return freeSlots.call(launched.ports.store, ended);
       },
     });
-    const watch = createTaskWatch({ ...launched.ports, store }, (await shop([job])).registry, { stage: "test" });
+    const watch = createTaskWatch({ ...launched.ports, store }, (await shop([job])).registry);
     return { ...launched, watch, freed };
   };
 

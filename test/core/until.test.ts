@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readUntil } from "../../src/calendar/until.ts";
+import { readUntil } from "../../src/calendar/asked-time.ts";
 import { openZone } from "../../src/calendar/zone.ts";
 
 const now = Date.parse("2026-11-21T08:00:00Z");

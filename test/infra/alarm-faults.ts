@@ -2,7 +2,7 @@
 import { vi } from "vitest";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
-import { scheduleLimits } from "../../src/machine/schedule-limits.ts";
+import { scheduleLimits } from "../../src/machine/schedule.ts";
 import { aRow } from "../core/rows.ts";
 import type { Act } from "./alarm-app.ts";
 import { type AlarmWorld, outside } from "./alarm-world.ts";

@@ -15,7 +15,7 @@ import { readConfig } from "../../src/stage/config.ts";
 import type { JobId } from "../../src/machine/job.ts";
 import { startDynamodb } from "../../src/local/services/dynamodb.ts";
 import { startSqs } from "../../src/local/services/sqs.ts";
-import { createSourceQueue } from "../../src/local/lambda/source-queue.ts";
+import { createSourceQueue } from "../../src/local/lambda/event-source.ts";
 import { createResources, type LaneQueues } from "../../src/local/setup/resources.ts";
 import { topology } from "../../src/stage/topology.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";

@@ -2,7 +2,7 @@
  * What the checker judges: plain data, gathered by the simulation or by the harness of real processes.
  * Times are milliseconds of the database's clock.
  */
-import type { AttemptOutcome } from "../../src/machine/attempt-outcome.ts";
+import type { AttemptOutcome } from "../../src/machine/job.ts";
 import type { FailurePolicy, RunState } from "../../src/machine/run.ts";
 import type { JoinRule } from "../../src/machine/join.ts";
 import type { State } from "../../src/machine/state.ts";

@@ -1,8 +1,7 @@
 import { onTestFinished, describe, expect, it, vi } from "vitest";
-import { startEventSource } from "../../src/local/lambda/event-source.ts";
+import { type SourceQueue, type SourceRecord, startEventSource } from "../../src/local/lambda/event-source.ts";
 import { SandboxPool } from "../../src/local/lambda/sandbox-pool.ts";
 import type { Sandbox } from "../../src/local/lambda/sandbox.ts";
-import type { SourceQueue, SourceRecord } from "../../src/local/lambda/source-queue.ts";
 import { until } from "./until.ts";
 
 const record = (messageId: string): SourceRecord => ({

@@ -5,10 +5,9 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { expect, it, onTestFinished } from "vitest";
 import { keepPostgres } from "../../src/local/services/kept-postgres.ts";
-import { newRecord, removePostgres, writeRecord } from "../../src/local/services/postgres-files.ts";
+import { newRecord, removePostgres, unprivilegedUser, writeRecord } from "../../src/local/services/postgres-files.ts";
 import { type RunningPostgres, startPostgres } from "../../src/local/services/postgres.ts";
 import { identityOf } from "../../src/local/process/operating-system.ts";
-import { unprivilegedUser } from "../../src/local/services/unprivileged.ts";
 import { freshFolder } from "./folder.ts";
 import { until } from "./until.ts";
 

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Client } from "pg";
 import { freePort } from "../../src/local/process/free-port.ts";
-import { unprivilegedUser } from "../../src/local/services/unprivileged.ts";
+import { unprivilegedUser } from "../../src/local/services/postgres-files.ts";
 import { until } from "../proof/until.ts";
 import { run } from "./world.ts";
 

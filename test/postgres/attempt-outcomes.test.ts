@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { AttemptOutcome } from "../../src/machine/attempt-outcome.ts";
+import type { AttemptOutcome } from "../../src/machine/job.ts";
 import { decide, type Outcome } from "../../src/machine/decide.ts";
 import type { Claimed } from "../../src/machine/store.ts";
 import { openApi } from "../api/harness.ts";

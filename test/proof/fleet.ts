@@ -1,10 +1,9 @@
 import { fileURLToPath } from "node:url";
 import type { SqsClient } from "../../src/aws/sqs-client.ts";
-import { type EventSource, startEventSource } from "../../src/local/lambda/event-source.ts";
+import { createSourceQueue, type EventSource, startEventSource } from "../../src/local/lambda/event-source.ts";
 import type { LaneQueues } from "../../src/local/setup/resources.ts";
 import { SandboxPool } from "../../src/local/lambda/sandbox-pool.ts";
 import { createSandbox, type Sandbox } from "../../src/local/lambda/sandbox.ts";
-import { createSourceQueue } from "../../src/local/lambda/source-queue.ts";
 import type { Processes } from "./process-log.ts";
 
 export interface FleetOptions {

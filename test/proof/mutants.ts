@@ -57,11 +57,11 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A sender never says that it is still at work. */
   kept: [
     {
-      file: "/src/run/keep-batches.ts",
+      file: "/src/run/send.ts",
       from: "let cancel = clock.after(outboxKeptMs, () => void keep());",
       to: "let cancel = (): void => {};",
     },
-    { file: "/src/run/keep-batches.ts", from: "clock.elapsedMs() - keptMs < outboxOpenMs / 2", to: "true" },
+    { file: "/src/run/send.ts", from: "clock.elapsedMs() - keptMs < outboxOpenMs / 2", to: "true" },
   ],
   /** A worker that is asked to stop just ends. */
   release: [{ file: "/functions/worker.ts", from: 'process.once("SIGTERM"', to: 'process.once("SIGURG"' }],
@@ -219,7 +219,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A lease that looks expired once is rescued. */
   "two-looks": [
     {
-      file: "/src/run/lapsed-leases.ts",
+      file: "/src/run/rescue.ts",
       from: "nowMs - lease.sinceMs >= lookMs(lease)",
       to: "nowMs - lease.sinceMs >= 0",
     },

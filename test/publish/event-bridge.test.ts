@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from "vitest";
-import { eventBridgeSink } from "../../src/aws/events/event-bridge.ts";
+import { eventBridgeSink } from "../../src/aws/events/sink.ts";
 import type { StreamEvent } from "../../src/insight/event-stream.ts";
 import { receiver } from "./sink.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineDataGraph, defineGraph, PermanentError, type DataTask } from "../../src/compose/index.ts";
 import { runBulkPage } from "../../src/insight/run-bulk.ts";
-import { noAftermath } from "../../src/machine/aftermath.ts";
+import { noAftermath } from "../../src/machine/outbox.ts";
 import { rerunRun, resumeRun } from "../../src/insight/run-control.ts";
 import { cancelRun } from "../../src/run/cancel-run.ts";
 import { jobOf, shop } from "../core/world.ts";

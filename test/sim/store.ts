@@ -1,7 +1,6 @@
-import { noAftermath } from "../../src/machine/aftermath.ts";
 import { type Fence } from "../../src/machine/fence.ts";
 import { type AttemptRef, type Settled, type Settlement, type Store } from "../../src/machine/store.ts";
-import { type Message } from "../../src/machine/outbox.ts";
+import { type Message, noAftermath } from "../../src/machine/outbox.ts";
 import { type StoreTx, type Tx } from "../../src/machine/transaction.ts";
 import type { WorkerFact } from "../invariants/evidence.ts";
 import type { SimProcess } from "./process.ts";

@@ -3,7 +3,7 @@
  * Each verb is a pure function of the tables, in a file of its own under `reference/`.
  */
 import { contractLimits } from "../../src/machine/contract-limits.ts";
-import { noAftermath } from "../../src/machine/aftermath.ts";
+import { noAftermath } from "../../src/machine/outbox.ts";
 import { type InSameTransaction, type Moved, type MovedRows, type Tx } from "../../src/machine/transaction.ts";
 import { type Settled } from "../../src/machine/store.ts";
 import { takeOver, claim, heartbeat, extendLease, look } from "./reference/claim.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Ports } from "../../src/machine/ports.ts";
 import { createClock } from "../../src/outside/clock.ts";
-import { newLife } from "../../src/testing/life.ts";
+import { newLife } from "../../src/testing/driver.ts";
 
 const timers = (): number => process.getActiveResourcesInfo().filter((each) => each === "Timeout").length;
 

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { contractLimits } from "../../machine/contract-limits.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { afterCommit } from "../../run/after-commit.ts";
-import { noAftermath } from "../../machine/aftermath.ts";
+import { noAftermath } from "../../machine/outbox.ts";
 import { relay } from "../../run/relay.ts";
 import { closest } from "../closest.ts";
 import { endpoint } from "../endpoint.ts";

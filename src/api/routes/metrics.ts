@@ -2,7 +2,7 @@ import { type Live, readLive } from "../../insight/live.ts";
 import { archiveLag } from "../../insight/archived.ts";
 import { readFailures } from "../../insight/failures.ts";
 import { durationBuckets, type Histogram, type KindTotal, readKindTotals } from "../../insight/kind-totals.ts";
-import type { AttemptOutcome } from "../../machine/attempt-outcome.ts";
+import type { AttemptOutcome } from "../../machine/job.ts";
 import { oneRow } from "../../insight/sql-query.ts";
 import { endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";

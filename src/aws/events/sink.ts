@@ -1,7 +1,8 @@
 import type { EventSink } from "../../insight/publish.ts";
-import { eventBridgeSink } from "./event-bridge.ts";
-import { webhookSecrets } from "./webhook-settings.ts";
-import { webhookSink } from "./webhook.ts";
+import { webhookSecrets, webhookSink } from "./webhook.ts";
+import { publishLimits } from "../../insight/publish-limits.ts";
+import type { StreamEvent } from "../../insight/event-stream.ts";
+import { objectIn, signedFetch } from "../signed-fetch.ts";
 
 /** Where a stage publishes its events. */
 export type EventSinkSettings =
@@ -25,4 +26,66 @@ function secretsIn(text: string | undefined): readonly string[] {
   if (read.success) return read.data;
   const rule = text === undefined ? "was not read: it signs what is sent" : (read.error.issues[0]?.message ?? "");
   throw new Error(`the webhook's secret ${rule}`);
+}
+
+const eventBridgeBatchMax = 10;
+
+export interface EventBridgeOptions {
+  /** Name or ARN. */
+  readonly bus: string;
+  readonly region: string;
+  /** Null: the service of the region. */
+  readonly endpoint: string | null;
+  /** Becomes `source` of the events: `belfry/prod`. */
+  readonly source: string;
+}
+
+/**
+ * PutEvents, ten a call, the service's maximum; `detail-type` is `Job SUCCESS` and so on, `detail` the event.
+ * A rule's target sees an event again when a call is repeated, with the same `detail.id`.
+ */
+export function eventBridgeSink(options: EventBridgeOptions): EventSink {
+  const { bus, region, endpoint } = options;
+  return {
+    name: `bus ${bus}`,
+    async send(events, signal) {
+      for (let at = 0; at < events.length; at += eventBridgeBatchMax) {
+        signal.throwIfAborted();
+        const Entries = events.slice(at, at + eventBridgeBatchMax).map((event) => entryOf(event, options));
+        const response = await signedFetch({
+          url: endpoint ?? `https://events.${region}.amazonaws.com/`,
+          method: "POST",
+          service: "events",
+          region,
+          headers: { "content-type": "application/x-amz-json-1.1", "x-amz-target": "AWSEvents.PutEvents" },
+          body: JSON.stringify({ Entries }),
+          timeoutMs: publishLimits.publishCallMs,
+        });
+        assertAccepted(response.status, await response.text());
+      }
+    },
+  };
+}
+
+const entryOf = (event: StreamEvent, { bus, source }: EventBridgeOptions) => ({
+  EventBusName: bus,
+  Source: source,
+  DetailType: `Job ${event.to}`,
+  Time: Math.floor(Date.parse(event.at) / 1_000),
+  Resources: [],
+  Detail: JSON.stringify(event),
+});
+
+/** A call may answer 200 and still have refused some: an entry without an id was not taken. */
+function assertAccepted(status: number, text: string): void {
+  const answer = objectIn<Answer>(text);
+  const refused = (answer.Entries ?? []).find((entry) => entry.ErrorCode !== undefined);
+  if (status === 200 && (answer.FailedEntryCount ?? 0) === 0 && refused === undefined) return;
+  const why = refused === undefined ? text.slice(0, 300) : `${refused.ErrorCode}: ${refused.ErrorMessage ?? ""}`;
+  throw new Error(`PutEvents answered ${status}, ${answer.FailedEntryCount ?? "all"} refused: ${why}`);
+}
+
+interface Answer {
+  readonly FailedEntryCount?: number;
+  readonly Entries?: readonly { readonly ErrorCode?: string; readonly ErrorMessage?: string }[];
 }

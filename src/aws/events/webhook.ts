@@ -1,6 +1,8 @@
 import { createHmac } from "node:crypto";
 import type { EventSink } from "../../insight/publish.ts";
 import { httpClient } from "../../outside/http/client.ts";
+import { z } from "zod";
+import { isLoopback } from "../../outside/outside-address.ts";
 
 export interface WebhookOptions {
   readonly url: string;
@@ -34,3 +36,21 @@ function signatureOf(secrets: readonly string[], at: number, body: string): stri
 }
 
 const seconds = (): number => Math.floor(Date.now() / 1_000);
+
+/** Events name keys and errors, so they leave this machine encrypted. */
+export const webhookAddress = z
+  .string()
+  .refine(mayGetEvents, "must be an https URL; http is taken for addresses of this machine alone");
+
+function mayGetEvents(address: string): boolean {
+  const { protocol } = URL.parse(address) ?? {};
+  return protocol === "https:" || (protocol === "http:" && isLoopback(address));
+}
+
+const secretCharactersMin = 16;
+const secretRule = `must be at least ${secretCharactersMin} characters, or two such secrets with a comma between them; it signs what is sent`;
+/** While a secret is exchanged there are two, and what is sent has a signature under each. */
+export const webhookSecrets = z
+  .string()
+  .transform((text) => text.split(","))
+  .pipe(z.array(z.string().min(secretCharactersMin, secretRule)).max(2, secretRule));

@@ -2,11 +2,10 @@ import { fileURLToPath } from "node:url";
 import { sqsClient } from "../../aws/sqs-client.ts";
 import type { Topology } from "../../stage/topology.ts";
 import type { Children, OnLine } from "../process/children.ts";
-import { type EventSource, startEventSource } from "./event-source.ts";
+import { createSourceQueue, type EventSource, type SourceQueue, startEventSource } from "./event-source.ts";
 import type { LaneQueues } from "../setup/resources.ts";
 import { createSandbox } from "./sandbox.ts";
 import { SandboxPool } from "./sandbox-pool.ts";
-import { createSourceQueue, type SourceQueue } from "./source-queue.ts";
 import type { Successor } from "../process/ready-child.ts";
 
 export interface LanesOptions {

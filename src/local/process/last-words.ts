@@ -1,7 +1,6 @@
 /** Loaded before a process of the local system: what ends it is a line for the project's own code, not a stack. */
 import { recordLoaded, replayModules } from "../../stage/loaded-files.ts";
-import { readCode } from "../code.ts";
-import { rejection } from "../code.ts";
+import { readCode, rejection } from "../code.ts";
 
 const file = process.env["BELFRY_CODE"];
 const code = file === undefined ? null : readCode(file);

@@ -15,11 +15,12 @@ import {
   type PostgresRecord,
   programs,
   readPostgresRecord,
+  unprivilegedUser,
+  type User,
   writeRecord,
 } from "./postgres-files.ts";
 import { serverOf, stopLeftover, stopMsMax, untilReady } from "./postmaster.ts";
 import { identityOf, isRunning } from "../process/operating-system.ts";
-import { type User, unprivilegedUser } from "./unprivileged.ts";
 
 export interface PostgresOptions {
   /** Made when missing. Its content survives kill -9 of everything; deleting it gives a fresh database. */

@@ -2,7 +2,7 @@ import { type Timetable, timetable } from "../../calendar/timetable.ts";
 import type { ScheduleWakeTopology } from "../../stage/topology.ts";
 import { exitCause } from "../lambda/sandbox.ts";
 import { onClient } from "../services/postgres.ts";
-import { type ClockOptions, intervalMsMin, SchedulerProcesses } from "./scheduler-processes.ts";
+import { type ClockOptions, intervalMsMin, SchedulerProcesses } from "./wake-clock.ts";
 
 export interface RuleClockOptions extends ClockOptions {
   readonly wakes: readonly ScheduleWakeTopology[];

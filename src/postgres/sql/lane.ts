@@ -3,6 +3,7 @@ import { heldInOrder } from "../../admission/order.ts";
 import { reasons } from "../../machine/reasons.ts";
 import { keptStatement, statement } from "../statement.ts";
 import { putBack } from "./put-back.ts";
+import type { NewPause } from "../../machine/pause.ts";
 
 /** The same pause again changes nothing. $1 lane $2 paused $3 until $4 by whom $5 why. Locks its row. */
 export const writePause = statement<never>(
@@ -71,3 +72,11 @@ with mine as materialized (
 )
 ${unhold}`,
 );
+
+/** Parameters: whether it is paused, until when, by whom, why. */
+export const pauseValues = (pause: NewPause | null): unknown[] => [
+  pause !== null,
+  pause?.until ?? null,
+  pause?.by ?? null,
+  pause?.reason ?? null,
+];

@@ -1,5 +1,5 @@
 import { statement } from "../statement.ts";
-import { pauseValue } from "../../machine/pause-columns.ts";
+import { pauseValue } from "../../machine/pause.ts";
 import { jobAndRun, result } from "../../insight/occurrence-ends.ts";
 import type { FollowedTime, ScheduleRow } from "../../machine/schedule.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { noAftermath } from "../../../src/machine/aftermath.ts";
+import { noAftermath } from "../../../src/machine/outbox.ts";
 import type { JobId } from "../../../src/machine/job.ts";
 import type { Moved } from "../../../src/machine/transaction.ts";
 import {

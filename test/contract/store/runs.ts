@@ -1,6 +1,6 @@
 import type { RunId } from "../../../src/machine/job.ts";
 import { describe, expect, test } from "vitest";
-import { noAftermath } from "../../../src/machine/aftermath.ts";
+import { noAftermath } from "../../../src/machine/outbox.ts";
 import { runLimits } from "../../../src/machine/run-limits.ts";
 import {
   aJob,

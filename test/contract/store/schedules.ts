@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FenceLost } from "../../../src/machine/fence.ts";
-import { everySchedule } from "../../../src/schedule/every-schedule.ts";
+import { everySchedule } from "../../../src/schedule/install-schedules.ts";
 import { eachTest, minute, only, show, dispatchWindowMs, type OpenStore } from "./fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { noAftermath } from "../../../src/machine/aftermath.ts";
+import { noAftermath } from "../../../src/machine/outbox.ts";
 import type { TestStore } from "../../support/looks.ts";
 import { FenceLost } from "../../../src/machine/fence.ts";
 import {

@@ -1,4 +1,4 @@
-import { mergeAftermaths } from "../../../src/machine/aftermath.ts";
+import { mergeAftermaths } from "../../../src/machine/outbox.ts";
 import { type Store } from "../../../src/machine/store.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
 import type { World } from "../world.ts";

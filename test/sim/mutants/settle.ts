@@ -1,5 +1,5 @@
 import type { JobId } from "../../../src/machine/job.ts";
-import { mergeAftermaths } from "../../../src/machine/aftermath.ts";
+import { mergeAftermaths } from "../../../src/machine/outbox.ts";
 import { type Settled, type Store } from "../../../src/machine/store.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
 import { inStore, place, type Mutant } from "./mutant.ts";

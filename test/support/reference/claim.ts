@@ -1,7 +1,6 @@
 import { isOfRate } from "../../../src/admission/rate.ts";
 import type { JobId } from "../../../src/machine/job.ts";
 import { isFinal } from "../../../src/machine/state.ts";
-import { noAftermath } from "../../../src/machine/aftermath.ts";
 import {
   type AttemptRef,
   type Claimed,
@@ -9,7 +8,7 @@ import {
   type JobPeek,
   type Store,
 } from "../../../src/machine/store.ts";
-import { type Message } from "../../../src/machine/outbox.ts";
+import { type Message, noAftermath } from "../../../src/machine/outbox.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { inRunOf, runsOf } from "./runs.ts";
 import { isLeftByRemoval, storedSchedule } from "./schedules.ts";

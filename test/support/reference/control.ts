@@ -1,7 +1,7 @@
 import type { JobId } from "../../../src/machine/job.ts";
 import { contractLimits } from "../../../src/machine/contract-limits.ts";
 import { type Actor, type MovedRows } from "../../../src/machine/transaction.ts";
-import { noAftermath } from "../../../src/machine/aftermath.ts";
+import { noAftermath } from "../../../src/machine/outbox.ts";
 import { type Pruned, type Store } from "../../../src/machine/store.ts";
 import { isFinal } from "../../../src/machine/state.ts";
 import { decideOccurrence } from "./occurrence.ts";

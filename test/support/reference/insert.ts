@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { NewJob } from "../../../src/machine/job.ts";
-import { noAftermath } from "../../../src/machine/aftermath.ts";
+import { noAftermath } from "../../../src/machine/outbox.ts";
 import { type Inserted, type InsertResult } from "../../../src/machine/store.ts";
 import type { JobRow } from "./rows.ts";
 import { idOf, type Tables } from "./tables.ts";

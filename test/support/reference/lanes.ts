@@ -1,6 +1,5 @@
-import { type Aftermath, noAftermath } from "../../../src/machine/aftermath.ts";
 import type { Instant, JobId } from "../../../src/machine/job.ts";
-import type { Message } from "../../../src/machine/outbox.ts";
+import { type Aftermath, type Message, noAftermath } from "../../../src/machine/outbox.ts";
 import { type NewPause, pauseAt } from "../../../src/machine/pause.ts";
 import { reasons } from "../../../src/machine/reasons.ts";
 import type { Actor } from "../../../src/machine/transaction.ts";

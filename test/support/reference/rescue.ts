@@ -1,6 +1,5 @@
-import { noAftermath } from "../../../src/machine/aftermath.ts";
 import { type LapsedLease, type Store } from "../../../src/machine/store.ts";
-import { type Message } from "../../../src/machine/outbox.ts";
+import { type Message, noAftermath } from "../../../src/machine/outbox.ts";
 import { type MovedRows } from "../../../src/machine/transaction.ts";
 import { isFinal } from "../../../src/machine/state.ts";
 import { membersOf } from "./claim.ts";

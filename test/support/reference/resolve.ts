@@ -2,7 +2,7 @@ import type { RunId } from "../../../src/machine/job.ts";
 import { iso } from "../../../src/machine/units.ts";
 import { insertOne } from "./insert.ts";
 import { joinVerdict } from "../../../src/machine/join.ts";
-import { noAftermath } from "../../../src/machine/aftermath.ts";
+import { noAftermath } from "../../../src/machine/outbox.ts";
 import { continuationKey, type Resolved, type RunState } from "../../../src/machine/run.ts";
 import { runLimits } from "../../../src/machine/run-limits.ts";
 import { isFinal } from "../../../src/machine/state.ts";

@@ -1,6 +1,6 @@
 import { joinVerdict } from "../../../src/machine/join.ts";
 import type { JobId, RunId } from "../../../src/machine/job.ts";
-import { noAftermath } from "../../../src/machine/aftermath.ts";
+import { noAftermath } from "../../../src/machine/outbox.ts";
 import type { RunStore } from "../../../src/machine/run.ts";
 import { isFinal } from "../../../src/machine/state.ts";
 import type { JobRow, RunRow } from "./rows.ts";

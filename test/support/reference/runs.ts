@@ -1,5 +1,5 @@
 import type { JobId, Json, RunId } from "../../../src/machine/job.ts";
-import { noAftermath } from "../../../src/machine/aftermath.ts";
+import { noAftermath } from "../../../src/machine/outbox.ts";
 import type { Actor } from "../../../src/machine/transaction.ts";
 import { runLimits } from "../../../src/machine/run-limits.ts";
 import {

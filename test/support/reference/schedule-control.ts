@@ -1,5 +1,5 @@
 import type { JobId } from "../../../src/machine/job.ts";
-import type { ScheduleRow, ScheduleSpec } from "../../../src/machine/schedule.ts";
+import { scheduleLimits, type ScheduleRow, type ScheduleSpec } from "../../../src/machine/schedule.ts";
 import type {
   Backfilled,
   BackfillTime,
@@ -9,7 +9,6 @@ import type {
 } from "../../../src/machine/schedule-store.ts";
 import type { Looks } from "../looks.ts";
 import { runLimits } from "../../../src/machine/run-limits.ts";
-import { scheduleLimits } from "../../../src/machine/schedule-limits.ts";
 import { decidePrematerialized } from "./prematerialized.ts";
 import { insertOne } from "./insert.ts";
 import { attempts, jobView, occurrenceView } from "./read.ts";

@@ -1,6 +1,6 @@
 import type { JobId } from "../../../src/machine/job.ts";
 import { isFinal } from "../../../src/machine/state.ts";
-import { noAftermath, type Aftermath } from "../../../src/machine/aftermath.ts";
+import { noAftermath, type Aftermath } from "../../../src/machine/outbox.ts";
 import type {
   Carry,
   PlannedOccurrence,
