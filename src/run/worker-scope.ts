@@ -1,4 +1,5 @@
 import type { Registry } from "../define/definition.ts";
+import type { Circuits } from "./circuits.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { Ports } from "../machine/ports.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
@@ -12,6 +13,7 @@ export interface WorkerScope {
   readonly options: WorkerOptions;
   readonly leases: LeaseKeeper;
   readonly settler: Settler;
+  readonly circuits: Circuits;
   /** Paces the launches of tasks. */
   readonly launches: RateLimiter;
   /** Aborts when the worker stops. */

@@ -11,6 +11,7 @@ import { saveObservations, requeueLost, earlierObservations, type QueueObservati
 import { createLapsedLeases, type LapsedLeases } from "../run/lapsed-leases.ts";
 import { rescue } from "../run/rescue.ts";
 import { resolveRuns } from "../run/resolve-runs.ts";
+import { keepCircuits } from "../run/circuits.ts";
 import { finishCancels } from "../run/cancel-run.ts";
 import { finishRemovals } from "./finish-removals.ts";
 import { tick } from "./tick.ts";
@@ -128,6 +129,7 @@ export async function pass(
     ["removed", () => finishRemovals(ports, registry, { signal, fence })],
     ["requeue", () => requeueLost(ports, registry, options.observations ?? new Map(), { fence })],
     ["wake", () => wakeHeld(ports, { slotKeys: "all", signal, fence })],
+    ["circuits", () => keepCircuits(ports, registry)],
     ["prune", () => prune(ports, { fence })],
   ];
   const counts: Record<string, number> = {};

@@ -149,6 +149,16 @@ async function steer(store: TestStore, insight: Database, ids: readonly JobId[])
   await store.holdPaused(ids.map((jobId) => ({ jobId, generation: 0, trace: "" })));
   await store.unholdPaused("tour", 10);
   await store.unholdOpen(10);
+  await store.openCircuits();
+  await store.holdForCircuits(
+    ids.map((jobId) => ({ jobId, generation: 0, trace: "" })),
+    [{ kind: "tour", circuit: "tour" }],
+  );
+  await store.countForCircuits([{ name: "tour", code: "", ends: 1 }], { worker: "worker-1" });
+  const rules = [{ name: "tour", pattern: "^(X)$", share: 0.5, overMs: 60_000, minimum: 1, pauseMs: 1_000 }];
+  await store.judgeCircuits(rules);
+  await store.probeCircuits(rules);
+  await store.releaseForCircuits();
   await store.runNow(ids);
   await store.retryPaced([], { dueAt: 0, paceMs: 1 });
   const search = { kind: "none" };
