@@ -31,7 +31,7 @@ export function circuitFrom(id: string, given: CircuitOptions | undefined, probl
   // A definition in JavaScript may give anything.
   const of: unknown = given;
   if (of === undefined) return null;
-  if (typeof of !== "object" || of === null) {
+  if (typeof of !== "object" || of === null || Array.isArray(of)) {
     problems.add("circuit", of, "must be an object", 'write { on: ["HTTP_5xx"] }');
     return null;
   }
