@@ -2,6 +2,7 @@ import { backfillGate } from "./backfill.ts";
 import { capByKeyGate } from "./cap-by-key.ts";
 import { capGate } from "./cap.ts";
 import { catchUpGate } from "./catch-up.ts";
+import { circuitGate } from "./circuit.ts";
 import { conditionGate } from "./condition.ts";
 import { expiryGate } from "./expiry.ts";
 import type { AdmissionGate, ClosingGate, ReasonWords, StateGate, Wait, WaitingView } from "./gate.ts";
@@ -25,6 +26,7 @@ const list = [
   catchUpGate,
   backfillGate,
   overlapGate,
+  circuitGate,
   lanePauseGate,
 ] as const;
 

@@ -29,6 +29,7 @@ export type {
   TaskOutputs,
 } from "../define/define-graph.ts";
 export type { Concurrency, ConcurrencyByKey, ConcurrencyInAll } from "../define/concurrency.ts";
+export type { CircuitOptions } from "../define/circuit.ts";
 export type { RateOptions } from "../define/rate.ts";
 export type {
   JobLimits,

@@ -30,6 +30,7 @@ export function checkApps(
     ...duplicates("job", jobsOf(apps)),
     ...duplicates("schedule", schedulesOf(apps)),
     ...checkChains(apps),
+    ...checkCircuits(apps),
     ...lanesTwice(apps),
   ];
 }
@@ -82,6 +83,23 @@ function checkChains(apps: readonly AppDefinition[]): readonly Problem[] {
     }
     return problems.found;
   });
+}
+
+/** Kinds that share a circuit have one rule. */
+function checkCircuits(apps: readonly AppDefinition[]): readonly Problem[] {
+  const first = new Map<string, JobDefinition>();
+  return apps.flatMap(({ jobs }) =>
+    jobs.flatMap((job) => {
+      const { circuit } = job;
+      if (circuit === null) return [];
+      const problems = new ProblemList(`job "${job.id}"`);
+      const other = first.get(circuit.name) ?? job;
+      first.set(circuit.name, other);
+      if (JSON.stringify(other.circuit) !== JSON.stringify(circuit))
+        problems.add("circuit.name", circuit.name, `has another rule in job "${other.id}"`, "give both one rule");
+      return problems.found;
+    }),
+  );
 }
 
 /** What a rule cannot do, in a stage where the schedule has its own rule. */

@@ -12,6 +12,7 @@ import { itemOf, itemsOf } from "./enqueue-item.ts";
 import { ProblemList } from "./problem.ts";
 import { checkPayload } from "./schema.ts";
 import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
+import { circuitFrom, type CircuitOptions } from "./circuit.ts";
 import { concurrencyFrom, type Concurrency, type ConcurrencyInAll } from "./concurrency.ts";
 import { rateFrom, type RateOptions } from "./rate.ts";
 import { sizeFrom } from "./task-size.ts";
@@ -42,6 +43,8 @@ export interface JobLimits<P> {
   readonly concurrency?: Concurrency<P>;
   /** How many jobs of this kind start in a time in all processes together; never more. The others wait in order. Default: no rate. */
   readonly rate?: RateOptions<P>;
+  /** When the jobs of this kind wait because what they call is down. Default: they go on, and use up their attempts. */
+  readonly circuit?: CircuitOptions;
   /** The queue and workers it runs on: `default`, or a name in the `lanes` of its app. */
   readonly lane?: string;
   /** `fargate` runs each job in a task of its own: for hours, or for more memory than a function has. */
@@ -202,6 +205,7 @@ type PlainLimits = Pick<
   | "concurrency"
   | "concurrencyByKey"
   | "rate"
+  | "circuit"
   | "lock"
 >;
 
@@ -232,6 +236,7 @@ function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems
     }),
     ...concurrencyFrom<P>(options.concurrency, problems),
     rate: rateFrom<P>(options.rate, problems),
+    circuit: circuitFrom(options.id, options.circuit, problems),
     lock: lockFrom(options, problems),
   };
 }

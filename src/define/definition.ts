@@ -3,6 +3,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { CapByKey } from "../admission/cap-by-key.ts";
 import type { Rate } from "../admission/rate.ts";
 import type { Context, SettledJob } from "./context.ts";
+import type { CircuitRule } from "../machine/circuit-store.ts";
 import type { Json } from "../machine/job.ts";
 import type { Problem } from "./problem.ts";
 import type { TaskSize } from "../machine/launcher.ts";
@@ -44,6 +45,8 @@ export interface JobDefinition {
   readonly concurrencyByKey: CapByKey | null;
   /** How many of this kind start in a time, exact; null is no rate. */
   readonly rate: Rate | null;
+  /** Null: its jobs do not wait while what they call is down. */
+  readonly circuit: CircuitRule | null;
   readonly lock: { readonly name: string } | null;
   /** Applies the schema: the value a handler gets has its defaults. */
   readonly check: (payload: unknown) => PayloadCheck | Promise<PayloadCheck>;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { circuitKey } from "../admission/circuit.ts";
 import { heldInOrder, isWaiting } from "../admission/order.ts";
 import { isOut } from "../machine/job-columns.ts";
 import { insightLimits } from "./insight-limits.ts";
@@ -54,8 +55,10 @@ from (
   union all
   (select 'due', lane, state, hold, blocked, due_at from belfry.job where ${heldInOrder("''")} limit $1)
   union all
-  select 'paused', j.* from belfry.lane l cross join lateral (
-    select lane, state, hold, blocked, due_at from belfry.job where ${heldInOrder("'lane:' || l.name")} limit $1
+  select 'paused', j.* from (
+    select 'lane:' || name as key from belfry.lane union all select ${circuitKey("name")} from belfry.circuit
+  ) l cross join lateral (
+    select lane, state, hold, blocked, due_at from belfry.job where ${heldInOrder("l.key")} limit $1
   ) j
   union all
   (select 'slot', lane, state, hold, blocked, due_at from belfry.job where held_on > '' and ${isWaiting} order by held_on limit $1)

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { circuitKey } from "../admission/circuit.ts";
 import { laneVerdict } from "../admission/gates.ts";
 import { isBefore } from "../admission/order.ts";
 import type { JobId } from "../machine/job.ts";
@@ -22,6 +23,11 @@ with leases as materialized (
   select lane, job_ids from belfry.lease order by until desc limit $5::int
 )
 select l.refusal as "laneRefusal", l.pause as "lanePause",
+  (
+    select jsonb_build_object('name', c.name, 'ended', c.ended, 'failed', c.failed, 'code', c.code, 'until', belfry.ms(c.open_until),
+      'probe', c.probe_id::text)
+    from belfry.circuit c where ${circuitKey("c.name")} = j.held_on
+  ) as circuit,
   case when s.enabled is not null then jsonb_build_object('pause', s.pause, 'enabled', s.enabled) end as schedule,
   j.preds_open as "openPredecessors",
   array(
@@ -82,6 +88,16 @@ where j.id = $1::bigint`,
   row: z.object({
     laneRefusal: z.string().nullable(),
     lanePause: pause,
+    circuit: z
+      .object({
+        name: z.string(),
+        ended: count,
+        failed: count,
+        code: z.string(),
+        until: z.number().nullable(),
+        probe: jobId.nullable(),
+      })
+      .nullable(),
     schedule: z.object({ pause, enabled: z.boolean() }).nullable(),
     openPredecessors: count,
     predecessors: z.array(jobId),

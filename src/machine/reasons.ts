@@ -27,6 +27,7 @@ export const reasons = {
   overlap: "overlap",
   paused: "paused",
   lanePaused: "lane paused",
+  circuitOpen: "circuit open",
   disabled: "disabled",
   expired: "expired",
   // runs

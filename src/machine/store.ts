@@ -1,5 +1,6 @@
 /** The port to the database: Postgres in production, the reference store in memory as its oracle. */
 import type { FallbackLock, Fence, InsertSettings } from "./fence.ts";
+import type { CircuitStore } from "./circuit-store.ts";
 import type { Decision } from "./decide.ts";
 import type { Aftermath, KeptBatch, Message, OutboxBatch } from "./outbox.ts";
 import type { Instant, JobId, JobView, Json, NewJob, SlotGroup } from "./job.ts";
@@ -128,7 +129,7 @@ export interface Pruned {
  * Every method is one transaction; every write is a compare-and-set; the returned rows say what happened.
  * A method that takes a `fence` checks it first and throws `FenceLost`.
  */
-export interface Store extends FallbackLock, LaneStore, ScheduleControlStore, RunStore {
+export interface Store extends CircuitStore, FallbackLock, LaneStore, ScheduleControlStore, RunStore {
   /** How long before its due time a job may be dispatched, by every method that dispatches. */
   readonly dispatchWindowMs: number;
 

@@ -1,3 +1,4 @@
+import type { HoldingCircuit } from "./circuit-store.ts";
 import type { Instant, JobId, RunId } from "./job.ts";
 import type { Pause } from "./pause.ts";
 import type { RunState } from "./run.ts";
@@ -28,6 +29,7 @@ export interface WaitingFacts {
   /** The reason of the gate that closes its lane; null: it is open. */
   readonly laneRefusal: string | null;
   readonly lanePause: Pause | null;
+  readonly circuit: HoldingCircuit | null;
   readonly schedule: { readonly pause: Pause | null; readonly enabled: boolean } | null;
   readonly openPredecessors: number;
   /** Some of them. */

@@ -1,4 +1,5 @@
 import type { Store } from "../machine/store.ts";
+import { circuitStore } from "./circuit-store.ts";
 import { claimStore, inRuns } from "./claim-store.ts";
 import type { Connections } from "./connect.ts";
 import { controlStore, laneStore } from "./control-store.ts";
@@ -41,6 +42,7 @@ export function createPostgresStore(
     ...rescueStore(session),
     ...controlStore(session),
     ...laneStore(session),
+    ...circuitStore(session),
     ...scheduleStore(session),
     ...scheduleControlStore(session),
     ...fenceStore(session),

@@ -43,9 +43,12 @@ export async function claimBatch(
     log.error("claim failed; the messages are given back", { messages: left.length, error });
     return left.map((item) => item.messageId);
   };
+  let free: readonly Arrived[];
   let answer: Awaited<ReturnType<Store["claim"]>>;
   try {
-    const messages = arrived.map(({ message }) => message);
+    free = await scope.circuits.hold(arrived);
+    if (free.length === 0) return emptyClaim;
+    const messages = free.map(({ message }) => message);
     const of = { lane: scope.options.lane, messages: messages.length };
     const claim = () => store.claim(messages, { worker: scope.options.worker, alone, asked });
     answer = await laneSpan(scope.ports, "claim", of, claim);
@@ -57,7 +60,7 @@ export async function claimBatch(
   for (const job of running) scope.leases.hold(job);
   // This worker holds these jobs now: it must run them even if a later step fails.
   const taken = new Set(rows.map((row) => row.jobId));
-  const left = arrived.filter((item) => !taken.has(item.message.jobId));
+  const left = free.filter((item) => !taken.has(item.message.jobId));
   countRefused(scope, rows);
   await afterCommit(scope.ports, answer.aftermath);
   if (left.length === 0) return { ...emptyClaim, running };

@@ -1,10 +1,12 @@
 import type { Registry } from "../define/definition.ts";
+import type { Circuits } from "./circuits.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { Clock, Ports } from "../machine/ports.ts";
 import type { Settler } from "./settler.ts";
 import type { JobId } from "../machine/job.ts";
 import type { LaneStore } from "../machine/lane-store.ts";
 import type { Message } from "../machine/outbox.ts";
+import type { Arrived } from "./message.ts";
 
 /** The state that the parts of one worker share. */
 export interface WorkerScope {
@@ -13,6 +15,7 @@ export interface WorkerScope {
   readonly options: WorkerOptions;
   readonly leases: LeaseKeeper;
   readonly settler: Settler;
+  readonly circuits: Circuits;
   /** Paces the launches of tasks. */
   readonly launches: RateLimiter;
   /** Aborts when the worker stops. */
@@ -55,6 +58,21 @@ export function createLaneGate(options: {
     },
     hold: (messages) => store.holdPaused(messages),
   };
+}
+
+/** @returns null for a lane that is not paused. A message is given back only when it is unknown whether its job was held. */
+export async function holdIfPaused(
+  messages: readonly Arrived[],
+  { gate, lane, log }: { gate?: LaneGate | undefined; lane: string; log: Ports["log"] },
+): Promise<{ giveBack: readonly string[] } | null> {
+  try {
+    if (gate === undefined || !(await gate.isPaused())) return null;
+    await gate.hold(messages.map(({ message }) => message));
+    return { giveBack: [] };
+  } catch (error) {
+    log.warn("whether the lane is paused is not known; the messages are given back", { lane, error });
+    return { giveBack: messages.map(({ messageId }) => messageId) };
+  }
 }
 
 export interface RateLimiter {

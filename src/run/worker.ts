@@ -1,6 +1,7 @@
 import type { Registry } from "../define/definition.ts";
 import { claimBatch, claimEarly, type ClaimedBatch, type Early, sendAgain } from "./claim.ts";
 import { runHandler, type HandlerEnd } from "./handler.ts";
+import { createCircuits } from "./circuits.ts";
 import { createLeaseKeeper, Interruption } from "./lease-keeper.ts";
 import { launch, launcherFor } from "./launch.ts";
 import { workerLimits } from "./worker-limits.ts";
@@ -13,7 +14,7 @@ import { createLapsedLeases, type LapsedLeases, rescue } from "./rescue.ts";
 import { afterCommit } from "./after-commit.ts";
 import { createSettler } from "./settler.ts";
 import { attemptSpan, settleSpan } from "./spans.ts";
-import { createRateLimiter, type WorkerOptions, type WorkerScope } from "./worker-scope.ts";
+import { createRateLimiter, holdIfPaused, type WorkerOptions, type WorkerScope } from "./worker-scope.ts";
 
 export interface Worker {
   /**
@@ -41,6 +42,7 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
     options,
     leases: createLeaseKeeper(ports, options.worker),
     settler: createSettler(ports, registry, options),
+    circuits: createCircuits(ports, registry, options.worker),
     launches: createRateLimiter(ports.clock, {
       intervalMs: workerLimits.launchIntervalMs,
       waitingMax: workerLimits.launchesWaitingMax,
@@ -74,7 +76,9 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
       scope.settler.expect(1);
       const running = attemptSpan(ports, job, () => runOne(scope, job, { alone: true, remainingMs }));
       batches.add(running);
-      return (await running.finally(() => batches.delete(running))).known;
+      const { known } = await running.finally(() => batches.delete(running));
+      await scope.circuits.flush();
+      return known;
     },
     async stop(graceMs) {
       stopping.abort(new Interruption("stopped"));
@@ -92,7 +96,7 @@ async function runBatch(
   const { ports } = scope;
   const arrived = await readRecords(scope, records);
   await ports.crashPoint("received");
-  const held = await holdPaused(scope, arrived.messages);
+  const held = await holdIfPaused(arrived.messages, { ...scope.options, log: ports.log });
   if (held !== null) return { failed: [...arrived.unread, ...held.giveBack], isStoreAway: held.giveBack.length > 0 };
   const alone = arrived.messages.length === 1;
   const first = await claimBatch(scope, arrived.messages, alone);
@@ -112,6 +116,7 @@ async function runBatch(
   const giveBack = [first, early, last].flatMap((batch) => batch.giveBack);
   const failed = new Set([...arrived.unread, ...unsent, ...unsentLater, ...giveBack]);
   for (const { messageId, message } of arrived.messages) if (unknown.has(message.jobId)) failed.add(messageId);
+  await scope.circuits.flush();
   ports.metrics.flush();
   return { failed: [...failed], isStoreAway: first.isStoreAway };
 }
@@ -120,21 +125,6 @@ async function runBatch(
 async function pauseBefore(scope: WorkerScope, failuresInARow: number, leftMs: number): Promise<void> {
   const pauseMs = Math.min(workerLimits.giveBackPauseMs * 2 ** (failuresInARow - 1), workerLimits.giveBackPauseMsMax);
   await scope.ports.clock.sleep(Math.max(0, Math.min(pauseMs, leftMs - workerLimits.deadlineMarginMs)), scope.stopping);
-}
-
-/** @returns null for a lane that is not paused. A message is given back only when it is unknown whether its job was held. */
-async function holdPaused(
-  { ports, options: { gate, lane } }: WorkerScope,
-  messages: readonly Arrived[],
-): Promise<{ giveBack: readonly string[] } | null> {
-  try {
-    if (gate === undefined || !(await gate.isPaused())) return null;
-    await gate.hold(messages.map(({ message }) => message));
-    return { giveBack: [] };
-  } catch (error) {
-    ports.log.warn("whether the lane is paused is not known; the messages are given back", { lane, error });
-    return { giveBack: messages.map(({ messageId }) => messageId) };
-  }
 }
 
 interface Ended {
@@ -230,6 +220,7 @@ async function runOne(scope: WorkerScope, job: Claimed, { alone, remainingMs }: 
     const launcher = launcherFor(scope, job);
     const finished =
       launcher === null ? await runHandler(scope, job, remainingMs) : await launched(scope, launcher, job);
+    if (launcher === null) scope.circuits.count(job.kind, finished);
     if (finished.is === "outcome" && finished.hadNoFiles === true) {
       scope.spend();
       // Another job of the batch may have used them up: as a job that lost its process, it then runs alone.

@@ -8,6 +8,7 @@ import type { Ports } from "../machine/ports.ts";
 import { relay, resendOpen, wakeHeld } from "../run/relay.ts";
 import { saveObservations, requeueLost, earlierObservations, type QueueObservations } from "../run/requeue.ts";
 import { createLapsedLeases, type LapsedLeases, rescue } from "../run/rescue.ts";
+import { keepCircuits } from "../run/circuits.ts";
 import { resolveRuns } from "../run/after-commit.ts";
 import { finishCancels } from "../run/cancel-run.ts";
 import { finishRemovals } from "./finish-removals.ts";
@@ -126,6 +127,7 @@ export async function pass(
     ["removed", () => finishRemovals(ports, registry, { signal, fence })],
     ["requeue", () => requeueLost(ports, registry, options.observations ?? new Map(), { fence })],
     ["wake", () => wakeHeld(ports, { slotKeys: "all", signal, fence })],
+    ["circuits", () => keepCircuits(ports, registry)],
     ["prune", () => prune(ports, { fence })],
   ];
   const counts: Record<string, number> = {};

@@ -32,6 +32,7 @@ import { settleContract } from "./store/settle.ts";
 import { settleTogetherContract } from "./store/settle-together.ts";
 import { capByKeyContract } from "./store/cap-by-key.ts";
 import { rateContract } from "./store/rate.ts";
+import { circuitContract } from "./store/circuit.ts";
 import { slotsContract } from "./store/slots.ts";
 import { prematerializedContract } from "./store/prematerialized.ts";
 
@@ -48,6 +49,7 @@ export function storeContract(name: string, open: OpenStore): void {
     slotsContract(open);
     capByKeyContract(open);
     rateContract(open);
+    circuitContract(open);
     leasesContract(open);
     settleContract(open);
     settleTogetherContract(open);

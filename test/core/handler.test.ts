@@ -7,6 +7,7 @@ import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { workerLimits } from "../../src/run/worker-limits.ts";
 import type { Json } from "../../src/machine/job.ts";
 import type { Message } from "../../src/machine/outbox.ts";
+import { createCircuits } from "../../src/run/circuits.ts";
 import { createSettler } from "../../src/run/settler.ts";
 import type { Context, Job } from "../../src/define/context.ts";
 import { gate, jobOf, movesOf, shop, sum, world, type World } from "./world.ts";
@@ -134,7 +135,9 @@ describe("time", () => {
     const { enqueue, receive, registry } = await shop([job], ports);
     const options = { worker: "worker-1", lane: "default", stage: "test" };
     const launches = { acquire: () => Promise.resolve(true) };
-    const scope = { ports, registry, options, leases, launches, settler: createSettler(ports, registry, options) };
+    const circuits = createCircuits(ports, registry, options.worker);
+    const settler = createSettler(ports, registry, options);
+    const scope = { ports, registry, options, leases, launches, settler, circuits };
     for (let n = 0; n < 3; n += 1) {
       await enqueue(job, undefined);
       const messages = receive().map((record) => JSON.parse(record.body) as Message);

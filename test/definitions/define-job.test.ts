@@ -27,6 +27,7 @@ test("a job that says nothing more than its id and handler gets the documented d
     onAmbiguous: "retry",
     concurrency: null,
     rate: null,
+    circuit: null,
     lock: null,
     key: null,
     onSettled: null,

@@ -13,6 +13,7 @@ const keys = {
   lease: "id",
   fallback_lock: "name",
   lock_fence: "name",
+  circuit: "name",
 } as const;
 type Table = keyof typeof keys;
 const tables = Object.keys(keys) as Table[];

@@ -18,6 +18,7 @@ import { readLive } from "../../src/insight/live.ts";
 import { readFences, readPassed } from "../../src/insight/locks.ts";
 import { readSlot, readSlots } from "../../src/insight/slots.ts";
 import { readWorkers, writeWorker } from "../../src/insight/workers.ts";
+import { insertMany, messageFor } from "../contract/store/fixture.ts";
 import { aPause } from "../support/pause.ts";
 import { countMatching, findIds, findJobs, jobSorts } from "../../src/insight/find-jobs.ts";
 import { jobsById, readAttempt } from "../../src/insight/job.ts";
@@ -104,6 +105,7 @@ export async function operationsTour(connections: Connections): Promise<void> {
   await insight.run(writeKinds, registry([defineApp({ name: "tour", jobs: [defineJob({ id: "tour", run() {} })] })]));
   await stageKey(insight);
   await readOutcomes(insight, ids);
+  await circuits(store);
   await steer(store, insight, ids);
 }
 
@@ -142,6 +144,20 @@ const event: StreamEvent = {
   lane: null,
   run: null,
 };
+
+/** Opens, holds two jobs, lets one through, closes, releases the other. */
+async function circuits(store: TestStore): Promise<void> {
+  const rules = [{ name: "tour", pattern: "^(X)$", share: 0.5, overMs: 60_000, minimum: 1, pauseMs: 1 }];
+  await store.countForCircuits([{ name: "tour", code: "X", ends: 1 }], { worker: "worker-1" });
+  await store.judgeCircuits(rules);
+  await store.openCircuits();
+  const held = await insertMany(store, [{ kind: "circuit" }, { kind: "circuit" }]);
+  const messages = await Promise.all(held.map((id) => messageFor(store, id)));
+  await store.holdForCircuits(messages, [{ kind: "circuit", circuit: "tour" }]);
+  await store.probeCircuits(rules);
+  await store.probeCircuits([]);
+  await store.releaseForCircuits();
+}
 
 async function steer(store: TestStore, insight: Database, ids: readonly JobId[]): Promise<void> {
   await store.pauseLane("tour", aPause);

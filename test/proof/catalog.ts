@@ -1,5 +1,6 @@
 import { backlog } from "./cases/backlog.ts";
 import { cap } from "./cases/cap.ts";
+import { circuitProof } from "./cases/circuit.ts";
 import { perKey } from "./cases/per-key.ts";
 import { crashScheduler } from "./cases/crash-scheduler.ts";
 import { crashWorker } from "./cases/crash-worker.ts";
@@ -54,6 +55,7 @@ export const proofs: readonly Proof[] = [
   poison,
   cap,
   perKey,
+  circuitProof,
   backlog,
   messageStorm,
   missedWakes,

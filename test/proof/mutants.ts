@@ -244,6 +244,10 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   "slot-lock": [
     { file: "/src/admission/slots.ts", from: "    for no key update of s skip locked\n  ) s`;", to: "  ) s`;" },
   ],
+  /** A worker never looks at circuits. */
+  circuit: [{ file: "/src/run/circuits.ts", from: "if (kinds.length === 0) return arrived;", to: "return arrived;" }],
+  /** The probe of a circuit is let through as often as it comes. */
+  "one-probe": [{ file: "/src/postgres/sql/circuit.ts", from: "(j.id, j.failures)", to: "(j.id, c.probe_failures)" }],
   /** A caught-up job contends with other caught-up jobs only. */
   "both-slots": [{ file: "/src/schedule/overlap.ts", from: "[catchUpGate, overlapGate]", to: "[catchUpGate]" }],
   /** Nothing cancels the jobs that a removed schedule left. */

@@ -23,3 +23,5 @@ export type WorkerPoint = (typeof points.worker)[number];
 export type SchedulerPoint = (typeof points.scheduler)[number];
 /** Jobs of the case `per-key` that may run at once: of one customer, and of all. */
 export const perKeySizes = { each: 3, total: 20 };
+/** The circuit of the case `circuit`. */
+export const circuitTimes = { over: "10s", minimum: 20, pause: "3s" } as const;

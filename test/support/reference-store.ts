@@ -40,6 +40,14 @@ import {
   taskLooks,
   whyCanceled,
 } from "./reference/runs.ts";
+import {
+  countForCircuits,
+  holdForCircuits,
+  judgeCircuits,
+  openCircuits,
+  probeCircuits,
+  releaseForCircuits,
+} from "./reference/circuits.ts";
 import { holdPaused, isPaused, pauseLane, retryPaced, runNow, unhold, unholdOpen } from "./reference/lanes.ts";
 import { scheduleControl } from "./reference/schedule-control.ts";
 import { cancelRemoved, dueSchedules, endRemovals, installSchedules, plan, schedules } from "./reference/schedules.ts";
@@ -113,6 +121,12 @@ export function referenceStore(
     holdPaused: async (messages) => run(() => holdPaused(t, messages)),
     unholdPaused: async (lane, limit) => run(() => unhold(t, [lane], limit)),
     unholdOpen: async (limit) => run(() => unholdOpen(t, limit)),
+    openCircuits: async () => openCircuits(t),
+    holdForCircuits: async (...asked) => run(() => holdForCircuits(t, asked)),
+    countForCircuits: async (counts) => run(() => countForCircuits(t, counts)),
+    judgeCircuits: async (rules) => run(() => judgeCircuits(t, rules)),
+    probeCircuits: async (rules) => run(() => probeCircuits(t, rules)),
+    releaseForCircuits: async () => run(() => releaseForCircuits(t)),
     runNow: async (ids, by) => run(() => runNow(t, ids, by)),
     retryPaced: async (ids, by) => run(() => retryPaced(t, ids, by)),
     prune: async ({ limit, fence }) => run(() => fenced(t, fence, () => prune(t, limit))),

@@ -65,6 +65,7 @@ export const catalog: Readonly<Record<string, MetricShape>> = {
   "job.canceled": fault,
   "job.skipped": fault,
   "job.refused": fault,
+  "circuit.opened": fault,
   "job.settle.refused": fault,
   "job.on_settled.failed": fault,
   "job.child.conflicts": fault,

@@ -11,6 +11,7 @@ const now = nine + hour;
 const facts: WaitingFacts = {
   laneRefusal: null,
   lanePause: null,
+  circuit: null,
   schedule: null,
   openPredecessors: 2,
   predecessors: ["1", "2"] as unknown as readonly JobId[],
@@ -23,6 +24,7 @@ const facts: WaitingFacts = {
   lastReason: null,
 };
 const first = { jobId: "9" as JobId, runId: "4" as RunId, task: "load", errorCode: "DOWN" };
+const circuit = { name: "stripe", ended: 20, failed: 18, code: "HTTP_503", until: now + hour, probe: null };
 const slot: SlotHolders = {
   key: "cap:work",
   taken: 3,
@@ -93,6 +95,17 @@ const waits: readonly Case[] = [
     { state: "PENDING", hold: "slot", heldOn: "rate:work" },
     { heldBefore: { count: 37, isMore: false } },
     { ...slot, key: "rate:work", size: 100, windowMs: 1_000, nextAt: now + 370 },
+  ],
+  ["on hold for a circuit", { state: "PENDING", hold: "paused" }, { circuit }],
+  [
+    "on hold for a circuit whose probe is out",
+    { state: "PENDING", hold: "paused" },
+    { circuit: { ...circuit, probe: "7" as JobId } },
+  ],
+  [
+    "on hold for a circuit that is closed again",
+    { state: "PENDING", hold: "paused" },
+    { circuit: { ...circuit, until: null } },
   ],
   ["on hold, holders known", { state: "PENDING", hold: "slot", heldOn: "cap:work" }, {}, slot],
   ["its lane is paused", { state: "PENDING", dueAt: now + 1 }, { laneRefusal: reasons.lanePaused, lanePause: aPause }],

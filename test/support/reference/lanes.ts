@@ -34,7 +34,7 @@ export function unhold(t: Tables, lanes: readonly string[], limit: number): numb
   const rows = lanes.flatMap((lane) =>
     t
       .inStates("PENDING", "RETRY_WAIT")
-      .filter((row) => row.hold === "paused" && row.lane === lane)
+      .filter((row) => row.hold === "paused" && row.circuit === undefined && row.lane === lane)
       .toSorted((a, b) => a.dueAt - b.dueAt || a.id - b.id),
   );
   const released = rows.slice(0, limit);

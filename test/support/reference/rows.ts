@@ -26,6 +26,8 @@ export interface JobRow extends Omit<JobView, "id" | "leaseUntil" | "runId" | "p
   readonly spread: boolean;
   /** Set exactly while RUNNING. */
   readonly leaseId: number | null;
+  /** The circuit that holds it. */
+  readonly circuit?: string | undefined;
   /** When its newest message was dispatched. */
   readonly handedAt: Instant | null;
 }
@@ -77,6 +79,16 @@ export interface SlotRow {
   readonly keptFor: number | null;
   /** A canceled job keeps its slot until its handler is gone, or until this instant. */
   readonly freeFrom: Instant | null;
+}
+
+export interface CircuitRow {
+  readonly openUntil: Instant | null;
+  readonly ended: number;
+  readonly failed: number;
+  readonly code: string;
+  /** As it was when it was chosen. */
+  readonly probe: Pick<JobRow, "id" | "failures"> | null;
+  readonly page: number;
 }
 
 export interface StoredSchedule extends Omit<ScheduleRow, "source" | "carry"> {

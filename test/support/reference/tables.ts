@@ -37,6 +37,11 @@ export class Tables {
   readonly fallbackLocks = new Table<string, rows.FallbackLockRow>(this.journal);
   readonly queueObservations = new Table<string, rows.ObservationRow>(this.journal);
   readonly lanes = new Table<string, { readonly pause: Pause | null }>(this.journal);
+  readonly circuits = new Table<string, rows.CircuitRow>(this.journal);
+  readonly circuitCounts = new Table<
+    string,
+    { readonly name: string; readonly at: number; readonly code: string; readonly ends: number }
+  >(this.journal);
   readonly schedules = new Table<string, rows.StoredSchedule>(this.journal);
   readonly eras = new AppendOnly<rows.EraRow>(this.journal);
   readonly occurrences = new Table<string, rows.OccurrenceRow>(this.journal);
@@ -125,7 +130,15 @@ export class Tables {
   /** Moves a job to another state with its event, as the guard of the table allows. */
   move(row: JobRow, columns: Partial<JobRow> & { readonly state: State }, why: Why): JobRow {
     const finishedAt = isFinal(columns.state) ? this.now() : null;
-    const next: JobRow = { ...row, hold: "none", heldOn: null, leaseId: null, finishedAt, ...columns };
+    const next: JobRow = {
+      ...row,
+      hold: "none",
+      heldOn: null,
+      circuit: undefined,
+      leaseId: null,
+      finishedAt,
+      ...columns,
+    };
     guard(row, next);
     this.jobs.set(row.id, next);
     // The trigger of the table: an end that its mover does not count is left to the next resolve.

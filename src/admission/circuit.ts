@@ -1,0 +1,35 @@
+import type { CircuitRule } from "../machine/circuit-store.ts";
+import { reasons } from "../machine/reasons.ts";
+import { iso } from "../machine/units.ts";
+import type { CodeGate, Wait, WaitingView } from "./gate.ts";
+
+const prefix = "circuit:";
+
+/** The key that its jobs are held for. `name`: an expression of SQL. */
+export const circuitKey = (name: string): string => `'${prefix}' || ${name}`;
+
+/** Holds the jobs of a target that is down, before a claim: they use no attempt. One of them, the probe, finds out whether it is back. */
+export const circuitGate = {
+  form: "code",
+  name: "circuit",
+  refuses: { [reasons.circuitOpen]: { job: "what it calls was down, by its circuit" } },
+  waits: {
+    cause: "circuit-open",
+    why({ facts: { circuit } }: WaitingView): Wait | null {
+      if (circuit === null) return null;
+      const { name, ended, failed, code, until, probe } = circuit;
+      if (until === null) return { sentence: `the circuit ${name} is closed again, and releases its jobs in order` };
+      const when = probe === null ? `until ${iso(until)}` : `until job ${probe}, its probe, succeeds`;
+      return {
+        sentence: `the circuit ${name} is open ${when}: ${failed} of ${ended} failed, most with ${code}`,
+        advice: "look at what the jobs call: when it answers, a probe closes the circuit by itself",
+        until: probe === null ? until : null,
+      };
+    },
+  },
+} as const satisfies CodeGate;
+
+/** The circuits of these kinds, each once: kinds of one name have the same rule, which `check` sees to. */
+export const circuitsOf = (kinds: Iterable<{ readonly circuit: CircuitRule | null }>): readonly CircuitRule[] => [
+  ...new Map([...kinds].flatMap(({ circuit }) => (circuit === null ? [] : [[circuit.name, circuit]]))).values(),
+];

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { PermanentError, RetryLater } from "../../src/define/errors.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { pass } from "../../src/schedule/pass.ts";
+import { jobOf, shop, sum } from "./world.ts";
+
+const signal = new AbortController().signal;
+
+test("a target that is down is called as often as its circuit needs, then by probes; nothing uses an attempt, all end when it is back", async () => {
+  let isDown = true;
+  const calls: boolean[] = [];
+  const charge = defineJob({
+    id: "charge",
+    retry: { maxAttempts: 3, backoff: "fixed", base: "1s" },
+    circuit: { on: ["HTTP_5xx"], minimum: 10, pause: "1m", name: "stripe" },
+    run: () => {
+      calls.push(isDown);
+      if (isDown) throw new RetryLater("it is down", { code: "HTTP_503" });
+    },
+  });
+  const at = await shop([charge]);
+  const ids: string[] = [];
+  const second = async (): Promise<void> => {
+    await pass(at.world, at.registry, { stage: "test", signal });
+    for (let batch = 0; batch < 10; batch += 1) await at.work();
+    await at.world.clock.advance(1_000);
+  };
+  for (let n = 0; n < 100; n += 1) ids.push(await at.enqueue(charge, undefined));
+  for (let n = 0; n < 200; n += 1) await second();
+  // The first batch, the look at the circuits, and a probe a minute.
+  expect(calls).toHaveLength(10 + 3);
+  expect(sum(at.world.measured, "circuit.opened")).toBe(1);
+  isDown = false;
+  for (let n = 0; n < 70; n += 1) await second();
+  const jobs = await Promise.all(ids.map((id) => jobOf(at.world, id as never)));
+  expect(jobs.map(({ state }) => state)).toEqual(jobs.map(() => "SUCCESS"));
+  expect(jobs.reduce((total, { failures }) => total + failures, 0)).toBe(13);
+  expect(calls.filter((was) => !was)).toHaveLength(100);
+});
+
+test("what does not say that a target is down opens nothing, and another kind goes on beside an open circuit", async () => {
+  const refused = defineJob({
+    id: "refused",
+    retry: { maxAttempts: 1 },
+    circuit: { on: ["HTTP_5xx"], minimum: 1 },
+    run: () => {
+      throw new PermanentError("no such card", { code: "HTTP_404" });
+    },
+  });
+  const plain = defineJob({ id: "plain", run: () => {} });
+  const at = await shop([refused, plain]);
+  for (let n = 0; n < 20; n += 1) await at.enqueue(refused, undefined);
+  await at.work();
+  expect(await at.world.store.openCircuits()).toEqual([]);
+  await at.world.store.countForCircuits([{ name: "refused", code: "HTTP_500", ends: 20 }], { worker: "other" });
+  const rule = [...at.registry.jobs.values()].flatMap(({ circuit }) => circuit ?? []);
+  expect(await at.world.store.judgeCircuits(rule)).toMatchObject([{ name: "refused", ended: 30, failed: 20 }]);
+  await at.world.clock.advance(1_000);
+  const free = await at.enqueue(plain, undefined);
+  for (let n = 0; n < 2; n += 1) await at.work();
+  expect((await jobOf(at.world, free)).state).toBe("SUCCESS");
+  expect(at.world.store.tables.inStates("PENDING")).toHaveLength(10);
+});

@@ -1,0 +1,86 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { assessSuccess, judge } from "../judge.ts";
+import { killNowAndThen } from "../killer.ts";
+import { type Proof, seeded } from "../proof.ts";
+import { startSystem, type System } from "../system.ts";
+import { elapsedMs, until } from "../until.ts";
+import { sendAgain } from "./transfers.ts";
+
+const jobs = 2_000;
+const workers = 4;
+const duplicateShare = 0.02;
+const probes = 5;
+const [overMs, pauseMs] = [10_000, 3_000];
+/** A probe that fails begins the next pause, and one whose worker died comes again when its lease is over. */
+const apartMsMin = 2_000;
+
+/** A target that is down, called by four workers that die. */
+export const circuitProof: Proof = {
+  name: "circuit",
+  about: `${workers} workers, 2,000 jobs whose target is down for ${probes} pauses, 2 % of the messages twice, random kill -9: opens in time, then one probe a pause, 0 jobs fail`,
+  guards: ["circuit", "one-probe"],
+  async run(context, list) {
+    const random = seeded(context.seed);
+    const down = join(context.folder, "down");
+    const system = await startSystem(context, {
+      app: "circuit",
+      lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: workers }),
+    });
+    writeFileSync(down, "");
+    await system.install();
+    const wakes = system.wakes({ everyMs: 0 });
+    const fleet = system.fleet({ deadLetters: true });
+    const count = Math.round(jobs * context.size);
+    for (let from = 0; from < count; from += 500) {
+      const page = Array.from({ length: Math.min(500, count - from) }, (_, n) => ({ payload: { n: from + n, down } }));
+      const answers = await system.enqueue("charge", page);
+      const twice = answers.flatMap(({ id }) => (random() < duplicateShare ? id : []));
+      await sendAgain(system, twice);
+    }
+    const killer = killNowAndThen(system, fleet.pids, { everyMs: 2_000, random });
+    await until("the circuit to open, or jobs to fail", 60_000, async () => {
+      const ended = await system.count("belfry.job where state = 'FAILED'");
+      return ended > 0 || (await system.count("belfry.circuit where open_until is not null")) > 0;
+    });
+    const untilMs = elapsedMs() + probes * pauseMs;
+    await until("some pauses to pass", 60_000, () => elapsedMs() > untilMs);
+    const healedAt = Date.now();
+    rmSync(down);
+    await until("all jobs to end", 300_000, async () => (await system.openJobs()) === 0);
+    killer.stop();
+    await wakes.stop();
+    await fleet.stop();
+    const tables = await judge(list, system, {});
+    assessSuccess(list, tables.jobs);
+    await assessCalls(list, system, { healedAt, kills: killer.count() });
+  },
+};
+
+async function assessCalls(
+  list: Parameters<Proof["run"]>[1],
+  system: System,
+  { healedAt, kills }: { readonly healedAt: number; readonly kills: number },
+): Promise<void> {
+  const { rows } = await system.pool.query<{ opened: number; failures: number; refusals: number }>(`
+    select coalesce((select belfry.ms(opened_at) from belfry.circuit), 0)::float8 as opened, sum(failures)::int as failures,
+      (select sum(cardinality(job_ids))::int from belfry.event where reason = 'circuit open') as refusals
+    from belfry.job`);
+  const { opened = 0, failures = 0, refusals = 0 } = rows[0] ?? {};
+  const calls = system.ledger.read().filter(({ what }) => what === "start");
+  const first = calls[0]?.at ?? 0;
+  const whileDown = calls.filter(({ note }) => note.endsWith("down"));
+  const whileOpen = whileDown.filter(({ at }) => at > opened + pauseMs && at < healedAt);
+  const apartMs = Math.min(...whileOpen.slice(1).map(({ at }, n) => at - (whileOpen[n]?.at ?? 0)));
+  const tookMs = opened - first;
+  list.expect("it opened within its time and 2 s", opened > 0 && tookMs <= overMs + 2_000, tookMs);
+  list.expect("jobs were held", refusals > 0, refusals);
+  list.expect("while it is open, its calls are apart", apartMs >= apartMsMin, apartMs);
+  list.expect("there were probes", whileOpen.length > 1, whileOpen.length);
+  list.expect("only calls used up tries", failures <= whileDown.length, `${failures} of ${whileDown.length}`);
+  list.expect("workers were killed", kills > 0, kills);
+  list.figure(
+    `opened ${(tookMs / 1_000).toFixed(1)} s after the first call, ${whileDown.length} calls while it was down, of which ${whileOpen.length} were probes, ${apartMs} ms apart, in ` +
+      `${((healedAt - opened) / 1_000).toFixed(0)} s, ${refusals} arrivals held, ${kills} workers killed`,
+  );
+}
