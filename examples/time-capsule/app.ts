@@ -9,6 +9,7 @@ import { routes } from "./routes.ts";
 const sendMail = defineJob({
   id: "send-open-mail",
   lane: "mail",
+  environment: ["TIME_CAPSULE_SMTP_URL"],
   timeout: "60s",
   concurrency: 10,
   retry: { maxAttempts: 3, base: "1s" },

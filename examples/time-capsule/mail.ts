@@ -31,5 +31,4 @@ const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) =>
 
 /** The mail server, with every wait shorter than a try. */
 const limits = { connectMs: 5_000, silenceMs: 10_000, totalMs: 20_000 };
-const from = "capsules@time-capsule.example";
-export const sender = mailer({ url: { env: "TIME_CAPSULE_SMTP_URL" }, from, ...limits });
+export const sender = mailer({ url: { env: "TIME_CAPSULE_SMTP_URL" }, from: "no-reply@capsule.example", ...limits });

@@ -126,6 +126,29 @@ test("no outside address stands in the template: each is a parameter without a d
   expect(own.map(([, parameter]) => "Default" in parameter)).toEqual(Array.from({ length: 7 }, () => false));
 });
 
+test.each([
+  ["batch-scheduler", ["default"], ["FILES_URL", "ORDERS_QUEUE_URL"]],
+  ["daily-quiz", ["push"], ["QUIZ_PUSH_URL"]],
+  ["dag-batch", ["cluster", "default"], ["DAG_SERVICES_URL"]],
+  ["taskflow", ["taskflow"], ["TASKFLOW_PUBLISHER_URL"]],
+  ["time-capsule", ["mail"], ["TIME_CAPSULE_SMTP_URL"]],
+])("%s in a stage of one's own is refused by the synthesis without its address", async (app, lanes, variables) => {
+  const synthesized = async (given: readonly string[]) => {
+    const environment = Object.fromEntries(given.map((name) => [name, "https://example.com"]));
+    const stage = {
+      ...stages.prod,
+      apps: [app],
+      lanes: Object.fromEntries(lanes.map((name) => [name, { environment }])),
+    };
+    return templateOf(topology(await loadApps(stage), stage));
+  };
+  for (const name of variables) {
+    const others = variables.filter((each) => each !== name);
+    await expect(synthesized(others)).rejects.toThrow(`environment.${name} "(missing)" is read by a job of this lane`);
+  }
+  await expect(synthesized(variables)).resolves.toBeDefined();
+});
+
 test("S0 14: both every five minutes where production is not meant, and off in a stage that is not named", () => {
   const rulesOf = (name: string) =>
     topology(apps, { ...stages.systems, name }).scheduleWakes.map(({ expression }) => expression);
