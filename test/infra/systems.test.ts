@@ -48,6 +48,11 @@ const toOrders = {
   Action: Match.arrayWith(["sqs:SendMessage"]),
   Resource: Match.arrayWith([{ Ref: "OrdersQueueArn" }]),
 };
+const ofRelay = {
+  Action: "secretsmanager:GetSecretValue",
+  Resource: Match.arrayWith([{ Ref: "TimeCapsuleSmtpSecretArn" }]),
+};
+const readsPassword = { PolicyDocument: { Statement: Match.arrayWith([Match.objectLike(ofRelay)]) } };
 const publishes = { PolicyDocument: { Statement: Match.arrayWith([Match.objectLike(toOrders)]) } };
 
 /** A lane: its queue that dead-letters after five receives, its function, what joins the two, and the alarm. */
@@ -100,7 +105,7 @@ const rows: readonly Row[] = [
   ...lane("S4 6", "mail", { concurrency: 2, timeout: 90 }, "mails wait for each other at most"),
   ["S4 1", "each minute", "Scheduler/Wake-pass", rule, { ScheduleExpression: "rate(1 minute)", State: "ENABLED" }],
   ["S4 3", "a late opening pages", "Alarms/LateSweep", alarm, to("Page", 0, "sweep.late")],
-  ["S4 6", "sends", "Lane-mail/Worker/Function", worker, reads({ TIME_CAPSULE_SMTP_URL: "TimeCapsuleSmtpUrl" })],
+  ["S4 6", "sends by a relay whose password it may read", "Lane-mail/Worker/Role/DefaultPolicy", policy, readsPassword],
   ["S4 12", "viewUrl", "Lane-mail/Worker/Function", worker, reads({ TIME_CAPSULE_BASE_URL: "TimeCapsuleBaseUrl" })],
 ];
 
@@ -131,7 +136,6 @@ test.each([
   ["daily-quiz", ["push"], ["QUIZ_PUSH_URL"]],
   ["dag-batch", ["cluster", "default"], ["DAG_SERVICES_URL"]],
   ["taskflow", ["taskflow"], ["TASKFLOW_PUBLISHER_URL"]],
-  ["time-capsule", ["mail"], ["TIME_CAPSULE_SMTP_URL"]],
 ])("%s in a stage of one's own is refused by the synthesis without its address", async (app, lanes, variables) => {
   const synthesized = async (given: readonly string[]) => {
     const environment = Object.fromEntries(given.map((name) => [name, "https://example.com"]));
@@ -147,6 +151,14 @@ test.each([
     await expect(synthesized(others)).rejects.toThrow(`environment.${name} "(missing)" is read by a job of this lane`);
   }
   await expect(synthesized(variables)).resolves.toBeDefined();
+});
+
+test("time-capsule in a stage of one's own is refused by the synthesis without the secret that has its mail relay", async () => {
+  const stage = { ...stages.prod, apps: ["time-capsule"] };
+  const own = topology(await loadApps(stage), stage);
+  expect(() => templateOf(own)).toThrow('secrets.TIME_CAPSULE_SMTP_URL "(missing)" is read by a job of this lane');
+  const secrets = { mail: { secrets: { TIME_CAPSULE_SMTP_URL: "/mail/relay" } } };
+  expect(templateOf(topology(await loadApps(stage), { ...stage, lanes: secrets }))).toBeDefined();
 });
 
 test("S0 14: both every five minutes where production is not meant, and off in a stage that is not named", () => {
