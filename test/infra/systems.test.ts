@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { describe, expect, test } from "vitest";
 import { topology } from "../../src/stage/topology.ts";
@@ -159,6 +160,20 @@ test("time-capsule in a stage of one's own is refused by the synthesis without t
   expect(() => templateOf(own)).toThrow('secrets.TIME_CAPSULE_SMTP_URL "(missing)" is read by a job of this lane');
   const secrets = { mail: { secrets: { TIME_CAPSULE_SMTP_URL: "/mail/relay" } } };
   expect(templateOf(topology(await loadApps(stage), { ...stage, lanes: secrets }))).toBeDefined();
+});
+
+test("the lines of docs/deploy.md put the daily quiz into prod", async () => {
+  const guide = readFileSync(new URL("../../docs/deploy.md", import.meta.url), "utf8");
+  const [, lines = ""] = /### Deploy the daily quiz\n[^]*?become\n\n([^]*?)\n\n/.exec(guide) ?? [];
+  const quoted = lines
+    .replaceAll(/(\w+): /g, '"$1": ')
+    .trim()
+    .replace(/,$/, "");
+  const stage = { ...stages.prod, ...(JSON.parse(`{ ${quoted} }`) as Pick<typeof stages.prod, "apps" | "lanes">) };
+  const all = topology(await loadApps(stage), stage);
+  const found = { Environment: { Variables: { QUIZ_PUSH_URL: "https://push.example.com" } } };
+  expect(shownBy(templateOf(all), ["S2", "", "Lane-push/Worker/Function", worker, found])).toHaveLength(1);
+  expect(all.lanes.map(({ name }) => name)).toEqual(["default", "push"]);
 });
 
 test("S0 14: both every five minutes where production is not meant, and off in a stage that is not named", () => {
