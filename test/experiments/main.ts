@@ -2,9 +2,17 @@
 import Table from "cli-table3";
 import { Command, InvalidArgumentError } from "commander";
 import { type Check, timed } from "../demo/judge.ts";
-import { catalog } from "./catalog.ts";
+import { twoAtOnce } from "./batch-scheduler.ts";
+import { workerDies } from "./daily-quiz.ts";
 import type { Experiment } from "./experiment.ts";
+import { load } from "./load.ts";
+import { newVersion } from "./new-version.ts";
 import { findSystem, type RunningSystem } from "./running.ts";
+import { mix, sameKey, workersKilled } from "./taskflow.ts";
+import { mailHangs } from "./time-capsule.ts";
+
+/** In the order in which they run. */
+const catalog = [twoAtOnce, sameKey, mix, workersKilled, workerDies, newVersion, mailHangs, load] as const;
 
 interface Options {
   readonly url?: string;
