@@ -7,7 +7,6 @@ interface Address {
   /** Whose jobs read it. */
   readonly lanes: readonly string[];
   readonly description: string;
-  readonly pattern?: string;
 }
 
 /** What the five systems call, which runs elsewhere. */
@@ -20,22 +19,24 @@ const addresses: readonly Address[] = [
     description: "dag-batch: the bank, the publisher and the cluster",
   },
   { variable: "TASKFLOW_PUBLISHER_URL", lanes: ["taskflow"], description: "taskflow: where reports are published" },
-  {
-    variable: "TIME_CAPSULE_SMTP_URL",
-    lanes: ["mail"],
-    description: "time-capsule: a relay that lets the stage's gateway in, so that no password stands here",
-    pattern: "smtps?://[^:@/]+(:[0-9]+)?",
-  },
   { variable: "TIME_CAPSULE_BASE_URL", lanes: ["mail"], description: "time-capsule: the site that mails link to" },
 ];
 
-/** Makes each address a parameter: `cdk deploy belfry-systems --parameters QuizPushUrl=https://push.example.com`. */
+/**
+ * Makes each address a parameter: `cdk deploy belfry-systems --parameters QuizPushUrl=https://push.example.com`. That of the
+ * mail relay has its password, so its parameter names the secret in Secrets Manager that keeps it.
+ */
 export function connectSystems(belfry: Belfry): void {
   const stack = Stack.of(belfry);
-  for (const { variable, lanes, description, pattern: allowedPattern = "https://.+" } of addresses) {
-    const { valueAsString } = new CfnParameter(stack, pascal(variable), { description, allowedPattern });
+  for (const { variable, lanes, description } of addresses) {
+    const { valueAsString } = new CfnParameter(stack, pascal(variable), { description, allowedPattern: "https://.+" });
     for (const lane of lanes) belfry.lane(lane).addEnvironment(variable, valueAsString);
   }
+  const { valueAsString: secretArn } = new CfnParameter(stack, "TimeCapsuleSmtpSecretArn", {
+    description: "time-capsule: the secret with smtps://user:password@relay.example.com",
+    allowedPattern: "arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:.+",
+  });
+  belfry.lane("mail").addSecret("TIME_CAPSULE_SMTP_URL", { secretArn });
   const { valueAsString } = new CfnParameter(stack, "OrdersQueueArn", {
     description: "batch-scheduler: the queue that takes the shop's messages",
     allowedPattern: "arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+",

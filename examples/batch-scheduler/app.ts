@@ -14,6 +14,7 @@ export const policy = { maxAttempts: 3, backoffMs: 5_000 };
 export const outboxRetry = defineJob({
   id: "outbox-retry",
   timeout: "10m",
+  environment: ["ORDERS_QUEUE_URL"],
   lock: { name: "scheduler:outbox-retry" },
   run(_, { scheduledFor: startedAt, signal, batches }) {
     const { execute } = retryUseCase(outbox, { startedAt, policy, signal });
@@ -24,6 +25,7 @@ export const outboxRetry = defineJob({
 export const externalDownloadRetry = defineJob({
   id: "external-download-retry",
   timeout: "10m",
+  environment: ["FILES_URL"],
   lock: { name: "scheduler:external-download-retry" },
   run(_, { scheduledFor: startedAt, signal, batches }) {
     const { execute } = retryUseCase(downloads, { startedAt, policy, signal });

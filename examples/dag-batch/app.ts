@@ -6,7 +6,7 @@ import { publish, runTask, statement } from "./services.ts";
 import { routes } from "./routes.ts";
 import { loadGraph } from "./workflow.ts";
 
-const retry = { maxAttempts: 3, base: "10s" } as const;
+const outside = { environment: ["DAG_SERVICES_URL"], retry: { maxAttempts: 3, base: "10s" } } as const;
 
 /** One shop's day: what we booked must be what the bank says. A difference is reviewed; the result is published anyway. */
 const settlement = defineGraph({
@@ -19,7 +19,7 @@ const settlement = defineGraph({
     const refunds = task("refunds", { run: ({ input }) => bookings("refund", input) });
     const match = task("match", {
       after: { orders, refunds },
-      retry,
+      ...outside,
       async run({ input, ...o }, ctx) {
         const { cents } = await statement(input, ctx.signal);
         return { diff: o.orders.cents - o.refunds.cents - cents };
@@ -33,7 +33,7 @@ const settlement = defineGraph({
     task("publish", {
       after: { match, review },
       join: "allDone",
-      retry,
+      ...outside,
       async run({ input, ...o }, ctx) {
         const result = { ...input, diff: o.match?.diff ?? null, ticket: o.review?.ticket ?? null };
         return await publish(result, { idempotencyKey: ctx.effectKey("publish"), signal: ctx.signal });
@@ -56,7 +56,7 @@ const workflow = defineDataGraph({
   version: 1,
   lane: "cluster",
   timeout: "2m",
-  retry,
+  ...outside,
   input: z.object({ graph: z.string(), day: z.iso.date(), part: z.string().max(40).optional() }),
   key: ({ graph, day, part }) => (part === undefined ? `${day}:${graph}` : `${day}:${graph}:${part}`),
   taskPayload: z.object({ version: z.number(), seconds: z.number() }),

@@ -13,6 +13,7 @@ const accepted = z.object({ messageId: z.string() });
 export const sendPush = defineJob({
   id: "send-push",
   lane: "push",
+  environment: ["QUIZ_PUSH_URL"],
   timeout: "20s",
   // A worker that dies in a call is noticed after a minute: sooner than a refused call is repeated.
   lease: "1m",
@@ -39,25 +40,16 @@ const dailyQuiz = defineFanOut({
   tolerate: 0.5,
 });
 
-const everywhere = { prod: true, systems: true, examples: true, demo: true };
+const enabled = { prod: true, systems: true, examples: true, demo: true };
+const daily = { run: dailyQuiz, misfire: "latest", enabled } as const;
 
 /** Both are the same instant, and two different days. */
-const seoul = defineSchedule({
-  id: "daily-quiz-seoul",
-  cron: "0 8 * * *",
-  timezone: "Asia/Seoul",
-  run: dailyQuiz,
-  misfire: "latest",
-  enabled: everywhere,
-});
-
+const seoul = defineSchedule({ id: "daily-quiz-seoul", cron: "0 8 * * *", timezone: "Asia/Seoul", ...daily });
 const saoPaulo = defineSchedule({
   id: "daily-quiz-sao-paulo",
   cron: "0 20 * * *",
   timezone: "America/Sao_Paulo",
-  run: dailyQuiz,
-  misfire: "latest",
-  enabled: everywhere,
+  ...daily,
 });
 
 /** A subscriber a minute, so that there are always some who have no quiz of today yet. */

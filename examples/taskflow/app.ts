@@ -20,6 +20,7 @@ const publisher = httpClient({ baseUrl: { env: "TASKFLOW_PUBLISHER_URL" }, ...li
 export const task = defineJob({
   id: "taskflow-job",
   lane: "taskflow",
+  environment: ["TASKFLOW_PUBLISHER_URL"],
   timeout: "60s",
   lease: "40s",
   retry: { maxAttempts: 4, base: "1s", cap: "30s", jitter: true },

@@ -9,7 +9,6 @@ import { seed } from "./seed.ts";
 let server: FakeProcess;
 beforeAll(async () => {
   server = await startFake(new URL("./fakes/mail-server.ts", import.meta.url));
-  Object.assign(process.env, server.env);
 });
 afterAll(() => server.stop());
 
@@ -21,6 +20,7 @@ test("capsules open at their minute: one notification a member, one mail to who 
     apps: [app],
     at: "2031-05-01T10:00:30Z",
     databaseUrl: inject("postgresUrl"),
+    secrets: server.env,
   });
   await seed(system.database, size, 2);
   const select = async (text: string) => (await system.database.query<{ it: unknown }>(text)).rows.map(({ it }) => it);

@@ -9,6 +9,7 @@ import { routes } from "./routes.ts";
 const sendMail = defineJob({
   id: "send-open-mail",
   lane: "mail",
+  secrets: ["TIME_CAPSULE_SMTP_URL"],
   timeout: "60s",
   concurrency: 10,
   retry: { maxAttempts: 3, base: "1s" },
@@ -16,7 +17,7 @@ const sendMail = defineJob({
   onSettled: ({ to }, settled, tx) => recordTry(tx, to, settled),
   async run(mail, ctx) {
     const call = { idempotencyKey: ctx.effectKey("mail"), signal: ctx.signal };
-    const { messageId } = await sender.send({ ...written(mail), ...call });
+    const { messageId } = await sender(ctx.secret("TIME_CAPSULE_SMTP_URL")).send({ ...written(mail), ...call });
     return { messageId };
   },
 });

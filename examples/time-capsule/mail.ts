@@ -29,7 +29,6 @@ export function written({ to, capsuleId, closedAt, openedAt, ...by }: z.output<t
 const date = (instant: string): string => `${instant.slice(0, 16).replace("T", " ")} UTC`;
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** The mail server, with every wait shorter than a try. */
+/** The mail server, with every wait shorter than a try. Its address has the password, and so is a secret. */
 const limits = { connectMs: 5_000, silenceMs: 10_000, totalMs: 20_000 };
-const from = "capsules@time-capsule.example";
-export const sender = mailer({ url: { env: "TIME_CAPSULE_SMTP_URL" }, from, ...limits });
+export const sender = (url: string) => mailer({ url, from: "no-reply@capsule.example", ...limits });

@@ -33,6 +33,8 @@ export class Lane extends Construct implements IGrantable {
   readonly #lane: LaneTopology;
   readonly #environment: Record<string, string>;
   readonly #secrets: Record<string, string> = {};
+  /** What each process of the stage has. */
+  #shared: FunctionShare["environment"] = {};
   #worker: Function | null = null;
 
   /** @internal */
@@ -79,6 +81,7 @@ export class Lane extends Construct implements IGrantable {
       },
     }).function;
     this.#worker = worker;
+    this.#shared = share.environment;
     this.grantPrincipal.join(worker);
     for (const [name, value] of Object.entries(this.#environment)) worker.addEnvironment(name, value);
     for (const [name, reference] of Object.entries(lane.secrets)) this.addSecret(name, reference);
@@ -118,7 +121,7 @@ export class Lane extends Construct implements IGrantable {
 
   #missing(): string[] {
     const lane = { ...this.#lane, environment: this.#environment, secrets: this.#secrets };
-    return missingSettings(this.#topology.stage, [lane]).map(describe);
+    return missingSettings(this.#topology.stage, [lane], this.#shared).map(describe);
   }
 }
 

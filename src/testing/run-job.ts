@@ -25,6 +25,8 @@ export interface RunJobOptions {
   readonly stage?: string;
   /** What `ctx.tx` hands out. Without it a handler that calls `ctx.tx` fails: use `createTestSystem` for it. */
   readonly tx?: Tx;
+  /** By name: what `ctx.secret` answers. */
+  readonly secrets?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
@@ -89,6 +91,7 @@ function scopeOf(definition: JobDefinition, options: RunJobOptions, recorded: Re
     log: recordingLog(recorded.logs),
     metrics: recordingMetrics(recorded.metrics),
     crashPoint: async () => {},
+    secret: (name) => options.secrets?.[name],
   };
   const leases = { progress: (_: unknown, value: number) => void recorded.progress.push(value) };
   const how = { worker: "runJob", lane: definition.lane, stage: options.stage ?? "test" };

@@ -38,6 +38,8 @@ export interface TestSystemOptions {
   readonly at?: string;
   /** Whose values per stage count. Default `test`. */
   readonly stage?: string;
+  /** By name: what `ctx.secret` answers. */
+  readonly secrets?: Readonly<Record<string, string>>;
   /** Of a Postgres for tests, as a user that may create databases. Default: one of this process. */
   readonly databaseUrl?: string;
 }
@@ -107,7 +109,7 @@ export async function createTestSystem(options: TestSystemOptions): Promise<Test
   }
 }
 
-async function open({ apps, at, databaseUrl }: TestSystemOptions, stage: string): Promise<TestSystem> {
+async function open({ apps, at, secrets, databaseUrl }: TestSystemOptions, stage: string): Promise<TestSystem> {
   const made = await testDatabase(apps, databaseUrl);
   const database = new Pool({ connectionString: made.url, max: 4 });
   database.on("error", () => {});
@@ -135,6 +137,7 @@ async function open({ apps, at, databaseUrl }: TestSystemOptions, stage: string)
     log: recordingLog(logs),
     metrics: recordingMetrics(metrics),
     crashPoint: async () => {},
+    secret: (name) => secrets?.[name],
     ...(tracing === null ? {} : { tracing }),
   };
   const faults = new Faults();

@@ -157,10 +157,9 @@ test("each attempt of a mail has one line, however often it is reported", async 
 
 test("a mail that no server takes is tried three times, a second and two seconds apart, and each attempt has its line", async () => {
   // The port of a server that is gone.
-  vi.stubEnv("TIME_CAPSULE_SMTP_URL", "smtp://127.0.0.1:1");
-  onTestFinished(() => void vi.unstubAllEnvs());
+  const secrets = { TIME_CAPSULE_SMTP_URL: "smtp://127.0.0.1:1" };
   const at = "2031-05-01T10:00:30Z";
-  await using system = await createTestSystem({ apps: [app], at, databaseUrl: inject("postgresUrl") });
+  await using system = await createTestSystem({ apps: [app], at, databaseUrl: inject("postgresUrl"), secrets });
   await seed(system.database, { users: 30, capsules: 1, perMinute: 1 });
   await system.advance("5m");
   const text = `select status, retry_count, extract(epoch from created_at - lag(created_at) over (order by id))::float8 as waited

@@ -1,7 +1,7 @@
 import { readLedger } from "../../examples/fake/ledger.ts";
 import { type Check, noneOf } from "../demo/judge.ts";
 import { until } from "../proof/until.ts";
-import { type Experiment, newTag } from "./experiment.ts";
+import { type Experiment, newTag, post, repeated } from "./experiment.ts";
 
 const newcomers = 30;
 /** A target that stands there already is sent at the next full ten minutes. */
@@ -21,16 +21,11 @@ export const workerDies: Experiment = {
   about: `the quiz is triggered twice for ${newcomers} new users, and its workers are killed in their calls`,
   proof: "daily-quiz",
   async run({ api, evidence, pids }, { say }): Promise<readonly Check[]> {
-    const post = async (path: string, body: object): Promise<{ id: string }> => {
-      const headers = { "content-type": "application/json" };
-      const answer = await fetch(`${api}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
-      return (await answer.json()) as { id: string };
-    };
     const users: string[] = [];
-    for (let n = 0; n < newcomers; n += 1)
-      users.push((await post("/apps/daily-quiz/users", { zone: "Asia/Seoul" })).id);
+    while (users.length < newcomers)
+      users.push((await post(`${api}/apps/daily-quiz/users`, { zone: "Asia/Seoul" })).id);
     const tag = newTag();
-    for (const n of [1, 2]) await post("/schedules/daily-quiz-seoul/trigger", { key: `quiz-${tag}-${n}` });
+    for (const n of [1, 2]) await post(`${api}/schedules/daily-quiz-seoul/trigger`, { key: `quiz-${tag}-${n}` });
     let killed = 0;
     // What was refused waits five minutes for its next call: that wait is no part of this question.
     const isSettled = ({ state, failures }: Row): boolean =>
@@ -50,14 +45,17 @@ export const workerDies: Experiment = {
     const sent = readLedger(evidence.ledgers, "daily-quiz-push").filter(
       (line) => mine.has(String(line["user"])) && ["sent", "lost"].includes(line.outcome),
     );
-    const twice = [...Map.groupBy(sent, ({ key }) => key)].filter(([, all]) => all.length > 1).map(([key]) => key);
     const byUser = Map.groupBy(rows, (row) => row.user);
     const doubled = users.filter((user) => byUser.get(user)?.length !== 1);
     const got = new Set(sent.map((line) => String(line["user"])));
     const missing = rows.filter(({ state, user }) => state === "SUCCESS" && !got.has(user)).map(({ user }) => user);
     return [
       noneOf("each user has one target of the day, although it was triggered twice", doubled, `${users.length} users`),
-      noneOf("the push service took each notification once", twice, `${sent.length} taken, ${killed} workers killed`),
+      noneOf(
+        "the push service took each notification once",
+        repeated(sent),
+        `${sent.length} taken, ${killed} workers killed`,
+      ),
       noneOf("what is SENT was taken", missing, `${rows.filter(({ state }) => state === "SUCCESS").length} sent`),
     ];
   },

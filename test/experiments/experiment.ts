@@ -6,6 +6,8 @@ export interface Settings {
   /** Requests a second. */
   readonly rate: number;
   readonly seconds: number;
+  /** Requests that have no answer yet: a client has so many connections at most. */
+  readonly inFlight: number;
   say(text: string): void;
 }
 
@@ -22,3 +24,15 @@ export interface Experiment {
 
 /** Differs from run to run, so that an experiment can be repeated on the same system. */
 export const newTag = (): string => Date.now().toString(36);
+
+/** @returns what the API answers. @throws Error where it refuses. */
+export async function post(url: string, body: object): Promise<{ readonly id: string }> {
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  if (answer.ok) return (await answer.json()) as { id: string };
+  throw new Error(`POST ${url} answered ${answer.status}: ${await answer.text()}`);
+}
+
+/** The keys that a ledger has more than once. */
+export const repeated = (lines: readonly { readonly key: string }[]): readonly string[] =>
+  [...Map.groupBy(lines, ({ key }) => key)].filter(([, all]) => all.length > 1).map(([key]) => key);

@@ -2,15 +2,24 @@
 import Table from "cli-table3";
 import { Command, InvalidArgumentError } from "commander";
 import { type Check, timed } from "../demo/judge.ts";
-import { catalog } from "./catalog.ts";
+import { twoAtOnce } from "./batch-scheduler.ts";
+import { workerDies } from "./daily-quiz.ts";
 import type { Experiment } from "./experiment.ts";
+import { load } from "./load.ts";
+import { newVersion } from "./new-version.ts";
 import { findSystem, type RunningSystem } from "./running.ts";
+import { mix, sameKey, workersKilled } from "./taskflow.ts";
+import { mailHangs } from "./time-capsule.ts";
+
+/** In the order in which they run. */
+const catalog = [twoAtOnce, sameKey, mix, workersKilled, workerDies, newVersion, mailHangs, load] as const;
 
 interface Options {
   readonly url?: string;
   readonly home?: string;
   readonly rate: number;
   readonly seconds: number;
+  readonly inFlight: number;
   readonly json: boolean;
 }
 
@@ -32,6 +41,7 @@ await new Command("experiments")
   .option("--home <folder>", "the state folder of the system: BELFRY_HOME, or .belfry")
   .option("--rate <n>", "requests a second of taskflow-load", positive, 20)
   .option("--seconds <n>", "how long taskflow-load goes on", positive, 60)
+  .option("--in-flight <n>", "requests of taskflow-load without an answer at most; the next ones wait", positive, 200)
   .option("--json", "one JSON object on stdout; progress goes to stderr", false)
   .addHelpText("after", `\nExperiments:\n${catalog.map(describe).join("\n")}`)
   .action(main)
@@ -49,16 +59,22 @@ async function main(names: readonly string[], options: Options): Promise<void> {
   process.exitCode = exitCodes[worst];
 }
 
-async function run(experiment: Experiment, system: RunningSystem, { rate, seconds }: Options): Promise<Result> {
+async function run(
+  experiment: Experiment,
+  system: RunningSystem,
+  { rate, seconds, inFlight }: Options,
+): Promise<Result> {
   const beganMs = performance.now();
   const say = (text: string): void => console.error(`${experiment.name}: ${text}`);
   say(experiment.about);
-  const checks: readonly Check[] = await experiment.run(system, { rate, seconds, say }).catch((error: unknown) => {
-    const detail = error instanceof Error ? error.message : String(error);
-    // A system that does not take a connection is away or too busy: nothing was seen broken.
-    const end = { name: "it comes to its end", pass: false, detail };
-    return [detail === "fetch failed" ? timed(end) : end];
-  });
+  const checks: readonly Check[] = await experiment
+    .run(system, { rate, seconds, inFlight, say })
+    .catch((error: unknown) => {
+      const detail = error instanceof Error ? error.message : String(error);
+      // A system that does not take a connection is away or too busy: nothing was seen broken.
+      const end = { name: "it comes to its end", pass: false, detail };
+      return [detail === "fetch failed" ? timed(end) : end];
+    });
   const failed = checks.filter(({ pass }) => !pass);
   const verdict = failed.length === 0 ? "pass" : failed.every((check) => check.isTimed === true) ? "slow" : "broken";
   return { name: experiment.name, verdict, seconds: Math.round((performance.now() - beganMs) / 1_000), checks };

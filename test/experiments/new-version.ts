@@ -1,7 +1,7 @@
 import { readLedger } from "../../examples/fake/ledger.ts";
 import { type Check, type Evidence, noneOf } from "../demo/judge.ts";
 import { until } from "../proof/until.ts";
-import { type Experiment, newTag } from "./experiment.ts";
+import { type Experiment, newTag, post } from "./experiment.ts";
 import type { RunningSystem } from "./running.ts";
 
 /** Seconds of each task, and edges as two names. The second version is shorter, has a task more and another order. */
@@ -59,10 +59,7 @@ async function start(
   const insert =
     "insert into dag_batch.task_dep select $3, $1, left(edge, 1), right(edge, 1) from unnest($2::text[]) edge";
   await evidence.db.query(insert, [number, edges, graph]);
-  const body = JSON.stringify({ graph, day });
-  const headers = { "content-type": "application/json" };
-  const { status } = await fetch(`${api}/apps/dag-batch/batches`, { method: "POST", headers, body });
-  if (status !== 201) throw new Error(`POST /batches answered ${status}`);
+  await post(`${api}/apps/dag-batch/batches`, { graph, day });
 }
 
 /** A batch ran its own version: tasks, edges and how long each took, by the lines that the cluster wrote itself. */
@@ -76,14 +73,11 @@ async function judge(
      join dag_batch.outbox_evt as evt on evt.batch_id = batch.id where biz_key = $1 order by task_key`,
     [`${day}:${graph}`],
   );
-  const lines = cluster(evidence, graph).map(({ key, outcome, at }, n) => ({
-    line: `${key} ${outcome}`,
-    n,
-    ms: Date.parse(at),
-  }));
+  const lines = cluster(evidence, graph);
   const moment = (task: string, outcome: "began" | "ended") => {
-    const id = rows.find((row) => row.task === task)?.id;
-    return lines.find(({ line }) => line === `${id}:task ${outcome}`) ?? { n: NaN, ms: NaN };
+    const key = `${rows.find((row) => row.task === task)?.id}:task`;
+    const n = lines.findIndex((line) => line.key === key && line.outcome === outcome);
+    return { n: n < 0 ? NaN : n, ms: Date.parse(lines[n]?.at ?? "") };
   };
   const took = (task: string): number => moment(task, "ended").ms - moment(task, "began").ms;
   const states = [...new Set(rows.map(({ ran }) => ran))].join();
@@ -91,11 +85,7 @@ async function judge(
   const isInOrder = ([from = "", to = ""]: string): boolean => moment(from, "ended").n < moment(to, "began").n;
   return [
     { name: `the batch of version ${number} is DONE with it`, pass: states === `DONE ${number}`, detail: states },
-    {
-      name: `it has the tasks of version ${number}`,
-      pass: tasks === Object.keys(seconds).join(),
-      detail: tasks,
-    },
+    { name: `it has the tasks of version ${number}`, pass: tasks === Object.keys(seconds).join(), detail: tasks },
     noneOf(
       `each of its tasks runs as long as version ${number} says`,
       Object.entries(seconds)

@@ -1,6 +1,6 @@
 import { type Check, noneOf, timed } from "../demo/judge.ts";
 import { until } from "../proof/until.ts";
-import { type Experiment, newTag } from "./experiment.ts";
+import { type Experiment, newTag, post } from "./experiment.ts";
 
 /** Whose mails hang for 70 s, by the example's input. */
 const user = "19";
@@ -21,15 +21,11 @@ export const mailHangs: Experiment = {
     const tag = `Capsule ${newTag()}`;
     const next = (Math.floor(Date.now() / minuteMs) + 1) * minuteMs;
     for (const [n, opensAt] of [next, next, next + minuteMs].entries()) {
-      const body = { user, title: `${tag} ${n}`, content: "later", open_at: new Date(opensAt).toISOString() };
-      const headers = { "content-type": "application/json" };
-      const options = { method: "POST", headers, body: JSON.stringify(body) };
-      const { status } = await fetch(`${api}/apps/time-capsule/capsules`, options);
-      if (status !== 201) throw new Error(`POST /capsules answered ${status}`);
+      const capsule = { user, title: `${tag} ${n}`, content: "later", open_at: new Date(opensAt).toISOString() };
+      await post(`${api}/apps/time-capsule/capsules`, capsule);
     }
-    const read = async () => (await db.query<{ title: string; late: number }>(opened, [tag])).rows;
     const rows = await until("three capsules to open", 5 * minuteMs, async () => {
-      const found = await read();
+      const { rows: found } = await db.query<{ title: string; late: number }>(opened, [tag]);
       return found.length === 3 && found;
     });
     const tried = (await db.query<{ tried: number }>(mailsOf, [tag])).rows[0]?.tried ?? 0;

@@ -16,13 +16,13 @@ import { network } from "./faults/network.ts";
 import { parts } from "./faults/parts.ts";
 import { rights } from "./faults/rights.ts";
 import { stage } from "./faults/stage.ts";
-import { newApp, templateOf } from "./synthesize.ts";
+import { newApp, templateOf, unasked } from "./synthesize.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "belfry-faults-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const faults = [...parts, ...rights, ...network, ...stage];
-const all = topology(await loadApps(stages.smoke), stages.smoke);
+const all = unasked(topology(await loadApps(stages.smoke), stages.smoke));
 const networks = {
   none: { kind: "small", ipv4: "none" },
   instance: { kind: "small", ipv4: "instance", imageId: "ami-0123456789abcdef0" },

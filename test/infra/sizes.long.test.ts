@@ -7,7 +7,7 @@ import { defineSchedule } from "../../src/define/define-schedule.ts";
 import type { AppDefinition } from "../../src/define/definition.ts";
 import { resourcesAtMost } from "../../src/stage/deployment-limits.ts";
 import { checkTopology, topology } from "../../src/stage/topology.ts";
-import { resources, templateOf } from "./synthesize.ts";
+import { resources, templateOf, unasked } from "./synthesize.ts";
 
 /** So many kinds, each with a schedule of its own. */
 const kinds = (count: number, launch: "tick" | "rule" = "tick"): AppDefinition =>
@@ -21,7 +21,7 @@ const kinds = (count: number, launch: "tick" | "rule" = "tick"): AppDefinition =
 const lanes = (count: number): AppDefinition =>
   defineApp({ name: "wide", lanes: Object.fromEntries(Array.from({ length: count }, (_, n) => [`lane-${n}`, {}])) });
 const sizeOf = (apps: readonly AppDefinition[], stage: Stage = stages.prod) => {
-  const all = topology(apps, stage);
+  const all = unasked(topology(apps, stage));
   const template = templateOf(all);
   return {
     all,

@@ -37,6 +37,12 @@ export const newApp = (): App =>
     analyticsReporting: false,
   });
 
+/** Of a stage whose fakes stay away: they give what handlers ask for, and would be a service beside those that are looked at. */
+export const unasked = (topology: Topology): Topology => ({
+  ...topology,
+  lanes: topology.lanes.map((lane) => ({ ...lane, needs: { environment: [], secrets: [] } })),
+});
+
 type FakesOptions = Omit<FakesProps, "stage">;
 
 /** Of the stage's own network and database, or of the given ones. */

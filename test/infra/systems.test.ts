@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { describe, expect, test } from "vitest";
 import { topology } from "../../src/stage/topology.ts";
@@ -48,6 +49,11 @@ const toOrders = {
   Action: Match.arrayWith(["sqs:SendMessage"]),
   Resource: Match.arrayWith([{ Ref: "OrdersQueueArn" }]),
 };
+const ofRelay = {
+  Action: "secretsmanager:GetSecretValue",
+  Resource: Match.arrayWith([{ Ref: "TimeCapsuleSmtpSecretArn" }]),
+};
+const readsPassword = { PolicyDocument: { Statement: Match.arrayWith([Match.objectLike(ofRelay)]) } };
 const publishes = { PolicyDocument: { Statement: Match.arrayWith([Match.objectLike(toOrders)]) } };
 
 /** A lane: its queue that dead-letters after five receives, its function, what joins the two, and the alarm. */
@@ -100,7 +106,7 @@ const rows: readonly Row[] = [
   ...lane("S4 6", "mail", { concurrency: 2, timeout: 90 }, "mails wait for each other at most"),
   ["S4 1", "each minute", "Scheduler/Wake-pass", rule, { ScheduleExpression: "rate(1 minute)", State: "ENABLED" }],
   ["S4 3", "a late opening pages", "Alarms/LateSweep", alarm, to("Page", 0, "sweep.late")],
-  ["S4 6", "sends", "Lane-mail/Worker/Function", worker, reads({ TIME_CAPSULE_SMTP_URL: "TimeCapsuleSmtpUrl" })],
+  ["S4 6", "sends by a relay whose password it may read", "Lane-mail/Worker/Role/DefaultPolicy", policy, readsPassword],
   ["S4 12", "viewUrl", "Lane-mail/Worker/Function", worker, reads({ TIME_CAPSULE_BASE_URL: "TimeCapsuleBaseUrl" })],
 ];
 
@@ -124,6 +130,50 @@ describe.each(rows)("%s: %s", (...row) => {
 test("no outside address stands in the template: each is a parameter without a default", () => {
   const own = Object.entries(template.findParameters("*", { AllowedPattern: Match.anyValue() }));
   expect(own.map(([, parameter]) => "Default" in parameter)).toEqual(Array.from({ length: 7 }, () => false));
+});
+
+test.each([
+  ["batch-scheduler", ["default"], ["FILES_URL", "ORDERS_QUEUE_URL"]],
+  ["daily-quiz", ["push"], ["QUIZ_PUSH_URL"]],
+  ["dag-batch", ["cluster", "default"], ["DAG_SERVICES_URL"]],
+  ["taskflow", ["taskflow"], ["TASKFLOW_PUBLISHER_URL"]],
+])("%s in a stage of one's own is refused by the synthesis without its address", async (app, lanes, variables) => {
+  const synthesized = async (given: readonly string[]) => {
+    const environment = Object.fromEntries(given.map((name) => [name, "https://example.com"]));
+    const stage = {
+      ...stages.prod,
+      apps: [app],
+      lanes: Object.fromEntries(lanes.map((name) => [name, { environment }])),
+    };
+    return templateOf(topology(await loadApps(stage), stage));
+  };
+  for (const name of variables) {
+    const others = variables.filter((each) => each !== name);
+    await expect(synthesized(others)).rejects.toThrow(`environment.${name} "(missing)" is read by a job of this lane`);
+  }
+  await expect(synthesized(variables)).resolves.toBeDefined();
+});
+
+test("time-capsule in a stage of one's own is refused by the synthesis without the secret that has its mail relay", async () => {
+  const stage = { ...stages.prod, apps: ["time-capsule"] };
+  const own = topology(await loadApps(stage), stage);
+  expect(() => templateOf(own)).toThrow('secrets.TIME_CAPSULE_SMTP_URL "(missing)" is read by a job of this lane');
+  const secrets = { mail: { secrets: { TIME_CAPSULE_SMTP_URL: "/mail/relay" } } };
+  expect(templateOf(topology(await loadApps(stage), { ...stage, lanes: secrets }))).toBeDefined();
+});
+
+test("the lines of docs/deploy.md put the daily quiz into prod", async () => {
+  const guide = readFileSync(new URL("../../docs/deploy.md", import.meta.url), "utf8");
+  const [, lines = ""] = /### Deploy the daily quiz\n[^]*?become\n\n([^]*?)\n\n/.exec(guide) ?? [];
+  const quoted = lines
+    .replaceAll(/(\w+): /g, '"$1": ')
+    .trim()
+    .replace(/,$/, "");
+  const stage = { ...stages.prod, ...(JSON.parse(`{ ${quoted} }`) as Pick<typeof stages.prod, "apps" | "lanes">) };
+  const all = topology(await loadApps(stage), stage);
+  const found = { Environment: { Variables: { QUIZ_PUSH_URL: "https://push.example.com" } } };
+  expect(shownBy(templateOf(all), ["S2", "", "Lane-push/Worker/Function", worker, found])).toHaveLength(1);
+  expect(all.lanes.map(({ name }) => name)).toEqual(["default", "push"]);
 });
 
 test("S0 14: both every five minutes where production is not meant, and off in a stage that is not named", () => {

@@ -4,7 +4,7 @@ import { Match, type Template } from "aws-cdk-lib/assertions";
 import { beforeAll, describe, expect, test } from "vitest";
 import { deploymentOf } from "../../infra/stages.ts";
 import { type LaneTopology, topology, type Topology } from "../../src/stage/topology.ts";
-import { type Resource, resources, templateOf } from "./synthesize.ts";
+import { type Resource, resources, templateOf, unasked } from "./synthesize.ts";
 
 const deployed: readonly Stage[] = [...Object.values<Stage>(stages).filter((stage) => stage.deployed), stages.emulator];
 
@@ -12,7 +12,7 @@ describe.each(deployed)("the template of stage $name is its topology", (stage) =
   let all: Topology;
   let template: Template;
   beforeAll(async () => {
-    all = topology(await loadApps(stage), stage);
+    all = unasked(topology(await loadApps(stage), stage));
     template = templateOf(all);
   });
 

@@ -202,6 +202,17 @@ test("runJob runs a handler alone and writes down what it did", async () => {
   await expect(runJob(greet, { name: 1 as never })).rejects.toThrow("name");
 });
 
+test("a handler is answered the secret that its test gives, and says which one is missing", async () => {
+  const pay = defineJob({ id: "pay", secrets: ["BANK_KEY"], run: (_, ctx) => ctx.secret("BANK_KEY").length });
+  expect(await runJob(pay, undefined, { secrets: { BANK_KEY: "four" } })).toMatchObject({ result: 4 });
+  expect(String((await runJob(pay, undefined)).error)).toContain('the secret "BANK_KEY" of job "pay" is missing');
+  const apps = [defineApp({ name: "shop", jobs: [pay] })];
+  await using system = await createTestSystem({ apps, databaseUrl: databaseUrl(), secrets: { BANK_KEY: "four" } });
+  const { id } = await pay.enqueue();
+  await system.drain();
+  expect(await system.job(id)).toMatchObject({ state: "SUCCESS", result: 4 });
+});
+
 test("timesOf shows the reading that the clock jumps over", () => {
   const nightly = defineSchedule({
     id: "nightly",

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { checkMigrations } from "../../postgres/migration-files.ts";
-import { loadApps } from "../../compose/apps.ts";
+import { loadApps, loadFakes } from "../../compose/apps.ts";
 import { configProblems } from "../../stage/config.ts";
 import { checkApps, notesOf } from "../../define/check.ts";
 import { checkOperators, checkScopes } from "../../define/scope.ts";
@@ -95,6 +95,9 @@ type Described = Problem & { readonly message: string };
 
 const described = (problem: Problem): Described => ({ ...problem, message: describe(problem) });
 
+/** What the stage's lanes have besides its own settings: the environment of this machine, and the addresses of fakes. */
+type Given = Readonly<Record<string, string | undefined>>;
+
 interface Report {
   readonly stage: string;
   readonly apps: number;
@@ -115,37 +118,39 @@ async function reportOf(
 ): Promise<Report> {
   const { name } = stage;
   const apps = await loadApps(project, stage);
+  const fakes = (await loadFakes(project, stage)).map(({ name: fake, address }) => [address?.variable ?? "", fake]);
+  const given = { ...(stage.deployed ? {} : env), ...Object.fromEntries(fakes) };
   const problems = [
     ...checkApps(apps, name, stageNames(project)),
     ...checkScopes(stage, apps),
     ...checkOperators(stage),
     ...checkMigrations(apps),
   ];
-  const all = [...problems, ...builtProblems(() => topology(apps, stage), { stage, env }, problems.length === 0)];
+  const all = [...problems, ...builtProblems(() => topology(apps, stage), { stage, given }, problems.length === 0)];
   return {
     stage: name,
     apps: apps.length,
     jobs: new Set(apps.flatMap((app) => app.jobs)).size,
     schedules: apps.flatMap((app) => app.schedules).length,
     problems: all.map(described),
-    notes: [...notesOf(apps), ...(all.length > 0 ? [] : givenElsewhere(apps, stage))],
+    notes: [...notesOf(apps), ...(all.length > 0 ? [] : givenElsewhere(apps, stage, given))],
     differences: all.length > 0 || !database ? [] : await storedDifferences(database, apps, name),
   };
 }
 
 /** What the CDK app has to give a deployed stage, which is not known here; the synthesis refuses it if nothing does. */
-const givenElsewhere = (apps: Parameters<typeof topology>[0], stage: Stage): readonly string[] =>
-  stage.deployed ? missingSettings(stage.name, topology(apps, stage).lanes).map(describe) : [];
+const givenElsewhere = (apps: Parameters<typeof topology>[0], stage: Stage, given: Given): readonly string[] =>
+  stage.deployed ? missingSettings(stage.name, topology(apps, stage).lanes, given).map(describe) : [];
 
 /** What only shows when everything is put together: too many connections, a lane that cannot be built. */
 function builtProblems(
   build: () => Topology,
-  { stage, env }: { readonly stage: Stage; readonly env: NodeJS.ProcessEnv },
+  { stage, given }: { readonly stage: Stage; readonly given: Given },
   isSound: boolean,
 ): readonly Problem[] {
   try {
     const all = build();
-    const missing = stage.deployed ? [] : missingSettings(stage.name, all.lanes, env);
+    const missing = stage.deployed ? [] : missingSettings(stage.name, all.lanes, given);
     return [...checkTopology(all), ...checkSettings(stage, all.lanes), ...missing];
   } catch (error) {
     // Definitions that are wrong by themselves may not fit together either; their own problems say why.
