@@ -1,5 +1,6 @@
 import type { JobId } from "../machine/job.ts";
 import type { LaneStore } from "../machine/lane-store.ts";
+import { reasons } from "../machine/reasons.ts";
 import { newestColumns } from "./newest.ts";
 import { aftermathOf } from "./outbox.ts";
 import { pauseValues } from "./pause.ts";
@@ -28,7 +29,7 @@ export function laneStore(session: Session): LaneStore {
     },
     async runNow(wanted, { caller } = {}) {
       const rows = [
-        ...(await session.run(runNow, [wanted, caller ?? null])),
+        ...(await session.run(runNow, [wanted, caller ?? null, reasons.runNow])),
         ...(await session.run(redispatchNow, [wanted])),
       ];
       return { ids: ids(rows), aftermath: aftermathOf(rows) };

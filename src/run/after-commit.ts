@@ -5,7 +5,7 @@ import { relay, wakeHeld } from "./relay.ts";
 import { resolveOnce } from "./resolve.ts";
 import { sendOutbox } from "./send.ts";
 
-type AfterCommitPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "tracing">;
+export type AfterCommitPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "tracing">;
 
 /**
  * Does what a committed change left: sends its messages, resolves its runs, wakes jobs for freed slots, relays its lanes, and
