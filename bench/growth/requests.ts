@@ -63,6 +63,7 @@ export const requests: Readonly<Record<OperationName, readonly Asked[]>> = {
   rerunRun: [post("/runs/{run}/rerun")],
   retryRun: [post("/runs/{failedRun}/retry")],
   cancelRun: [post("/runs/{open}/cancel")],
+  signalRun: [post("/runs/{open}/signals/approved", {})],
   listLanes: [get("/lanes")],
   pauseLane: [post("/lanes/mail/pause", { reason: "growth" })],
   resumeLane: [post("/lanes/mail/resume")],

@@ -26,6 +26,7 @@ import { capEndpoint, laneEndpoints, lockEndpoint } from "./routes/lanes.ts";
 import { metricsEndpoint } from "./routes/metrics.ts";
 import { previewEndpoint } from "./routes/preview.ts";
 import { runEndpoints, runMapEndpoint } from "./routes/runs.ts";
+import { signalEndpoint } from "./routes/signal-run.ts";
 import { scheduleControlEndpoints } from "./routes/schedule-control.ts";
 import { scheduleOutcomeEndpoint } from "./routes/schedule-outcomes.ts";
 import { scheduleEndpoints } from "./routes/schedules.ts";
@@ -104,6 +105,7 @@ export function endpointsOf(options: ApiOptions) {
     ...jobEndpoints(options),
     ...runEndpoints(options),
     runMapEndpoint(options),
+    signalEndpoint(options),
     ...laneEndpoints(options),
     capEndpoint(options),
     ...overviewEndpoints(options),

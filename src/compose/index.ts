@@ -17,17 +17,9 @@ export type { RunSummary, ThenOptions } from "../define/continuation.ts";
 export type { CalendarDefinition, CalendarOptions, HolidayDate } from "../define/define-calendar.ts";
 export type { DataGraphJob, DataGraphOptions, DataTask, DataTaskInputs } from "../define/define-data-graph.ts";
 export type { FanOutOptions, OfMoment, RunEndOptions } from "../define/define-fan-out.ts";
-export type {
-  BranchOptions,
-  DeclareTask,
-  GraphOptions,
-  OfInput,
-  TasksBefore,
-  TaskHandle,
-  TaskInputs,
-  TaskOptions,
-  TaskOutputs,
-} from "../define/define-graph.ts";
+export type { BranchOptions, DeclareTask, GraphOptions, OfInput, TaskOptions } from "../define/define-graph.ts";
+export type { TaskHandle, TaskInputs, TaskOutputs, TasksBefore } from "../define/task-handle.ts";
+export type { SleepOptions, TimeoutRule, WaitForOptions } from "../define/wait-task.ts";
 export type { Concurrency, ConcurrencyByKey, ConcurrencyInAll } from "../define/concurrency.ts";
 export type { CircuitOptions } from "../define/circuit.ts";
 export type { RateOptions } from "../define/rate.ts";

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Context, Job } from "./context.ts";
-import { graphEndFrom, graphSettings, type OfInput, outputOf, starterOf } from "./define-graph.ts";
+import { graphEndFrom, graphSettings, type OfInput, starterOf } from "./define-graph.ts";
 import {
   definitionFrom,
   jobOf,
@@ -13,6 +13,7 @@ import type { ThenOptions } from "./continuation.ts";
 import type { DataGraphBody, JobDefinition, TaskBody, TaskDefinition } from "./definition.ts";
 import { InvalidPayload, PermanentError } from "./errors.ts";
 import { checkGraph, type GraphTask } from "./graph-shape.ts";
+import { outputOf } from "./graph-task.ts";
 import type { Json } from "../machine/job.ts";
 import { joinRules, type JoinRule } from "../machine/join.ts";
 import { runLimits } from "../machine/run-limits.ts";
@@ -118,6 +119,7 @@ function taskOf<S extends StandardSchemaV1, P extends StandardSchemaV1, N>(
     given: (run, input, payload) => ({ task: run.task ?? "", payload, input, outputs: outputsOf(run) }),
     when: when === undefined ? null : (given) => when.call(options, given as Given),
     run: async (given, context) => await options.run(given as Given, context),
+    wait: null,
   };
   return {
     ...definitionFrom({ ...limitsOfTask, id: `${id}.task` }, body),

@@ -12,58 +12,17 @@ import { continuationFrom, type ThenOptions } from "./continuation.ts";
 import { PermanentError } from "./errors.ts";
 import type { DataGraphBody, GraphBody, GraphTaskDefinition, JobDefinition, RunEnds, TaskBody } from "./definition.ts";
 import { checkGraph } from "./graph-shape.ts";
+import { type AnyTask, graphTaskOf } from "./graph-task.ts";
 import type { Json } from "../machine/job.ts";
 import type { JoinRule } from "../machine/join.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import { type InRun, type FailurePolicy, failurePolicies } from "../machine/run.ts";
+import { type FailurePolicy, failurePolicies } from "../machine/run.ts";
 import type { Tx } from "../machine/transaction.ts";
 import { ProblemList } from "./problem.ts";
+import { type SleepOptions, sleepTaskOf, type TimeoutRule, type WaitForOptions, waitTaskOf } from "./wait-task.ts";
 import { checkPayload } from "./schema.ts";
 import { readChoice, readCount } from "./setting.ts";
-
-declare const output: unique symbol;
-declare const maybe: unique symbol;
-
-/** A declared task, which a later task names as its predecessor. `M`: its branch may not be taken. */
-export interface TaskHandle<O, M extends boolean = boolean> {
-  readonly name: string;
-  readonly [output]: O;
-  readonly [maybe]: M;
-}
-
-/** The tasks before one, each under the name by which it finds their output. */
-export type TasksBefore = Readonly<Record<string, TaskHandle<unknown>>>;
-type OutputOf<H> = H extends TaskHandle<infer O> ? O : never;
-type MaybeOf<H> = H extends TaskHandle<unknown, infer M> ? M : never;
-type IsOne<K, All = K> = [K] extends [never] ? false : K extends unknown ? ([All] extends [K] ? true : false) : never;
-
-/**
- * What a task gets from its predecessors. Under `all` it is there, unless that branch may not be taken and another one was;
- * under `any` and `allDone`, and where failures are passed over, it may be missing.
- */
-export type TaskOutputs<A extends TasksBefore, J extends JoinRule, F extends FailurePolicy> = {
-  readonly [K in keyof A]: [J, F] extends ["all", "stop" | "skip-downstream"]
-    ? true extends MaybeOf<A[K]>
-      ? IsOne<keyof A> extends true
-        ? OutputOf<A[K]>
-        : OutputOf<A[K]> | undefined
-      : OutputOf<A[K]>
-    : OutputOf<A[K]> | undefined;
-};
-
-/** Not taken when none of its predecessors was; `allDone` always runs. */
-type MaybeAfter<A extends TasksBefore, J extends JoinRule> = J extends "allDone"
-  ? false
-  : [keyof A] extends [never]
-    ? false
-    : false extends MaybeOf<A[keyof A]>
-      ? false
-      : true;
-
-/** What a task is called with: the run's input and, by name, what its predecessors returned. */
-export type TaskInputs<I, A extends TasksBefore, J extends JoinRule, F extends FailurePolicy> = {
-  readonly input: I;
-} & TaskOutputs<A, J, F>;
+import type { MaybeAfter, NoneBefore, TaskHandle, TaskInputs, TasksBefore } from "./task-handle.ts";
 
 interface TaskBase<I, A extends TasksBefore, J extends JoinRule, F extends FailurePolicy, O> extends TaskLimits {
   /** Its predecessors: each name is where their output is found. */
@@ -96,9 +55,6 @@ export type BranchOptions<I, A extends TasksBefore, J extends JoinRule, F extend
   when(given: TaskInputs<I, A, J, F>): boolean | Promise<boolean>;
 };
 
-// oxlint-disable-next-line typescript/no-generated-empty-object-type -- no predecessors is exactly that: no keys.
-type NoneBefore = Readonly<Record<never, never>>;
-
 export interface DeclareTask<I, F extends FailurePolicy> {
   <O extends Json | void, A extends TasksBefore = NoneBefore, J extends JoinRule = "all">(
     name: string,
@@ -108,6 +64,21 @@ export interface DeclareTask<I, F extends FailurePolicy> {
     name: string,
     options: TaskOptions<I, A, J, F, O>,
   ): TaskHandle<O, MaybeAfter<A, J>>;
+  /** Waits for a signal of its name; its output is the payload of the first one. */
+  waitFor<
+    S extends StandardSchemaV1 = NoPayload,
+    A extends TasksBefore = NoneBefore,
+    J extends JoinRule = "all",
+    T extends TimeoutRule = "fail",
+  >(
+    name: string,
+    options: WaitForOptions<A, J, S, T>,
+  ): TaskHandle<T extends "fail" ? PayloadOut<S> : PayloadOut<S> | undefined, MaybeAfter<A, J>>;
+  /** Waits so long, or until a time. */
+  sleepUntil<A extends TasksBefore = NoneBefore, J extends JoinRule = "all">(
+    name: string,
+    options: SleepOptions<I, A, J>,
+  ): TaskHandle<void, MaybeAfter<A, J>>;
 }
 
 /** What the run was started with. */
@@ -194,7 +165,7 @@ function declareAll<S extends StandardSchemaV1, F extends FailurePolicy, N>(
 ): readonly GraphTaskDefinition[] {
   const declared = new Map<string, GraphTaskDefinition>();
   const handles = new Set<unknown>();
-  const declare = (name: string, task: AnyTask): { readonly name: string } => {
+  const declare = (name: string, task: AnyTask, of = graphTaskOf): { readonly name: string } => {
     const handle = { name };
     if (declared.has(name)) problems.add(`task "${name}"`, name, "is declared twice", "rename one of them");
     for (const [alias, before] of Object.entries(task.after ?? {})) {
@@ -209,61 +180,14 @@ function declareAll<S extends StandardSchemaV1, F extends FailurePolicy, N>(
       if (alias === "input") problems.add(`task "${name}" after`, alias, "hides the run's input", "use another name");
     }
     handles.add(handle);
-    declared.set(name, taskOf(graph, name, task));
+    declared.set(name, of(graph, name, task));
     return handle;
   };
   // The overloads type what a developer writes; inside, a task is plain data.
-  options.tasks(declare as unknown as DeclareTask<PayloadOut<S>, F>);
+  const waits = {
+    waitFor: (name: string, task: AnyTask) => declare(name, task, waitTaskOf),
+    sleepUntil: (name: string, task: AnyTask) => declare(name, task, sleepTaskOf),
+  };
+  options.tasks(Object.assign(declare, waits) as unknown as DeclareTask<PayloadOut<S>, F>);
   return [...declared.values()];
 }
-
-interface AnyTask extends TaskLimits {
-  readonly after?: Readonly<Record<string, { readonly name: string }>>;
-  readonly join?: JoinRule;
-  when?(given: unknown): boolean | Promise<boolean>;
-  run(given: unknown, ctx: Context): Promise<Json | void> | Json | void;
-  onSettled?(input: unknown, settled: SettledJob, tx: Tx): Promise<void>;
-}
-
-function taskOf(graph: TaskBody["graph"], name: string, task: AnyTask): GraphTaskDefinition {
-  const { after = {}, join = "all", when, run, onSettled, ...options } = task;
-  const aliases = Object.entries(after).map(([alias, handle]) => [alias, handle.name] as const);
-  const body: TaskBody = {
-    is: "task",
-    graph,
-    given: (from, input) => ({
-      ...Object.fromEntries(aliases.map(([alias, before]) => [alias, outputOf(from, before)])),
-      input,
-    }),
-    when: when === undefined ? null : (given) => when.call(task, given),
-    run: async (given, context) => await run.call(task, given, context),
-  };
-  return {
-    name,
-    join,
-    after: aliases.map(([, before]) => before),
-    definition: {
-      ...definitionFrom({ ...options, id: `${graph.id}.${name}` }, body),
-      body,
-      check: async (payload) => ({ ok: true, value: payload }),
-      onSettled: onSettled === undefined ? null : settledWith(graph, onSettled.bind(task)),
-    },
-  };
-}
-
-/** The hook gets the input as `run` does, or the stored form if it no longer fits its schema. */
-function settledWith(
-  graph: TaskBody["graph"],
-  hook: NonNullable<AnyTask["onSettled"]>,
-): NonNullable<JobDefinition["onSettled"]> {
-  return async (input, settled, tx) => {
-    const checked = await graph.check(input);
-    await hook(checked.ok ? checked.value : input, settled, tx);
-  };
-}
-
-/** What a predecessor that succeeded left; `undefined` for any other end. */
-export const outputOf = (run: InRun, name: string): Json | undefined => {
-  const before = run.outputs[name];
-  return before?.state === "SUCCESS" ? before.result : undefined;
-};

@@ -7,7 +7,7 @@ import type { CircuitRule } from "../machine/circuit-store.ts";
 import type { Json } from "../machine/job.ts";
 import type { Problem } from "./problem.ts";
 import type { TaskSize } from "../machine/launcher.ts";
-import type { Continuation, InRun, FailurePolicy } from "../machine/run.ts";
+import type { Continuation, InRun, FailurePolicy, TaskWait } from "../machine/run.ts";
 import type { Tx } from "../machine/transaction.ts";
 import type { RetryPolicy } from "../machine/backoff.ts";
 import type { GraphTask } from "./graph-shape.ts";
@@ -78,6 +78,13 @@ export interface TaskBody {
   readonly given: (run: InRun, input: unknown, payload: unknown) => unknown;
   readonly when: ((given: unknown) => boolean | Promise<boolean>) | null;
   readonly run: (given: unknown, context: Context) => Promise<Json | void>;
+  /** Null: it starts once its predecessors have ended. */
+  readonly wait: WaitOfTask | null;
+}
+
+/** `until`: the time that it waits for, by the run's input; null: by `ms`, from the end of its predecessors. */
+export interface WaitOfTask extends TaskWait {
+  readonly until: ((input: unknown) => Date) | null;
 }
 
 /** A task of a graph, as a kind of job. */

@@ -19,6 +19,7 @@ export const causes = [
   "not-started",
   "unknown-kind",
   "predecessors",
+  "signal",
   ...gateCauses,
   "no-worker",
   "lock",
@@ -57,7 +58,7 @@ export function explainJob(
   }
   const wait = waitOf({ job, facts, slot, now });
   if (wait !== null) return say(wait.cause, wait.sentence, wait);
-  if (job.dueAt > now) return early(job);
+  if (job.dueAt > now) return facts.awaitsSignal ? awaited(job) : early(job);
   if (job.state !== "QUEUED") return say("dispatching", "it is due and the next relay dispatches it, within seconds");
   return queued(job, facts, now);
 }
@@ -101,6 +102,17 @@ function ended(
   const advice = job.state === "SUCCESS" ? null : `run it again: belfry jobs retry ${job.id}`;
   return say("ended", `it ended as ${job.state}${at}${why === null ? "" : ` (${why})`}`, { advice });
 }
+
+function awaited({ runId, task, dueAt }: JobView): JobExplanation {
+  return say("signal", `it waits for the signal "${task}" until ${iso(dueAt)}`, {
+    until: dueAt,
+    advice: `send it: belfry runs signal ${runId} ${shellWord(task ?? "")}`,
+  });
+}
+
+/** As a shell reads it as one word. */
+const shellWord = (text: string): string =>
+  /^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 function early(job: JobView): JobExplanation {
   if (job.attempt > 0 && job.errorCode === "NO_ROOM") {

@@ -36,6 +36,7 @@ const others: Readonly<Record<Exclude<Reason, GateReason>, ReasonWords>> = {
     time: ({ again }) => ["its job was canceled before it ran", again],
   },
   [reasons.runNow]: { job: "it was made due by hand" },
+  [reasons.signal]: { job: "its signal came" },
   [reasons.backfill]: { job: "it was backfilled" },
   [reasons.withdrawn]: { job: "its schedule was changed" },
   [reasons.misfire]: {

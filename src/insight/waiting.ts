@@ -29,7 +29,7 @@ select l.refusal as "laneRefusal", l.pause as "lanePause",
     from belfry.circuit c where ${circuitKey("c.name")} = j.held_on
   ) as circuit,
   case when s.enabled is not null then jsonb_build_object('pause', s.pause, 'enabled', s.enabled) end as schedule,
-  j.preds_open as "openPredecessors",
+  j.preds_open as "openPredecessors", j.awaits_signal and j.signaled_at is null as "awaitsSignal",
   array(
     select p.id::text from belfry.edge e join belfry.job p on p.id = e.from_id
     where e.to_id = j.id and p.finished_at is null order by p.id limit $3::int
@@ -100,6 +100,7 @@ where j.id = $1::bigint`,
       .nullable(),
     schedule: z.object({ pause, enabled: z.boolean() }).nullable(),
     openPredecessors: count,
+    awaitsSignal: z.boolean(),
     predecessors: z.array(jobId),
     ahead: boundedCount,
     heldBefore: boundedCount,

@@ -40,6 +40,7 @@ export const reasons = {
   // operators
   canceled: "canceled",
   runNow: "run now",
+  signal: "signal",
   backfill: "backfill",
   // schedules
   withdrawn: "withdrawn",

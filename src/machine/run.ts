@@ -1,5 +1,5 @@
 /** Runs: jobs that belong together, and what the store does with them. */
-import type { JobId, Json, NewJob, RunId } from "./job.ts";
+import type { Instant, JobId, Json, NewJob, RunId } from "./job.ts";
 import type { JoinRule } from "./join.ts";
 import type { Fence } from "./fence.ts";
 import type { Aftermath } from "./outbox.ts";
@@ -25,7 +25,25 @@ export interface NewTask {
   readonly join: JoinRule;
   /** A condition is evaluated before it may be claimed. */
   readonly hasCondition: boolean;
+  /** Of a task that waits after its predecessors; a due time of its job is one that it waits for. */
+  readonly wait?: TaskWait | null;
 }
+
+/** Due so long after its predecessors released it; null: at the due time of its job. `forSignal`: or once its signal has come. */
+export interface TaskWait {
+  readonly ms: number | null;
+  readonly forSignal: boolean;
+}
+
+/** What became of a signal. */
+export type Signaled =
+  | { readonly is: "taken"; readonly jobId: JobId; readonly aftermath: Aftermath }
+  /** Another came first: with the same payload, or a different one. `by`: its caller. */
+  | { readonly is: "repeated" | "conflict"; readonly jobId: JobId; readonly at: Instant; readonly by: string | null }
+  /** Its task runs or has ended, or the run takes nothing any more. */
+  | { readonly is: "late"; readonly jobId: JobId; readonly state: State; readonly runState: RunState }
+  /** No task of the run waits for that name. */
+  | { readonly is: "unknown" };
 
 /** Which end of a run is followed: DONE, FAILED, or any. */
 export const runEndChoices = ["success", "failure", "end"] as const;
@@ -116,6 +134,8 @@ export interface InRun {
   /** The job's own. */
   readonly payload: Json;
   readonly row: Json | null;
+  /** Its payload is that of a signal. */
+  readonly isSignaled: boolean;
   /** Predecessors by their task name. */
   readonly outputs: Readonly<Record<string, TaskOutput>>;
 }
@@ -162,6 +182,11 @@ export interface RunStore {
   sealRun(runId: RunId, options: { tx?: Tx }): Promise<boolean>;
   /** The runs of these jobs, by job; jobs without a run are left out. */
   inRuns(ids: readonly JobId[]): Promise<ReadonlyMap<JobId, InRun>>;
+  /**
+   * Gives the task of that name the payload of a signal, once; before its predecessors have ended, it is kept. A task that waits
+   * is due at once.
+   */
+  signal(runId: RunId, name: string, signal: Actor & { readonly payload: Json }): Promise<Signaled>;
   /** QUEUED under that generation -> SKIPPED and not taken: a condition said no. @returns the ids that were skipped. */
   skip(
     messages: readonly { jobId: JobId; generation: number }[],

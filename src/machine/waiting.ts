@@ -32,6 +32,8 @@ export interface WaitingFacts {
   readonly circuit: HoldingCircuit | null;
   readonly schedule: { readonly pause: Pause | null; readonly enabled: boolean } | null;
   readonly openPredecessors: number;
+  /** It waits for a signal of its name, which has not come. */
+  readonly awaitsSignal: boolean;
   /** Some of them. */
   readonly predecessors: readonly JobId[];
   /** QUEUED in the same lane, due, and dispatched before. */

@@ -3,6 +3,7 @@ import type { JobId } from "../machine/job.ts";
 import { noAftermath } from "../machine/outbox.ts";
 import { type Store } from "../machine/store.ts";
 import { aftermathOf, moveRows, newestColumns } from "./outbox.ts";
+import { reasons } from "../machine/reasons.ts";
 import type { Session } from "./session.ts";
 import {
   addSlots,
@@ -72,7 +73,7 @@ export function laneStore(session: Session): LaneStore {
     },
     async runNow(wanted, { caller } = {}) {
       const rows = [
-        ...(await session.run(runNow, [wanted, caller ?? null])),
+        ...(await session.run(runNow, [wanted, caller ?? null, reasons.runNow])),
         ...(await session.run(redispatchNow, [wanted])),
       ];
       return { ids: ids(rows), aftermath: aftermathOf(rows) };

@@ -14,6 +14,7 @@ import { scheduleControlStore } from "./schedule-control-store.ts";
 import { scheduleStore } from "./schedule-store.ts";
 import { createSession, type SessionOptions, transaction } from "./session.ts";
 import { settleStore } from "./settle-store.ts";
+import { signalStore } from "./signal-store.ts";
 import { readJob, readJobByKey } from "./sql/read.ts";
 import { selectNow } from "./sql/transaction.ts";
 
@@ -49,6 +50,7 @@ export function createPostgresStore(
     ...pruneStore(session, options.archives ?? false),
     ...runStore(session),
     ...resolveStore(session),
+    ...signalStore(session),
     inRuns: (ids) => inRuns(session, ids),
     transaction: (work, options = {}) => transaction(connections.tx, connections.where, work, options),
   };

@@ -26,7 +26,7 @@ export async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<r
     ];
     const payloads = page.map((task) => JSON.stringify(task.job.payload));
     const rest = [runId, run.trace, runLimits.wideJoinOver, texts(oneIfEqual(payloads))];
-    dispatched.push(...(await execute(tx, insert, [...columns, ...kinds.columns, ...rest])));
+    dispatched.push(...(await execute(tx, insert, [...columns, ...kinds.columns, ...rest, ...kinds.waits])));
   }
   await writeEdges(tx, runId, run.tasks, ids);
   return dispatched;
@@ -52,25 +52,32 @@ async function writeEdges(tx: Tx, runId: string, tasks: readonly NewTask[], ids:
 }
 
 /** Tasks of one definition share everything except name and place, which is sent once. */
-function kindsOf(tasks: readonly NewTask[]): { places: readonly number[]; columns: readonly unknown[] } {
+function kindsOf(tasks: readonly NewTask[]) {
   const places = new Map<string, number>();
-  const distinct: NewTask["job"][] = [];
-  const byTask = tasks.map(({ job }) => {
-    const { kind, lane, leaseMs, maxAttempts, retentionMs, slotKeys } = job;
-    const key = [kind, lane, leaseMs, maxAttempts, retentionMs, ...slotKeys].join("\n");
-    const known = places.get(key) ?? distinct.push(job);
+  const distinct: Pick<NewTask, "job" | "wait">[] = [];
+  const byTask = tasks.map(({ job, wait = null }) => {
+    const { kind, lane, leaseMs, maxAttempts, retentionMs, slotKeys, dueAt } = job;
+    const key = [kind, lane, leaseMs, maxAttempts, retentionMs, dueAt, wait?.ms, wait?.forSignal, ...slotKeys].join(
+      "\n",
+    );
+    const known = places.get(key) ?? distinct.push({ job, wait });
     places.set(key, known);
     return known;
   });
   const columns = [
-    distinct.map((job) => job.kind),
-    distinct.map((job) => job.lane),
-    distinct.map((job) => job.leaseMs),
-    distinct.map((job) => job.maxAttempts),
-    distinct.map((job) => job.retentionMs),
-    distinct.map((job) => arrayLiteral(job.slotKeys)),
+    distinct.map(({ job }) => job.kind),
+    distinct.map(({ job }) => job.lane),
+    distinct.map(({ job }) => job.leaseMs),
+    distinct.map(({ job }) => job.maxAttempts),
+    distinct.map(({ job }) => job.retentionMs),
+    distinct.map(({ job }) => arrayLiteral(job.slotKeys)),
   ];
-  return { places: byTask, columns };
+  const waits = [
+    distinct.map(({ wait }) => wait?.ms ?? null),
+    distinct.map(({ wait }) => wait?.forSignal ?? false),
+    distinct.map(({ job }) => job.dueAt),
+  ];
+  return { places: byTask, columns, waits };
 }
 
 const list = (values: readonly unknown[]): string => `{${values.join(",")}}`;

@@ -7,7 +7,7 @@ import type { RunId } from "../machine/job.ts";
 import type { Fence } from "../machine/fence.ts";
 import type { Resolved } from "../machine/run.ts";
 
-type AfterCommitPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "tracing">;
+export type AfterCommitPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "tracing">;
 
 /**
  * Does what a committed change left: sends its messages, resolves its runs, wakes jobs for freed slots, relays its lanes, and

@@ -12,7 +12,7 @@ import type {
 import { PermanentError } from "../define/errors.ts";
 import { shapeHash } from "../define/graph-shape.ts";
 import { newJob, slotKeysOf } from "../define/new-job.ts";
-import type { JobId, Json, RunId } from "../machine/job.ts";
+import type { Instant, JobId, Json, RunId } from "../machine/job.ts";
 import type { InRun, NewRun, NewTask } from "../machine/run.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 
@@ -61,7 +61,7 @@ export async function startGraph(scope: InvocationScope, context: Context): Prom
 export async function planRun(
   definition: GraphDefinition,
   input: Json,
-  { stage, ...options }: RunPlanOptions,
+  { stage: _stage, ...options }: RunPlanOptions,
 ): Promise<NewRun> {
   const { version, onFailure, ends } = definition.body;
   const tasks = await tasksOf(definition, input);
@@ -75,13 +75,14 @@ export async function planRun(
     retentionMs: definition.retentionMs,
     sealed: true,
     shape: shapeHash(tasks),
-    tasks: rowsOf(tasks, { stage, trace: options.trace }),
+    tasks: rowsOf(tasks, { trace: options.trace, dueAt: await dueTimesOf(tasks, input) }),
   };
 }
 
 interface RowOptions {
-  readonly stage: string;
   readonly trace: string;
+  /** By the name of the task. */
+  readonly dueAt: ReadonlyMap<string, Instant>;
 }
 
 async function tasksOf({ body, ...graph }: GraphDefinition, input: Json): Promise<readonly GraphTaskDefinition[]> {
@@ -90,23 +91,42 @@ async function tasksOf({ body, ...graph }: GraphDefinition, input: Json): Promis
   return tasks.map((task) => ({ ...task, definition: body.task }));
 }
 
+/** The times that tasks wait for, by the run's input. @throws PermanentError for one that is no time. */
+async function dueTimesOf(tasks: readonly GraphTaskDefinition[], input: Json): Promise<ReadonlyMap<string, Instant>> {
+  const times = new Map<string, Instant>();
+  for (const { name, definition } of tasks) {
+    const { wait, graph } = definition.body;
+    if (wait === null || wait.until === null) continue;
+    const checked = await graph.check(input);
+    if (!checked.ok)
+      throw new PermanentError(`the input does not fit graph "${graph.id}"`, { code: "INVALID_PAYLOAD" });
+    times.set(name, wait.until(checked.value).getTime());
+  }
+  return times;
+}
+
 function rowsOf(tasks: readonly GraphTaskDefinition[], options: RowOptions): readonly NewTask[] {
   const places = new Map(tasks.map((task, place) => [task.name, place]));
   return tasks.map(({ name, join, after, payload = null, definition }) => ({
+    wait: definition.body.wait,
     task: name,
     join,
     after: after.map((one) => places.get(one) ?? 0),
     hasCondition: definition.body.when !== null,
-    job: rowOf(definition, payload, options),
+    job: rowOf(definition, payload, { trace: options.trace, dueAt: options.dueAt.get(name) ?? null }),
   }));
 }
 
 /** The row of one task. Its input is the run's; its own payload is that of data. */
-const rowOf = (definition: JobDefinition, payload: Json, { trace }: RowOptions): NewTask["job"] =>
+const rowOf = (
+  definition: JobDefinition,
+  payload: Json,
+  { trace, dueAt }: { readonly trace: string; readonly dueAt: Instant | null },
+): NewTask["job"] =>
   newJob(definition, {
     payload,
     key: null,
-    dueAt: null,
+    dueAt,
     delayMs: 0,
     trace,
     slotKeys: slotKeysOf(definition),

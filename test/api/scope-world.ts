@@ -106,6 +106,7 @@ export const requests: Readonly<Record<OperationName, (whose: Whose, ids: Ids) =
   retryRun: run,
   cancelRun: run,
   rerunRun: run,
+  signalRun: (_, { run: id }) => ({ params: { id, name: "approved" }, body: {} }),
   listLanes: all,
   pauseLane: lane,
   resumeLane: lane,

@@ -24,6 +24,7 @@ import { runHooksContract } from "./store/run-hooks.ts";
 import { runSlotsContract } from "./store/run-slots.ts";
 import { continuationsContract } from "./store/continuations.ts";
 import { runsContract } from "./store/runs.ts";
+import { signalsContract } from "./store/signals.ts";
 import { scheduleControlContract } from "./store/schedule-control.ts";
 import { editsContract } from "./store/schedule-edits.ts";
 import { removalContract } from "./store/schedule-removal.ts";
@@ -67,6 +68,7 @@ export function storeContract(name: string, open: OpenStore): void {
     occurrencesContract(open);
     prematerializedContract(open);
     runsContract(open);
+    signalsContract(open);
     continuationsContract(open);
     orphanRunsContract(open);
     runHooksContract(open);

@@ -48,6 +48,7 @@ import {
   probeCircuits,
   releaseForCircuits,
 } from "./reference/circuits.ts";
+import { signal } from "./reference/signal.ts";
 import { holdPaused, isPaused, pauseLane, retryPaced, runNow, unhold, unholdOpen } from "./reference/lanes.ts";
 import { scheduleControl } from "./reference/schedule-control.ts";
 import { cancelRemoved, dueSchedules, endRemovals, installSchedules, plan, schedules } from "./reference/schedules.ts";
@@ -144,6 +145,7 @@ export function referenceStore(
     addPage: async (id, page, { tx } = {}) => run(() => addPage(t, id, page), tx),
     sealRun: async (id, { tx }) => run(() => sealRun(t, id), tx),
     inRuns: async (ids) => inRuns(t, ids),
+    signal: async (id, name, given) => run(() => signal(t, id, name, given)),
     skip: async (messages, options) => run(() => skip(t, messages, options)),
     resolve: async (options) => run(() => fenced(t, options.fence, () => resolve(t, options))),
     cancelRun: async (id, options) => run(() => cancelRun(t, id, options)),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isDataError, isLockTimeout } from "../../postgres/failure.ts";
 import type { JobDefinition } from "../../define/definition.ts";
-import { InvalidPayload, KeyConflict } from "../../define/errors.ts";
+import { KeyConflict } from "../../define/errors.ts";
 import { prepare } from "../../run/enqueue.ts";
 import type { JobId, NewJob } from "../../machine/job.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
@@ -13,6 +13,7 @@ import { coalesceCalls } from "../gathered.ts";
 import { startableKind } from "../startable-kind.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
+import { preparedProblem } from "../prepared-problem.ts";
 import { contractLimits } from "../../machine/contract-limits.ts";
 import { durationUpTo, text } from "../query-fields.ts";
 import { createdJob, type JobDetailReply } from "../shape/job.ts";
@@ -181,17 +182,4 @@ async function prepared(
   } catch (error) {
     throw preparedProblem(error);
   }
-}
-
-/** What is wrong with a job that was not written, as the API says it; another error as it is. */
-function preparedProblem(error: unknown): unknown {
-  if (error instanceof InvalidPayload) {
-    const issues = error.issues.map(({ path, message }) => ({ path: path ? `payload.${path}` : "payload", message }));
-    return new HttpProblem("invalid-payload", error.message, { issues });
-  }
-  // A limit of the core that depends on the definition: the stored payload, or the key it computes.
-  if (error instanceof RangeError) return new HttpProblem("over-limit", error.message);
-  if (error instanceof KeyConflict)
-    return new HttpProblem("key-conflict", error.message, { extra: { conflict: error.detail } });
-  return error;
 }

@@ -21,6 +21,9 @@ export const taskList = z
   })
   .meta({ id: "TaskList" });
 
+/** What became of a signal. `isFirst`: false for one that had come before with the same payload. */
+export const signalReply = z.object({ job: idText, isFirst: z.boolean() }).meta({ id: "SignaledRun" });
+
 export type RunReply = z.infer<typeof run>;
 export type TaskReply = z.infer<typeof task>;
 export type RunMapReply = z.infer<typeof runMap>;

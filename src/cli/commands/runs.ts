@@ -6,6 +6,7 @@ import type { ApiClient } from "../client.ts";
 import { exitCodes, Finished } from "../exit.ts";
 import { followRun } from "../wait.ts";
 import type { Output, World } from "../output.ts";
+import { readPayload } from "../query-options.ts";
 import { commandOf, readCommand, tableOf } from "../read-command.ts";
 
 export function runsCommand(world: World, out: Output): Command {
@@ -14,6 +15,7 @@ export function runsCommand(world: World, out: Output): Command {
   runs.addCommand(steer(world, out, "retry", "go on from what failed; what succeeded is not repeated"));
   runs.addCommand(steer(world, out, "cancel", "cancel a run and everything of it that is open"));
   runs.addCommand(steer(world, out, "rerun", "the whole run again, from its input and by the code of today"));
+  runs.addCommand(signal(world, out));
   return runs;
 }
 
@@ -111,5 +113,21 @@ function steer(world: World, out: Output, verb: "retry" | "cancel" | "rerun", de
       }
       const run = "run" in answer ? answer.run : answer;
       out.result(answer, () => runTable([run], out));
+    });
+}
+
+function signal(world: World, out: Output): Command {
+  return commandOf(
+    "signal",
+    "send a run the signal that a task of it waits for",
+    `runs signal 7 approved --payload '{"by":"ada"}'`,
+  )
+    .argument("<id>")
+    .argument("<name>", "of the task that waits")
+    .option("--payload <json>", "JSON, or - to read it from stdin; left out for a task that asks for none")
+    .action(async (id: string, name: string, { payload }: { payload?: string }, command: Command) => {
+      const answer = await api(world, command).call("signalRun", { id, name }, await readPayload(payload));
+      const text = answer.isFirst ? `run ${id} has the signal ${name}` : `run ${id} had this signal ${name} already`;
+      out.result(answer, () => `${text}: job ${answer.job}`);
     });
 }

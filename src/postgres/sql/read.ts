@@ -18,7 +18,7 @@ where belfry.key_hash(j.kind, j.key) = belfry.key_hash($1, $2) and j.key is not 
 export const readInRuns = statement<InRun & { readonly jobId: JobId }>(
   "in-runs",
   `
-select j.id as "jobId", j.run_id as "runId", r.kind, r.key, r.version, r.input, j.task, j.payload, j.condition_row as row,
+select j.id as "jobId", j.run_id as "runId", r.kind, r.key, r.version, r.input, j.task, j.payload, j.condition_row as row, j.signaled_at is not null as "isSignaled",
   coalesce(o.outputs, '{}') as outputs
 from belfry.job j join belfry.run r on r.id = j.run_id
 left join lateral (

@@ -21,14 +21,14 @@ with mine as materialized (
 );
 
 /**
- * Waiting rows that are not held -> QUEUED and due now, whatever their due time was. $1 ids $2 caller. Locks: jobs in id
+ * Waiting rows that are not held -> QUEUED and due now, whatever their due time was. $1 ids $2 caller $3 reason. Locks: jobs in id
  * order, waiting.
  */
 export const runNow = statement<DispatchedRow>(
   "run-now",
   `
 with mine as materialized (
-  select id, state, belfry.now() as due_at, 'run now' as reason, ${waitingKind} from belfry.job
+  select id, state, belfry.now() as due_at, $3::text as reason, ${waitingKind} from belfry.job
   where id = any($1::bigint[]) and held_on = '' and ${isWaiting}
   order by id
   for no key update

@@ -16,6 +16,13 @@ export const countEnds = `counted as materialized (
   from ends group by run_id order by run_id
 )`;
 
+/** When a task is due that may start: a wait ends with its time, or with its signal. Read from the locked row. */
+export const releasedDue = (row: string): string => `case when ${row}.signaled_at is not null then belfry.now()
+      when ${row}.wait_ms is not null then belfry.now() + belfry.span(${row}.wait_ms::float8) else ${row}.due_at end`;
+
+/** What the release of a successor is judged by. */
+export const releaseColumns = "blocked, join_rule, preds_open, preds_ok, preds_bad, due_at, wait_ms, signaled_at";
+
 /**
  * What `counted` (to_id, wide, n, ok, bad) does to successors that `locked` holds: those that may start and are due are
  * QUEUED, `rows` at most where it is given, those that never may are SKIPPED. `released` answers them all.
@@ -27,13 +34,14 @@ export const releaseWith = ({
   windowMs: string;
   rows?: string;
 }): string => `judged as materialized (
-  select l.id, c.n, c.ok, c.bad, v.verdict,
-    v.verdict = 'ready' and l.due_at <= belfry.now() + belfry.span(${windowMs}::float8)
+  select l.id, c.n, c.ok, c.bad, v.verdict, v.due_at,
+    v.verdict = 'ready' and v.due_at <= belfry.now() + belfry.span(${windowMs}::float8)
       ${rows === undefined ? "" : `and row_number() over (partition by v.verdict order by l.id) <= ${rows}`} as starts,
     case v.verdict when 'upstream' then 2 when 'not taken' then 3 else 1 end as kind
   from counted c join locked l on l.id = c.to_id
   cross join lateral (
-    select belfry.join_verdict(l.join_rule, l.preds_open - c.n, l.preds_ok + c.ok, l.preds_bad + c.bad) as verdict
+    select belfry.join_verdict(l.join_rule, l.preds_open - c.n, l.preds_ok + c.ok, l.preds_bad + c.bad) as verdict,
+      ${releasedDue("l")} as due_at
   ) v
   where not c.wide and l.state = 'PENDING' and l.blocked
 ), release_ids as materialized (
@@ -41,7 +49,7 @@ export const releaseWith = ({
 ), released as (
   update belfry.job t set
     preds_open = t.preds_open - j.n, preds_ok = t.preds_ok + j.ok, preds_bad = t.preds_bad + j.bad,
-    blocked = j.verdict = 'wait',
+    blocked = j.verdict = 'wait', due_at = case when j.verdict = 'ready' then j.due_at else t.due_at end,
     state = case when j.kind > 1 then 'SKIPPED' when j.starts then 'QUEUED' else 'PENDING' end::belfry.job_state,
     event_id = case when j.kind > 1 or j.starts then d.ids[j.kind] else t.event_id end,
     generation = t.generation + j.starts::int,

@@ -2,7 +2,7 @@ import type { DispatchedRow } from "./dispatch.ts";
 import { firstEvents } from "./insert.ts";
 import { statement } from "../statement.ts";
 import { drawEvents, events, history, outbox } from "./record.ts";
-import { countEnds, releasedMoves, releaseWith } from "./release.ts";
+import { countEnds, releaseColumns, releasedMoves, releaseWith } from "./release.ts";
 import { placeOf } from "./pass-place.ts";
 import { skip } from "./run.ts";
 
@@ -92,7 +92,7 @@ with taken as materialized (
 ), out_edges as materialized (
   select from_id, to_id, run_id, wide from belfry.edge where from_id = any(array(select job_id from taken))
 ), locked as materialized (
-  select id, state, run_id, end_counted, not_taken, blocked, join_rule, preds_open, preds_ok, preds_bad, due_at
+  select id, state, run_id, end_counted, not_taken, ${releaseColumns}
   from belfry.job
   where id = any(array(
     select job_id from taken
@@ -121,7 +121,7 @@ export const addUpJoins = statement<ReleasedRow>(
   "resolve-joins",
   `
 with locked as materialized (
-  select id, state, blocked, join_rule, preds_open, preds_ok, preds_bad, due_at from belfry.job
+  select id, state, ${releaseColumns} from belfry.job
   where id = any(array(
     select distinct to_id from belfry.pred_delta where $1::bigint[] is null or run_id = any($1::bigint[]) limit $2
   ))

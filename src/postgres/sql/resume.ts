@@ -1,6 +1,7 @@
 import { statement } from "../statement.ts";
 import { againMoves, endedKind, runAgain } from "./put-back.ts";
 import { drawEvents, events, history } from "./record.ts";
+import { releasedDue } from "./release.ts";
 
 /** The run, for a resume. Locks: its row, so that no other statement adds it up. */
 export const lockRun = statement<{ id: string }>(
@@ -37,12 +38,13 @@ order by id
 for no key update`,
 );
 
-/** $1 ids $2 caller. Locks: rows that are locked already. */
+/** A task that never ran keeps its due time: it may sleep. $1 ids $2 caller. Locks: rows that are locked already. */
 export const resumeJobs = statement<{ id: string }>(
   "resume-put-back",
   `
 with mine as materialized (
-  select id, state, true as blocked, null::boolean as catch_up, null::text[] as slot_keys, belfry.now() as due_at, false as starts,
+  select id, state, true as blocked, null::boolean as catch_up, null::text[] as slot_keys,
+    case when attempt = 0 then greatest(due_at, belfry.now()) else belfry.now() end as due_at, false as starts,
     'resumed' as reason, ${endedKind} as kind
   from belfry.job where id = any($1::bigint[]) and state in ('FAILED', 'CANCELED', 'SKIPPED')
 ), ${runAgain}, moves as (
@@ -81,6 +83,7 @@ with waiting as materialized (
   select *, case verdict when 'upstream' then 1 when 'not taken' then 2 else 0 end as kind from verdicts
 ), ${drawEvents}, moved as (
   update belfry.job j set preds_open = m.open, preds_ok = m.ok, preds_bad = m.bad, blocked = m.verdict = 'wait',
+    due_at = case when m.verdict = 'ready' then ${releasedDue("j")} else j.due_at end,
     state = case when m.kind > 0 then 'SKIPPED' else 'PENDING' end::belfry.job_state,
     event_id = case when m.kind > 0 then d.ids[m.kind] else j.event_id end,
     finished_at = case when m.kind > 0 then belfry.now() end,

@@ -74,31 +74,38 @@ export const drawIds = statement<{ ids: string }>(
 /**
  * Jobs of a new run. $1 ids $2 task names $3 predecessors $4 which definition $5 join rules $6 conditions; the last three may be one
  * element that stands for all. What tasks of one definition share comes once, by definition: $7 kinds $8 lanes $9 leases
- * $10 attempts $11 retentions $12 slot keys. $13 run $14 trace $15 wide joins over $16 payloads, as $4. Those without predecessors are QUEUED.
+ * $10 attempts $11 retentions $12 slot keys. $17 waits in ms
+ * $18 whether a signal ends them $19 due times. $13 run $14 trace $15 wide joins over $16 payloads, as $4. Those without predecessors
+ * that are due are QUEUED.
  * Locks only new rows.
  */
 export const insertTaskRows = keptForAnySize<DispatchedRow>(
   "run-tasks",
   `
 with how as materialized (
-  select h.*, h.slots::text[] as slot_keys
-  from unnest($7::text[], $8::text[], $9::int[], $10::int[], $11::bigint[], $12::text[]) with ordinality
-    as h (kind, lane, lease_ms, max_attempts, retention_ms, slots, nr)
+  select h.*, h.slots::text[] as slot_keys, t.due_at, t.due_at <= belfry.now() as is_due
+  from unnest($7::text[], $8::text[], $9::int[], $10::int[], $11::bigint[], $12::text[], $17::bigint[], $18::boolean[], $19::float8[])
+    with ordinality as h (kind, lane, lease_ms, max_attempts, retention_ms, slots, wait_ms, awaits_signal, due, nr)
+  cross join lateral (
+    select coalesce(belfry.at(h.due), belfry.now() + belfry.span(coalesce(h.wait_ms, 0)::float8)) as due_at
+  ) t
 ), drawn as materialized (
   select belfry.next_event() as pending, belfry.next_event() as queued
 ), inserted as (
   insert into belfry.job (id, kind, payload, lane, state, event_id, due_at, generation, dispatched_at, lease_ms,
-    max_attempts, retention_ms, slot_keys, trace, created_at, run_id, task, preds_open, join_rule, blocked, wide, has_condition)
+    max_attempts, retention_ms, slot_keys, trace, created_at, run_id, task, preds_open, join_rule, blocked, wide, has_condition,
+    wait_ms, awaits_signal)
   overriding system value
   select v.id, h.kind, coalesce(v.payload, ($16::text[])[1])::jsonb, h.lane,
-    case when v.preds = 0 then 'QUEUED'::belfry.job_state else 'PENDING'::belfry.job_state end,
-    case when v.preds = 0 then d.queued else d.pending end,
-    belfry.now(), (v.preds = 0)::int, case when v.preds = 0 then belfry.now() end, h.lease_ms, h.max_attempts, h.retention_ms,
+    case when s.starts then 'QUEUED'::belfry.job_state else 'PENDING'::belfry.job_state end,
+    case when s.starts then d.queued else d.pending end,
+    h.due_at, s.starts::int, case when s.starts then belfry.now() end, h.lease_ms, h.max_attempts, h.retention_ms,
     h.slot_keys, $14, belfry.now(), $13::bigint, v.task, v.preds, coalesce(v.rule, ($5::belfry.join_rule[])[1]), v.preds > 0,
-    v.preds > $15::int, coalesce(v.has_condition, ($6::boolean[])[1])
+    v.preds > $15::int, coalesce(v.has_condition, ($6::boolean[])[1]), h.wait_ms, h.awaits_signal
   from unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::belfry.join_rule[], $6::boolean[], $16::text[])
     as v (id, task, preds, how, rule, has_condition, payload)
   join how h on h.nr = coalesce(v.how, ($4::int[])[1])
+  cross join lateral (select v.preds = 0 and h.is_due as starts) s
   cross join drawn d
   returning event_id, id, lane, state
 ), ${firstMoves}

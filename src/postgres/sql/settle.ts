@@ -1,6 +1,6 @@
 import { keptForAnySize, keptStatement, statement } from "../statement.ts";
 import { drawEvents, events, historyWithDetail, outbox } from "./record.ts";
-import { countEnds, releasedMoves, releaseWith } from "./release.ts";
+import { countEnds, releaseColumns, releasedMoves, releaseWith } from "./release.ts";
 
 export interface SettledRow {
   readonly id: string;
@@ -149,7 +149,7 @@ export const settleFull = keptStatement<SettledRow>(
 with out_edges as materialized (
   select from_id, to_id, run_id, wide from belfry.edge where from_id = any($1::bigint[])
 ), locked as materialized (
-  select id, state, attempt, worker, lease_id, run_id, blocked, join_rule, preds_open, preds_ok, preds_bad, due_at
+  select id, state, attempt, worker, lease_id, run_id, ${releaseColumns}
   from belfry.job
   where id = any(array(select unnest($1::bigint[]) union select to_id from out_edges where not wide))
   order by id
@@ -183,7 +183,7 @@ from moved m left join posted o on o.lane = m.lane and m.state = 'QUEUED'
 union all
 select t.id, t.state, t.generation, t.lane, t.trace, belfry.ms_until(t.due_at), o.id, null, false, null
 from released t left join posted o on o.lane = t.lane and t.state = 'QUEUED'
-where t.state = 'QUEUED' or (t.state = 'PENDING' and t.verdict = 'ready')
+where t.state = 'QUEUED' or (t.state = 'PENDING' and t.verdict = 'ready' and t.due_at <= belfry.now() + belfry.span($15::float8))
 order by 1`,
 );
 

@@ -14,6 +14,7 @@ const facts: WaitingFacts = {
   circuit: null,
   schedule: null,
   openPredecessors: 2,
+  awaitsSignal: false,
   predecessors: ["1", "2"] as unknown as readonly JobId[],
   ahead: { count: 3, isMore: false },
   heldBefore: { count: 4, isMore: true },

@@ -40,7 +40,7 @@ export function insertOne(
 /** What a run adds to the jobs it makes. */
 export type FromRun = Pick<
   JobRow,
-  "runId" | "task" | "predsOpen" | "join" | "blocked" | "wide" | "hasCondition" | "askedRow"
+  "runId" | "task" | "predsOpen" | "join" | "blocked" | "wide" | "hasCondition" | "askedRow" | "wait"
 >;
 
 const inNoRun: FromRun = {
@@ -52,6 +52,7 @@ const inNoRun: FromRun = {
   wide: false,
   hasCondition: false,
   askedRow: null,
+  wait: null,
 };
 
 function newRow(
@@ -60,7 +61,7 @@ function newRow(
   { until, ...from }: FromSchedule & Partial<FromRun> & { until: number },
 ): JobRow {
   const now = t.now();
-  const dueAt = (job.dueAt ?? now) + job.delayMs;
+  const dueAt = (job.dueAt ?? now) + job.delayMs + (from.wait?.ms ?? 0);
   const soon = dueAt <= until && from.blocked !== true;
   return {
     id: t.draw("job"),
@@ -87,6 +88,8 @@ function newRow(
     predsOk: 0,
     predsBad: 0,
     notTaken: false,
+    signaledAt: null,
+    signaledBy: null,
     spread: false,
     ...from,
     trace: job.trace,

@@ -47,13 +47,18 @@ export function unholdOpen(t: Tables, limit: number): number {
   return unhold(t, open, limit);
 }
 
-export function runNow(t: Tables, ids: readonly JobId[], { caller }: Actor = {}): Moves {
+export function runNow(
+  t: Tables,
+  ids: readonly JobId[],
+  { caller }: Actor = {},
+  reason: string = reasons.runNow,
+): Moves {
   const rows = rowsOf(t, ids);
   const moved = rows
     .filter(
       ({ state, hold, blocked }) => (state === "PENDING" || state === "RETRY_WAIT") && hold === "none" && !blocked,
     )
-    .map((row) => t.queue(row, { dueAt: t.now() }, { reason: reasons.runNow, caller }));
+    .map((row) => t.queue(row, { dueAt: t.now() }, { reason, caller }));
   const sooner = rows
     .filter(({ state, dueAt }) => state === "QUEUED" && dueAt > t.now())
     .map((row) => t.change(row, { dueAt: t.now(), generation: row.generation + 1, handedAt: t.now() }));

@@ -101,6 +101,10 @@ export function countEnd(t: Tables, row: JobRow): JobRow[] {
   return ready;
 }
 
+/** A wait ends with its time, or with its signal. */
+export const releasedDue = (t: Tables, { signaledAt, wait, dueAt }: JobRow): number =>
+  signaledAt !== null ? t.now() : wait?.ms == null ? dueAt : t.now() + wait.ms;
+
 /** What one more end does to a waiting successor. What runs already is not changed by a late predecessor. */
 function release(t: Tables, row: JobRow, end: { ok: number; bad: number }): JobRow[] {
   if (row.state !== "PENDING" || !row.blocked) return [];
@@ -115,7 +119,7 @@ function release(t: Tables, row: JobRow, end: { ok: number; bad: number }): JobR
     t.move(row, { state: "SKIPPED", ...columns }, { reason: verdict });
     return [];
   }
-  const free = t.change(row, { ...preds, blocked: false });
+  const free = t.change(row, { ...preds, blocked: false, dueAt: releasedDue(t, row) });
   return free.dueAt <= t.now() + t.dispatchWindowMs ? [free] : [];
 }
 

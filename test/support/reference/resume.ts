@@ -3,6 +3,7 @@ import type { JobId, RunId } from "../../../src/machine/job.ts";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import type { RunStore } from "../../../src/machine/run.ts";
 import { isFinal } from "../../../src/machine/state.ts";
+import { releasedDue } from "./resolve.ts";
 import type { JobRow, RunRow } from "./rows.ts";
 import { addDelta } from "./runs.ts";
 import { idOf, type Tables } from "./tables.ts";
@@ -62,7 +63,11 @@ function reset(t: Tables, row: JobRow, caller: string | null | undefined): JobRo
   const counters = { failures: 0, interruptions: 0, deadLetters: 0, alone: false };
   const error = { errorCode: null, errorMessage: null };
   const marks = { spread: false, notTaken: false, blocked: true, expiresAt: null };
-  const again = { state: "PENDING", dueAt: t.now(), generation: row.generation + 1 } as const;
+  const again = {
+    state: "PENDING",
+    dueAt: row.attempt === 0 ? Math.max(row.dueAt, t.now()) : t.now(),
+    generation: row.generation + 1,
+  } as const;
   return t.move(row, { ...again, ...counters, ...error, ...marks }, { reason: "resumed", caller });
 }
 
@@ -80,7 +85,8 @@ function recount(t: Tables, row: JobRow, run: RunRow): void {
   const preds = { predsOpen: open, predsOk: ok, predsBad: bad };
   const verdict = before.length === 0 ? "ready" : joinVerdict(row.join, { open, ok, bad });
   if (verdict === "wait" || verdict === "ready") {
-    t.change(row, { ...preds, blocked: verdict === "wait" });
+    const dueAt = verdict === "ready" ? releasedDue(t, row) : row.dueAt;
+    t.change(row, { ...preds, blocked: verdict === "wait", dueAt });
     return;
   }
   const columns = { ...preds, blocked: false, notTaken: verdict === "not taken" };

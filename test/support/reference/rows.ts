@@ -1,7 +1,7 @@
 import type { HistoryRow, Instant, JobView, Json, OnRefusal } from "../../../src/machine/job.ts";
 import type { Carry, OccurrenceView, ScheduleRow, ScheduleSpec } from "../../../src/machine/schedule.ts";
 import type { JoinRule } from "../../../src/machine/join.ts";
-import type { NewRun, RunState } from "../../../src/machine/run.ts";
+import type { NewRun, RunState, TaskWait } from "../../../src/machine/run.ts";
 
 /** The columns of table `job`. Ids are numbers here and strings at the port. */
 export interface JobRow extends Omit<JobView, "id" | "leaseUntil" | "runId" | "payloadBytes"> {
@@ -22,6 +22,9 @@ export interface JobRow extends Omit<JobView, "id" | "leaseUntil" | "runId" | "p
   readonly hasCondition: boolean;
   readonly askedRow: Json | null;
   readonly notTaken: boolean;
+  readonly wait: TaskWait | null;
+  readonly signaledAt: Instant | null;
+  readonly signaledBy: string | null;
   /** Its end was counted by its successors and its run. */
   readonly spread: boolean;
   /** Set exactly while RUNNING. */

@@ -77,6 +77,7 @@ export function startRun(t: Tables, run: NewRun): Awaited<ReturnType<RunStore["s
       blocked: task.after.length > 0,
       wide: task.after.length > runLimits.wideJoinOver,
       hasCondition: task.hasCondition,
+      wait: task.wait ?? null,
       dispatchWindowMs: 0,
     };
     return Number(insertOne(t, task.job, queued, from).id);
@@ -147,7 +148,7 @@ export function inRunOf(t: Tables, row: JobRow, runId: number): InRun {
   const outputs = before
     .filter((one) => isFinal(one.state))
     .map((one) => [one.task ?? "", { state: one.state, result: one.state === "SUCCESS" ? one.result : null }] as const);
-  const run = { runId: runIdOf(runId), kind, key, version, input };
+  const run = { runId: runIdOf(runId), kind, key, version, input, isSignaled: row.signaledAt !== null };
   return { ...run, task: row.task, payload: row.payload, row: row.askedRow, outputs: Object.fromEntries(outputs) };
 }
 

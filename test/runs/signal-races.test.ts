@@ -1,0 +1,61 @@
+/** A signal and the release of its task, or a second signal, that meet at the task's row on real connections. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { aTask, workbench } from "../contract/store/run-fixture.ts";
+import { untilWaiting } from "../postgres/race.ts";
+import { freshDatabase, type TestDatabase } from "../support/database.ts";
+
+const dayMs = 86_400_000;
+
+let db: TestDatabase;
+beforeEach(async () => {
+  db = await freshDatabase({ connections: 6 });
+});
+afterEach(() => db.close());
+
+/** Both wait for the row, the first before the second, and go on in that order. */
+async function inOrder(first: () => Promise<unknown>, second: () => Promise<unknown>): Promise<void> {
+  const holder = await db.pool.connect();
+  try {
+    await holder.query("begin");
+    await holder.query("select from belfry.job where task = 'approved' for update");
+    const one = first();
+    await untilWaiting(db, 1);
+    const two = second();
+    await untilWaiting(db, 2);
+    await holder.query("commit");
+    await Promise.all([one, two]);
+  } finally {
+    holder.release();
+  }
+}
+
+test.each(["signal", "release"])(
+  "a signal and a release that meet lose nothing: the %s comes first",
+  async (earlier) => {
+    const { store } = db;
+    const approved = aTask("approved", [0], { wait: { ms: 365 * dayMs, forSignal: true } });
+    const bench = await workbench(store, { tasks: [aTask("ask"), approved] });
+    const ask = await bench.claim("ask");
+    if (ask === null) throw new Error("ask was not claimed");
+    const release = () => store.settle([settlementOf(ask)], settleOptions);
+    const signal = () => store.signal(bench.runId, "approved", { payload: { by: "ada" } });
+    await (earlier === "signal" ? inOrder(signal, release) : inOrder(release, signal));
+    const { rows } = await db.pool.query(
+      `select state, payload, due_at <= belfry.now() as due, generation,
+      (select count(*)::int from belfry.outbox where job.id = any(job_ids)) as messages
+    from belfry.job where task = 'approved'`,
+    );
+    expect(rows).toEqual([{ state: "QUEUED", payload: { by: "ada" }, due: true, generation: 1, messages: 1 }]);
+  },
+);
+
+test("of two signals that meet, the first is taken and the second a conflict", async () => {
+  const { store } = db;
+  const bench = await workbench(store, { tasks: [aTask("approved", [], { wait: { ms: dayMs, forSignal: true } })] });
+  const sent: unknown[] = [];
+  const signal = (n: number) => async () =>
+    sent.push((await store.signal(bench.runId, "approved", { payload: { n } })).is);
+  await inOrder(signal(1), signal(2));
+  expect(sent).toEqual(["taken", "conflict"]);
+});
