@@ -2,8 +2,8 @@ import { setInterval as ticks } from "node:timers/promises";
 import type { Check, Evidence, Judge } from "../demo/judge.ts";
 
 const lookMs = 1_000;
-/** Longer than the longest wait of an example between two tries. */
-const stuckMs = 120_000;
+/** Longer than the longest job: one that hangs has four tries of a minute, and moves nothing before the last one ends. */
+const stuckMs = 330_000;
 
 /** Waits until the effects that a judge knows are complete, or nothing has moved for long. @param beside done at each look. */
 export async function untilEnded(
