@@ -4,13 +4,13 @@ import { assessSuccess, judge } from "../judge.ts";
 import { killNowAndThen } from "../killer.ts";
 import { type Proof, seeded } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
-import { elapsedMs, until } from "../until.ts";
+import { until } from "../until.ts";
 import { sendAgain } from "./transfers.ts";
 
 const jobs = 2_000;
 const workers = 4;
 const duplicateShare = 0.02;
-const probes = 5;
+const probes = 3;
 const [overMs, pauseMs] = [10_000, 3_000];
 /** A probe that fails begins the next pause, and one whose worker died comes again when its lease is over. */
 const apartMsMin = 2_000;
@@ -18,7 +18,7 @@ const apartMsMin = 2_000;
 /** A target that is down, called by four workers that die. */
 export const circuitProof: Proof = {
   name: "circuit",
-  about: `${workers} workers, 2,000 jobs whose target is down for ${probes} pauses, 2 % of the messages twice, random kill -9: opens in time, then one probe a pause, 0 jobs fail`,
+  about: `${workers} workers, 2,000 jobs whose target is down for ${probes} probes, 2 % of the messages twice, random kill -9: opens in time, then one probe a pause, 0 jobs fail`,
   guards: ["circuit", "one-probe"],
   async run(context, list) {
     const random = seeded(context.seed);
@@ -43,8 +43,8 @@ export const circuitProof: Proof = {
       const ended = await system.count("belfry.job where state = 'FAILED'");
       return ended > 0 || (await system.count("belfry.circuit where open_until is not null")) > 0;
     });
-    const untilMs = elapsedMs() + probes * pauseMs;
-    await until("some pauses to pass", 60_000, () => elapsedMs() > untilMs);
+    const opened = await openedAt(system);
+    await until("some probes", 240_000, () => callsFrom(system, opened + pauseMs).length >= probes);
     const healedAt = Date.now();
     rmSync(down);
     await until("all jobs to end", 300_000, async () => (await system.openJobs()) === 0);
@@ -57,19 +57,28 @@ export const circuitProof: Proof = {
   },
 };
 
+async function openedAt({ pool }: System): Promise<number> {
+  const { rows } = await pool.query<{ at: number }>("select belfry.ms(opened_at)::float8 as at from belfry.circuit");
+  return rows[0]?.at ?? 0;
+}
+
+/** Calls of the target while it was down. */
+const callsFrom = ({ ledger }: System, from: number) =>
+  ledger.read().filter(({ what, note, at }) => what === "start" && note.endsWith("down") && at > from);
+
 async function assessCalls(
   list: Parameters<Proof["run"]>[1],
   system: System,
   { healedAt, kills }: { readonly healedAt: number; readonly kills: number },
 ): Promise<void> {
-  const { rows } = await system.pool.query<{ opened: number; failures: number; refusals: number }>(`
-    select coalesce((select belfry.ms(opened_at) from belfry.circuit), 0)::float8 as opened, sum(failures)::int as failures,
+  const { rows } = await system.pool.query<{ failures: number; refusals: number }>(`
+    select sum(failures)::int as failures,
       (select sum(cardinality(job_ids))::int from belfry.event where reason = 'circuit open') as refusals
     from belfry.job`);
-  const { opened = 0, failures = 0, refusals = 0 } = rows[0] ?? {};
-  const calls = system.ledger.read().filter(({ what }) => what === "start");
-  const first = calls[0]?.at ?? 0;
-  const whileDown = calls.filter(({ note }) => note.endsWith("down"));
+  const { failures = 0, refusals = 0 } = rows[0] ?? {};
+  const opened = await openedAt(system);
+  const whileDown = callsFrom(system, 0);
+  const first = whileDown[0]?.at ?? 0;
   const whileOpen = whileDown.filter(({ at }) => at > opened + pauseMs && at < healedAt);
   const apartMs = Math.min(...whileOpen.slice(1).map(({ at }, n) => at - (whileOpen[n]?.at ?? 0)));
   const tookMs = opened - first;
