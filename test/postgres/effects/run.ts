@@ -9,7 +9,7 @@ import { databaseOf, runOnce } from "../../../src/testing/server.ts";
 import { empty } from "../../support/database.ts";
 import { migrateTemplate, startThrowawayServer } from "../../support/postgres-server.ts";
 import type { World } from "./world.ts";
-import { type Effects, noting, watchEffects } from "./watch.ts";
+import { type Effects, noting, shortHash, watchEffects } from "./watch.ts";
 
 export interface WatchedServer {
   /** A migrated, empty database whose clock stands; `seen` gets what its statements answer and write. */
@@ -84,10 +84,14 @@ delete from belfry.stage_key;
 insert into belfry.stage_key (key) values ('drawn');
 delete from noted.change`;
 
-/** A line for each thing that a statement answered and wrote, with how often it did. */
+/** A line for each statement and the counts of its effects: how often, how many different ones, and a hash of them all. */
 export function linesOf(seen: Effects): string {
   const lines = [...seen].flatMap(([statement, all]) =>
-    [...all].map(([line, times], n) => `${statement} ${n + 1}, ${times} x: ${line}`),
+    [...Map.groupBy(all, ([effect]) => effect.slice(0, effect.lastIndexOf(", ")))].map(([counts, those]) => {
+      const times = those.reduce((sum, [, each]) => sum + each, 0);
+      const hash = shortHash(those.map(([effect, each]) => `${effect} ${each}`).toSorted());
+      return `${statement}, ${times} x, ${those.length} different: ${counts}, ${hash}`;
+    }),
   );
   return `${lines.toSorted().join("\n")}\n`;
 }
