@@ -7,6 +7,7 @@ import { z } from "zod";
 import { expect, test } from "vitest";
 import { isGraph, planRun } from "../../src/run/run-graph.ts";
 import { type OpenApiDocument, type Operation, responseIn, strictAjv } from "./documented.ts";
+import { document as described } from "./document.ts";
 import { openApi } from "./harness.ts";
 import { openApiSchema } from "./openapi-schema.ts";
 
@@ -163,6 +164,38 @@ test("the document is OpenAPI 3.1, its schemas are JSON Schema, and every refere
     expect({ name, ...schema }).not.toHaveProperty("$ref");
   expect(JSON.stringify(document)).not.toContain("$defs");
 });
+
+test("no member of an answer is renamed, dropped or of another type than members.txt says", async () => {
+  const text = Object.entries((described as unknown as OpenApiDocument).components.schemas)
+    .map(([name, schema]) => `${name}: ${membersOf(schema)}\n`)
+    .join("");
+  await expect(text).toMatchFileSnapshot("./members.txt");
+});
+
+interface JsonSchema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly items?: JsonSchema;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+}
+
+/** `id string, key string|null, tags? string[]`. */
+const membersOf = ({ properties = {}, required = [] }: JsonSchema): string =>
+  Object.entries(properties)
+    .map(([name, schema]) => `${name}${required.includes(name) ? "" : "?"} ${typeOf(schema)}`)
+    .toSorted()
+    .join(", ");
+
+function typeOf(schema: JsonSchema): string {
+  const { $ref, type, anyOf, items, properties } = schema;
+  if ($ref !== undefined) return $ref.replace("#/components/schemas/", "");
+  if (anyOf !== undefined) return anyOf.map(typeOf).join("|");
+  if (items !== undefined) return `${typeOf(items)}[]`;
+  if (properties !== undefined) return `{ ${membersOf(schema)} }`;
+  return [type ?? "any"].flat().join("|");
+}
 
 const schemasOf = (document: OpenApiDocument, { parameters, requestBody, responses }: Operation): readonly object[] => [
   ...parameters.map(({ schema }) => schema),
