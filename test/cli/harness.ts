@@ -86,11 +86,12 @@ export async function serveApi(options: Parameters<typeof openApi>[1] = {}, apps
   const answers: Answered[] = [];
   const fetch = async (request: Request): Promise<Response> => {
     const response = await opened.api.fetch(request);
-    if (response.headers.get("content-type")?.includes("json") !== true) return response;
     const { pathname, search } = new URL(request.url);
-    const body = (await new Response(plainBody(response.clone())).json()) as object;
+    const isJson = response.headers.get("content-type")?.includes("json") === true;
+    const body = isJson ? ((await new Response(plainBody(response.clone())).json()) as object) : "";
     opened.documentation.check(request.method, `${pathname}${search}`, response, body);
-    answers.push({ operation: opened.documentation.nameOf(request.method, pathname), body });
+    if (typeof body === "object")
+      answers.push({ operation: opened.documentation.nameOf(request.method, pathname), body });
     return response;
   };
   const server = serve({ fetch, hostname: "127.0.0.1", port: 0 });
