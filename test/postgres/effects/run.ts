@@ -84,14 +84,27 @@ delete from belfry.stage_key;
 insert into belfry.stage_key (key) values ('drawn');
 delete from noted.change`;
 
-/** A line for each statement and the counts of its effects: how often, how many different ones, and a hash of them all. */
+/** A line for each statement: how often it ran, with how many different effects, the least and most of each, a hash of all. */
 export function linesOf(seen: Effects): string {
-  const lines = [...seen].flatMap(([statement, all]) =>
-    [...Map.groupBy(all, ([effect]) => effect.slice(0, effect.lastIndexOf(", ")))].map(([counts, those]) => {
-      const times = those.reduce((sum, [, each]) => sum + each, 0);
-      const hash = shortHash(those.map(([effect, each]) => `${effect} ${each}`).toSorted());
-      return `${statement}, ${times} x, ${those.length} different: ${counts}, ${hash}`;
-    }),
-  );
+  const lines = [...seen].map(([statement, all]) => {
+    const times = [...all.values()].reduce((sum, each) => sum + each, 0);
+    const hash = shortHash([...all].map(([effect, each]) => `${effect} ${each}`).toSorted());
+    return `${statement}, ${times} x, ${all.size} different: ${[...rangesOf([...all.keys()]), hash].join(", ")}`;
+  });
   return `${lines.toSorted().join("\n")}\n`;
+}
+
+/** `0-2 answered, 1 event insert`. */
+function rangesOf(effects: readonly string[]): readonly string[] {
+  const counts = effects.flatMap((effect) => {
+    const parts = effect.split(", ").slice(0, -1);
+    return parts.map((part) => ({ count: Number.parseInt(part, 10), what: part.slice(part.indexOf(" ") + 1) }));
+  });
+  const ranges = [...Map.groupBy(counts, ({ what }) => what)].map(([what, those]) => {
+    const each = those.map(({ count }) => count);
+    const least = those.length === effects.length ? Math.min(...each) : 0;
+    const most = Math.max(...each);
+    return { what, range: least === most ? `${most}` : `${least}-${most}` };
+  });
+  return ranges.toSorted((a, b) => (a.what < b.what ? -1 : 1)).map(({ what, range }) => `${range} ${what}`);
 }
