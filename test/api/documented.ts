@@ -52,6 +52,7 @@ export function documented(document: OpenApiDocument) {
     })),
     /** The operations that answered as asked so far. */
     seen,
+    nameOf: (method: string, pathname: string): string => find(method, pathname)?.name ?? "no operation",
     check(
       method: string,
       path: string,

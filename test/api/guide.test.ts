@@ -40,7 +40,7 @@ test("docs/api.md is what the endpoints say: node scripts/api-guide.ts writes it
 });
 
 test("every request of docs/api.md is answered by the server as the guide says", async () => {
-  const { url, call, store } = await serveApi({}, [app]);
+  const { url, call, store, documentation } = await serveApi({}, [app]);
   const { body: job } = await call("POST", "/jobs", { kind: "hello", delay: "1h" });
   const { body: bulk } = await call("POST", "/bulk", { action: "cancel", filter: { kind: "none" } });
   const run = await startRun(store);
@@ -67,6 +67,15 @@ test("every request of docs/api.md is answered by the server as the guide says",
     const expected = Object.keys(endpoint.replies);
     expect({ name, body, known: [...expected, "200"].includes(status) }).toMatchObject({ name, known: true });
   }
+  const stream = await fetch(`${url}/events`, { headers: { accept: "text/event-stream" } });
+  expect({ status: stream.status, type: stream.headers.get("content-type") }).toMatchObject({
+    status: 200,
+    type: expect.stringContaining("text/event-stream"),
+  });
+  await stream.body?.cancel();
+  expect([...documentation.seen].toSorted(), "answered with success, as the document says").toEqual(
+    endpoints.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`).toSorted(),
+  );
 }, 120_000);
 
 async function startRun(store: Awaited<ReturnType<typeof serveApi>>["store"]): Promise<string> {

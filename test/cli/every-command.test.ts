@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { exits, exitsText } from "../../src/cli/exit.ts";
 import { blankDatabase } from "../support/database.ts";
-import { belfry, emptyFolder, serveApi, shapeOf } from "./harness.ts";
+import { belfry, emptyFolder, originOf, serveApi, shapeOf } from "./harness.ts";
 import { given, leaves, planted } from "./planted.ts";
 
 /** They look at this machine, make something on it, or go on until they are stopped. */
@@ -29,8 +29,8 @@ test("no command is left out here, nor in the table of exit codes", () => {
   expect(Object.keys(exits).toSorted()).toEqual(leaves.toSorted());
 });
 
-test("the JSON of every command keeps its shape, and its text steers no terminal", async () => {
-  const { run, call, insight } = await planted();
+test("the JSON of every command is what the API answered, and its text steers no terminal", async () => {
+  const { run, call, insight, answers } = await planted();
   const { run: runQuery } = insight;
   let looks = 0;
   // Something must happen between the first look of `events` and its second.
@@ -39,11 +39,14 @@ test("the JSON of every command keeps its shape, and its text steers no terminal
     if (query.name === "stream-end" && looks === 2) await call("POST", "/jobs", { kind: "ping" });
     return await runQuery(query, params);
   };
+  const lines: string[] = [];
   for (const leaf of Object.keys(given)) {
+    const before = answers.length;
     const { code, json, err } = await run(leaf, "--json");
     expect({ leaf, code, err: code === 0 ? "" : err }).toEqual({ leaf, code: 0, err: "" });
-    expect(shapeOf(json)).toMatchSnapshot(leaf);
+    lines.push(`${leaf}: ${originOf(json, answers.slice(before))}\n`);
   }
+  await expect(lines.join("")).toMatchFileSnapshot("./every-command.txt");
   // The run goes on again by now, and so would a watch of it.
   for (const leaf of Object.keys(given).filter((each) => reads.test(each) && each !== "runs watch")) {
     expect((await run(leaf)).out).not.toContain("\u001b[31m");

@@ -73,15 +73,36 @@ function leafOf(args: readonly string[]): string | undefined {
   return named.toSorted((a, b) => b.length - a.length)[0];
 }
 
-/** The API on the reference store behind a real port; stopped when the test ends. */
+/** A whole answer of the API. */
+export interface Answered {
+  /** `GET /jobs/{id}`. */
+  readonly operation: string;
+  readonly body: object;
+}
+
+/** The API on a fresh database behind a real port; stopped when the test ends. What it answers is held to its document. */
 export async function serveApi(options: Parameters<typeof openApi>[1] = {}, apps?: Parameters<typeof openApi>[0]) {
   const opened = await openApi(apps, options);
-  const server = serve({ fetch: opened.api.fetch, hostname: "127.0.0.1", port: 0 });
+  const answers: Answered[] = [];
+  const fetch = async (request: Request): Promise<Response> => {
+    const response = await opened.api.fetch(request);
+    const { pathname, search } = new URL(request.url);
+    const isJson = response.headers.get("content-type")?.includes("json") === true;
+    const body = isJson ? ((await new Response(plainBody(response.clone())).json()) as object) : "";
+    opened.documentation.check(request.method, `${pathname}${search}`, response, body);
+    if (typeof body === "object")
+      answers.push({ operation: opened.documentation.nameOf(request.method, pathname), body });
+    return response;
+  };
+  const server = serve({ fetch, hostname: "127.0.0.1", port: 0 });
   await new Promise((resolve) => server.once("listening", resolve));
   onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { ...opened, url, belfry: (...args: string[]) => belfry(args, { env: { BELFRY_URL: url } }) };
+  return { ...opened, url, answers, belfry: (...args: string[]) => belfry(args, { env: { BELFRY_URL: url } }) };
 }
+
+const plainBody = ({ headers, body }: Response): ReadableStream | null =>
+  headers.get("content-encoding") === "gzip" ? (body?.pipeThrough(new DecompressionStream("gzip")) ?? null) : body;
 
 export function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "belfry-cli-"));
@@ -95,6 +116,37 @@ export function shapeOf(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value === null ? "null" : typeof value;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shapeOf(each)]));
 }
+
+/** Where a value comes from: the answer that is or holds it, and else its members, each with where that comes from. */
+export function originOf(value: unknown, answers: readonly Answered[]): string {
+  const parts = new Map<string, string>();
+  for (const { operation, body } of answers) nameParts(parts, body, operation);
+  const origin = (part: unknown): string => {
+    if (typeof part !== "object" || part === null) return part === null ? "null" : typeof part;
+    const known = parts.get(JSON.stringify(part));
+    if (known !== undefined) return known;
+    if (Array.isArray(part)) return `[${[...new Set(part.map(origin))].join(", ")}]`;
+    const spread = answers.find(({ body }) => isSpreadIn(body, part));
+    const own = Object.entries(part)
+      .filter(([name]) => spread === undefined || !(name in spread.body))
+      .map(([name, each]) => `${name}: ${origin(each)}`);
+    return `{ ${[...(spread === undefined ? [] : [`...${spread.operation}`]), ...own].join(", ")} }`;
+  };
+  return origin(value);
+}
+
+function nameParts(parts: Map<string, string>, value: unknown, name: string): void {
+  if (typeof value !== "object" || value === null || Object.keys(value).length === 0) return;
+  const text = JSON.stringify(value);
+  if (!parts.has(text)) parts.set(text, name);
+  for (const [key, part] of Object.entries(value))
+    nameParts(parts, part, `${name} ${Array.isArray(value) ? "each" : key}`);
+}
+
+const isSpreadIn = (body: object, value: object): boolean =>
+  Object.entries(body).every(
+    ([name, each]) => JSON.stringify(each) === JSON.stringify((value as Record<string, unknown>)[name]),
+  );
 
 /** Credentials that sign; no server checks them. */
 export function signIn(): void {

@@ -9,7 +9,7 @@ import { databaseOf, runOnce } from "../../../src/testing/server.ts";
 import { empty } from "../../support/database.ts";
 import { migrateTemplate, startThrowawayServer } from "../../support/postgres-server.ts";
 import type { World } from "./world.ts";
-import { type Effects, noting, watchEffects } from "./watch.ts";
+import { type Effects, noting, shortHash, watchEffects } from "./watch.ts";
 
 export interface WatchedServer {
   /** A migrated, empty database whose clock stands; `seen` gets what its statements answer and write. */
@@ -84,10 +84,27 @@ delete from belfry.stage_key;
 insert into belfry.stage_key (key) values ('drawn');
 delete from noted.change`;
 
-/** A line for each thing that a statement answered and wrote, with how often it did. */
+/** A line for each statement: how often it ran, with how many different effects, the least and most of each, a hash of all. */
 export function linesOf(seen: Effects): string {
-  const lines = [...seen].flatMap(([statement, all]) =>
-    [...all].map(([line, times], n) => `${statement} ${n + 1}, ${times} x: ${line}`),
-  );
+  const lines = [...seen].map(([statement, all]) => {
+    const times = [...all.values()].reduce((sum, each) => sum + each, 0);
+    const hash = shortHash([...all].map(([effect, each]) => `${effect} ${each}`).toSorted());
+    return `${statement}, ${times} x, ${all.size} different: ${[...rangesOf([...all.keys()]), hash].join(", ")}`;
+  });
   return `${lines.toSorted().join("\n")}\n`;
+}
+
+/** `0-2 answered, 1 event insert`. */
+function rangesOf(effects: readonly string[]): readonly string[] {
+  const counts = effects.flatMap((effect) => {
+    const parts = effect.split(", ").slice(0, -1);
+    return parts.map((part) => ({ count: Number.parseInt(part, 10), what: part.slice(part.indexOf(" ") + 1) }));
+  });
+  const ranges = [...Map.groupBy(counts, ({ what }) => what)].map(([what, those]) => {
+    const each = those.map(({ count }) => count);
+    const least = those.length === effects.length ? Math.min(...each) : 0;
+    const most = Math.max(...each);
+    return { what, range: least === most ? `${most}` : `${least}-${most}` };
+  });
+  return ranges.toSorted((a, b) => (a.what < b.what ? -1 : 1)).map(({ what, range }) => `${range} ${what}`);
 }

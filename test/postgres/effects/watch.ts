@@ -102,11 +102,13 @@ function lineOf(answered: readonly string[], lines: readonly string[]): string {
   const written = [...Map.groupBy(lines, (line) => line.split(" ", 2).join(" "))].map(
     ([what, those]) => `${those.length} ${what}`,
   );
-  const all = [...answered, ...lines].join("\n");
-  if (process.env["EFFECTS"] !== undefined) process.stderr.write(`${all}\n`);
-  const hash = createHash("sha256").update(all).digest("hex").slice(0, 8);
-  return [`${answered.length} answered`, ...written, hash].join(", ");
+  const all = [...answered, ...lines];
+  if (process.env["EFFECTS"] !== undefined) process.stderr.write(`${all.join("\n")}\n`);
+  return [`${answered.length} answered`, ...written, shortHash(all)].join(", ");
 }
+
+export const shortHash = (lines: readonly string[]): string =>
+  createHash("sha256").update(lines.join("\n")).digest("hex").slice(0, 8);
 
 /**
  * What is drawn at random, or numbers transactions, sessions and events, is not the same in two runs. Transactions from

@@ -1,18 +1,13 @@
 import { resumeRun } from "../../../src/insight/run-control.ts";
 import type { RunId } from "../../../src/machine/job.ts";
-import { type ChaosQueue, startChaosQueue } from "../chaos-queue.ts";
-import { ambiguousJobs, judge } from "../judge.ts";
-import { killNowAndThen } from "../killer.ts";
-import { type Checklist, type Proof, seeded } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
-import { readTables } from "../tables.ts";
+import { startHunted } from "../hunted.ts";
+import { judge } from "../judge.ts";
+import type { Checklist, Proof } from "../proof.ts";
+import type { System } from "../system.ts";
 import { until } from "../until.ts";
 
 const runsOfEach = 150;
-const killEveryMs = 1_500;
-const schedulerEveryMs = 15_000;
 const endMs = 280_000;
-const chaos = { duplicate: 0.5, lost: 0, refused: 0.05, late: 0.2, replyLost: 0.03 };
 
 /** Runs end, some are resumed and end again, while every process is killed and messages come twice. */
 export const thenProof: Proof = {
@@ -21,37 +16,20 @@ export const thenProof: Proof = {
     "runs that end, and end again, under kills of workers and schedulers and doubled messages: each is followed once",
   guards: ["followed"],
   async run(context, list) {
-    const random = seeded(context.seed);
-    let queue: ChaosQueue | null = null;
-    const system = await startSystem(context, {
-      app: "then",
-      lane: () => ({ visibilityTimeoutSeconds: 4 }),
-      async inFrontOfSqs(target) {
-        queue = await startChaosQueue(target, { chaos, scale: 10, random });
-        return queue;
-      },
-    });
-    await system.install();
+    const hunted = await startHunted(context, { app: "then", killEveryMs: 1_500, schedulerEveryMs: 15_000 });
+    const { system } = hunted;
     const count = Math.max(6, Math.round(runsOfEach * context.size));
-    const fleet = system.fleet({ deadLetters: true });
-    const wakes = system.wakes({ everyMs: 500 });
-    const killer = killNowAndThen(system, () => fleet.pids("default"), { everyMs: killEveryMs, random });
-    const ofScheduler = setInterval(() => wakes.current().signal("SIGKILL"), schedulerEveryMs);
     const items = Array.from({ length: count }, (_, n) => ({ key: String(n), payload: { n } }));
     for (const kind of ["billing-success", "billing-end"]) await system.enqueue(kind, items);
     await untilEnded(system, count * 2);
     await resumeFailed(system);
     await untilEnded(system, count * 2);
-    killer.stop();
-    clearInterval(ofScheduler);
+    hunted.endKills();
     await until("all jobs to end", endMs, async () => (await system.openJobs()) === 0);
-    await wakes.stop();
-    await fleet.stop();
-    await judge(list, system, { ambiguous: ambiguousJobs(await readTables(system.pool), system.processes.killed()) });
+    await judge(list, system, { ambiguous: await hunted.stop() });
     await assess(list, system, count);
-    list.expect("processes were killed", killer.count() > 0, killer.count());
     list.figure(
-      `${count * 2} runs, ${Math.ceil(count / 3) * 2} of them ended twice, ${killer.count()} processes killed`,
+      `${count * 2} runs, ${Math.ceil(count / 3) * 2} of them ended twice, ${hunted.kills(list)} processes killed`,
     );
   },
 };
