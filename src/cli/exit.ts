@@ -70,7 +70,7 @@ const commandsByExits: readonly (readonly [codes: readonly ExitCode[], commands:
   [steersMany, "jobs retry, jobs cancel, jobs run-now"],
   [[...asks, partial], "schedules pause, schedules resume, dead-letters redrive"],
   [steersMany, "schedules delete, schedules backfill"],
-  [[...asks, conflict], "runs retry, runs cancel, runs rerun, schedules create, schedules update"],
+  [[...asks, conflict], "runs retry, runs cancel, runs rerun, runs signal, schedules create, schedules update"],
   [
     asks,
     "schedules list, schedules upcoming, schedules show, schedules next, schedules history, schedules explain, schedules preview",

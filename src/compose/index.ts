@@ -19,7 +19,7 @@ export type { DataGraphJob, DataGraphOptions, DataTask, DataTaskInputs } from ".
 export type { FanOutOptions, OfMoment, RunEndOptions } from "../define/define-fan-out.ts";
 export type { BranchOptions, DeclareTask, GraphOptions, OfInput, TaskOptions } from "../define/define-graph.ts";
 export type { TaskHandle, TaskInputs, TaskOutputs, TasksBefore } from "../define/task-handle.ts";
-export type { SleepOptions, TimeoutRule, WaitForOptions } from "../define/wait-task.ts";
+export type { SleepOptions, TimeoutRule, WaitBase, WaitForOptions } from "../define/wait-task.ts";
 export type { Concurrency, ConcurrencyByKey, ConcurrencyInAll } from "../define/concurrency.ts";
 export type { CircuitOptions } from "../define/circuit.ts";
 export type { RateOptions } from "../define/rate.ts";

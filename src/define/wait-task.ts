@@ -15,7 +15,8 @@ const timeoutRules = ["fail", "continue"] as const satisfies readonly TimeoutRul
 /** `fail` (default): the task is FAILED with `SIGNAL_TIMEOUT`. `continue`: it succeeds without an output. */
 export type TimeoutRule = "fail" | "continue";
 
-interface WaitBase<A, J extends JoinRule> {
+/** What every wait in a graph has. */
+export interface WaitBase<A, J extends JoinRule> {
   /** Its predecessors: it waits from their end on. */
   readonly after?: A;
   /** As of a task. */

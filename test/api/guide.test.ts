@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { curlOf, guideOf } from "../../scripts/api-guide.ts";
 import { operationsText } from "../../scripts/endpoints.ts";
 import { defineApp } from "../../src/define/define-app.ts";
@@ -16,7 +17,14 @@ import { endpoints } from "./document.ts";
 const guide = readFileSync(new URL("../../docs/api.md", import.meta.url), "utf8");
 const hello = defineJob({ id: "hello", run() {} });
 const report = defineJob({ id: "report", concurrency: 2, run() {} });
-const steps = defineGraph({ id: "steps", version: 1, tasks: (task) => void task("first", { run: () => null }) });
+const steps = defineGraph({
+  id: "steps",
+  version: 1,
+  tasks(task) {
+    const first = task("first", { run: () => null });
+    task.waitFor("approved", { after: { first }, payload: z.object({ by: z.string() }), timeout: "1d" });
+  },
+});
 const app = defineApp({ name: "guide", jobs: [hello, report, steps], schedules: [] });
 
 /** What has to happen before what: the others follow in the order of the guide. */
@@ -25,6 +33,7 @@ const first: readonly OperationName[] = [
   "createJob",
   "cancelJob",
   "retryJob",
+  "signalRun",
   "cancelRun",
   "retryRun",
 ];

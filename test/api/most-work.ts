@@ -14,6 +14,7 @@ export const mostWork = {
   runJobNow: { most: "1 job", tookMs: 30, answers: [200] },
   retryRun: { most: "1,000 jobs; above that a bulk action (50,000 FAILED: 193 ms)", tookMs: 300, answers: [200, 202] },
   cancelRun: { most: "a page of 1,000 jobs", tookMs: 500, answers: [200, 202] },
+  signalRun: { most: "1 row and 1 job", tookMs: 30, answers: [200] },
   rerunRun: { most: "50,000 tasks in one transaction; 10,000 take 578 ms", tookMs: 3_055, answers: [201] },
   pauseLane: { most: "1 row: workers look at it before each claim", tookMs: 20, answers: [200] },
   resumeLane: { most: "a page of 1,000 jobs", tookMs: 500, answers: [200, 202] },

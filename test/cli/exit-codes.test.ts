@@ -137,6 +137,7 @@ test("4: an API that does not know the caller", async () => {
 test("5: what is there already, or not in the state for it", async () => {
   const { belfry: at, words } = await planted();
   await at("jobs", "enqueue", "greet", '{"name":"Bob"}', "--key", "taken");
+  await at(...words('runs signal RUN approved --payload {"by":"Ada"}'));
   const folder = emptyFolder();
   writeFileSync(join(folder, "reports"), "");
   const conflicts: Readonly<Record<string, string>> = {
@@ -147,6 +148,7 @@ test("5: what is there already, or not in the state for it", async () => {
     "runs retry": "runs retry RUN",
     "runs cancel": "runs cancel OVER",
     "runs rerun": "runs rerun OVER",
+    "runs signal": 'runs signal RUN approved --payload {"by":"Bob"}',
     "schedules create": "schedules create nightly --kind ping --every 7d",
     "schedules update": "schedules update ping-often --kind ping --every 6h",
     "schedules delete": "schedules delete ping-often",

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { z } from "zod";
 import { output } from "../../src/cli/output.ts";
 import { program } from "../../src/cli/program.ts";
 import { isGraph, planRun } from "../../src/run/run-graph.ts";
@@ -28,6 +29,7 @@ export const given: Readonly<Record<string, string>> = {
   "jobs retry": "JOB",
   "runs list": "",
   "runs show": "RUN",
+  "runs signal": 'RUN approved --payload {"by":"ada"}',
   "runs cancel": "RUN",
   "runs watch": "RUN",
   "runs retry": "RUN",
@@ -64,7 +66,10 @@ export const given: Readonly<Record<string, string>> = {
 const steps = defineGraph({
   id: "steps",
   version: 1,
-  tasks: (task) => void task("first", { run: () => null }),
+  tasks(task) {
+    const first = task("first", { run: () => null });
+    task.waitFor("approved", { after: { first }, payload: z.object({ by: z.string() }), timeout: "1d" });
+  },
 });
 const graphs = defineApp({ name: "graphs", jobs: [steps] });
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { compressTime } from "../../src/local/setup/setup.ts";
+import { compressTime } from "../../src/local/setup/compressed-time.ts";
 import { freshDatabase } from "../support/database.ts";
 
 test("a clock that ran faster goes on where it is, and says by how much it is ahead", async () => {

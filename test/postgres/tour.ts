@@ -253,6 +253,9 @@ async function runs(store: TestStore, tag: string): Promise<void> {
   await store.cancelingRuns(10);
   await store.cancelPage(runId, { limit: 1_000 });
   await store.startRun({ ...run, key: `${tag}-empty`, tasks: [] });
+  const waiting = { ...task("approved", []), wait: { ms: 60_000, forSignal: true } };
+  const waits = await store.startRun({ ...run, key: `${tag}-waits`, tasks: [waiting] });
+  await store.signal(waits.runId, "approved", { payload: null });
   const pages = await store.startRun({ ...run, key: `${tag}-pages`, sealed: false, tasks: [] });
   const [writer] = await claim(store, await insert(store, [aJob()]));
   if (writer === undefined) throw new Error("the job that writes pages was claimed");

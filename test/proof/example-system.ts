@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { fakesOf } from "../../examples/fakes.ts";
 import { startApi } from "../../src/local/api-process.ts";
 import { Children } from "../../src/local/process/children.ts";
-import { compressTime } from "../../src/local/setup/setup.ts";
+import { compressTime } from "../../src/local/setup/compressed-time.ts";
 import { startFakes, type Fakes } from "../../src/local/fakes.ts";
 import type { Evidence } from "../demo/judge.ts";
 import type { ProofContext } from "./proof.ts";

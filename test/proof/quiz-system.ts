@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fakes } from "../../examples/fakes.ts";
 import { Children } from "../../src/local/process/children.ts";
-import { compressTime } from "../../src/local/setup/setup.ts";
+import { compressTime } from "../../src/local/setup/compressed-time.ts";
 import { type Fakes, startFakes } from "../../src/local/fakes.ts";
 import { type QuizSize, quizJudge } from "../demo/daily-quiz.ts";
 import type { Evidence, Judge } from "../demo/judge.ts";

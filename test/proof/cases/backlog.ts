@@ -1,4 +1,4 @@
-import { compressTime } from "../../../src/local/setup/setup.ts";
+import { compressTime } from "../../../src/local/setup/compressed-time.ts";
 import { assessSuccess, judge } from "../judge.ts";
 import type { Proof } from "../proof.ts";
 import { pass, type ProxiedCall } from "../proxy.ts";

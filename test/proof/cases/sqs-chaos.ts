@@ -1,5 +1,5 @@
 import { sqsClient } from "../../../src/aws/sqs-client.ts";
-import { compressTime } from "../../../src/local/setup/setup.ts";
+import { compressTime } from "../../../src/local/setup/compressed-time.ts";
 import { type Chaos, type ChaosQueue, startChaosQueue } from "../chaos-queue.ts";
 import { startFleet } from "../fleet.ts";
 import { assessSuccess, judge } from "../judge.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { compressTime } from "../../../src/local/setup/setup.ts";
+import { compressTime } from "../../../src/local/setup/compressed-time.ts";
 import { schemaVersionOfCode } from "../../../src/postgres/migrate.ts";
 import { createQueue, type LaneQueues } from "../../../src/local/setup/resources.ts";
 import { steadySql } from "../app/steady.ts";

@@ -78,6 +78,8 @@ const reasons: Readonly<Record<string, string>> = {
   "message-lost": "its message was lost and sent again",
   "run now": "it was made due by hand",
   resumed: "the run goes on from what failed",
+  "circuit open": "what it calls was down",
+  signal: "its signal came",
   canceled: "it was canceled by hand",
   disabled: "its schedule was off",
   deleted: "its schedule was deleted",

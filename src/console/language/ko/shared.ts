@@ -68,6 +68,8 @@ const reasons: Words["reasons"] = {
   "message-lost": "메시지가 사라져 다시 보냄",
   "run now": "사람이 바로 실행하게 함",
   resumed: "실패한 곳부터 실행을 이어 감",
+  "circuit open": "호출 대상이 내려가 있었음",
+  signal: "시그널이 도착함",
   canceled: "사람이 취소함",
   disabled: "스케줄이 꺼져 있었음",
   deleted: "스케줄이 삭제되었음",
