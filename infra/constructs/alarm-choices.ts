@@ -47,6 +47,8 @@ export interface AlarmChoices {
   readonly longRuns: Choice;
   /** Jobs in 5 minutes whose call was sent with an unknown result (`onAmbiguous: "park"`): a person decides. Warn. */
   readonly ambiguousJobs: Choice;
+  /** Circuits that opened in 5 minutes: what their jobs call is down, and the jobs wait. Warn. */
+  readonly openedCircuits: Choice;
   /** Percent of a table's rows that are dead: vacuum does not keep up. Warn. */
   readonly deadRowsPercent: Choice;
   /** Seconds that the oldest transaction is open; it keeps dead rows alive. Warn. */
@@ -132,6 +134,7 @@ export const usualAlarms: AlarmChoices = {
   overdueOccurrences: 0,
   longRuns: 0,
   ambiguousJobs: 0,
+  openedCircuits: 0,
   deadRowsPercent: 50,
   oldestTransactionSeconds: 600,
   clockBehindSeconds: 5,

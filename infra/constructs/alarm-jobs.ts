@@ -55,12 +55,14 @@ function addCounts(maker: AlarmMaker, choices: AlarmChoices, { uses, jobTask }: 
   const unreadable = "Messages could not be read";
   const undelivered = "Messages of jobs died before a worker claimed them";
   const unknown = "Jobs wait for a person: whether their call was done is unknown";
+  const down = "A circuit opened: what its jobs call is down";
   const late = "A sweep starts later than its maxLateness";
   const onFargate = jobTask !== null;
   const counts: readonly Row[] = [
     ["Unreadable", choices.unreadableMessages, "message.unreadable", unreadable, "unreadable", false],
     ["Undelivered", choices.undeliveredJobs, "job.undelivered", undelivered, "undelivered", false],
     ["Ambiguous", where(uses.parking, choices.ambiguousJobs), "job.ambiguous", unknown, "ambiguous", false],
+    ["OpenedCircuits", where(uses.circuits, choices.openedCircuits), "circuit.opened", down, "circuit", false],
     ["LateSweep", where(uses.sweeps, choices.lateSweeps), "sweep.late", late, "late-sweep", true],
     [
       "FailedLaunches",

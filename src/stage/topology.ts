@@ -18,7 +18,7 @@ export interface Topology extends Pick<Stage, "eventBus" | "eventWebhook" | "arc
   readonly lanes: readonly LaneTopology[];
   readonly deadLetters: DeadLetterTopology;
   /** Features that have alarms of their own: an alarm that cannot ring is not made. */
-  readonly uses: { readonly sweeps: boolean; readonly runs: boolean; readonly parking: boolean };
+  readonly uses: Readonly<Record<"sweeps" | "runs" | "parking" | "circuits", boolean>>;
   readonly lock: { readonly tableName: string };
   readonly wakes: readonly WakeTopology[];
   /** The rules of schedules that have their own (`launch: "rule"`), by id. */
@@ -207,6 +207,7 @@ function usesOf(apps: readonly AppDefinition[]): Topology["uses"] {
     sweeps: jobs.some((job) => job.body.is === "sweep"),
     runs: jobs.some((job) => ["graph", "dataGraph", "fanOut"].includes(job.body.is)),
     parking: jobs.some((job) => job.onAmbiguous === "park"),
+    circuits: jobs.some((job) => job.circuit !== null),
   };
 }
 

@@ -24,6 +24,13 @@ const notify = defineJob({ id: "notify", lane: "mail", ...once, run });
 const ruled = defineJob({ id: "ruled", ...once, run });
 const long = defineJob({ id: "long", runOn: "fargate", concurrency: 1, run });
 const locked = defineJob({ id: "locked", lock: { name: "alone" }, run });
+const charge = defineJob({
+  id: "charge",
+  lane: "mail",
+  circuit: { on: ["DOWN"], minimum: 5 },
+  retry: { maxAttempts: 4, base: "1h" },
+  run,
+});
 const settlement = defineGraph({
   id: "settlement",
   version: 1,
@@ -43,7 +50,7 @@ const sweep = defineSweep({
 export const app = defineApp({
   name: "alarms",
   lanes: { mail: {} },
-  jobs: [batch, notify, locked, settlement, sweep, long],
+  jobs: [batch, notify, locked, settlement, sweep, long, charge],
   schedules: [defineSchedule({ id: "ruled", every: "1m", launch: "rule", run: ruled })],
 });
 

@@ -247,6 +247,11 @@ export const faults: Readonly<Record<string, Fault>> = {
     await world.enqueue("batch");
     await world.work();
   }),
+  "what a circuit's jobs call is down": seen(async (world) => {
+    await world.begin(() => Promise.reject(Object.assign(new Error("refused"), { code: "DOWN" })));
+    await world.enqueue("charge", 6);
+    await world.work("mail");
+  }),
   "jobs do not get their lock": inWorker("locked", 8),
   "ECS refuses a task": seen(async (world) => {
     const refusal = { __type: "ClientException", message: "TaskDefinition is inactive" };
