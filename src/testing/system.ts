@@ -16,6 +16,7 @@ import type { Job } from "../define/context.ts";
 import type { AppDefinition, Registry } from "../define/definition.ts";
 import { DefinitionProblems } from "../define/problem.ts";
 import { createClient } from "../run/enqueue.ts";
+import { signalRun } from "../run/signal-run.ts";
 import { bindClient, type EnqueueClient } from "../machine/client.ts";
 import type { JobId, JobView, RunId } from "../machine/job.ts";
 import type { Ports } from "../machine/ports.ts";
@@ -79,6 +80,8 @@ export interface TestSystem extends AsyncDisposable {
   enqueued<I>(job: Job<I>): Promise<readonly EnqueuedJob<I>[]>;
   job(id: JobId): Promise<JobView | null>;
   run(id: RunId): Promise<RunView | null>;
+  /** Sends the signal that a task of the run waits for. @throws InvalidPayload; Error where nothing waits for it. */
+  signal(run: RunId, name: string, payload?: unknown): Promise<void>;
   occurrences(schedule: { readonly id: string }): Promise<readonly OccurrenceView[]>;
   /** The next attempts of this job throw this instead of running. */
   fail<I>(job: Job<I>, error: Error, times?: number): void;
@@ -156,6 +159,13 @@ async function open({ apps, at, secrets, databaseUrl }: TestSystemOptions, stage
     advance: async (by) => await driver.advance(await targetOf(store, by)),
     drain: () => driver.drain(),
     ...lookups(store, insight),
+    async signal(id, name, payload) {
+      const [run] = await insight.run(readRun, id);
+      if (run === undefined) throw new Error(`there is no run ${id}`);
+      const { kind } = run;
+      const { is } = await signalRun(ports, driver.registry, { id, kind }, { name, payload, caller: "test" });
+      if (is !== "taken" && is !== "repeated") throw new Error(`run ${id} does not take the signal "${name}": ${is}`);
+    },
     fail: (job, error, times = 1) => faults.fail(job.id, error, times),
     crash: (where) => faults.crash(where),
     async [Symbol.asyncDispose]() {
