@@ -30,6 +30,7 @@ import { slowMail } from "./cases/slow-mail.ts";
 import { sqsChaos } from "./cases/sqs-chaos.ts";
 import { taskflowWalk } from "./cases/taskflow-walk.ts";
 import { chainProof } from "./cases/chain.ts";
+import { signalProof } from "./cases/signal.ts";
 import { thenProof } from "./cases/then.ts";
 import { timeCapsule } from "./cases/time-capsule.ts";
 import { transfersProof } from "./cases/transfers.ts";
@@ -65,6 +66,7 @@ export const proofs: readonly Proof[] = [
   taskflowWalk,
   newVersion,
   thenProof,
+  signalProof,
   chainProof,
   timeCapsule,
   slowMail,

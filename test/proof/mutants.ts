@@ -74,6 +74,8 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     { file: "/src/postgres/sql/resolve.ts", from: "m.continued_by is null and ", to: "" },
     { file: "/src/postgres/sql/resolve.ts", from: "kind, 'then:' || run_id, payload", to: "kind, null, payload" },
   ],
+  /** A release does not look whether the signal has come. */
+  "early-signal": [{ file: "/src/postgres/sql/release.ts", from: "${row}.signaled_at is not null", to: "false" }],
   /** A chain fires at each time of the schedule before it, whether it is done or not. */
   order: [
     {
