@@ -20,7 +20,7 @@ export interface Call {
 }
 
 /** What has to happen before what; the others follow in the order of the document. */
-const first = ["createSchedule", "createJob", "cancelJob", "retryJob", "cancelRun", "retryRun"];
+const first = ["createSchedule", "createJob", "cancelJob", "retryJob", "signalRun", "cancelRun", "retryRun"];
 const last = ["deleteSchedule"];
 
 interface Shown {

@@ -14,6 +14,7 @@ const steps = defineGraph({
       run: () => Promise.reject(new Error("on purpose")),
     });
     task("second", { after: { first }, run: () => null });
+    task.waitFor("approved", { after: { first }, payload: z.object({ by: z.string() }), timeout: "1d" });
   },
 });
 

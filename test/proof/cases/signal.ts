@@ -1,4 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { RunId } from "../../../src/machine/job.ts";
 import { signalRun } from "../../../src/run/signal-run.ts";
 import { startHunted } from "../hunted.ts";
@@ -58,19 +57,17 @@ async function answerAll(system: System, count: number, random: () => number) {
     const open = rows.filter(({ id, blocked }) => !first.has(id) && (!blocked || random() < 0.3));
     for (const { id, blocked } of open) {
       const sent = await Promise.all(
-        callers.map(async (by) => {
-          await wait(random() * 20);
-          return await signalRun(
-            ports,
-            registry,
-            { id, kind: "payout" },
-            { name: "approved", payload: { by }, caller: by },
-          );
-        }),
+        callers
+          .toSorted(() => random() - 0.5)
+          .map((by) =>
+            signalRun(ports, registry, { id, kind: "payout" }, { name: "approved", payload: { by }, caller: by }).then(
+              ({ is }) => ({ is, by }),
+            ),
+          ),
       );
       first.set(
         id,
-        callers.filter((_, n) => sent[n]?.is === "taken"),
+        sent.flatMap(({ is, by }) => (is === "taken" ? [by] : [])),
       );
       early += Number(blocked);
     }
