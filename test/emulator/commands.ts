@@ -26,6 +26,7 @@ const lines: readonly (readonly [command: string, args: string, code?: number])[
   ["jobs retry", "OTHER"],
   ["runs list", ""],
   ...["show", "watch", "retry", "cancel", "rerun"].map((each) => [`runs ${each}`, "4711", notFound] as const),
+  ["runs signal", "4711 approved", notFound],
   ["schedules list", ""],
   ["schedules show", "hello-every-minute"],
   ["schedules next", "hello-every-minute"],
