@@ -25,7 +25,8 @@ const config = defineConfig({
     /** What `npm run deploy:emulator` deploys. */
     emulator: {
       ...everybody,
-      apps: ["jobs", "drill"],
+      apps: ["jobs", "drill", "daily-quiz"],
+      lanes: { push: { environment: { QUIZ_PUSH_URL: process.env["QUIZ_PUSH_URL"] ?? "https://push.example.com" } } },
       deployed: false,
       database: { maxConnections: 100, poolPerWorker: 2 },
     },

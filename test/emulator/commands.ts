@@ -76,7 +76,8 @@ export async function everyCommand(aws: Aws): Promise<string> {
   return `${ran.size} commands`;
 }
 
-async function belfry(aws: Aws, args: readonly string[], wanted: number): Promise<string> {
+/** @returns what it printed. @throws Error where it ends with another code. */
+export async function belfry(aws: Aws, args: readonly string[], wanted: number): Promise<string> {
   let out = "";
   let err = "";
   const streams = { out: (text: string) => (out += text), err: (text: string) => (err += text), isTerminal: false };

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Client } from "pg";
+import type { FakeProcess } from "../../examples/fake/start.ts";
 import { bundle } from "../../infra/bundle.ts";
 import { project } from "../support/own-project.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
@@ -16,6 +17,7 @@ import { prepareAccount } from "./account.ts";
 import { audit, idOf, judge, substitutes } from "./audit.ts";
 import { type Aws, awsAt } from "../../src/aws/aws-call.ts";
 import { type Cdk, cdkAt } from "./cdk.ts";
+import { quizOfADay, startPushService } from "./daily-quiz.ts";
 import { physicalIds } from "./deployed.ts";
 import { goBack } from "./going-back.ts";
 import { dropped, unread } from "./gaps.ts";
@@ -46,10 +48,12 @@ async function main(): Promise<number> {
     return process.env["CI"] ? 1 : 0;
   }
   const postgres = await startPostgres({ folder: join(run, "postgres"), port: 0, settings: {} });
+  const push = await startPushService();
   try {
     reachFunctionUrls(emulator.endpoint);
-    return await passOrFail(() => exercise(awsAt(emulator.endpoint, region, account), postgres.url));
+    return await passOrFail(() => exercise(awsAt(emulator.endpoint, region, account), postgres.url, push));
   } finally {
+    await push.stop();
     await emulator.stop();
     await postgres.stop("immediate");
   }
@@ -61,8 +65,8 @@ async function ownEmulator() {
   return startMinistack({ program: installed.program, folder: run, port: await freePort() });
 }
 
-async function exercise(aws: Aws, databaseUrl: string): Promise<void> {
-  const cdk = cdkAt(aws, { folder: run, stage: "emulator", environment: keys });
+async function exercise(aws: Aws, databaseUrl: string, push: FakeProcess): Promise<void> {
+  const cdk = cdkAt(aws, { folder: run, stage: "emulator", environment: { ...keys, ...push.env } });
   await step("an account with a network, a database and its secret", () => prepareAccount(aws, databaseUrl));
   await step("cdk bootstrap", () => cdk.bootstrap());
   await step("smoke:aws looks at the account and says what is missing", () => lookBefore(aws));
@@ -73,7 +77,7 @@ async function exercise(aws: Aws, databaseUrl: string): Promise<void> {
     return `${found.properties} properties of ${found.resources} resources, ${Object.keys(dropped).length} known gaps`;
   });
   for (const [field, why] of Object.entries({ ...dropped, ...unread })) console.log(`gap     ${field}: ${why}`);
-  await scenario(aws, cdk, outputs, databaseUrl);
+  await scenario(aws, cdk, { outputs, databaseUrl, push });
   await step("cdk deploy again changes nothing", async () => {
     await cdk.deploy();
     if (!cdk.said().includes("no changes")) throw new Error(`the second deploy changed something:\n${cdk.said()}`);
@@ -84,12 +88,13 @@ async function exercise(aws: Aws, databaseUrl: string): Promise<void> {
   await step("cdk destroy", () => cdk.destroy());
 }
 
-async function scenario(
-  aws: Aws,
-  cdk: Cdk,
-  outputs: Readonly<Record<string, string>>,
-  databaseUrl: string,
-): Promise<void> {
+interface Parts {
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly databaseUrl: string;
+  readonly push: FakeProcess;
+}
+
+async function scenario(aws: Aws, cdk: Cdk, { outputs, databaseUrl, push }: Parts): Promise<void> {
   const template = cdk.template();
   const ids = await physicalIds(aws);
   const client = new Client({ connectionString: databaseUrl });
@@ -108,6 +113,7 @@ async function scenario(
   };
   try {
     for (const [name, act] of steps) await step(name, () => act(deployed));
+    await step("the daily quiz is triggered twice, as docs/deploy.md has it", () => quizOfADay(deployed, push.home));
   } finally {
     await client.end();
   }

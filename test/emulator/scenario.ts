@@ -168,7 +168,7 @@ async function stateOf(deployed: DeployedApi, id: string): Promise<string> {
   return String(body["state"]);
 }
 
-async function call(
+export async function call(
   { aws, apiUrl }: DeployedApi,
   method: "GET" | "POST",
   path: string,
