@@ -1,4 +1,5 @@
 import type { OperationAt, ReplyAt } from "../api/api.ts";
+import { correct } from "./clock.ts";
 import { noAnswer } from "./live.ts";
 import { words } from "./language/words.ts";
 
@@ -43,6 +44,8 @@ export async function ask<A extends OperationAt>(
   const isWritten = method !== "GET" && method !== "DELETE";
   return await answered<ReplyAt<A>>(query.size === 0 ? path : `${path}?${query}`, {
     method,
+    // What a page sends as it is left is sent to its end.
+    keepalive: document.visibilityState === "hidden",
     headers: {
       accept: "application/json",
       ...(isWritten ? { "content-type": "application/json" } : {}),
@@ -64,7 +67,9 @@ async function answered<T>(path: string, init: RequestInit): Promise<T> {
 
 async function reach(path: string, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(path, init);
+    const response = await fetch(path, init);
+    correct(response.headers.get("date"), false);
+    return response;
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     noAnswer();

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { storedSignal } from "./remembered.ts";
 
-/** One key, or two pressed one after the other (`g j`), and what it does in words. */
+/** One key, two pressed one after the other (`g j`), or one with Ctrl or Command (`Ctrl-K`), and what it does in words. */
 export interface KeyBinding {
   readonly keys: string;
   readonly does: string;
@@ -34,11 +34,12 @@ const patienceMs = 1_000;
 let first = { key: "", at: -Infinity };
 
 document.addEventListener("keydown", (event) => {
-  if (shortcuts.value === "off" || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
-  const before = event.timeStamp - first.at < patienceMs ? `${first.key} ${event.key}` : "";
-  const found =
-    bindings.peek().find(({ keys }) => keys === before) ?? bindings.peek().find(({ keys }) => keys === event.key);
-  first = { key: event.key, at: event.timeStamp };
+  const isHeld = event.ctrlKey || event.metaKey;
+  if (event.altKey || (!isHeld && (shortcuts.value === "off" || isTyping(event)))) return;
+  const key = isHeld ? `Ctrl-${event.key.toUpperCase()}` : event.key;
+  const before = event.timeStamp - first.at < patienceMs ? `${first.key} ${key}` : "";
+  const found = bindings.peek().find(({ keys }) => keys === before) ?? bindings.peek().find(({ keys }) => keys === key);
+  first = { key, at: event.timeStamp };
   if (found === undefined) return;
   event.preventDefault();
   found.run();

@@ -29,7 +29,13 @@ const actions: readonly Action[] = [
     post: "POST /schedules/nightly-export/trigger",
     shown: "nightly-export",
   },
-  { path: "/runs/7", button: "Retry from failed", confirm: null, post: "POST /runs/7/retry", shown: "1 job of run 7" },
+  {
+    path: "/runs/7",
+    button: "Retry from failed",
+    confirm: "Retry from failed",
+    post: "POST /runs/7/retry",
+    shown: "1 job of run 7",
+  },
   {
     path: "/runs/7",
     button: "Run again",

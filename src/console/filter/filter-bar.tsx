@@ -4,6 +4,8 @@ import { completeTerm, type Suggestion } from "./terms.ts";
 import { words } from "../language/words.ts";
 
 interface FilterBarProps {
+  /** Of a field that opens with the focus, in a dialog; the page's own is the one that `/` looks for. */
+  readonly id?: string;
   readonly text: string;
   /** What is filtered, for those who hear the page. */
   readonly label: string;
@@ -17,7 +19,7 @@ interface FilterBarProps {
 export const filterFieldId = "filter";
 
 /** A text field that completes fields and values. Arrow keys choose, Enter takes, Escape closes the list. */
-export function FilterBar({ text, label, placeholder, suggest, onFilter }: FilterBarProps) {
+export function FilterBar({ id = filterFieldId, text, label, placeholder, suggest, onFilter }: FilterBarProps) {
   const list = useId();
   const field = useRef<HTMLInputElement>(null);
   const draft = useDraft({ text, suggest, onFilter });
@@ -31,6 +33,7 @@ export function FilterBar({ text, label, placeholder, suggest, onFilter }: Filte
     else if (event.key === "ArrowUp") draft.move(-1);
     else if (event.key === "Enter" && picked === undefined) draft.finish(draft.value);
     else if ((event.key === "Enter" || (event.key === "Tab" && !event.shiftKey)) && picked !== undefined) take(picked);
+    else if (event.key === "Escape" && id !== filterFieldId) return;
     else if (event.key === "Escape" && draft.suggestions.length > 0) draft.close();
     else if (event.key === "Escape") field.current?.blur();
     else return;
@@ -40,7 +43,8 @@ export function FilterBar({ text, label, placeholder, suggest, onFilter }: Filte
     <div class="line filter">
       <Icon name="search" size={14} />
       <input
-        id={filterFieldId}
+        id={id}
+        autofocus={id !== filterFieldId}
         ref={field}
         class="filter-field"
         type="text"

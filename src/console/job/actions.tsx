@@ -1,4 +1,4 @@
-import { acting, Button, confirm, later, say } from "../parts/index.ts";
+import { acting, Button, confirm, later, say, soon } from "../parts/index.ts";
 import { useState } from "preact/hooks";
 import { currentTime } from "../clock.ts";
 import { ask } from "../http.ts";
@@ -17,15 +17,18 @@ interface ActionsProps {
 /** What may be done with the job in its state; the keys do the same. */
 export function Actions({ job, onDone }: ActionsProps) {
   const { id, kind, state } = job;
+  const [isRetrying, setRetrying] = useState(false);
   const [isEditing, setEditing] = useState(false);
   const name = `${kind} ${id}`;
   const act = (done: string, refused: string, work: () => Promise<unknown>): Promise<void> =>
     acting(refused, () => work().then(() => say(done))).then(onDone);
-  const retry = (): void =>
-    void (
-      mayRetry(state) &&
-      act(words.job.retried(name), words.job.notRetried(name), () => ask("POST /jobs/:id/retry", { id }))
-    );
+  const retry = async (): Promise<void> => {
+    if (!mayRetry(state) || isRetrying) return;
+    setRetrying(true);
+    if (await soon(words.job.willRetry(name)))
+      await act(words.job.retried(name), words.job.notRetried(name), () => ask("POST /jobs/:id/retry", { id }));
+    setRetrying(false);
+  };
   const runNow = (): void =>
     void (
       isEarly(job) &&
@@ -39,7 +42,7 @@ export function Actions({ job, onDone }: ActionsProps) {
     }
   };
   useKeys([
-    { keys: "r", does: words.job.retryJob, run: retry },
+    { keys: "r", does: words.job.retryJob, run: () => void retry() },
     { keys: "n", does: words.job.runJob, run: runNow },
     { keys: "c", does: words.job.cancelJob, run: () => void cancel() },
   ]);
@@ -49,7 +52,9 @@ export function Actions({ job, onDone }: ActionsProps) {
       {isJobOver(state) ? <Button text={words.job.anotherPayload} onClick={() => setEditing(true)} /> : null}
       {isEarly(job) ? <Button text={words.shared.runNow} onClick={runNow} /> : null}
       {isJobOver(state) ? null : <Button text={words.shared.cancel} look="danger" onClick={() => void cancel()} />}
-      {mayRetry(state) ? <Button text={words.shared.retry} look="primary" onClick={retry} /> : null}
+      {mayRetry(state) ? (
+        <Button text={words.shared.retry} look="primary" disabled={isRetrying} onClick={() => void retry()} />
+      ) : null}
     </div>
   );
 }

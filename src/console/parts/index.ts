@@ -27,5 +27,5 @@ export {
 export { Paused, pauseFields, pauseOf } from "./paused.tsx";
 export { Tabs } from "./tabs.tsx";
 export { Time, explainTimes } from "./time.tsx";
-export { Copy, Toasts, acting, copy, say, sayFailed } from "./toast.tsx";
+export { Copy, Toasts, acting, copy, say, sayFailed, soon } from "./toast.tsx";
 export { rowsBeyond } from "./visible-rows.ts";

@@ -1,5 +1,6 @@
 import { Link } from "./marks.tsx";
 import { signal } from "@preact/signals";
+import { Button } from "./form.tsx";
 import { Icon } from "./icon.tsx";
 import { words } from "../language/words.ts";
 
@@ -9,6 +10,8 @@ interface Toast {
   readonly isBad: boolean;
   /** Where the result can be seen. */
   readonly link: { readonly text: string; readonly href: string } | null;
+  /** Takes it back; closing it does not. */
+  readonly undo?: () => void;
 }
 
 const toasts = signal<readonly Toast[]>([]);
@@ -27,6 +30,22 @@ export function sayFailed(what: string, error: unknown): void {
   add({ text: why === "" ? what : `${what}: ${why}`, link: null, isBad: true });
 }
 
+const undoMs = 5_000;
+
+/** Five seconds in which a click can be taken back; none when the page is left. @returns whether it stands */
+export function soon(text: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const stand = (): void => resolve(true);
+  const id = add({ text, link: null, isBad: false, undo: () => resolve(false) });
+  const timer = setTimeout(stand, undoMs);
+  addEventListener("pagehide", stand);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    removeEventListener("pagehide", stand);
+    dismiss(id);
+  });
+}
+
 /** Does what a click asks for; what was refused is said. */
 export const acting = (refused: string, work: () => Promise<void>): Promise<void> =>
   work().catch((error: unknown) => sayFailed(refused, error));
@@ -43,11 +62,12 @@ function dismiss(id: number): void {
 
 export const Toasts = () => (
   <div class="toasts" role="status" aria-live="polite">
-    {toasts.value.map(({ id, text, link, isBad }) => (
+    {toasts.value.map(({ id, text, link, isBad, undo }) => (
       <div key={id} class={`line toast${isBad ? " bad" : ""}`} role={isBad ? "alert" : undefined}>
         <Icon name={isBad ? "warning" : "SUCCESS"} />
         <span class="toast-text">{text}</span>
         {link === null ? null : <Link to={link.href} text={link.text} />}
+        {undo === undefined ? null : <Button text={words.shared.undo} look="small" onClick={undo} />}
         <button type="button" class="icon-button" onClick={() => dismiss(id)}>
           <Icon name="close" size={14} />
           <span class="hidden">{words.shared.dismiss}</span>

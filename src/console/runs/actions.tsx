@@ -3,23 +3,40 @@ import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { ask } from "../http.ts";
 import { useKeys } from "../keys.ts";
-import type { RunReply } from "../../api/shape/run.ts";
+import type { RunReply, TaskReply } from "../../api/shape/run.ts";
+import { numberText } from "../language/number.ts";
+import { causesOf, causesShown } from "./failed-list.tsx";
 import { words } from "../language/words.ts";
 
 interface RunActionsProps {
   readonly run: RunReply;
+  /** The first of its tasks that failed. */
+  readonly failed: readonly TaskReply[];
   readonly onDone: () => void;
 }
 
-export function RunActions({ run: { id, kind, state, finishedAt, progress }, onDone }: RunActionsProps) {
+export function RunActions({ run: { id, kind, state, finishedAt, progress }, failed, onDone }: RunActionsProps) {
   const { route } = useLocation();
   const isOver = finishedAt !== null;
   const act = (work: () => Promise<void>): Promise<void> => acting(words.runs.notChanged(id), work).then(onDone);
-  const retry = (): void =>
-    void act(async () => {
+  const retry = async (): Promise<void> => {
+    const title = words.runs.retryQuestion(kind, progress.failed);
+    const facts = causesOf(failed).map(([, all]) => {
+      const { code, message } = all[0]?.error ?? { code: words.shared.noCode, message: "" };
+      return [`${code} (${numberText(all.length)})`, (message ?? "").slice(0, 80)] as const;
+    });
+    const question = {
+      title,
+      text: words.bulk.consequences.retry,
+      facts: facts.slice(0, causesShown),
+      action: words.runs.resume,
+    };
+    if (!(await confirm(question))) return;
+    await act(async () => {
       const begun = await ask("POST /runs/:id/retry", { id });
       say(words.runs.startAgain("again" in begun ? begun.again.length : begun.matched.count, id));
     });
+  };
   const rerun = async (): Promise<void> => {
     const text = words.runs.rerunText;
     if (!(await confirm({ title: words.runs.rerunQuestion(kind), text, action: words.runs.rerun }))) return;
@@ -41,7 +58,7 @@ export function RunActions({ run: { id, kind, state, finishedAt, progress }, onD
   };
   const mayRetry = state === "FAILED" || state === "CANCELED" || (isOver && progress.failed > 0);
   useKeys([
-    { keys: "r", does: words.runs.resumeKey, run: () => mayRetry && retry() },
+    { keys: "r", does: words.runs.resumeKey, run: () => void (mayRetry && retry()) },
     { keys: "R", does: words.runs.rerunKey, run: () => void rerun() },
     { keys: "c", does: words.runs.cancelRun, run: () => void (isOver ? undefined : cancel()) },
   ]);
@@ -49,7 +66,7 @@ export function RunActions({ run: { id, kind, state, finishedAt, progress }, onD
     <div class="line actions">
       {isOver ? null : <Button text={words.shared.cancel} look="danger" onClick={() => void cancel()} />}
       <Button text={words.runs.rerun} onClick={() => void rerun()} />
-      {mayRetry ? <Button text={words.runs.resume} look="primary" onClick={retry} /> : null}
+      {mayRetry ? <Button text={words.runs.resume} look="primary" onClick={() => void retry()} /> : null}
     </div>
   );
 }

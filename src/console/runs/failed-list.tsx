@@ -4,7 +4,7 @@ import type { TaskReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
 import { numberText } from "../language/number.ts";
 
-const causesShown = 5;
+export const causesShown = 5;
 const tasksNamed = 3;
 
 interface FailedListProps {
@@ -17,7 +17,7 @@ interface FailedListProps {
 /** The causes of a run's failures, the most frequent first, each with tasks that it stopped. */
 export function FailedList({ tasks, failed }: FailedListProps) {
   if (tasks.length === 0) return null;
-  const causes = [...Map.groupBy(tasks, causeOf)].toSorted(([, a], [, b]) => b.length - a.length);
+  const causes = causesOf(tasks);
   return (
     <section class="failed-list" aria-label={words.tasks.failedTasks}>
       <h2>
@@ -53,6 +53,10 @@ function Cause({ tasks }: { readonly tasks: readonly TaskReply[] }) {
     </li>
   );
 }
+
+/** Tasks that failed alike, the most first. */
+export const causesOf = (tasks: readonly TaskReply[]) =>
+  [...Map.groupBy(tasks, causeOf)].toSorted(([, a], [, b]) => b.length - a.length);
 
 /** Numbers and ids in a message do not make it another cause. */
 const causeOf = ({ error }: TaskReply): string =>

@@ -1,7 +1,7 @@
-import { now } from "../clock.ts";
+import { aheadMs, now } from "../clock.ts";
 import { connection, heardAt, rejectedSave } from "../live.ts";
 import { Icon } from "../parts/index.ts";
-import { relative } from "../time.ts";
+import { durationText, relative } from "../time.ts";
 import { words } from "../language/words.ts";
 
 /** Whether what the page shows is fresh. */
@@ -22,6 +22,20 @@ export function StaleBanner() {
     <div class="line stale-banner" role="alert">
       <Icon name="warning" size={14} />
       {age === null ? words.shell.neverHeard : words.shell.lastHeard(age)}
+    </div>
+  );
+}
+
+const skewMsMin = 30_000;
+
+/** This machine's clock is wrong: the page goes by the system's, and other programs here do not. */
+export function SkewBanner() {
+  const ms = aheadMs.value;
+  if (Math.abs(ms) < skewMsMin) return null;
+  return (
+    <div class="line stale-banner" role="status">
+      <Icon name="schedules" size={14} />
+      {words.shell.skew(durationText(Math.abs(ms)), ms > 0)}
     </div>
   );
 }

@@ -2,8 +2,9 @@ import { Button, ConfirmDialog, Failure, Toasts } from "../parts/index.ts";
 import type { ComponentChildren } from "preact";
 import { useErrorBoundary } from "preact/hooks";
 import { ongoing } from "../bulk/bulk.ts";
-import { SaveBanner, StaleBanner } from "./connection.tsx";
+import { SaveBanner, SkewBanner, StaleBanner } from "./connection.tsx";
 import { Nav } from "./nav.tsx";
+import { Palette } from "./palette.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
 import { TopBar } from "./top-bar.tsx";
 import { words } from "../language/words.ts";
@@ -24,12 +25,14 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
     <div class="page">
       <TopBar />
       <StaleBanner />
+      <SkewBanner />
       <SaveBanner />
       <main id="main" tabIndex={-1}>
         <Held>{children}</Held>
       </main>
     </div>
     <Shortcuts />
+    <Palette />
     <ConfirmDialog />
     <BulkProgress />
     <Toasts />

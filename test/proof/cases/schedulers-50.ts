@@ -119,7 +119,7 @@ const sessionStates =
   "select state, wait_event_type from pg_stat_activity where datname = current_database() and application_name = 'belfry scheduler'";
 
 /**
- * Makes its plan wait for a row, stops it there and lets the statement end: the server then waits for a process that
+ * Makes its plan wait to write the ledger, stops it there and lets the statement end: the server then waits for a process that
  * does not answer, in a transaction that holds the lock's name.
  */
 async function stopInside(system: System, task: SchedulerProcess): Promise<void> {
@@ -127,8 +127,8 @@ async function stopInside(system: System, task: SchedulerProcess): Promise<void>
   try {
     await until("the holder to stand still in a transaction", 60_000, async () => {
       await client.query("begin");
-      await client.query("select id from belfry.schedule for update");
-      const waits = await until("the holder to wait for the schedule", 10_000, async () => {
+      await client.query("lock table belfry.occurrence in share mode");
+      const waits = await until("the holder to wait for the ledger", 10_000, async () => {
         const { rows } = await system.pool.query(sessionStates);
         return rows.some(({ wait_event_type }) => wait_event_type === "Lock");
       });

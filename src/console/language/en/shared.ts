@@ -157,12 +157,17 @@ const shell = {
   theme: (theme: string, next: string) => `Theme: ${theme}. Change to ${next}`,
   nothingHere: "There is nothing at this address",
   goToOverview: "Go to the overview",
+  palette: "Go to…",
+  paletteHint: "A screen, schedule, kind or lane, or the number of a job or run",
+  skew: (by: string, isBehind: boolean) =>
+    `This machine’s clock is ${by} ${isBehind ? "behind" : "ahead of"} the system’s. Times here go by the system’s.`,
 };
 
 /** Words that many places share. */
 const shared = {
   close: "Close",
   dismiss: "Dismiss",
+  undo: "Undo",
   tryAgain: "Try again",
   loading: "Loading…",
   columns: "Columns",

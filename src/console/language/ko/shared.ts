@@ -146,11 +146,16 @@ const shell: Words["shell"] = {
   theme: (theme, next) => `테마: ${theme}. 바꾸기: ${next}`,
   nothingHere: "이 주소에는 아무것도 없습니다",
   goToOverview: "개요로 가기",
+  palette: "이동…",
+  paletteHint: "화면, 스케줄, 종류, 레인, 또는 작업이나 실행의 번호",
+  skew: (by, isBehind) =>
+    `이 컴퓨터의 시계가 시스템보다 ${by} ${isBehind ? "느립니다" : "빠릅니다"}. 여기의 시각은 시스템 시계를 따릅니다.`,
 };
 
 const shared: Words["shared"] = {
   close: "닫기",
   dismiss: "지우기",
+  undo: "되돌리기",
   tryAgain: "다시 시도",
   loading: "불러오는 중…",
   columns: "열",
