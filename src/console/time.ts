@@ -12,7 +12,7 @@ export const myZone = new Intl.DateTimeFormat("en-US").resolvedOptions().timeZon
 
 export interface Reading {
   readonly text: string;
-  /** Short name of the zone; empty for a relative time, which has none. */
+  /** Short name of the zone; empty for a relative time, which has none, and for the one that the bar says. */
   readonly zone: string;
 }
 
@@ -23,9 +23,15 @@ export function reading(
   { mode, zone }: { mode: TimeMode; zone?: string | undefined },
 ): Reading {
   if (mode === "relative") return { text: relative(at - now), zone: "" };
-  const used = mode === "mine" ? myZone : mode === "schedule" ? (zone ?? "UTC") : "UTC";
-  return inZone(at, now, used);
+  if (mode === "schedule") return inZone(at, now, zone ?? "UTC");
+  const used = mode === "mine" ? myZone : "UTC";
+  const read = inZone(at, now, used);
+  return read.zone === zoneName(mode, now) ? { ...read, zone: "" } : read;
 }
+
+/** What the bar says of the times on the page: a time in another zone, or on the other side of a clock change, says its own. */
+export const zoneName = (mode: TimeMode, now: number): string =>
+  mode === "mine" ? todayIn(myZone, now).name : mode === "utc" ? todayIn("UTC", now).name : "";
 
 /** The day is left out for a time of today, and the year for one of this year. */
 export function inZone(at: number, now: number, zone: string): Reading {

@@ -1,5 +1,6 @@
 import { Icon, type IconName, Select } from "../parts/index.ts";
-import { type TimeMode, timeMode, timeModes } from "../time.ts";
+import { type TimeMode, timeMode, timeModes, zoneName } from "../time.ts";
+import { currentTime } from "../clock.ts";
 import { keepLanguage, type Language, language, languages } from "../language/choice.ts";
 import { theme, themes } from "../theme.ts";
 import { ConnectionMark } from "./connection.tsx";
@@ -30,6 +31,7 @@ const TimeSwitch = () => (
       value={timeMode.value}
       onChoose={(mode) => (timeMode.value = mode as TimeMode)}
     />
+    {timeMode.value === "mine" ? <span class="zone">{zoneName("mine", currentTime())}</span> : null}
   </label>
 );
 
