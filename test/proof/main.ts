@@ -56,6 +56,8 @@ const command = new Command("proof")
   .addHelpText("after", `\nCases:\n${proofs.map(describe).join("\n")}`)
   .action(main);
 await command.parseAsync();
+// A case that was cut off may have left something open.
+process.exit();
 
 async function main(names: readonly string[], options: Options): Promise<void> {
   const chosen = names.includes("all") ? proofs : proofs.filter((proof) => names.includes(proof.name));
