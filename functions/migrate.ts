@@ -12,11 +12,8 @@ import { createSession } from "../src/postgres/session.ts";
 import { createLog } from "../src/aws/telemetry/log.ts";
 import { type Config, readConfig } from "../src/stage/config.ts";
 import { type CellMap, checkCellMap } from "../src/machine/cell-map.ts";
-import { installDefinitions } from "../src/schedule/install-schedules.ts";
-import { marksToKeep } from "../src/api/sensitive.ts";
-import { writeKinds } from "../src/insight/kinds.ts";
-import { writeMarks } from "../src/insight/secrecy.ts";
 import { ownProject } from "../src/stage/project.ts";
+import { installRelease } from "../src/compose/install-release.ts";
 import { openRuntime } from "../src/compose/runtime.ts";
 
 /** What CloudFormation's provider framework sends. */
@@ -80,11 +77,7 @@ export async function handler(event: ReleaseEvent | CellEvent): Promise<ReleaseA
       report(name, await migrate({ ...target, app: name, folder: fileURLToPath(migrations) }));
     }
     if (hasRoles) await grantOwnRows(target, applicationRole);
-    await runtime.insight.run(writeMarks, marksToKeep(runtime.registry.jobs.values()));
-    await runtime.insight.run(writeKinds, runtime.registry);
-    const { schedules, differences } = await installDefinitions(runtime.ports, runtime.registry, {
-      stage: config.stage.name,
-    });
+    const { schedules, differences } = await installRelease(runtime, { stage: config.stage.name });
     for (const { message } of differences) runtime.ports.log.info("a schedule changed", { message });
     return { PhysicalResourceId: physicalId, Data: { Version: String(own.version), Schedules: String(schedules) } };
   } finally {

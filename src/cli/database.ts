@@ -72,7 +72,7 @@ export async function storedDifferences(
     const connections = openConnections({ url, applicationName: "belfry check" });
     try {
       const rows = await everySchedule(createPostgresStore(connections));
-      return scheduleDifferences(specsOf(registry(apps), stage), rows).map(({ message }) => message);
+      return scheduleDifferences(specsOf(registry(apps), stage), rows, apps).map(({ message }) => message);
     } finally {
       await connections.close();
     }

@@ -25,4 +25,7 @@ export const addresses = {
   deadLetters: `${base}/dead-letters`,
   lanes: `${base}/lanes`,
   locks: `${base}/locks`,
+  activity: `${base}/activity`,
+  activityOf: (fields: Readonly<Record<string, string>>) =>
+    `${base}/activity?${new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== ""))}`,
 } as const;

@@ -7,6 +7,7 @@ import { OverviewScreen } from "./screens/overview.tsx";
 import { words } from "./language/words.ts";
 
 // What most visits do not show.
+const ActivityScreen = later(async () => (await import("./screens/activity.tsx")).ActivityScreen);
 const DeadLettersScreen = later(async () => (await import("./screens/dead-letters.tsx")).DeadLettersScreen);
 const JobScreen = later(async () => (await import("./screens/job.tsx")).JobScreen);
 const SchedulesScreen = later(async () => (await import("./screens/schedules.tsx")).SchedulesScreen);
@@ -33,6 +34,7 @@ export const App = () => (
         <Route path={addresses.deadLetters} component={DeadLettersScreen} />
         <Route path={addresses.lanes} component={LanesScreen} />
         <Route path={addresses.locks} component={LocksScreen} />
+        <Route path={addresses.activity} component={ActivityScreen} />
         <Route path={base} component={OverviewScreen} />
         <Route default component={NoSuchPlace} />
       </Router>

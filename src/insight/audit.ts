@@ -39,22 +39,33 @@ export const audit = z.object({
   trace: z.string(),
 });
 
-/** Newest first, below the id `before`. Of some targets and what lies below their paths: among the newest 20,000. Locks nothing. */
+/**
+ * Newest first, below the id `before` and before `createdTo`. Of a caller, or of some targets and what lies below their paths: among the
+ * newest 20,000 of these. Locks nothing.
+ */
 export const readAudits = sqlQuery("audits", {
   sql: `
 select id, ${isoText("at")} as at, caller, action, target, status, detail, trace from (
   select * from belfry.audit
-  where $1::bigint is null or id < $1::bigint
-  order by id desc limit case when $3::text[] is null then $2::int else $4::int end
+  where ($1::bigint is null or id < $1::bigint) and ($5::timestamptz is null or at < $5)
+  order by id desc limit case when $3::text[] is null and $6::text is null then $2::int else $4::int end
 ) newest
-where $3::text[] is null
-  or exists (select from unnest($3::text[]) as asked (path) where target = asked.path or starts_with(target, asked.path || '/'))
+where ($6::text is null or caller = $6) and ($3::text[] is null
+  or exists (select from unnest($3::text[]) as asked (path) where target = asked.path or starts_with(target, asked.path || '/')))
 order by id desc limit $2::int`,
-  params: (of: { before?: string | undefined; limit: number; targets?: readonly string[] | undefined }) => [
+  params: (of: {
+    before?: string | undefined;
+    limit: number;
+    targets?: readonly string[] | undefined;
+    createdTo?: number | undefined;
+    caller?: string | undefined;
+  }) => [
     of.before ?? null,
     of.limit,
     of.targets ?? null,
     insightLimits.auditsSearchedMax,
+    of.createdTo === undefined ? null : new Date(of.createdTo),
+    of.caller ?? null,
   ],
   row: audit,
 });

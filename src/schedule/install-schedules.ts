@@ -28,7 +28,7 @@ export async function installDefinitions(
 ): Promise<Installed> {
   const specs = specsOf(registry, options.stage);
   const stored = await everySchedule(ports.store);
-  const differences = scheduleDifferences(specs, stored);
+  const differences = scheduleDifferences(specs, stored, registry.apps);
   const others = options.isAlone === true ? stored.map(({ spec }) => spec.app) : [];
   const groups = slotGroupsOfRegistry(registry, specs);
   if (groups.length > 0) await ports.store.installSlots(groups);

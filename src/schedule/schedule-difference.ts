@@ -10,16 +10,17 @@ export interface ScheduleDifference {
 }
 
 /**
- * What a deploy of these specs changes, and what people changed outside code. Schedules of other apps are ignored. Pure, so
+ * What a deploy of these apps with these specs changes, and what people changed outside code. Schedules of other apps are ignored. Pure, so
  * that `check` shows before a deploy what the start shows after it.
  */
 export function scheduleDifferences(
   specs: readonly ScheduleSpec[],
   rows: readonly ScheduleRow[],
+  deployed: readonly { readonly name: string }[],
 ): readonly ScheduleDifference[] {
   const stored = new Map(rows.map((row) => [row.id, row]));
   const ours = new Set(specs.map((spec) => spec.id));
-  const apps = new Set(specs.map((spec) => spec.app));
+  const apps = new Set(deployed.map(({ name }) => name));
   return [
     ...specs.flatMap((spec) => ofSpec(spec, stored.get(spec.id))),
     ...rows.flatMap((row) => (ours.has(row.id) ? [] : ofRow(row, apps))),

@@ -210,7 +210,7 @@ export const rules: readonly Rule[] = [
   // What wires things together.
   {
     files:
-      /^(functions|scheduler-task|src\/local)\/|^src\/compose\/(runtime|connect|database|secrets|worker-process)\.ts$/,
+      /^(functions|scheduler-task|src\/local)\/|^src\/compose\/(runtime|connect|database|secrets|worker-process|install-release)\.ts$/,
     mayImport: [/^(src|functions|scheduler-task)\//, /^package\.json$/],
     packages: "any",
   },

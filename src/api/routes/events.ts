@@ -17,7 +17,7 @@ import { searchWithin } from "../scope.ts";
 import { endedSource, eventSource } from "../event-source.ts";
 import { createLiveFeed } from "../live-feed.ts";
 import type { ApiOptions } from "../options.ts";
-import { commaTextsOf, id, limit, someOf, text } from "../query-fields.ts";
+import { commaTextsOf, id, instant, limit, someOf, text } from "../query-fields.ts";
 import { readAudits } from "../../insight/audit.ts";
 import { pageOf } from "../query.ts";
 import { auditList } from "../shape/overview.ts";
@@ -99,6 +99,8 @@ const auditsQuery = z.strictObject({
     targetsMax,
     "Of these paths and what lies below them: `/jobs/42`, or `/dead-letters,/bulk`. Among the newest 20,000 changes.",
   ).optional(),
+  caller: text(500, "Of this caller alone; `deployment` is what releases changed.").optional(),
+  createdTo: instant.optional().describe("Before this time."),
   cursor: id.optional(),
   limit: limit(contractLimits.listRowsMax, 50),
 });
@@ -115,14 +117,14 @@ export const auditEndpoint = ({ insight }: ApiOptions) =>
     name: "listAudits",
     summary: "Who changed what, the newest first",
     description:
-      "Who changed what through this API. Of a payload the row has an HMAC under a key of the stage; `trace` is the request id of the answer. `role` and `session` are those of a signed caller, who chooses the name of the session.",
+      "Who changed what through this API, and what each deployment changed (`DEPLOY`, by `deployment`). Of a payload the row has an HMAC under a key of the stage; `trace` is the request id of the answer. `role` and `session` are those of a signed caller, who chooses the name of the session.",
     example: { query: { limit: "20" } },
     scope: "everything",
     query: auditsQuery,
     replies: { 200: auditList },
     async handle({ query }) {
-      const { cursor: before, target: targets } = query;
-      const audits = await insight.run(readAudits, { before, limit: query.limit + 1, targets });
+      const { cursor: before, target: targets, caller, createdTo } = query;
+      const audits = await insight.run(readAudits, { before, limit: query.limit + 1, targets, caller, createdTo });
       const { rows, nextCursor } = pageOf(audits, query.limit, ({ id: last }) => last);
       return { status: 200, body: { audits: rows.map((row) => ({ ...row, ...signerOf(row.caller) })), nextCursor } };
     },

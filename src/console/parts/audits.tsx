@@ -43,15 +43,13 @@ const columns: readonly Column<Audit>[] = [
 
 const idOf = ({ id }: Audit): string => id;
 
+export const AuditTable = ({ audits }: Pick<AuditListReply, "audits">) => (
+  <DataTable label={words.audits.title} none={words.audits.none} {...{ columns, idOf }} rows={audits} />
+);
+
 function Found({ target }: { readonly target: string }) {
   const found = useResource(`audits ${target}`, (signal) => ask("GET /audits", { target, limit: 50 }, { signal }), {
     again: "slow",
   });
-  return (
-    <Loaded of={found}>
-      {({ audits }) => (
-        <DataTable label={words.audits.title} none={words.audits.none} {...{ columns, idOf }} rows={audits} />
-      )}
-    </Loaded>
-  );
+  return <Loaded of={found}>{AuditTable}</Loaded>;
 }

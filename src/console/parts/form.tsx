@@ -79,6 +79,24 @@ export const TextField = ({ value, onWrite, own = {}, ...field }: TextFieldProps
   </FormField>
 );
 
+interface NamedProps {
+  readonly name: string;
+  readonly value: string;
+  readonly onName: (value: string) => void;
+}
+
+/** Asked for when it was written whole: the API compares whole names. */
+export const Named = ({ name, value, onName }: NamedProps) => (
+  <input
+    type="search"
+    class="field"
+    aria-label={name}
+    placeholder={name}
+    value={value}
+    onChange={({ currentTarget }) => onName(currentTarget.value.trim())}
+  />
+);
+
 interface SelectProps {
   /** Read out; left out where a label stands around it. */
   readonly label?: string;

@@ -1,11 +1,11 @@
 /** The parts that screens are made of. Among themselves they import each other by file. */
-export { Audits } from "./audits.tsx";
+export { Audits, AuditTable } from "./audits.tsx";
 export { Axis, Bars, type TimeScale, boxOn, linesOf, percentOf } from "./axis.tsx";
 export { Card, Empty, ScreenHead } from "./card.tsx";
 export { type Column, column } from "./column.tsx";
 export { DataTable } from "./data-table.tsx";
 export { ConfirmDialog, Dialog, FormDialog, answerTo, confirm } from "./dialog.tsx";
-export { Button, ClockField, Form, FormField, Select, TextField, localTimeOf } from "./form.tsx";
+export { Button, ClockField, Form, FormField, Named, Select, TextField, localTimeOf } from "./form.tsx";
 export { Icon, type IconName } from "./icon.tsx";
 export { JsonView } from "./json.tsx";
 export { Failure, Loaded, later } from "./loaded.tsx";

@@ -6,6 +6,7 @@ import {
   DataTable,
   Empty,
   JobLink,
+  Link,
   Loaded,
   ScreenHead,
   Time,
@@ -136,6 +137,7 @@ const Cause = ({ of }: { readonly of: FailureGroup }) => (
     </p>
     <details class="samples">
       <summary class="dim small">{words.redrive.samples(of.samples.length)}</summary>
+      <Link to={addresses.activityOf({ createdTo: of.firstAt })} text={words.audits.changesBefore} />
       <ul>
         {of.samples.map(({ job, at, message }) => (
           <li key={job}>

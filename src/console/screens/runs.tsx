@@ -5,6 +5,7 @@ import {
   DataTable,
   Empty,
   Loaded,
+  Named,
   NumberedLink,
   ScreenHead,
   Tabs,
@@ -52,24 +53,6 @@ export function RunsScreen() {
     </>
   );
 }
-
-interface NamedProps {
-  readonly name: string;
-  readonly value: string;
-  readonly onName: (value: string) => void;
-}
-
-/** Asked for when it was written whole: the API compares whole names. */
-const Named = ({ name, value, onName }: NamedProps) => (
-  <input
-    type="search"
-    class="field"
-    aria-label={name}
-    placeholder={name}
-    value={value}
-    onChange={({ currentTarget }) => onName(currentTarget.value.trim())}
-  />
-);
 
 const NoRuns = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   isFiltered ? (

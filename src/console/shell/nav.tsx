@@ -23,6 +23,7 @@ export const places: readonly Place[] = [
   { name: names.deadLetters, href: addresses.deadLetters, icon: "dead-letters", key: "d" },
   { name: names.lanes, href: addresses.lanes, icon: "lanes", key: "l" },
   { name: names.locks, href: addresses.locks, icon: "locks", key: "k" },
+  { name: names.activity, href: addresses.activity, icon: "RETRY_WAIT", key: "a" },
 ];
 
 export function Nav() {

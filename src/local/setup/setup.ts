@@ -10,14 +10,11 @@ import { DatabaseUnfit } from "../../postgres/failure.ts";
 import { migrate } from "../../postgres/migrate.ts";
 import { checkMigrations } from "../../postgres/migration-files.ts";
 import { loadFakes } from "../../compose/apps.ts";
-import { marksToKeep } from "../../api/sensitive.ts";
 import { type Config, readConfig } from "../../stage/config.ts";
-import { installDefinitions } from "../../schedule/install-schedules.ts";
 import { DefinitionProblems } from "../../define/problem.ts";
-import { writeKinds } from "../../insight/kinds.ts";
-import { writeMarks } from "../../insight/secrecy.ts";
 import { deliveryLimits } from "../../machine/delivery-limits.ts";
 import { ownProject } from "../../stage/project.ts";
+import { installRelease } from "../../compose/install-release.ts";
 import { openRuntime, type Runtime } from "../../compose/runtime.ts";
 import { loadedModules, recordLoaded } from "../../stage/loaded-files.ts";
 import { keepCode, rejection } from "../code.ts";
@@ -50,9 +47,7 @@ async function setUp(): Promise<SetupReport> {
       startsAt: config.timeStart,
     });
     const queues = await createResources(clients, runtime.topology, { timeScale: config.timeScale });
-    await runtime.insight.run(writeMarks, marksToKeep(runtime.registry.jobs.values()));
-    await runtime.insight.run(writeKinds, runtime.registry);
-    const installed = await installDefinitions(runtime.ports, runtime.registry, {
+    const installed = await installRelease(runtime, {
       stage: config.stage.name,
       // What another stage of this machine left behind must not stay undecided.
       isAlone: true,

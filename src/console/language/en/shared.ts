@@ -1,3 +1,4 @@
+import type { Part, Sentence } from "../part.ts";
 import { numberText, type Count } from "../number.ts";
 
 const rules = new Intl.PluralRules("en");
@@ -112,6 +113,7 @@ const places = {
   deadLetters: "Dead letters",
   lanes: "Lanes & workers",
   locks: "Locks",
+  activity: "Activity",
 };
 
 /** Names of fields and columns that many places show. */
@@ -202,6 +204,11 @@ const audits = {
   title: "Who changed it",
   none: "Nothing was changed by hand here, as far as the newest changes go back",
   columns: { who: "Who", what: "What", answer: "Answer", sent: "Sent" },
+  object: "Object: /runs/1",
+  before: (at: Part): Sentence => ["before ", at],
+  untilNow: "Until now",
+  older: "Older changes",
+  changesBefore: "What changed before it began",
 };
 
 const filter = {

@@ -100,6 +100,7 @@ const places: Words["places"] = {
   runs: "실행",
   deadLetters: "데드 레터",
   lanes: "레인과 워커",
+  activity: "활동",
   locks: "락",
 };
 
@@ -189,6 +190,11 @@ const audits: Words["audits"] = {
   title: "바꾼 사람",
   none: "최근의 변경 가운데 사람이 여기서 바꾼 것은 없습니다",
   columns: { who: "누가", what: "무엇을", answer: "응답", sent: "보낸 값" },
+  object: "대상: /runs/1",
+  before: (at) => [at, " 이전"],
+  untilNow: "지금까지",
+  older: "이전 변경",
+  changesBefore: "시작 전에 바뀐 것",
 };
 
 const filter: Words["filter"] = {
