@@ -24,14 +24,6 @@ async function plant({ pool }: Opened, asked: string, given: string): Promise<Jo
 
 const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] = [
   [
-    "not due",
-    (o) => plant(o, "state, due_at", "'PENDING', belfry.now() + interval '1 h'"),
-    {
-      cause: "not-due",
-      until: "2026-11-21T09:00:00.000Z",
-    },
-  ],
-  [
     "a retry to come",
     (o) =>
       plant(
@@ -90,40 +82,6 @@ const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] =
     { cause: "no-worker" },
   ],
   [
-    "no room on Fargate",
-    (o) =>
-      plant(
-        o,
-        "state, due_at, attempt, error_code, error_message",
-        "'QUEUED', belfry.now() + interval '5 s', 3, 'NO_ROOM', 'Capacity is unavailable at this time'",
-      ),
-    {
-      cause: "no-room",
-      sentence:
-        "Fargate has no room for its task (Capacity is unavailable at this time); it is launched again at 2026-11-21T08:00:05.000Z",
-    },
-  ],
-  [
-    "a task that did not start",
-    (o) =>
-      plant(
-        o,
-        "state, due_at, attempt, interruptions, error_code, error_message",
-        "'QUEUED', belfry.now() + interval '5 s', 3, 2, 'TASK_NOT_STARTED', 'its task never started: no such image'",
-      ),
-    { cause: "not-started", advice: "look at the image, its roles and its network" },
-  ],
-  [
-    "a kind that its worker's release does not know",
-    (o) =>
-      plant(
-        o,
-        "state, due_at, attempt, error_code, error_message",
-        `'QUEUED', belfry.now() + interval '5 s', 1, 'UNKNOWN_KIND', 'no definition "report" in this release'`,
-      ),
-    { cause: "unknown-kind", advice: expect.stringContaining("deploy the code that defines") },
-  ],
-  [
     "a lock behind a cap",
     async (o) => {
       await o.store.installSlots([{ key: "lock:shared", size: 1, onRefusal: "skip", reason: "lock-held" }]);
@@ -164,14 +122,6 @@ test("a job that runs and one that ended are no riddle, and one that never was i
     "'RUNNING', belfry.now(), 1, 'w', belfry.now(), 0, belfry.now()",
   );
   expect(await why(opened, running)).toMatchObject({ cause: "running" });
-  const inTask = await plant(
-    opened,
-    "state, due_at, attempt, worker, started_at, lease_id, dispatched_at",
-    "'RUNNING', belfry.now(), 1, 'task/0a1b:17:c', belfry.now(), 0, belfry.now()",
-  );
-  expect(await why(opened, inTask)).toMatchObject({
-    sentence: "it runs since 2026-11-21T08:00:00.000Z on ECS task 0a1b, as task/0a1b:17:c",
-  });
   const failed = await plant(
     opened,
     "state, due_at, finished_at, error_code",
