@@ -1,8 +1,7 @@
 import { atOnce } from "../support/rescue-at-once.ts";
 import { describe, expect, test } from "vitest";
-import { cancelJobs, retryJobs } from "../../src/insight/cancel-and-retry.ts";
 import { cancelRun } from "../../src/run/cancel-run.ts";
-import { defineGraph, defineJob, PermanentError } from "../../src/compose/index.ts";
+import { defineGraph } from "../../src/compose/index.ts";
 import { afterCommit } from "../../src/run/after-commit.ts";
 import { drain } from "../../src/run/drain.ts";
 import { encodeMessage } from "../../src/run/message.ts";
@@ -14,8 +13,7 @@ import { runLimits } from "../../src/machine/run-limits.ts";
 import { noAftermath } from "../../src/machine/outbox.ts";
 import { type Store } from "../../src/machine/store.ts";
 import { stateOf, startedRun, type Driven } from "../runs/drive.ts";
-import { aJob } from "../contract/store/fixture.ts";
-import { jobOf, lane, shop, sum, down, withStore } from "./world.ts";
+import { jobOf, lane, sum, down, withStore } from "./world.ts";
 
 const chain = (run: () => void = () => {}): Job<undefined> =>
   defineGraph({
@@ -33,16 +31,9 @@ const taskId = async (run: Driven, name: string): Promise<JobId> => {
   return found.jobId;
 };
 
-const ended = { a: "CANCELED", b: "SKIPPED" };
 const runState = async (run: Driven) => (await run.shop.world.store.run(run.id))?.state;
 
 describe("the run of a task that ends without its worker is resolved before the answer", () => {
-  test("when a person cancels the task", async () => {
-    const run = await startedRun(chain(), undefined);
-    await cancelJobs(run.shop.world, run.shop.registry, [await taskId(run, "a")]);
-    expect([await stateOf(run), await runState(run)]).toEqual([ended, "FAILED"]);
-  });
-
   test("when its message died unclaimed for the last time", async () => {
     const run = await startedRun(chain(), undefined);
     const { world: ports, registry } = run.shop;
@@ -78,30 +69,6 @@ describe("the run of a task that ends without its worker is resolved before the 
   });
 });
 
-describe("retry of one job", () => {
-  const fails = defineJob({
-    id: "fails",
-    run() {
-      throw new PermanentError("no");
-    },
-  });
-
-  test("sends its own message and none of the 12,000 that are due beside it", async () => {
-    const { world: ports, enqueue, work } = await shop([fails]);
-    const id = await enqueue(fails, undefined);
-    await work();
-    const others = Array.from({ length: 12_000 }, () =>
-      aJob({ lane: "other", delayMs: contractLimits.dispatchWindowMs + 1 }),
-    );
-    await ports.store.insert(others);
-    await ports.clock.advance(contractLimits.dispatchWindowMs);
-    expect(await retryJobs(ports, [id])).toEqual([id]);
-    expect(ports.queue.receive("other", 20_000)).toEqual([]);
-    expect(ports.queue.receive(lane, 10)).toHaveLength(1);
-    expect(await jobOf(ports, id)).toMatchObject({ state: "QUEUED" });
-  });
-});
-
 describe("what fails after a commit", () => {
   const broken = (faults: Partial<Store>) => withStore(() => faults);
   const left = { ...noAftermath, runs: ["1" as never], freed: ["cap:x"], leftToRelay: [lane] };
@@ -112,13 +79,6 @@ describe("what fails after a commit", () => {
     const lines = ports.lines.filter(({ level }) => level === "warn");
     expect(lines.map(({ fields }) => fields["step"])).toEqual(["resolve", "wake", "relay"]);
     expect(sum(ports.measured, "aftermath.failed")).toBe(3);
-  });
-
-  test("keeps the other steps from nothing", async () => {
-    const relayed: (string | undefined)[] = [];
-    const ports = broken({ resolve: down, relay: async ({ lane: of }) => (relayed.push(of), []) });
-    await afterCommit(ports, left);
-    expect(relayed).toEqual([lane]);
   });
 
   test.each([

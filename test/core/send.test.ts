@@ -218,20 +218,6 @@ describe("sending that takes long", () => {
     expect(confirmed).toEqual([{ id: "h2", failed: [] }]);
   });
 
-  test("sends no more of a batch that another process has taken", async () => {
-    const { ports, calls, confirmed } = begin(sending(slow(600), { keep: async () => new Set(["h2"]) }));
-    const [first, second] = [openBatch("h1", "a", 200), openBatch("h2", "b", 200)];
-    const accepted = sendOutbox(ports, [first, second]);
-    await ports.clock.advance(60_000);
-    const sentOf = (lane: string) => calls.filter((call) => call.lane === lane).length;
-    expect([sentOf("a"), sentOf("b")]).toEqual([8, 20]);
-    expect(await accepted).toBe(280);
-    expect(confirmed.map(({ id, failed }) => [id, failed.length])).toEqual([
-      ["h1", 120],
-      ["h2", 0],
-    ]);
-  });
-
   test("ends when its batches cannot be kept, so that it sends none that another may have taken", async () => {
     const { ports, calls, confirmed } = begin(
       sending(slow(1_000), { keep: () => Promise.reject(new Error("no database")) }),
