@@ -2,7 +2,6 @@ import { Cron as Croner } from "croner";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseCron } from "../../src/calendar/cron.ts";
-import { wallTimes } from "../../src/calendar/wall-time.ts";
 import { nextFire } from "../../src/calendar/timetable.ts";
 
 /** The syntax that both evaluators have; `5L` is written `5#L` there. Differences are listed in docs/schedules.md. */
@@ -75,33 +74,3 @@ const skippedByItself = (croner: Croner, ours: number | null, next: number | nul
   ours !== null && (next === null || ours < next) && croner.match(new Date(ours));
 
 const auto = { gap: "auto", overlap: "auto" } as const;
-
-test("a wrapping range is the list of its values", () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 23 }), (low, high) => {
-      const hours = Array.from({ length: ((high - low + 24) % 24) + 1 }, (_, k) => (low + k) % 24);
-      expect(year(`0 ${low}-${high} * * *`)).toEqual(year(`0 ${hours.join(",")} * * *`));
-    }),
-  );
-});
-
-function year(text: string): number[] {
-  const parsed = parseCron(text);
-  if (!parsed.ok) throw new Error(parsed.problem);
-  return [...wallTimes(parsed.cron, Date.UTC(2027, 0, 1), Date.UTC(2027, 1, 1))];
-}
-
-test("every reading in a window is found whatever the window's edges", () => {
-  const edge = fc.integer({ min: 0, max: 5 * 1_440 }).map((minute) => Date.UTC(2024, 1, 26) + minute * 60_000);
-  fc.assert(
-    fc.property(expression, edge, edge, (text, a, b) => {
-      const parsed = parseCron(text);
-      if (!parsed.ok) throw new Error(parsed.problem);
-      const from = Math.min(a, b);
-      const before = Math.max(a, b);
-      const all = [...wallTimes(parsed.cron, Date.UTC(2024, 1, 20), Date.UTC(2024, 2, 10))];
-      expect([...wallTimes(parsed.cron, from, before)]).toEqual(all.filter((each) => each >= from && each < before));
-    }),
-    { numRuns: 300 },
-  );
-});
