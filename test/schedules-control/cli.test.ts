@@ -33,15 +33,6 @@ test("create, show, update, next, pause, resume, trigger, history and delete", a
   expect((await belfry("schedules", "delete", "nightly")).out).toBe("nightly deleted, 0 waiting jobs left to cancel\n");
 });
 
-test("exit codes: not found 3, conflict 5, usage 2", async () => {
-  const { belfry } = await serveApi();
-  expect((await belfry("schedules", "pause", "none")).code).toBe(3);
-  expect((await belfry("schedules", "delete", "ping-often")).code).toBe(5);
-  expect((await belfry("schedules", "create", "ping-often", "--kind", "ping", "--every", "5m")).code).toBe(5);
-  expect((await belfry("schedules", "create", "x", "--every", "5m")).code).toBe(2);
-  expect((await belfry("schedules", "explain", "ping-often", "soon")).code).not.toBe(0);
-});
-
 test("what comes up is shown with its risks, the load beside the capacity, and by lane and app", async () => {
   const { belfry } = await serveApi();
   await belfry(...create);
