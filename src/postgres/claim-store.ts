@@ -19,7 +19,7 @@ interface ClaimOptions {
   readonly asked?: readonly JobId[];
 }
 
-export function claimStore(session: Session): Pick<Store, "claim" | "peek" | "heartbeat" | "extendLease" | "takeOver"> {
+export function claimStore(session: Session) {
   return {
     claim: (messages, options) => claim(session, messages, options),
     peek: async (ids) => (ids.length === 0 ? [] : await session.run(lookAt, [ids])),
@@ -35,7 +35,7 @@ export function claimStore(session: Session): Pick<Store, "claim" | "peek" | "he
       if (row === undefined) return null;
       return (await withRuns(session, [row]))[0] ?? null;
     },
-  };
+  } satisfies Partial<Store>;
 }
 
 /**

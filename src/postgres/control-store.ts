@@ -19,7 +19,7 @@ import type { LaneStore } from "../machine/lane-store.ts";
 import { holdPaused, pauseValues, readPause, unholdOpen, unholdPaused, writePause } from "./sql/lane.ts";
 import { redispatchNow, runNow } from "./sql/relay.ts";
 
-export function controlStore(session: Session): Pick<Store, "cancel" | "retry" | "freeSlots" | "installSlots"> {
+export function controlStore(session: Session) {
   return {
     cancel: (ids, options = {}) =>
       moveRows(session, cancelOpen, [ids, "canceled", false, options.caller ?? null], options),
@@ -40,7 +40,7 @@ export function controlStore(session: Session): Pick<Store, "cancel" | "retry" |
         await execute(tx, retireSlots, columns(groups, "key"));
       });
     },
-  };
+  } satisfies Partial<Store>;
 }
 
 export function laneStore(session: Session): LaneStore {

@@ -30,7 +30,7 @@ interface Arriving {
 
 type Query = Session["run"];
 
-export function enqueueStore(session: Session): Pick<Store, "insert"> {
+export function enqueueStore(session: Session) {
   return {
     async insert(jobs, { tx, fence, lockWaitMs, mapVersion } = {}) {
       const { dispatchWindowMs } = session;
@@ -49,7 +49,7 @@ export function enqueueStore(session: Session): Pick<Store, "insert"> {
       if (isOneStatement) return await insertWith((...sent) => session.run(...sent), jobs, { dispatchWindowMs });
       return await session.transaction((client) => insertInto(client, jobs, dispatchWindowMs), fence);
     },
-  };
+  } satisfies Partial<Store>;
 }
 
 /** Jobs of one run, inside a transaction that the caller ends. */

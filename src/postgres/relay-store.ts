@@ -21,18 +21,7 @@ import { heldKeys, wakeKeys } from "./sql/wake.ts";
 const { overtakenSampleMax, overtakenMs, overtakenEventsMax, batchesReadMax } = deliveryLimits;
 const overtakenValues = [overtakenSampleMax, overtakenMs, overtakenEventsMax, batchesReadMax];
 
-type RelayPart =
-  | "relay"
-  | "confirm"
-  | "keep"
-  | "reopen"
-  | "requeueLost"
-  | "queueObservations"
-  | "saveQueueObservations"
-  | "countNotYetDue"
-  | "wake";
-
-export function relayStore(session: Session): Pick<Store, RelayPart> {
+export function relayStore(session: Session) {
   /** `resent` null: only takes out what was sent. */
   const keep = async (
     batches: readonly { id: string; resent: number | null; unsent: readonly JobId[] }[],
@@ -82,7 +71,7 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
       if (slotKeys.length === 0 && fence === undefined) return [];
       return outboxOf(await wakeRounds(session, slotKeys, { limit, fence }));
     },
-  };
+  } satisfies Partial<Store>;
 }
 
 /** One window of keys. The next pass goes on behind it, unless this one had no room for all of its jobs. */

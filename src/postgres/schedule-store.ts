@@ -24,9 +24,7 @@ import {
 import { arrayLiteral, columns, execute } from "./statement.ts";
 import { changeInTime, withdrawOutdated } from "./prematerialized.ts";
 
-type ScheduleMethods = "installSchedules" | "dueSchedules" | "chains" | "plan" | "schedules";
-
-export function scheduleStore(session: Session): Pick<Store, ScheduleMethods> {
+export function scheduleStore(session: Session) {
   return {
     async installSchedules(specs, { apps = [] } = {}) {
       const all = [...new Set([...apps, ...specs.map((spec) => spec.app)])];
@@ -47,7 +45,7 @@ export function scheduleStore(session: Session): Pick<Store, ScheduleMethods> {
     plan: (plans, options) => plan(session, plans, options),
     schedules: ({ after, limit = contractLimits.schedulesMax } = {}) =>
       session.run(readSchedules, [limit, after ?? ""]),
-  };
+  } satisfies Partial<Store>;
 }
 
 /** Locks only what it changes: no other installer is beside it, and people change only schedules that code has not. */

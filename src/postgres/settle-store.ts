@@ -28,7 +28,7 @@ const plainSettled = {
 
 const noneSettled: Settled = { settled: [], aftermath: noAftermath, conflicts: 0 };
 
-export function settleStore(session: Session): Pick<Store, "settle"> {
+export function settleStore(session: Session) {
   return {
     async settle(settlements, asked) {
       if (settlements.length === 0) return noneSettled;
@@ -41,7 +41,7 @@ export function settleStore(session: Session): Pick<Store, "settle"> {
         return await settleSingly(session, settlements, options, error);
       }
     },
-  };
+  } satisfies Partial<Store>;
 }
 
 /** A plain group without children and hook is one statement. */
