@@ -127,7 +127,7 @@ function sectionOf(each: Endpoint): string {
   return `
 ### ${each.name}: ${each.method} ${each.path.replaceAll(/:(\w+)/g, "{$1}")}
 
-${each.summary}. ${each.description}
+${each.summary}.${each.description === undefined ? "" : ` ${each.description}`}
 ${notes.join(" ")}
 
 \`\`\`sh

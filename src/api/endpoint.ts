@@ -38,8 +38,8 @@ export interface Endpoint<N extends string = string, R extends Replies = Replies
   /** With its parameters as `:id`. */
   readonly path: string;
   readonly summary: string;
-  /** What the document says beyond the summary and the schemas. */
-  readonly description: string;
+  /** What the document says beyond the summary and the schemas; left out where nothing is. */
+  readonly description?: string;
   /** A request that shows it: values of the path, the query and the body. */
   readonly example?: {
     readonly params?: Readonly<Record<string, string>>;

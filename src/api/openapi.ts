@@ -102,7 +102,7 @@ function operation(each: Endpoint, shared: Shared): Json {
   return {
     operationId: each.name,
     summary: each.summary,
-    description: each.description,
+    description: each.description ?? `${each.summary}.`,
     tags: [tagOf(each)],
     "x-role": each.role,
     parameters: [...parameters(each, "path"), ...parameters(each, "query"), ...headerParameters(each)],

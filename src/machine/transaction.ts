@@ -1,7 +1,6 @@
 /** What happens inside a transaction of the store or of a caller. */
 import type { Aftermath } from "./outbox.ts";
-import type { JobId, Json } from "./job.ts";
-import type { State } from "./state.ts";
+import type { JobId, JobView, Json } from "./job.ts";
 
 /** A transaction. A plain `pg` client that has begun one is a `Tx`. */
 export interface Tx {
@@ -29,15 +28,10 @@ export function refuseBroken(tx: StoreTx, whose: string): void {
 }
 
 /** A row that rescue or cancel moved, with what its `onSettled` needs. */
-export interface Moved {
+export interface Moved extends Pick<JobView, "kind" | "state" | "attempt" | "errorCode" | "errorMessage"> {
   readonly jobId: JobId;
-  readonly kind: string;
   /** Of a task of a graph: its run's input. */
   readonly payload: Json;
-  readonly state: State;
-  readonly attempt: number;
-  readonly errorCode: string | null;
-  readonly errorMessage: string | null;
 }
 
 export interface MovedRows {

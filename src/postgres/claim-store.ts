@@ -1,16 +1,16 @@
 import { isOfRate } from "../admission/rate.ts";
 import type { JobId, Json } from "../machine/job.ts";
-import { type Claimed, type JobPeek, type Store } from "../machine/store.ts";
+import { type Claimed, type Store } from "../machine/store.ts";
 import type { InRun } from "../machine/run.ts";
 import { type Message, noAftermath } from "../machine/outbox.ts";
-import { isFinal, type State } from "../machine/state.ts";
+import { isFinal } from "../machine/state.ts";
 import { workerLimits } from "../run/worker-limits.ts";
 import { isLockTimeout } from "./failure.ts";
 import { aftermathOf, newest } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { claimFull, type ClaimedRow, claimPlain, lookAt, makeSlots, type PlainClaims } from "./sql/claim.ts";
 import { extendLease, renewLeases, takeOverLease } from "./sql/lease.ts";
-import type { Statement } from "./statement.ts";
+import { columns, type Statement } from "./statement.ts";
 import { readInRuns } from "./sql/read.ts";
 
 interface ClaimOptions {
@@ -19,33 +19,13 @@ interface ClaimOptions {
   readonly asked?: readonly JobId[];
 }
 
-export function claimStore(session: Session): Pick<Store, "claim" | "peek" | "heartbeat" | "extendLease" | "takeOver"> {
+export function claimStore(session: Session) {
   return {
     claim: (messages, options) => claim(session, messages, options),
-    async peek(ids) {
-      if (ids.length === 0) return [];
-      const rows = await session.run(lookAt, [ids]);
-      return rows.map((row): JobPeek => ({
-        jobId: row.id as JobId,
-        state: row.state as State,
-        generation: row.generation,
-        attempt: row.attempt,
-        worker: row.worker,
-        ageMs: row.age_ms,
-        dueInMs: row.due_in_ms,
-        alone: row.solo_required,
-        hasCondition: row.has_condition,
-      }));
-    },
+    peek: async (ids) => (ids.length === 0 ? [] : await session.run(lookAt, [ids])),
     async heartbeat(held, worker) {
       if (held.length === 0) return [];
-      const rows = await session.run(renewLeases, [
-        held.map((each) => each.jobId),
-        held.map((each) => each.attempt),
-        held.map((each) => each.progress ?? null),
-        worker,
-      ]);
-      return rows.map((row) => ({ jobId: row.id as JobId, attempt: row.attempt }));
+      return await session.run(renewLeases, [...columns(held, "jobId", "attempt", "progress"), worker]);
     },
     async extendLease({ jobId, attempt }, { worker, leaseMs }) {
       return (await session.run(extendLease, [jobId, attempt, worker, worker, leaseMs])).length === 1;
@@ -53,10 +33,9 @@ export function claimStore(session: Session): Pick<Store, "claim" | "peek" | "he
     async takeOver({ jobId, attempt }, { from, worker }) {
       const [row] = await session.run(takeOverLease, [jobId, attempt, from, worker, null]);
       if (row === undefined) return null;
-      const runs = await inRuns(session, row.run_id === null ? [] : [row.id]);
-      return claimed(row, runs.get(row.id));
+      return (await withRuns(session, [row]))[0] ?? null;
     },
-  };
+  } satisfies Partial<Store>;
 }
 
 /**
@@ -85,17 +64,14 @@ async function claim(
   try {
     for (let isAgain = false; ; isAgain = true) {
       rows.push(...(await claimAll(claimFull, waiting, [options.asked ?? []])));
-      for (const { id } of rows) waiting.delete(id);
+      for (const { jobId } of rows) waiting.delete(jobId);
       // What is still there is early, claimed by another, or the first of its key.
       if (isAgain || waiting.size === 0 || (await session.run(makeSlots, [[...waiting.keys()]])).length === 0) break;
     }
   } catch (error) {
     if (plain.length + rows.length === 0) throw error;
   }
-  const inRun = rows.filter((row) => row.run_id !== null).map((row) => row.id);
-  const runs = await inRuns(session, inRun);
-  const full = rows.map((row) => claimed(row, runs.get(row.id)));
-  return { claimed: [...plain, ...full], aftermath: aftermathOf(rows.map(followed)) };
+  return { claimed: [...plain, ...(await withRuns(session, rows))], aftermath: aftermathOf(rows.map(followed)) };
 }
 
 /**
@@ -128,8 +104,8 @@ const unlessLocked = <R>(claiming: Promise<R[]>): Promise<R[] | null> =>
 
 /** A refused slot may have been freed since, and when a spent one is back is known now, so their waiting jobs are woken. */
 const followed = (row: ClaimedRow) => ({
-  freed: row.state === "RUNNING" ? (row.slot_keys?.filter(isOfRate) ?? null) : row.slot_keys,
-  run_id: isFinal(row.state) ? row.run_id : null,
+  freed: row.state === "RUNNING" ? row.slotKeys.filter(isOfRate) : row.slotKeys,
+  run_id: isFinal(row.state) ? row.runId : null,
 });
 
 function claimedTogether({ numbers, kinds, keys, payloads, traces, now }: PlainClaims): Claimed[] {
@@ -163,29 +139,16 @@ function claimedTogether({ numbers, kinds, keys, payloads, traces, now }: PlainC
   });
 }
 
-const claimed = (row: ClaimedRow, run?: InRun): Claimed => ({
-  jobId: row.id as JobId,
-  state: row.state,
-  reason: row.reason,
-  kind: row.kind,
-  key: row.key,
-  payload: row.payload as Json,
-  generation: row.generation,
-  attempt: row.attempt,
-  failures: row.failures,
-  interruptions: row.interruptions,
-  maxAttempts: row.max_attempts,
-  leaseMs: row.lease_ms,
-  trace: row.trace,
-  slotKeys: row.slot_keys ?? [],
-  dueAt: row.due_at,
-  scheduleId: row.schedule_id,
-  scheduledFor: row.scheduled_for,
-  latenessMs: row.lateness_ms,
-  isCatchUp: row.catch_up,
-  missedCount: row.missed,
-  ...(run === undefined ? {} : { run }),
-});
+async function withRuns(session: Session, rows: readonly ClaimedRow[]): Promise<Claimed[]> {
+  const runs = await inRuns(
+    session,
+    rows.flatMap(({ runId, jobId }) => (runId === null ? [] : jobId)),
+  );
+  return rows.map(({ runId: _runId, ...row }) => {
+    const run = runs.get(row.jobId);
+    return run === undefined ? row : { ...row, run };
+  });
+}
 
 /** What jobs know about their runs, by job id. Outputs are final, so they are read without a lock. */
 export async function inRuns<Id extends string>(session: Session, ids: readonly Id[]): Promise<ReadonlyMap<Id, InRun>> {

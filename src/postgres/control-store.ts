@@ -14,12 +14,12 @@ import {
   retryPaced,
   writeGroups,
 } from "./sql/control.ts";
-import { execute } from "./statement.ts";
+import { columns, execute } from "./statement.ts";
 import type { LaneStore } from "../machine/lane-store.ts";
 import { holdPaused, pauseValues, readPause, unholdOpen, unholdPaused, writePause } from "./sql/lane.ts";
 import { redispatchNow, runNow } from "./sql/relay.ts";
 
-export function controlStore(session: Session): Pick<Store, "cancel" | "retry" | "freeSlots" | "installSlots"> {
+export function controlStore(session: Session) {
   return {
     cancel: (ids, options = {}) =>
       moveRows(session, cancelOpen, [ids, "canceled", false, options.caller ?? null], options),
@@ -29,28 +29,18 @@ export function controlStore(session: Session): Pick<Store, "cancel" | "retry" |
     },
     async freeSlots(held) {
       if (held.length === 0) return noAftermath;
-      const rows = await session.run(freeLeftSlots, [held.map((each) => each.jobId), held.map((each) => each.attempt)]);
+      const rows = await session.run(freeLeftSlots, columns(held, "jobId", "attempt"));
       return { ...noAftermath, freed: rows.map((row) => row.key) };
     },
     async installSlots(groups) {
       if (groups.length === 0) return;
-      const keys = groups.map((group) => group.key);
-      const sizes = groups.map((group) => group.size);
-      const refusals = groups.map((group) => group.onRefusal);
-      const reasons = groups.map((group) => group.reason);
       await session.transaction(async (tx) => {
-        await execute(tx, writeGroups, [
-          keys,
-          sizes,
-          refusals,
-          reasons,
-          groups.map(({ windowMs }) => windowMs ?? null),
-        ]);
+        await execute(tx, writeGroups, columns(groups, "key", "size", "onRefusal", "reason", "windowMs"));
         await execute(tx, addSlots, [groups.filter((group) => !isByKey(group)).map(({ key }) => key)]);
-        await execute(tx, retireSlots, [keys]);
+        await execute(tx, retireSlots, columns(groups, "key"));
       });
     },
-  };
+  } satisfies Partial<Store>;
 }
 
 export function laneStore(session: Session): LaneStore {

@@ -30,7 +30,7 @@ interface Arriving {
 
 type Query = Session["run"];
 
-export function enqueueStore(session: Session): Pick<Store, "insert"> {
+export function enqueueStore(session: Session) {
   return {
     async insert(jobs, { tx, fence, lockWaitMs, mapVersion } = {}) {
       const { dispatchWindowMs } = session;
@@ -49,7 +49,7 @@ export function enqueueStore(session: Session): Pick<Store, "insert"> {
       if (isOneStatement) return await insertWith((...sent) => session.run(...sent), jobs, { dispatchWindowMs });
       return await session.transaction((client) => insertInto(client, jobs, dispatchWindowMs), fence);
     },
-  };
+  } satisfies Partial<Store>;
 }
 
 /** Jobs of one run, inside a transaction that the caller ends. */
@@ -161,19 +161,9 @@ function insertColumns(
     unlessNull(rows.map(({ job }) => job.key)),
     policies.length === 1 ? [] : places,
     conditionOf === undefined ? [] : unlessNull(rows.map(conditionOf)),
-    ...columns(
-      policies,
-      (job) => job.kind,
-      (job) => job.lane,
-      (job) => job.leaseMs,
-      (job) => job.maxAttempts,
-      (job) => job.retentionMs,
-      (job) => job.trace,
-      (job) => arrayLiteral(job.slotKeys),
-      (job) => job.dueAt,
-      (job) => job.delayMs,
-      (job) => job.expiresAt,
-    ),
+    ...columns(policies, "kind", "lane", "leaseMs", "maxAttempts", "retentionMs", "trace"),
+    policies.map((job) => arrayLiteral(job.slotKeys)),
+    ...columns(policies, "dueAt", "delayMs", "expiresAt"),
     dispatchWindowMs,
     runId ?? null,
   ];

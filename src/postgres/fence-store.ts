@@ -16,9 +16,7 @@ import {
 import { setLockTimeout } from "./sql/transaction.ts";
 import { execute } from "./statement.ts";
 
-export function fenceStore(
-  session: Session,
-): Pick<Store, "installFence" | "passed" | "takeFallback" | "renewFallback" | "releaseFallback"> {
+export function fenceStore(session: Session) {
   return {
     installFence: ({ name, token }) => installFence(session, name, token),
     async passed({ name, token }) {
@@ -36,7 +34,7 @@ export function fenceStore(
     async releaseFallback(name, owner, fence) {
       await session.run(releaseFallback, [name, owner, fence]);
     },
-  };
+  } satisfies Partial<Store>;
 }
 
 /**

@@ -20,13 +20,13 @@ import {
 import { selectNow } from "./sql/transaction.ts";
 import { execute } from "./statement.ts";
 
-export function prematerializedStore(session: Session): Pick<RunStore, "decidePrematerialized"> {
+export function prematerializedStore(session: Session) {
   return {
     async decidePrematerialized({ limit, fence }) {
       const [row] = await session.fenced(fence, decidePrematerialized, [limit]);
       return { decided: row?.decided ?? 0, withdrawn: row?.withdrawn ?? 0 };
     },
-  };
+  } satisfies Partial<RunStore>;
 }
 
 /**

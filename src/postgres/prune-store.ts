@@ -22,7 +22,7 @@ import {
 } from "./sql/prune.ts";
 
 /** @param archives whether what the archive takes is left to it: see `archive-source.ts`. */
-export function pruneStore(session: Session, archives: boolean): Pick<Store, "prune"> {
+export function pruneStore(session: Session, archives: boolean) {
   const refused = new Set<string>();
   return {
     async prune({ limit, fence }) {
@@ -34,7 +34,7 @@ export function pruneStore(session: Session, archives: boolean): Pick<Store, "pr
       await session.fenced(fence, forgetKeys, [postgresLimits.keyForgottenMs, limit]);
       return { ...deleted, partitions: await turnPartitions(session, refused, { fence, drops: !archives }) };
     },
-  };
+  } satisfies Partial<Store>;
 }
 
 async function pruneArchivable(

@@ -5,6 +5,7 @@ import type { OutboxBatch } from "../machine/outbox.ts";
 import type { Store } from "../machine/store.ts";
 import { outboxOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
+import { columns } from "./statement.ts";
 import { confirmWhole, keepBatches, relayDue, reopenOutbox } from "./sql/relay.ts";
 import {
   countNotYetDue,
@@ -20,26 +21,14 @@ import { heldKeys, wakeKeys } from "./sql/wake.ts";
 const { overtakenSampleMax, overtakenMs, overtakenEventsMax, batchesReadMax } = deliveryLimits;
 const overtakenValues = [overtakenSampleMax, overtakenMs, overtakenEventsMax, batchesReadMax];
 
-type RelayPart =
-  | "relay"
-  | "confirm"
-  | "keep"
-  | "reopen"
-  | "requeueLost"
-  | "queueObservations"
-  | "saveQueueObservations"
-  | "countNotYetDue"
-  | "wake";
-
-export function relayStore(session: Session): Pick<Store, RelayPart> {
+export function relayStore(session: Session) {
   /** `resent` null: only takes out what was sent. */
   const keep = async (
     batches: readonly { id: string; resent: number | null; unsent: readonly JobId[] }[],
   ): Promise<string[]> => {
     if (batches.length === 0) return [];
     const rows = await session.run(keepBatches, [
-      batches.map(({ id }) => id),
-      batches.map(({ resent }) => resent),
+      ...columns(batches, "id", "resent"),
       batches.map(({ unsent }) => `{${unsent.join(",")}}`),
     ]);
     return rows.map(({ id }) => id);
@@ -68,16 +57,10 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
           : await session.fenced(fence, requeueOvertaken, [...values, ...overtakenValues]);
       return rows.length;
     },
-    async queueObservations({ maxAgeMs }) {
-      const rows = await session.run(readObservations, [maxAgeMs]);
-      return rows.map((row) => ({ lane: row.lane, emptyMs: row.empty_ms }));
-    },
+    queueObservations: ({ maxAgeMs }) => session.run(readObservations, [maxAgeMs]),
     async saveQueueObservations(observations) {
       if (observations.length === 0) return;
-      await session.run(writeObservations, [
-        observations.map(({ lane }) => lane),
-        observations.map(({ emptyMs }) => emptyMs),
-      ]);
+      await session.run(writeObservations, columns(observations, "lane", "emptyMs"));
     },
     async countNotYetDue({ lane, sinceMs, limit }) {
       const [row] = await session.run(countNotYetDue, [lane, sinceMs, deliveryLimits.queueDelayMsMax, limit]);
@@ -88,7 +71,7 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
       if (slotKeys.length === 0 && fence === undefined) return [];
       return outboxOf(await wakeRounds(session, slotKeys, { limit, fence }));
     },
-  };
+  } satisfies Partial<Store>;
 }
 
 /** One window of keys. The next pass goes on behind it, unless this one had no room for all of its jobs. */

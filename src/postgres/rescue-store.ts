@@ -6,9 +6,7 @@ import type { Session } from "./session.ts";
 import { endLeases, noteCause } from "./sql/lease.ts";
 import { findLapsed, keepBodies, rescueLost, returnUndelivered } from "./sql/rescue.ts";
 
-export function rescueStore(
-  session: Session,
-): Pick<Store, "endLeases" | "noteCause" | "lapsedLeases" | "rescue" | "returnUndelivered" | "quarantine"> {
+export function rescueStore(session: Session) {
   return {
     async endLeases(worker, cause) {
       await session.run(endLeases, [worker, cause]);
@@ -28,5 +26,5 @@ export function rescueStore(
         bodies.map((body) => cleanText(body, deliveryLimits.quarantineCharactersMax)),
       ]);
     },
-  };
+  } satisfies Partial<Store>;
 }

@@ -15,7 +15,7 @@ import type { Statement } from "./statement.ts";
  * short and taken in one order. A new read afterwards sees what was appended by statements that found a lock taken. If the
  * first read found nothing, no lock was taken and nothing can have been missed.
  */
-export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
+export function resolveStore(session: Session) {
   return {
     async resolve({ runs, limit, fence }) {
       const asked = runs === "all" ? null : runs;
@@ -48,7 +48,7 @@ export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
       if (isDone) await session.fenced(fence, writePlace, ["resolve", open.next]);
       return { steps, more, closed, aftermath: mergeAftermaths(parts) };
     },
-  };
+  } satisfies Partial<RunStore>;
 }
 
 const noSteps: Resolved = { steps: 0, more: false, closed: [], aftermath: noAftermath };

@@ -11,18 +11,7 @@ import { execute } from "./statement.ts";
 import { insertTasks } from "./task-store.ts";
 import { prematerializedStore, insertPage } from "./prematerialized.ts";
 
-type Writes =
-  | "startRun"
-  | "addPage"
-  | "sealRun"
-  | "skip"
-  | "cancelRun"
-  | "cancelPage"
-  | "cancelingRuns"
-  | "decidePrematerialized"
-  | "resumeRun";
-
-export function runStore(session: Session): Pick<RunStore, Writes> {
+export function runStore(session: Session) {
   const inTx = <T>(tx: Tx | undefined, work: (tx: Tx) => Promise<T>): Promise<T> =>
     tx === undefined ? session.transaction(work) : work(tx);
   return {
@@ -52,7 +41,7 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
     },
     ...prematerializedStore(session),
     resumeRun: (runId, options) => session.transaction((tx) => resumeRun(tx, runId, options)),
-  };
+  } satisfies Partial<RunStore>;
 }
 
 async function startRun(tx: Tx, run: NewRun): Promise<StartedRun> {

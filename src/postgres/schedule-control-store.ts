@@ -119,16 +119,12 @@ async function backfill(
   return row ?? { added: 0, again: 0 };
 }
 
-const timeColumns = (times: readonly BackfillTime[]): unknown[][] => [
-  ...columns(
-    times,
-    ({ occurrence }) => occurrence.localTime,
-    ({ occurrence }) => occurrence.fold,
-    ({ occurrence }) => occurrence.timezone,
-    ({ occurrence }) => occurrence.nominalAt,
-    ({ occurrence }) => occurrence.calendar ?? null,
-    ({ version }) => version,
-    ({ occurrence }) => occurrence.missedCount,
-  ),
-  ...columnsOfJobs(times.map(({ occurrence }) => occurrence.job)),
-];
+function timeColumns(times: readonly BackfillTime[]): unknown[][] {
+  const occurrences = times.map(({ occurrence }) => occurrence);
+  return [
+    ...columns(occurrences, "localTime", "fold", "timezone", "nominalAt", "calendar"),
+    ...columns(times, "version"),
+    ...columns(occurrences, "missedCount"),
+    ...columnsOfJobs(occurrences.map(({ job }) => job)),
+  ];
+}

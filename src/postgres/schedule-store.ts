@@ -3,7 +3,7 @@ import { contractLimits } from "../machine/contract-limits.ts";
 import type { Store } from "../machine/store.ts";
 import type { Tx } from "../machine/transaction.ts";
 import { runLimits } from "../machine/run-limits.ts";
-import type { PlannedOccurrence, PlannedSchedule, ScheduleSpec } from "../machine/schedule.ts";
+import type { PlannedSchedule, ScheduleSpec } from "../machine/schedule.ts";
 import { aftermathOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { cancelOpen } from "./sql/control.ts";
@@ -24,9 +24,7 @@ import {
 import { arrayLiteral, columns, execute } from "./statement.ts";
 import { changeInTime, withdrawOutdated } from "./prematerialized.ts";
 
-type ScheduleMethods = "installSchedules" | "dueSchedules" | "chains" | "plan" | "schedules";
-
-export function scheduleStore(session: Session): Pick<Store, ScheduleMethods> {
+export function scheduleStore(session: Session) {
   return {
     async installSchedules(specs, { apps = [] } = {}) {
       const all = [...new Set([...apps, ...specs.map((spec) => spec.app)])];
@@ -47,7 +45,7 @@ export function scheduleStore(session: Session): Pick<Store, ScheduleMethods> {
     plan: (plans, options) => plan(session, plans, options),
     schedules: ({ after, limit = contractLimits.schedulesMax } = {}) =>
       session.run(readSchedules, [limit, after ?? ""]),
-  };
+  } satisfies Partial<Store>;
 }
 
 /** Locks only what it changes: no other installer is beside it, and people change only schedules that code has not. */
@@ -74,12 +72,10 @@ async function install(tx: Tx, specs: readonly ScheduleSpec[], apps: readonly st
   });
 }
 
-const specColumns = (specs: readonly ScheduleSpec[]): unknown[][] =>
-  columns(
-    specs,
-    (spec) => spec.id,
-    (spec) => JSON.stringify(spec),
-  );
+const specColumns = (specs: readonly ScheduleSpec[]): unknown[][] => [
+  specs.map(({ id }) => id),
+  specs.map((spec) => JSON.stringify(spec)),
+];
 
 /** Withdraws what the old version decided for later times, in pages. `next`: the new version, null when deleted. */
 export async function withdraw(
@@ -102,7 +98,7 @@ async function plan(
   plans: readonly PlannedSchedule[],
   { dispatchWindowMs = session.dispatchWindowMs, fence }: Parameters<Store["plan"]>[1] = {},
 ): ReturnType<Store["plan"]> {
-  const values = [...planColumns(plans), ...occurrenceColumns(plans.flatMap(occurrencesOf)), dispatchWindowMs];
+  const values = [...planColumns(plans), ...occurrenceColumns(plans), dispatchWindowMs];
   const rows = await session.fenced(fence, planOccurrences, values);
   return {
     occurrences: rows[0]?.occurrences ?? 0,
@@ -111,57 +107,29 @@ async function plan(
   };
 }
 
-const planColumns = (plans: readonly PlannedSchedule[]): unknown[][] =>
-  columns(
-    plans,
-    (plan) => plan.scheduleId,
-    (plan) => plan.version,
-    (plan) => plan.decidedFrom ?? null,
-    (plan) => plan.decidedUntil,
-    (plan) => plan.nextAt,
-    (plan) => (plan.carry == null ? null : JSON.stringify(plan.carry)),
-  );
-
-interface Planned {
-  readonly scheduleId: string;
-  readonly occurrence: PlannedOccurrence;
-  readonly job: NewJob | null;
-}
-
-const occurrencesOf = (plan: PlannedSchedule): readonly Planned[] =>
-  plan.occurrences.map((occurrence) => ({ scheduleId: plan.scheduleId, occurrence, job: occurrence.job }));
-
-const occurrenceColumns = (rows: readonly Planned[]): unknown[][] => [
-  ...columns(
-    rows,
-    (row) => row.scheduleId,
-    ({ occurrence }) => occurrence.localTime,
-    ({ occurrence }) => occurrence.fold,
-    ({ occurrence }) => occurrence.timezone,
-    ({ occurrence }) => occurrence.nominalAt,
-    ({ occurrence }) => occurrence.outcome,
-    ({ occurrence }) => occurrence.reason,
-    ({ occurrence }) => occurrence.calendar ?? null,
-    ({ occurrence }) => occurrence.isCatchUp,
-    ({ occurrence }) => occurrence.missedCount,
-    ({ occurrence }) => occurrence.version ?? null,
-    ({ job }) => job?.dueAt ?? null,
-    ({ job }) => job?.delayMs ?? null,
-    ({ job }) => job?.expiresAt ?? null,
-  ),
-  ...columnsOfJobs(rows.map(({ job }) => job)),
+const planColumns = (plans: readonly PlannedSchedule[]): unknown[][] => [
+  ...columns(plans, "scheduleId", "version", "decidedFrom", "decidedUntil", "nextAt"),
+  plans.map(({ carry }) => (carry == null ? null : JSON.stringify(carry))),
 ];
 
+function occurrenceColumns(plans: readonly PlannedSchedule[]): unknown[][] {
+  const occurrences = plans.flatMap((plan) => plan.occurrences);
+  const jobs = occurrences.map(({ job }) => job);
+  return [
+    plans.flatMap((plan) => plan.occurrences.map(() => plan.scheduleId)),
+    ...columns(occurrences, "localTime", "fold", "timezone", "nominalAt", "outcome", "reason", "calendar"),
+    ...columns(occurrences, "isCatchUp", "missedCount", "version"),
+    ...columns(jobs.map(orNone), "dueAt", "delayMs", "expiresAt"),
+    ...columnsOfJobs(jobs),
+  ];
+}
+
+const orNone = (job: NewJob | null): Partial<NewJob> => job ?? {};
+
 /** What the job of a time is given, but for when. */
-export const columnsOfJobs = (jobs: readonly (NewJob | null)[]): unknown[][] =>
-  columns(
-    jobs,
-    (job) => job?.kind ?? null,
-    (job) => (job === null ? null : JSON.stringify(job.payload)),
-    (job) => job?.lane ?? null,
-    (job) => job?.leaseMs ?? null,
-    (job) => job?.maxAttempts ?? null,
-    (job) => job?.retentionMs ?? null,
-    (job) => job?.trace ?? null,
-    (job) => (job === null ? null : arrayLiteral(job.slotKeys)),
-  );
+export const columnsOfJobs = (jobs: readonly (NewJob | null)[]): unknown[][] => [
+  jobs.map((job) => job?.kind),
+  jobs.map((job) => (job === null ? null : JSON.stringify(job.payload))),
+  ...columns(jobs.map(orNone), "lane", "leaseMs", "maxAttempts", "retentionMs", "trace"),
+  jobs.map((job) => (job === null ? null : arrayLiteral(job.slotKeys))),
+];

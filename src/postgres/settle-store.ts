@@ -9,7 +9,7 @@ import { codeOf, isDataError } from "./failure.ts";
 import { aftermathOf, byId, movedOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { settleFull, settlePlain, settleSuccess, type SettledRow } from "./sql/settle.ts";
-import { execute, type Statement } from "./statement.ts";
+import { columns, execute, type Statement } from "./statement.ts";
 
 type SettleOptions = Parameters<Store["settle"]>[1] & Pick<Session, "dispatchWindowMs">;
 
@@ -28,7 +28,7 @@ const plainSettled = {
 
 const noneSettled: Settled = { settled: [], aftermath: noAftermath, conflicts: 0 };
 
-export function settleStore(session: Session): Pick<Store, "settle"> {
+export function settleStore(session: Session) {
   return {
     async settle(settlements, asked) {
       if (settlements.length === 0) return noneSettled;
@@ -41,7 +41,7 @@ export function settleStore(session: Session): Pick<Store, "settle"> {
         return await settleSingly(session, settlements, options, error);
       }
     },
-  };
+  } satisfies Partial<Store>;
 }
 
 /** A plain group without children and hook is one statement. */
@@ -105,8 +105,7 @@ function plainWrite(
 ): [Statement<{ ids: string | null }>, unknown[]] {
   if (settlements.some((each) => each.to !== "SUCCESS")) return [settlePlain, settleColumns(settlements, options)];
   const rows = inIdOrder(settlements);
-  const [ids, attempts] = [rows.map((each) => each.jobId), rows.map((each) => each.attempt)];
-  return [settleSuccess, [ids, attempts, options.worker, nullable(rows, resultOf)]];
+  return [settleSuccess, [...columns(rows, "jobId", "attempt"), options.worker, nullable(rows, resultOf)]];
 }
 
 const inIdOrder = (settlements: readonly Settlement[]): readonly Settlement[] =>
@@ -115,15 +114,12 @@ const inIdOrder = (settlements: readonly Settlement[]): readonly Settlement[] =>
 function settleColumns(settlements: readonly Settlement[], options: SettleOptions): unknown[] {
   const rows = inIdOrder(settlements);
   return [
-    rows.map((each) => each.jobId),
-    rows.map((each) => each.attempt),
+    ...columns(rows, "jobId", "attempt"),
     rows.map((each) => stateOf(each, options)),
     rows.map((each) => stateOf(each, options) !== each.to),
     eventNumbers(rows, options),
     nullable(rows, (each) => cleanMessage(each.reason)),
-    rows.map((each) => each.delayMs),
-    rows.map((each) => each.failures),
-    rows.map((each) => each.interruptions),
+    ...columns(rows, "delayMs", "failures", "interruptions"),
     nullable(rows, (each) => cleanCode(each.errorCode)),
     nullable(rows, (each) => cleanMessage(each.errorMessage)),
     nullable(rows, resultOf),

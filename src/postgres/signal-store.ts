@@ -7,19 +7,20 @@ import { redispatchNow, runNow } from "./sql/relay.ts";
 import { type SignaledRow, writeSignal } from "./sql/signal.ts";
 import { execute } from "./statement.ts";
 
-export const signalStore = (session: Session): Pick<RunStore, "signal"> => ({
-  signal: (runId, name, { payload, caller = null }) =>
-    session.transaction(async (tx) => {
-      const [row] = await execute(tx, writeSignal, [runId, name, JSON.stringify(payload), caller]);
-      if (row?.written !== true) return refused(row);
-      const ids = [row.id];
-      const rows = [
-        ...(await execute(tx, runNow, [ids, caller, reasons.signal])),
-        ...(await execute(tx, redispatchNow, [ids])),
-      ];
-      return { is: "taken", jobId: row.id as JobId, aftermath: aftermathOf(rows) };
-    }),
-});
+export const signalStore = (session: Session) =>
+  ({
+    signal: (runId, name, { payload, caller = null }) =>
+      session.transaction(async (tx) => {
+        const [row] = await execute(tx, writeSignal, [runId, name, JSON.stringify(payload), caller]);
+        if (row?.written !== true) return refused(row);
+        const ids = [row.id];
+        const rows = [
+          ...(await execute(tx, runNow, [ids, caller, reasons.signal])),
+          ...(await execute(tx, redispatchNow, [ids])),
+        ];
+        return { is: "taken", jobId: row.id as JobId, aftermath: aftermathOf(rows) };
+      }),
+  }) satisfies Partial<RunStore>;
 
 function refused(row: SignaledRow | undefined): Signaled {
   if (row === undefined || !row.awaits_signal) return { is: "unknown" };

@@ -91,7 +91,6 @@ const quoted = (text: string): string => `"${/["\\]/.test(text) ? text.replaceAl
 export const arrayLiteral = (items: readonly string[]): string | null =>
   items.length === 0 ? null : `{${items.map(quoted).join(",")}}`;
 
-/** One array per column, for `unnest`. */
-export function columns<T>(rows: readonly T[], ...pick: readonly ((row: T) => unknown)[]): unknown[][] {
-  return pick.map((of) => rows.map((row) => of(row)));
-}
+/** One array for each of these fields, for `unnest`. */
+export const columns = <T>(rows: readonly T[], ...fields: readonly (keyof T)[]): unknown[][] =>
+  fields.map((field) => rows.map((row) => row[field]));

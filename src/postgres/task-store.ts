@@ -3,7 +3,7 @@ import type { NewRun, NewTask } from "../machine/run.ts";
 import type { Tx } from "../machine/transaction.ts";
 import type { DispatchedRow } from "./sql/dispatch.ts";
 import { drawIds, insertEdges, insertTaskRows as insert } from "./sql/run.ts";
-import { arrayLiteral, execute } from "./statement.ts";
+import { arrayLiteral, columns, execute } from "./statement.ts";
 
 /**
  * Writes the tasks and edges of a run that was just inserted. Columns travel as one text each: for tens of thousands of
@@ -16,7 +16,7 @@ export async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<r
   const dispatched: DispatchedRow[] = [];
   for (let from = 0; from < run.tasks.length; from += runLimits.insertTasksMax) {
     const page = run.tasks.slice(from, from + runLimits.insertTasksMax);
-    const columns = [
+    const values = [
       list(ids.slice(from, from + page.length)),
       texts(page.map((task) => task.task)),
       list(page.map((task) => task.after.length)),
@@ -26,7 +26,7 @@ export async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<r
     ];
     const payloads = page.map((task) => JSON.stringify(task.job.payload));
     const rest = [runId, run.trace, runLimits.wideJoinOver, texts(oneIfEqual(payloads))];
-    dispatched.push(...(await execute(tx, insert, [...columns, ...kinds.columns, ...rest, ...kinds.waits])));
+    dispatched.push(...(await execute(tx, insert, [...values, ...kinds.policies, ...rest, ...kinds.waits])));
   }
   await writeEdges(tx, runId, run.tasks, ids);
   return dispatched;
@@ -64,20 +64,17 @@ function kindsOf(tasks: readonly NewTask[]) {
     places.set(key, known);
     return known;
   });
-  const columns = [
-    distinct.map(({ job }) => job.kind),
-    distinct.map(({ job }) => job.lane),
-    distinct.map(({ job }) => job.leaseMs),
-    distinct.map(({ job }) => job.maxAttempts),
-    distinct.map(({ job }) => job.retentionMs),
-    distinct.map(({ job }) => arrayLiteral(job.slotKeys)),
+  const jobs = distinct.map(({ job }) => job);
+  const policies = [
+    ...columns(jobs, "kind", "lane", "leaseMs", "maxAttempts", "retentionMs"),
+    jobs.map((job) => arrayLiteral(job.slotKeys)),
   ];
   const waits = [
     distinct.map(({ wait }) => wait?.ms ?? null),
     distinct.map(({ wait }) => wait?.forSignal ?? false),
-    distinct.map(({ job }) => job.dueAt),
+    ...columns(jobs, "dueAt"),
   ];
-  return { places: byTask, columns, waits };
+  return { places: byTask, policies, waits };
 }
 
 const list = (values: readonly unknown[]): string => `{${values.join(",")}}`;

@@ -100,7 +100,6 @@ function tracked(options: ApiOptions) {
     endpoint("GET /bulk", {
       name: "listBulks",
       summary: "Bulk actions, the newest first",
-      description: "A page of bulk actions, the newest first.",
       scope: "list",
       query: z.strictObject({ cursor: id.optional(), limit: limit(contractLimits.listRowsMax, 50) }),
       replies: { 200: bulkList },
@@ -126,7 +125,6 @@ function tracked(options: ApiOptions) {
       name: "stopBulk",
       refuses: ["unknown-bulk"],
       summary: "Stop a bulk action; what it has changed stays changed",
-      description: "Changes nothing further. What it has changed stays changed.",
       example: { params: { id: "3" } },
       scope,
       params: bulkPath,

@@ -39,7 +39,6 @@ export function jobEndpoints(options: ApiOptions) {
       name: "getJob",
       refuses: ["unknown-job"],
       summary: "One job with its attempts and events",
-      description: "With the attempts that have ended and its events.",
       query: z.strictObject({ include: z.literal("explanation").optional().describe("Also why it does not run.") }),
       replies: { 200: jobDetail },
       async handle({ params: { id: jobId }, query, within }) {

@@ -225,7 +225,6 @@ export const lockEndpoint = (options: ApiOptions) =>
   endpoint("GET /locks", {
     name: "listLocks",
     summary: "Who holds which lock, under which fence",
-    description: "Who holds which lock, with the fence of its newest holder.",
     scope: "everything",
     replies: { 200: lockList },
     async handle() {

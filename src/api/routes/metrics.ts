@@ -12,7 +12,6 @@ export function metricsEndpoint({ insight, registry }: ApiOptions) {
   return endpoint("GET /metrics", {
     name: "getMetrics",
     summary: "Totals by kind of job in the text format of Prometheus",
-    description: "In the text format of Prometheus.",
     scope: "everything",
     replies: {},
     streams: "text/plain",

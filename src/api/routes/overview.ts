@@ -49,7 +49,6 @@ export function overviewEndpoints(options: ApiOptions) {
     endpoint("GET /throughput", {
       name: "getThroughput",
       summary: "What happened in each of the last minutes; minutes without anything are left out",
-      description: "From the roll-up of the events. Minutes without any are left out.",
       example: { query: { minutes: "60" } },
       scope: "list",
       query: throughputQuery,

@@ -54,7 +54,6 @@ function reads(options: ApiOptions) {
     endpoint("GET /runs", {
       name: "listRuns",
       summary: "Runs, the newest first",
-      description: "A page of runs, the newest first.",
       example: { query: { state: "RUNNING,FAILED" } },
       scope: "list",
       query: runsQuery,
@@ -75,7 +74,6 @@ function reads(options: ApiOptions) {
       name: "listTasks",
       refuses: ["unknown-run"],
       summary: "The jobs of a run in the order they were written, with the edges that lead to them",
-      description: "In the order in which they were written, with the edges that lead to each.",
       example: { params: { id: "7" }, query: { state: "FAILED" } },
       query: tasksQuery,
       replies: { 200: taskList },

@@ -194,7 +194,6 @@ function pauses(options: ApiOptions) {
       name: "resumeSchedule",
       refuses: ["unknown-schedule"],
       summary: "Run its times again from now on",
-      description: "Its times fire again from now on.",
       replies: { 200: schedule },
       handle: async ({ params }) => await versioned(options, await withRefusals(pauseSchedule(ports, params.id, null))),
     }),

@@ -52,7 +52,6 @@ export function scheduleEndpoints(options: ApiOptions) {
     endpoint("GET /schedules", {
       name: "listSchedules",
       summary: "The schedules by id",
-      description: "A page of schedules by id.",
       scope: "list",
       query: schedulesQuery,
       replies: { 200: scheduleList },
@@ -70,7 +69,6 @@ export function scheduleEndpoints(options: ApiOptions) {
       name: "listOccurrences",
       refuses: ["unknown-schedule"],
       summary: "What became of its times, the newest first; also after it was deleted",
-      description: "What became of each nominal time, the newest first; also after the schedule was deleted.",
       ...ofOneSchedule(options),
       query: occurrencesQuery,
       replies: { 200: occurrenceList },

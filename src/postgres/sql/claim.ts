@@ -2,32 +2,17 @@ import { conditionPassed } from "../../admission/condition.ts";
 import { cancelCaller, cancelVerdicts, stateVerdict } from "../../admission/gates.ts";
 import { allotSlots, slotRefusals, takeSlots } from "../../admission/slots.ts";
 import { reasons } from "../../machine/reasons.ts";
+import type { Claimed, JobPeek } from "../../machine/store.ts";
 import { keptForAnySize, keptStatement } from "../statement.ts";
 import { drawnFrom, events, history, leaseEnd } from "./record.ts";
 
-export interface ClaimedRow {
-  readonly id: string;
-  readonly state: "RUNNING" | "PENDING" | "SKIPPED" | "CANCELED";
-  readonly reason: string | null;
-  readonly kind: string;
-  readonly key: string | null;
-  readonly payload: unknown;
-  readonly generation: number;
-  readonly attempt: number;
-  readonly failures: number;
-  readonly interruptions: number;
-  readonly max_attempts: number;
-  readonly lease_ms: number;
-  readonly trace: string;
-  readonly slot_keys: string[] | null;
-  readonly due_at: number;
-  readonly schedule_id: string | null;
-  readonly scheduled_for: number | null;
-  readonly lateness_ms: number;
-  readonly catch_up: boolean;
-  readonly missed: number;
-  readonly run_id: string | null;
-}
+export type ClaimedRow = Omit<Claimed, "run"> & { readonly runId: string | null };
+
+/** Of the job `j`, all of that row but its reason. */
+export const claimedColumns = `j.id as "jobId", j.state, j.kind, j.key, j.payload, j.generation, j.attempt, j.failures, j.interruptions,
+  j.max_attempts as "maxAttempts", j.lease_ms as "leaseMs", j.trace, coalesce(j.slot_keys, '{}') as "slotKeys", belfry.ms(j.due_at) as "dueAt",
+  j.schedule_id as "scheduleId", belfry.ms(j.scheduled_for) as "scheduledFor",
+  belfry.ms_since(coalesce(j.scheduled_for, j.due_at)) as "latenessMs", j.catch_up as "isCatchUp", j.missed as "missedCount", j.run_id as "runId"`;
 
 /** All claimed rows in one, in the order of the ids: a row for each would cost the client half as much as the claim. */
 export interface PlainClaims {
@@ -173,28 +158,16 @@ with recursive mine as materialized (
     null::text as error_message, null::timestamptz as started_at
   from moved
 ), ${events}, ${history}
-select id, state, reason, kind, key, payload, generation, attempt, failures, interruptions, max_attempts, lease_ms,
-  trace, slot_keys, belfry.ms(due_at) as due_at, schedule_id, belfry.ms(scheduled_for) as scheduled_for,
-  belfry.ms_since(coalesce(scheduled_for, due_at)) as lateness_ms, catch_up, missed, run_id
-from moved
-order by id`,
+select j.reason, ${claimedColumns}
+from moved j
+order by j.id`,
 );
 
 /** The present state of these rows. Locks nothing. */
-export const lookAt = keptStatement<{
-  id: string;
-  state: string;
-  generation: number;
-  attempt: number;
-  worker: string | null;
-  age_ms: number;
-  due_in_ms: number;
-  solo_required: boolean;
-  has_condition: boolean;
-}>(
+export const lookAt = keptStatement<JobPeek>(
   "look",
   `
-select id, state, generation, attempt, worker, belfry.ms_since(created_at) as age_ms,
-  ceil(extract(epoch from due_at - belfry.now()) * 1000)::float8 as due_in_ms, solo_required, has_condition
+select id as "jobId", state, generation, attempt, worker, belfry.ms_since(created_at) as "ageMs",
+  ceil(extract(epoch from due_at - belfry.now()) * 1000)::float8 as "dueInMs", solo_required as alone, has_condition as "hasCondition"
 from belfry.job where id = any($1::bigint[])`,
 );

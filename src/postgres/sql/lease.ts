@@ -1,6 +1,7 @@
 import { leaseEnd } from "./record.ts";
 import { keptStatement, statement } from "../statement.ts";
-import type { ClaimedRow } from "./claim.ts";
+import type { AttemptRef } from "../../machine/store.ts";
+import { type ClaimedRow, claimedColumns } from "./claim.ts";
 
 /**
  * One job of this worker gets a lease of its own: `extendLease` for a time it names, `takeOver` for another worker, solo.
@@ -27,9 +28,7 @@ export const extendLease = statement<{ id: string }>("lease-extend", `${moveLeas
 export const takeOverLease = statement<ClaimedRow>(
   "lease-take-over",
   `${moveLease}
-returning j.id, state, null as reason, kind, key, payload, generation, attempt, failures, interruptions, max_attempts, j.lease_ms,
-  trace, slot_keys, belfry.ms(due_at) as due_at, schedule_id, belfry.ms(scheduled_for) as scheduled_for,
-  belfry.ms_since(coalesce(scheduled_for, due_at)) as lateness_ms, catch_up, missed, run_id`,
+returning null as reason, ${claimedColumns}`,
 );
 
 /**
@@ -61,7 +60,7 @@ update belfry.lease l set cause = $2 from mine m where l.id = m.id`,
  * Locks: leases in id order, waiting, while it holds no job; then jobs with SKIP LOCKED: progress may
  * be lost, a lease may not.
  */
-export const renewLeases = keptStatement<{ id: string; attempt: number }>(
+export const renewLeases = keptStatement<AttemptRef>(
   "heartbeat",
   `
 with held as materialized (
@@ -83,5 +82,5 @@ with held as materialized (
 ), noted as (
   update belfry.job j set progress = t.progress from reported t where j.id = t.id
 )
-select h.id, h.attempt from held h join mine m on m.id = h.lease_id where h.id = any(m.job_ids)`,
+select h.id as "jobId", h.attempt from held h join mine m on m.id = h.lease_id where h.id = any(m.job_ids)`,
 );

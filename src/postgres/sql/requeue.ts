@@ -33,10 +33,10 @@ with ${unsent("$4")}, mine as materialized (
 );
 
 /** $1 oldest age in ms. Locks nothing. */
-export const readObservations = statement<{ lane: string; empty_ms: number }>(
+export const readObservations = statement<{ lane: string; emptyMs: number }>(
   "requeue-observations",
   `
-select lane, extract(epoch from belfry.now() - empty_since)::float8 * 1000 as empty_ms from belfry.queue_observation
+select lane, extract(epoch from belfry.now() - empty_since)::float8 * 1000 as "emptyMs" from belfry.queue_observation
 where seen_at > belfry.now() - belfry.span($1::float8)`,
 );
 
