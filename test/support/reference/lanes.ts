@@ -3,6 +3,7 @@ import { type Aftermath, type Message, noAftermath } from "../../../src/machine/
 import { type NewPause, pauseAt } from "../../../src/machine/pause.ts";
 import { reasons } from "../../../src/machine/reasons.ts";
 import type { Actor } from "../../../src/machine/transaction.ts";
+import { waitsAgain } from "./turns.ts";
 import type { JobRow } from "./rows.ts";
 import { idOf, type Tables } from "./tables.ts";
 
@@ -38,7 +39,7 @@ export function unhold(t: Tables, lanes: readonly string[], limit: number): numb
       .toSorted((a, b) => a.dueAt - b.dueAt || a.id - b.id),
   );
   const released = rows.slice(0, limit);
-  for (const row of released) t.change(row, { hold: "none" });
+  for (const row of released) t.change(row, waitsAgain(row));
   return released.length;
 }
 
