@@ -136,6 +136,6 @@ with closed as materialized (
 ), paced as (
   update belfry.circuit c set page = least(c.page * 2, $1::int) where c.name = any(array(select name from mine))
 )
-update belfry.job j set ${waitsAgain} where id = any(array(select id from mine))
+update belfry.job set ${waitsAgain} where id = any(array(select id from mine))
 returning id`,
 );

@@ -41,7 +41,7 @@ with mine as materialized (
 ), ${putBack}`,
 );
 
-const unhold = `update belfry.job j set ${waitsAgain} where id = any(array(select id from mine))
+const unhold = `update belfry.job set ${waitsAgain} where id = any(array(select id from mine))
 returning id`;
 
 /** What a lane held while it was paused may start again; the relay dispatches it. $1 lane $2 limit. Locks: jobs in (due_at, id) order, SKIP LOCKED. */

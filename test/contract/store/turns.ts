@@ -110,6 +110,24 @@ export function turnsContract(open: OpenStore): void {
       expect(await sent(store)).toEqual([id]);
     });
 
+    test("a job that is retried by hand, or whose message was lost, waits for its turn again", async () => {
+      const { store, advance } = at();
+      await store.installTurns([size]);
+      const [lost, canceled] = await insertMany(store, [of("a"), of("a")]);
+      if (lost === undefined || canceled === undefined) throw new Error("none was made");
+      await store.cancel([canceled]);
+      expect((await store.retry([canceled])).ids).toEqual([canceled]);
+      expect((await show(store, canceled)).job).toMatchObject({ state: "PENDING", heldOn: "turn:bulk#0#a" });
+      expect(await sent(store, "all", 1)).toEqual([lost]);
+      await store.confirm(
+        (await store.reopen({ olderThanMs: 0, limit: 10, messagesMax: 10 })).map(({ id }) => ({ id, failed: [] })),
+      );
+      await advance(minute);
+      expect(await store.requeueLost({ lane, evidence: "queue-empty", olderThanMs: 1_000, limit: 10 })).toBe(1);
+      expect(await store.relay({ limit: 10 })).toEqual([]);
+      expect((await sent(store)).toSorted()).toEqual([lost, canceled].toSorted());
+    });
+
     test("a lane that is paused sends none, and what it held waits for its turn again", async () => {
       const { store } = at();
       await store.installTurns([{ ...size, places: 1, ahead: 1 }]);

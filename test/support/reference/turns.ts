@@ -4,11 +4,18 @@ import type { TurnLane } from "../../../src/machine/turn.ts";
 import type { TurnStore } from "../../../src/machine/turn-store.ts";
 import { isPaused } from "./lanes.ts";
 import type { JobRow, TurnLaneRow } from "./rows.ts";
-import type { Tables } from "./tables.ts";
+import type { Tables, Why } from "./tables.ts";
 
 /** Where a job waits that takes turns, and any other. */
 export const waitsAgain = ({ turn }: Pick<NewJob, "turn">): Pick<JobRow, "hold" | "heldOn"> =>
   turn === undefined ? { hold: "none", heldOn: null } : { hold: "slot", heldOn: turn.heldOn };
+
+/** QUEUED, or where it waits for its turn. */
+export function runAgain(t: Tables, row: JobRow, columns: Partial<JobRow>, why: Why): JobRow {
+  if (row.turn === undefined) return t.queue(row, columns, why);
+  const waits = { state: "PENDING", generation: row.generation + 1, handedAt: null } as const;
+  return t.move(row, { ...columns, ...waitsAgain(row), ...waits }, why);
+}
 
 export function installTurns(t: Tables, lanes: readonly TurnLane[]): void {
   for (const lane of lanes) t.turnLanes.set(lane.lane, { pass: 0, ...t.turnLanes.get(lane.lane), ...lane });
