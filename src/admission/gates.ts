@@ -12,6 +12,7 @@ import { overlapGate } from "./overlap.ts";
 import { rateGate } from "./rate.ts";
 import { runEndGate } from "./run-end.ts";
 import { scheduleGate } from "./schedule.ts";
+import { turnGate } from "./turn.ts";
 
 /** Every gate, by rank: of several that keep a job, the first decides and is named. */
 const list = [
@@ -28,6 +29,7 @@ const list = [
   overlapGate,
   circuitGate,
   lanePauseGate,
+  turnGate,
 ] as const;
 
 type Each = (typeof list)[number];

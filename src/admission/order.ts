@@ -6,5 +6,10 @@ export const orderOf = (job?: string): string => (job === undefined ? "due_at, i
 export const inOrder = `order by ${orderOf()}`;
 export const isBefore = (job: string, other: string): string => `(${orderOf(job)}) < (${orderOf(other)})`;
 
+/** What a job that is no longer on hold, or goes back, waits for: its turn, or only its time. */
+const [hold, heldOn] = ["case when turn is null then 'none' else 'slot' end::belfry.job_hold", "coalesce(turn, '')"];
+export const waitsAgain = `hold = ${hold}, held_on = ${heldOn}`;
+export const againHeld = `${hold} as hold, ${heldOn} as held_on`;
+
 /** The rows that are held for this key, the earliest first. `on`: an expression of SQL. */
 export const heldInOrder = (on: string): string => `held_on = ${on} and ${isWaiting} ${inOrder}`;

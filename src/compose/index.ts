@@ -23,6 +23,7 @@ export type { SleepOptions, TimeoutRule, WaitBase, WaitForOptions } from "../def
 export type { Concurrency, ConcurrencyByKey, ConcurrencyInAll } from "../define/concurrency.ts";
 export type { CircuitOptions } from "../define/circuit.ts";
 export type { RateOptions } from "../define/rate.ts";
+export type { Fairness, Sharing } from "../define/turn.ts";
 export type {
   JobLimits,
   JobOptions,
@@ -56,6 +57,7 @@ export type { JoinRule } from "../machine/join.ts";
 export type { State as JobState } from "../machine/state.ts";
 export type { Enqueued } from "../machine/client.ts";
 export type { TaskSize } from "../machine/launcher.ts";
+export type { Priority } from "../machine/turn.ts";
 export type { FailurePolicy } from "../machine/run.ts";
 export type { Log, MetricUnit } from "../machine/ports.ts";
 export type { Tx } from "../machine/transaction.ts";

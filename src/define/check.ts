@@ -3,6 +3,7 @@ import { contractLimits } from "../machine/contract-limits.ts";
 import { type Problem, ProblemList } from "./problem.ts";
 import { ruleProblem } from "../calendar/rule.ts";
 import { checkId, readCount } from "./setting.ts";
+import { agingOf, checkTurns, turnNotes } from "./turn.ts";
 import { type ByStage, type PerStage, valueFor } from "./stage.ts";
 
 /**
@@ -31,6 +32,7 @@ export function checkApps(
     ...duplicates("schedule", schedulesOf(apps)),
     ...checkChains(apps),
     ...checkCircuits(apps),
+    ...checkTurns(apps, stage),
     ...lanesTwice(apps),
   ];
 }
@@ -115,10 +117,12 @@ function checkRule(schedule: ScheduleDefinition, stage: string, app: string): re
 }
 
 /** Surprises in valid expressions. */
-export const notesOf = (apps: readonly AppDefinition[]): readonly string[] =>
-  apps.flatMap((app) =>
+export const notesOf = (apps: readonly AppDefinition[]): readonly string[] => [
+  ...apps.flatMap((app) =>
     app.schedules.flatMap((schedule) => (schedule.notes ?? []).map((note) => `schedule "${schedule.id}": ${note}`)),
-  );
+  ),
+  ...turnNotes(apps),
+];
 
 function checkLanes(app: AppDefinition, stage: string, stages: readonly string[] | undefined): readonly Problem[] {
   return Object.entries(app.lanes).flatMap(([name, lane]) => {
@@ -127,6 +131,10 @@ function checkLanes(app: AppDefinition, stage: string, stages: readonly string[]
     checkNumber(problems, "batchSize", lane.batchSize, { min: 1, max: contractLimits.sendBatchMax, stage, stages });
     const concurrency = { min: 2, max: contractLimits.laneConcurrencyMax, stage, stages };
     checkNumber(problems, "concurrency", lane.concurrency, concurrency);
+    agingOf(lane, problems);
+    const { turnAheadMax: most } = contractLimits;
+    if (lane.ahead !== undefined && !(lane.ahead >= 1 && lane.ahead <= most))
+      problems.add("ahead", lane.ahead, `must be a number from 1 to ${most}`, "leave it out for the default");
     return problems.found;
   });
 }
@@ -214,4 +222,5 @@ function lanesTwice(apps: readonly AppDefinition[]): readonly Problem[] {
   });
 }
 
-const isSized = (lane: LaneDefinition): boolean => lane.batchSize !== undefined || lane.concurrency !== undefined;
+const isSized = (lane: LaneDefinition): boolean =>
+  [lane.batchSize, lane.concurrency, lane.ahead, lane.aging].some((setting) => setting !== undefined);

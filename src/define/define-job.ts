@@ -16,6 +16,7 @@ import { circuitFrom, type CircuitOptions } from "./circuit.ts";
 import { concurrencyFrom, type Concurrency, type ConcurrencyInAll } from "./concurrency.ts";
 import { rateFrom, type RateOptions } from "./rate.ts";
 import { sizeFrom } from "./task-size.ts";
+import { type Sharing, turnsFrom } from "./turn.ts";
 
 export interface RetryOptions {
   /** Attempts that may fail, 1 to 1,000; 1 means no retry. */
@@ -34,7 +35,7 @@ export interface RetryOptions {
 }
 
 /** What bounds a job. Every field has a default. */
-export interface JobLimits<P> {
+export interface JobLimits<P> extends Sharing<P> {
   /** After this time `ctx.signal` aborts and the attempt has failed. Default 30s; at most 14m30s on Lambda. */
   readonly timeout?: Duration;
   /** Default 4 attempts, exponential from 1s. */
@@ -74,7 +75,10 @@ export interface JobLimits<P> {
 export type StarterLimits = Pick<JobLimits<never>, "lane" | "timeout" | "retry" | "retention" | "lease">;
 
 /** What bounds a task of a graph: it has no payload of its own, so no cap and no rate by key. */
-export interface TaskLimits extends Omit<JobLimits<never>, "onSettled" | "concurrency" | "rate"> {
+export interface TaskLimits extends Omit<
+  JobLimits<never>,
+  "onSettled" | "concurrency" | "rate" | "fairness" | "priority"
+> {
   readonly concurrency?: number | ConcurrencyInAll;
   readonly rate?: Omit<RateOptions<never>, "key">;
 }
@@ -191,22 +195,9 @@ export function definitionFrom<S extends StandardSchemaV1>(
 /** A batch result is JSON; only an interface cannot say so. */
 const toJson = (result: JobResult): Json | void => result as Json | void;
 
-type PlainLimits = Pick<
+type PlainLimits = Omit<
   JobDefinition,
-  | "lane"
-  | "runOn"
-  | "size"
-  | "environment"
-  | "secrets"
-  | "timeoutMs"
-  | "leaseMs"
-  | "retentionMs"
-  | "onAmbiguous"
-  | "concurrency"
-  | "concurrencyByKey"
-  | "rate"
-  | "circuit"
-  | "lock"
+  "id" | "retry" | "check" | "key" | "schema" | "body" | "onSettled" | "problems" | "makes"
 >;
 
 function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList): PlainLimits {
@@ -238,6 +229,7 @@ function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems
     rate: rateFrom<P>(options.rate, problems),
     circuit: circuitFrom(options.id, options.circuit, problems),
     lock: lockFrom(options, problems),
+    turns: turnsFrom<P>(options, problems),
   };
 }
 

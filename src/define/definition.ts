@@ -2,6 +2,8 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { CapByKey } from "../admission/cap-by-key.ts";
 import type { Rate } from "../admission/rate.ts";
+import type { TurnRule } from "../admission/turn.ts";
+import type { Duration } from "../calendar/duration.ts";
 import type { Context, SettledJob } from "./context.ts";
 import type { CircuitRule } from "../machine/circuit-store.ts";
 import type { Json } from "../machine/job.ts";
@@ -48,6 +50,8 @@ export interface JobDefinition {
   /** Null: its jobs do not wait while what they call is down. */
   readonly circuit: CircuitRule | null;
   readonly lock: { readonly name: string } | null;
+  /** Null: its jobs do not wait for a turn. */
+  readonly turns: TurnRule | null;
   /** Applies the schema: the value a handler gets has its defaults. */
   readonly check: (payload: unknown) => PayloadCheck | Promise<PayloadCheck>;
   readonly key: ((payload: unknown) => string) | null;
@@ -209,6 +213,13 @@ export interface LaneDefinition {
   readonly batchSize?: number | ByStage<number>;
   /** Worker processes at once, at least 2. */
   readonly concurrency?: number | ByStage<number>;
+  /**
+   * Of jobs with `fairness` or `priority`: how many are sent to the queue, as a multiple of what runs at once, 1 to 4. What is sent keeps
+   * its order, so less lets a newcomer start sooner, and more keeps workers busier. Default 1.25.
+   */
+  readonly ahead?: number;
+  /** What one step of `priority` is worth: a low job starts before normal ones that were due so much later. Default `5m`; 1s to 1d. */
+  readonly aging?: Duration;
 }
 
 /** @internal */

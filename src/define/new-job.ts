@@ -3,6 +3,7 @@ import { isByKey } from "../admission/slots.ts";
 import type { JobDefinition } from "./definition.ts";
 import { InvalidPayload } from "./errors.ts";
 import type { Instant, Json, NewJob, SlotGroup } from "../machine/job.ts";
+import type { Turn } from "../machine/turn.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 
 export interface JobInput {
@@ -14,6 +15,7 @@ export interface JobInput {
   readonly expiresAt?: Instant | null;
   readonly trace: string;
   readonly slotKeys: readonly string[];
+  readonly turn?: Turn | undefined;
 }
 
 /** The row of a definition and an input. */
@@ -31,6 +33,7 @@ export function newJob(definition: JobDefinition, input: JobInput): NewJob {
     retentionMs: definition.retentionMs,
     slotKeys: input.slotKeys,
     trace: input.trace,
+    turn: input.turn,
   };
 }
 
@@ -53,18 +56,16 @@ export const slotKeysFor = (definition: JobDefinition, payload: unknown): readon
   jobGates.flatMap((gate) => {
     const group = gate.groupOf(definition);
     if (group === null) return [];
-    return isByKey(group) && "keyOf" in gate ? group.key + checkedSlotKey(definition, payload, gate) : group.key;
+    if (!isByKey(group) || !("keyOf" in gate)) return group.key;
+    return group.key + checkedKeyOf(definition.id, `${gate.field}.key`, () => gate.keyOf(definition, payload));
   });
 
-function checkedSlotKey(
-  definition: JobDefinition,
-  payload: unknown,
-  { field, keyOf }: { readonly field: string; readonly keyOf: (of: JobDefinition, payload: unknown) => string },
-): string {
-  const refused = (message: string) => new InvalidPayload(definition.id, [{ path: `${field}.key`, message }]);
+/** What a function of the payload answers. `path`: its field. */
+export function checkedKeyOf(kind: string, path: string, answer: () => unknown): string {
+  const refused = (message: string) => new InvalidPayload(kind, [{ path, message }]);
   let key: unknown;
   try {
-    key = keyOf(definition, payload);
+    key = answer();
   } catch (error) {
     throw refused(`threw for it: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -16,9 +16,12 @@ export function payloadSchema({ schema }: JobDefinition): unknown {
 function refusalOf(registry: Registry, definition: JobDefinition): string | null {
   const graph = graphOf(registry, definition.id);
   if (graph !== null) return `it is a task of the graph ${graph}: enqueue that`;
-  const made = definition.key !== null ? "key" : hasKeyedSlots(definition) ? "key of its cap or rate" : null;
+  const made =
+    definition.key !== null ? "key" : hasKeyedSlots(definition) ? "key of its cap or rate" : turnMade(definition);
   return made === null ? null : `its code makes the ${made} from the payload: enqueue by the package or the API`;
 }
+
+const turnMade = ({ turns }: JobDefinition): string | null => (turns === null ? null : "turn in its lane");
 
 /**
  * What `belfry.enqueue` writes jobs by: the kinds of these apps as they are now; those that an app has no more go. Answers what

@@ -1,5 +1,6 @@
 import { reasons } from "./reasons.ts";
 import type { State } from "./state.ts";
+import type { Turn } from "./turn.ts";
 
 /** A value that survives a trip through JSON. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
@@ -46,6 +47,8 @@ export interface NewJob {
   /** Keys of the slot groups it needs; they must have been installed. */
   readonly slotKeys: readonly string[];
   readonly trace: string;
+  /** Set: it waits for its turn, also when it is due. Left out: it does not. */
+  readonly turn?: Turn | undefined;
 }
 
 /** A job as people and the API see it. */

@@ -1,5 +1,6 @@
 /** Messages and the promise to send them. */
 import type { JobId, RunId } from "./job.ts";
+import type { LeftTurns } from "./turn.ts";
 
 /** A message is a hint to claim; the row decides. */
 export interface Message {
@@ -46,6 +47,8 @@ export interface Aftermath {
   readonly freed: readonly string[];
   /** Lanes with rows that are due and were left waiting: relay them. */
   readonly leftToRelay: readonly string[];
+  /** Lanes of which jobs that take turns ended, and keys of new jobs that wait for theirs. */
+  readonly turns: LeftTurns;
 }
 
 /** What several changes leave to do, as one. */
@@ -54,6 +57,16 @@ export const mergeAftermaths = (parts: readonly Aftermath[]): Aftermath => ({
   runs: [...new Set(parts.flatMap((part) => part.runs))],
   freed: [...new Set(parts.flatMap((part) => part.freed))],
   leftToRelay: [...new Set(parts.flatMap((part) => part.leftToRelay))],
+  turns: {
+    lanes: [...new Set(parts.flatMap((part) => part.turns.lanes))],
+    keys: [...new Set(parts.flatMap((part) => part.turns.keys))],
+  },
 });
 
-export const noAftermath: Aftermath = { outbox: [], runs: [], freed: [], leftToRelay: [] };
+export const noAftermath: Aftermath = {
+  outbox: [],
+  runs: [],
+  freed: [],
+  leftToRelay: [],
+  turns: { lanes: [], keys: [] },
+};

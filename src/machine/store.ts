@@ -9,6 +9,7 @@ import type { ChainPage, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./sc
 import type { ScheduleControlStore } from "./schedule-store.ts";
 import type { LaneStore } from "./lane-store.ts";
 import type { State } from "./state.ts";
+import type { TurnStore } from "./turn-store.ts";
 import type { Actor, InSameTransaction, MovedRows, StoreTx, Tx } from "./transaction.ts";
 
 export interface InsertResult {
@@ -102,6 +103,8 @@ export interface Settlement extends Decision {
   readonly children: readonly NewJob[];
   /** A hint that saves the store two reads; it does not change the outcome. */
   readonly inRun?: boolean;
+  /** A retry waits for its turn, however soon it is due. */
+  readonly takesTurns?: boolean;
 }
 
 export interface Settled {
@@ -129,7 +132,7 @@ export interface Pruned {
  * Every method is one transaction; every write is a compare-and-set; the returned rows say what happened.
  * A method that takes a `fence` checks it first and throws `FenceLost`.
  */
-export interface Store extends CircuitStore, FallbackLock, LaneStore, ScheduleControlStore, RunStore {
+export interface Store extends CircuitStore, FallbackLock, LaneStore, ScheduleControlStore, RunStore, TurnStore {
   /** How long before its due time a job may be dispatched, by every method that dispatches. */
   readonly dispatchWindowMs: number;
 

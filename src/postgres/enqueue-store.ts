@@ -14,6 +14,7 @@ import {
   findKeys,
   insertJobs,
   insertKeyedJobs,
+  insertTurnJobs,
   type InsertedRow,
   keyColumns,
   orderKeys,
@@ -91,9 +92,14 @@ async function insertWith(run: Query, jobs: readonly NewJob[], options: InsertOp
   for (const page of await pages(run, arriving)) await insertPage(run, { page, options }, results, dispatched);
   return {
     results: results.filter((result) => result !== undefined),
-    aftermath: { ...noAftermath, outbox: outboxOf(dispatched) },
+    aftermath: { ...noAftermath, outbox: outboxOf(dispatched), turns: { lanes: [], keys: turnsOf(jobs, results) } },
   };
 }
+
+/** What the new jobs wait on, each once. */
+const turnsOf = (jobs: readonly NewJob[], results: readonly (InsertResult | undefined)[]): readonly string[] => [
+  ...new Set(jobs.flatMap(({ turn }, ord) => (results[ord]?.created === true ? (turn?.heldOn ?? []) : []))),
+];
 
 /**
  * A key that was neither inserted nor found belongs to a transaction that rolled back, or to a row deleted in between:
@@ -107,9 +113,11 @@ async function insertPage(
 ): Promise<void> {
   let open = page;
   for (let round = 0; round < deliveryLimits.insertRoundsMax; round += 1) {
-    const insert = open.every(({ job }) => job.key === null) ? insertJobs : insertKeyedJobs;
     const policies = policiesOf(open);
-    const [row] = await run(insert, insertColumns(open, policies, options));
+    const values = insertColumns(open, policies, options);
+    const [row] = open.some(({ job }) => job.turn !== undefined)
+      ? await run(insertTurnJobs, [...values, ...turnColumns(policies)])
+      : await run(open.every(({ job }) => job.key === null) ? insertJobs : insertKeyedJobs, values);
     if (row !== undefined) dispatched.push(...takeInserted(row, open, policies.places, results));
     open = open.filter((arrived) => results[arrived.ord] === undefined);
     if (open.length === 0) return;
@@ -169,6 +177,11 @@ function insertColumns(
   ];
 }
 
+const turnColumns = ({ policies }: Policies): unknown[] => [
+  policies.map(({ turn }) => turn?.heldOn),
+  policies.map(({ turn }) => turn?.weight),
+];
+
 /** A column that is null in every row is not sent: sending a value costs as much as storing it. */
 const unlessNull = (values: readonly (string | null)[]): readonly (string | null)[] =>
   values.every((value) => value === null) ? [] : values;
@@ -203,6 +216,7 @@ const isLike = (job: NewJob, other: NewJob): boolean =>
   job.retentionMs === other.retentionMs &&
   job.trace === other.trace &&
   job.slotKeys === other.slotKeys &&
+  job.turn === other.turn &&
   job.dueAt === other.dueAt &&
   job.delayMs === other.delayMs &&
   job.expiresAt === other.expiresAt;

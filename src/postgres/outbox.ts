@@ -44,6 +44,7 @@ export function aftermathOf(rows: readonly Followed[]): Aftermath {
     runs: [...new Set(rows.flatMap((row) => row.run_id ?? []))] as RunId[],
     freed: [...new Set(rows.flatMap((row) => row.freed ?? []))],
     leftToRelay: [],
+    turns: noAftermath.turns,
   };
 }
 

@@ -20,6 +20,7 @@ import {
   pruneRest,
   pruneRuns,
 } from "./sql/prune.ts";
+import { forgetTurns } from "./sql/turn.ts";
 
 /** @param archives whether what the archive takes is left to it: see `archive-source.ts`. */
 export function pruneStore(session: Session, archives: boolean) {
@@ -32,6 +33,7 @@ export function pruneStore(session: Session, archives: boolean) {
       await session.fenced(fence, prunePast, [contractLimits.historyMs, limit, requestKeysMs, requestKeysMax]);
       await session.fenced(fence, pruneCounts, [contractLimits.historyMs, insightLimits.hourCountsMs, limit]);
       await session.fenced(fence, forgetKeys, [postgresLimits.keyForgottenMs, limit]);
+      await session.fenced(fence, forgetTurns, [limit]);
       return { ...deleted, partitions: await turnPartitions(session, refused, { fence, drops: !archives }) };
     },
   } satisfies Partial<Store>;

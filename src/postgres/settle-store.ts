@@ -129,8 +129,8 @@ function settleColumns(settlements: readonly Settlement[], options: SettleOption
 }
 
 /** What waits no longer than the dispatch window becomes QUEUED in the same row update, and both events are written. */
-const stateOf = ({ to, delayMs }: Settlement, { dispatchWindowMs }: SettleOptions): Settlement["to"] =>
-  to === "RETRY_WAIT" && delayMs <= dispatchWindowMs ? "QUEUED" : to;
+const stateOf = ({ to, delayMs, takesTurns }: Settlement, { dispatchWindowMs }: SettleOptions): Settlement["to"] =>
+  to === "RETRY_WAIT" && delayMs <= dispatchWindowMs && takesTurns !== true ? "QUEUED" : to;
 
 /** A column that is null in every row is not sent. */
 function nullable(rows: readonly Settlement[], of: (each: Settlement) => string | null): (string | null)[] | null {

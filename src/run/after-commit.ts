@@ -1,7 +1,7 @@
 import { runLimits } from "../machine/run-limits.ts";
 import { type Aftermath, mergeAftermaths, noAftermath } from "../machine/outbox.ts";
 import type { Ports } from "../machine/ports.ts";
-import { relay, wakeHeld } from "./relay.ts";
+import { giveTurns, relay, wakeHeld } from "./relay.ts";
 import { sendOutbox } from "./send.ts";
 import type { RunId } from "../machine/job.ts";
 import type { Fence } from "../machine/fence.ts";
@@ -22,11 +22,12 @@ export async function afterCommit(
   for (let round = 0; round < rounds && !isDone(left); round += 1) left = await doOnce(ports, left);
 }
 
-const isDone = ({ outbox, runs, freed, leftToRelay }: Aftermath): boolean =>
-  outbox.length + runs.length + freed.length + leftToRelay.length === 0;
+const isDone = ({ outbox, runs, freed, leftToRelay, turns }: Aftermath): boolean =>
+  outbox.length + runs.length + freed.length + leftToRelay.length + turns.lanes.length + turns.keys.length === 0;
 
 /** @returns what these steps leave to do. */
-async function doOnce(ports: AfterCommitPorts, { outbox, runs, freed, leftToRelay }: Aftermath): Promise<Aftermath> {
+async function doOnce(ports: AfterCommitPorts, left: Aftermath): Promise<Aftermath> {
+  const { outbox, runs, freed, leftToRelay, turns } = left;
   await attempt(ports, "send", () => sendOutbox(ports, outbox));
   const parts: Aftermath[] = [];
   if (runs.length > 0) {
@@ -38,6 +39,7 @@ async function doOnce(ports: AfterCommitPorts, { outbox, runs, freed, leftToRela
   }
   await attempt(ports, "wake", () => wakeHeld(ports, { slotKeys: freed }));
   for (const lane of leftToRelay) await attempt(ports, "relay", () => relay(ports, { lane }));
+  await attempt(ports, "turns", () => giveTurns(ports, { of: turns }));
   return mergeAftermaths(parts);
 }
 

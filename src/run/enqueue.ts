@@ -3,6 +3,7 @@ import { InvalidPayload, KeyConflict } from "../define/errors.ts";
 import type { NewJob } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { checkedJson, newJob, slotGroupsOf, hasKeyedSlots, slotKeysFor, slotKeysOf } from "../define/new-job.ts";
+import { turnFor } from "../define/turn.ts";
 import type { InsertResult } from "../machine/store.ts";
 import type { Ports } from "../machine/ports.ts";
 import type { EnqueueClient, EnqueueItem, Enqueued, EnqueueSettings } from "../machine/client.ts";
@@ -111,6 +112,7 @@ export async function prepare(
         delayMs: delayOf(definition.id, item.delayMs),
         trace,
         slotKeys: same ?? slotKeysFor(definition, checked.value),
+        turn: turnFor(definition, checked.value),
       }),
     );
   }

@@ -5,7 +5,7 @@ import { mergeAftermaths } from "../machine/outbox.ts";
 import { refuseBroken, UnknownOutcome, type StoreTx, type Tx } from "../machine/transaction.ts";
 import { afterCommit } from "./after-commit.ts";
 import { callHook } from "./settled-hook.ts";
-import { noteConflicts, toSettlement } from "./settler.ts";
+import { noteConflicts, toSettlement, turnsAfter } from "./settler.ts";
 import { type InvocationScope, KeptLog } from "./invocation-scope.ts";
 import type { Context } from "../define/context.ts";
 import type { JobDefinition } from "../define/definition.ts";
@@ -107,7 +107,7 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Pro
   });
   if (settled.settled.length !== 1)
     throw new LostInTransaction(`job ${scope.job.jobId} is no longer attempt ${scope.job.attempt}'s`);
-  scope.left.push(settled.aftermath);
+  scope.left.push(settled.aftermath, turnsAfter(scope.worker.registry, scope.job.kind));
   noteConflicts(ports, settled.conflicts);
 }
 

@@ -2,6 +2,7 @@ import { deliveryLimits } from "../machine/delivery-limits.ts";
 import type { Fence } from "../machine/fence.ts";
 import type { OutboxBatch } from "../machine/outbox.ts";
 import type { Ports } from "../machine/ports.ts";
+import type { LeftTurns } from "../machine/turn.ts";
 import { sendOutbox } from "./send.ts";
 
 type RelayPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint">;
@@ -87,6 +88,17 @@ export async function wakeHeld(
   });
   await sendOutbox(ports, outbox);
   return { woken: count(outbox) };
+}
+
+/** Dispatches jobs that wait for their turn, as far as their lanes have places for them. */
+export async function giveTurns(
+  ports: RelayPorts,
+  { of, fence }: Pick<RelayOptions, "fence"> & { readonly of: LeftTurns | "all" },
+): Promise<Record<string, number>> {
+  if (of !== "all" && of.lanes.length + of.keys.length === 0) return { turns: 0 };
+  const outbox = await ports.store.takeTurns({ of, limit: deliveryLimits.relayRowsMax, fence });
+  await sendOutbox(ports, outbox);
+  return { turns: count(outbox) };
 }
 
 const count = (outbox: readonly OutboxBatch[]): number => outbox.reduce((sum, batch) => sum + batch.messages.length, 0);

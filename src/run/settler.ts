@@ -7,6 +7,7 @@ import type { JobDefinition, Registry } from "../define/definition.ts";
 import { attemptOutcomeOf, type NewJob } from "../machine/job.ts";
 import { isStoreAway, type InSameTransaction } from "../machine/transaction.ts";
 import type { Claimed, Settled, Settlement } from "../machine/store.ts";
+import { type Aftermath, mergeAftermaths, noAftermath } from "../machine/outbox.ts";
 import type { Ports } from "../machine/ports.ts";
 import { afterCommit } from "./after-commit.ts";
 import { callHook, wantsHook } from "./settled-hook.ts";
@@ -97,6 +98,7 @@ export function toSettlement(
     attempt: job.attempt,
     children,
     inRun: job.run !== undefined,
+    takesTurns: definition?.turns != null,
   };
 }
 
@@ -211,7 +213,17 @@ async function writeOnce(scope: SettlerScope, group: readonly Waiting[], withHoo
   );
   measure(ports, group, settled);
   noteConflicts(ports, settled.conflicts);
-  await afterCommit(ports, settled.aftermath);
+  await afterCommit(
+    ports,
+    mergeAftermaths([settled.aftermath, ...group.map(({ job }) => turnsAfter(registry, job.kind))]),
+  );
+}
+
+/** The end of such a job leaves its place to the next of its lane. */
+export function turnsAfter(registry: Registry, kind: string): Aftermath {
+  const definition = registry.jobs.get(kind);
+  const lanes = definition?.turns == null ? [] : [definition.lane];
+  return { ...noAftermath, turns: { lanes, keys: [] } };
 }
 
 /** Distinguishes an app's own failure from the store's. */

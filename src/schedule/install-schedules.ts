@@ -1,6 +1,7 @@
 import type { Registry } from "../define/definition.ts";
 import type { SlotGroup } from "../machine/job.ts";
 import { slotGroupsOf } from "../define/new-job.ts";
+import { turnLanesOf } from "../define/turn.ts";
 import { slotGroupsOfSchedule } from "./overlap.ts";
 import type { Ports } from "../machine/ports.ts";
 import type { ScheduleRow, ScheduleSpec } from "../machine/schedule.ts";
@@ -32,6 +33,7 @@ export async function installDefinitions(
   const others = options.isAlone === true ? stored.map(({ spec }) => spec.app) : [];
   const groups = slotGroupsOfRegistry(registry, specs);
   if (groups.length > 0) await ports.store.installSlots(groups);
+  await ports.store.installTurns(turnLanesOf(registry.apps, options.stage));
   await ports.store.installSchedules(specs, { apps: [...registry.apps.map((app) => app.name), ...others] });
   return { schedules: specs.length, slotGroups: groups.length, differences };
 }

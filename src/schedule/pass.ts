@@ -5,7 +5,7 @@ import { runLimits } from "../machine/run-limits.ts";
 import { acquire } from "./acquire.ts";
 import { type Fence, FenceLost } from "../machine/fence.ts";
 import type { Ports } from "../machine/ports.ts";
-import { relay, resendOpen, wakeHeld } from "../run/relay.ts";
+import { giveTurns, relay, resendOpen, wakeHeld } from "../run/relay.ts";
 import { saveObservations, requeueLost, earlierObservations, type QueueObservations } from "../run/requeue.ts";
 import { createLapsedLeases, type LapsedLeases, rescue } from "../run/rescue.ts";
 import { keepCircuits } from "../run/circuits.ts";
@@ -104,6 +104,7 @@ export async function pass(
     ["tick", () => tick(ports, registry, { stage, signal, fence })],
     ["prematerialized", () => decidePrematerialized(ports, fence)],
     ["relay", () => relay(ports, { signal, fence })],
+    ["turns", () => giveTurns(ports, { of: "all", fence })],
     ["reopen", () => resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax, signal, fence })],
     [
       "rescue",

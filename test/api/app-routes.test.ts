@@ -38,7 +38,7 @@ function world(caller: Caller) {
     ["3", "sweep"],
   ]);
   const canceled: unknown[] = [];
-  const aftermath = { outbox: [], runs: [], freed: [], leftToRelay: [] };
+  const aftermath = { outbox: [], runs: [], freed: [], leftToRelay: [], turns: { lanes: [], keys: [] } };
   const store = {
     job: (of: string | { kind: string }) => {
       const [id, kind] = [...kinds].find((row) => (typeof of === "string" ? row[0] === of : row[1] === of.kind)) ?? [];

@@ -34,6 +34,7 @@ import { settleTogetherContract } from "./store/settle-together.ts";
 import { capByKeyContract } from "./store/cap-by-key.ts";
 import { rateContract } from "./store/rate.ts";
 import { circuitContract } from "./store/circuit.ts";
+import { turnsContract } from "./store/turns.ts";
 import { slotsContract } from "./store/slots.ts";
 import { prematerializedContract } from "./store/prematerialized.ts";
 
@@ -51,6 +52,7 @@ export function storeContract(name: string, open: OpenStore): void {
     capByKeyContract(open);
     rateContract(open);
     circuitContract(open);
+    turnsContract(open);
     leasesContract(open);
     settleContract(open);
     settleTogetherContract(open);

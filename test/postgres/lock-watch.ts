@@ -14,6 +14,7 @@ const keys = {
   fallback_lock: "name",
   lock_fence: "name",
   circuit: "name",
+  turn: "lane, key",
 } as const;
 type Table = keyof typeof keys;
 const tables = Object.keys(keys) as Table[];

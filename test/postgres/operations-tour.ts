@@ -39,6 +39,7 @@ import {
 } from "../../src/insight/bulk.ts";
 import { archiveLag, readArchive } from "../../src/insight/archived.ts";
 import { readFailures, readWorstKinds } from "../../src/insight/failures.ts";
+import { forgetTurns, markTurns, takeTurns } from "../../src/postgres/sql/turn.ts";
 import { probeDisk, readAppSchemas, readHealth, readTrouble } from "../../src/insight/health.ts";
 import { readKindHours } from "../../src/insight/kind-figures.ts";
 import { readKindTotals } from "../../src/insight/kind-totals.ts";
@@ -106,6 +107,7 @@ export async function operationsTour(connections: Connections): Promise<void> {
   await stageKey(insight);
   await readOutcomes(insight, ids);
   await circuits(store);
+  await turns(store, connections);
   await steer(store, insight, ids);
 }
 
@@ -157,6 +159,24 @@ async function circuits(store: TestStore): Promise<void> {
   await store.probeCircuits(rules);
   await store.probeCircuits([]);
   await store.releaseForCircuits();
+}
+
+/** Two keys that wait in one lane. */
+async function turns(store: TestStore, { main, where }: Connections): Promise<void> {
+  await store.installTurns([{ lane: "tour", places: 2, ahead: 3, agingMs: 60_000 }]);
+  const keys = ["turn:tour#0#a", "turn:tour#1#b"];
+  await insertMany(
+    store,
+    keys.map((heldOn) => ({ lane: "tour", turn: { heldOn, weight: 1 } })),
+  );
+  const session = createSession(main, where);
+  await session.run(markTurns, [keys]);
+  // By itself: the store runs it in the transaction that has locked the lane.
+  await session.run(takeTurns, ["tour", 10]);
+  await store.takeTurns({ of: { lanes: [], keys }, limit: 10 });
+  await store.takeTurns({ of: { lanes: ["tour"], keys: [] }, limit: 10 });
+  await store.takeTurns({ of: "all", limit: 10 });
+  await session.run(forgetTurns, [10]);
 }
 
 async function steer(store: TestStore, insight: Database, ids: readonly JobId[]): Promise<void> {

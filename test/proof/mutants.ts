@@ -250,6 +250,8 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   circuit: [{ file: "/src/run/circuits.ts", from: "if (kinds.length === 0) return arrived;", to: "return arrived;" }],
   /** The probe of a circuit is let through as often as it comes. */
   "one-probe": [{ file: "/src/postgres/sql/circuit.ts", from: "(j.id, j.failures)", to: "(j.id, c.probe_failures)" }],
+  /** A level of priority is worth nothing. */
+  "priority-levels": [{ file: "/src/postgres/sql/turn.ts", from: "v.level * belfry.span", to: "0 * belfry.span" }],
   /** A caught-up job contends with other caught-up jobs only. */
   "both-slots": [{ file: "/src/schedule/overlap.ts", from: "[catchUpGate, overlapGate]", to: "[catchUpGate]" }],
   /** Nothing cancels the jobs that a removed schedule left. */

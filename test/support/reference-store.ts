@@ -55,6 +55,7 @@ import { cancelRemoved, dueSchedules, endRemovals, installSchedules, plan, sched
 import { chains } from "./reference/chains.ts";
 import { settle } from "./reference/settle.ts";
 import { freeLeft, installSlots } from "./reference/slots.ts";
+import { installTurns, takeTurns } from "./reference/turns.ts";
 import { movedOf, Tables } from "./reference/tables.ts";
 import type { TestStore } from "./looks.ts";
 import { atomically, ReferenceTx, SerializationFailure } from "./reference/transaction.ts";
@@ -127,6 +128,8 @@ export function referenceStore(
     countForCircuits: async (counts) => run(() => countForCircuits(t, counts)),
     judgeCircuits: async (rules) => run(() => judgeCircuits(t, rules)),
     probeCircuits: async (rules) => run(() => probeCircuits(t, rules)),
+    installTurns: async (lanes) => run(() => installTurns(t, lanes)),
+    takeTurns: async (options) => run(() => fenced(t, options.fence, () => takeTurns(t, options))),
     releaseForCircuits: async () => run(() => releaseForCircuits(t)),
     runNow: async (ids, by) => run(() => runNow(t, ids, by)),
     retryPaced: async (ids, by) => run(() => retryPaced(t, ids, by)),

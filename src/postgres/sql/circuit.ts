@@ -1,5 +1,5 @@
 import { circuitKey } from "../../admission/circuit.ts";
-import { heldInOrder } from "../../admission/order.ts";
+import { heldInOrder, waitsAgain } from "../../admission/order.ts";
 import type { CircuitMove, OpenCircuit } from "../../machine/circuit-store.ts";
 import { reasons } from "../../machine/reasons.ts";
 import { keptStatement, statement } from "../statement.ts";
@@ -136,6 +136,6 @@ with closed as materialized (
 ), paced as (
   update belfry.circuit c set page = least(c.page * 2, $1::int) where c.name = any(array(select name from mine))
 )
-update belfry.job set hold = 'none', held_on = '' where id = any(array(select id from mine))
+update belfry.job set ${waitsAgain} where id = any(array(select id from mine))
 returning id`,
 );

@@ -32,14 +32,32 @@ export const firstMoves = `${firstEvents}, posted as (
   returning id, lane
 )`;
 
+/** What differs between jobs that are dispatched when they are due and those that wait for their turn. */
+interface Waits {
+  readonly given: string;
+  readonly columns: string;
+  readonly isDue: string;
+  readonly into: string;
+  readonly values: string;
+}
+const forTime: Waits = { given: "", columns: "", isDue: "", into: "", values: "" };
+const forTurn: Waits = {
+  given: ", $17::text[], $18::real[]",
+  columns: ", turn, weight",
+  isDue: " and h.turn is null",
+  into: ", hold, held_on, turn, turn_weight",
+  values: `,
+    case when h.turn is null then 'none' else 'slot' end::belfry.job_hold, coalesce(h.turn, ''), h.turn, h.weight`,
+};
+
 /** `$n` as below; `how` they are written: in which order, and what happens to a key that exists. */
-const insertText = (how: string): string => `
+const insertText = (how: string, waits: Waits = forTime): string => `
 with how as materialized (
   select h.*, h.slots::text[] as slot_keys, belfry.at(h.expires) as expires_at, t.due_at,
-    t.due_at <= belfry.now() + belfry.span($15::float8) as is_due
+    t.due_at <= belfry.now() + belfry.span($15::float8)${waits.isDue} as is_due
   from unnest($5::text[], $6::text[], $7::int[], $8::int[], $9::bigint[], $10::text[], $11::text[], $12::float8[], $13::float8[],
-    $14::float8[]) with ordinality
-    as h (kind, lane, lease_ms, max_attempts, retention_ms, trace, slots, due, delay, expires, nr)
+    $14::float8[]${waits.given}) with ordinality
+    as h (kind, lane, lease_ms, max_attempts, retention_ms, trace, slots, due, delay, expires${waits.columns}, nr)
   cross join lateral (select coalesce(belfry.at(h.due), belfry.now()) + belfry.span(h.delay) as due_at) t
 ), given as materialized (
   select nextval('belfry.job_id_seq') as id, v.*
@@ -49,13 +67,13 @@ with how as materialized (
   select belfry.next_event() as pending, belfry.next_event() as queued
 ), inserted as (
   insert into belfry.job (id, kind, key, payload, lane, state, event_id, due_at, expires_at, generation,
-    dispatched_at, lease_ms, max_attempts, retention_ms, slot_keys, trace, created_at, run_id, condition_row, has_condition)
+    dispatched_at, lease_ms, max_attempts, retention_ms, slot_keys, trace, created_at, run_id, condition_row, has_condition${waits.into})
   overriding system value
   select g.id, h.kind, g.key, g.payload::jsonb, h.lane,
     case when h.is_due then 'QUEUED' else 'PENDING' end::belfry.job_state, case when h.is_due then d.queued else d.pending end,
     h.due_at, h.expires_at, h.is_due::int, case when h.is_due then belfry.now() end,
     h.lease_ms, h.max_attempts, h.retention_ms, h.slot_keys, h.trace, belfry.now(), $16::bigint, g.condition_row::jsonb,
-    g.condition_row is not null
+    g.condition_row is not null${waits.values}
   from given g join how h on h.nr = coalesce(g.how, 1) cross join drawn d
   ${how}
   returning event_id, id, lane, state
@@ -75,17 +93,19 @@ from inserted`;
  */
 export const insertJobs = keptForAnySize<InsertedRow>("insert", insertText(""));
 
+const byKey = `order by belfry.key_hash(h.kind, g.key), g.ord
+  on conflict (belfry.key_hash(kind, key)) where key is not null do nothing`;
+
 /**
  * The same, of which some have keys: looking for what exists costs each row more, also one without a key.
  * Locks: the unique entries of its keys, in the order of their hashes, so that two callers with the same keys cannot deadlock.
  * A key that exists, or that another open transaction is inserting, is left out: it is looked up by a second
  * statement, since this one cannot see what committed after it began.
  */
-export const insertKeyedJobs = keptForAnySize<InsertedRow>(
-  "insert-keyed",
-  insertText(`order by belfry.key_hash(h.kind, g.key), g.ord
-  on conflict (belfry.key_hash(kind, key)) where key is not null do nothing`),
-);
+export const insertKeyedJobs = keptForAnySize<InsertedRow>("insert-keyed", insertText(byKey));
+
+/** The same, of which some wait for their turn: $17 what they are held on $18 weights, by policy. */
+export const insertTurnJobs = keptForAnySize<InsertedRow>("insert-turns", insertText(byKey, forTurn));
 
 /** Where jobs stand in the order in which `insert` locks their keys, for several pages in one transaction. Locks nothing. */
 export const orderKeys = keptForAnySize<{ ords: string }>(

@@ -1,5 +1,5 @@
 import { laneVerdict } from "../../admission/gates.ts";
-import { heldInOrder } from "../../admission/order.ts";
+import { heldInOrder, waitsAgain } from "../../admission/order.ts";
 import { reasons } from "../../machine/reasons.ts";
 import { keptStatement, statement } from "../statement.ts";
 import { putBack } from "./put-back.ts";
@@ -41,7 +41,7 @@ with mine as materialized (
 ), ${putBack}`,
 );
 
-const unhold = `update belfry.job set hold = 'none', held_on = '' where id = any(array(select id from mine))
+const unhold = `update belfry.job set ${waitsAgain} where id = any(array(select id from mine))
 returning id`;
 
 /** What a lane held while it was paused may start again; the relay dispatches it. $1 lane $2 limit. Locks: jobs in (due_at, id) order, SKIP LOCKED. */

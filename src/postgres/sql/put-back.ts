@@ -1,3 +1,4 @@
+import { waitsAgain } from "../../admission/order.ts";
 import { drawEvents, drawnOnce, events, history, outbox } from "./record.ts";
 
 /**
@@ -19,14 +20,14 @@ select id from moved order by id`;
 
 /**
  * Jobs that ended without success run again, by an operator's decision: counters and expiry begin again, the attempt stays,
- * since it is the fence. `mine`: id, state, due_at, starts (QUEUED at once), blocked,
+ * since it is the fence. One that takes turns waits for its own. `mine`: id, state, due_at, starts (QUEUED at once), blocked,
  * catch_up and slot_keys (null keeps them), reason and kind.
  */
 export const runAgain = `${drawEvents}, moved as (
-  update belfry.job j set state = case when m.starts then 'QUEUED' else 'PENDING' end::belfry.job_state,
+  update belfry.job j set state = case when m.starts and j.turn is null then 'QUEUED' else 'PENDING' end::belfry.job_state,
     event_id = d.ids[m.kind], blocked = m.blocked, generation = j.generation + 1, failures = 0, interruptions = 0,
     dead_letters = 0, solo_required = false, due_at = m.due_at, expires_at = null,
-    dispatched_at = case when m.starts then belfry.now() end, finished_at = null, error_code = null, error_message = null,
+    dispatched_at = case when m.starts and j.turn is null then belfry.now() end, ${waitsAgain}, finished_at = null, error_code = null, error_message = null,
     end_counted = false, not_taken = false, catch_up = coalesce(m.catch_up, j.catch_up),
     slot_keys = coalesce(m.slot_keys, j.slot_keys)
   from mine m cross join drawn d where j.id = m.id

@@ -1,3 +1,4 @@
+import { againHeld } from "../../admission/order.ts";
 import { statement } from "../statement.ts";
 import { putBack } from "./put-back.ts";
 
@@ -23,7 +24,7 @@ export const requeueUnqueued = statement<{ id: string }>(
   "requeue-empty",
   `
 with ${unsent("$4")}, mine as materialized (
-  select id, 'none'::belfry.job_hold as hold, '' as held_on, 'message-lost' as reason from belfry.job
+  select id, ${againHeld}, 'message-lost' as reason from belfry.job
   where state = 'QUEUED' and dispatched_at is not null and finished_at is null and lane = $1
     and dispatched_at < belfry.now() - belfry.span($2::float8) and due_at < belfry.now() - belfry.span($2::float8)
     and ${isSent("$4")}
@@ -91,7 +92,7 @@ with mark as materialized (
       and dispatched_at < belfry.now() - belfry.span($2::float8)
   )
 ), ${unsent("$7")}, mine as materialized (
-  select id, 'none'::belfry.job_hold as hold, '' as held_on, 'message-lost' as reason from belfry.job
+  select id, ${againHeld}, 'message-lost' as reason from belfry.job
   where state = 'QUEUED' and dispatched_at is not null and finished_at is null and lane = $1
     and dispatched_at < least((select at from mark), belfry.now() - belfry.span($2::float8))
     and due_at < least((select at from mark), belfry.now() - belfry.span($2::float8))

@@ -36,6 +36,8 @@ const moved = `moved as (
     interruptions = j.interruptions + ($9::int[])[g.place],
     due_at = case when g.state in ('QUEUED', 'RETRY_WAIT') then g.now + belfry.span(($7::float8[])[g.place]) else j.due_at end,
     dispatched_at = case g.state when 'QUEUED' then g.now when 'RETRY_WAIT' then null else j.dispatched_at end,
+    hold = case when g.state = 'RETRY_WAIT' and j.turn is not null then 'slot' else 'none' end::belfry.job_hold,
+    held_on = case when g.state = 'RETRY_WAIT' then coalesce(j.turn, '') else '' end,
     finished_at = case when g.state >= 'SUCCESS' then g.now end,
     lease_id = null,
     solo_required = j.solo_required and g.state = 'QUEUED' and not g.passes,

@@ -34,9 +34,10 @@ export const heldKeys = statement<{ keys: string[]; behind: string }>(
   `
 with recursive place as materialized (${placeOf("wake")}
 ), held as (
-  (select held_on from belfry.job where ${isWaiting} and held_on > (select behind from place) order by held_on limit 1)
+  (select held_on from belfry.job where ${isWaiting} and held_on > (select behind from place) and held_on < 'turn:'
+    order by held_on limit 1)
   union all
-  select (select j.held_on from belfry.job j where j.held_on > h.held_on and ${isWaiting} order by j.held_on limit 1)
+  select (select j.held_on from belfry.job j where j.held_on > h.held_on and j.held_on < 'turn:' and ${isWaiting} order by j.held_on limit 1)
   from held h where h.held_on is not null
 )
 select array(select held_on from held where held_on is not null limit $1) as keys, behind from place`,

@@ -97,6 +97,16 @@ const waits: readonly Case[] = [
     { heldBefore: { count: 37, isMore: false } },
     { ...slot, key: "rate:work", size: 100, windowMs: 1_000, nextAt: now + 370 },
   ],
+  [
+    "waiting for the turn of its key",
+    { state: "PENDING", hold: "slot", heldOn: "turn:bulk#0#tenant-7", lane: "bulk" },
+    { heldBefore: { count: 12, isMore: false } },
+  ],
+  [
+    "waiting for its turn with a low priority",
+    { state: "RETRY_WAIT", hold: "slot", heldOn: "turn:bulk#1#", lane: "bulk" },
+    { heldBefore: { count: 100, isMore: true } },
+  ],
   ["on hold for a circuit", { state: "PENDING", hold: "paused" }, { circuit }],
   [
     "on hold for a circuit whose probe is out",

@@ -7,6 +7,7 @@ import type {
 } from "../../../src/machine/circuit-store.ts";
 import type { JobId } from "../../../src/machine/job.ts";
 import { reasons } from "../../../src/machine/reasons.ts";
+import { waitsAgain } from "./turns.ts";
 import type { CircuitRow, JobRow } from "./rows.ts";
 import { idOf, type Tables } from "./tables.ts";
 
@@ -103,7 +104,7 @@ export function releaseForCircuits(t: Tables): number {
     if (rows.length > 0) t.circuits.set(name, { ...circuit, page: Math.min(circuit.page * 2, pageMax) });
     return rows;
   });
-  for (const row of released) t.change(row, { hold: "none", circuit: undefined });
+  for (const row of released) t.change(row, { ...waitsAgain(row), circuit: undefined });
   return released.length;
 }
 

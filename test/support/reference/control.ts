@@ -8,6 +8,7 @@ import { decideOccurrence } from "./occurrence.ts";
 import { forgetKeys, leaveSlots } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import { runsOf } from "./runs.ts";
+import { runAgain } from "./turns.ts";
 import { idOf, movedOf, occurrenceKey, type Tables, type Why } from "./tables.ts";
 
 export function cancel(
@@ -41,9 +42,13 @@ export function retry(t: Tables, ids: readonly JobId[], { caller }: Actor = {}):
     if (row.state !== "FAILED" && row.state !== "CANCELED" && row.state !== "SKIPPED") return [];
     const counters = { failures: 0, interruptions: 0, deadLetters: 0, alone: false };
     const error = { errorCode: null, errorMessage: null };
-    return [t.queue(row, { dueAt: t.now(), expiresAt: null, ...counters, ...error }, { reason: "retry", caller })];
+    const again = { dueAt: t.now(), expiresAt: null, ...counters, ...error };
+    return [runAgain(t, row, again, { reason: "retry", caller })];
   });
-  return { ids: queued.map(idOf), aftermath: { ...noAftermath, outbox: t.dispatch(queued) } };
+  return {
+    ids: queued.map(idOf),
+    aftermath: { ...noAftermath, outbox: t.dispatch(queued.filter(({ state }) => state === "QUEUED")) },
+  };
 }
 
 /** Finished jobs past their retention, the oldest first. Partitions exist only in a real database. */

@@ -3,6 +3,7 @@ import type { NewJob } from "../../../src/machine/job.ts";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import { type Inserted, type InsertResult } from "../../../src/machine/store.ts";
 import type { JobRow } from "./rows.ts";
+import { waitsAgain } from "./turns.ts";
 import { idOf, type Tables } from "./tables.ts";
 
 /** What an occurrence adds to the job it makes. */
@@ -14,7 +15,9 @@ const fromNoSchedule: FromSchedule = { scheduleId: null, scheduledFor: null, cat
 export function insert(t: Tables, jobs: readonly NewJob[]): Inserted {
   const queued: JobRow[] = [];
   const results = jobs.map((job) => insertOne(t, job, queued));
-  return { results, aftermath: { ...noAftermath, outbox: t.dispatch(queued) } };
+  const keys = jobs.flatMap(({ turn }, at) => (results[at]?.created === true ? (turn?.heldOn ?? []) : []));
+  const turns = { lanes: [], keys: [...new Set(keys)] };
+  return { results, aftermath: { ...noAftermath, outbox: t.dispatch(queued), turns } };
 }
 
 /** Rows that became QUEUED are added to `queued`, so that a caller hands several inserts off together. */
@@ -62,7 +65,7 @@ function newRow(
 ): JobRow {
   const now = t.now();
   const dueAt = (job.dueAt ?? now) + job.delayMs + (from.wait?.ms ?? 0);
-  const soon = dueAt <= until && from.blocked !== true;
+  const soon = dueAt <= until && from.blocked !== true && job.turn === undefined;
   return {
     id: t.draw("job"),
     kind: job.kind,
@@ -70,8 +73,8 @@ function newRow(
     payload: job.payload,
     lane: job.lane,
     state: soon ? "QUEUED" : "PENDING",
-    hold: "none",
-    heldOn: null,
+    ...waitsAgain(job),
+    turn: job.turn,
     dueAt,
     expiresAt: job.expiresAt,
     generation: soon ? 1 : 0,

@@ -3,6 +3,7 @@ import { type Aftermath, type Message, noAftermath } from "../../../src/machine/
 import { type NewPause, pauseAt } from "../../../src/machine/pause.ts";
 import { reasons } from "../../../src/machine/reasons.ts";
 import type { Actor } from "../../../src/machine/transaction.ts";
+import { runAgain, waitsAgain } from "./turns.ts";
 import type { JobRow } from "./rows.ts";
 import { idOf, type Tables } from "./tables.ts";
 
@@ -38,7 +39,7 @@ export function unhold(t: Tables, lanes: readonly string[], limit: number): numb
       .toSorted((a, b) => a.dueAt - b.dueAt || a.id - b.id),
   );
   const released = rows.slice(0, limit);
-  for (const row of released) t.change(row, { hold: "none" });
+  for (const row of released) t.change(row, waitsAgain(row));
   return released.length;
 }
 
@@ -80,8 +81,12 @@ export function retryPaced(
     const again = { dueAt: due, expiresAt: null, errorCode: null, errorMessage: null, ...counters };
     const why = { reason: "retry", caller };
     return due <= t.now() + t.dispatchWindowMs
-      ? t.queue(row, again, why)
-      : t.move(row, { ...again, state: "PENDING", generation: row.generation + 1, handedAt: null }, why);
+      ? runAgain(t, row, again, why)
+      : t.move(
+          row,
+          { ...again, ...waitsAgain(row), state: "PENDING", generation: row.generation + 1, handedAt: null },
+          why,
+        );
   });
   const outbox = t.dispatch(moved.filter(({ state }) => state === "QUEUED"));
   return { ids: moved.map(idOf), aftermath: { ...noAftermath, outbox } };

@@ -3,6 +3,7 @@ import { deliveryLimits } from "../../../src/machine/delivery-limits.ts";
 import type { OutboxBatch } from "../../../src/machine/outbox.ts";
 import type { QueueObservation } from "../../../src/machine/store.ts";
 import type { JobRow } from "./rows.ts";
+import { waitsAgain } from "./turns.ts";
 import type { Tables } from "./tables.ts";
 
 export const byDue = (a: JobRow, b: JobRow): number => a.dueAt - b.dueAt || a.id - b.id;
@@ -88,7 +89,7 @@ export function requeueLost(
     .toSorted((a, b) => (a.handedAt ?? 0) - (b.handedAt ?? 0) || a.id - b.id)
     .slice(0, options.limit);
   for (const row of lost) {
-    t.move(row, { state: "PENDING", generation: row.generation + 1 }, { reason: "message-lost" });
+    t.move(row, { ...waitsAgain(row), state: "PENDING", generation: row.generation + 1 }, { reason: "message-lost" });
   }
   return lost.length;
 }

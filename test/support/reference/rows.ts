@@ -1,6 +1,7 @@
 import type { HistoryRow, Instant, JobView, Json, OnRefusal } from "../../../src/machine/job.ts";
 import type { Carry, OccurrenceView, ScheduleRow, ScheduleSpec } from "../../../src/machine/schedule.ts";
 import type { JoinRule } from "../../../src/machine/join.ts";
+import type { Turn, TurnLane } from "../../../src/machine/turn.ts";
 import type { NewRun, RunState, TaskWait } from "../../../src/machine/run.ts";
 
 /** The columns of table `job`. Ids are numbers here and strings at the port. */
@@ -31,6 +32,7 @@ export interface JobRow extends Omit<JobView, "id" | "leaseUntil" | "runId" | "p
   readonly leaseId: number | null;
   /** The circuit that holds it. */
   readonly circuit?: string | undefined;
+  readonly turn?: Turn | undefined;
   /** When its newest message was dispatched. */
   readonly handedAt: Instant | null;
 }
@@ -82,6 +84,10 @@ export interface SlotRow {
   readonly keptFor: number | null;
   /** A canceled job keeps its slot until its handler is gone, or until this instant. */
   readonly freeFrom: Instant | null;
+}
+
+export interface TurnLaneRow extends TurnLane {
+  readonly pass: number;
 }
 
 export interface CircuitRow {

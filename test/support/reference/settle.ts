@@ -5,6 +5,7 @@ import { insertOne } from "./insert.ts";
 import { countEnd } from "./resolve.ts";
 import { runIdOf } from "./runs.ts";
 import { freeSlotsOf, keepSlotsOf } from "./slots.ts";
+import { waitsAgain } from "./turns.ts";
 import type { JobRow } from "./rows.ts";
 import { idOf, type Tables } from "./tables.ts";
 
@@ -48,6 +49,7 @@ export function settle(
       freed: [...new Set(freed)],
       runs: [...runs].map(runIdOf),
       leftToRelay: [...left],
+      turns: { lanes: [], keys: children.flatMap(({ turn }) => turn?.heldOn ?? []) },
     },
     rows,
   };
@@ -68,7 +70,7 @@ function write(t: Tables, held: JobRow, settlement: Settlement, options: { worke
   if (to === "FAILED") return t.move(held, { ...columns, state: to }, why);
   const dueAt = t.now() + settlement.delayMs;
   if (to === "QUEUED") return t.queue(held, { ...columns, dueAt }, why);
-  const waiting = t.move(held, { ...columns, state: to, dueAt }, why);
-  if (settlement.delayMs > t.dispatchWindowMs) return waiting;
+  const waiting = t.move(held, { ...columns, ...waitsAgain(held), state: to, dueAt }, why);
+  if (settlement.delayMs > t.dispatchWindowMs || settlement.takesTurns === true) return waiting;
   return t.queue(waiting);
 }

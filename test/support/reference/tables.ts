@@ -37,6 +37,11 @@ export class Tables {
   readonly fallbackLocks = new Table<string, rows.FallbackLockRow>(this.journal);
   readonly queueObservations = new Table<string, rows.ObservationRow>(this.journal);
   readonly lanes = new Table<string, { readonly pause: Pause | null }>(this.journal);
+  readonly turnLanes = new Table<string, rows.TurnLaneRow>(this.journal);
+  readonly turns = new Table<
+    string,
+    { readonly lane: string; readonly key: string; readonly pass: number; readonly waits: boolean }
+  >(this.journal);
   readonly circuits = new Table<string, rows.CircuitRow>(this.journal);
   readonly circuitCounts = new Table<
     string,

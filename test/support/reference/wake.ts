@@ -20,7 +20,9 @@ export function wake(t: Tables, options: { slotKeys: readonly string[] | "all"; 
 
 const byKey = (t: Tables): Map<string, JobRow[]> =>
   Map.groupBy(
-    t.inStates("PENDING", "RETRY_WAIT").filter((row) => row.hold === "slot"),
+    t
+      .inStates("PENDING", "RETRY_WAIT")
+      .filter((row) => row.hold === "slot" && row.heldOn?.startsWith("turn:") !== true),
     (row) => row.heldOn ?? "",
   );
 

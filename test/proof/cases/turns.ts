@@ -1,0 +1,214 @@
+import { assessSuccess, judge } from "../judge.ts";
+import { killNowAndThen } from "../killer.ts";
+import { turnSizes } from "../points.ts";
+import { type Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
+import { startSystem, type System } from "../system.ts";
+import { elapsedMs, until } from "../until.ts";
+import { sendAgain } from "./transfers.ts";
+
+const { places, ahead, agingMs } = turnSizes;
+const serviceMs = 200;
+const quietEveryMs = 150;
+const weights = { one: 1, two: 2, four: 4 };
+
+const begin = (context: ProofContext): Promise<System> =>
+  startSystem(context, { app: "turns", lane: () => ({ visibilityTimeoutSeconds: 6 }) });
+const jobOf = (customer: string, weight = 1, ms = serviceMs) => ({ payload: { customer, weight, ms } });
+const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
+
+/** One customer floods the lane; four others come one by one. Then three share it by weight, under kills. */
+export const fairnessProof: Proof = {
+  name: "fairness",
+  about: `one customer with 1,000 jobs for each of the others': those end in at most twice the time of an idle lane; weights 1:2:4 within 5 %, random kill -9, 2 % of the messages twice; never more than ${ahead} out`,
+  guards: ["fairness"],
+  async run(context, list) {
+    const random = seeded(context.seed);
+    const system = await begin(context);
+    await system.install();
+    const wakes = system.wakes({ everyMs: 0 });
+    const fleet = system.fleet({ deadLetters: true });
+    // Workers are started, and the database is warm.
+    await quietly(system, 20, "first");
+    const idle = await quietly(system, Math.max(20, Math.round(100 * context.size)), "idle");
+    const count = Math.round(4_000 * context.size);
+    await enqueueAll(system, many(count, jobOf("flood")));
+    await until("the flood to run", 60_000, async () => (await running(system)) >= places);
+    const beside = await quietly(system, Math.max(20, Math.round(80 * context.size)), "quiet");
+    await until("all jobs to end", 300_000, async () => (await system.openJobs()) === 0);
+    list.expect(
+      "p99 beside the flood is at most twice that of an idle lane",
+      beside.p99 <= 2 * idle.p99,
+      `${beside.p99} ms to ${idle.p99} ms`,
+    );
+    list.figure(
+      `a quiet job takes ${idle.p50} / ${idle.p99} ms (p50 / p99) alone, ${beside.p50} / ${beside.p99} ms beside the flood, which keeps ${(beside.busy * 100).toFixed(1)} % of ${places} places busy`,
+    );
+    await assessWeights(list, system, { random, each: Math.round(1_400 * context.size), pids: fleet.pids });
+    await wakes.stop();
+    await fleet.stop();
+    assessSuccess(list, (await judge(list, system)).jobs);
+    const most = await mostOut(system);
+    list.expect(`never more than ${ahead} jobs are out, by the events`, most <= ahead, most);
+  },
+};
+
+async function enqueueAll(system: System, items: readonly ReturnType<typeof jobOf>[]): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let from = 0; from < items.length; from += 1_000)
+    ids.push(...(await system.enqueue("shared", items.slice(from, from + 1_000))).map(({ id }) => id));
+  return ids;
+}
+
+const running = ({ count }: System): Promise<number> => count("belfry.job where state = 'RUNNING'");
+
+interface Quiet {
+  readonly p50: number;
+  readonly p99: number;
+  /** The share of the places that jobs took in that time. */
+  readonly busy: number;
+}
+
+/** So many jobs of four customers, one by one; from enqueue to end. */
+async function quietly(system: System, count: number, name: string): Promise<Quiet> {
+  const ids: string[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const at = elapsedMs();
+    ids.push(...(await enqueueAll(system, [jobOf(`${name}-${n % 4}`)])));
+    await new Promise((next) => setTimeout(next, Math.max(0, quietEveryMs - (elapsedMs() - at))));
+  }
+  await until("the quiet jobs to end", 120_000, async () => {
+    return (await system.count("belfry.job where id = any($1) and finished_at is not null", [ids])) === ids.length;
+  });
+  const { rows } = await system.pool.query<Quiet>(
+    `with mine as (select * from belfry.job where id = any($1)), span as (select min(created_at) as since, max(created_at) as till from mine)
+    select round(percentile_disc(0.5) within group (order by belfry.ms(finished_at) - belfry.ms(created_at)))::int as p50,
+      round(percentile_disc(0.99) within group (order by belfry.ms(finished_at) - belfry.ms(created_at)))::int as p99, (
+        select sum(belfry.ms(least(j.finished_at, s.till)) - belfry.ms(greatest(j.started_at, s.since)))::float8
+          / (belfry.ms(min(s.till)) - belfry.ms(min(s.since)))::float8 / ${places}
+        from belfry.job j cross join span s where j.started_at < s.till and j.finished_at > s.since
+      ) as busy
+    from mine`,
+    [ids],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error("no quiet job was made");
+  return row;
+}
+
+/** By the order of the first dispatches, until the first of the three has none left. */
+async function assessWeights(
+  list: Checklist,
+  system: System,
+  { random, each, pids }: { random: () => number; each: number; pids: () => readonly number[] },
+): Promise<void> {
+  const items = Object.entries(weights).flatMap(([customer, weight]) => many(each, jobOf(customer, weight, 20)));
+  const ids = await enqueueAll(system, items);
+  const killer = killNowAndThen(system, pids, { everyMs: 3_000, random });
+  const twice = await sendAgain(
+    system,
+    ids.filter(() => random() < 0.02),
+  );
+  await until("the weighted jobs to end", 300_000, async () => (await system.openJobs()) === 0);
+  killer.stop();
+  const { rows } = await system.pool.query<{ customer: string; n: number }>(
+    `with first as (
+      select j.payload ->> 'customer' as customer, min(e.id) as event from belfry.event e
+      cross join lateral unnest(e.job_ids) as u (id) join belfry.job j on j.id = u.id
+      where e.to_state = 'QUEUED' and j.id = any($1) group by j.id
+    )
+    select customer, count(*)::int as n from first
+    where event <= (select min(last) from (select max(event) as last from first group by customer) l)
+      and event > (select max(since) from (select min(event) as since from first group by customer) s)
+    group by customer`,
+    [ids],
+  );
+  const turns = new Map(rows.map(({ customer, n }) => [customer, n]));
+  const unit = [...turns.values()].reduce((sum, n) => sum + n, 0) / 7;
+  for (const [customer, weight] of Object.entries(weights)) {
+    const share = (turns.get(customer) ?? 0) / unit / weight;
+    list.expect(`weight ${weight} gets its turns within 5 %`, Math.abs(share - 1) <= 0.05, share.toFixed(3));
+  }
+  list.expect("workers were killed", killer.count() > 0, killer.count());
+  list.figure(
+    `turns by weight 1:2:4 are ${Object.keys(weights)
+      .map((key) => turns.get(key) ?? 0)
+      .join(":")}, ${twice} messages sent twice, ${killer.count()} workers killed`,
+  );
+}
+
+/** Jobs whose message was out, or that ran, at once. */
+async function mostOut({ pool }: System): Promise<number> {
+  const { rows } = await pool.query<{ most: number }>(`
+    with steps as (
+      select e.id, sum((e.to_state in ('QUEUED', 'RUNNING'))::int - coalesce(e.from_state in ('QUEUED', 'RUNNING'), false)::int) as step
+      from belfry.event e cross join lateral unnest(e.job_ids) as u (id) group by e.id
+    ), at_once as (select sum(step) over (order by id) as n from steps)
+    select max(n)::int as most from at_once`);
+  return rows[0]?.most ?? 0;
+}
+
+/** What waits is sent by due time and priority, each level worth the aging of the lane. */
+export const priorityProof: Proof = {
+  name: "priority",
+  about:
+    "high, normal and low jobs of one lane: sent in the order of due time and level, none overtaken by one that is due more than its aging later, random kill -9, 2 % of the messages twice",
+  guards: ["priority-levels"],
+  async run(context, list) {
+    const random = seeded(context.seed);
+    const system = await begin(context);
+    const count = Math.round(3_000 * context.size);
+    const ids: string[] = [];
+    // The lane is not installed yet, so all wait before the first is sent.
+    for (const kind of ["high", "normal", "low"])
+      ids.push(
+        ...(
+          await system.enqueue(
+            kind,
+            many(count / 3, 0).map(() => ({
+              payload: undefined,
+              dueAt: new Date(Date.now() - random() * 4 * agingMs),
+            })),
+          )
+        ).map(({ id }) => id),
+      );
+    await system.install();
+    const wakes = system.wakes({ everyMs: 0 });
+    const fleet = system.fleet({ deadLetters: true });
+    const killer = killNowAndThen(system, fleet.pids, { everyMs: 3_000, random });
+    const twice = await sendAgain(
+      system,
+      ids.filter(() => random() < 0.02),
+    );
+    await until("all jobs to end", 300_000, async () => (await system.openJobs()) === 0);
+    killer.stop();
+    await wakes.stop();
+    await fleet.stop();
+    assessSuccess(list, (await judge(list, system)).jobs);
+    const { passed, wait } = await overtaken(system);
+    list.expect("none is sent before one whose time and level come first", passed === 0, passed);
+    list.expect(`none is overtaken by one that is due more than two levels later`, wait <= 2 * agingMs, wait);
+    list.figure(
+      `${ids.length} jobs, the latest due that went before a low one was due ${wait} ms after it, ${twice} messages sent twice, ${killer.count()} workers killed`,
+    );
+  },
+};
+
+/** By first dispatches: those behind one that had to be sent later; and by how much later another was due, at most. */
+async function overtaken({ pool }: System): Promise<{ passed: number; wait: number }> {
+  const { rows } = await pool.query<{ passed: number; wait: number }>(
+    `with first as (
+      select min(e.id) as event, belfry.ms(j.created_at) as made, belfry.ms(min(j.first_due)) as due,
+        case j.kind when 'high' then -1 when 'low' then 1 else 0 end as level
+      from belfry.event e cross join lateral unnest(e.job_ids) as u (id)
+      join (select *, due_at as first_due from belfry.job) j on j.id = u.id
+      where e.to_state = 'QUEUED' and j.attempt = 1 and j.failures + j.interruptions = 0 group by j.id, j.created_at, j.kind
+    ), ranked as (
+      select *, due + level * $1::float8 as rank, max(due + level * $1::float8) over before as highest, max(due) over before as latest
+      from first window before as (order by event groups between unbounded preceding and 1 preceding)
+    )
+    select count(*) filter (where rank < highest - 0.01)::int as passed, coalesce(max(latest - due) filter (where level = 1), 0)::int as wait
+    from ranked`,
+    [agingMs],
+  );
+  return rows[0] ?? { passed: -1, wait: -1 };
+}
