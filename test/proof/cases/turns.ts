@@ -19,7 +19,7 @@ const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, (
 /** One customer floods the lane; four others come one by one. Then three share it by weight, under kills. */
 export const fairnessProof: Proof = {
   name: "fairness",
-  about: `one customer with 1,000 jobs for each of the others': those end in at most twice the time of an idle lane; weights 1:2:4 within 5 %, random kill -9, 2 % of the messages twice; never more than ${ahead} out`,
+  about: `the few jobs of four customers beside one customer's flood: those end in at most twice the time of an idle lane; weights 1:2:4 within 5 %, random kill -9, 2 % of the messages twice; never more than ${ahead} out`,
   guards: ["fairness"],
   async run(context, list) {
     const random = seeded(context.seed);
