@@ -15,6 +15,8 @@ type Writes =
   | "startRun"
   | "addPage"
   | "sealRun"
+  | "runResult"
+  | "runOutputs"
   | "skip"
   | "cancelRun"
   | "cancelPage"
@@ -29,6 +31,15 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
     startRun: (run, { tx } = {}) => inTx(tx, (client) => startRun(client, run)),
     addPage: (runId, page, { tx } = {}) => inTx(tx, (client) => addPage(client, runId, page, session.dispatchWindowMs)),
     sealRun: (runId, { tx }) => inTx(tx, async (client) => (await execute(client, sql.sealRun, [runId])).length > 0),
+    async runResult(runId, { tx } = {}) {
+      const read = (client: Tx) => execute(client, sql.readResult, [runId]);
+      const [row] = await (tx === undefined ? session.run(sql.readResult, [runId]) : read(tx));
+      return row === undefined ? null : { runId, ...row };
+    },
+    async runOutputs(runId, { after, limit }) {
+      const rows = await session.run(sql.readOutputs, [runId, after ?? 0, limit]);
+      return rows.map(({ id, result }) => ({ id: id as JobId, result: (result ?? null) as Json | null }));
+    },
     async skip(messages, { reason }) {
       if (messages.length === 0) return { ids: [], aftermath: noAftermath };
       const rows = await session.run(sql.skipJobs, [...newestColumns(messages), reason]);

@@ -31,6 +31,31 @@ export const findRun = statement<{
   parent_id: string | null;
 }>("run-find", `select id, sealed, cursor, input, parent_id from belfry.run where ${ofKindAndKey}`);
 
+/** How a run ended. $1 run. Locks nothing. */
+export const readResult = statement<{
+  outcome: "DONE" | "FAILED" | "CANCELED";
+  total: number;
+  succeeded: number;
+  failed: number;
+  canceled: number;
+  skipped: number;
+}>(
+  "run-result",
+  `
+select state as outcome, total, ok as succeeded, failed, done - ok - failed - skipped as canceled, skipped
+from belfry.run where id = $1::bigint and finished_at is not null`,
+);
+
+/** What the jobs of a run that succeeded returned. $1 run $2 behind this job $3 limit. Locks nothing. */
+export const readOutputs = statement<{ id: string; result: unknown }>(
+  "run-outputs",
+  `
+select id, result from belfry.job
+where (run_id, (finished_at is not null)::int, id) > ($1::bigint, 1, $2::bigint) and run_id <= $1::bigint
+  and (finished_at is not null)::int = 1 and state = 'SUCCESS'
+order by run_id, (finished_at is not null)::int, id limit $3`,
+);
+
 /** Opens a run again that its own starter left unsealed, for its next attempt. $1 kind $2 key $3 starter. Locks: its row, waiting. */
 export const reopenForStarter = statement<never>(
   "run-reopen",
