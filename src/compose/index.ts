@@ -18,6 +18,7 @@ export type { CalendarDefinition, CalendarOptions, HolidayDate } from "../define
 export type { DataGraphJob, DataGraphOptions, DataTask, DataTaskInputs } from "../define/define-data-graph.ts";
 export type { FanOutOptions, OfMoment, RunEndOptions } from "../define/define-fan-out.ts";
 export type { BranchOptions, DeclareTask, GraphOptions, OfInput, TaskOptions } from "../define/define-graph.ts";
+export type { EachEnd, EachOptions } from "../define/each-task.ts";
 export type { TaskHandle, TaskInputs, TaskOutputs, TasksBefore } from "../define/task-handle.ts";
 export type { SleepOptions, TimeoutRule, WaitBase, WaitForOptions } from "../define/wait-task.ts";
 export type { Concurrency, ConcurrencyByKey, ConcurrencyInAll } from "../define/concurrency.ts";

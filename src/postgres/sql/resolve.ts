@@ -4,6 +4,7 @@ import { statement } from "../statement.ts";
 import { drawEvents, events, history, outbox } from "./record.ts";
 import { countEnds, releaseColumns, releasedMoves, releaseWith } from "./release.ts";
 import { placeOf } from "./pass-place.ts";
+import { afterRows, cancelRows } from "./rows.ts";
 import { skip } from "./run.ts";
 
 /** As JSON writes a time. */
@@ -206,18 +207,25 @@ from ended s left join follows f on f.run_id = s.id left join awakened a on a.ru
 returning r.id, r.kind, r.state, coalesce(f.lane, a.lane) as lane`,
 );
 
-/** Waiting jobs of stopped runs -> SKIPPED. $1 runs $2 limit. Locks: jobs in id order, waiting. */
+/**
+ * Waiting jobs of stopped runs -> SKIPPED, and what runs for the rows of their tasks is canceled. $1 runs $2 limit.
+ * Locks: runs of rows; then jobs in id order, waiting.
+ */
 export const skipStopped = statement<{ id: string; run_id: string | null }>(
   "resolve-stop",
   `
-with mine as materialized (
+with ${cancelRows(
+    `select id from belfry.job
+    where run_id = any($1::bigint[]) and (finished_at is not null)::int = 0 and state = 'RETRY_WAIT' and task is not null`,
+    "null",
+  )}, mine as materialized (
   select id, state, 'run stopped' as reason, false as not_taken,
     case state when 'PENDING' then 1 when 'QUEUED' then 2 else 3 end as kind
   from belfry.job
   where id = any(array(
     select id from belfry.job
     where run_id = any($1::bigint[]) and (finished_at is not null)::int = 0 and state <> 'RUNNING' order by id limit $2
-  )) and state in ('PENDING', 'QUEUED', 'RETRY_WAIT')
+  )) and state in ('PENDING', 'QUEUED', 'RETRY_WAIT') and ${afterRows}
   order by id
   for no key update
 ), ${drawEvents}, ${skip}`,

@@ -1,7 +1,8 @@
 /** Runs of the rows of a task. */
 import type { RunId } from "../../../src/machine/job.ts";
-import type { RunResult, RunStore } from "../../../src/machine/run.ts";
-import type { RunRow } from "./rows.ts";
+import type { RunResult, RunState, RunStore } from "../../../src/machine/run.ts";
+import type { JobRow, RunRow } from "./rows.ts";
+import { addDelta } from "./runs.ts";
 import { idOf, type Tables } from "./tables.ts";
 
 export function runResult(t: Tables, runId: RunId): RunResult | null {
@@ -25,4 +26,19 @@ export function awaken(t: Tables, { starterId }: RunRow): readonly string[] {
   if (task?.state !== "RETRY_WAIT" || task.task === null) return [];
   t.change(task, { dueAt: t.now() });
   return [task.lane];
+}
+
+/** What runs for the rows of these tasks is canceled with them. */
+export function cancelRows(t: Tables, tasks: readonly JobRow[], caller: string | null): void {
+  for (const run of rowsOf(t, tasks, ["RUNNING"])) {
+    const orphaned = run.orphaned || !run.sealed;
+    t.runs.set(run.id, { ...run, state: "CANCELING", sealed: true, orphaned, canceledBy: caller });
+    addDelta(t, run.id, {});
+  }
+}
+
+/** Runs of the rows of these tasks. */
+export function rowsOf(t: Tables, tasks: readonly JobRow[], states: readonly RunState[]): readonly RunRow[] {
+  const ids = new Set(tasks.filter(({ task }) => task !== null).map(({ id }) => id));
+  return [...t.runs.values()].filter((run) => ids.has(run.starterId ?? 0) && states.includes(run.state));
 }
