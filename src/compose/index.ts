@@ -57,7 +57,7 @@ export type { JoinRule } from "../machine/join.ts";
 export type { State as JobState } from "../machine/state.ts";
 export type { Enqueued } from "../machine/client.ts";
 export type { TaskSize } from "../machine/launcher.ts";
-export type { FailurePolicy } from "../machine/run.ts";
+export type { FailurePolicy, RunResult } from "../machine/run.ts";
 export type { Log, MetricUnit } from "../machine/ports.ts";
 export type { Tx } from "../machine/transaction.ts";
 export type { RunId } from "../machine/job.ts";
