@@ -18,6 +18,7 @@ export type { CalendarDefinition, CalendarOptions, HolidayDate } from "../define
 export type { DataGraphJob, DataGraphOptions, DataTask, DataTaskInputs } from "../define/define-data-graph.ts";
 export type { FanOutOptions, OfMoment, RunEndOptions } from "../define/define-fan-out.ts";
 export type { BranchOptions, DeclareTask, GraphOptions, OfInput, TaskOptions } from "../define/define-graph.ts";
+export type { EachEnd, EachOptions } from "../define/each-task.ts";
 export type { TaskHandle, TaskInputs, TaskOutputs, TasksBefore } from "../define/task-handle.ts";
 export type { SleepOptions, TimeoutRule, WaitBase, WaitForOptions } from "../define/wait-task.ts";
 export type { Concurrency, ConcurrencyByKey, ConcurrencyInAll } from "../define/concurrency.ts";
@@ -58,7 +59,7 @@ export type { State as JobState } from "../machine/state.ts";
 export type { Enqueued } from "../machine/client.ts";
 export type { TaskSize } from "../machine/launcher.ts";
 export type { Priority } from "../machine/turn.ts";
-export type { FailurePolicy } from "../machine/run.ts";
+export type { FailurePolicy, RunResult } from "../machine/run.ts";
 export type { Log, MetricUnit } from "../machine/ports.ts";
 export type { Tx } from "../machine/transaction.ts";
 export type { RunId } from "../machine/job.ts";

@@ -1,22 +1,15 @@
 import type { Job } from "./context.ts";
 import { definitionFrom, definitionOf, type StarterLimits } from "./define-job.ts";
 import type { JobDefinition, RunEnds } from "./definition.ts";
-import type { Json, RunId } from "../machine/job.ts";
+import type { Json } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import { type Continuation, continuationKey, type RunEnd, runEndChoices } from "../machine/run.ts";
+import { type Continuation, continuationKey, type RunEnd, runEndChoices, type RunResult } from "../machine/run.ts";
 import type { ProblemList } from "./problem.ts";
 import type { Tx } from "../machine/transaction.ts";
 import { readChoice } from "./setting.ts";
 
 /** How a run ended. */
-export interface RunSummary {
-  readonly runId: RunId;
-  readonly outcome: "DONE" | "FAILED" | "CANCELED";
-  readonly total: number;
-  readonly succeeded: number;
-  readonly failed: number;
-  readonly canceled: number;
-  readonly skipped: number;
+export interface RunSummary extends RunResult {
   readonly startedAt: Date;
   readonly endedAt: Date;
 }

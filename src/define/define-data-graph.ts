@@ -120,6 +120,7 @@ function taskOf<S extends StandardSchemaV1, P extends StandardSchemaV1, N>(
     when: when === undefined ? null : (given) => when.call(options, given as Given),
     run: async (given, context) => await options.run(given as Given, context),
     wait: null,
+    each: null,
   };
   return {
     ...definitionFrom({ ...limitsOfTask, id: `${id}.task` }, body),

@@ -94,10 +94,10 @@ export const checkMoment = async (payload: unknown): Promise<PayloadCheck> =>
     : { ok: false, issues: [{ path: "", message: "this job takes no payload: pass none" }] };
 
 /** Retry for about six minutes of database outage, because a target that is never written is never notified. */
-const starterLimits: StarterLimits = {
+export const starterLimits = {
   timeout: "14m",
   retry: { maxAttempts: contractLimits.starterAttemptsDefault, cap: "1m" },
-};
+} as const satisfies StarterLimits;
 
 export function limitsOf({ lane, timeout, retry, retention, lease }: StarterLimits): StarterLimits {
   const given = { lane, timeout, retry, retention, lease };

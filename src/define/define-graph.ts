@@ -12,6 +12,7 @@ import { continuationFrom, type ThenOptions } from "./continuation.ts";
 import { PermanentError } from "./errors.ts";
 import type { DataGraphBody, GraphBody, GraphTaskDefinition, JobDefinition, RunEnds, TaskBody } from "./definition.ts";
 import { checkGraph } from "./graph-shape.ts";
+import { type EachEnd, type AnyEach, type EachOptions, eachTaskOf } from "./each-task.ts";
 import { type AnyTask, graphTaskOf } from "./graph-task.ts";
 import type { Json } from "../machine/job.ts";
 import type { JoinRule } from "../machine/join.ts";
@@ -74,6 +75,17 @@ export interface DeclareTask<I, F extends FailurePolicy> {
     name: string,
     options: WaitForOptions<A, J, S, T>,
   ): TaskHandle<T extends "fail" ? PayloadOut<S> : PayloadOut<S> | undefined, MaybeAfter<A, J>>;
+  /** One job for each row; its output is what `fold` makes of theirs, or their figures. It succeeds as `tolerate` says. */
+  each<
+    R,
+    O extends Json | void,
+    T extends Json = EachEnd & Readonly<Record<string, Json>>,
+    A extends TasksBefore = NoneBefore,
+    J extends JoinRule = "all",
+  >(
+    name: string,
+    options: EachOptions<I, A, J, F, R, O, T>,
+  ): TaskHandle<T, MaybeAfter<A, J>>;
   /** Waits so long, or until a time. */
   sleepUntil<A extends TasksBefore = NoneBefore, J extends JoinRule = "all">(
     name: string,
@@ -165,7 +177,11 @@ function declareAll<S extends StandardSchemaV1, F extends FailurePolicy, N>(
 ): readonly GraphTaskDefinition[] {
   const declared = new Map<string, GraphTaskDefinition>();
   const handles = new Set<unknown>();
-  const declare = (name: string, task: AnyTask, of = graphTaskOf): { readonly name: string } => {
+  const declare = <T extends Pick<AnyTask, "after">>(
+    name: string,
+    task: T,
+    of: (graph: TaskBody["graph"], name: string, task: T) => GraphTaskDefinition,
+  ): { readonly name: string } => {
     const handle = { name };
     if (declared.has(name)) problems.add(`task "${name}"`, name, "is declared twice", "rename one of them");
     for (const [alias, before] of Object.entries(task.after ?? {})) {
@@ -184,10 +200,12 @@ function declareAll<S extends StandardSchemaV1, F extends FailurePolicy, N>(
     return handle;
   };
   // The overloads type what a developer writes; inside, a task is plain data.
-  const waits = {
+  const plain = (name: string, task: AnyTask) => declare(name, task, graphTaskOf);
+  const others = {
+    each: (name: string, task: AnyEach) => declare(name, task, eachTaskOf),
     waitFor: (name: string, task: AnyTask) => declare(name, task, waitTaskOf),
     sleepUntil: (name: string, task: AnyTask) => declare(name, task, sleepTaskOf),
   };
-  options.tasks(Object.assign(declare, waits) as unknown as DeclareTask<PayloadOut<S>, F>);
+  options.tasks(Object.assign(plain, others) as unknown as DeclareTask<PayloadOut<S>, F>);
   return [...declared.values()];
 }

@@ -9,7 +9,7 @@ import type { CircuitRule } from "../machine/circuit-store.ts";
 import type { Json } from "../machine/job.ts";
 import type { Problem } from "./problem.ts";
 import type { TaskSize } from "../machine/launcher.ts";
-import type { Continuation, InRun, FailurePolicy, TaskWait } from "../machine/run.ts";
+import type { Continuation, InRun, FailurePolicy, RunResult, TaskWait } from "../machine/run.ts";
 import type { Tx } from "../machine/transaction.ts";
 import type { RetryPolicy } from "../machine/backoff.ts";
 import type { GraphTask } from "./graph-shape.ts";
@@ -84,6 +84,21 @@ export interface TaskBody {
   readonly run: (given: unknown, context: Context) => Promise<Json | void>;
   /** Null: it starts once its predecessors have ended. */
   readonly wait: WaitOfTask | null;
+  /** Its rows; null for a task that is one job, whose `run` is its work. */
+  readonly each: EachOfTask | null;
+}
+
+/** One job for each row, in a run of their own that the task starts and waits for. */
+export interface EachOfTask {
+  readonly rows: JobDefinition;
+  readonly by: string;
+  readonly tolerate: number;
+  /** Of what the task is called with: a list, a query or an iterable, or a promise of one. */
+  readonly from: (given: unknown) => unknown;
+  readonly key: ((row: unknown) => string) | null;
+  /** Null: the figures are the output. */
+  readonly fold:
+    ((outputs: AsyncIterable<Json | null>, end: Omit<RunResult, "outcome">) => Promise<Json> | Json) | null;
 }
 
 /** `until`: the time that it waits for, by the run's input; null: by `ms`, from the end of its predecessors. */
@@ -125,6 +140,9 @@ export interface RunEnds {
   readonly continuation: Continuation | null;
 }
 
+/** Rows, to be read once from their start; those of a query page by page. */
+export type Rows = Query<unknown> | AsyncIterable<unknown> | Iterable<unknown>;
+
 /** One job for each row, of one key, with one payload. */
 interface RowsBody {
   /** The column the rows are paged by. */
@@ -137,7 +155,7 @@ interface RowsBody {
 export interface FanOutBody extends RowsBody {
   readonly is: "fanOut";
   readonly ends: RunEnds;
-  readonly from: (occurrence: Moment) => Query<unknown> | AsyncIterable<unknown>;
+  readonly from: (occurrence: Moment) => Rows | Promise<Rows>;
   /** Evaluated right before a target is claimed; null: every target is wanted. */
   readonly stillWanted: ((row: unknown) => Promise<boolean> | boolean) | null;
   /** A schedule makes it due this much before the nominal time. */

@@ -28,6 +28,7 @@ export function graphTaskOf(graph: TaskBody["graph"], name: string, task: AnyTas
     when: when === undefined ? null : (given) => when.call(task, given),
     run: async (given, context) => await run.call(task, given, context),
     wait: null,
+    each: null,
   };
   return {
     name,

@@ -18,4 +18,4 @@ export const sql = <R = Record<string, unknown>>(
   values,
 });
 
-export const isQuery = <R>(source: Query<R> | AsyncIterable<R>): source is Query<R> => "text" in source;
+export const isQuery = <R>(source: Query<R> | AsyncIterable<R> | Iterable<R>): source is Query<R> => "text" in source;

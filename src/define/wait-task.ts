@@ -122,6 +122,7 @@ function partsOf(
     when: null,
     run: async (waited) => run(waited as Waited),
     wait,
+    each: null,
   };
   const base = definitionFrom({ id: `${graph.id}.${name}`, payload, ...(lane === undefined ? {} : { lane }) }, body);
   // Null is that no signal came; what a signal brings is also checked where it comes in.

@@ -20,6 +20,7 @@ export const causes = [
   "unknown-kind",
   "predecessors",
   "signal",
+  "rows",
   ...gateCauses,
   "no-worker",
   "lock",
@@ -58,7 +59,7 @@ export function explainJob(
   }
   const wait = waitOf({ job, facts, slot, now });
   if (wait !== null) return say(wait.cause, wait.sentence, wait);
-  if (job.dueAt > now) return facts.awaitsSignal ? awaited(job) : early(job);
+  if (job.dueAt > now) return facts.awaitsSignal ? awaited(job) : early(job, facts);
   if (job.state !== "QUEUED") return say("dispatching", "it is due and the next relay dispatches it, within seconds");
   return queued(job, facts, now);
 }
@@ -114,7 +115,12 @@ function awaited({ runId, task, dueAt }: JobView): JobExplanation {
 const shellWord = (text: string): string =>
   /^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-function early(job: JobView): JobExplanation {
+function early(job: JobView, { started }: Pick<WaitingFacts, "started">): JobExplanation {
+  if (job.errorCode === "ROWS_OPEN" && started !== null) {
+    const { runId, done, total, failed } = started;
+    const sentence = `its rows are run ${runId}: ${done} of ${total} done, ${failed} failed; the end of that run ends it`;
+    return say("rows", sentence, { advice: `look at them: belfry runs show ${runId}` });
+  }
   if (job.attempt > 0 && job.errorCode === "NO_ROOM") {
     const sentence = `Fargate has no room for its task (${job.errorMessage}); it is launched again at ${iso(job.dueAt)}`;
     return say("no-room", sentence, {

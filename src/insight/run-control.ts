@@ -43,7 +43,7 @@ export async function rerunRun(
   ports: RerunPorts,
   registry: Registry,
   runId: RunId,
-  options: RerunOptions,
+  options: RerunOptions = {},
 ): Promise<RunId> {
   const [run] = await ports.insight.run(readRun, runId);
   if (run === undefined) throw new Error(`run ${runId} does not exist: look up its id with "runs list"`);
@@ -64,7 +64,6 @@ export async function rerunRun(
 }
 
 interface RerunOptions {
-  readonly stage: string;
   /** In the transaction that makes the new run. */
   readonly alsoWrites?: ((tx: Tx, made: RunId) => Promise<void>) | undefined;
 }
@@ -80,9 +79,8 @@ async function startAgain(
 ): Promise<Started | null> {
   const trace = ports.random.id();
   if (!isGraph(definition)) return await writeAgain(ports, definition, run, { ...options, trace });
-  const { key, stage } = options;
+  const { key } = options;
   const planned = await planRun(definition, run.input as Json, {
-    stage,
     key,
     trace,
     starterId: null,

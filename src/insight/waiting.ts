@@ -69,8 +69,9 @@ select l.refusal as "laneRefusal", l.pause as "lanePause",
     where p.state in ('FAILED', 'CANCELED') order by p.finished_at, p.id limit 1
   ) as "failedFirst",
   (
-    select jsonb_build_object('runId', r.id::text, 'state', r.state, 'failed', r.failed, 'total', r.total)
-    from belfry.run r where r.starter_id = j.id order by r.id desc limit 1
+    select jsonb_build_object('runId', r.id::text, 'state', r.state, 'failed', r.failed, 'done', r.done,
+      'total', r.total)
+    from belfry.run_progress r where r.starter_id = j.id order by r.id desc limit 1
   ) as started,
   (select h.reason from belfry.history h where h.job_id = j.id order by h.id desc limit 1) as "lastReason",
   belfry.ms(belfry.now()) as now
@@ -107,7 +108,7 @@ where j.id = $1::bigint`,
     runningInLane: boundedCount,
     workerSeenAt: z.number().nullable(),
     failedFirst: z.object({ jobId, runId, task: z.string(), errorCode: z.string().nullable() }).nullable(),
-    started: z.object({ runId, state: runState, failed: count, total: count }).nullable(),
+    started: z.object({ runId, state: runState, failed: count, done: count, total: count }).nullable(),
     lastReason: z.string().nullable(),
     now: z.number(),
   }) satisfies z.ZodType<WaitingFacts>,

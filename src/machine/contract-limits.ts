@@ -83,6 +83,8 @@ export const contractLimits = {
   pagesMax: 10_000,
   tasksMax: 50_000,
   edgesMax: 500_000,
+  /** Of one task of rows. */
+  eachRowsMax: 50_000,
   taskNameCharactersMax: 128,
   runVersionMax: 1_000_000,
   rerunsMax: 1_000,

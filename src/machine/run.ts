@@ -65,8 +65,8 @@ export interface Continuation {
 /** The key of both jobs. */
 export const continuationKey = (runId: RunId): string => `then:${runId}`;
 
-/** The payload of the job that the end writes; times are ISO text. */
-export interface RunEnd {
+/** A run that has ended, with how its jobs did. */
+export interface RunResult {
   readonly runId: RunId;
   readonly outcome: "DONE" | "FAILED" | "CANCELED";
   readonly total: number;
@@ -74,6 +74,10 @@ export interface RunEnd {
   readonly failed: number;
   readonly canceled: number;
   readonly skipped: number;
+}
+
+/** The payload of the job that the end writes; times are ISO text. */
+export interface RunEnd extends RunResult {
   readonly startedAt: string;
   readonly endedAt: string;
   readonly input: Json;
@@ -180,6 +184,13 @@ export interface RunStore {
   ): Promise<Paged>;
   /** No page follows; the starter's slots pass to the run, as in `startRun`. @returns false when the run is not RUNNING. */
   sealRun(runId: RunId, options: { tx?: Tx }): Promise<boolean>;
+  /** How a run ended; null while it is open. */
+  runResult(runId: RunId, options?: { tx?: Tx | undefined }): Promise<RunResult | null>;
+  /** What its jobs that succeeded returned, behind a job, in the order in which they were added. */
+  runOutputs(
+    runId: RunId,
+    page: { after: JobId | null; limit: number },
+  ): Promise<readonly { readonly id: JobId; readonly result: Json | null }[]>;
   /** The runs of these jobs, by job; jobs without a run are left out. */
   inRuns(ids: readonly JobId[]): Promise<ReadonlyMap<JobId, InRun>>;
   /**

@@ -20,6 +20,7 @@ export interface FailedFirst {
 export interface StartedByJob {
   readonly runId: RunId;
   readonly state: RunState;
+  readonly done: number;
   readonly failed: number;
   readonly total: number;
 }

@@ -1,12 +1,13 @@
 import type { JobId, Json, RunId } from "../machine/job.ts";
 import { type NewRun, type Paged, type RunStore, type StartedRun } from "../machine/run.ts";
-import { noAftermath } from "../machine/outbox.ts";
+import { type Aftermath, mergeAftermaths, noAftermath } from "../machine/outbox.ts";
 import { type Tx } from "../machine/transaction.ts";
 import { aftermathOf, moveRows, newestColumns } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { cancelOpen } from "./sql/control.ts";
 import * as sql from "./sql/run.ts";
 import { chooseAgain, lockRun, lockWaiting, resumeJobs, readyLanes, recount, reopenRun } from "./sql/resume.ts";
+import { growAgain, lockRows, readOutputs, readResult } from "./sql/rows.ts";
 import { execute } from "./statement.ts";
 import { insertTasks } from "./task-store.ts";
 import { prematerializedStore, insertPage } from "./prematerialized.ts";
@@ -18,6 +19,15 @@ export function runStore(session: Session) {
     startRun: (run, { tx } = {}) => inTx(tx, (client) => startRun(client, run)),
     addPage: (runId, page, { tx } = {}) => inTx(tx, (client) => addPage(client, runId, page, session.dispatchWindowMs)),
     sealRun: (runId, { tx }) => inTx(tx, async (client) => (await execute(client, sql.sealRun, [runId])).length > 0),
+    async runResult(runId, { tx } = {}) {
+      const read = (client: Tx) => execute(client, readResult, [runId]);
+      const [row] = await (tx === undefined ? session.run(readResult, [runId]) : read(tx));
+      return row === undefined ? null : { runId, ...row };
+    },
+    async runOutputs(runId, { after, limit }) {
+      const rows = await session.run(readOutputs, [runId, after ?? 0, limit]);
+      return rows.map(({ id, result }) => ({ id: id as JobId, result: (result ?? null) as Json | null }));
+    },
     async skip(messages, { reason }) {
       if (messages.length === 0) return { ids: [], aftermath: noAftermath };
       const rows = await session.run(sql.skipJobs, [...newestColumns(messages), reason]);
@@ -101,11 +111,17 @@ async function resumeRun(
   if ((await execute(tx, lockRun, [runId])).length === 0) return { ids: [], aftermath: noAftermath };
   const chosen = (await execute(tx, chooseAgain, [runId, ids ?? null])).map((row) => row.id);
   if (chosen.length === 0) return { ids: [], aftermath: noAftermath };
+  const rows = await execute(tx, lockRows, [chosen]);
   await execute(tx, lockWaiting, [runId, chosen]);
   const again = await execute(tx, resumeJobs, [chosen, caller ?? null]);
   await execute(tx, recount, [runId]);
   const ready = await execute(tx, readyLanes, [chosen]);
   await execute(tx, reopenRun, [runId]);
-  const leftToRelay = ready.map((row) => row.lane);
-  return { ids: again.map((row) => row.id as JobId), aftermath: { ...noAftermath, runs: [runId], leftToRelay } };
+  const aftermath = { ...noAftermath, runs: [runId], leftToRelay: ready.map((row) => row.lane) };
+  const ofRows: Aftermath[] = [];
+  for (const { id } of rows) {
+    ofRows.push((await resumeRun(tx, id as RunId, { caller })).aftermath);
+    await execute(tx, growAgain, [id]);
+  }
+  return { ids: again.map((row) => row.id as JobId), aftermath: mergeAftermaths([aftermath, ...ofRows]) };
 }

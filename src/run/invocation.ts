@@ -8,9 +8,11 @@ import { callHook } from "./settled-hook.ts";
 import { noteConflicts, toSettlement, turnsAfter } from "./settler.ts";
 import { type InvocationScope, KeptLog } from "./invocation-scope.ts";
 import type { Context } from "../define/context.ts";
-import type { JobDefinition } from "../define/definition.ts";
+import type { JobDefinition, TaskBody } from "../define/definition.ts";
 import { runFanOut } from "./run-fan-out.ts";
-import { runTask, startGraph } from "./run-graph.ts";
+import { readyGiven, startGraph } from "./run-graph.ts";
+import { runEach } from "./run-each.ts";
+import type { Outcome } from "../machine/decide.ts";
 import { runSweep } from "./run-sweep.ts";
 
 /** The job that an attempt runs, its definition, its worker and its lease. */
@@ -51,10 +53,15 @@ class LostInTransaction extends Error {
 }
 
 /**
- * The handler's work, its children, its hook and, as the last statement, the settle: all or nothing.
+ * The handler's work, its children, its hook and, as the last statement, the settle: all or nothing. `other`: it ends by that
+ * outcome, which no hook sees, and not by success.
  * Zero rows settled means that the worker has lost the job, so the transaction rolls back.
  */
-async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>): Promise<T> {
+async function transact<T>(
+  scope: InvocationScope,
+  work: (tx: Tx) => Promise<T>,
+  other: Outcome | null = null,
+): Promise<T> {
   const { ports } = scope.worker;
   if (scope.phase !== "open") throw new Error(refusals[scope.phase]);
   scope.hold.signal.throwIfAborted();
@@ -68,16 +75,16 @@ async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>)
         scope.tx = tx;
         const done = await work(tx);
         refuseBroken(tx, "ctx.tx");
-        await settleIn(scope, tx, done);
+        await settleIn(scope, tx, other ?? { is: "success", result: toResult(scope, done) });
         return done;
       },
       { abandoned: scope.abandoned.signal },
     );
     scope.phase = "settled";
-    await committed(scope);
+    await committed(scope, other === null ? "SUCCESS" : "RETRY_WAIT");
     return value;
   } catch (error) {
-    scope.phase = (await committedAnyway(scope, error)) ? "settled" : "open";
+    scope.phase = (await committedAnyway(scope, error, other === null ? "SUCCESS" : "RETRY_WAIT")) ? "settled" : "open";
     throw error;
   } finally {
     scope.tx = null;
@@ -90,17 +97,13 @@ const refusals = {
   closed: "the handler has ended: its context can no longer be used",
 } as const;
 
-async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Promise<void> {
+async function settleIn(scope: InvocationScope, tx: StoreTx, outcome: Outcome): Promise<void> {
   const { ports, registry, options } = scope.worker;
-  const result = toResult(scope, done);
-  const settlement = toSettlement(ports, registry, scope.job, {
-    outcome: { is: "success", result },
-    children: scope.children,
-  });
+  const settlement = toSettlement(ports, registry, scope.job, { outcome, children: scope.children });
   const { run, payload: own } = scope.job;
   const payload = run?.task == null ? own : run.input;
   const moved = { ...scope.job, payload, state: "SUCCESS", errorCode: null, errorMessage: null } as const;
-  await callHook(registry, moved, "SUCCESS", tx);
+  if (outcome.is === "success") await callHook(registry, moved, "SUCCESS", tx);
   const settled = await ports.store.settle([settlement], {
     worker: options.worker,
     tx,
@@ -129,25 +132,35 @@ function toResult(scope: InvocationScope, done: unknown): Json | null {
 const isQueryResult = (done: unknown): boolean =>
   typeof done === "object" && done !== null && "rows" in done && "command" in done;
 
-async function committed(scope: InvocationScope): Promise<void> {
+type EndState = "SUCCESS" | "RETRY_WAIT";
+
+async function committed(scope: InvocationScope, state: EndState): Promise<void> {
   const { ports } = scope.worker;
-  ports.metrics.add("job.success", 1, "Count", { job: scope.job.kind });
+  if (state === "SUCCESS") ports.metrics.add("job.success", 1, "Count", { job: scope.job.kind });
   ports.log.info("job settled", {
     job: scope.job.jobId,
     kind: scope.job.kind,
     attempt: scope.job.attempt,
     trace: scope.job.trace,
-    outcome: "SUCCESS",
-    state: "SUCCESS",
+    outcome: state === "SUCCESS" ? state : "POSTPONED",
+    state,
   });
   await afterCommit(ports, mergeAftermaths(scope.left));
 }
 
 /** A commit whose reply was lost: the row says whether it happened. */
-async function committedAnyway(scope: InvocationScope, error: unknown): Promise<boolean> {
+async function committedAnyway(scope: InvocationScope, error: unknown, state: EndState): Promise<boolean> {
   if (!(error instanceof UnknownOutcome)) return false;
   const [row] = await scope.worker.ports.store.peek([scope.job.jobId]);
-  return row?.state === "SUCCESS" && row.attempt === scope.job.attempt;
+  return row?.state === state && row.attempt === scope.job.attempt;
+}
+
+async function runTask(scope: InvocationScope, body: TaskBody, context: Context): Promise<Json | void> {
+  const given = await readyGiven(scope, body);
+  const { each } = body;
+  if (each === null) return await body.run(given, context);
+  const endAs = (outcome: Outcome, work: (tx: Tx) => Promise<void>) => transact(scope, work, outcome);
+  return await runEach({ scope, each, given, context, endAs });
 }
 
 /** Runs the definition's body. A fan-out, sweep or graph starter writes its outcome in its own transaction. */

@@ -8,6 +8,7 @@ import { prepare } from "./enqueue.ts";
 import type { Json, RunId } from "../machine/job.ts";
 import { runLimits } from "../machine/run-limits.ts";
 import { type NewRun, type NewTarget } from "../machine/run.ts";
+import type { Tx } from "../machine/transaction.ts";
 import { noAftermath } from "../machine/outbox.ts";
 import { finishCancels } from "./cancel-run.ts";
 import { readPage } from "./keyset-page.ts";
@@ -15,9 +16,29 @@ import { type InvocationScope, momentOf } from "./invocation-scope.ts";
 
 /** Opens the fan-out's run, writes its targets page by page and seals it with this job's success. */
 export async function runFanOut(scope: InvocationScope, body: FanOutBody, context: Context): Promise<void> {
+  await finishWithdrawn(scope);
+  const { runId, counts } = await growRun(scope, body, context);
+  await context.tx(async (tx) => {
+    await sealGrown(scope, runId, tx);
+    return { runId, ...counts };
+  });
+}
+
+export async function sealGrown(scope: InvocationScope, runId: RunId, tx: Tx): Promise<void> {
+  await scope.worker.ports.store.sealRun(runId, { tx });
+  scope.left.push({ ...noAftermath, runs: [runId] });
+}
+
+/** What an attempt's run has when no page follows. */
+interface Grown {
+  readonly runId: RunId;
+  readonly counts: { readonly targets: number; readonly existing: number };
+}
+
+/** Opens this job's run and writes its targets page by page; a new attempt goes on behind the last written page. */
+export async function growRun(scope: InvocationScope, body: FanOutBody, context: Context): Promise<Grown> {
   const { store } = scope.worker.ports;
   const own = await momentOf(scope, context);
-  await finishWithdrawn(scope);
   const wanted = runOf(scope, own, body.ends);
   const run = await store.startRun(wanted);
   // The moment of the run's first attempt, or of the run that is repeated.
@@ -34,11 +55,7 @@ export async function runFanOut(scope: InvocationScope, body: FanOutBody, contex
   };
   if (!run.sealed) await writePages(pages, run.cursor);
   if (counts.existing > 0) context.log.info(`${counts.existing} targets exist already`, { run: run.runId });
-  await context.tx(async (tx) => {
-    await store.sealRun(run.runId, { tx });
-    scope.left.push({ ...noAftermath, runs: [run.runId] });
-    return { runId: run.runId, ...counts };
-  });
+  return { runId: run.runId, counts };
 }
 
 /** What all pages of one run share. */
@@ -84,7 +101,7 @@ function runOf({ job, definition }: InvocationScope, moment: Moment, ends: RunEn
 
 async function writePages(pages: Pages, from: Json | null): Promise<void> {
   const { scope, body, context, moment } = pages;
-  const source = body.from(moment);
+  const source = await body.from(moment);
   if (!isQuery(source)) return await writeIterable(pages, source);
   const limit = runLimits.fanOutPageRowsMax;
   let cursor = from;
@@ -102,7 +119,7 @@ async function writePages(pages: Pages, from: Json | null): Promise<void> {
   }
 }
 
-async function writeIterable(pages: Pages, source: AsyncIterable<unknown>): Promise<void> {
+async function writeIterable(pages: Pages, source: AsyncIterable<unknown> | Iterable<unknown>): Promise<void> {
   let rows: unknown[] = [];
   for await (const row of source) {
     pages.context.signal.throwIfAborted();

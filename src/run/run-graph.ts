@@ -18,7 +18,6 @@ import type { InvocationScope } from "./invocation-scope.ts";
 
 /** What a plan of a run needs besides the input. */
 export interface RunPlanOptions {
-  readonly stage: string;
   readonly key: string;
   readonly trace: string;
   readonly starterId: JobId | null;
@@ -44,7 +43,6 @@ export async function startGraph(scope: InvocationScope, context: Context): Prom
   const { job, worker, definition } = scope;
   if (!isGraph(definition)) throw new TypeError(`"${definition.id}" does not plan runs`);
   const run = await planRun(definition, job.payload, {
-    stage: worker.options.stage,
     key: job.key ?? `job:${job.jobId}`,
     trace: job.trace,
     starterId: job.jobId,
@@ -58,11 +56,7 @@ export async function startGraph(scope: InvocationScope, context: Context): Prom
 }
 
 /** The run of an input, all of its tasks. @throws PermanentError for an input or tasks that cannot be run. */
-export async function planRun(
-  definition: GraphDefinition,
-  input: Json,
-  { stage: _stage, ...options }: RunPlanOptions,
-): Promise<NewRun> {
+export async function planRun(definition: GraphDefinition, input: Json, options: RunPlanOptions): Promise<NewRun> {
   const { version, onFailure, ends } = definition.body;
   const tasks = await tasksOf(definition, input);
   return {
@@ -132,12 +126,8 @@ const rowOf = (
     slotKeys: slotKeysOf(definition),
   });
 
-/** Runs one task of a run. @throws Error for a job that belongs to no run. */
-export async function runTask(
-  { job, definition }: InvocationScope,
-  body: TaskBody,
-  context: Context,
-): Promise<Json | void> {
+/** What a task of a run is called with now. @throws Error for a job that belongs to no run. */
+export async function readyGiven({ job, definition }: InvocationScope, body: TaskBody): Promise<unknown> {
   const { run } = job;
   if (run === undefined) {
     throw new Error(`"${job.kind}" is a task: start its graph instead of enqueueing it by itself`);
@@ -147,7 +137,7 @@ export async function runTask(
   if (body.when !== null && !(await body.when(given))) {
     throw new PermanentError("its condition changed its mind after the claim", { code: "WHEN_CHANGED" });
   }
-  return await body.run(given, context);
+  return given;
 }
 
 /** Whether a task's branch is taken. A condition that throws says yes: the attempt then fails with the same error. */

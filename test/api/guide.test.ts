@@ -88,7 +88,7 @@ test("every request of docs/api.md is answered by the server as the guide says",
 }, 120_000);
 
 async function startRun(store: Awaited<ReturnType<typeof serveApi>>["store"]): Promise<string> {
-  const given = { stage: "dev", key: "k", trace: "t", starterId: null, parentId: null };
+  const given = { key: "k", trace: "t", starterId: null, parentId: null };
   const graph = registry([app]).jobs.get("steps");
   if (graph === undefined || !isGraph(graph)) throw new Error("steps is a graph");
   return (await store.startRun(await planRun(graph, null, given))).runId;

@@ -31,7 +31,7 @@ async function prepared() {
   const { store } = opened;
   const definition = registry(apps).jobs.get("report");
   if (definition === undefined || !isGraph(definition)) throw new Error("it is a graph");
-  const first = { stage: "dev", key: "r", trace: "t", starterId: null, parentId: null };
+  const first = { key: "r", trace: "t", starterId: null, parentId: null };
   const { runId: ofGraph } = await store.startRun(await planRun(definition, null, first));
   const input = { scheduledFor: at(0), timezone: "UTC", day: "2026-11-21", isCatchUp: false, missedCount: 0 };
   const { runId: ofFanOut } = await store.startRun(aRun({ kind: "quiz", key: "q", input }));

@@ -63,7 +63,7 @@ async function planted() {
   await settleOne(store, { jobId: done, attempt: 1 }, { result: { charged: secret } });
   const graph = registry(first()).jobs.get("pay-settle");
   if (graph === undefined || !isGraph(graph)) throw new Error("it is a graph");
-  const given = { stage: "dev", key: "run", trace: "t", starterId: null, parentId: null };
+  const given = { key: "run", trace: "t", starterId: null, parentId: null };
   const { runId, end } = await workbench(store, await planRun(graph, payload, given));
   await end("first", broken);
   await advance(3_600_000);

@@ -53,7 +53,7 @@ async function plant(opened: Awaited<ReturnType<typeof openApi>>, whose: Whose):
   const job = (await call("POST", "/jobs", { kind, key: `${whose}-key`, delay: "1h" })).body.id;
   const graph = registry(apps).jobs.get(`${whose}-graph`);
   if (graph === undefined || !isGraph(graph)) throw new Error("it is a graph");
-  const given = { stage: "dev", key: `${whose}-run`, trace: "t", starterId: null, parentId: null };
+  const given = { key: `${whose}-run`, trace: "t", starterId: null, parentId: null };
   const { runId } = await store.startRun(await planRun(graph, null, given));
   await call("POST", "/schedules", { id: `${whose}-made`, kind, every: "1h" });
   await database.insight.run(writeWorker, { id: `${whose}-worker`, lane: `${whose}-lane`, version: "1" });

@@ -33,7 +33,7 @@ const graph = (version: number, { more = false } = {}) =>
 async function startedBy(job: Job<never>, input: Json = null) {
   const definition = definitionOf(job);
   if (!isGraph(definition)) throw new Error("not a graph");
-  const options = { stage: "prod", key: "k", trace: "t", starterId: null, parentId: null };
+  const options = { key: "k", trace: "t", starterId: null, parentId: null };
   const { kind, version, shape } = await planRun(definition, input, options);
   return { id: "3", kind, version, shape, input: null };
 }

@@ -96,7 +96,7 @@ export async function planted(options: Parameters<typeof serveApi>[0] = {}) {
   );
   const graph = registry([graphs]).jobs.get("steps");
   if (graph === undefined || !isGraph(graph)) throw new Error("steps is a graph");
-  const plan = await planRun(graph, null, { stage: "dev", key: "k", trace: "t", starterId: null, parentId: null });
+  const plan = await planRun(graph, null, { key: "k", trace: "t", starterId: null, parentId: null });
   const { runId } = await store.startRun(plan);
   const nightly = { id: "nightly", kind: "ping", cron: "0 3 * * *", timezone: "UTC" };
   if (options.caller === undefined) await served.call("POST", "/schedules", nightly);

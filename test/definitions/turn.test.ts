@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import { checkApps, notesOf } from "../../src/define/check.ts";
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineFanOut } from "../../src/define/define-fan-out.ts";
-import { defineJob, definitionOf, type JobOptions } from "../../src/define/define-job.ts";
+import { defineJob, definitionOf } from "../../src/define/define-job.ts";
 import type { LaneDefinition } from "../../src/define/definition.ts";
 import { describe as line } from "../../src/define/problem.ts";
 import { turnFor, turnLanesOf } from "../../src/define/turn.ts";
 
 const jobWith = (given: object, id = "a") =>
-  defineJob({ id, run: () => {}, lane: "bulk", ...given } as unknown as JobOptions<never>);
+  defineJob({ id, run: () => {}, lane: "bulk", ...given });
 const appWith = (given: object, bulk: LaneDefinition = { concurrency: 20 }) =>
   defineApp({ name: "x", jobs: [jobWith(given)], lanes: { bulk } });
 const byCustomer = { key: ({ customer }: { customer: string }) => customer };
@@ -21,7 +21,7 @@ test.each<[object, string]>([
     "fairness.weight 2 must be a function of the payload; write (payload) => payload.weight",
   ],
   [{ fairness: { ...byCustomer, by: 1 } }, "fairness.by 1 is not known; use key, weight"],
-  [{ priority: "urgent" }, 'priority "urgent" is not one of the choices; use \"high\" or \"normal\" or \"low\"'],
+  [{ priority: "urgent" }, 'priority "urgent" is not one of the choices; use "high" or "normal" or "low"'],
 ])("a job may not have %j", (given, expected) => {
   expect(definitionOf(jobWith(given)).problems.map(line)).toEqual([`job "a": ${expected}`]);
 });
@@ -85,7 +85,7 @@ test("check notes a fan-out whose targets hold up other kinds of their lane", ()
       by: "id",
       key: () => "k",
       payload: () => undefined,
-    } as never);
+    });
     return notesOf([
       defineApp({ name: "x", jobs: [fanOut, jobWith({}, "other")], lanes: { bulk: { concurrency: 2 } } }),
     ]);

@@ -9,8 +9,6 @@ import { jobOf, shop } from "../core/world.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
 import { insightOf, insightStub } from "../support/insight-stub.ts";
 
-const options = { stage: "test" };
-
 const twoSteps = (broken: { now: boolean }, ran: string[] = []) =>
   defineGraph({
     id: "two-steps",
@@ -40,8 +38,8 @@ describe("control of runs", () => {
     expect(await resumeRun(ports, run.id)).toHaveLength(1);
     expect(await runToEnd(run)).toBe("DONE");
     expect(ran).toEqual(["load", "post d1", "post d1"]);
-    const again = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, run.id, options);
-    const third = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, again, options);
+    const again = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, run.id);
+    const third = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, again);
     expect(await runToEnd({ ...run, id: again })).toBe("DONE");
     expect(await runToEnd({ ...run, id: third })).toBe("DONE");
     expect(await ports.store.run(again)).toMatchObject({ key: "d1#2", parent: run.id, input: { day: "d1" } });
@@ -143,7 +141,7 @@ describe("a graph that comes as data", () => {
       { task: "b", payload: { n: 1 } },
     ]);
     expect(await stateOf(run)).toEqual({ a: "SUCCESS", b: "SUCCESS" });
-    const id = await rerunRun({ ...ports, insight: insightOf(ports.store) }, release.registry, run.id, options);
+    const id = await rerunRun({ ...ports, insight: insightOf(ports.store) }, release.registry, run.id);
     const next = { ...run, shop: release, id };
     expect(await runToEnd(next)).toBe("DONE");
     expect(await stateOf(next)).toEqual({ a: "SUCCESS", added: "SUCCESS" });

@@ -8,8 +8,6 @@ import { world } from "../core/world.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
 import { insightOf } from "../support/insight-stub.ts";
 
-const options = { stage: "test" };
-
 /** A fan-out over people who come and go, which remembers whom it wrote to and for which occurrence it asked. */
 function quiz(people: readonly string[]) {
   const sent: string[] = [];
@@ -39,7 +37,7 @@ describe("a fan-out that is run again", () => {
     everybody.push("c");
     left.add("a");
     await ports.clock.advance(3 * 86_400_000);
-    const again = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, run.id, options);
+    const again = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, run.id);
     expect(await runToEnd({ ...run, id: again })).toBe("DONE");
     expect(sent).toEqual(["a", "b", "b", "c"]);
     expect(moments[1]).toEqual(moments[0]);
@@ -47,7 +45,7 @@ describe("a fan-out that is run again", () => {
     expect(second).toMatchObject({ key: `${first?.key}#2`, parent: run.id, input: first?.input, total: 3, ok: 2 });
     const day = moments[0]?.day;
     expect(Object.keys(await stateOf({ ...run, id: again }))).toEqual(["a", "b", "c"].map((id) => `${day}:${id}#2`));
-    const third = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, again, options);
+    const third = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, again);
     expect(await runToEnd({ ...run, id: third })).toBe("DONE");
     expect(await ports.store.run(third)).toMatchObject({ key: `${first?.key}#3`, parent: again });
     expect(sent).toHaveLength(6);
@@ -58,8 +56,8 @@ describe("a fan-out that is run again", () => {
     const run = await startedRun(fanOut, undefined);
     const { world: ports, registry } = run.shop;
     expect(await runToEnd(run)).toBe("DONE");
-    const second = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, run.id, options);
-    const third = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, run.id, options);
+    const second = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, run.id);
+    const third = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, run.id);
     await cancelRun(ports, registry, second);
     expect(await runToEnd({ ...run, id: third })).toBe("DONE");
     expect(await ports.store.run(second)).toMatchObject({ state: "CANCELED", ok: 0 });
@@ -76,7 +74,7 @@ describe("a fan-out that is run again", () => {
     const run = await startedRun(fanOut, undefined, { max: 1_000, world: world(() => ({ crashPoint })) });
     const { world: ports, registry } = run.shop;
     expect(await runToEnd(run)).toBe("DONE");
-    const again = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, run.id, options);
+    const again = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, run.id);
     expect(await runToEnd({ ...run, id: again })).toBe("DONE");
     expect(pages).toBe(5);
     expect(await ports.store.run(again)).toMatchObject({ total: people.length, ok: people.length });

@@ -48,6 +48,7 @@ import {
   probeCircuits,
   releaseForCircuits,
 } from "./reference/circuits.ts";
+import { runOutputs, runResult } from "./reference/each.ts";
 import { signal } from "./reference/signal.ts";
 import { holdPaused, isPaused, pauseLane, retryPaced, runNow, unhold, unholdOpen } from "./reference/lanes.ts";
 import { scheduleControl } from "./reference/schedule-control.ts";
@@ -147,6 +148,8 @@ export function referenceStore(
     startRun: async (next, { tx } = {}) => run(() => startRun(t, next), tx),
     addPage: async (id, page, { tx } = {}) => run(() => addPage(t, id, page), tx),
     sealRun: async (id, { tx }) => run(() => sealRun(t, id), tx),
+    runResult: async (id, { tx } = {}) => run(() => runResult(t, id), tx),
+    runOutputs: async (id, page) => runOutputs(t, id, page),
     inRuns: async (ids) => inRuns(t, ids),
     signal: async (id, name, given) => run(() => signal(t, id, name, given)),
     skip: async (messages, options) => run(() => skip(t, messages, options)),

@@ -194,7 +194,7 @@ async function cancel(options: ApiOptions, wanted: JobId, caller: string): Promi
 
 async function rerun(options: ApiOptions, wanted: JobId, request?: KeyedRequest): Promise<JsonAnswer> {
   const before = await knownRun(options, wanted);
-  const { ports, registry, insight, stage = "dev" } = options;
+  const { ports, registry, insight } = options;
   if (!isRerunnable(registry, before.kind)) {
     const detail = `run ${wanted} of "${before.kind}" cannot be run again here: only graphs and fan-outs of this release can; enqueue it again`;
     throw new HttpProblem("not-rerunnable", detail);
@@ -202,7 +202,7 @@ async function rerun(options: ApiOptions, wanted: JobId, request?: KeyedRequest)
   const keep = request && ((tx: Tx, made: RunId) => keepRequest(insight.within(tx), request, made));
   return await rerunOf(
     options,
-    await rerunRun({ ...ports, insight }, registry, runId(wanted), { stage, alsoWrites: keep }),
+    await rerunRun({ ...ports, insight }, registry, runId(wanted), { alsoWrites: keep }),
     201,
   );
 }

@@ -3,6 +3,7 @@ import type { DispatchedRow } from "./dispatch.ts";
 import { again, endedKind, runAgainAndDispatch } from "./put-back.ts";
 import { drawEvents, events, history } from "./record.ts";
 import type { MovedRow } from "./rescue.ts";
+import { afterRows, cancelRows } from "./rows.ts";
 
 /**
  * `locked` -> CANCELED. A RUNNING one keeps its slots until its handler is gone: two handlers must not run together. That is at the
@@ -41,15 +42,19 @@ from moved
 order by id`;
 
 /**
- * What is not final -> CANCELED. $1 ids $2 reason $3 only what waits $4 caller.
- * Locks: jobs in id order, waiting; then their slots; then their occurrences. Leases are only read.
+ * What is not final -> CANCELED, and what runs for the rows of a task with it. $1 ids $2 reason $3 only what waits $4 caller.
+ * Locks: runs of rows; then jobs in id order, waiting; then their slots; then their occurrences. Leases are only read.
  */
 export const cancelOpen = statement<MovedRow>(
   "cancel",
   `
-with locked as materialized (
+with ${cancelRows(
+    `select id from belfry.job
+    where id = any($1::bigint[]) and task is not null and finished_at is null and not ($3::boolean and state = 'RUNNING')`,
+    "$4::text",
+  )}, locked as materialized (
   select id, state, lease_id, lease_ms, worker from belfry.job
-  where id = any($1::bigint[]) and finished_at is null and not ($3::boolean and state = 'RUNNING')
+  where id = any($1::bigint[]) and finished_at is null and not ($3::boolean and state = 'RUNNING') and ${afterRows}
   order by id
   for no key update
 ), ${canceled({ job: "$2::text", occurrence: "'canceled'", caller: "$4::text" })}`,

@@ -4,6 +4,7 @@ import { statement } from "../statement.ts";
 import { drawEvents, events, history, outbox } from "./record.ts";
 import { countEnds, releaseColumns, releasedMoves, releaseWith } from "./release.ts";
 import { placeOf } from "./pass-place.ts";
+import { afterRows, cancelRows } from "./rows.ts";
 import { skip } from "./run.ts";
 
 /** As JSON writes a time. */
@@ -143,7 +144,8 @@ with locked as materialized (
  * Whether it is sealed is read without the lock, by the snapshot that also reads the deltas: the locked row may be sealed
  * since, and its last page's delta not be seen. The locked row is asked too: its starter may have opened it again.
  * What closes a run writes its continuation, once: only the first end that it asks for, and none for a run that was withdrawn.
- * Locks: the runs in id order with SKIP LOCKED; look again after it. Then the unique entry of a continuation's key.
+ * A task whose rows they are, and that waits for that end, is due.
+ * Locks: the runs in id order with SKIP LOCKED; look again after it. Then the unique entry of a continuation's key; then such tasks.
  */
 export const addUpRuns = statement<{
   id: string;
@@ -191,27 +193,39 @@ with seen as materialized (
   from follows
   on conflict (belfry.key_hash(kind, key)) where key is not null do nothing
   returning id, event_id, state
+), awakened as (
+  update belfry.job j set due_at = belfry.now()
+  from ended e join mine m on m.id = e.id
+  where j.id = m.starter_id and j.state = 'RETRY_WAIT' and j.task is not null and e.becomes in ('DONE', 'FAILED', 'CANCELED')
+  returning m.id as run_id, j.lane
 ), ${firstEvents}
 update belfry.run r set total = s.total, done = s.done, ok = s.ok, failed = s.failed, skipped = s.skipped,
   stopped = s.stopped or (s.on_failure = 'stop' and s.failed > 0 and s.state = 'RUNNING'),
   finished_at = case when s.becomes in ('DONE', 'FAILED', 'CANCELED') then belfry.now() end,
   state = s.becomes, continued_by = coalesce(r.continued_by, f.id)
-from ended s left join follows f on f.run_id = s.id where r.id = s.id
-returning r.id, r.kind, r.state, f.lane`,
+from ended s left join follows f on f.run_id = s.id left join awakened a on a.run_id = s.id where r.id = s.id
+returning r.id, r.kind, r.state, coalesce(f.lane, a.lane) as lane`,
 );
 
-/** Waiting jobs of stopped runs -> SKIPPED. $1 runs $2 limit. Locks: jobs in id order, waiting. */
+/**
+ * Waiting jobs of stopped runs -> SKIPPED, and what runs for the rows of their tasks is canceled. $1 runs $2 limit.
+ * Locks: runs of rows; then jobs in id order, waiting.
+ */
 export const skipStopped = statement<{ id: string; run_id: string | null }>(
   "resolve-stop",
   `
-with mine as materialized (
+with ${cancelRows(
+    `select id from belfry.job
+    where run_id = any($1::bigint[]) and (finished_at is not null)::int = 0 and state = 'RETRY_WAIT' and task is not null`,
+    "null",
+  )}, mine as materialized (
   select id, state, 'run stopped' as reason, false as not_taken,
     case state when 'PENDING' then 1 when 'QUEUED' then 2 else 3 end as kind
   from belfry.job
   where id = any(array(
     select id from belfry.job
     where run_id = any($1::bigint[]) and (finished_at is not null)::int = 0 and state <> 'RUNNING' order by id limit $2
-  )) and state in ('PENDING', 'QUEUED', 'RETRY_WAIT')
+  )) and state in ('PENDING', 'QUEUED', 'RETRY_WAIT') and ${afterRows}
   order by id
   for no key update
 ), ${drawEvents}, ${skip}`,

@@ -40,25 +40,27 @@ where ${ofKindAndKey} and starter_id = $3::bigint and error is not null and stat
 );
 
 /**
- * Seals runs whose starter ended without doing so: they close FAILED once their jobs have ended. $1 limit. It reads only runs
+ * Seals runs whose starter ended without doing so: they close FAILED once their jobs have ended. Those of a task that was canceled
+ * are canceled with it. $1 limit. It reads only runs
  * that are not sealed. Locks: the runs and their starters, SKIP LOCKED: one that is tried again in between has another state by then.
  */
 export const sealOrphans = statement<{ run_id: string }>(
   "run-seal-orphans",
   `
 with mine as materialized (
-  select r.id, j.state::text as ended from belfry.run r join belfry.job j on j.id = r.starter_id
+  select r.id, j.state::text as ended, j.task is not null and j.state <> 'FAILED' as is_canceled from belfry.run r join belfry.job j on j.id = r.starter_id
   where not r.sealed and r.finished_at is null and j.finished_at is not null and j.state <> 'SUCCESS'
   order by r.id limit $1
   for no key update of r, j skip locked
 ), lone as materialized (
-  select r.id, 'gone' as ended from belfry.run r
+  select r.id, 'gone' as ended, false as is_canceled from belfry.run r
   where not r.sealed and r.finished_at is null and r.starter_id is not null
     and not exists (select from belfry.job j where j.id = r.starter_id)
   order by r.id limit $1
   for no key update skip locked
 ), sealed as (
-  update belfry.run r set sealed = true, error = 'its starter is ' || o.ended
+  update belfry.run r set sealed = true, error = 'its starter is ' || o.ended,
+    state = case when o.is_canceled then 'CANCELING' else r.state end
   from (select * from mine union all select * from lone) o where r.id = o.id
   returning r.id
 )

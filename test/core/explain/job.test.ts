@@ -51,7 +51,7 @@ const ended: readonly Case[] = [
   [
     "SUCCESS of a starter whose run tolerates",
     { state: "SUCCESS" },
-    { started: { runId: "4" as RunId, state: "DONE", failed: 5, total: 178 } },
+    { started: { runId: "4" as RunId, state: "DONE", failed: 5, done: 178, total: 178 } },
   ],
   ["SKIPPED, but not upstream", { state: "SKIPPED" }, { failedFirst: first }],
   ["SKIPPED, its lock was held, by which job is not known", { state: "SKIPPED" }, { lastReason: reasons.lockHeld }],

@@ -5,6 +5,7 @@ import { noAftermath } from "../../../src/machine/outbox.ts";
 import { type Pruned, type Store } from "../../../src/machine/store.ts";
 import { isFinal } from "../../../src/machine/state.ts";
 import { decideOccurrence } from "./occurrence.ts";
+import { cancelRows } from "./each.ts";
 import { forgetKeys, leaveSlots } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import { runsOf } from "./runs.ts";
@@ -17,9 +18,9 @@ export function cancel(
   why: Why = { reason: "canceled" },
   occurrenceReason = "canceled",
 ): MovedRows {
-  const rows = existing(t, ids)
-    .filter((row) => !isFinal(row.state))
-    .map((row) => cancelOne(t, row, why, occurrenceReason));
+  const open = existing(t, ids).filter((row) => !isFinal(row.state));
+  cancelRows(t, open, why.caller ?? null);
+  const rows = open.map((row) => cancelOne(t, row, why, occurrenceReason));
   return { rows: rows.map((row) => movedOf(t, row)), aftermath: { ...noAftermath, runs: runsOf(rows) } };
 }
 

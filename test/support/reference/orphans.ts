@@ -22,7 +22,9 @@ export function sealOrphans(t: Tables): number {
     return starter === undefined || (isFinal(starter.state) && starter.state !== "SUCCESS");
   });
   for (const row of orphans) {
-    t.runs.set(row.id, { ...row, sealed: true, orphaned: true });
+    const starter = t.jobs.get(row.starterId ?? 0);
+    const isCanceled = starter !== undefined && starter.task !== null && starter.state !== "FAILED";
+    t.runs.set(row.id, { ...row, sealed: true, orphaned: true, state: isCanceled ? "CANCELING" : row.state });
     addDelta(t, row.id, {});
   }
   return orphans.length;

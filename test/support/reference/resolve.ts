@@ -3,6 +3,7 @@ import { iso } from "../../../src/machine/units.ts";
 import { insertOne } from "./insert.ts";
 import { joinVerdict } from "../../../src/machine/join.ts";
 import { noAftermath } from "../../../src/machine/outbox.ts";
+import { awaken, cancelRows } from "./each.ts";
 import { continuationKey, type Resolved, type RunState } from "../../../src/machine/run.ts";
 import { runLimits } from "../../../src/machine/run-limits.ts";
 import { isFinal } from "../../../src/machine/state.ts";
@@ -42,9 +43,14 @@ export function resolve(t: Tables, options: { runs: readonly RunId[] | "all"; li
     const { kind, state } = addUp(t, t.runs.row(id));
     steps += 1;
     if (state === "RUNNING" || state === "CANCELING") continue;
-    lanes.push(...follow(t, t.runs.row(id)));
+    lanes.push(...follow(t, t.runs.row(id)), ...awaken(t, t.runs.row(id)));
     closed.push({ runId: runIdOf(id), kind, state });
   }
+  cancelRows(
+    t,
+    stops.flatMap((run) => startable(t, run)).filter(({ state }) => state === "RETRY_WAIT"),
+    null,
+  );
   for (const job of stops.flatMap((run) => startable(t, run)).slice(0, options.limit)) {
     t.move(job, { state: "SKIPPED", blocked: false }, { reason: "run stopped" });
     steps += 1;

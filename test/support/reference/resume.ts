@@ -1,11 +1,12 @@
 import { joinVerdict } from "../../../src/machine/join.ts";
 import type { JobId, RunId } from "../../../src/machine/job.ts";
-import { noAftermath } from "../../../src/machine/outbox.ts";
+import { mergeAftermaths, noAftermath } from "../../../src/machine/outbox.ts";
 import type { RunStore } from "../../../src/machine/run.ts";
 import { isFinal } from "../../../src/machine/state.ts";
 import { releasedDue } from "./resolve.ts";
 import type { JobRow, RunRow } from "./rows.ts";
-import { addDelta } from "./runs.ts";
+import { addDelta, runIdOf } from "./runs.ts";
+import { rowsOf } from "./each.ts";
 import { idOf, type Tables } from "./tables.ts";
 
 type Resumed = Awaited<ReturnType<RunStore["resumeRun"]>>;
@@ -14,7 +15,9 @@ type Resumed = Awaited<ReturnType<RunStore["resumeRun"]>>;
 export function resumeRun(t: Tables, id: RunId, { ids, caller }: Parameters<RunStore["resumeRun"]>[1]): Resumed {
   const run = t.runs.get(Number(id));
   if (run === undefined || run.state === "CANCELING") return { ids: [], aftermath: noAftermath };
-  const again = chosen(t, run, ids).map((row) => reset(t, row, caller));
+  const picked = chosen(t, run, ids);
+  const rows = rowsOf(t, picked, ["FAILED", "CANCELED"]);
+  const again = picked.map((row) => reset(t, row, caller));
   if (again.length === 0) return { ids: [], aftermath: noAftermath };
   const members = t.inRun(run.id);
   for (const row of members) if (row.state === "PENDING") recount(t, row, run);
@@ -37,7 +40,13 @@ export function resumeRun(t: Tables, id: RunId, { ids, caller }: Parameters<RunS
   addDelta(t, run.id, {});
   const ready = again.flatMap(({ id: jobId }) => t.jobs.get(jobId) ?? []).filter((row) => row.state === "PENDING");
   const lanes = new Set(ready.filter((row) => !row.blocked).map((row) => row.lane));
-  return { ids: again.map(idOf), aftermath: { ...noAftermath, runs: [id], leftToRelay: [...lanes] } };
+  const aftermath = { ...noAftermath, runs: [id], leftToRelay: [...lanes] };
+  const ofRows = rows.map(({ id: own }) => {
+    const resumed = resumeRun(t, runIdOf(own), { caller });
+    t.runs.set(own, { ...t.runs.row(own), state: "RUNNING", finishedAt: null, orphaned: true });
+    return resumed.aftermath;
+  });
+  return { ids: again.map(idOf), aftermath: mergeAftermaths([aftermath, ...ofRows]) };
 }
 
 const mayRunAgain = (row: JobRow): boolean =>
