@@ -116,7 +116,7 @@ export interface Settled {
 }
 
 /** At most `limit` rows, of one lane or of all. */
-interface Round {
+export interface Round {
   readonly limit: number;
   readonly lane?: string | undefined;
   readonly fence?: Fence | undefined;

@@ -7,8 +7,7 @@ import type { LaneDefinition } from "../../src/define/definition.ts";
 import { describe as line } from "../../src/define/problem.ts";
 import { turnFor, turnLanesOf } from "../../src/define/turn.ts";
 
-const jobWith = (given: object, id = "a") =>
-  defineJob({ id, run: () => {}, lane: "bulk", ...given });
+const jobWith = (given: object, id = "a") => defineJob({ id, run: () => {}, lane: "bulk", ...given });
 const appWith = (given: object, bulk: LaneDefinition = { concurrency: 20 }) =>
   defineApp({ name: "x", jobs: [jobWith(given)], lanes: { bulk } });
 const byCustomer = { key: ({ customer }: { customer: string }) => customer };
