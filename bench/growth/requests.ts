@@ -82,7 +82,12 @@ export const requests: Readonly<Record<OperationName, readonly Asked[]>> = {
   getBulk: [get("/bulk/{bulk}")],
   stopBulk: [post("/bulk/{bulk}/stop")],
   listLocks: [get("/locks")],
-  listAudits: [get("/audits"), get("/audits?target=/jobs/{failed}"), get("/audits?target=/dead-letters,/bulk")],
+  listAudits: [
+    get("/audits"),
+    get("/audits?target=/jobs/{failed}"),
+    get("/audits?target=/dead-letters,/bulk"),
+    get("/audits?caller=deployment"),
+  ],
   listEvents: [get("/events"), get("/events?state=FAILED")],
   listSchedules: [get("/schedules"), get("/schedules?limit=50")],
   listScheduleOutcomes: [
@@ -147,6 +152,7 @@ export const screens: Readonly<Record<string, readonly string[]>> = {
   "dead-letters": ["/dead-letters"],
   lanes: ["/lanes"],
   locks: ["/locks"],
+  activity: ["/audits"],
 };
 
 /** What `{name}` stands for in a round: other rows in each round, the same ones at both sizes where there are such. */

@@ -20,6 +20,8 @@ export const mappedTasks = z.object({
   notTaken: z.array(count),
   /** Places: the second waits for the first. */
   edges: z.array(z.tuple([count, count])),
+  /** Of tasks with a job for each row: the run that these jobs are, and how far it is. */
+  rows: z.array(z.object({ place: count, run: idText, total: count, done: count, failed: count })),
   from: time,
   isMore: z.boolean(),
 });
@@ -44,7 +46,7 @@ select ${column("id::text")} as jobs, ${column("name")} as names, ${column("stat
   coalesce(min(base), 0) as base, (select count(*) from tasks) > $2::int as "isMore"
 from shown`,
   params: (run: RunId) => [run, mappedTasksMax],
-  row: mappedTasks.omit({ edges: true, from: true }).extend({ base: z.number() }),
+  row: mappedTasks.omit({ edges: true, rows: true, from: true }).extend({ base: z.number() }),
 });
 
 /** The edges to the first $2 jobs of run $1: the first $3 of each, $4 in all. Locks nothing. */
@@ -58,15 +60,29 @@ order by j.id, e.from_id limit $4`,
   row: z.object({ source: idText, target: idText }),
 });
 
+/** The runs that tasks of run $1 are, of the first $2. Locks nothing. */
+export const readRunRows = sqlQuery("run-map-rows", {
+  sql: `
+select j.id as task, r.id as run, r.total, r.done, r.failed
+from (select id, task from belfry.job where run_id = $1::bigint order by id limit $2) j
+join belfry.run_progress r on r.starter_id = j.id
+where j.task is not null
+order by j.id`,
+  params: (run: RunId) => [run, mappedTasksMax],
+  row: z.object({ task: idText, run: idText, total: count, done: count, failed: count }),
+});
+
 /** `isMore`: there are more tasks, or more edges of those that are read. */
 export async function mapOf(insight: Database, run: RunId): Promise<z.infer<typeof mappedTasks>> {
-  const [{ base, isMore, ...tasks }, edges] = await Promise.all([
+  const [{ base, isMore, ...tasks }, edges, rows] = await Promise.all([
     oneRow(insight, readRunMap, run),
     insight.run(readRunEdges, run),
+    insight.run(readRunRows, run),
   ]);
   const places = new Map(tasks.jobs.map((id, place) => [id, place]));
   return {
     ...tasks,
+    rows: rows.map(({ task, ...of }) => ({ ...of, place: places.get(task) ?? 0 })),
     from: new Date(base).toISOString(),
     isMore: isMore || edges.length > mappedEdgesMax,
     edges: edges.slice(0, mappedEdgesMax).flatMap(({ source, target }): [number, number][] => {

@@ -1,8 +1,8 @@
 /** How a job shares its lane with others. */
 
 /** Priorities, as levels: one level is worth the `aging` of the lane. */
-export const levels = { high: -1, normal: 0, low: 1 } as const;
-export type Priority = keyof typeof levels;
+export type Priority = "high" | "normal" | "low";
+export const levels: Readonly<Record<Priority, number>> = { high: -1, normal: 0, low: 1 };
 
 export interface Turn {
   /** `turn:LANE#LEVEL#KEY`; the key is empty where only a priority is set. */

@@ -96,6 +96,7 @@ function mapOf(named: readonly Named[], edges: [number, number][]): RunMapReply 
     errors: named.map(({ error }) => error),
     open: named.map(({ state }) => (state === "PENDING" ? 1 : 0)),
     notTaken: [],
+    rows: [],
     edges,
     from: ago(400),
     isMore: false,

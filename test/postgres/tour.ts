@@ -1,9 +1,9 @@
 import type { TestClock } from "../../src/postgres/test-clock.ts";
-import type { JobId, NewJob } from "../../src/machine/job.ts";
+import type { NewJob } from "../../src/machine/job.ts";
 import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
-import { runLimits } from "../../src/machine/run-limits.ts";
 import type { TestStore } from "../support/looks.ts";
 import type { ScheduleSpec } from "../../src/machine/schedule.ts";
+import { claim, insert, ofPages, runs } from "./run-tour.ts";
 import { aSpec } from "../contract/store/schedule-fixture.ts";
 import { aJob, failure, minute, settlementOf, settleOptions, dispatchWindowMs } from "../contract/store/fixture.ts";
 
@@ -21,18 +21,6 @@ export async function tour(store: TestStore, clock: TestClock, tag: string): Pro
 }
 
 const ten = (over: Partial<NewJob> = {}): NewJob[] => Array.from({ length: 10 }, () => aJob(over));
-
-async function insert(store: TestStore, jobs: readonly NewJob[]): Promise<JobId[]> {
-  const { results, aftermath } = await store.insert(jobs);
-  await store.confirm(aftermath.outbox.map(({ id }) => ({ id, failed: [] })));
-  return results.map((result) => result.id);
-}
-
-const claim = async (store: TestStore, ids: readonly JobId[], alone = false) => {
-  const looked = await store.peek(ids);
-  const messages = looked.map(({ jobId, generation }) => ({ jobId, generation, trace: "" }));
-  return (await store.claim(messages, { worker: "worker-1", alone })).claimed;
-};
 
 async function dispatches(store: TestStore, clock: TestClock, tag: string): Promise<void> {
   const keyed = ten().map((job, i) => ({ ...job, key: `${tag}-${i}` }));
@@ -212,65 +200,6 @@ async function prematerialized(store: TestStore, clock: TestClock, tag: string):
   await clock.advance(2 * minute);
   await store.decidePrematerialized({ limit: 10 });
 }
-
-/** A graph with a narrow and a wide join, one end that is counted afterwards, a page of targets, a cancel and a resume. */
-async function runs(store: TestStore, tag: string): Promise<void> {
-  const task = (name: string, after: readonly number[], asks = false) => ({
-    task: name,
-    after,
-    hasCondition: asks,
-    join: "all" as const,
-    job: aJob({ payload: null }),
-  });
-  const roots = Array.from({ length: runLimits.wideJoinOver + 1 }, (_, n) => task(`root-${n}`, []));
-  const tasks = [...roots, task("narrow", [0]), task("wide", Array.from(roots.keys())), task("asks", [1], true)];
-  const [starterId = null] = await insert(store, [aJob()]);
-  const run = { ...ofPages, kind: "tour", sealed: true, key: tag, starterId, parentId: null, tasks };
-  const { runId, aftermath } = await store.startRun(run);
-  await store.startRun(run);
-  const ids = aftermath.outbox.flatMap((batch) => batch.messages.map((message) => message.jobId));
-  const held = [];
-  const next = [];
-  for (let from = 0; from < ids.length; from += 10) {
-    const some = await claim(store, ids.slice(from, from + 10));
-    const settlements = some.map((job) => settlementOf(job));
-    held.push(...some);
-    next.push(...(await store.settle(settlements, settleOptions)).aftermath.outbox);
-  }
-  await store.inRuns(held.map((job) => job.jobId));
-  await store.skip(next[0]?.messages.slice(-1) ?? [], { reason: "not taken" });
-  await store.resolve({ runs: [runId], limit: 10 });
-  const [other] = await claim(store, next[0]?.messages.slice(0, 1).map((message) => message.jobId) ?? []);
-  if (other !== undefined) await store.settle([settlementOf(other, { ...failure, to: "FAILED" })], settleOptions);
-  for (let more = true; more;) ({ more } = await store.resolve({ runs: [runId], limit: 100 }));
-  await store.run(runId);
-  await store.runs({ kinds: ["tour"], limit: 10 });
-  await store.runs({ states: ["RUNNING"], parent: runId, limit: 10 });
-  await store.tasks(runId, { limit: 10 });
-  await store.tasks(runId, { states: ["FAILED"], limit: 10 });
-  await store.resumeRun(runId, {});
-  await store.cancelRun(runId);
-  await store.cancelingRuns(10);
-  await store.cancelPage(runId, { limit: 1_000 });
-  await store.startRun({ ...run, key: `${tag}-empty`, tasks: [] });
-  const waiting = { ...task("approved", []), wait: { ms: 60_000, forSignal: true } };
-  const waits = await store.startRun({ ...run, key: `${tag}-waits`, tasks: [waiting] });
-  await store.signal(waits.runId, "approved", { payload: null });
-  const pages = await store.startRun({ ...run, key: `${tag}-pages`, sealed: false, tasks: [] });
-  const [writer] = await claim(store, await insert(store, [aJob()]));
-  if (writer === undefined) throw new Error("the job that writes pages was claimed");
-  const targets = [{ job: aJob({ key: `${tag}-target` }), row: { id: 1 } }];
-  await store.addPage(pages.runId, { targets, cursor: 1, by: writer });
-  await store.sealRun(pages.runId, {});
-  const orphan = { ...run, key: `${tag}-orphan`, starterId: writer.jobId, sealed: false, tasks: [] };
-  await store.startRun(orphan);
-  await store.startRun(orphan);
-  await store.cancel([writer.jobId]);
-  for (let pass = 0; pass < 2; pass += 1) await store.resolve({ runs: "all", limit: 10 });
-}
-
-const ends = { onFailure: "stop", tolerate: 0, continuation: null } as const;
-const ofPages = { ...ends, version: 1, shape: null, input: null, retentionMs: 1, trace: "" } as const;
 
 async function locks(store: TestStore, tag: string): Promise<void> {
   await store.installFence({ name: tag, token: 1 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineGraph, PermanentError, sql } from "../../src/compose/index.ts";
 import { resumeRun } from "../../src/insight/run-control.ts";
+import { mapOf } from "../../src/insight/run-map.ts";
 import { cancelRun, finishCancels } from "../../src/run/cancel-run.ts";
 import { pass } from "../../src/schedule/pass.ts";
 import { shop } from "../core/world.ts";
@@ -165,6 +166,8 @@ describe("on Postgres", () => {
       await drain(opened, db);
       expect(await states()).toEqual([{ state: "SUCCESS", count: 1_012 }]);
       expect(await ports.store.run(run.id)).toMatchObject({ state: "DONE" });
+      const { rows } = await mapOf(db.insight, run.id);
+      expect(rows).toMatchObject([{ place: 0, total: 1_010, done: 1_010, failed: 0 }]);
     });
   });
 

@@ -1,4 +1,5 @@
 import type { JobReply } from "../../api/shape/job.ts";
+import type { MapTask } from "../runs/run-map.ts";
 import { words } from "../language/words.ts";
 
 export type Phased = Pick<JobReply, "state" | "phase">;
@@ -15,8 +16,9 @@ const textOfFirst: Readonly<Record<string, string>> = {
   queued: phases.waiting,
 };
 
-/** The same of a task as a run's page holds it, which knows no due times and no slots. */
-export function taskPhaseText({ state, open }: { readonly state: JobReply["state"]; readonly open: number }): string {
+/** The same of a task as a run's page holds it, which knows no due times and no slots. One with rows waits for their jobs. */
+export function taskPhaseText({ state, open, rows }: Pick<MapTask, "state" | "open" | "rows">): string {
+  if (state === "RETRY_WAIT" && rows !== null) return words.states.RUNNING;
   if (state === "PENDING" && open > 0) return phases.predecessors;
   if (state === "QUEUED") return phases.waiting;
   return state === "RETRY_WAIT" ? phases.retrying : words.states[state];

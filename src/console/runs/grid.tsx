@@ -95,11 +95,19 @@ const columnsOf = (map: LoadedMap, whole: TimeScale): readonly Column<MapTask>[]
     title: (task) => `${whyOf(task, map).text} ${whyOf(task, map).task}`,
     cell: (task) => (
       <>
+        {task.rows === null ? null : <RowsOf {...task.rows} />}
         {whyOf(task, map).text} <MiddleCut text={whyOf(task, map).task} />
       </>
     ),
   },
 ];
+
+/** How far the jobs of its rows are, with the way to them. */
+const RowsOf = ({ run, total, done, failed }: NonNullable<MapTask["rows"]>) => (
+  <a class="link" href={addresses.run(run)}>
+    <progress max={Math.max(1, total)} value={done} aria-hidden="true" /> {words.tasks.rows(done, total, failed)}
+  </a>
+);
 
 /** How long after the first start: the lines of the rows stand at the same places, and the last is the end. */
 const Scale = ({ whole: { from, to } }: { readonly whole: TimeScale }) => (

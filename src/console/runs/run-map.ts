@@ -14,6 +14,8 @@ export interface MapTask {
   readonly error: string | null;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
+  /** The run of the jobs of its rows, where it has some. */
+  readonly rows: RunMapReply["rows"][number] | null;
 }
 
 export interface LoadedMap {
@@ -30,6 +32,7 @@ export interface LoadedMap {
 export function loadedMap(reply: RunMapReply): LoadedMap {
   const base = Date.parse(reply.from);
   const at = (ms: number | null | undefined): number | null => (ms == null ? null : base + ms);
+  const rows = new Map(reply.rows.map((each) => [each.place, each]));
   const notTaken = new Set(reply.notTaken);
   const tasks = reply.jobs.map((job, place) => ({
     place,
@@ -42,6 +45,7 @@ export function loadedMap(reply: RunMapReply): LoadedMap {
     error: reply.errors[place] ?? null,
     startedAt: at(reply.started[place]),
     finishedAt: at(reply.finished[place]),
+    rows: rows.get(place) ?? null,
   }));
   const before = new Map<number, number[]>();
   for (const [from, to] of reply.edges) {

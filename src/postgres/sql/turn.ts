@@ -125,9 +125,9 @@ with room as materialized (
   select * from offered order by tag, ranked_at, id limit (select n from room)
 ), mine as materialized (
   select j.id, j.state, j.due_at, null::text as reason, ${waitingKind}, c.key, c.tag
-  from belfry.job j join chosen c on c.id = j.id
-  where j.id = any(array(select id from chosen)) and j.held_on = c.held_on and ${isWaiting}
-  for no key update of j skip locked
+  from chosen c cross join lateral (
+    select id, state, due_at from belfry.job where id = c.id and held_on = c.held_on and ${isWaiting} limit 1 for no key update skip locked
+  ) j
 ), locked as materialized (
   select key from belfry.turn where lane = $1 and key = any(array(select key from keys)) order by key for no key update
 ), taken as (

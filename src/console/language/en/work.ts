@@ -233,6 +233,8 @@ const tasks = {
   oneBefore: "a task before it did not succeed",
   before: { FAILED: "Failed before it:", CANCELED: "Canceled before it:", SKIPPED: "Skipped before it:" },
   noMessage: "failed",
+  rows: (done: number, total: number, failed: number) =>
+    `${numberText(done)} of ${numberText(total)} rows${failed === 0 ? "" : `, ${numberText(failed)} failed`}`,
   waitsFor: (count: number) => `waits for ${numberText(count)} before it`,
   criticalPath: "Critical path",
   drawing: "Drawing…",

@@ -222,6 +222,8 @@ const tasks: Words["tasks"] = {
   oneBefore: "앞의 태스크가 성공하지 않음",
   before: { FAILED: "앞에서 실패:", CANCELED: "앞에서 취소됨:", SKIPPED: "앞에서 건너뜀:" },
   noMessage: "실패",
+  rows: (done, total, failed) =>
+    `${numberText(total)}행 가운데 ${numberText(done)}${failed === 0 ? "" : `, 실패 ${numberText(failed)}`}`,
   waitsFor: (count) => `앞의 ${numberText(count)}개를 기다림`,
   criticalPath: "임계 경로",
   drawing: "그리는 중…",
