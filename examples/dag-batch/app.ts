@@ -4,7 +4,7 @@ import { bookings, openTicket } from "./books.ts";
 import { dayBefore } from "./day.ts";
 import { publish, runTask, statement } from "./services.ts";
 import { routes } from "./routes.ts";
-import { loadGraph } from "./workflow.ts";
+import { loadGraph, workflowInput } from "./workflow.ts";
 
 const outside = { environment: ["DAG_SERVICES_URL"], retry: { maxAttempts: 3, base: "10s" } } as const;
 
@@ -57,7 +57,7 @@ const workflow = defineDataGraph({
   lane: "cluster",
   timeout: "2m",
   ...outside,
-  input: z.object({ graph: z.string(), day: z.iso.date(), part: z.string().max(40).optional() }),
+  input: workflowInput,
   key: ({ graph, day, part }) => (part === undefined ? `${day}:${graph}` : `${day}:${graph}:${part}`),
   taskPayload: z.object({ version: z.number(), seconds: z.number() }),
   graph: ({ graph }) => loadGraph(graph),

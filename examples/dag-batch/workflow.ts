@@ -1,6 +1,11 @@
 import { readFileSync } from "node:fs";
 import { type DataTask, PermanentError } from "belfry";
+import { z } from "zod";
 import { databasePool } from "belfry/connect";
+
+const word = z.string().regex(/^[\w:-]{1,60}$/, "must be 1 to 60 letters, digits, _, : and -");
+/** A graph and the day that it runs for; of several batches of a day each names its part. */
+export const workflowInput = z.object({ graph: word, day: z.iso.date(), part: word.optional() });
 
 /** A task as a graph's file or table has it. */
 export interface FileTask extends DataTask<never> {

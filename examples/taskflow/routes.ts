@@ -3,10 +3,10 @@ import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { payload, type TaskPayload } from "./task.ts";
 
-const noPriority =
-  "is not taken: jobs of a lane start in the order of their times; what must not wait gets a lane of its own";
+const noPriority = "is not taken: jobs start in the order of their times; what must not wait gets a lane of its own";
+const storable = /^[^\p{Cc}\p{Cs}]+$/u;
 const creation = z.strictObject({
-  job_key: z.string().min(1).max(200),
+  job_key: z.string().max(200).regex(storable, "must be 1 to 200 characters, none of them a control character"),
   type: payload.shape.type,
   payload: payload.omit({ type: true }),
   scheduled_at: z.iso.datetime({ offset: true }).optional(),
@@ -48,6 +48,7 @@ async function create(task: Task, c: Http): Promise<Response> {
     const { created } = await task.enqueue({ ...given, type }, { key, ...due });
     return c.json({ created, ...(await show(task, c.env, key)) }, created ? 201 : 200);
   } catch (error) {
+    if (error instanceof RangeError) return c.json(invalid([{ path: ["scheduled_at"], message: error.message }]), 422);
     if (error instanceof KeyConflict) return c.json({ error: "JOB_KEY_TAKEN", message: error.message }, 409);
     throw error;
   }
@@ -96,12 +97,9 @@ const attemptJson = (attempt: AttemptView): Record<string, unknown> => ({
 
 const at = (instant: Instant): string => new Date(instant).toISOString();
 
-const unknown = (key: string): Record<string, unknown> => ({
-  error: "JOB_UNKNOWN",
-  message: `no job has the key "${key}"`,
-});
+const unknown = (key: string) => ({ error: "JOB_UNKNOWN", message: `no job has the key "${key}"` });
 
-const invalid = (issues: readonly z.core.$ZodIssue[]) => ({
+const invalid = (issues: readonly Pick<z.core.$ZodIssue, "path" | "message">[]) => ({
   error: "INVALID",
   fields: issues.map(({ path, message }) => ({ field: path.join(".") || "request", message })),
 });

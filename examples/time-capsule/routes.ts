@@ -9,10 +9,11 @@ const lookMs = 1_000;
 const pageRows = 100;
 const connected = databasePool();
 const number = z.string().regex(/^\d{1,18}$/, "must be a number of at most 18 digits");
+const text = z.string().refine((given) => !given.includes("\0"), "holds a NUL character: remove it");
 const asked = z.object({
   user: number,
-  title: z.string().min(1).max(200),
-  content: z.string().max(10_000),
+  title: text.min(1).max(200),
+  content: text.max(10_000),
   open_at: z.iso.datetime({ offset: true }),
 });
 
@@ -24,7 +25,7 @@ routes.onError((error, c) => {
 });
 
 routes.post("/capsules", async (c) => {
-  const { open_at: opensAt, ...capsule } = asked.parse(await c.req.json().catch(() => null));
+  const { open_at: opensAt, ...capsule } = asked.parse((await c.req.json().catch(() => null)) ?? {});
   const { rowCount } = await connected().query("select from time_capsule.app_user where id = $1", [capsule.user]);
   if (rowCount === 0) return c.json({ error: "UNKNOWN", message: `there is no user ${capsule.user}` }, 404);
   return c.json(await closeCapsule(connected(), { ...capsule, opensAt: new Date(opensAt) }), 201);
@@ -49,9 +50,8 @@ routes.get("/notifications/stream", (c) => {
   const given = { user: c.req.query("user"), after: c.req.header("last-event-id") ?? c.req.query("after") ?? "0" };
   const { user, after } = z.object({ user: number, after: number }).parse(given);
   const signal = AbortSignal.any([c.req.raw.signal, AbortSignal.timeout(streamMs)]);
-  const events = ReadableStream.from(follow(user, after, signal));
-  const headers = { "content-type": "text/event-stream", "cache-control": "no-store" };
-  return new Response(events.pipeThrough(new TextEncoderStream()), { headers });
+  const events = ReadableStream.from(follow(user, after, signal)).pipeThrough(new TextEncoderStream());
+  return new Response(events, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } });
 });
 
 const newsOf = `

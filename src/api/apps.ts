@@ -9,7 +9,7 @@ import type { Caller } from "./caller.ts";
 import { boundsOf, outside } from "./scope.ts";
 import type { ApiOptions } from "./options.ts";
 import { shownTo } from "./shown.ts";
-import { requestIdOf } from "./problem.ts";
+import { HttpProblem, requestIdOf } from "./problem.ts";
 
 /**
  * The routes of each app that has some, below `/apps/NAME`. They share the API's guards, its roles, its audit (without the
@@ -37,6 +37,9 @@ function watched(
 ): MiddlewareHandler {
   return async (c, next) => {
     const { method } = c.req;
+    // Neither an app's table nor the audit could store it.
+    if (c.req.url.includes("%00"))
+      throw new HttpProblem("not-storable", "the address holds a NUL character: remove it");
     const type = c.req.header("content-type");
     if (!looks.has(method) && type !== undefined) refuseType(type, c.req.header("content-encoding") ?? null);
     const caller = requireRole(looks.has(method) ? "read" : "operate", identify(c.req.raw, c.env));

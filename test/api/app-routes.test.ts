@@ -136,6 +136,15 @@ test("who only reads may look, and each change is noted without its body", async
   ]);
 });
 
+test("an address that Postgres cannot store is refused before the app sees it, for looks and changes", async () => {
+  const { call, notes } = world(root);
+  for (const path of ["/apps/shop/x%00", "/apps/shop/x?name=%00"])
+    for (const method of ["GET", "POST"])
+      expect(await call(path, { method })).toMatchObject({ status: 400, body: { code: "not-storable" } });
+  expect(notes).toEqual([]);
+  expect((await call("/apps/shop/x%2500")).status).toBe(200);
+});
+
 test("a body that a form could send is refused, for a look it is not asked about", async () => {
   const { call } = world(root);
   const status = async (init: RequestInit) => (await call("/apps/shop/x", init)).status;

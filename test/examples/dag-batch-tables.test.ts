@@ -20,8 +20,8 @@ test("a graph runs from its tables, and a batch says the version that it ran", a
     expect((await app.routes?.fetch(request, {} as never))?.status).toBe(201);
     await system.drain();
   };
-  const refused = async (day: string, graph: string): Promise<unknown> => {
-    const body = JSON.stringify({ graph, day });
+  const refused = async (input: unknown): Promise<unknown> => {
+    const body = typeof input === "string" ? input : JSON.stringify(input);
     const answer = await app.routes?.fetch(new Request("http://x/batches", { method: "POST", body }), {} as never);
     expect(answer?.status).toBe(422);
     return await answer?.json();
@@ -44,9 +44,11 @@ test("a graph runs from its tables, and a batch says the version that it ran", a
   await start("2031-03-31");
   await write(8, ["load"]);
   await system.database.query("insert into dag_batch.task_dep values ('monthly', 8, 'load', 'load')");
-  expect(await refused("2031-04-30", "monthly")).toMatchObject({ error: "INVALID_GRAPH" });
-  expect(await refused("2031-04-30", "unheard-of")).toMatchObject({ error: "NO_GRAPH" });
-  expect(await refused("April", "monthly")).toMatchObject({ error: "INVALID", fields: [{ path: "day" }] });
+  expect(await refused({ graph: "monthly", day: "2031-04-30" })).toMatchObject({ error: "INVALID_GRAPH" });
+  expect(await refused({ graph: "unheard-of", day: "2031-04-30" })).toMatchObject({ error: "NO_GRAPH" });
+  const fields = { graph: [{}], day: [{}], part: [{}] };
+  expect(await refused({ graph: "a\0b", day: "April", part: "a\0b" })).toMatchObject({ error: "INVALID", fields });
+  expect(await refused("{{")).toMatchObject({ error: "INVALID", fields: { graph: [{}], day: [{}] } });
   const batches = await system.database.query(
     "select biz_key, dag_version::int, status from dag_batch.batch_instance order by id",
   );

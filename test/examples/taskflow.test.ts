@@ -52,6 +52,11 @@ test("the key of another request is taken: 409, and the job stays as it was", as
 
 test.each([
   [{ type: "succeed", payload: { report: "one" } }, "job_key"],
+  [{ ...one, job_key: "" }, "job_key"],
+  [{ ...one, job_key: "a\0b" }, "job_key"],
+  [{ ...one, job_key: "a\uD800" }, "job_key"],
+  [{ ...one, scheduled_at: "0000-01-01T00:00:00Z" }, "scheduled_at"],
+  [{ ...one, scheduled_at: "9999-12-31T23:59:59-12:00" }, "scheduled_at"],
   [{ ...one, type: "sing" }, "type"],
   [{ ...one, payload: { report: "Nº 1" } }, "payload.report"],
   [{ ...one, priority: 5 }, "priority"],

@@ -109,6 +109,17 @@ test("a stream begins where the last one ended, and hears of news", async () => 
   expect([refused.status, await refused.json()]).toMatchObject([422, { fields: { user: [{}], after: [{}] } }]);
 });
 
+test("a capsule that cannot be stored is refused with every wrong field", async () => {
+  const refused = async (body: string) => {
+    const answer = await routes.request("/capsules", { method: "POST", body });
+    expect(answer.status).toBe(422);
+    return Object.keys(((await answer.json()) as { fields: object }).fields);
+  };
+  const all = ["user", "title", "content", "open_at"];
+  expect(await refused(JSON.stringify({ user: "x", title: "a\0", content: "\0", open_at: "soon" }))).toEqual(all);
+  for (const body of ["{{", "null", "{}"]) expect(await refused(body)).toEqual(all);
+});
+
 test("a mail has its text, its HTML with a link, both dates and the days between, and what people wrote is escaped", () => {
   const mail = written({
     to: "ada@post.example",
