@@ -1,21 +1,17 @@
 /** Lays the packages out in a folder as they are published. The repository itself needs no build. */
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
+import own from "../../package.json" with { type: "json" };
 import { bundleConsole } from "../../src/compose/bundle-console.ts";
 import { scaffold } from "../../src/scaffold/scaffold.ts";
 import { belfryManifest, createManifest, localManifest, type Manifest } from "./manifest.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Of the repository alone, and declarations that no file imports. */
-const notPublished = [
-  "src/compose/bundle-console.*",
-  "infra/{stages,github,constructs/fakes}.*",
-  "{functions,scheduler-task}/**/*.d.ts",
-  "src/{api,cli,local}/**/*.d.ts",
-];
+/** Of the repository alone. */
+const notPublished = ["src/compose/bundle-console.*", "infra/{stages,github,constructs/fakes}.*"];
 
 export interface Packages {
   readonly belfry: string;
@@ -46,16 +42,31 @@ async function layOutBelfry(folder: string): Promise<void> {
   const project = join(root, "scripts/package/tsconfig.json");
   execFileSync(process.execPath, [tsc, "-p", project, "--outDir", folder], { stdio: ["ignore", "inherit", "inherit"] });
   for (const each of globSync(notPublished, { cwd: folder })) rmSync(join(folder, each));
+  const declared = declarationsOf(folder);
+  for (const file of globSync("**/*.d.ts", { cwd: folder })) if (!declared.has(file)) rmSync(join(folder, file));
   for (const file of globSync("**/*.js", { cwd: folder })) rewrite(join(folder, file));
   mkdirSync(join(folder, "console"));
   for (const [name, { bytes }] of await bundleConsole()) writeFileSync(join(folder, "console", name), bytes);
-  for (const file of ["src/postgres/migrations", "src/postgres/schema.txt", "README.md", "CHANGELOG.md"]) {
+  for (const file of ["src/postgres/migrations", "README.md", "CHANGELOG.md"]) {
     cpSync(join(root, file), join(folder, file), { recursive: true });
   }
   mkdirSync(join(folder, "bin"), { recursive: true });
   const bin = readFileSync(join(root, "bin/belfry.mjs"), "utf8").replace("../src/cli/main.ts", "../src/cli/main.js");
   writeFileSync(join(folder, "bin/belfry.mjs"), bin, { mode: 0o755 });
 }
+
+/** Those that an entry leads to: nobody can import the others. */
+function declarationsOf(folder: string): ReadonlySet<string> {
+  const reached = new Set(Object.values(own.exports).map((entry) => toDeclaration(normalize(entry))));
+  for (const file of reached) {
+    const text = readFileSync(join(folder, file), "utf8");
+    for (const [, target = ""] of text.matchAll(/(?:from|import\() ?"(\.[^"]+)"/g))
+      reached.add(toDeclaration(join(dirname(file), target)));
+  }
+  return reached;
+}
+
+const toDeclaration = (file: string): string => file.replace(/(?<!\.d)\.[jt]sx?$/, ".d.ts");
 
 /** The compiler changes imports; paths that start processes are texts. */
 function rewrite(file: string): void {
