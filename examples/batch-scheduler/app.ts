@@ -4,11 +4,11 @@ import { routes } from "./routes.ts";
 import { retryUseCase } from "./use-case.ts";
 import { downloads, outbox } from "./wiring.ts";
 
-/** Attempts an item has, and the wait after the first failed one; each further wait is twice as long. */
+/** Attempts an item has before it is given up, and the wait after the first; each further wait is twice as long. */
 export const policy = { maxAttempts: 3, backoffMs: 5_000 };
 
 /**
- * A scheduler only orchestrates: its lock, bounded batches of its use case, and metrics, which `ctx.batches` counts.
+ * A run that does not get the lock is SKIPPED. One that does calls its use case in batches, up to a limit, and counts them.
  * What is left over waits for the next run; the metric `scheduler.items.left` says so.
  */
 export const outboxRetry = defineJob({
@@ -33,12 +33,12 @@ export const externalDownloadRetry = defineJob({
   },
 });
 
-/** As the guide has it: five minutes, one in production, and off in a stage that is not named, as on a developer's machine. */
+/** Five minutes, in production one (downloads: five there too). Off in a stage that `enabled` does not name, such as `dev`. */
 const every = { default: "5m", prod: "1m", systems: "1m", smoke: "1m", demo: "30s" } as const;
 const rates = {
   enabled: { prod: true, systems: true, smoke: true, demo: true, examples: true },
   overlap: "skip",
-  // A rule starts a process for each fire, which a demonstration in compressed time has no patience for.
+  // rule: EventBridge starts a process for each fire, too slow for the demonstration. tick: the scheduler and a worker do it.
   launch: { default: "rule", demo: "tick" },
 } as const;
 const downloadEvery = { ...every, prod: "5m", systems: "5m", demo: "45s" } as const;

@@ -8,7 +8,7 @@ import { loadGraph, workflowInput } from "./workflow.ts";
 
 const outside = { environment: ["DAG_SERVICES_URL"], retry: { maxAttempts: 3, base: "10s" } } as const;
 
-/** One shop's day: what we booked must be what the bank says. A difference is reviewed; the result is published anyway. */
+/** One shop's day: our books against the bank's. A difference gets a ticket; `publish` runs anyway, also if `match` failed. */
 const settlement = defineGraph({
   id: "settlement",
   version: 1,
@@ -50,7 +50,7 @@ const settleShops = defineFanOut({
   payload: (shop, s) => ({ shop: shop.id, day: dayBefore(s.day) }),
 });
 
-/** Graphs that come as data: each task runs on the cluster for as long as its file says. */
+/** Graphs as data, from table `dag_batch.task` or a file in `graphs/`: each task runs on the cluster for its `seconds`. */
 const workflow = defineDataGraph({
   id: "workflow",
   version: 1,
@@ -75,7 +75,7 @@ const nightlyWorkflows = defineFanOut({
   payload: (row, s) => ({ graph: row.id, day: s.day }),
 });
 
-/** One small graph every five minutes, so that there is something to see before 07:50. */
+/** One small graph every five minutes, to see something before 07:50 in Seoul. `part` is the time, in UTC. */
 const islandsOften = defineJob({
   id: "islands-often",
   async run(_, ctx) {

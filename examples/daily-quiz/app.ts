@@ -15,7 +15,7 @@ export const sendPush = defineJob({
   lane: "push",
   environment: ["QUIZ_PUSH_URL"],
   timeout: "20s",
-  // A worker that dies in a call is noticed after a minute: sooner than a refused call is repeated.
+  // A worker that dies is noticed after a minute, well before the five minutes of a retry.
   lease: "1m",
   retry: { maxAttempts: 4, backoff: "fixed", base: "5m" },
   payload: z.object({ userId: z.string(), quizId: z.string(), day: z.iso.date() }),
@@ -26,8 +26,8 @@ export const sendPush = defineJob({
 });
 
 /**
- * The quiz of one day in one zone: a target for each subscriber, written 10 minutes ahead. A dead letter counts as processed; a
- * wall of them does not.
+ * The quiz of one day in one zone: a target for each subscriber, written 10 minutes ahead. Dead letters leave the day DONE,
+ * unless more than half of the targets are (`tolerate`).
  */
 const dailyQuiz = defineFanOut({
   id: "daily-quiz",
@@ -43,7 +43,7 @@ const dailyQuiz = defineFanOut({
 const enabled = { prod: true, systems: true, examples: true, demo: true };
 const daily = { run: dailyQuiz, misfire: "latest", enabled } as const;
 
-/** Both are the same instant, and two different days. */
+/** One instant, 23:00 UTC, on two different days: each zone gets the quiz of its own day. */
 const seoul = defineSchedule({ id: "daily-quiz-seoul", cron: "0 8 * * *", timezone: "Asia/Seoul", ...daily });
 const saoPaulo = defineSchedule({
   id: "daily-quiz-sao-paulo",
@@ -61,7 +61,7 @@ const signUps = defineSchedule({
   enabled: { examples: true },
 });
 
-/** People who subscribe after 08:00 get the quiz of today too; a target that exists stays the only one. */
+/** Who subscribes later gets the quiz of today too, 10 to 20 minutes later; a target that exists stays the only one. */
 const latecomers = defineSchedule({
   id: "daily-quiz-latecomers",
   cron: "*/10 8-23 * * *",
@@ -74,7 +74,7 @@ const latecomers = defineSchedule({
 export default defineApp({
   name: "daily-quiz",
   schedules: [seoul, saoPaulo, signUps, latecomers],
-  // Workers times their batch is what the push service gets at once at most: 50, and no slot rows are needed for it.
+  // By default 5 workers with 10 jobs each: the push service gets 50 calls at once at most, without slot rows in Postgres.
   lanes: { push: { batchSize: 10, concurrency: { default: 5, examples: 2, demo: 2 } } },
   migrations: new URL("./migrations/", import.meta.url),
   routes,

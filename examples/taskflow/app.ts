@@ -9,13 +9,13 @@ import { beginnings, payload, type TaskPayload } from "./task.ts";
 const insertReport = "insert into taskflow.report (job_id, name, parts) values ($1, $2, $3)";
 const parts = 4;
 
-/** Every wait is shorter than an attempt. */
+/** All below `timeout`: when the publisher hangs, its call ends first, with an error of its own. */
 const limits = { connectMs: 1_000, headersMs: 2_000, totalMs: 4_000, answerBytesMax: 4_096 };
 const publisher = httpClient({ baseUrl: { env: "TASKFLOW_PUBLISHER_URL" }, ...limits });
 
 /**
- * The system's one kind of job: it prepares a report in parts, publishes it outside and stores that it is there. What goes
- * wrong depends on the type. The publisher sees one idempotency key in all attempts; the row is written exactly once.
+ * The kind of job that the API takes (`routes.ts`): it fetches the parts of a report, publishes it and writes its row. `type` says
+ * what is to go wrong (`task.ts`). All attempts have one idempotency key; the row commits with the success, so exactly once.
  */
 export const task = defineJob({
   id: "taskflow-job",
@@ -38,7 +38,7 @@ export const task = defineJob({
   },
 });
 
-/** A second of the publisher's time for each part. What an earlier attempt kept is not asked for again. */
+/** The publisher takes a second for a part; one that is kept is not asked for again. `heartbeat` is progress, no lease. */
 async function prepare(report: string, { signal, heartbeat }: Context): Promise<void> {
   const kept = await partsOf(report);
   await heartbeat(kept / parts);
@@ -70,7 +70,7 @@ export default defineApp({
   name: "taskflow",
   jobs: [task],
   schedules: [everyMinute],
-  // A report waits four seconds for its parts: 160 side by side are some 35 a second, in 16 processes.
+  // 16 processes with 10 jobs each: 160 reports at once, a little over four seconds each, so some 35 a second.
   lanes: { taskflow: { concurrency: { default: 2, examples: 16 } } },
   migrations: new URL("./migrations/", import.meta.url),
   routes: routes(task),

@@ -5,7 +5,7 @@ import { recordTry } from "./mail-log.ts";
 import { openedMail, sender, written } from "./mail.ts";
 import { routes } from "./routes.ts";
 
-/** A mail in a lane of its own: a server that hangs holds up other mails at most. */
+/** One mail, in a lane of its own: a mail server that hangs delays other mails, and no opening. */
 const sendMail = defineJob({
   id: "send-open-mail",
   lane: "mail",
@@ -22,7 +22,7 @@ const sendMail = defineJob({
   },
 });
 
-/** One short transaction: opened, one notification a member, and mails as jobs of their own. Nothing outside is called. */
+/** One short transaction opens the capsule, notifies each member and enqueues the mails. Nothing outside is called. */
 const open = defineJob({
   id: "open-capsule",
   lane: "openings",
@@ -42,7 +42,7 @@ const open = defineJob({
 
 const openDue = defineSweep({
   id: "open-due-capsules",
-  maxLateness: "60s",
+  maxLateness: "60s", // a sweep that starts later raises an alarm
   due: ({ scheduledFor }) => sql<{ id: string }>`
     select id from time_capsule.capsule where opens_at <= ${scheduledFor} and opened_at is null`,
   key: ({ id }) => id,
@@ -55,13 +55,13 @@ const everyMinute = defineSchedule({
   cron: "* * * * *",
   timezone: "UTC",
   run: openDue,
-  overlap: "allow",
+  overlap: "allow", // a slow minute never skips the next one
   misfire: "latest",
 });
 
 const often = { every: { examples: "1m" }, misfire: "skip", enabled: { examples: true } } as const;
 
-/** A capsule a minute, which opens two minutes later. */
+/** Only in the examples: a new capsule a minute, which opens two minutes later. */
 const closeOne = defineJob({
   id: "close-capsules",
   run: (_, ctx) =>

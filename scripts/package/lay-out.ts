@@ -55,7 +55,7 @@ async function layOutBelfry(folder: string): Promise<void> {
   writeFileSync(join(folder, "bin/belfry.mjs"), bin, { mode: 0o755 });
 }
 
-/** Those that an entry leads to: nobody can import the others. */
+/** Those that an entry leads to: no user can import the others. */
 function declarationsOf(folder: string): ReadonlySet<string> {
   const reached = new Set(Object.values(own.exports).map((entry) => toDeclaration(normalize(entry))));
   for (const file of reached) {
