@@ -148,13 +148,13 @@ const plain = (reply: Reply): Reply =>
 test("every bundled function does its work under the Runtime API, by the template's handler and variables", async () => {
   const migrate = await start("migrate", /MigrationMigrate/);
   const created: unknown = JSON.parse(await migrate.invoke({ RequestType: "Create" }));
-  expect(created).toMatchObject({ PhysicalResourceId: "belfry-migration", Data: { Schedules: "1" } });
+  expect(created).toMatchObject({ PhysicalResourceId: "belfry-migration", Data: { Schedules: "5" } });
 
   const api = await start("api", /HttpApi/);
   const call = async (...request: Parameters<typeof asked>): Promise<Reply> =>
     plain(JSON.parse(await api.invoke(asked(...request))) as Reply);
   const health = await call("GET", "/health");
-  expect([health.statusCode, JSON.parse(health.body)]).toMatchObject([200, { status: "ok", schedules: 1 }]);
+  expect([health.statusCode, JSON.parse(health.body)]).toMatchObject([200, { status: "ok", schedules: 5 }]);
   const page = await call("GET", "/console/");
   expect([page.statusCode, page.body]).toEqual([200, expect.stringMatching(/^<!doctype html>[\s\S]*\/console\/main-/)]);
   const script = /\/console\/main-[^"]+/.exec(page.body)?.[0] ?? "";

@@ -137,7 +137,6 @@ const Cause = ({ of }: { readonly of: FailureGroup }) => (
     </p>
     <details class="samples">
       <summary class="dim small">{words.redrive.samples(of.samples.length)}</summary>
-      <Link to={addresses.activityOf({ createdTo: of.firstAt })} text={words.audits.changesBefore} />
       <ul>
         {of.samples.map(({ job, at, message }) => (
           <li key={job}>
@@ -145,6 +144,7 @@ const Cause = ({ of }: { readonly of: FailureGroup }) => (
           </li>
         ))}
       </ul>
+      <Link to={addresses.activityOf({ createdTo: of.firstAt })} text={words.audits.changesBefore} />
     </details>
   </>
 );
