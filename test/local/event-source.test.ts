@@ -140,6 +140,28 @@ describe("the event source", () => {
     expect(await afterMs(61_000)).toEqual([true, true]);
   });
 
+  it.each([
+    { pauseMs: 0, started: 2 },
+    { pauseMs: 120, started: 1 },
+  ])("has $started for batches of 100 ms with $pauseMs ms between them", async ({ pauseMs, started }) => {
+    const sandboxes: Sandbox[] = [];
+    const create = (): Sandbox => sandboxes[sandboxes.push(fakeSandbox(async () => null)) - 1] as Sandbox;
+    const pool = new SandboxPool({ create, max: 2, onBroken: () => {} });
+    const { signal } = new AbortController();
+    let nowMs = performance.now();
+    const passed = vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+    onTestFinished(() => passed.mockRestore());
+    let busy = await pool.acquire(signal);
+    for (let batch = 0; batch < 5 && busy !== null; batch += 1) {
+      nowMs += pauseMs;
+      const next = pool.acquire(signal);
+      nowMs += 100;
+      pool.release(busy);
+      busy = await next;
+    }
+    expect(sandboxes).toHaveLength(started);
+  });
+
   it("takes the sandbox that is idle again, not one that still starts", async () => {
     const begun = Promise.withResolvers<void>();
     const sandboxes: Sandbox[] = [];

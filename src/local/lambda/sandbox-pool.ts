@@ -10,7 +10,10 @@ export interface SandboxPoolOptions {
   readonly onBroken: (error: Error) => void;
 }
 
-/** A process costs memory and half a second of CPU, so another one starts only when all are busy for this long. */
+/**
+ * A process costs memory and half a second of CPU, so another one starts only when callers waited this long for one that is idle:
+ * the sum of their waits, less the time in between. Each of many short batches waits for less, and would never start it.
+ */
 const busyMs = 250;
 const brokenMs = 5_000;
 const retireMs = 5_000;
@@ -26,6 +29,8 @@ export class SandboxPool {
   readonly #stale = new WeakSet<Sandbox>();
   /** By the process's own time: no sandbox is started before it. */
   #restMs = 0;
+  #waitedMs = 0;
+  #servedAtMs = 0;
   #isStarting = false;
   #change = Promise.withResolvers<void>();
 
@@ -39,14 +44,19 @@ export class SandboxPool {
 
   /** A sandbox that is ready and idle; null when the signal aborts first. */
   async acquire(signal: AbortSignal): Promise<Sandbox | null> {
-    let waitedMs = 0;
+    let atMs = performance.now();
+    this.#waitedMs = Math.max(0, this.#waitedMs - (atMs - this.#servedAtMs));
     while (!signal.aborted) {
       const free = this.#takeIdle();
-      if (free !== null) return free;
-      const isWanted = this.#all.size === 0 || waitedMs >= busyMs;
+      if (free !== null) {
+        this.#servedAtMs = performance.now();
+        return free;
+      }
+      const isWanted = this.#all.size === 0 || this.#waitedMs >= busyMs;
       if (isWanted && this.#all.size < this.#options.max) void this.#start();
       await this.#changed(busyMs, signal);
-      waitedMs += busyMs;
+      this.#waitedMs += performance.now() - atMs;
+      atMs = performance.now();
     }
     return null;
   }
@@ -108,6 +118,7 @@ export class SandboxPool {
   async #start(): Promise<void> {
     if (this.#isStarting || performance.now() < this.#restMs) return;
     this.#isStarting = true;
+    this.#waitedMs = 0;
     const sandbox = this.#options.create();
     this.#add(sandbox);
     try {
