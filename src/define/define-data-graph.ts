@@ -12,16 +12,15 @@ import {
 import type { ThenOptions } from "./continuation.ts";
 import type { DataGraphBody, JobDefinition, TaskBody, TaskDefinition } from "./definition.ts";
 import { InvalidPayload, PermanentError } from "./errors.ts";
-import { checkGraph, type GraphTask } from "./graph-shape.ts";
+import { checkGraph, type GraphTask, readJoin } from "./graph-shape.ts";
 import { outputOf } from "./graph-task.ts";
 import type { Json } from "../machine/job.ts";
-import { joinRules, type JoinRule } from "../machine/join.ts";
+import type { JoinRule } from "../machine/join.ts";
 import { runLimits } from "../machine/run-limits.ts";
 import type { InRun, FailurePolicy } from "../machine/run.ts";
 import { describe, ProblemList } from "./problem.ts";
 import { checkedJson } from "./new-job.ts";
 import { checkPayload } from "./schema.ts";
-import { readChoice } from "./setting.ts";
 
 /** One task of a graph that comes as data, for example from a JSON file. */
 export interface DataTask<P = void> {
@@ -187,7 +186,7 @@ function readTask(problems: ProblemList, task: unknown, place: number): GraphTas
     name: String(name),
     after: after as readonly string[],
     payload: readPayload(problems, `tasks.${place}.payload`, payload),
-    join: readChoice(problems, `tasks.${place}.join`, join, { choices: joinRules, fallback: "all" }),
+    join: readJoin(problems, `tasks.${place}.join`, join, after),
   };
 }
 

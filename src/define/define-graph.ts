@@ -28,7 +28,7 @@ import type { MaybeAfter, NoneBefore, TaskHandle, TaskInputs, TasksBefore } from
 interface TaskBase<I, A extends TasksBefore, J extends JoinRule, F extends FailurePolicy, O> extends TaskLimits {
   /** Its predecessors: each name is where their output is found. */
   readonly after?: A;
-  /** `all` (default): every one succeeded. `any`: one did. `allDone`: all ended in any way. */
+  /** `all` (default): every one succeeded. `any`: one did. `{ atLeast: n }`: n of them did. `allDone`: all ended in any way. */
   readonly join?: J;
   /** What it returns is handed to its successors. Throw `PermanentError` or `RetryLater` to choose what follows a failure. */
   run(given: TaskInputs<I, A, J, F>, ctx: Context): Promise<O> | O;

@@ -48,13 +48,27 @@ export function checkGraph(problems: ProblemList, tasks: readonly GraphTask[]): 
     checkName(problems, `tasks.${place}.name`, task.name);
     if (names.has(task.name)) problems.add(`tasks.${place}.name`, task.name, "is used twice", "rename one of them");
     names.set(task.name, task);
-    readChoice(problems, `tasks.${place}.join`, task.join, { choices: joinRules, fallback: "all" });
+    readJoin(problems, `tasks.${place}.join`, task.join, task.after);
   }
   for (const [place, task] of tasks.entries()) checkAfter(problems, place, task, names);
   if (problems.found.length > 0) return;
   const cycle = findCycle(tasks);
   if (cycle === null) return;
   problems.add("tasks", cycle.join(" -> "), "is a cycle: none of these could ever start", "remove one of these edges");
+}
+
+/** A rule by name, or `{ atLeast: n }` of 1 to all of the predecessors. */
+export function readJoin(problems: ProblemList, field: string, join: unknown, after: unknown): JoinRule {
+  if (typeof join !== "object" || join === null)
+    return readChoice(problems, field, join, { choices: joinRules, fallback: "all" });
+  const { atLeast, ...rest }: { readonly atLeast?: unknown } = join;
+  for (const other of Object.keys(rest))
+    problems.add(`${field}.${other}`, Reflect.get(rest, other), "is not known", "use atLeast");
+  const max = Array.isArray(after) ? after.length : 0;
+  if (Number.isInteger(atLeast) && Number(atLeast) >= 1 && Number(atLeast) <= max) return { atLeast: Number(atLeast) };
+  const rule = `must be a whole number from 1 to ${max}, the number of its predecessors`;
+  problems.add(`${field}.atLeast`, atLeast, rule, "change it");
+  return "all";
 }
 
 function checkSize(problems: ProblemList, tasks: readonly GraphTask[]): boolean {

@@ -20,7 +20,7 @@ type IsOne<K, All = K> = [K] extends [never] ? false : K extends unknown ? ([All
 
 /**
  * What a task gets from its predecessors. Under `all` it is there, unless that branch may not be taken and another one was;
- * under `any` and `allDone`, and where failures are passed over, it may be missing.
+ * under any other rule, and where failures are passed over, it may be missing.
  */
 export type TaskOutputs<A extends TasksBefore, J extends JoinRule, F extends FailurePolicy> = {
   readonly [K in keyof A]: [J, F] extends ["all", "stop" | "skip-downstream"]

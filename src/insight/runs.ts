@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { JobId, RunId } from "../machine/job.ts";
+import { joinRules } from "../machine/join.ts";
 import { failurePolicies, runEndChoices, type RunState } from "../machine/run.ts";
 import { runLimits } from "../machine/run-limits.ts";
 import type { State } from "../machine/state.ts";
@@ -73,7 +74,9 @@ export const task = z
     blocked: z.boolean(),
     /** SKIPPED because its branch was not taken. */
     notTaken: z.boolean(),
-    join: z.enum(["all", "any", "allDone"]),
+    join: z.enum(joinRules),
+    /** Predecessors that must have succeeded, under `any`. */
+    atLeast: z.int().nullable(),
     predecessors: z.object({ open: count, ok: count, bad: count }),
     /** The edges that lead to it, from these jobs; the first of them when it has many. */
     after: z.array(idText),
@@ -153,6 +156,7 @@ export interface TaskFilter {
 export const readTasks = sqlQuery("run-jobs", {
   sql: `
 select j.id as job, j.task, j.kind, j.key, j.state, j.blocked, j.not_taken as "notTaken", j.join_rule as "join",
+  case when j.join_rule = 'any' then coalesce(j.join_least, 1) end as "atLeast",
   jsonb_build_object('open', j.preds_open, 'ok', j.preds_ok, 'bad', j.preds_bad) as predecessors,
   coalesce(e.ids[1:$5::int], '{}') as after, coalesce(cardinality(e.ids), 0) as "afterTotal", j.attempt, j.failures,
   j.max_attempts as "maxAttempts", j.result,

@@ -1,3 +1,4 @@
+import { joinParts } from "../machine/join.ts";
 import { runLimits } from "../machine/run-limits.ts";
 import type { NewRun, NewTask } from "../machine/run.ts";
 import type { Tx } from "../machine/transaction.ts";
@@ -16,17 +17,26 @@ export async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<r
   const dispatched: DispatchedRow[] = [];
   for (let from = 0; from < run.tasks.length; from += runLimits.insertTasksMax) {
     const page = run.tasks.slice(from, from + runLimits.insertTasksMax);
+    const joins = page.map(({ join }) => joinParts(join));
     const values = [
       list(ids.slice(from, from + page.length)),
       texts(page.map((task) => task.task)),
       list(page.map((task) => task.after.length)),
       common(kinds.places.slice(from, from + page.length)),
-      common(page.map((task) => task.join)),
+      common(joins.map(({ rule }) => rule)),
       common(page.map((task) => task.hasCondition)),
     ];
     const payloads = page.map((task) => JSON.stringify(task.job.payload));
     const rest = [runId, run.trace, runLimits.wideJoinOver, texts(oneIfEqual(payloads))];
-    dispatched.push(...(await execute(tx, insert, [...values, ...kinds.policies, ...rest, ...kinds.waits])));
+    dispatched.push(
+      ...(await execute(tx, insert, [
+        ...values,
+        ...kinds.policies,
+        ...rest,
+        ...kinds.waits,
+        common(joins.map(({ least }) => least)),
+      ])),
+    );
   }
   await writeEdges(tx, runId, run.tasks, ids);
   return dispatched;

@@ -44,6 +44,7 @@ export const tasks: readonly TaskReply[] = taskStates.map((state, index) => ({
   state,
   blocked: state === "PENDING",
   notTaken: false,
+  atLeast: null,
   join: "all",
   predecessors: { open: state === "PENDING" ? 1 : 0, ok: 1, bad: state === "SKIPPED" ? 1 : 0 },
   after: index < 2 ? [] : index === 2 ? ["200", "201"] : [String(199 + index)],

@@ -35,6 +35,7 @@ describe("the hash of a graph's shape", () => {
   test.each<[string, readonly GraphTask[]]>([
     ["a name", [task("a"), task("c", ["a"])]],
     ["a join", [task("a"), task("b", ["a"], "any")]],
+    ["how many it needs", [task("a"), task("b", ["a"], { atLeast: 1 })]],
     ["an edge", [task("a"), task("b")]],
   ])("changes with %s", (_, tasks) => {
     expect(shapeHash(tasks)).not.toBe(shapeHash([task("a"), task("b", ["a"])]));
@@ -66,6 +67,19 @@ describe("a graph is refused with task, value and rule", () => {
       "an unknown join",
       [task("a", [], "most" as "all")],
       ['graph: tasks.0.join "most" is not one of the choices; use "all" or "any" or "allDone"'],
+    ],
+    [
+      "more than its predecessors to succeed, and none of them",
+      [task("a"), task("b", ["a"], { atLeast: 2 }), task("c", ["a"], { atLeast: 0 })],
+      [
+        "graph: tasks.1.join.atLeast 2 must be a whole number from 1 to 1, the number of its predecessors; change it",
+        "graph: tasks.2.join.atLeast 0 must be a whole number from 1 to 1, the number of its predecessors; change it",
+      ],
+    ],
+    [
+      "a join with another word",
+      [task("a"), task("b", ["a"], { atLeast: 1, of: 2 } as GraphTask["join"])],
+      ["graph: tasks.1.join.of 2 is not known; use atLeast"],
     ],
     [
       "a cycle",

@@ -43,6 +43,8 @@ const settlement: Job<{ day: string }> = defineGraph({
     const later = task("later", { run: () => null });
     // @ts-expect-error a name is not a handle
     task("by-name", { after: { orders: "orders" }, run: () => null });
+    // @ts-expect-error one of those that are not needed may have no output
+    task("some", { after: { orders, refunds }, join: { atLeast: 1 }, run: (o) => ({ rows: o.orders.rows.length }) });
     // @ts-expect-error a join rule that does not exist
     task("most", { after: { orders }, join: "most", run: () => null });
     // @ts-expect-error an input field that does not exist

@@ -49,7 +49,7 @@ function* starts(events: readonly EventFact[], members: Members): Generator<Viol
     );
     const verdict = joinVerdict(task.join, preds);
     if (verdict === "ready") released.add(jobId);
-    return `its join "${task.join}" says ${verdict}: ${JSON.stringify(preds)}`;
+    return `its join ${JSON.stringify(task.join)} says ${verdict}: ${JSON.stringify(preds)}`;
   };
   const successors = successorsOf(members);
   for (const event of events) {

@@ -24,7 +24,7 @@ interface TaskDraft {
 const task: Arbitrary<TaskDraft> = tuple(
   draft,
   nat(15),
-  constantFrom("all", "any", "allDone"),
+  constantFrom<NewTask["join"][]>("all", "any", "allDone", { atLeast: 2 }),
   constantFrom(false, false, true),
 ).map(([job, after, join, hasCondition]) => ({
   job: { ...job, key: null, delayMs: 0, expires: false },

@@ -76,7 +76,7 @@ const texts = {
         coalesce(r.continuation ->> 'on' in ('end', case r.state when 'DONE' then 'success' when 'FAILED' then 'failure' end), false) as "isFollowed", p.total, p.ok, p.failed, p.skipped, coalesce(t.tasks, '[]') as tasks
     from belfry.run r join belfry.run_progress p on p.id = r.id left join lateral (
       select jsonb_agg(jsonb_build_object('jobId', j.id::text, 'state', j.state, 'notTaken', j.not_taken, 'blocked', j.blocked,
-        'join', j.join_rule, 'preds', jsonb_build_object('open', j.preds_open, 'ok', j.preds_ok, 'bad', j.preds_bad),
+        'join', case when j.join_least is null then to_jsonb(j.join_rule) else jsonb_build_object('atLeast', j.join_least) end, 'preds', jsonb_build_object('open', j.preds_open, 'ok', j.preds_ok, 'bad', j.preds_bad),
         'after', (select coalesce(jsonb_agg(e.from_id::text), '[]') from belfry.edge e where e.to_id = j.id))) as tasks
       from belfry.job j where j.run_id = r.id
     ) t on true

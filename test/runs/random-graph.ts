@@ -5,7 +5,7 @@ import type { Claimed } from "../../src/machine/store.ts";
 import type { TestStore } from "../support/looks.ts";
 import type { OutboxBatch, Message } from "../../src/machine/outbox.ts";
 import type { NewRun, FailurePolicy } from "../../src/machine/run.ts";
-import { joinRules } from "../../src/machine/join.ts";
+import { joinParts, joinRules } from "../../src/machine/join.ts";
 import { isFinal } from "../../src/machine/state.ts";
 import { aJob, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -28,7 +28,7 @@ export function randomGraph(chance: Chance): readonly PlannedTask[] {
     return {
       name: `t${place}`,
       after,
-      join: joinRules[below(chance, 3)] ?? "all",
+      join: joinRules[below(chance, 4)] ?? { atLeast: 1 + below(chance, 4) },
       fate: roll < 0.75 ? "succeed" : roll < 0.88 ? "fail" : "branch",
     };
   });
@@ -124,7 +124,12 @@ class Turn {
 
   #checkStart(job: Claimed): void {
     const task = this.#tasks[Number(job.run?.task?.slice(1))];
-    if (task === undefined || task.join === "any") return;
+    if (task === undefined) return;
+    const ended = Object.keys(job.run?.outputs ?? {}).length;
+    const { rule, least } = joinParts(task.join);
+    if (rule === "any" && task.after.length > 0 && ended < least)
+      this.early.push(`${task.name} started after ${ended} of ${least}`);
+    if (rule === "any") return;
     const missing = task.after.filter((place) => job.run?.outputs[`t${place}`] === undefined);
     if (missing.length > 0)
       this.early.push(`${task.name} started before ${missing.map((place) => `t${place}`).join()}`);
@@ -169,7 +174,7 @@ async function differences(
     const view = views.find((one) => one.task === task.name);
     const want = expected[place];
     const same = view?.state === want?.state && view?.notTaken === want?.notTaken;
-    const isCounted = task.join === "any" || want?.state === "SKIPPED" || view?.predecessors.open === 0;
+    const isCounted = joinParts(task.join).rule === "any" || want?.state === "SKIPPED" || view?.predecessors.open === 0;
     if (same && isCounted && view?.blocked === false) return [];
     return [`${task.name}: ${JSON.stringify(view)} instead of ${JSON.stringify(want)}`];
   });

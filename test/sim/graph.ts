@@ -43,6 +43,7 @@ export function flow(
       const d = task("d", { ...quick, after: { b, c, e }, run: work });
       task("f", { ...quick, after: { d, e }, join: "allDone", run: work });
       const g = task("g", { ...quick, after: { c, e }, join: "any", run: work });
+      task("i", { ...quick, after: { b, c, e }, join: { atLeast: 2 }, run: work });
       task("h", { ...quick, after: { a, g }, run: work });
     },
     then: options.then,

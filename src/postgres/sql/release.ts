@@ -20,8 +20,12 @@ export const countEnds = `counted as materialized (
 export const releasedDue = (row: string): string => `case when ${row}.signaled_at is not null then belfry.now()
       when ${row}.wait_ms is not null then belfry.now() + belfry.span(${row}.wait_ms::float8) else ${row}.due_at end`;
 
+/** How many predecessors may succeed without being enough, where one is in other joins. */
+export const beforeEnough = (row: string): string => `(coalesce(${row}.join_least, 1) - 1)`;
+
 /** What the release of a successor is judged by. */
-export const releaseColumns = "blocked, join_rule, preds_open, preds_ok, preds_bad, due_at, wait_ms, signaled_at";
+export const releaseColumns =
+  "blocked, join_rule, join_least, preds_open, preds_ok, preds_bad, due_at, wait_ms, signaled_at";
 
 /**
  * What `counted` (to_id, wide, n, ok, bad) does to successors that `locked` holds: those that may start and are due are
@@ -40,7 +44,7 @@ export const releaseWith = ({
     case v.verdict when 'upstream' then 2 when 'not taken' then 3 else 1 end as kind
   from counted c join locked l on l.id = c.to_id
   cross join lateral (
-    select belfry.join_verdict(l.join_rule, l.preds_open - c.n, l.preds_ok + c.ok, l.preds_bad + c.bad) as verdict,
+    select belfry.join_verdict(l.join_rule, l.preds_open - c.n, l.preds_ok + c.ok - ${beforeEnough("l")}, l.preds_bad + c.bad) as verdict,
       ${releasedDue("l")} as due_at
   ) v
   where not c.wide and l.state = 'PENDING' and l.blocked

@@ -1,7 +1,7 @@
 import { statement } from "../statement.ts";
 import { againMoves, endedKind, runAgain } from "./put-back.ts";
 import { drawEvents, events, history } from "./record.ts";
-import { releasedDue } from "./release.ts";
+import { beforeEnough, releasedDue } from "./release.ts";
 
 /** The run, for a resume. Locks: its row, so that no other statement adds it up. */
 export const lockRun = statement<{ id: string }>(
@@ -64,20 +64,20 @@ export const recount = statement<never>(
   "resume-recount",
   `
 with waiting as materialized (
-  select id, join_rule from belfry.job where run_id = $1::bigint and (finished_at is not null)::int = 0 and state = 'PENDING' and blocked
+  select id, join_rule, join_least from belfry.job where run_id = $1::bigint and (finished_at is not null)::int = 0 and state = 'PENDING' and blocked
 ), counted as materialized (
-  select w.id, w.join_rule, count(e.from_id)::int as n,
+  select w.id, w.join_rule, w.join_least, count(e.from_id)::int as n,
     count(*) filter (where e.from_id is not null and not (p.state >= 'SUCCESS' and p.end_counted))::int as open,
     count(*) filter (where p.end_counted and (p.state = 'SUCCESS' or (p.state = 'FAILED' and r.on_failure = 'continue')))::int as ok,
     count(*) filter (where p.end_counted and p.state > 'SUCCESS' and not p.not_taken
       and not (p.state = 'FAILED' and r.on_failure = 'continue'))::int as bad
   from waiting w join belfry.run r on r.id = $1::bigint
   left join belfry.edge e on e.to_id = w.id left join belfry.job p on p.id = e.from_id
-  group by w.id, w.join_rule
+  group by w.id, w.join_rule, w.join_least
 ), added as (
   delete from belfry.pred_delta where to_id = any(array(select id from waiting))
 ), verdicts as (
-  select c.*, case when c.n = 0 then 'ready' else belfry.join_verdict(c.join_rule, c.open, c.ok, c.bad) end as verdict
+  select c.*, case when c.n = 0 then 'ready' else belfry.join_verdict(c.join_rule, c.open, c.ok - ${beforeEnough("c")}, c.bad) end as verdict
   from counted c
 ), mine as materialized (
   select *, case verdict when 'upstream' then 1 when 'not taken' then 2 else 0 end as kind from verdicts

@@ -95,17 +95,18 @@ with how as materialized (
   select belfry.next_event() as pending, belfry.next_event() as queued
 ), inserted as (
   insert into belfry.job (id, kind, payload, lane, state, event_id, due_at, generation, dispatched_at, lease_ms,
-    max_attempts, retention_ms, slot_keys, trace, created_at, run_id, task, preds_open, join_rule, blocked, wide, has_condition,
+    max_attempts, retention_ms, slot_keys, trace, created_at, run_id, task, preds_open, join_rule, join_least, blocked, wide, has_condition,
     wait_ms, awaits_signal)
   overriding system value
   select v.id, h.kind, coalesce(v.payload, ($16::text[])[1])::jsonb, h.lane,
     case when s.starts then 'QUEUED'::belfry.job_state else 'PENDING'::belfry.job_state end,
     case when s.starts then d.queued else d.pending end,
     h.due_at, s.starts::int, case when s.starts then belfry.now() end, h.lease_ms, h.max_attempts, h.retention_ms,
-    h.slot_keys, $14, belfry.now(), $13::bigint, v.task, v.preds, coalesce(v.rule, ($5::belfry.join_rule[])[1]), v.preds > 0,
+    h.slot_keys, $14, belfry.now(), $13::bigint, v.task, v.preds, coalesce(v.rule, ($5::belfry.join_rule[])[1]),
+    nullif(coalesce(v.least, ($20::int[])[1]), 1), v.preds > 0,
     v.preds > $15::int, coalesce(v.has_condition, ($6::boolean[])[1]), h.wait_ms, h.awaits_signal
-  from unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::belfry.join_rule[], $6::boolean[], $16::text[])
-    as v (id, task, preds, how, rule, has_condition, payload)
+  from unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::belfry.join_rule[], $6::boolean[], $16::text[], $20::int[])
+    as v (id, task, preds, how, rule, has_condition, payload, least)
   join how h on h.nr = coalesce(v.how, ($4::int[])[1])
   cross join lateral (select v.preds = 0 and h.is_due as starts) s
   cross join drawn d

@@ -1,3 +1,4 @@
+import { joinParts } from "../../../src/machine/join.ts";
 import type { JobId, Json, RunId } from "../../../src/machine/job.ts";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import type { Actor } from "../../../src/machine/transaction.ts";
@@ -279,7 +280,8 @@ export const taskLooks = (t: Tables, id: RunId, { states, limit }: Parameters<Lo
       state: row.state,
       blocked: row.blocked,
       notTaken: row.notTaken,
-      join: row.join,
+      join: joinParts(row.join).rule,
+      atLeast: joinParts(row.join).rule === "any" ? joinParts(row.join).least : null,
       after: predecessorsOf(t, row).slice(0, runLimits.edgesShownMax),
       afterTotal: predecessorsOf(t, row).length,
       predecessors: { open: row.predsOpen, ok: row.predsOk, bad: row.predsBad },
