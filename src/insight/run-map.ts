@@ -18,6 +18,8 @@ export const mappedTasks = z.object({
   open: z.array(count),
   /** Places of those SKIPPED because their branch was not taken. */
   notTaken: z.array(count),
+  /** Places of those that wait for their signal. */
+  signals: z.array(count),
   /** Places: the second waits for the first. */
   edges: z.array(z.tuple([count, count])),
   /** Of tasks with a job for each row: the run that these jobs are, and how far it is. */
@@ -34,7 +36,8 @@ const column = (value: string, where = ""): string => `coalesce(jsonb_agg(${valu
 export const readRunMap = sqlQuery("run-map", {
   sql: `
 with tasks as materialized (
-  select id, coalesce(task, key) as name, state, not_taken, preds_open, attempt, error_code, belfry.ms(started_at) as started,
+  select id, coalesce(task, key) as name, state, not_taken, preds_open,
+    awaits_signal and signaled_at is null and state = 'PENDING' and not blocked as wants_signal, attempt, error_code, belfry.ms(started_at) as started,
     belfry.ms(finished_at) as finished, row_number() over (order by id) - 1 as place
   from belfry.job where run_id = $1::bigint order by id limit $2::int + 1
 ), shown as (
@@ -43,6 +46,7 @@ with tasks as materialized (
 select ${column("id::text")} as jobs, ${column("name")} as names, ${column("state")} as states,
   ${column("started - base")} as started, ${column("finished - base")} as finished, ${column("attempt")} as attempts,
   ${column("error_code")} as errors, ${column("preds_open")} as open, ${column("place", "filter (where not_taken)")} as "notTaken",
+  ${column("place", "filter (where wants_signal)")} as signals,
   coalesce(min(base), 0) as base, (select count(*) from tasks) > $2::int as "isMore"
 from shown`,
   params: (run: RunId) => [run, mappedTasksMax],

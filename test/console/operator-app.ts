@@ -30,8 +30,13 @@ const settle = defineGraph({ id: "settle-day", version: 1, lane: "slow", input: 
     const first = task("first", { timeout: "14m", run: (_, ctx) => wait(ctx) });
     task("second", { after: { first }, run() {} });
   } });
+const pay = defineGraph({ id: "pay", version: 1,
+  tasks(task) {
+    const approved = task.waitFor("approved", { timeout: "7d", payload: z.object({ by: z.string(), cents: z.int() }) });
+    task("book", { after: { approved }, run: ({ approved: { by, cents } }) => ({ by, cents }) });
+  } });
 const daily = { cron: "0 3 1 1 *", timezone: "UTC", run: ping };
-export default [defineApp({ name: "shop", jobs: [ping, mail, slow, settle], lanes: { mail: {}, slow: { concurrency: { default: 2 } } }, schedules: [
+export default [defineApp({ name: "shop", jobs: [ping, mail, slow, settle, pay], lanes: { mail: {}, slow: { concurrency: { default: 2 } } }, schedules: [
   defineSchedule({ id: "sweep-often", every: "10m", run: ping }),
   ...["nightly-import", "nightly-sync"].map((id) => defineSchedule({ id, ...daily })),
 ] })];

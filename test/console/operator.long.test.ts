@@ -176,6 +176,19 @@ function changes(its: OperatorWorld, job: Job): void {
     );
   });
 
+  job("approve what a run waits for", 4, async (at) => {
+    await its.job({ kind: "pay" }, "SUCCESS");
+    await at.link("Runs");
+    await at.link(/^pay/);
+    await at.button("Send the signal “approved”");
+    const dialog = at.page.getByRole("dialog");
+    await dialog.getByLabel("by").fill("ada");
+    await dialog.getByLabel("cents").fill("700");
+    await at.click(dialog.getByRole("button", { name: "Send" }));
+    const jobs = () => its.call<{ jobs: { state: string; result: unknown }[] }>("GET", "/jobs?kind=pay.book");
+    await until("its successor has the payload", async () => (await jobs()).jobs[0]?.state === "SUCCESS");
+  });
+
   job("cancel all of a kind", 4, async (at) => {
     for (const n of [1, 2, 3]) await its.call("POST", "/jobs", { kind: "slow-export", payload: { n }, delay: "1h" });
     await at.link("Jobs");

@@ -96,6 +96,7 @@ function mapOf(named: readonly Named[], edges: [number, number][]): RunMapReply 
     attempts: named.map(({ state }) => (ran(state) ? 1 : 0)),
     errors: named.map(({ error }) => error),
     open: named.map(({ state }) => (state === "PENDING" ? 1 : 0)),
+    signals: [],
     notTaken: [],
     rows: [],
     edges,

@@ -1,27 +1,34 @@
-import { acting, Button, confirm, say } from "../parts/index.ts";
+import { acting, Button, confirm, later, say } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
+import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { ask } from "../http.ts";
 import { useKeys } from "../keys.ts";
-import type { RunReply, TaskReply } from "../../api/shape/run.ts";
+import type { RunReply } from "../../api/shape/run.ts";
 import { numberText } from "../language/number.ts";
+import type { LoadedMap } from "./run-map.ts";
 import { causesOf, causesShown } from "./failed-list.tsx";
 import { words } from "../language/words.ts";
 
+const SignalForm = later(async () => (await import("../job/signal-form.tsx")).SignalForm);
+/** Of a run in which more tasks wait for one, the others are behind their jobs. */
+const signalsShown = 3;
+
 interface RunActionsProps {
   readonly run: RunReply;
-  /** The first of its tasks that failed. */
-  readonly failed: readonly TaskReply[];
+  readonly map: LoadedMap;
   readonly onDone: () => void;
 }
 
-export function RunActions({ run: { id, kind, state, finishedAt, progress }, failed, onDone }: RunActionsProps) {
+export function RunActions({ run: { id, kind, state, finishedAt, progress }, map, onDone }: RunActionsProps) {
   const { route } = useLocation();
+  const [signal, setSignal] = useState<string | null>(null);
   const isOver = finishedAt !== null;
+  const waiting = isOver ? [] : map.tasks.filter(({ wantsSignal }) => wantsSignal);
   const act = (work: () => Promise<void>): Promise<void> => acting(words.runs.notChanged(id), work).then(onDone);
   const retry = async (): Promise<void> => {
     const title = words.runs.retryQuestion(kind, progress.failed);
-    const facts = causesOf(failed).map(([, all]) => {
+    const facts = causesOf(map.failed).map(([, all]) => {
       const { code, message } = all[0]?.error ?? { code: words.shared.noCode, message: "" };
       return [`${code} (${numberText(all.length)})`, (message ?? "").slice(0, 80)] as const;
     });
@@ -64,6 +71,12 @@ export function RunActions({ run: { id, kind, state, finishedAt, progress }, fai
   ]);
   return (
     <div class="line actions">
+      {waiting.slice(0, signalsShown).map(({ name }) => (
+        <Button key={name} text={words.job.signal(name)} look="primary" onClick={() => setSignal(name)} />
+      ))}
+      {signal === null ? null : (
+        <SignalForm run={id} kind={`${kind}.${signal}`} task={signal} onDone={onDone} onClose={() => setSignal(null)} />
+      )}
       {isOver ? null : <Button text={words.shared.cancel} look="danger" onClick={() => void cancel()} />}
       <Button text={words.runs.rerun} onClick={() => void rerun()} />
       {mayRetry ? <Button text={words.runs.resume} look="primary" onClick={() => void retry()} /> : null}

@@ -132,7 +132,7 @@ function wholeOf(tasks: readonly MapTask[]): TimeScale {
   const from = spans.reduce((least, span) => Math.min(least, span.from), Infinity);
   return from === Infinity
     ? { from: 0, to: 1 }
-    : { from, to: spans.reduce((most, { to }) => Math.max(most, to), from + 1) };
+    : { from, to: spans.reduce((most, { to }) => Math.max(most, to), from + 1_000) };
 }
 
 function spanOf({ startedAt, finishedAt, state }: MapTask): TimeScale | null {
@@ -148,7 +148,7 @@ interface Why {
 }
 
 /** Why a task did not run, waits or failed. */
-function whyOf({ state, notTaken, place, open, error }: MapTask, { tasks, before }: LoadedMap): Why {
+function whyOf({ state, notTaken, wantsSignal, place, open, error }: MapTask, { tasks, before }: LoadedMap): Why {
   const say = (text: string, task = ""): Why => ({ text, task });
   if (state === "SKIPPED" && notTaken) return say(words.tasks.branchNotTaken);
   if (state === "SKIPPED") {
@@ -156,6 +156,7 @@ function whyOf({ state, notTaken, place, open, error }: MapTask, { tasks, before
     return bad === undefined ? say(words.tasks.oneBefore) : say(words.tasks.before[bad.state], bad.name);
   }
   if (state === "FAILED") return say(error ?? words.tasks.noMessage);
+  if (wantsSignal) return say(words.tasks.waitsForSignal);
   return say(state === "PENDING" && open > 0 ? words.tasks.waitsFor(open) : "");
 }
 

@@ -9,6 +9,7 @@ export interface MapTask {
   readonly name: string;
   readonly state: JobState;
   readonly notTaken: boolean;
+  readonly wantsSignal: boolean;
   readonly open: number;
   readonly attempt: number;
   readonly error: string | null;
@@ -34,12 +35,14 @@ export function loadedMap(reply: RunMapReply): LoadedMap {
   const at = (ms: number | null | undefined): number | null => (ms == null ? null : base + ms);
   const rows = new Map(reply.rows.map((each) => [each.place, each]));
   const notTaken = new Set(reply.notTaken);
+  const signals = new Set(reply.signals);
   const tasks = reply.jobs.map((job, place) => ({
     place,
     job,
     name: reply.names[place] ?? `#${job}`,
     state: reply.states[place] ?? "PENDING",
     notTaken: notTaken.has(place),
+    wantsSignal: signals.has(place),
     open: reply.open[place] ?? 0,
     attempt: reply.attempts[place] ?? 0,
     error: reply.errors[place] ?? null,

@@ -1,4 +1,5 @@
-import { Audits, Card, Icon, JobBadge, JsonView, Link, Loaded, ScreenHead } from "../parts/index.ts";
+import { useState } from "preact/hooks";
+import { Audits, Button, Card, Icon, JobBadge, JsonView, later, Link, Loaded, ScreenHead } from "../parts/index.ts";
 import { useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { quote } from "../filter/terms.ts";
@@ -17,6 +18,8 @@ import type { JobDetailReply } from "../../api/shape/job.ts";
 import { isJobOver } from "../jobs/state.ts";
 import { words } from "../language/words.ts";
 import { reasonText } from "../language/spoken.ts";
+
+const SignalForm = later(async () => (await import("../job/signal-form.tsx")).SignalForm);
 
 /** Everything about one job: what it is, what happened, what failed last, and why it does not run. */
 export function JobScreen() {
@@ -45,7 +48,7 @@ function Found({ job, onDone }: { readonly job: JobDetailReply; readonly onDone:
         <span class="space" />
         <Actions job={job} onDone={onDone} />
       </ScreenHead>
-      {isJobOver(job.state) || isRunning ? null : <Why job={job} />}
+      {isJobOver(job.state) || isRunning ? null : <Why job={job} onDone={onDone} />}
       {isRunning ? <Heartbeat job={job} /> : null}
       {job.error === null || job.state === "SUCCESS" ? null : <LatestError job={job} error={job.error} />}
       <div class="columns">
@@ -66,8 +69,9 @@ function Found({ job, onDone }: { readonly job: JobDetailReply; readonly onDone:
 }
 
 /** "Why is it waiting?" in words. */
-function Why({ job }: { readonly job: JobDetailReply }) {
+function Why({ job, onDone }: { readonly job: JobDetailReply; readonly onDone: () => void }) {
   const { explanation: why } = job;
+  const [isSignaling, setSignaling] = useState(false);
   const place = why === undefined ? null : placeOf(job, why.cause);
   return (
     <div class="note" role="note">
@@ -85,6 +89,12 @@ function Why({ job }: { readonly job: JobDetailReply }) {
           </p>
         )}
         {why?.advice == null ? null : <p class="dim">{why.advice}</p>}
+        {why?.cause === "signal" ? (
+          <Button text={words.job.signal(job.task ?? "")} look="primary" onClick={() => setSignaling(true)} />
+        ) : null}
+        {isSignaling && job.run !== null && job.task !== null ? (
+          <SignalForm {...job} run={job.run} task={job.task} onDone={onDone} onClose={() => setSignaling(false)} />
+        ) : null}
         {place === null ? null : (
           <p>
             <Link to={place.href} text={place.name} />

@@ -64,7 +64,7 @@ function Found({ run, map, onDone }: FoundProps) {
         <RunStatus {...run} />
         <RunProgress progress={run.progress} />
         <span class="space" />
-        <RunActions run={run} failed={map.failed} onDone={onDone} />
+        <RunActions run={run} map={map} onDone={onDone} />
       </ScreenHead>
       <p class="dim">
         {words.runs.version(run.version, <Time at={run.createdAt} />)}
