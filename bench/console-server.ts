@@ -5,8 +5,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { consolePage } from "../src/api/console.ts";
 import { bundleConsole } from "../src/compose/bundle-console.ts";
-import { jobOf, outcomeRows, summary } from "../test/console/scene.ts";
-import { largeMap } from "../test/console/scene-run.ts";
+import { jobOf, largeMap, scheduleOf } from "./console-rows.ts";
 
 export const tasks = 10_000;
 export const jobs = 100_000;
@@ -29,7 +28,6 @@ export async function serveConsole(): Promise<{ url: string; close: () => Promis
   app.get("/schedule-outcomes", (c) =>
     c.json(pageOfSchedules(Number(c.req.query("cursor") ?? 0), Number(c.req.query("limit")))),
   );
-  app.get("/summary", (c) => c.json(summary));
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -54,10 +52,6 @@ function pageOfJobs(before: number, limit: number) {
 }
 
 function pageOfSchedules(from: number, limit: number) {
-  const [first] = outcomeRows;
-  const rows = Array.from({ length: Math.min(limit, schedules - from) }, (_, index) => ({
-    ...first,
-    id: `schedule-${from + index}`,
-  }));
+  const rows = Array.from({ length: Math.min(limit, schedules - from) }, (_, index) => scheduleOf(from + index));
   return { schedules: rows, total: schedules, nextCursor: null };
 }

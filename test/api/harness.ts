@@ -2,7 +2,6 @@ import { z } from "zod";
 import { createApi } from "../../src/api/api.ts";
 import type { ApiOptions } from "../../src/api/options.ts";
 import { marksToKeep } from "../../src/api/sensitive.ts";
-import type { ReloadStatus } from "../../src/api/saves.ts";
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineJob } from "../../src/define/define-job.ts";
 import { defineSchedule } from "../../src/define/define-schedule.ts";
@@ -33,17 +32,25 @@ export const app = defineApp({ name: "tests", jobs: [greet, ping, shout], schedu
 export const startOfTime = Date.UTC(2026, 10, 21, 8);
 const stage = "dev";
 
+interface Options extends Pick<ApiOptions, "endsStreams" | "saves"> {
+  readonly caller?: Caller | null;
+  readonly own?: boolean;
+  /** Whether the clock goes on from real time, as the clock of a browser does. Default false: it stands until a test moves it. */
+  readonly ticks?: boolean;
+  /** Takes what closes the database. Default: it is closed with the test. */
+  readonly closes?: (close: () => Promise<void>) => void;
+}
+
 /** The API on a fresh database, with a clock that stands still until a test moves it. */
-export async function openApi(
-  apps: readonly AppDefinition[] = [app],
-  options: { caller?: Caller | null; endsStreams?: boolean; own?: boolean; saves?: ReloadStatus } = {},
-) {
+export async function openApi(apps: readonly AppDefinition[] = [app], options: Options = {}) {
   let nowMs = startOfTime;
   const database = await freshDatabase({ own: options.own ?? false });
   const { store, pool } = database;
-  onTestFinished(() => database.close());
-  await pool.query("update belfry.test_clock set origin = clock_timestamp(), rate = 0");
-  await pool.query("update belfry.test_clock set shift = to_timestamp($1::float8 / 1000) - origin", [startOfTime]);
+  (options.closes ?? onTestFinished)(() => database.close());
+  if (options.ticks !== true) {
+    await pool.query("update belfry.test_clock set origin = clock_timestamp(), rate = 0");
+    await pool.query("update belfry.test_clock set shift = to_timestamp($1::float8 / 1000) - origin", [startOfTime]);
+  }
   const logged: { message: string; fields: unknown }[] = [];
   const write = (message: string, fields?: unknown): unknown => logged.push({ message, fields });
   const log: Log = { debug: write, info: write, warn: write, error: write, child: () => log };

@@ -2,11 +2,11 @@ import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import { output, widthOf } from "../../src/cli/output.ts";
 import { jobText } from "../../src/cli/text.ts";
-import { detailOf } from "../console/scene.ts";
+import { aJobDetail } from "../support/job-detail.ts";
 
 const ignore = (): void => {};
 const piped = output({ out: ignore, err: ignore, isTerminal: false }, false);
-const job = { ...detailOf(7, "RUNNING"), worker: "task/0a1b2c:17:d4" };
+const job = { ...aJobDetail, worker: "task/0a1b2c:17:d4" };
 
 test("a job that runs says where, and one that does not run says nothing of it", () => {
   expect(jobText(job, piped)).toContain("runs on   task/0a1b2c:17:d4");
@@ -14,9 +14,8 @@ test("a job that runs says where, and one that does not run says nothing of it",
 });
 
 test("a move that was asked for says by whom", () => {
-  const [first] = job.events;
-  if (first === undefined) throw new Error("the scene has events");
-  const retried = { ...first, to: "QUEUED", reason: "retry", caller: "ada" } as const;
+  const moved = { id: "1", at: job.createdAt, from: "FAILED", attempt: 1, generation: 2, worker: null } as const;
+  const retried = { ...moved, to: "QUEUED", reason: "retry", caller: "ada" } as const;
   expect(jobText({ ...job, events: [retried] }, piped)).toContain("retry by ada");
 });
 

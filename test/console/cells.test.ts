@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { describeInBrowser } from "./in-browser.ts";
-import { jobOf } from "./scene.ts";
+import { insert, jobRow, planting } from "./planted-console.ts";
 
 await describeInBrowser("several cells", (its) => {
   const { open, at } = its;
@@ -8,16 +8,14 @@ await describeInBrowser("several cells", (its) => {
   test("ids of a cell, of thirteen digits, are whole in the list", async () => {
     const { page } = await open();
     await page.setViewportSize({ width: 1280, height: 800 });
-    const ids = ["1000000000065", "1000000123456"];
-    await page.route("**/jobs?*", (route) =>
-      route.fulfill({
-        json: {
-          jobs: ids.map((id) => ({ ...jobOf(1), id, kind: "send-a-long-named-mail" })),
-          nextCursor: null,
-          complete: true,
-        },
-      }),
-    );
+    const ids = [1_000_000_000_065, 1_000_000_123_456];
+    await planting(its.api, async (client) => {
+      await insert(
+        client,
+        "job",
+        ids.map((id) => jobRow(id, "FAILED", { kind: "send-a-long-named-mail" })),
+      );
+    });
     await page.goto(at("/jobs"));
     for (const id of ids) {
       const shown = page.getByText(`#${id}`, { exact: true });

@@ -2,15 +2,15 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { bundleConsole } from "../../src/compose/bundle-console.ts";
 import { openBrowser, openPage, type TestBrowser } from "./browser.ts";
-import { openFakeApi, type FakeApi } from "./fake-api.ts";
+import { serveConsole, type ServedConsole } from "./served-console.ts";
 
 type Shown = Awaited<ReturnType<typeof openPage>>;
 type Options = Parameters<typeof openPage>[2];
 
-/** A real Chromium with the console's page before an API that stands in for the real one. */
+/** A real Chromium with the console's page before the API on a database with rows. */
 export interface ConsoleInBrowser {
   /** There once the first test runs. */
-  readonly api: FakeApi;
+  readonly api: ServedConsole;
   /** A page for several tests. Close it. */
   openKept(options?: Options): Promise<Shown>;
   /** A page that shows nothing yet. It closes with its test. */
@@ -31,9 +31,9 @@ export async function describeInBrowser(
   if (typeof opened === "string") console.warn(`skipped, no browser runs here: ${opened}`);
   describe.skipIf(typeof opened === "string")(`in a browser: ${name}`, () => {
     const { browser, close } = opened as TestBrowser;
-    let api: FakeApi;
+    let api: ServedConsole;
     beforeAll(async () => {
-      api = await openFakeApi(await bundleConsole());
+      api = await serveConsole(await bundleConsole());
     });
     afterAll(async () => {
       await close();
@@ -64,7 +64,8 @@ export async function describeInBrowser(
 }
 
 /** What was asked to be changed, in order. */
-export const posts = ({ asked }: FakeApi): readonly string[] => asked.filter((each) => each.startsWith("POST"));
+export const posts = ({ requests }: ServedConsole): readonly string[] =>
+  requests.filter((each) => each.startsWith("POST"));
 
 const stopsMax = 120;
 

@@ -1,54 +1,51 @@
 import type { Page } from "playwright-core";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { definitionOf } from "../../src/define/define-job.ts";
+import { ping } from "../api/harness.ts";
 import { until } from "../local/until.ts";
 import { violations } from "./browser.ts";
 import { describeInBrowser } from "./in-browser.ts";
-import { ago, jobOf } from "./scene.ts";
 
 await describeInBrowser("the live page", (its) => {
   const { open, at } = its;
   const rows = (page: Page) => page.getByRole("region", { name: "Live events" }).getByRole("listitem");
-  let sent = 0;
-  const tell = (): void => {
-    sent += 1;
-    const change = { id: String(sent), job: String(sent), kind: "send-open-mail", from: "QUEUED", to: "RUNNING" };
-    its.api.events.send({ ...change, at: ago(0), reason: null });
+  let newest = "";
+  /** A change of state: a new job. */
+  const change = async (): Promise<void> => {
+    const [made] = await its.api.client.enqueue(definitionOf(ping), [{ payload: undefined }]);
+    newest = made?.id ?? "";
   };
 
   // The server learns a little later that the page of the test before is gone.
-  beforeEach(() => until("no page listens", () => its.api.events.listeners() === 0));
+  beforeEach(() => until("no page listens", () => its.api.streams.listeners() === 0));
 
   test("a page that was just opened shows the newest jobs, and of each change once", async () => {
-    its.api.events.snapshot = { jobs: [jobOf(140, "SUCCESS"), jobOf(139, "RUNNING")] };
     const { page } = await open();
     await page.goto(at("/"));
-    await rows(page).getByText("#140").waitFor();
-    await rows(page).getByText("#139").waitFor();
-    its.api.events.snapshot = null;
-    tell();
-    await rows(page).getByText(`#${sent}`, { exact: true }).waitFor();
-    expect(await rows(page).count()).toBe(3);
+    await rows(page).getByText("#440").waitFor();
+    await change();
+    await rows(page).getByText(`#${newest}`, { exact: true }).waitFor();
+    expect(await rows(page).getByText(`#${newest}`, { exact: true }).count()).toBe(1);
   });
 
   test("a stream that is cut 100 times shows every event once", async () => {
     const { page, problems } = await open();
     await page.goto(at("/"));
-    await until("the page listens", () => its.api.events.listeners() > 0);
+    await until("the page listens", () => its.api.streams.listeners() > 0);
     // With its row the page has all that came before it.
-    tell();
-    await rows(page).getByText(`#${sent}`, { exact: true }).waitFor();
+    await change();
+    await rows(page).getByText(`#${newest}`, { exact: true }).waitFor();
     await page.evaluate(noteEvents);
-    const begin = sent;
     for (let cut = 0; cut < 100; cut += 1) {
-      await until("the page listens", () => its.api.events.listeners() > 0);
-      tell();
-      its.api.events.cut();
-      tell();
+      await until("the page listens", () => its.api.streams.listeners() > 0);
+      await change();
+      its.api.streams.cut();
+      await change();
     }
-    await until("everything was shown", async () => (await page.evaluate("window.seen.length")) === sent - begin);
+    await until("everything was shown", async () => (await page.evaluate("window.seen.length")) === 200);
     const seen = (await page.evaluate("window.seen")) as string[];
     expect(new Set(seen).size).toBe(200);
-    expect(its.api.events.resumed.filter((id) => id !== null).length).toBeGreaterThanOrEqual(99);
+    expect(its.api.streams.resumed.filter((id) => id !== null).length).toBeGreaterThanOrEqual(99);
     expect(problems).toEqual([]);
     // A hundred reconnects, which on a slow machine take longer than any other test.
   }, 300_000);
@@ -58,7 +55,7 @@ await describeInBrowser("the live page", (its) => {
     await page.goto(at("/"));
     await page.getByText("Live", { exact: true }).first().waitFor();
     await page.route("**/events", (route) => route.abort());
-    its.api.events.cut();
+    its.api.streams.cut();
     await page.getByText("what you see may be old").waitFor();
     expect(await page.getByRole("alert").textContent()).toMatch(/last heard (now|\d)/);
     await page.unroute("**/events");
@@ -66,14 +63,14 @@ await describeInBrowser("the live page", (its) => {
   });
 
   test("a page whose server ends each answer at once asks again and again, and is live", async () => {
-    its.api.events.endsAtOnce = true;
-    onTestFinished(() => void (its.api.events.endsAtOnce = false));
+    its.api.streams.endsAtOnce = true;
+    onTestFinished(() => void (its.api.streams.endsAtOnce = false));
     const { page, problems } = await open();
     await page.goto(at("/"));
-    const before = its.api.events.resumed.length;
-    await until("it has asked again", () => its.api.events.resumed.length > before + 3);
-    tell();
-    await rows(page).getByText(`#${sent}`, { exact: true }).waitFor();
+    const before = its.api.streams.resumed.length;
+    await until("it has asked again", () => its.api.streams.resumed.length > before + 3);
+    await change();
+    await rows(page).getByText(`#${newest}`, { exact: true }).waitFor();
     await page.getByText("Live", { exact: true }).first().waitFor();
     expect(await page.getByRole("alert").count()).toBe(0);
     expect(problems).toEqual([]);
@@ -82,23 +79,23 @@ await describeInBrowser("the live page", (its) => {
   test("a hidden tab stops listening, and catches up when it is looked at again", async () => {
     const { page } = await open();
     await page.goto(at("/"));
-    await until("it listens", () => its.api.events.listeners() === 1);
+    await until("it listens", () => its.api.streams.listeners() === 1);
     await page.evaluate(hide(true));
-    await until("it stopped", () => its.api.events.listeners() === 0);
-    tell();
+    await until("it stopped", () => its.api.streams.listeners() === 0);
+    await change();
     await page.evaluate(hide(false));
-    await page.getByRole("region", { name: "Live events" }).getByText(`#${sent}`, { exact: true }).waitFor();
-    expect(its.api.events.listeners()).toBe(1);
+    await page.getByRole("region", { name: "Live events" }).getByText(`#${newest}`, { exact: true }).waitFor();
+    expect(its.api.streams.listeners()).toBe(1);
   });
 
   test("a save that cannot be used is said on every page with its place, until one can", async () => {
-    const { page } = await its.visit("/jobs", "send-open-mail");
-    await until("the page listens", () => its.api.events.listeners() > 0);
-    its.api.events.save({ file: "jobs/hello.ts", problem: 'jobs/hello.ts:9  timezone: "Asia/Soul" is no zone' });
+    const { page } = await its.visit("/jobs", "Last error");
+    await until("the page listens", () => its.api.streams.listeners() > 0);
+    its.api.streams.save({ file: "jobs/hello.ts", problem: 'jobs/hello.ts:9  timezone: "Asia/Soul" is no zone' });
     await page.getByText("The save of jobs/hello.ts cannot be used").waitFor();
     await page.getByText("jobs/hello.ts:9").waitFor();
     expect(await violations(page)).toEqual([]);
-    its.api.events.save(null);
+    its.api.streams.save(null);
     await page.getByText("The save of jobs/hello.ts cannot be used").waitFor({ state: "detached" });
   });
 });

@@ -1,18 +1,19 @@
 import { expect, test } from "vitest";
 import { describeInBrowser } from "./in-browser.ts";
+import { ago, insert, jobRow, planting } from "./planted-console.ts";
 
 await describeInBrowser("the night", (its) => {
   test("each run is a bar by its end, light while it waited; a click opens the run", async () => {
     const { page, problems } = await its.visit("/", "The night");
     const row = page.getByRole("row").filter({ hasText: "nightly-export" });
     await row.locator(".gantt-bar").first().waitFor();
-    expect(await row.locator(".gantt-bar").count()).toBe(3);
-    expect(await row.textContent()).toMatch(/1 \/ 3$/);
-    const failed = row.getByRole("link", { name: /failed #2 \(HTTP 503\)|failed #2 \(HTTP_503\)/ });
+    expect(await row.locator(".gantt-bar").count()).toBe(6);
+    expect(await row.textContent()).toMatch(/3 \/ 6$/);
+    const failed = row.getByRole("link", { name: /failed #316 \(BROKEN\)/ });
     await failed.hover();
     await page
       .getByRole("status")
-      .getByText(/nightly-export: failed #2 .* waited .* ran /)
+      .getByText(/nightly-export: failed #316 .* waited .* ran /)
       .waitFor();
     await page.getByRole("row").filter({ hasText: "settlement" }).locator(".gantt-bar").first().click();
     await page.getByText("Retry from failed").waitFor();
@@ -25,19 +26,29 @@ await describeInBrowser("the night", (its) => {
     for (const key of ["ArrowRight", "ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp", "ArrowRight"]) {
       await page.keyboard.press(key);
     }
-    expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toMatch(/failed #2/);
+    expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toMatch(/failed #316/);
     await page.keyboard.press("Enter");
-    await page.waitForURL(/\/console\/jobs\/2$/);
+    await page.waitForURL(/\/console\/jobs\/316$/);
   });
 
   test("a night of too many bars has counts by time, what failed on the ground, and the list behind each", async () => {
+    await planting(its.api, async (client) => {
+      const rows = Array.from({ length: 2_000 }, (_, n) => {
+        return jobRow(2_000 + n, n < 12 ? "FAILED" : "SUCCESS", {
+          created_at: ago(20 * n),
+          due_at: ago(20 * n),
+          started_at: ago(20 * n),
+        });
+      });
+      await insert(client, "job", rows);
+    });
     const { page } = await its.visit("/?by=lane", "The night");
     const row = page.getByRole("row").filter({ hasText: "mail" }).first();
     await row.locator(".gantt-bar").first().waitFor();
-    expect(await row.locator(".gantt-bar").count()).toBe(40);
-    expect(await row.textContent()).toMatch(/12 \/ [\d,]+$/);
+    expect(await row.locator(".gantt-bar").count()).toBeGreaterThan(20);
+    expect(await row.textContent()).toMatch(/54 \/ [\d,]+$/);
     await row
-      .getByRole("link", { name: /3 failed/ })
+      .getByRole("link", { name: /\d+ failed/ })
       .first()
       .click();
     const { searchParams } = new URL(page.url());
@@ -45,6 +56,11 @@ await describeInBrowser("the night", (its) => {
   });
 
   test("the address says the range; without one it begins at six of the last evening by the reader's clock", async () => {
+    const at = "2026-11-01T04:00:00Z";
+    await planting(its.api, async (client) => {
+      const times = { created_at: at, due_at: at, started_at: at, finished_at: at };
+      await insert(client, "job", [jobRow(5_000, "SUCCESS", times)]);
+    });
     const { page } = await its.open({ timezoneId: "America/St_Johns" });
     const asked = page.waitForRequest(/\/night\?/);
     await page.goto(its.at("/"));
@@ -55,6 +71,7 @@ await describeInBrowser("the night", (its) => {
     await page.goto(its.at("/?from=2026-11-01T03:00:00Z&to=2026-11-01T09:00:00Z&by=kind"));
     expect((await again).url()).toContain("from=2026-11-01T03%3A00%3A00.000Z&to=2026-11-01T09%3A00%3A00.000Z");
     // The clock of St John's goes from two back to one in that night: one o'clock is twice on the scale.
+    await page.locator(".night .gantt-bar").first().waitFor();
     const ticks = await page.locator(".night .axis > i").allTextContents();
     expect(ticks.filter((each) => each === "01:00").length).toBe(2);
   });

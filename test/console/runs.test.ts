@@ -1,22 +1,34 @@
-import { describe, expect, it, test } from "vitest";
+import { beforeAll, describe, expect, it, test } from "vitest";
+import type { RunMapReply } from "../../src/api/shape/run.ts";
 import { groupedRun, prefixOf } from "../../src/console/runs/groups.ts";
 import { criticalPath, loadedMap, listedTasks } from "../../src/console/runs/run-map.ts";
+import { openApi } from "../api/harness.ts";
 import { describeInBrowser } from "./in-browser.ts";
-import { largeMap, runMap } from "./scene-run.ts";
+import { consoleApp, plantConsole, plantLargeRun } from "./planted-console.ts";
+
+async function openMaps() {
+  const opened = await openApi([consoleApp], { ticks: true });
+  await plantConsole(opened);
+  await plantLargeRun(opened, 10_000);
+  const { call } = opened;
+  return async (run: number): Promise<RunMapReply> =>
+    (await call("GET", `/runs/${run}/map`)).body as unknown as RunMapReply;
+}
 
 describe("a run as the page holds it", () => {
-  it("lists what needs attention first, and what took longest when asked", () => {
-    const { tasks } = loadedMap(runMap);
-    const states = listedTasks(tasks, { set: "all", text: "", order: "state" }).map(({ state }) => state);
-    expect(states).toEqual(["FAILED", "RUNNING", "PENDING", "SKIPPED", "SUCCESS", "SUCCESS"]);
+  it("lists what needs attention first, and what took longest when asked", async () => {
+    const states = ["SUCCESS", "SUCCESS", "FAILED", "SKIPPED", "PENDING", "RUNNING"] as const;
+    const { tasks } = loadedMap({ ...(await (await openMaps())(7)), states: [...states] });
+    const listed = listedTasks(tasks, { set: "all", text: "", order: "state" }).map(({ state }) => state);
+    expect(listed).toEqual(["FAILED", "RUNNING", "PENDING", "SKIPPED", "SUCCESS", "SUCCESS"]);
     expect(listedTasks(tasks, { set: "failed", text: "mismatch", order: "state" }).map(({ name }) => name)).toEqual([
       "match",
     ]);
     expect(listedTasks(tasks, { set: "failed", text: "orders", order: "state" })).toEqual([]);
   });
 
-  it("groups ten thousand alike tasks by layer, with their counts and the edges between them", () => {
-    const { groups, edges } = groupedRun(loadedMap(largeMap(10_000)));
+  it("groups ten thousand alike tasks by layer, with their counts and the edges between them", async () => {
+    const { groups, edges } = groupedRun(loadedMap(await (await openMaps())(9)));
     expect(groups.map(({ tasks }) => tasks.length)).toEqual(Array.from({ length: 10 }, () => 1_000));
     expect(groups[0]?.counts).toEqual(
       new Map([
@@ -29,9 +41,11 @@ describe("a run as the page holds it", () => {
     expect(prefixOf("17")).toBe("#");
   });
 
-  it("finds the tasks that decided when the run ended", () => {
+  it("finds the tasks that decided when the run ended", async () => {
     const map = loadedMap({
-      ...runMap,
+      ...(await (
+        await openMaps()
+      )(7)),
       finished: [60, 80, 160, null, null, null],
       started: [0, 0, 80, null, null, 90],
     });
@@ -40,12 +54,14 @@ describe("a run as the page holds it", () => {
 });
 
 await describeInBrowser("a run of ten thousand tasks", (its) => {
-  test("opens on what is not successful, with the causes, in one request", async () => {
+  beforeAll(() => plantLargeRun(its.api, 10_000));
+
+  test("opens on what is not successful, with the causes, in one request for its tasks", async () => {
     const { page, problems } = await its.open();
     const before = its.api.queries.length;
     await page.goto(its.at("/runs/9"));
     await page.getByRole("region", { name: "Failed tasks" }).getByText("3 orders have no refund").waitFor();
-    expect(its.api.queries.slice(before).filter((each) => each.startsWith("/runs/9"))).toHaveLength(1);
+    expect(its.api.queries.slice(before).filter((each) => each.startsWith("/runs/9/map"))).toHaveLength(1);
     const rows = page.locator("tbody .row");
     expect(await rows.count()).toBe(10);
     expect(await rows.first().textContent()).toContain("Failed");

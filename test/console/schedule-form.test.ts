@@ -32,31 +32,31 @@ test("an expression as it is listed goes back into its form", () => {
 
 await describeInBrowser("schedules that no code defines", (its) => {
   const asked = (since: number): readonly string[] =>
-    its.api.asked.slice(since).filter((each) => !each.startsWith("GET"));
+    its.api.requests.slice(since).filter((each) => !each.startsWith("GET"));
 
   test("one is made by keyboard, with its next times and clock changes as it is written", async () => {
     const { page, problems } = await its.visit("/schedules", "nightly-export");
     await tabTo(page, "New schedule");
     await page.keyboard.press("Enter");
     const dialog = page.getByRole("dialog", { name: "New schedule" });
-    await dialog.getByText("the clock skips 02:30").waitFor();
     await dialog.getByLabel("minute hour day month weekday").fill("0 8 * *");
-    await dialog.getByText("0 8 * *: has 4 fields").waitFor();
-    await dialog.getByLabel("minute hour day month weekday").fill("30 2 * * *");
+    await dialog.getByText("has 4 fields").waitFor();
+    await dialog.getByLabel("minute hour day month weekday").fill("30 2 * * 0L");
+    await dialog.getByLabel("Time zone").fill("Europe/Berlin");
     await dialog.getByText("the clock skips 02:30").waitFor();
     expect(await violations(page)).toEqual([]);
     await dialog.getByLabel("Id").fill("by-hand");
     await dialog.getByLabel("Kind").selectOption("send-open-mail");
     await dialog.getByLabel("reportId").fill("9");
-    const since = its.api.asked.length;
+    const since = its.api.requests.length;
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "by-hand" }).waitFor();
     expect(asked(since)).toEqual(["POST /schedules"]);
     expect(its.api.bodies.at(-1)).toEqual({
       id: "by-hand",
       kind: "send-open-mail",
-      cron: "30 2 * * *",
-      timezone: "Asia/Seoul",
+      cron: "30 2 * * 0L",
+      timezone: "Europe/Berlin",
       overlap: "skip",
       misfire: "latest",
       payload: { reportId: 9 },
@@ -65,20 +65,21 @@ await describeInBrowser("schedules that no code defines", (its) => {
   });
 
   test("one is changed, and deleted after a question; what code defines is neither", async () => {
-    const { page, problems } = await its.visit("/schedules/by-hand", "Next times");
+    await its.api.call("POST", "/schedules", { id: "by-api", kind: "clean-up", every: "1h" });
+    const { page, problems } = await its.visit("/schedules/by-api", "Next times");
     await page.getByRole("button", { name: "Edit" }).click();
-    const dialog = page.getByRole("dialog", { name: "Edit by-hand" });
-    await dialog.getByLabel("While the one before runs").selectOption("allow");
-    let since = its.api.asked.length;
+    const dialog = page.getByRole("dialog", { name: "Edit by-api" });
+    await dialog.getByLabel("While the one before runs").selectOption("skip");
+    let since = its.api.requests.length;
     await dialog.getByRole("button", { name: "Save the schedule" }).click();
-    await page.getByText("by-hand is saved").waitFor();
-    expect(asked(since)).toEqual(["PATCH /schedules/by-hand"]);
-    expect(its.api.bodies.at(-1)).toEqual({ overlap: "allow" });
-    since = its.api.asked.length;
+    await page.getByText("by-api is saved").waitFor();
+    expect(asked(since)).toEqual(["PATCH /schedules/by-api"]);
+    expect(its.api.bodies.at(-1)).toEqual({ overlap: "skip" });
+    since = its.api.requests.length;
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByRole("button", { name: "Delete the schedule" }).click();
-    await page.getByText("by-hand is deleted").waitFor();
-    expect(asked(since)).toEqual(["DELETE /schedules/by-hand"]);
+    await page.getByText("by-api is deleted").waitFor();
+    expect(asked(since)).toEqual(["DELETE /schedules/by-api"]);
     await page.goto(its.at("/schedules/nightly-export"));
     await page.getByText("Next times").first().waitFor();
     expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { violations } from "./browser.ts";
 import { describeInBrowser } from "./in-browser.ts";
-import { hostileText, type Mode } from "./fake-api.ts";
+import { hostileText, type Mode } from "./served-console.ts";
 import { screens, sign } from "./screens.ts";
 
 await describeInBrowser("the screens", (its) => {

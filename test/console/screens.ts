@@ -1,5 +1,5 @@
 import type { Locator, Page } from "playwright-core";
-import type { Mode } from "./fake-api.ts";
+import type { Mode } from "./served-console.ts";
 
 /** Each screen with a text that it shows once it is drawn. */
 export const screens = [

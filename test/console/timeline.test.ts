@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { timelineOf } from "../../src/console/job/timeline.ts";
 import type { JobDetailReply } from "../../src/api/shape/job.ts";
 import type { JobState } from "../../src/console/jobs/state.ts";
-import { detailOf } from "./scene.ts";
+import { aJobDetail } from "../support/job-detail.ts";
 
 const second = (value: number): string => new Date(value * 1_000).toISOString();
 
@@ -19,10 +19,9 @@ interface Planted {
 }
 
 function job({ dueAt, createdAt, state, startedAt, ended = [], retriedAt }: Planted): JobDetailReply {
-  const base = detailOf(1, state);
   const move = { from: null, generation: 1, worker: null, reason: "retry", caller: "ada", attempt: 1 };
   return {
-    ...base,
+    ...aJobDetail,
     state,
     scheduledFor: null,
     createdAt: second(createdAt),
