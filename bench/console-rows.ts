@@ -90,6 +90,7 @@ export function largeMap(total: number): RunMapReply {
     attempts: all.map((n) => (isLost(n) ? 0 : 1)),
     errors: all.map((n) => (n === 17 ? "TIMEOUT" : null)),
     open: all.map(() => 0),
+    signals: [],
     notTaken: [],
     rows: [],
     edges: all.slice(1_000).map((n) => [n - 1_000, n]),
