@@ -8,7 +8,14 @@ export { defineJob } from "../define/define-job.ts";
 export { defineLimit } from "../define/limit.ts";
 export { aws, defineSchedule } from "../define/define-schedule.ts";
 export { defineSweep } from "../define/define-sweep.ts";
-export { AmbiguousError, InvalidPayload, KeyConflict, PermanentError, RetryLater } from "../define/errors.ts";
+export {
+  AmbiguousError,
+  InvalidPayload,
+  KeyConflict,
+  PermanentError,
+  RateLimited,
+  RetryLater,
+} from "../define/errors.ts";
 export { sql } from "../define/query.ts";
 
 export type { Duration } from "../calendar/duration.ts";
