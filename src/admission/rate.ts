@@ -48,7 +48,9 @@ export const rateGate = {
     why({ job, facts, slot }: WaitingView): Wait | null {
       if (job.hold !== "slot" || job.heldOn === null || !isOfRate(job.heldOn)) return null;
       const { size, windowMs = null, nextAt = null } = slot ?? {};
-      const rate = size === undefined || windowMs === null ? "" : `${size} start each ${windowMs / 1_000} s, `;
+      const limit = /^rate:@([^#]*)/.exec(job.heldOn)?.[1];
+      const many = limit === undefined ? size : `${size} of limit ${limit}`;
+      const rate = size === undefined || windowMs === null ? "" : `${many} start each ${windowMs / 1_000} s, `;
       const when = nextAt === null ? "when its rate lets it" : `at about ${iso(nextAt)}`;
       return {
         sentence: `it starts ${when}: ${rate}${countText(facts.heldBefore)} before it`,

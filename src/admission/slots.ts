@@ -5,7 +5,7 @@
 import type { JobId, SlotGroup } from "../machine/job.ts";
 import type { BoundedCount } from "../machine/waiting.ts";
 import type { WaitingView, Wait } from "./gate.ts";
-import { heldInOrder, inOrder, isBefore, orderOf } from "./order.ts";
+import { heldInOrder, inOrder, isBefore, isWaiting, orderOf } from "./order.ts";
 
 /** Whether the slots of a group are made for each of its keys: no slot has the group's own key. */
 export const isByKey = ({ key }: Pick<SlotGroup, "key">): boolean => /^(cap|rate):[^#]*#$/.test(key);
@@ -203,6 +203,28 @@ export const reserveSlots = ({ limit, keys, more, aheadMs }: ReserveParameters):
     group by c.id, c.own having not bool_or(c.key = c.own)
   ) e where j.id = e.id
   returning e.own, e.key
+)`;
+
+/**
+ * `answer`: the earliest unit of a rate that is back within so many ms, spent from then on; else the time of the next one. What is kept for a
+ * waiting job is its own: of that counts the time after it.
+ */
+export const nextUnit = (key: string, withinMs: string): string => `rule as materialized (
+  select ${key}::text as key, size, window_ms, 1 as rows from belfry.slot_group where key = belfry.rule_of(${key}) and window_ms is not null
+), unit as materialized (
+  ${freeSlots("select * from rule", { by: `belfry.now() + belfry.span(${withinMs}::float8)`, order: "s.free_from nulls first, s.n" })}
+), spent as (
+  update belfry.slot s set job_id = null, attempt = null, kept_for = null,
+    free_from = greatest(u.free_from, belfry.now() + belfry.waited()) + belfry.span(r.window_ms)
+  from unit u cross join rule r where s.key = u.key and s.n = u.n
+  returning s.free_from - belfry.span(r.window_ms) as at
+), answer as (
+  select coalesce(t.at, l.at) as at, t.at is not null as "isTaken",
+    exists (select from belfry.job where held_on = ${key} and ${isWaiting}) as "isWaitedFor"
+  from (
+    select min(greatest(s.free_from, belfry.now()) + belfry.span(case when s.kept_for is null then 0 else r.window_ms end)) as at
+    from rule r join belfry.slot s on s.key = r.key and s.n between 1 and r.size
+  ) l left join spent t on true
 )`;
 
 /** Parameters of the statement. */

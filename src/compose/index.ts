@@ -5,9 +5,17 @@ export { defineDataGraph } from "../define/define-data-graph.ts";
 export { defineFanOut } from "../define/define-fan-out.ts";
 export { defineGraph } from "../define/define-graph.ts";
 export { defineJob } from "../define/define-job.ts";
+export { defineLimit } from "../define/limit.ts";
 export { aws, defineSchedule } from "../define/define-schedule.ts";
 export { defineSweep } from "../define/define-sweep.ts";
-export { AmbiguousError, InvalidPayload, KeyConflict, PermanentError, RetryLater } from "../define/errors.ts";
+export {
+  AmbiguousError,
+  InvalidPayload,
+  KeyConflict,
+  PermanentError,
+  RateLimited,
+  RetryLater,
+} from "../define/errors.ts";
 export { sql } from "../define/query.ts";
 
 export type { Duration } from "../calendar/duration.ts";
@@ -23,6 +31,8 @@ export type { TaskHandle, TaskInputs, TaskOutputs, TasksBefore } from "../define
 export type { SleepOptions, TimeoutRule, WaitBase, WaitForOptions } from "../define/wait-task.ts";
 export type { Concurrency, ConcurrencyByKey, ConcurrencyInAll } from "../define/concurrency.ts";
 export type { CircuitOptions } from "../define/circuit.ts";
+export type { LaneDefinition } from "../define/lane.ts";
+export type { Limit, LimitOptions, LimitUse } from "../define/limit.ts";
 export type { RateOptions } from "../define/rate.ts";
 export type { Fairness, Sharing } from "../define/turn.ts";
 export type {
@@ -46,7 +56,7 @@ export type {
   ScheduleTime,
 } from "../define/define-schedule.ts";
 export type { SweepOptions } from "../define/define-sweep.ts";
-export type { AppDefinition, LaneDefinition, Occurrence, ScheduleDefinition } from "../define/definition.ts";
+export type { AppDefinition, Occurrence, ScheduleDefinition } from "../define/definition.ts";
 export type { Moment } from "../define/moment.ts";
 export type { Query } from "../define/query.ts";
 export type { RouteContext, Routes } from "../define/routes.ts";

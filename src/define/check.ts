@@ -1,4 +1,6 @@
-import type { AppDefinition, JobDefinition, LaneDefinition, ScheduleDefinition } from "./definition.ts";
+import { type AppDefinition, type JobDefinition, sharedLimitsOf, type ScheduleDefinition } from "./definition.ts";
+import type { LaneDefinition } from "./lane.ts";
+import { slotGroupsOfLimit } from "./new-job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { type Problem, ProblemList } from "./problem.ts";
 import { ruleProblem } from "../calendar/rule.ts";
@@ -32,6 +34,7 @@ export function checkApps(
     ...duplicates("schedule", schedulesOf(apps)),
     ...checkChains(apps),
     ...checkCircuits(apps),
+    ...checkLimits(apps),
     ...checkTurns(apps, stage),
     ...lanesTwice(apps),
   ];
@@ -103,6 +106,16 @@ function checkCircuits(apps: readonly AppDefinition[]): readonly Problem[] {
     }),
   );
 }
+
+/** Definitions of one limit have one setting; a function of its key is a job's own. */
+const checkLimits = (apps: readonly AppDefinition[]): readonly Problem[] =>
+  [...Map.groupBy(apps.flatMap(sharedLimitsOf), ({ id }) => id)].flatMap(([id, same]) => {
+    const settings = new Set(same.map((limit) => JSON.stringify(slotGroupsOfLimit(limit))));
+    if (settings.size === 1) return [];
+    const problems = new ProblemList(`limit "${id.slice(1)}"`);
+    problems.add("name", id.slice(1), `has ${settings.size} settings`, "define it once, and import it");
+    return problems.found;
+  });
 
 /** What a rule cannot do, in a stage where the schedule has its own rule. */
 function checkRule(schedule: ScheduleDefinition, stage: string, app: string): readonly Problem[] {

@@ -91,6 +91,12 @@ export interface Context {
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<{ acquired: true; value: T } | { acquired: false }>;
   /**
+   * Waits until the rate of a limit lets one more call go: right before the call, which it counts like a start of a job that names the
+   * limit. Waits for half of what the attempt has left at most. `key`: of a limit by key.
+   * @throws RateLimited when that is too short: leave it uncaught, and the job is tried again at the time, which uses up no attempt.
+   */
+  limit(name: string, options?: { readonly key: string }): Promise<void>;
+  /**
    * Calls `work(size)` until `hasMore` is false, `maxIterations` is reached or the signal aborts; adds up.
    * Both limits may differ by stage: `{ default: 100, dev: 10 }`.
    */

@@ -1,12 +1,8 @@
 import type { Job } from "./context.ts";
 import { definitionOf } from "./define-job.ts";
-import {
-  type AppDefinition,
-  appFormat,
-  type JobDefinition,
-  type LaneDefinition,
-  type ScheduleDefinition,
-} from "./definition.ts";
+import { type AppDefinition, appFormat, type JobDefinition, type ScheduleDefinition } from "./definition.ts";
+import type { LaneDefinition } from "./lane.ts";
+import type { Limit } from "./limit.ts";
 import type { Routes } from "./routes.ts";
 import { ProblemList } from "./problem.ts";
 import { checkId } from "./setting.ts";
@@ -18,6 +14,8 @@ export interface AppOptions {
   readonly schedules?: readonly ScheduleDefinition[];
   /** The lanes its jobs name, besides `default`. */
   readonly lanes?: Readonly<Record<string, LaneDefinition>>;
+  /** Limits that only handlers take, by `ctx.limit`. One that a job names need not be repeated here. */
+  readonly limits?: readonly Limit[];
   /** A folder of numbered SQL files with the app's own tables, like `new URL("./sql/", import.meta.url)`. */
   readonly migrations?: URL;
   /** A small HTTP app of its own, mounted by the API at `/apps/NAME`; `fetch` is all it needs to have. */
@@ -29,6 +27,8 @@ export function defineApp(options: AppOptions): AppDefinition {
   const problems = new ProblemList(`app "${options.name}"`);
   checkId(problems, "name", options.name);
   const schedules = options.schedules ?? [];
+  const limits = options.limits ?? [];
+  for (const limit of limits) problems.found.push(...limit.problems);
   const jobs = new Set<JobDefinition>((options.jobs ?? []).map(definitionOf));
   for (const schedule of schedules) jobs.add(schedule.job);
   // The loop also visits jobs that are added during it, so made jobs bring theirs.
@@ -40,6 +40,7 @@ export function defineApp(options: AppOptions): AppDefinition {
     jobs: [...jobs],
     schedules,
     lanes: options.lanes ?? {},
+    limits: limits.map(({ limited }) => limited),
     migrations: options.migrations ?? null,
     routes: options.routes ?? null,
     problems: problems.found,

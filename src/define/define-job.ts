@@ -14,6 +14,7 @@ import { checkPayload } from "./schema.ts";
 import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
 import { circuitFrom, type CircuitOptions } from "./circuit.ts";
 import { concurrencyFrom, type Concurrency, type ConcurrencyInAll } from "./concurrency.ts";
+import { checkUnits, type Limit, type LimitUse, limitsFrom } from "./limit.ts";
 import { rateFrom, type RateOptions } from "./rate.ts";
 import { sizeFrom } from "./task-size.ts";
 import { type Sharing, turnsFrom } from "./turn.ts";
@@ -44,6 +45,8 @@ export interface JobLimits<P> extends Sharing<P> {
   readonly concurrency?: Concurrency<P>;
   /** How many jobs of this kind start in a time in all processes together; never more. The others wait in order. Default: no rate. */
   readonly rate?: RateOptions<P>;
+  /** Limits that it shares with other kinds: `defineLimit`. With its own cap, rate and lock at most 4. Default: none. */
+  readonly limits?: readonly LimitUse<P>[];
   /** When the jobs of this kind wait because what they call is down. Default: they go on, and use up their attempts. */
   readonly circuit?: CircuitOptions;
   /** The queue and workers it runs on: `default`, or a name in the `lanes` of its app. */
@@ -77,8 +80,9 @@ export type StarterLimits = Pick<JobLimits<never>, "lane" | "timeout" | "retry" 
 /** What bounds a task of a graph: it has no payload of its own, so no cap and no rate by key. */
 export interface TaskLimits extends Omit<
   JobLimits<never>,
-  "onSettled" | "concurrency" | "rate" | "fairness" | "priority"
+  "onSettled" | "concurrency" | "rate" | "limits" | "fairness" | "priority"
 > {
+  readonly limits?: readonly Limit[];
   readonly concurrency?: number | ConcurrencyInAll;
   readonly rate?: Omit<RateOptions<never>, "key">;
 }
@@ -169,7 +173,7 @@ export function definitionFrom<S extends StandardSchemaV1>(
   const problems = new ProblemList(`job "${options.id}"`);
   checkId(problems, "id", options.id);
   const { key, onSettled } = options;
-  const limits = limitsFrom(options, problems);
+  const limits = boundsFrom(options, problems);
   if (body.is === "task" && limits.concurrencyByKey !== null)
     problems.add(
       "concurrency.perKey",
@@ -179,7 +183,7 @@ export function definitionFrom<S extends StandardSchemaV1>(
     );
   if (body.is === "task" && limits.rate !== null && limits.rate.key !== null)
     problems.add("rate.key", limits.rate.key.name, "is not for a task: it has no payload", "leave it out");
-  return {
+  const definition: JobDefinition = {
     id: options.id,
     ...limits,
     retry: retryFrom(options.retry, problems),
@@ -190,6 +194,8 @@ export function definitionFrom<S extends StandardSchemaV1>(
     onSettled: onSettled === undefined ? null : (payload, settled, tx) => onSettled.call(options, payload, settled, tx),
     problems: problems.found,
   };
+  checkUnits(definition, problems);
+  return definition;
 }
 
 /** A batch result is JSON; only an interface cannot say so. */
@@ -200,7 +206,7 @@ type PlainLimits = Omit<
   "id" | "retry" | "check" | "key" | "schema" | "body" | "onSettled" | "problems" | "makes"
 >;
 
-function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList): PlainLimits {
+function boundsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList): PlainLimits {
   const runOn = readChoice(problems, "runOn", options.runOn, { choices: ["lambda", "fargate"], fallback: "lambda" });
   const retention = {
     min: contractLimits.retentionMsMin,
@@ -229,6 +235,7 @@ function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems
     rate: rateFrom<P>(options.rate, problems),
     circuit: circuitFrom(options.id, options.circuit, problems),
     lock: lockFrom(options, problems),
+    limits: limitsFrom<P>(options.limits, problems),
     turns: turnsFrom<P>(options, problems),
   };
 }

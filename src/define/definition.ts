@@ -3,7 +3,6 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { CapByKey } from "../admission/cap-by-key.ts";
 import type { Rate } from "../admission/rate.ts";
 import type { TurnRule } from "../admission/turn.ts";
-import type { Duration } from "../calendar/duration.ts";
 import type { Context, SettledJob } from "./context.ts";
 import type { CircuitRule } from "../machine/circuit-store.ts";
 import type { Json } from "../machine/job.ts";
@@ -17,6 +16,7 @@ import type { Moment } from "./moment.ts";
 import type { Query } from "./query.ts";
 import type { Routes } from "./routes.ts";
 import type { ScheduleSpec } from "../machine/schedule.ts";
+import type { LaneDefinition } from "./lane.ts";
 import type { ByStage } from "./stage.ts";
 
 export interface PayloadIssue {
@@ -50,6 +50,8 @@ export interface JobDefinition {
   /** Null: its jobs do not wait while what they call is down. */
   readonly circuit: CircuitRule | null;
   readonly lock: { readonly name: string } | null;
+  /** Limits that it shares with other kinds. */
+  readonly limits: readonly Limited[];
   /** Null: its jobs do not wait for a turn. */
   readonly turns: TurnRule | null;
   /** Applies the schema: the value a handler gets has its defaults. */
@@ -64,6 +66,9 @@ export interface JobDefinition {
   /** Jobs this one makes: they belong to the same app. */
   readonly makes?: readonly JobDefinition[];
 }
+
+/** A shared limit as its gates read it, like a job of its own. No kind has its id: `@NAME`. */
+export type Limited = Pick<JobDefinition, "id" | "concurrency" | "concurrencyByKey" | "rate"> & { readonly lock: null };
 
 /** What the author of a job wrote. */
 export type JobBody = HandlerBody | TaskBody | GraphBody | DataGraphBody | FanOutBody | SweepBody;
@@ -226,20 +231,6 @@ export interface Occurrence {
   readonly missedCount: number;
 }
 
-/** Settings of one lane. Defaults come from `topology.ts`. */
-export interface LaneDefinition {
-  readonly batchSize?: number | ByStage<number>;
-  /** Worker processes at once, at least 2. */
-  readonly concurrency?: number | ByStage<number>;
-  /**
-   * Of jobs with `fairness` or `priority`: how many are sent to the queue, as a multiple of what runs at once, 1 to 4. What is sent keeps
-   * its order, so less lets a newcomer start sooner, and more keeps workers busier. Default 1.25.
-   */
-  readonly ahead?: number;
-  /** What one step of `priority` is worth: a low job starts before normal ones that were due so much later. Default `5m`; 1s to 1d. */
-  readonly aging?: Duration;
-}
-
 /** @internal */
 export const appFormat = 1;
 
@@ -258,6 +249,8 @@ export interface AppDefinition {
   readonly schedules: readonly ScheduleDefinition[];
   /** @internal */
   readonly lanes: Readonly<Record<string, LaneDefinition>>;
+  /** @internal */
+  readonly limits: readonly Limited[];
   /**
    * A folder of numbered SQL files of the app's own tables, as a file URL; null when it has none.
    * @internal
@@ -277,7 +270,15 @@ export interface Registry {
   readonly apps: readonly AppDefinition[];
   readonly jobs: ReadonlyMap<string, JobDefinition>;
   readonly schedules: ReadonlyMap<string, ScheduleDefinition>;
+  /** Shared limits by id, `@NAME`. */
+  readonly limits: ReadonlyMap<string, Limited>;
 }
+
+/** Of an app and its jobs. */
+export const sharedLimitsOf = ({ limits, jobs }: AppDefinition): readonly Limited[] => [
+  ...limits,
+  ...jobs.flatMap((job) => job.limits),
+];
 
 /** @throws Error on a duplicate id; `check` reports these before anything starts. */
 export function registry(apps: readonly AppDefinition[]): Registry {
@@ -287,7 +288,8 @@ export function registry(apps: readonly AppDefinition[]): Registry {
     for (const job of app.jobs) addOnce(jobs, job, "job");
     for (const schedule of app.schedules) addOnce(schedules, schedule, "schedule");
   }
-  return { apps, jobs, schedules };
+  const limits = new Map(apps.flatMap(sharedLimitsOf).map((limit) => [limit.id, limit]));
+  return { apps, jobs, schedules, limits };
 }
 
 function addOnce<T extends { readonly id: string }>(map: Map<string, T>, item: T, what: string): void {

@@ -61,6 +61,27 @@ export class AmbiguousError extends Error {
   }
 }
 
+/** Thrown by `ctx.limit`: the rate has no room in the time of this attempt. Uncaught, the job is tried again at `at` and loses no attempt. */
+export class RateLimited extends Error {
+  override readonly name = "RateLimited";
+  /** @internal */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return isOf(this === RateLimited, "RateLimited", this, value);
+  }
+  readonly code = "RATE_LIMITED";
+  /** When the limit may have room. */
+  readonly at: Date;
+  /** @internal */
+  readonly afterMs: number;
+  constructor(limit: string, atMs: number, afterMs: number) {
+    const at = new Date(atMs);
+    super(`limit ${limit} has no room before ${at.toISOString()}`);
+    Object.defineProperty(this, errorBrand, { value: "RateLimited" });
+    this.at = at;
+    this.afterMs = afterMs;
+  }
+}
+
 /** The payload does not fit the schema of its definition. */
 export class InvalidPayload extends Error {
   override readonly name = "InvalidPayload";

@@ -1,6 +1,6 @@
 import { jobGates } from "../admission/gates.ts";
 import { isByKey } from "../admission/slots.ts";
-import type { JobDefinition } from "./definition.ts";
+import type { JobDefinition, Limited } from "./definition.ts";
 import { InvalidPayload } from "./errors.ts";
 import type { Instant, Json, NewJob, SlotGroup } from "../machine/job.ts";
 import type { Turn } from "../machine/turn.ts";
@@ -37,9 +37,13 @@ export function newJob(definition: JobDefinition, input: JobInput): NewJob {
   };
 }
 
-/** The slot groups every job of this kind needs: its caps, its rate and its lock. */
+/** The slot groups every job of this kind needs: its caps, its rate, its lock and those of its limits. */
 export const slotGroupsOf = (definition: JobDefinition): readonly SlotGroup[] =>
-  jobGates.flatMap((gate) => gate.groupOf(definition) ?? []);
+  jobGates.flatMap((gate) => [definition, ...definition.limits].flatMap((of) => gate.groupOf(of) ?? []));
+
+/** The slot groups of a shared limit. */
+export const slotGroupsOfLimit = (limit: Limited): readonly SlotGroup[] =>
+  jobGates.flatMap((gate) => gate.groupOf(limit) ?? []);
 
 /** The slot keys of a kind that no payload decides. */
 export const slotKeysOf = (definition: JobDefinition): readonly string[] =>
@@ -50,15 +54,18 @@ export const hasKeyedSlots = (definition: JobDefinition): boolean => slotGroupsO
 
 /**
  * The slot keys of one job. `payload`: as the handler gets it.
- * @throws InvalidPayload when the `key` of its cap or rate throws for it, or answers no key.
+ * @throws InvalidPayload when the `key` of its cap, rate or limit throws for it, or answers no key.
  */
 export const slotKeysFor = (definition: JobDefinition, payload: unknown): readonly string[] =>
-  jobGates.flatMap((gate) => {
-    const group = gate.groupOf(definition);
-    if (group === null) return [];
-    if (!isByKey(group) || !("keyOf" in gate)) return group.key;
-    return group.key + checkedKeyOf(definition.id, `${gate.field}.key`, () => gate.keyOf(definition, payload));
-  });
+  jobGates.flatMap((gate) =>
+    [definition, ...definition.limits].flatMap((of) => {
+      const group = gate.groupOf(of);
+      if (group === null) return [];
+      if (!isByKey(group) || !("keyOf" in gate)) return group.key;
+      const path = of === definition ? `${gate.field}.key` : `limits ${of.id.slice(1)}.key`;
+      return group.key + checkedKeyOf(definition.id, path, () => gate.keyOf(of, payload));
+    }),
+  );
 
 /** What a function of the payload answers. `path`: its field. */
 export function checkedKeyOf(kind: string, path: string, answer: () => unknown): string {

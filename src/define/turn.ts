@@ -1,7 +1,8 @@
 import { type TurnRule, turnKey } from "../admission/turn.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { levels, type Priority, type Turn, type TurnLane } from "../machine/turn.ts";
-import type { AppDefinition, JobDefinition, LaneDefinition } from "./definition.ts";
+import type { AppDefinition, JobDefinition } from "./definition.ts";
+import type { LaneDefinition } from "./lane.ts";
 import { InvalidPayload } from "./errors.ts";
 import { checkedKeyOf } from "./new-job.ts";
 import type { Problem } from "./problem.ts";

@@ -128,6 +128,8 @@ function early(job: JobView, { started }: Pick<WaitingFacts, "started">): JobExp
       advice: "if it lasts, ask AWS for a larger quota of the account",
     });
   }
+  if (job.attempt > 0 && job.errorCode === "RATE_LIMITED")
+    return say("rate", `${job.errorMessage}; it is tried again at ${iso(job.dueAt)}`, { until: job.dueAt });
   if (job.attempt > 0 && job.errorCode === "TASK_NOT_STARTED") {
     const often = `${job.interruptions} of ${contractLimits.interruptionsMax}`;
     const sentence = `${job.errorMessage}; it is launched again at ${iso(job.dueAt)}: interruption ${often}`;

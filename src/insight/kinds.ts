@@ -17,7 +17,11 @@ function refusalOf(registry: Registry, definition: JobDefinition): string | null
   const graph = graphOf(registry, definition.id);
   if (graph !== null) return `it is a task of the graph ${graph}: enqueue that`;
   const made =
-    definition.key !== null ? "key" : hasKeyedSlots(definition) ? "key of its cap or rate" : turnMade(definition);
+    definition.key !== null
+      ? "key"
+      : hasKeyedSlots(definition)
+        ? "key of its cap, rate or limit"
+        : turnMade(definition);
   return made === null ? null : `its code makes the ${made} from the payload: enqueue by the package or the API`;
 }
 

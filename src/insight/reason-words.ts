@@ -13,7 +13,7 @@ const others: Readonly<Record<Exclude<Reason, GateReason>, ReasonWords>> = {
   [reasons.attemptsUsedUp]: { job: "no attempt was left" },
   [reasons.interrupted]: { job: "its worker was stopped or lost" },
   [reasons.neverStarted]: { job: "its task never started" },
-  [reasons.postponed]: { job: "there was no room for its task yet" },
+  [reasons.postponed]: { job: "it could not go on yet" },
   [reasons.stopped]: { job: "its worker was stopped" },
   [reasons.deadline]: { job: "its invocation had no time left" },
   [reasons.taskStopped]: { job: "its task was stopped" },

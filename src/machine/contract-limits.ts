@@ -22,6 +22,8 @@ export const contractLimits = {
   ratePerMsMin: 1_000,
   ratePerMsMax: dayMs,
   burstDefaultMax: 100,
+  /** Caps, rates and locks, with those of shared limits. A claim allots each of ten jobs' units in one statement. */
+  unitsPerJobMax: 4,
   circuitCodesMax: 20,
   circuitOverMsMin: 10_000,
   circuitOverMsMax: hourMs,

@@ -10,6 +10,7 @@ import type { ScheduleControlStore } from "./schedule-store.ts";
 import type { LaneStore } from "./lane-store.ts";
 import type { State } from "./state.ts";
 import type { TurnStore } from "./turn-store.ts";
+import type { UnitStore } from "./unit-store.ts";
 import type { Actor, InSameTransaction, MovedRows, StoreTx, Tx } from "./transaction.ts";
 
 export interface InsertResult {
@@ -132,7 +133,8 @@ export interface Pruned {
  * Every method is one transaction; every write is a compare-and-set; the returned rows say what happened.
  * A method that takes a `fence` checks it first and throws `FenceLost`.
  */
-export interface Store extends CircuitStore, FallbackLock, LaneStore, ScheduleControlStore, RunStore, TurnStore {
+export interface Store
+  extends CircuitStore, FallbackLock, LaneStore, ScheduleControlStore, RunStore, TurnStore, UnitStore {
   /** How long before its due time a job may be dispatched, by every method that dispatches. */
   readonly dispatchWindowMs: number;
 

@@ -14,6 +14,7 @@ import {
   retryPaced,
   writeGroups,
 } from "./sql/control.ts";
+import { lockUnits, takeUnit } from "./sql/unit.ts";
 import { columns, execute } from "./statement.ts";
 import type { LaneStore } from "../machine/lane-store.ts";
 import { holdPaused, pauseValues, readPause, unholdOpen, unholdPaused, writePause } from "./sql/lane.ts";
@@ -31,6 +32,15 @@ export function controlStore(session: Session) {
       if (held.length === 0) return noAftermath;
       const rows = await session.run(freeLeftSlots, columns(held, "jobId", "attempt"));
       return { ...noAftermath, freed: rows.map((row) => row.key) };
+    },
+    async takeUnit(key, { withinMs }) {
+      const row = await session.transaction(async (tx) => {
+        await execute(tx, lockUnits, [key]);
+        return (await execute(tx, takeUnit, [key, withinMs]))[0];
+      });
+      if (row === undefined) return null;
+      const { isWaitedFor, ...unit } = row;
+      return { ...unit, aftermath: isWaitedFor && unit.isTaken ? { ...noAftermath, freed: [key] } : noAftermath };
     },
     async installSlots(groups) {
       if (groups.length === 0) return;

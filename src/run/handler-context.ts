@@ -4,6 +4,7 @@ import { definitionOf } from "../define/define-job.ts";
 import { KeyConflict } from "../define/errors.ts";
 import { prepare } from "./enqueue.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
+import { takeLimit } from "./take-limit.ts";
 import { txSpan } from "./spans.ts";
 import type { Json, NewJob } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
@@ -93,6 +94,9 @@ class HandlerContext implements Context {
   }
   get withLock(): Context["withLock"] {
     return (name, options, work) => withLock(this.#scope, name, options.ttl, work);
+  }
+  get limit(): Context["limit"] {
+    return (name, options) => takeLimit(this.#scope, name, options?.key);
   }
   get batches(): Context["batches"] {
     return (options, work) => batches(this.#scope, options, work);

@@ -4,7 +4,7 @@ import type { InvocationScope, KeptLog } from "./invocation-scope.ts";
 import { type Hold, Interruption } from "./lease-keeper.ts";
 import type { Outcome } from "../machine/decide.ts";
 import type { JobDefinition, PayloadCheck } from "../define/definition.ts";
-import { AmbiguousError, InvalidPayload, PermanentError, RetryLater } from "../define/errors.ts";
+import { AmbiguousError, InvalidPayload, PermanentError, RateLimited, RetryLater } from "../define/errors.ts";
 import type { Json, NewJob } from "../machine/job.ts";
 import { failureDetail } from "../machine/failure-detail.ts";
 import { workerLimits } from "./worker-limits.ts";
@@ -42,8 +42,8 @@ export async function runHandler(worker: WorkerScope, job: Claimed, remainingMs:
   if (!checked.ok) return failedAtOnce("INVALID_PAYLOAD", new InvalidPayload(job.kind, checked.issues).message);
   const startedMs = ports.clock.elapsedMs();
   const hold = worker.leases.holdOf(job);
-  limitTime(hold, definition, remainingMs);
-  const scope = openScope({ worker, job, definition, hold }, startedMs);
+  const endsMs = startedMs + limitTime(hold, definition, remainingMs);
+  const scope = openScope({ worker, job, definition, hold }, { startedMs, endsMs });
   measureStart(worker, job, definition);
   try {
     // The worker may have been stopped just after the claim.
@@ -69,11 +69,12 @@ const failedAtOnce = (code: string, message: string): HandlerEnd => ({
   children: [],
 });
 
-/** Interrupts the handler at its timeout, or before the worker's time is over. */
-function limitTime(hold: Hold, { timeoutMs }: JobDefinition, remainingMs: () => number): void {
+/** Interrupts the handler at its timeout, or before the worker's time is over. @returns in how many ms. */
+function limitTime(hold: Hold, { timeoutMs }: JobDefinition, remainingMs: () => number): number {
   const leftMs = Math.max(0, remainingMs() - workerLimits.deadlineMarginMs);
   if (timeoutMs <= leftMs) hold.endAfter(timeoutMs, "timeout");
   else hold.endAfter(leftMs, "deadline");
+  return Math.min(timeoutMs, leftMs);
 }
 
 type End = { readonly value: Json | void } | { readonly error: unknown };
@@ -120,7 +121,7 @@ function finish(scope: InvocationScope, end: End): HandlerEnd {
 
 /** Of an attempt that its timeout ended, only the log shows where it was. */
 function withDetail(outcome: ErrorOutcome, error: unknown, keptLog: KeptLog): Outcome {
-  if (outcome.is === "released") return outcome;
+  if (outcome.is === "released" || outcome.is === "postponed") return outcome;
   return { ...outcome, detail: failureDetail(error instanceof Interruption ? null : error, keptLog.lines()) };
 }
 
@@ -133,7 +134,7 @@ function succeeded(definition: JobDefinition, children: readonly NewJob[], value
   }
 }
 
-type ErrorOutcome = Exclude<Outcome, { readonly is: "success" | "postponed" }>;
+type ErrorOutcome = Exclude<Outcome, { readonly is: "success" }>;
 
 /** The one map from an error to an outcome. An unknown error is retried. */
 export function outcomeOf(error: unknown, interruption: unknown): ErrorOutcome {
@@ -147,6 +148,8 @@ export function outcomeOf(error: unknown, interruption: unknown): ErrorOutcome {
   if (error instanceof PermanentError) return { is: "permanent", code: error.code, message: error.message };
   if (error instanceof InvalidPayload) return { is: "permanent", code: "INVALID_PAYLOAD", message: error.message };
   if (error instanceof AmbiguousError) return { is: "ambiguous", code: error.code, message: error.message };
+  if (error instanceof RateLimited)
+    return { is: "postponed", code: error.code, message: error.message, afterMs: error.afterMs, counted: false };
   if (error instanceof RetryLater)
     return { is: "retryable", code: error.code, message: error.message, afterMs: error.afterMs };
   return { is: "retryable", code: codeOf(error), message: messageOf(error), afterMs: null };

@@ -18,6 +18,8 @@ export interface InvocationScope {
   readonly job: Claimed;
   readonly definition: JobDefinition;
   readonly hold: Pick<Hold, "interruption" | "signal">;
+  /** When the attempt is interrupted, by this process's monotonic clock. */
+  readonly endsMs: number;
   readonly keptLog: KeptLog;
   readonly children: NewJob[];
   /** Aftermaths of the open transaction, for after its commit. */

@@ -19,11 +19,15 @@ import { runSweep } from "./run-sweep.ts";
 type RunningAttempt = Pick<InvocationScope, "worker" | "job" | "definition" | "hold">;
 
 /** One attempt of one handler: its buffered children, and whether its own transaction already wrote the outcome. */
-export const openScope = ({ worker, job, definition, hold }: RunningAttempt, startedMs: number): InvocationScope => ({
+export const openScope = (
+  { worker, job, definition, hold }: RunningAttempt,
+  { startedMs, endsMs }: { readonly startedMs: number; readonly endsMs: number },
+): InvocationScope => ({
   worker,
   job,
   definition,
   hold,
+  endsMs,
   keptLog: new KeptLog(worker.ports.clock, startedMs),
   children: [],
   left: [],

@@ -21,6 +21,8 @@ export const workerLimits = {
   heartbeatRetryMs: 1_000,
   /** Between two writes of one job's progress. */
   progressIntervalMs: 1_000,
+  /** Between two looks at a rate whose free units others hold at this moment. */
+  limitLookMs: 5,
   /** Before the end of a worker's time: longer than `abortGraceMs`, so that interrupted jobs can still be settled. */
   deadlineMarginMs: 3_000,
   abortGraceMs: 1_000,

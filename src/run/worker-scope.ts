@@ -29,6 +29,8 @@ export interface WorkerOptions {
   readonly worker: string;
   readonly lane: string;
   readonly stage: string;
+  /** How long `ctx.limit` waits, when the attempt has more time. Default: no other bound. */
+  readonly limitWaitMsMax?: number;
   /** Without it the lane is never paused. */
   readonly gate?: LaneGate;
 }

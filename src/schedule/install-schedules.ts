@@ -1,6 +1,6 @@
 import type { Registry } from "../define/definition.ts";
 import type { SlotGroup } from "../machine/job.ts";
-import { slotGroupsOf } from "../define/new-job.ts";
+import { slotGroupsOf, slotGroupsOfLimit } from "../define/new-job.ts";
 import { turnLanesOf } from "../define/turn.ts";
 import { slotGroupsOfSchedule } from "./overlap.ts";
 import type { Ports } from "../machine/ports.ts";
@@ -47,6 +47,8 @@ export function specsOf(registry: Registry, stage: string): readonly ScheduleSpe
 function slotGroupsOfRegistry(registry: Registry, specs: readonly ScheduleSpec[]): readonly SlotGroup[] {
   const groups = new Map<string, SlotGroup>();
   for (const job of registry.jobs.values()) for (const group of slotGroupsOf(job)) groups.set(group.key, group);
+  for (const limit of registry.limits.values())
+    for (const group of slotGroupsOfLimit(limit)) groups.set(group.key, group);
   for (const spec of specs) for (const group of slotGroupsOfSchedule(spec)) groups.set(group.key, group);
   return [...groups.values()];
 }

@@ -2,7 +2,8 @@
  * What has to exist for a set of apps in a stage, as plain data. The CDK stack and the local system are both built
  * from it, and a test holds the synthesized template to it: what runs here is what is deployed.
  */
-import type { AppDefinition, JobDefinition, LaneDefinition } from "../define/definition.ts";
+import type { AppDefinition, JobDefinition } from "../define/definition.ts";
+import type { LaneDefinition } from "../define/lane.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { passLimits } from "../schedule/pass-limits.ts";
 import { type Problem, ProblemList } from "../define/problem.ts";

@@ -51,7 +51,8 @@ export function newDriver(options: DriverOptions): Driver {
     const known = lives.get(lane);
     if (known !== undefined) return known;
     const life = newLife(ports, (point) => !faults.isFatal(point));
-    const worker = createWorker(life.ports, faulty, { stage, worker: `test-${lane}`, lane });
+    // The clock stands while a handler runs: what it waits for comes with the next step of the test.
+    const worker = createWorker(life.ports, faulty, { stage, worker: `test-${lane}`, lane, limitWaitMsMax: 0 });
     lives.set(lane, { life, worker });
     return { life, worker };
   };

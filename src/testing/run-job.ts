@@ -61,7 +61,9 @@ export async function runJob<I>(job: Job<I>, payload: I, options: RunJobOptions 
     progress,
   });
   try {
-    const context = createContext(scope, transactionOf(options));
+    // Alone, it shares no limit.
+    const alone = { limit: { value: () => Promise.resolve() } };
+    const context = Object.defineProperties(createContext(scope, transactionOf(options)), alone);
     return done({ result: (await runBody(scope, definition, checked.value, context)) ?? null });
   } catch (error) {
     return done({ error });
@@ -97,7 +99,9 @@ function scopeOf(definition: JobDefinition, options: RunJobOptions, recorded: Re
   const how = { worker: "runJob", lane: definition.lane, stage: options.stage ?? "test" };
   const worker = { ports, options: how, leases, stopping: signal } as unknown as WorkerScope;
   const hold = { signal, interruption: null };
-  return openScope({ worker, job: claimed(definition, options), definition, hold }, ports.clock.elapsedMs());
+  const startedMs = ports.clock.elapsedMs();
+  const endsMs = startedMs + definition.timeoutMs;
+  return openScope({ worker, job: claimed(definition, options), definition, hold }, { startedMs, endsMs });
 }
 
 function claimed(definition: JobDefinition, { attempt = 1, scheduledFor }: RunJobOptions): Claimed {

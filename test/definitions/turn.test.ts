@@ -3,7 +3,7 @@ import { checkApps, notesOf } from "../../src/define/check.ts";
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineFanOut } from "../../src/define/define-fan-out.ts";
 import { defineJob, definitionOf } from "../../src/define/define-job.ts";
-import type { LaneDefinition } from "../../src/define/definition.ts";
+import type { LaneDefinition } from "../../src/define/lane.ts";
 import { describe as line } from "../../src/define/problem.ts";
 import { turnFor, turnLanesOf } from "../../src/define/turn.ts";
 

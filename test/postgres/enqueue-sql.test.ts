@@ -111,7 +111,7 @@ test.each([
   ],
   [
     `select belfry.enqueue('by-key', '{"to": "a"}')`,
-    "kind by-key cannot be enqueued here: its code makes the key of its cap or rate from the payload: enqueue by the package or the API",
+    "kind by-key cannot be enqueued here: its code makes the key of its cap, rate or limit from the payload: enqueue by the package or the API",
   ],
   [
     "select belfry.enqueue('graph.first')",

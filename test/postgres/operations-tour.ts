@@ -39,6 +39,7 @@ import {
 } from "../../src/insight/bulk.ts";
 import { archiveLag, readArchive } from "../../src/insight/archived.ts";
 import { readFailures, readWorstKinds } from "../../src/insight/failures.ts";
+import { takeUnit } from "../../src/postgres/sql/unit.ts";
 import { forgetTurns, markTurns, takeTurns } from "../../src/postgres/sql/turn.ts";
 import { probeDisk, readAppSchemas, readHealth, readTrouble } from "../../src/insight/health.ts";
 import { readKindHours } from "../../src/insight/kind-figures.ts";
@@ -107,6 +108,7 @@ export async function operationsTour(connections: Connections): Promise<void> {
   await stageKey(insight);
   await readOutcomes(insight, ids);
   await circuits(store);
+  await units(store, connections);
   await turns(store, connections);
   await steer(store, insight, ids);
 }
@@ -159,6 +161,15 @@ async function circuits(store: TestStore): Promise<void> {
   await store.probeCircuits(rules);
   await store.probeCircuits([]);
   await store.releaseForCircuits();
+}
+
+/** Units of a rate by key, and of what is none. */
+async function units(store: TestStore, { main, where }: Connections): Promise<void> {
+  await store.installSlots([{ key: "rate:tour#", size: 2, windowMs: 60_000, onRefusal: "hold", reason: "slot" }]);
+  for (const key of ["rate:tour#a", "rate:tour#a", "rate:tour#a", "cap:tour"])
+    await store.takeUnit(key, { withinMs: 0 });
+  // By itself: the store runs it in the transaction that has locked the key.
+  await createSession(main, where).run(takeUnit, ["rate:tour#a", 90_000]);
 }
 
 /** Two keys that wait in one lane. */

@@ -76,3 +76,14 @@ test("twelve claimers never start more than the limit in any window, whatever th
   expect(found?.most).toBeLessThanOrEqual(limit);
   expect(await deadlocks(db)).toBe(0);
 });
+
+test("handlers that ask at one moment get the next units one after the other, and none is left out", async () => {
+  const db = await freshDatabase();
+  onTestFinished(() => db.close());
+  await db.store.installSlots([{ key, size: 2, windowMs: 60_000, onRefusal: "hold", reason: "slot" }]);
+  const units = await Promise.all(Array.from({ length: 40 }, () => db.store.takeUnit(key, { withinMs: 20 * 60_000 })));
+  const times = units.flatMap((unit) => (unit?.isTaken === true ? unit.at : [])).toSorted((a, b) => a - b);
+  expect(times).toHaveLength(40);
+  const gaps = times.slice(2).map((at, n) => at - (times[n] ?? 0));
+  expect([Math.round(Math.min(...gaps)), Math.round(Math.max(...gaps))]).toEqual([60_000, 60_000]);
+});

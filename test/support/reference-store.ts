@@ -55,7 +55,7 @@ import { scheduleControl } from "./reference/schedule-control.ts";
 import { cancelRemoved, dueSchedules, endRemovals, installSchedules, plan, schedules } from "./reference/schedules.ts";
 import { chains } from "./reference/chains.ts";
 import { settle } from "./reference/settle.ts";
-import { freeLeft, installSlots } from "./reference/slots.ts";
+import { freeLeft, installSlots, takeUnit } from "./reference/slots.ts";
 import { installTurns, takeTurns } from "./reference/turns.ts";
 import { movedOf, Tables } from "./reference/tables.ts";
 import type { TestStore } from "./looks.ts";
@@ -106,6 +106,7 @@ export function referenceStore(
       tx.commit();
       return result;
     },
+    takeUnit: async (key, { withinMs }) => run(() => takeUnit(t, key, withinMs)),
     freeSlots: async (held) => run(() => ({ ...noAftermath, freed: freeLeft(t, held) })),
     returnUndelivered: async (messages, options) =>
       await moving(() => undelivered(t, messages, options), options.inSameTransaction),

@@ -26,6 +26,7 @@ export function rateContract(open: OpenStore): void {
   describe("a rate", () => {
     spending(open);
     giving(open);
+    taking(open);
     keeping(open);
   });
 }
@@ -129,6 +130,53 @@ function giving(open: OpenStore): void {
     const both = { slotKeys: ["cap:x", "rate:x"] };
     const ids = await insertMany(store, [both, both, rated]);
     expect(await claimAll(store, ids)).toEqual(["RUNNING", "PENDING", "RUNNING"]);
+  });
+}
+
+function taking(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("a handler takes the next units one after the other, also those that are not back yet", async () => {
+    const { store, advance } = at();
+    await store.installSlots([rate(2)]);
+    await running(store, rated);
+    await advance(30_000);
+    const take = async () => await store.takeUnit("rate:x", { withinMs: 2 * windowMs - 60_000 });
+    const [now, next, afterNext] = [await take(), await take(), await take()];
+    expect([now?.isTaken, next?.isTaken, afterNext?.isTaken]).toEqual([true, true, true]);
+    expect(now?.waitMs).toBe(0);
+    expect(Math.abs((next?.waitMs ?? 0) - (windowMs - 30_000))).toBeLessThan(5_000);
+    expect(Math.abs((afterNext?.at ?? 0) - (now?.at ?? 0) - windowMs)).toBeLessThan(5_000);
+    const late = await take();
+    expect(late?.isTaken).toBe(false);
+    expect(Math.abs((late?.at ?? 0) - (next?.at ?? 0) - windowMs)).toBeLessThan(5_000);
+    expect(await stateNow(store, await insertOne(store, rated))).toBe("PENDING");
+  });
+
+  test("it takes none that is kept for a waiting job, and says so when one waits", async () => {
+    const { store, advance } = at();
+    await store.installSlots([rate(1)]);
+    await running(store, rated);
+    await claimAll(store, await insertMany(store, [rated, rated]));
+    await advance(windowMs - minute);
+    expect(await woken(store)).toHaveLength(1);
+    const refused = await store.takeUnit("rate:x", { withinMs: 2 * minute });
+    expect(refused).toMatchObject({ isTaken: false, aftermath: { freed: [] } });
+    expect(refused?.waitMs).toBeGreaterThan(windowMs);
+    await store.installSlots([rate(2)]);
+    expect(await store.takeUnit("rate:x", { withinMs: 0 })).toMatchObject({
+      isTaken: true,
+      aftermath: { freed: ["rate:x"] },
+    });
+  });
+
+  test("of a key whose slots nothing needed before; what is no rate has no units", async () => {
+    const { store } = at();
+    await store.installSlots([rate(1, "rate:x#"), { ...rate(1, "cap:x"), windowMs: undefined }]);
+    const take = async (key: string) => await store.takeUnit(key, { withinMs: 0 });
+    expect([await take("rate:x#a"), await take("rate:x#b")]).toMatchObject([{ isTaken: true }, { isTaken: true }]);
+    expect(await take("rate:x#a")).toMatchObject({ isTaken: false });
+    expect([await take("cap:x"), await take("rate:y")]).toEqual([null, null]);
   });
 }
 

@@ -98,6 +98,12 @@ const waits: readonly Case[] = [
     { ...slot, key: "rate:work", size: 100, windowMs: 1_000, nextAt: now + 370 },
   ],
   [
+    "on hold for a shared rate",
+    { state: "PENDING", hold: "slot", heldOn: "rate:@stripe" },
+    {},
+    { ...slot, key: "rate:@stripe", size: 100, windowMs: 1_000, nextAt: now + 370 },
+  ],
+  [
     "waiting for the turn of its key",
     { state: "PENDING", hold: "slot", heldOn: "turn:bulk#0#tenant-7", lane: "bulk" },
     { heldBefore: { count: 12, isMore: false } },
@@ -136,10 +142,10 @@ const waits: readonly Case[] = [
   ),
 ];
 
-const codes = ["NO_ROOM", "TASK_NOT_STARTED", "UNKNOWN_KIND", "DOWN", null];
+const codes = ["NO_ROOM", "TASK_NOT_STARTED", "UNKNOWN_KIND", "RATE_LIMITED", "DOWN", null];
 const early: readonly Case[] = [
   ...codes.map((errorCode) => [errorCode, 2, 1] as const),
-  ...codes.slice(0, 3).map((errorCode) => [errorCode, 0, 1] as const),
+  ...codes.slice(0, 4).map((errorCode) => [errorCode, 0, 1] as const),
   ...([null, "DOWN"] as const).map((errorCode) => [errorCode, 1, 0] as const),
 ].map(([errorCode, attempt, failures]): Case => [
   `early after ${errorCode}, attempt ${attempt}, failures ${failures}`,

@@ -1,7 +1,9 @@
 import { isByKey } from "../../../src/admission/slots.ts";
 import type { SlotGroup } from "../../../src/machine/job.ts";
 import { postgresLimits } from "../../../src/postgres/postgres-limits.ts";
+import { noAftermath } from "../../../src/machine/outbox.ts";
 import type { AttemptRef } from "../../../src/machine/store.ts";
+import type { UnitTaken } from "../../../src/machine/unit-store.ts";
 import type { GroupRow, JobRow, SlotRow } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 
@@ -42,10 +44,7 @@ export function forgetKeys(t: Tables, limit: number): void {
 
 /** Takes one slot of every group the row names, or none. @returns what was refused, or null. */
 export function takeSlots(t: Tables, row: JobRow, attempt: number): Refusal | null {
-  for (const key of row.slotKeys.filter(isKeyed)) {
-    if (slotsOf(t, key).length === 0) t.madeKeys.set(key, t.now());
-    makeSlots(t, key, groupOf(t, key).size);
-  }
+  for (const key of row.slotKeys.filter(isKeyed)) makeKey(t, key);
   const free = row.slotKeys.map((key) => ({ key, slot: slotFor(t, row, key) }));
   const refused = free.filter(({ slot }) => slot === undefined).map(({ key }) => key);
   if (refused.length > 0) return refusal(t, row, refused);
@@ -57,6 +56,31 @@ export function takeSlots(t: Tables, row: JobRow, attempt: number): Refusal | nu
     t.slots.set(slotKey(slot.key, slot.n), spent ?? taken);
   }
   return null;
+}
+
+/** The earliest unit of a rate that is back within so many ms, spent from then on; else the time of the next. */
+export function takeUnit(t: Tables, key: string, withinMs: number): UnitTaken | null {
+  const { size, windowMs } = t.groups.get(isKeyed(key) ? ruleOf(key) : key) ?? {};
+  if (size === undefined || windowMs === undefined) return null;
+  if (isKeyed(key)) makeKey(t, key);
+  const now = t.now();
+  const atOf = ({ freeFrom, keptFor }: SlotRow): number =>
+    Math.max(freeFrom ?? 0, now) + (keptFor === null ? 0 : windowMs);
+  const slots = slotsOf(t, key).filter(({ n }) => n <= size);
+  const free = slots
+    .filter((slot) => isFree(t, slot, withinMs))
+    .toSorted((a, b) => (a.freeFrom ?? 0) - (b.freeFrom ?? 0));
+  const [unit] = free;
+  const at = unit === undefined ? Math.min(...slots.map(atOf)) : Math.max(unit.freeFrom ?? 0, now);
+  if (unit !== undefined) t.slots.set(slotKey(key, unit.n), { ...empty(key, unit.n), freeFrom: at + windowMs });
+  const isWaitedFor = t.inStates("PENDING", "RETRY_WAIT").some((row) => row.heldOn === key && !row.blocked);
+  const freed = unit !== undefined && isWaitedFor ? [key] : [];
+  return { at, waitMs: at - now, isTaken: unit !== undefined, aftermath: { ...noAftermath, freed } };
+}
+
+function makeKey(t: Tables, key: string): void {
+  if (slotsOf(t, key).length === 0) t.madeKeys.set(key, t.now());
+  makeSlots(t, key, groupOf(t, key).size);
 }
 
 /** The one that is kept for it; else a free one, unless a job that is held for it was due earlier. */

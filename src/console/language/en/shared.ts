@@ -70,7 +70,7 @@ const reasons: Readonly<Record<string, string>> = {
   undeliverable: "no worker took any of its messages",
   unsettleable: "its result could not be written",
   "never started": "its task never started",
-  postponed: "there was no room for its task yet",
+  postponed: "it could not go on yet",
   retry: "it failed and is tried again",
   interrupted: "its worker was stopped or lost",
   stopped: "its worker was stopped",

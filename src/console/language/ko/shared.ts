@@ -59,7 +59,7 @@ const reasons: Words["reasons"] = {
   undeliverable: "어느 워커도 메시지를 받지 않았음",
   unsettleable: "결과를 기록할 수 없었음",
   "never started": "태스크가 시작되지 않았음",
-  postponed: "아직 태스크를 위한 자리가 없었음",
+  postponed: "아직 계속할 수 없었음",
   retry: "실패했고 다시 시도함",
   interrupted: "워커가 멈췄거나 사라짐",
   stopped: "워커가 멈췄음",
