@@ -97,7 +97,7 @@ async function change({ ports, registry }: BulkWorld, bulk: Bulk, ids: readonly 
   const how = { caller: bulk.caller };
   if (bulk.action === "cancel") return await cancelJobs(ports, registry, ids, how);
   if (bulk.paceMs === 0) return await retryJobs(ports, ids, how);
-  const paced = await ports.store.retryPaced(ids, { ...how, dueAt: bulk.dueAt, paceMs: bulk.paceMs });
+  const paced = await ports.store.retry(ids, { ...how, dueAt: bulk.dueAt, paceMs: bulk.paceMs });
   await afterCommit(ports, paced.aftermath);
   const inRuns = await retryJobs(ports, without(ids, paced.ids), how);
   return [...paced.ids, ...inRuns];

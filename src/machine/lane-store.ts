@@ -1,4 +1,4 @@
-import type { Instant, JobId } from "./job.ts";
+import type { JobId } from "./job.ts";
 import type { Aftermath, Message } from "./outbox.ts";
 import type { NewPause } from "./pause.ts";
 import type { Actor } from "./transaction.ts";
@@ -18,13 +18,5 @@ export interface LaneStore {
   runNow(
     ids: readonly JobId[],
     options?: Actor,
-  ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
-  /**
-   * FAILED, CANCELED or SKIPPED -> PENDING, the first due at `dueAt` (not before now), each other `paceMs` later; those due
-   * within the dispatch window -> QUEUED at once. Jobs of runs are left out.
-   */
-  retryPaced(
-    ids: readonly JobId[],
-    options: Actor & { dueAt: Instant; paceMs: number },
   ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
 }

@@ -241,12 +241,13 @@ export interface Store
 
   cancel(ids: readonly JobId[], options?: Actor & { inSameTransaction?: InSameTransaction }): Promise<MovedRows>;
   /**
-   * FAILED, CANCELED or SKIPPED -> QUEUED, due now, counters reset, attempt kept; their own messages are in the aftermath.
+   * FAILED, CANCELED or SKIPPED -> PENDING, counters reset, attempt kept: the first due at `dueAt` (default and at the earliest now),
+   * each other `paceMs` later (default 0). Those due within the dispatch window -> QUEUED at once; their messages are in the aftermath.
    * Jobs of runs are left out: `resumeRun`. @returns the ids that run again.
    */
   retry(
     ids: readonly JobId[],
-    options?: Actor,
+    options?: Actor & { dueAt?: Instant; paceMs?: number },
   ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
   /**
    * Finished single jobs and runs past their retention, decided occurrences and the partitions of events and history past

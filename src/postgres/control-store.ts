@@ -5,6 +5,7 @@ import { type Store } from "../machine/store.ts";
 import { aftermathOf, moveRows, newestColumns } from "./outbox.ts";
 import { reasons } from "../machine/reasons.ts";
 import type { Session } from "./session.ts";
+<<<<<<< HEAD
 import {
   addSlots,
   cancelOpen,
@@ -15,6 +16,9 @@ import {
   writeGroups,
 } from "./sql/control.ts";
 import { lockUnits, takeUnit } from "./sql/unit.ts";
+=======
+import { addSlots, cancelOpen, freeLeftSlots, retireSlots, retryEnded, writeGroups } from "./sql/control.ts";
+>>>>>>> less
 import { columns, execute } from "./statement.ts";
 import type { LaneStore } from "../machine/lane-store.ts";
 import { holdPaused, pauseValues, readPause, unholdOpen, unholdPaused, writePause } from "./sql/lane.ts";
@@ -24,8 +28,8 @@ export function controlStore(session: Session) {
   return {
     cancel: (ids, options = {}) =>
       moveRows(session, cancelOpen, [ids, "canceled", false, options.caller ?? null], options),
-    async retry(ids, { caller } = {}) {
-      const rows = await session.run(retryEnded, [ids, caller ?? null]);
+    async retry(ids, { dueAt = 0, paceMs = 0, caller } = {}) {
+      const rows = await session.run(retryEnded, [ids, dueAt, paceMs, session.dispatchWindowMs, caller ?? null]);
       return { ids: rows.map((row) => row.id as JobId), aftermath: aftermathOf(rows) };
     },
     async freeSlots(held) {
@@ -76,11 +80,6 @@ export function laneStore(session: Session): LaneStore {
         ...(await session.run(runNow, [wanted, caller ?? null, reasons.runNow])),
         ...(await session.run(redispatchNow, [wanted])),
       ];
-      return { ids: ids(rows), aftermath: aftermathOf(rows) };
-    },
-    async retryPaced(wanted, { dueAt, paceMs, caller }) {
-      const values = [wanted, dueAt, paceMs, session.dispatchWindowMs, caller ?? null];
-      const rows = await session.run(retryPaced, values);
       return { ids: ids(rows), aftermath: aftermathOf(rows) };
     },
   };

@@ -197,7 +197,6 @@ async function steer(store: TestStore, insight: Database, ids: readonly JobId[])
   await store.unholdPaused("tour", 10);
   await store.unholdOpen(10);
   await store.runNow(ids);
-  await store.retryPaced([], { dueAt: 0, paceMs: 1 });
   const search = { kind: "none" };
   const matched = { count: 0, isMore: false };
   const [kept] = await insight.run(readRequest, "tour");

@@ -69,7 +69,6 @@ const besideWire: ReadonlySet<string> = new Set([
   "unholdPaused",
   "unholdOpen",
   "runNow",
-  "retryPaced",
 ]);
 
 /** An argument with the real transaction, and the hook with a transaction of this process. */

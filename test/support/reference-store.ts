@@ -8,7 +8,7 @@ import { type InSameTransaction, type Moved, type MovedRows, type Tx } from "../
 import { type Settled } from "../../src/machine/store.ts";
 import { takeOver, claim, heartbeat, extendLease, look } from "./reference/claim.ts";
 import { decidePrematerialized } from "./reference/prematerialized.ts";
-import { cancel, prune, retry } from "./reference/control.ts";
+import { cancel, prune } from "./reference/control.ts";
 import {
   confirm,
   keep,
@@ -50,7 +50,7 @@ import {
 } from "./reference/circuits.ts";
 import { runOutputs, runResult } from "./reference/each.ts";
 import { signal } from "./reference/signal.ts";
-import { holdPaused, isPaused, pauseLane, retryPaced, runNow, unhold, unholdOpen } from "./reference/lanes.ts";
+import { holdPaused, isPaused, pauseLane, retry, runNow, unhold, unholdOpen } from "./reference/lanes.ts";
 import { scheduleControl } from "./reference/schedule-control.ts";
 import { cancelRemoved, dueSchedules, endRemovals, installSchedules, plan, schedules } from "./reference/schedules.ts";
 import { chains } from "./reference/chains.ts";
@@ -134,7 +134,6 @@ export function referenceStore(
     takeTurns: async (options) => run(() => fenced(t, options.fence, () => takeTurns(t, options))),
     releaseForCircuits: async () => run(() => releaseForCircuits(t)),
     runNow: async (ids, by) => run(() => runNow(t, ids, by)),
-    retryPaced: async (ids, by) => run(() => retryPaced(t, ids, by)),
     prune: async ({ limit, fence }) => run(() => fenced(t, fence, () => prune(t, limit))),
     installFence: async (fence) => run(() => installFence(t, fence)),
     passed: async () => {},

@@ -127,27 +127,12 @@ select count(*)::int as jobs from (
 );
 
 /**
- * FAILED, CANCELED or SKIPPED -> QUEUED, due now. Jobs of runs are put back by `resume`. $1 ids $2 caller.
- * Locks: jobs in id order, waiting.
+ * FAILED, CANCELED or SKIPPED run again, each due by the pace after the one before: QUEUED when due within the dispatch window, else
+ * PENDING. Jobs of runs are put back by `resume`.
+ * $1 ids $2 due time of the first $3 pace in ms $4 dispatch window $5 caller. Locks: jobs in id order, waiting.
  */
 export const retryEnded = statement<DispatchedRow>(
   "retry",
-  `
-with mine as materialized (
-  select ${again}, belfry.now() as due_at, true as starts, 'retry' as reason, ${endedKind} as kind
-  from belfry.job
-  where id = any($1::bigint[]) and state in ('FAILED', 'CANCELED', 'SKIPPED') and run_id is null
-  order by id
-  for no key update
-), ${runAgainAndDispatch("$2")}`,
-);
-
-/**
- * As retry, each due by the pace after the one before; PENDING unless it is due within the dispatch window.
- * $1 ids $2 due time of the first $3 pace in ms $4 dispatch window $5 caller. Locks: jobs in id order, waiting.
- */
-export const retryPaced = statement<DispatchedRow>(
-  "retry-paced",
   `
 with locked as materialized (
   select ${again}, 'retry' as reason, ${endedKind} as kind from belfry.job

@@ -102,7 +102,7 @@ function byHand(open: OpenStore): void {
     const queued = await insertOne(store);
     const dueAt = (await store.now()) - minute;
     const paceMs = dispatchWindowMs + minute;
-    const { ids, aftermath } = await store.retryPaced([canceled, failed.jobId, queued], {
+    const { ids, aftermath } = await store.retry([canceled, failed.jobId, queued], {
       caller: "ada",
       dueAt,
       paceMs,

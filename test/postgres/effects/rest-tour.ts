@@ -71,7 +71,7 @@ async function everyState({ store, clock }: World, tag: string): Promise<readonl
 async function steering({ insight, store, clock }: World, tag: string, ids: readonly JobId[]): Promise<void> {
   await store.runNow(ids.slice(18), { caller: "ada" });
   const now = await store.now();
-  await store.retryPaced(ids, { dueAt: now, paceMs: 1_000, caller: "ada" });
+  await store.retry(ids, { dueAt: now, paceMs: 1_000, caller: "ada" });
   await store.pauseLane("mail", aPause);
   const out = (await store.peek(ids)).map(({ jobId, generation }) => ({ jobId, generation, trace: "t" }));
   await store.holdPaused(out);

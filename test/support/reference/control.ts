@@ -1,16 +1,15 @@
 import type { JobId } from "../../../src/machine/job.ts";
 import { contractLimits } from "../../../src/machine/contract-limits.ts";
-import { type Actor, type MovedRows } from "../../../src/machine/transaction.ts";
+import type { MovedRows } from "../../../src/machine/transaction.ts";
 import { noAftermath } from "../../../src/machine/outbox.ts";
-import { type Pruned, type Store } from "../../../src/machine/store.ts";
+import type { Pruned } from "../../../src/machine/store.ts";
 import { isFinal } from "../../../src/machine/state.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { cancelRows } from "./each.ts";
 import { forgetKeys, leaveSlots } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import { runsOf } from "./runs.ts";
-import { runAgain } from "./turns.ts";
-import { idOf, movedOf, occurrenceKey, type Tables, type Why } from "./tables.ts";
+import { movedOf, occurrenceKey, type Tables, type Why } from "./tables.ts";
 
 export function cancel(
   t: Tables,
@@ -34,22 +33,6 @@ function cancelOne(t: Tables, row: JobRow, why: Why, occurrenceReason: string): 
   const canceled = t.move(row, { state: "CANCELED" }, { ...why, worker });
   decideOccurrence(t, canceled, "SKIPPED", occurrenceReason);
   return canceled;
-}
-
-export function retry(t: Tables, ids: readonly JobId[], { caller }: Actor = {}): Awaited<ReturnType<Store["retry"]>> {
-  const queued = existing(t, ids).flatMap((row) => {
-    // What follows a job of a run has to be counted again: that is a resume.
-    if (row.runId !== null) return [];
-    if (row.state !== "FAILED" && row.state !== "CANCELED" && row.state !== "SKIPPED") return [];
-    const counters = { failures: 0, interruptions: 0, deadLetters: 0, alone: false };
-    const error = { errorCode: null, errorMessage: null };
-    const again = { dueAt: t.now(), expiresAt: null, ...counters, ...error };
-    return [runAgain(t, row, again, { reason: "retry", caller })];
-  });
-  return {
-    ids: queued.map(idOf),
-    aftermath: { ...noAftermath, outbox: t.dispatch(queued.filter(({ state }) => state === "QUEUED")) },
-  };
 }
 
 /** Finished jobs past their retention, the oldest first. Partitions exist only in a real database. */

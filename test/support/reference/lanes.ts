@@ -67,12 +67,13 @@ export function runNow(
   return { ids: [...moved, ...sooner].map(idOf), aftermath: { ...noAftermath, outbox } };
 }
 
-export function retryPaced(
+export function retry(
   t: Tables,
   ids: readonly JobId[],
-  { dueAt, paceMs, caller }: Actor & { readonly dueAt: Instant; readonly paceMs: number },
+  { dueAt = 0, paceMs = 0, caller }: Actor & { readonly dueAt?: Instant; readonly paceMs?: number } = {},
 ): Moves {
   const ended = rowsOf(t, ids).filter(
+    // What follows a job of a run has to be counted again: that is a resume.
     ({ state, runId }) => runId === null && (state === "FAILED" || state === "CANCELED" || state === "SKIPPED"),
   );
   const moved = ended.map((row, n) => {
