@@ -17,7 +17,7 @@ export interface Process {
 /** Services whose dual-stack names the SDK knows, beside S3 and DynamoDB, which have gateways of their own. */
 const dualStackServices = ["ecs", "events", "kms", "lambda", "secretsmanager", "sns", "sqs", "ssm", "sts"];
 /** Those of them that Belfry's code calls itself. */
-const ownClients = ["ecs", "secretsmanager", "sqs", "ssm"];
+const ownClients = ["ecs", "kms", "secretsmanager", "sqs", "ssm"];
 
 export const processes = (template: Template): readonly Process[] => [
   ...ownFunctions(template).map((fn) => functionProcess(template, fn)),

@@ -34,6 +34,9 @@ export interface Sealed {
   readonly $sealed: string;
 }
 
+/** What people are shown in its place, and what is kept of an error's text. */
+export const sealedText = "[sealed]";
+
 export function isSealed(value: unknown): value is Sealed {
   if (typeof value !== "object" || value === null || !("$sealed" in value)) return false;
   return typeof value.$sealed === "string" && Object.keys(value).length === 1;

@@ -8,7 +8,7 @@ import { AmbiguousError, InvalidPayload, PermanentError, RetryLater } from "../d
 import type { Json, NewJob } from "../machine/job.ts";
 import { failureDetail } from "../machine/failure-detail.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import { SealBroken, SealUnavailable, sealValue } from "../machine/seal.ts";
+import { SealBroken, SealUnavailable, sealedText, sealValue } from "../machine/seal.ts";
 import { openClaimed } from "./opened.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { checkedResult } from "../define/new-job.ts";
@@ -141,9 +141,7 @@ function withDetail({ definition, keptLog }: InvocationScope, outcome: ErrorOutc
   return { ...outcome, detail: failureDetail(error instanceof Interruption ? null : error, keptLog.lines()) };
 }
 
-/** What is kept of the text of an error that may quote a sealed payload. */
-const sealedText = "[sealed]";
-
+/** Its text may quote a sealed payload. */
 const keptError = <O extends Outcome>({ seal }: JobDefinition, outcome: O): O =>
   seal === null || !("message" in outcome) || isOfSeal(outcome) ? outcome : { ...outcome, message: sealedText };
 

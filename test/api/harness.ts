@@ -11,6 +11,7 @@ import { createClient } from "../../src/run/enqueue.ts";
 import type { JobId } from "../../src/machine/job.ts";
 import type { Log } from "../../src/machine/ports.ts";
 import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
+import { ownSeals } from "../../src/testing/own-seals.ts";
 import { createMemoryQueue } from "../../src/testing/memory-queue.ts";
 import { onTestFinished } from "vitest";
 import { createClock } from "../../src/outside/clock.ts";
@@ -57,6 +58,7 @@ export async function openApi(
     log,
     metrics: { add: () => undefined, flush: () => undefined },
     crashPoint: () => Promise.resolve(),
+    seals: ownSeals(),
   };
   await store.installSchedules([pingSchedule.spec(stage, "tests")]);
   const insight: Database = { ...database.insight };
