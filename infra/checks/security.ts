@@ -1,4 +1,5 @@
 import type { Check } from "./check.ts";
+import { launchedTasks } from "./processes.ts";
 import { at, isObject, listAt, ofType, ownFunctions, referenceOf, type Template } from "./template.ts";
 
 export const securityChecks: readonly Check[] = [
@@ -117,9 +118,10 @@ function statements(template: Template): readonly { id: string; statement: unkno
 
 /** What rules and tasks take their roles by. ECS's own role of a task, which fetches its image, is not among them. */
 function takenFor(template: Template): readonly { id: string; trust: unknown }[] {
-  const ofTasks = new Set(
-    ofType(template, "AWS::ECS::TaskDefinition").map(({ properties }) => referenceOf(properties["TaskRoleArn"])),
-  );
+  const ofTasks = new Set([
+    ...ofType(template, "AWS::ECS::TaskDefinition").map(({ properties }) => referenceOf(properties["TaskRoleArn"])),
+    ...launchedTasks(template).map(({ role }) => referenceOf(role)),
+  ]);
   return ofType(template, "AWS::IAM::Role").flatMap(({ id, properties }) =>
     listAt(properties, "AssumeRolePolicyDocument", "Statement")
       .filter((trust) => at(trust, "Principal", "Service") === "events.amazonaws.com" || ofTasks.has(id))

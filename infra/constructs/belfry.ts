@@ -191,13 +191,13 @@ export class Belfry extends Construct {
       poolSize: topology.database.poolPerWorker,
       code: code.functions["ecs-events"],
     });
-    for (const [index, lane] of this.lanes.entries()) {
+    const roles = this.lanes.flatMap((lane, index) => {
       const worker = workers[index];
-      if (worker !== undefined && jobTask.lanes.includes(lane.name)) jobs.grantLaunch(worker, lane);
-      for (const sender of [jobs.role, jobs.events]) lane.grantSend(sender);
-    }
+      return worker !== undefined && jobTask.lanes.includes(lane.name) ? [jobs.grantLaunch(worker, lane)] : [];
+    });
+    for (const lane of this.lanes) for (const sender of [...roles, jobs.events]) lane.grantSend(sender);
     for (const canceler of [this.api.function, this.scheduler]) jobs.grantStop(canceler);
-    locks.grantHandlerLocks(jobs.role);
+    for (const role of roles) locks.grantHandlerLocks(role);
     return jobs;
   }
 

@@ -30,6 +30,7 @@ const taskPlace = z.object(
     subnets: z.array(z.string()),
     securityGroups: z.array(z.string()),
     assignPublicIp: z.boolean(),
+    taskRole: z.string().optional(),
     environment: z.record(z.string(), z.string()).optional(),
   },
   rule("must be JSON with cluster, taskDefinition, container, subnets, securityGroups and assignPublicIp"),

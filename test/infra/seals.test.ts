@@ -17,12 +17,12 @@ const teams = [
   defineApp({
     name: "payroll",
     lanes: { pay: {} },
-    jobs: [defineJob({ id: "pay", lane: "pay", seal: "payroll", run })],
+    jobs: [defineJob({ id: "pay", lane: "pay", seal: "payroll", runOn: "fargate", run })],
   }),
   defineApp({
     name: "loans",
     lanes: { loan: {} },
-    jobs: [defineJob({ id: "loan", lane: "loan", seal: "loans", run })],
+    jobs: [defineJob({ id: "loan", lane: "loan", seal: "loans", runOn: "fargate", run })],
   }),
   defineApp({ name: "mail", jobs: [defineJob({ id: "send", run })] }),
 ];
@@ -61,8 +61,10 @@ function rightsOf(template: Template, role: RegExp): readonly string[] {
 
 test("a lane decrypts by its own key alone, the API and the scheduler only encrypt, and others do neither", () => {
   const template = synthesized(["payroll", "loans"]);
-  expect(rightsOf(template, /LanepayWorkerRole/)).toEqual(["kms:Decrypt payroll", "kms:GenerateDataKey payroll"]);
-  expect(rightsOf(template, /LaneloanWorkerRole/)).toEqual(["kms:Decrypt loans", "kms:GenerateDataKey loans"]);
+  for (const role of [/LanepayWorkerRole/, /JobsTaskRolepay/])
+    expect(rightsOf(template, role)).toEqual(["kms:Decrypt payroll", "kms:GenerateDataKey payroll"]);
+  for (const role of [/LaneloanWorkerRole/, /JobsTaskRoleloan/])
+    expect(rightsOf(template, role)).toEqual(["kms:Decrypt loans", "kms:GenerateDataKey loans"]);
   for (const role of [/HttpApiRole/, /SchedulerTaskRole/])
     expect(rightsOf(template, role)).toEqual(["kms:GenerateDataKey loans", "kms:GenerateDataKey payroll"]);
   for (const role of [/LanedefaultWorkerRole/, /DeadLettersDrainRole/, /MigrationMigrateRole/])
