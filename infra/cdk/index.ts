@@ -11,6 +11,7 @@ export type { DatabaseProps } from "../constructs/database-choice.ts";
 export type { ExistingDatabaseProps } from "../constructs/existing-database.ts";
 export type { LanePrincipal } from "../constructs/lane-principal.ts";
 export type { ServerProps } from "../constructs/rds-database.ts";
+export type { ServerWindows } from "../constructs/server-windows.ts";
 export type { BackupCopy, RdsInstanceProps } from "../constructs/rds-instance.ts";
 export type { SchedulerKind } from "../../src/stage/stages.ts";
 export type { Ipv4, NetworkProps } from "../constructs/network.ts";

@@ -17,7 +17,7 @@ export interface Process {
 /** Services whose dual-stack names the SDK knows, beside S3 and DynamoDB, which have gateways of their own. */
 const dualStackServices = ["ecs", "events", "kms", "lambda", "secretsmanager", "sns", "sqs", "ssm", "sts"];
 /** Those of them that Belfry's code calls itself. */
-const ownClients = ["ecs", "secretsmanager", "sqs", "ssm"];
+const ownClients = ["ecs", "kms", "secretsmanager", "sqs", "ssm"];
 
 export const processes = (template: Template): readonly Process[] => [
   ...ownFunctions(template).map((fn) => functionProcess(template, fn)),
@@ -52,10 +52,12 @@ interface TaskPlace {
   readonly subnets: readonly string[];
   readonly groups: readonly string[];
   readonly hasAddress: boolean;
+  /** Given with its launch, in place of the definition's. */
+  readonly role?: unknown;
 }
 
-function taskProcess(template: Template, { task, ...place }: TaskPlace): Process {
-  const roles = [task.properties["TaskRoleArn"], task.properties["ExecutionRoleArn"]];
+function taskProcess(template: Template, { task, role, ...place }: TaskPlace): Process {
+  const roles = [role ?? task.properties["TaskRoleArn"], task.properties["ExecutionRoleArn"]];
   return {
     ...place,
     id: task.id,
@@ -89,11 +91,11 @@ function taskPlaces(template: Template): readonly TaskPlace[] {
       },
     ];
   });
-  return [...found, ...launched(template)];
+  return [...found, ...launchedTasks(template)];
 }
 
 /** The variable is JSON that CloudFormation joins: its references become their names. */
-function launched(template: Template): readonly TaskPlace[] {
+export function launchedTasks(template: Template): readonly TaskPlace[] {
   const places = new Set(
     ownFunctions(template)
       .map(({ properties }) => at(properties, "Environment", "Variables", "BELFRY_TASKS"))
@@ -111,6 +113,7 @@ function launched(template: Template): readonly TaskPlace[] {
         subnets: names("subnets").filter((id) => byId(template, id) !== null),
         groups: names("securityGroups"),
         hasAddress: place["assignPublicIp"] === true,
+        role: typeof place["taskRole"] === "string" ? { Ref: place["taskRole"] } : undefined,
       },
     ];
   });

@@ -1,5 +1,6 @@
 import type { Check } from "./check.ts";
-import { at, isObject, listAt, ofType, referenceOf, type Template } from "./template.ts";
+import { launchedTasks } from "./processes.ts";
+import { at, isObject, listAt, ofType, ownFunctions, referenceOf, type Template } from "./template.ts";
 
 export const securityChecks: readonly Check[] = [
   {
@@ -38,6 +39,24 @@ export const securityChecks: readonly Check[] = [
         }),
   },
   {
+    id: "seal-keys",
+    rule: "a key that jobs are sealed by decrypts only for what runs a lane of them, and only by its own name",
+    find: (template) => {
+      const keys = new Set(ownFunctions(template).flatMap(({ properties }) => keysOf(properties)));
+      return statements(template)
+        .filter(({ statement }) => actionsOf(statement).some((action) => /^kms:(Decrypt|\*)$/.test(action)))
+        .filter(({ statement }) => resourcesOf(statement).some((each) => each === '"*"' || keys.has(each)))
+        .flatMap(({ id, statement }) => {
+          const name = at(statement, "Condition", "StringEquals", "kms:EncryptionContext:belfry:seal");
+          const runsHandlers = /Lane|JobsTaskRole|SchedulerTaskRole/.test(id);
+          return [
+            ...(typeof name === "string" ? [] : ["decrypts what any name has sealed"]),
+            ...(runsHandlers ? [] : ["decrypts, and runs no handler"]),
+          ].map((detail) => ({ resource: id, detail }));
+        });
+    },
+  },
+  {
     id: "signed-url",
     rule: "a function URL answers only requests that IAM let through",
     find: (template) =>
@@ -65,6 +84,20 @@ export const securityChecks: readonly Check[] = [
   },
 ];
 
+/** What `BELFRY_SEALS` of a process refers to, as a policy would. */
+function keysOf(properties: unknown): readonly string[] {
+  const value = at(properties, "Environment", "Variables", "BELFRY_SEALS");
+  if (typeof value === "string") return [...value.matchAll(/"(arn:[^"]+)"/g)].map(([, arn]) => JSON.stringify(arn));
+  return listAt(value, "Fn::Join")
+    .flatMap((part) => (Array.isArray(part) ? part.filter(isObject) : []))
+    .map((part) => JSON.stringify(part));
+}
+
+const resourcesOf = (statement: unknown): readonly string[] => {
+  const resource = at(statement, "Resource");
+  return (Array.isArray(resource) ? resource : [resource]).map((each) => JSON.stringify(each));
+};
+
 /** Where the stack does not say its region, a name can still be none of any region. */
 function isZoneOf(zone: string, region: unknown): boolean {
   if (typeof region === "string") return new RegExp(`^${region}[a-z]$`).test(zone);
@@ -85,9 +118,10 @@ function statements(template: Template): readonly { id: string; statement: unkno
 
 /** What rules and tasks take their roles by. ECS's own role of a task, which fetches its image, is not among them. */
 function takenFor(template: Template): readonly { id: string; trust: unknown }[] {
-  const ofTasks = new Set(
-    ofType(template, "AWS::ECS::TaskDefinition").map(({ properties }) => referenceOf(properties["TaskRoleArn"])),
-  );
+  const ofTasks = new Set([
+    ...ofType(template, "AWS::ECS::TaskDefinition").map(({ properties }) => referenceOf(properties["TaskRoleArn"])),
+    ...launchedTasks(template).map(({ role }) => referenceOf(role)),
+  ]);
   return ofType(template, "AWS::IAM::Role").flatMap(({ id, properties }) =>
     listAt(properties, "AssumeRolePolicyDocument", "Statement")
       .filter((trust) => at(trust, "Principal", "Service") === "events.amazonaws.com" || ofTasks.has(id))

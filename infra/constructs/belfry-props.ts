@@ -1,5 +1,6 @@
 import type { ContainerImage, ICluster } from "aws-cdk-lib/aws-ecs";
 import type { IManagedPolicy } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { Construct } from "constructs";
 import type { SchedulerKind } from "../../src/stage/stages.ts";
 import type { Release } from "../bundled-release.ts";
@@ -48,6 +49,11 @@ export interface BelfryProps {
   readonly spotPasses?: boolean;
   /** Where tasks run. Default: a cluster of its own. */
   readonly cluster?: ICluster;
+  /**
+   * The keys that jobs are sealed by (`seal` of a definition), by name. Only the lanes whose jobs name a key may decrypt with it; the API,
+   * the scheduler and they may encrypt.
+   */
+  readonly seals?: Readonly<Record<string, IKey>>;
   /** Of the scheduler task. Default: built from the bundle when it is deployed. */
   readonly image?: ContainerImage;
   /** Put on every role this makes, as some organisations require. */

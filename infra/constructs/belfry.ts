@@ -25,6 +25,7 @@ import { Migration } from "./migration.ts";
 import { Network } from "./network.ts";
 import { requireWhatProtectedNeeds } from "./protection.ts";
 import { SchedulerTask } from "./scheduler-task.ts";
+import { grantSeals, sealsEnvironment } from "./seals.ts";
 import { refuseTwin, systemOf } from "./system.ts";
 import type { FunctionShare } from "./vpc-function.ts";
 
@@ -78,6 +79,7 @@ export class Belfry extends Construct {
     const fakes = props.fakes?.(this) ?? null;
     const environment = {
       ...sharedEnvironment(this, locks),
+      ...sealsEnvironment(this, props.seals),
       ...fakes?.environment,
     };
     const share: FunctionShare = { network, database, logRetentionDays, environment };
@@ -104,6 +106,7 @@ export class Belfry extends Construct {
     });
     if (topology.archive !== undefined) new Archive(this, "Archive", topology, this);
     this.#allow(locks, { workers, senders: [drain.function, this.api.function, this.scheduler.role] }, topology);
+    grantSeals(this.lanes, [this.api.function, this.scheduler.role], props.seals);
     this.jobs = this.#fargateJobs({ ...release, image }, { share, cluster, locks, workers });
     const targets = fakes?.addTask({ share, cluster, stage: topology.stage, api: this.api });
     // Their seeds run before the first job.
@@ -188,13 +191,13 @@ export class Belfry extends Construct {
       poolSize: topology.database.poolPerWorker,
       code: code.functions["ecs-events"],
     });
-    for (const [index, lane] of this.lanes.entries()) {
+    const roles = this.lanes.flatMap((lane, index) => {
       const worker = workers[index];
-      if (worker !== undefined && jobTask.lanes.includes(lane.name)) jobs.grantLaunch(worker, lane);
-      for (const sender of [jobs.role, jobs.events]) lane.grantSend(sender);
-    }
+      return worker !== undefined && jobTask.lanes.includes(lane.name) ? [jobs.grantLaunch(worker, lane)] : [];
+    });
+    for (const lane of this.lanes) for (const sender of [...roles, jobs.events]) lane.grantSend(sender);
     for (const canceler of [this.api.function, this.scheduler]) jobs.grantStop(canceler);
-    locks.grantHandlerLocks(jobs.role);
+    for (const role of roles) locks.grantHandlerLocks(role);
     return jobs;
   }
 

@@ -49,8 +49,6 @@ const eventAgeMinutesMax = 15;
  * that could not be delivered are kept in a queue; the lease decides about the job.
  */
 export class FargateJobs extends Construct {
-  /** Of the task: what the handlers of jobs may do. */
-  readonly role: IRole;
   readonly events: Function;
   readonly lostEvents: Queue;
   readonly #task: FargateTaskDefinition;
@@ -60,8 +58,6 @@ export class FargateJobs extends Construct {
     super(scope, id);
     this.#props = props;
     this.#task = taskDefinition(this, props);
-    this.role = this.#task.taskRole;
-    props.share.database.grantConnect(this.role);
     this.lostEvents = deadLetterQueue(this, "LostEvents", { retentionSeconds: 14 * 86_400 });
     this.events = new VpcFunction(this, "Events", {
       share: props.share,
@@ -79,12 +75,15 @@ export class FargateJobs extends Construct {
     this.#watch();
   }
 
-  /** RunTask of this task in this cluster, with its two roles. */
-  grantLaunch(worker: Function, lane: Lane): void {
-    // One task definition for all lanes: which lane a task is for, and what its handlers are given, comes with its launch.
-    lane.grantPrincipal.join(this.role);
-    worker.addEnvironment("BELFRY_TASKS", this.#place(lane));
-    if (worker.role !== undefined) grantTaskStart(worker.role, this.#task, this.#props.cluster);
+  /** RunTask of this task in this cluster, with two roles. @returns the lane's: what the handlers of its jobs may do. */
+  grantLaunch(worker: Function, lane: Lane): IRole {
+    // One task definition for all lanes: which lane a task is for, what it may do and what its handlers are given, comes with its launch.
+    const role = new Role(this, `TaskRole-${lane.name}`, { assumedBy: forOurOwn("tasks") });
+    this.#props.share.database.grantConnect(role);
+    lane.grantPrincipal.join(role);
+    worker.addEnvironment("BELFRY_TASKS", this.#place(lane, role));
+    if (worker.role !== undefined) grantTaskStart(worker.role, this.#task, this.#props.cluster, role);
+    return role;
   }
 
   /** For what cancels jobs: the API, and the scheduler task, which works off changes of many. */
@@ -116,12 +115,13 @@ export class FargateJobs extends Construct {
     );
   }
 
-  #place(lane?: Lane): string {
+  #place(lane?: Lane, role?: IRole): string {
     const { cluster, share } = this.#props;
     const { network, database } = share;
     const environment = Lazy.any({ produce: () => lane?.taskEnvironment() });
     return Stack.of(this).toJsonString({
       ...(lane === undefined ? {} : { environment }),
+      ...(role === undefined ? {} : { taskRole: role.roleArn }),
       cluster: cluster.clusterName,
       taskDefinition: this.#task.taskDefinitionArn,
       container: containerName,

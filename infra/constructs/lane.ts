@@ -26,6 +26,11 @@ export interface LaneQueuesProps {
  */
 export class Lane extends Construct implements IGrantable {
   readonly name: string;
+  /**
+   * Names of keys that its jobs are sealed by.
+   * @internal
+   */
+  readonly seals: readonly string[];
   readonly grantPrincipal = new LanePrincipal();
   readonly queue: Queue;
   readonly deadLetters: Queue;
@@ -41,6 +46,7 @@ export class Lane extends Construct implements IGrantable {
   constructor(scope: Construct, id: string, { lane, topology }: LaneQueuesProps) {
     super(scope, id);
     this.name = lane.name;
+    this.seals = lane.needs.seals ?? [];
     this.#lane = lane;
     this.#environment = { ...lane.environment };
     this.node.addValidation({ validate: () => this.#missing() });

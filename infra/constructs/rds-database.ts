@@ -1,6 +1,7 @@
 import { ArnFormat, CfnResource, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { type ISecurityGroup, Port, SecurityGroup } from "aws-cdk-lib/aws-ec2";
 import { Grant, type IGrantable } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
 import { CfnDBSubnetGroup } from "aws-cdk-lib/aws-rds";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
@@ -8,6 +9,7 @@ import { vacuumSettings } from "../server-settings.ts";
 import type { Database, DatabaseAccess } from "./database.ts";
 import type { Network } from "./network.ts";
 import { isStackProtected } from "./protection.ts";
+import { type ServerWindows, windowsOf } from "./server-windows.ts";
 
 const databaseName = "belfry";
 /** The roles in Postgres of the migration, of processes with handlers and of the API. They prove themselves by IAM and have no password. */
@@ -18,7 +20,7 @@ const administrator = "belfry_admin";
 const port = 5432;
 
 /** What is asked of every server that RDS runs for us. @beta */
-export interface ServerProps {
+export interface ServerProps extends ServerWindows {
   /** Days that backups, and with them any second in between, are kept. */
   readonly backupDays: number;
   /**
@@ -33,6 +35,8 @@ export interface ServerProps {
    * secret to pay for. `secret`: RDS makes a password, keeps it in Secrets Manager and rotates it.
    */
   readonly administrator?: "iam" | "secret";
+  /** Encrypts disk and backups. It cannot change later. Default: AWS's own key for RDS. */
+  readonly encryptionKey?: IKey;
 }
 
 /** What the maker of the server gets. */
@@ -163,6 +167,8 @@ const sharedProps = (
     : { masterUserAuthenticationType: "iam-db-auth" }),
   enableIamDatabaseAuthentication: true,
   storageEncrypted: true,
+  ...(settings.encryptionKey === undefined ? {} : { kmsKeyId: settings.encryptionKey.keyArn }),
+  ...windowsOf(settings),
   backupRetentionPeriod: settings.backupDays,
   deletionProtection: isProtected,
   copyTagsToSnapshot: true,

@@ -22,7 +22,12 @@ function grantTaskTags(role: IRole, cluster: ICluster): void {
  * what names the revision one after the other, and EventBridge does not repeat a call that was not allowed.
  * https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-dlq.html
  */
-export function grantTaskStart(role: IRole, task: TaskDefinition, cluster: ICluster): void {
+export function grantTaskStart(
+  role: IRole,
+  task: TaskDefinition,
+  cluster: ICluster,
+  taskRole: IRole = task.taskRole,
+): void {
   const { family } = task;
   role.addToPrincipalPolicy(
     new PolicyStatement({
@@ -34,7 +39,7 @@ export function grantTaskStart(role: IRole, task: TaskDefinition, cluster: IClus
   role.addToPrincipalPolicy(
     new PolicyStatement({
       actions: ["iam:PassRole"],
-      resources: [task.taskRole, task.obtainExecutionRole()].map(({ roleArn }) => roleArn),
+      resources: [taskRole, task.obtainExecutionRole()].map(({ roleArn }) => roleArn),
       conditions: { StringEquals: { "iam:PassedToService": "ecs-tasks.amazonaws.com" } },
     }),
   );

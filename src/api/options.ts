@@ -17,7 +17,10 @@ export interface LaneLimits {
 
 /** What the API is built from. */
 export interface ApiOptions {
-  readonly ports: Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint" | "tracing">;
+  readonly ports: Pick<
+    Ports,
+    "seals" | "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint" | "tracing"
+  >;
   /** What people read. */
   readonly insight: Database;
   readonly registry: Registry;

@@ -95,7 +95,8 @@ function ofDefinition(definition: JobDefinition): readonly OfKind[] {
   return [{ kind: definition.id, schema }, ...tasks.map(({ id }) => ({ kind: id, schema: whole }))];
 }
 
-function marksOf({ schema }: JobDefinition): SensitiveSchema {
+function marksOf({ schema, seal }: JobDefinition): SensitiveSchema {
+  if (seal !== null) return new SensitiveSchema({ sensitive: true });
   if (!(schema instanceof z.core.$ZodType)) return new SensitiveSchema({});
   const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "inline" });
   return new SensitiveSchema(json as Marked);

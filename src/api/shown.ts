@@ -1,6 +1,7 @@
 import type { Caller } from "./caller.ts";
 import { HttpProblem } from "./problem.ts";
 import { redact } from "./redacted.ts";
+import { isSealed, sealedText } from "../machine/seal.ts";
 import { everyKindHidden, hiddenText, type SensitiveKinds, sensitiveKinds } from "./sensitive.ts";
 import type { JobDefinition } from "../define/definition.ts";
 import type { Clock } from "../machine/ports.ts";
@@ -10,9 +11,18 @@ import type { Database } from "../insight/sql-query.ts";
 
 /** A value as its caller may see it. */
 export async function shownTo({ hides }: Pick<Caller, "hides">, value: unknown, marks: Marks): Promise<unknown> {
-  if (hides !== true) return value;
-  const kinds = await marks();
-  return kinds.isNone ? value : redact(value, kinds);
+  const kinds = hides === true ? await marks() : null;
+  if (kinds !== null && !kinds.isNone) return redact(value, kinds);
+  return marks.areSealed === true ? withoutSealed(value) : value;
+}
+
+/** What no process of the API can read is not shown as a long text either. An answer without it is given back as it is. */
+function withoutSealed(value: unknown): unknown {
+  if (isSealed(value)) return sealedText;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(withoutSealed);
+  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutSealed(each)]));
 }
 
 /**
@@ -40,16 +50,22 @@ export async function refuseProbe({ hides, name }: Caller, marks: Marks, asked: 
 }
 
 /** Throws what the store throws: without the marks of earlier releases it is not known what is hidden. */
-export type Marks = () => Promise<SensitiveKinds>;
+export interface Marks {
+  (): Promise<SensitiveKinds>;
+  /** Some kind of this release seals what it is given. */
+  readonly areSealed?: boolean;
+}
 
 /** The marks of these definitions and of all releases before, as they are or were a few seconds ago. */
 export function createMarks(
   definitions: Iterable<JobDefinition>,
   { insight, clock }: { readonly insight: Pick<Database, "run">; readonly clock: Pick<Clock, "elapsedMs"> },
 ): Marks {
-  const own = sensitiveKinds(definitions);
+  const all = Array.from(definitions);
+  const own = sensitiveKinds(all);
   let read: { readonly atMs: number; readonly kinds: Promise<SensitiveKinds> } | null = null;
-  return async () => {
+  const areSealed = all.some(({ seal }) => seal !== null);
+  const look = async () => {
     const atMs = clock.elapsedMs();
     if (read === null || atMs - read.atMs >= insightLimits.marksKnownMs) {
       read = { atMs, kinds: insight.run(readMarks, {}).then((kept) => own.with(kept)) };
@@ -62,4 +78,5 @@ export function createMarks(
       throw error;
     }
   };
+  return Object.assign(look, { areSealed });
 }

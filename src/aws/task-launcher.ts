@@ -23,6 +23,8 @@ export interface TaskPlace {
   readonly subnets: readonly string[];
   readonly securityGroups: readonly string[];
   readonly assignPublicIp: boolean;
+  /** Of the lane: what its handlers may do. Left out: the definition's. */
+  readonly taskRole?: string | undefined;
   /** The variables of the launching worker's lane. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
 }
@@ -98,6 +100,7 @@ function requestOf(launch: TaskLaunch, place: TaskPlace): RunTaskCommandInput {
     startedBy: startedByOf(launch),
     overrides: {
       ...taskSize,
+      ...(place.taskRole === undefined ? {} : { taskRoleArn: place.taskRole }),
       containerOverrides: [{ name: place.container, command, ...environmentOf(place.environment) }],
     },
     networkConfiguration: {

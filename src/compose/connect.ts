@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { databasePassword } from "../aws/database-password.ts";
 import { createSqsQueue } from "../aws/queue.ts";
+import { openSeals } from "../aws/seals.ts";
 import { sqsClient } from "../aws/sqs-client.ts";
 import { createClock, systemRandom } from "../outside/clock.ts";
 import { openTracing } from "../outside/tracing.ts";
@@ -113,6 +114,7 @@ function openStage(options: StagePlace & Pick<ConnectOptions, "poolSize">, traci
     log: createLog({ service: "client", level: settings.logLevel, fields: { stage: settings.stageName } }),
     metrics: { add: () => {}, flush: () => {} },
     crashPoint: async () => {},
+    seals: openSeals(settings.seals, createClock()),
     ...(tracing === null ? {} : { tracing }),
   };
   return {

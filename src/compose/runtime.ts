@@ -3,6 +3,7 @@ import { databasePassword } from "../aws/database-password.ts";
 import { dynamodbClient, ecsClient } from "../aws/endpoint.ts";
 import { createDynamoLockStore } from "../aws/lock-store.ts";
 import { createSqsQueue } from "../aws/queue.ts";
+import { openSeals } from "../aws/seals.ts";
 import { type SqsClient, sqsClient } from "../aws/sqs-client.ts";
 import { createEcsLauncher, ownTasksSince } from "../aws/task-launcher.ts";
 import { createClock, systemRandom } from "../outside/clock.ts";
@@ -91,6 +92,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   const ports: Ports = {
     tally,
     secret: (name) => secrets.get(name),
+    seals: openSeals(config.seals, createClock()),
     ...(tracing === null ? {} : { tracing }),
     ...portsOf(config, options, { topology, registry, marked, connections, sqs, dynamodb }),
     // A task runs what it was started for: launching another one for it would never end.

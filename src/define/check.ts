@@ -46,6 +46,13 @@ function checkJob(job: JobDefinition, app: AppDefinition): readonly Problem[] {
     const fix = `add lanes: { "${job.lane}": {} } to the app, or use one of ${["default", ...Object.keys(app.lanes)].join(", ")}`;
     problems.add("lane", job.lane, `is not a lane of app "${app.name}"`, fix);
   }
+  if (job.seal !== null && job.onSettled !== null)
+    problems.add(
+      "onSettled",
+      "(function)",
+      "also runs where no key is: it cannot read what is sealed",
+      "write in the handler, by ctx.tx",
+    );
   return problems.found;
 }
 

@@ -6,6 +6,7 @@ import { contractLimits } from "../machine/contract-limits.ts";
 import { type Continuation, continuationKey, type RunEnd, runEndChoices, type RunResult } from "../machine/run.ts";
 import type { ProblemList } from "./problem.ts";
 import type { Tx } from "../machine/transaction.ts";
+import { sealOf } from "./sealed-by.ts";
 import { readChoice } from "./setting.ts";
 
 /** How a run ended. */
@@ -31,6 +32,8 @@ export interface ThenOptions<N, From> {
 
 interface Followed<N, From> extends ThenOptions<N, From>, Pick<StarterLimits, "lane" | "retention"> {
   readonly id: string;
+  /** Of a graph, whose input is part of what its end writes. */
+  readonly seal?: string;
 }
 
 /** What the run keeps of it, and the job that its end writes. `fromOf` reads what the run was started with. */
@@ -39,7 +42,7 @@ export function continuationFrom<N, From>(
   options: Followed<N, From>,
   fromOf: (input: Json) => From | Promise<From>,
 ): { readonly continuation: RunEnds["continuation"]; readonly makes: readonly JobDefinition[] } {
-  const { then, thenPayload, onSettled, id, lane, retention } = options;
+  const { then, thenPayload, onSettled, id, lane, retention, seal } = options;
   const fallback = then === undefined ? "end" : "success";
   const on = readChoice(problems, "on", options.on, { choices: runEndChoices, fallback });
   if (then === undefined && thenPayload !== undefined)
@@ -56,7 +59,7 @@ export function continuationFrom<N, From>(
   const limits = { ...(lane === undefined ? {} : { lane }), ...(retention === undefined ? {} : { retention }) };
   const writer: JobDefinition = {
     ...definitionFrom(
-      { ...limits, retry, id: `${id}.then` },
+      { ...limits, ...sealOf({ id, seal }), retry, id: `${id}.then` },
       {
         is: "handler",
         async run(payload, ctx) {

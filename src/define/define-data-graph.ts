@@ -20,6 +20,7 @@ import { runLimits } from "../machine/run-limits.ts";
 import type { InRun, FailurePolicy } from "../machine/run.ts";
 import { describe, ProblemList } from "./problem.ts";
 import { checkedJson } from "./new-job.ts";
+import { sealOf } from "./sealed-by.ts";
 import { checkPayload } from "./schema.ts";
 
 /** One task of a graph that comes as data, for example from a JSON file. */
@@ -49,6 +50,8 @@ export interface DataGraphOptions<S extends StandardSchemaV1, P extends Standard
   /** The payload of each task. Left out: tasks have none. */
   readonly taskPayload?: P;
   readonly onFailure?: FailurePolicy;
+  /** As of a graph; for the payloads of its tasks too. */
+  readonly seal?: string;
   /** The tasks of one run. Invalid tasks fail the run's start finally, with every problem named. */
   graph(input: PayloadOut<S>): readonly DataTask<PayloadIn<P>>[] | Promise<readonly DataTask<PayloadIn<P>>[]>;
   /** Every task runs this. The limits beside it are each task's. */
@@ -74,7 +77,7 @@ export function defineDataGraph<
   const problems = new ProblemList(`graph "${options.id}"`);
   const { version, onFailure } = graphSettings(problems, options);
   const check: JobDefinition["check"] = (input) => checkPayload(options.input, input);
-  const task = taskOf(options, { id: options.id, check });
+  const task = taskOf(options, { id: options.id, check, seal: options.seal });
   // The schema has given the input its type.
   const tasksOf = (input: unknown): unknown => options.graph(input);
   const { ends, makes } = graphEndFrom(problems, options, check);
@@ -122,7 +125,7 @@ function taskOf<S extends StandardSchemaV1, P extends StandardSchemaV1, N>(
     each: null,
   };
   return {
-    ...definitionFrom({ ...limitsOfTask, id: `${id}.task` }, body),
+    ...definitionFrom({ ...limitsOfTask, ...sealOf(graph), id: `${id}.task` }, body),
     body,
     check: (payload) => checkPayload(taskPayload, payload),
   };

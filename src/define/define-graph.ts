@@ -111,6 +111,8 @@ export interface GraphOptions<S extends StandardSchemaV1, F extends FailurePolic
   key?(input: PayloadOut<S>): string;
   /** Default: `skip-downstream`. */
   readonly onFailure?: F;
+  /** As of a job: for its input, the outputs of its tasks and the rows of `each`. */
+  readonly seal?: string;
   tasks(task: DeclareTask<PayloadOut<S>, F>): void;
 }
 
@@ -126,7 +128,7 @@ export function defineGraph<
   const problems = new ProblemList(`graph "${options.id}"`);
   const { version, onFailure } = graphSettings(problems, options);
   const check: JobDefinition["check"] = (input) => checkPayload(options.input, input);
-  const tasks = declareAll(options, { id: options.id, check }, problems);
+  const tasks = declareAll(options, { id: options.id, check, seal: options.seal }, problems);
   checkGraph(problems, tasks);
   const { ends, makes } = graphEndFrom(problems, options, check);
   const base = starterOf(options, { is: "graph", version, onFailure, ends, tasks });
@@ -151,7 +153,7 @@ export const graphSettings = (
 /** A graph tolerates by its `onFailure`; a job may follow it. */
 export function graphEndFrom<S extends StandardSchemaV1, N>(
   problems: ProblemList,
-  options: ThenOptions<N, OfInput<PayloadOut<S>>> & { readonly id: string; readonly input?: S },
+  options: ThenOptions<N, OfInput<PayloadOut<S>>> & { readonly id: string; readonly input?: S; readonly seal?: string },
   check: JobDefinition["check"],
 ): { readonly ends: RunEnds; readonly makes: readonly JobDefinition[] } {
   const { continuation, makes } = continuationFrom(problems, options, async (input) => {
@@ -162,12 +164,19 @@ export function graphEndFrom<S extends StandardSchemaV1, N>(
   return { ends: { tolerate: 0, continuation }, makes };
 }
 
+interface GraphStart<S extends StandardSchemaV1> {
+  readonly id: string;
+  readonly input?: S;
+  readonly seal?: string | undefined;
+  key?(input: PayloadOut<S>): string;
+}
+
 /** The job that starts a run. A run's key is its key, so its own retention is the run's. */
 export function starterOf<S extends StandardSchemaV1>(
-  { id, input, key }: { readonly id: string; readonly input?: S; key?(input: PayloadOut<S>): string },
+  { id, input, key, seal }: GraphStart<S>,
   body: GraphBody | DataGraphBody,
 ): JobDefinition {
-  return definitionFrom<S>({ id, payload: input, key, timeout: "5m" }, body);
+  return definitionFrom<S>({ id, payload: input, key, timeout: "5m", ...(seal === undefined ? {} : { seal }) }, body);
 }
 
 function declareAll<S extends StandardSchemaV1, F extends FailurePolicy, N>(

@@ -11,6 +11,7 @@ import type { Tx } from "../machine/transaction.ts";
 import { itemOf, itemsOf } from "./enqueue-item.ts";
 import { ProblemList } from "./problem.ts";
 import { checkPayload } from "./schema.ts";
+import { sealFrom } from "./sealed-by.ts";
 import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
 import { circuitFrom, type CircuitOptions } from "./circuit.ts";
 import { concurrencyFrom, type Concurrency, type ConcurrencyInAll } from "./concurrency.ts";
@@ -70,6 +71,11 @@ export interface JobLimits<P> extends Sharing<P> {
    * with the attempt that holds it, and a lost attempt hands it on to the next one of its job. Default name: the job's id.
    */
   readonly lock?: { readonly name?: string };
+  /**
+   * The name of a key of the stage: payloads and results are encrypted before they leave the process, and only workers that may use
+   * the key can read them. An error's text is then not kept; its code is.
+   */
+  readonly seal?: string;
   /** SQL only: runs in the transaction that writes the outcome, also of a rescue or a cancel. Not for a try that a stopping worker gives back. */
   onSettled?(payload: P, settled: SettledJob, tx: Tx): Promise<void>;
 }
@@ -80,7 +86,7 @@ export type StarterLimits = Pick<JobLimits<never>, "lane" | "timeout" | "retry" 
 /** What bounds a task of a graph: it has no payload of its own, so no cap and no rate by key. */
 export interface TaskLimits extends Omit<
   JobLimits<never>,
-  "onSettled" | "concurrency" | "rate" | "limits" | "fairness" | "priority"
+  "onSettled" | "concurrency" | "rate" | "limits" | "fairness" | "priority" | "seal"
 > {
   readonly limits?: readonly Limit[];
   readonly concurrency?: number | ConcurrencyInAll;
@@ -163,6 +169,8 @@ interface DefinitionOptions<S extends StandardSchemaV1> extends JobLimits<Payloa
   readonly id: string;
   readonly payload?: S | undefined;
   readonly key?: ((payload: PayloadOut<S>) => string) | undefined;
+  /** What it is sealed for. Default: its id. */
+  readonly sealScope?: string;
 }
 
 /** The typed functions become functions of unknown: `check` validates the payload before they are called. */
@@ -192,6 +200,7 @@ export function definitionFrom<S extends StandardSchemaV1>(
     schema: options.payload ?? null,
     body,
     onSettled: onSettled === undefined ? null : (payload, settled, tx) => onSettled.call(options, payload, settled, tx),
+    seal: sealFrom(options, problems),
     problems: problems.found,
   };
   checkUnits(definition, problems);
@@ -203,7 +212,7 @@ const toJson = (result: JobResult): Json | void => result as Json | void;
 
 type PlainLimits = Omit<
   JobDefinition,
-  "id" | "retry" | "check" | "key" | "schema" | "body" | "onSettled" | "problems" | "makes"
+  "id" | "retry" | "check" | "key" | "schema" | "body" | "onSettled" | "problems" | "makes" | "seal"
 >;
 
 function boundsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList): PlainLimits {

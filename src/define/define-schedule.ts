@@ -120,6 +120,8 @@ export function fixedPayload(payload: unknown, job: JobDefinition, problems: Pro
   if (typeof payload === "function") return null;
   try {
     const stored = checkedJson(job.id, payload);
+    if (job.seal !== null && stored !== null)
+      problems.add("payload", "(value)", "would be stored as it is, and its job seals it", "return it from a function");
     const checked = checkPayloadNow(job.schema ?? undefined, stored);
     if (checked?.ok === true) checkKey(checked.value, job, problems);
     for (const issue of checked?.ok === false ? checked.issues : []) {

@@ -11,6 +11,7 @@ import type { TaskSize } from "../machine/launcher.ts";
 import type { Continuation, InRun, FailurePolicy, RunResult, TaskWait } from "../machine/run.ts";
 import type { Tx } from "../machine/transaction.ts";
 import type { RetryPolicy } from "../machine/backoff.ts";
+import type { SealedBy } from "../machine/seal.ts";
 import type { GraphTask } from "./graph-shape.ts";
 import type { Moment } from "./moment.ts";
 import type { Query } from "./query.ts";
@@ -52,6 +53,8 @@ export interface JobDefinition {
   readonly lock: { readonly name: string } | null;
   /** Limits that it shares with other kinds. */
   readonly limits: readonly Limited[];
+  /** Null: its payloads and results are stored as they are. */
+  readonly seal: SealedBy | null;
   /** Null: its jobs do not wait for a turn. */
   readonly turns: TurnRule | null;
   /** Applies the schema: the value a handler gets has its defaults. */
@@ -81,8 +84,7 @@ export interface HandlerBody {
 /** A task of a graph: it gets its run's input and what its predecessors left. */
 export interface TaskBody {
   readonly is: "task";
-  /** Checks the run's input, which is stored before defaults. */
-  readonly graph: { readonly id: string; readonly check: (input: unknown) => PayloadCheck | Promise<PayloadCheck> };
+  readonly graph: Pick<JobDefinition, "id" | "check"> & { readonly seal?: string | undefined };
   /** What `run` and `when` are called with. */
   readonly given: (run: InRun, input: unknown, payload: unknown) => unknown;
   readonly when: ((given: unknown) => boolean | Promise<boolean>) | null;

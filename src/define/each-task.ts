@@ -9,6 +9,7 @@ import type { JoinRule } from "../machine/join.ts";
 import type { FailurePolicy, RunResult } from "../machine/run.ts";
 import { ProblemList } from "./problem.ts";
 import type { Query } from "./query.ts";
+import { sealOf } from "./sealed-by.ts";
 import { readShare } from "./setting.ts";
 import type { TaskInputs, TasksBefore } from "./task-handle.ts";
 
@@ -52,7 +53,7 @@ export function eachTaskOf(graph: TaskBody["graph"], name: string, options: AnyE
   const id = `${graph.id}.${name}`;
   const rows: JobDefinition = {
     ...definitionFrom(
-      { ...limits, id: `${id}.row` },
+      { ...limits, ...sealOf(graph), id: `${id}.row` },
       { is: "handler", run: async (row, ctx) => await run.call(options, row, ctx) },
     ),
     check: (row) => ({ ok: true, value: row }),

@@ -5,6 +5,7 @@ import type { GraphTaskDefinition, JobDefinition, TaskBody } from "./definition.
 import type { Json } from "../machine/job.ts";
 import type { JoinRule } from "../machine/join.ts";
 import type { InRun } from "../machine/run.ts";
+import { sealOf } from "./sealed-by.ts";
 import type { Tx } from "../machine/transaction.ts";
 
 export interface AnyTask extends TaskLimits {
@@ -35,7 +36,7 @@ export function graphTaskOf(graph: TaskBody["graph"], name: string, task: AnyTas
     join,
     after: aliases.map(([, before]) => before),
     definition: {
-      ...definitionFrom({ ...options, id: `${graph.id}.${name}` }, body),
+      ...definitionFrom({ ...options, ...sealOf(graph), id: `${graph.id}.${name}` }, body),
       body,
       check: async (payload) => ({ ok: true, value: payload }),
       onSettled: onSettled === undefined ? null : settledWith(graph, onSettled.bind(task)),

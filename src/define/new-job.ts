@@ -5,9 +5,10 @@ import { InvalidPayload } from "./errors.ts";
 import type { Instant, Json, NewJob, SlotGroup } from "../machine/job.ts";
 import type { Turn } from "../machine/turn.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
+import { isSealed } from "../machine/seal.ts";
 
 export interface JobInput {
-  /** What the caller passed, as `checkedJson` gave it back. The schema's defaults are applied when the handler runs. */
+  /** What the caller passed, as `checkedJson` gave it back; sealed where the definition says so. The schema's defaults are applied when the handler runs. */
   readonly payload: Json;
   readonly key: string | null;
   readonly dueAt: Instant | null;
@@ -18,8 +19,9 @@ export interface JobInput {
   readonly turn?: Turn | undefined;
 }
 
-/** The row of a definition and an input. */
+/** The row of a definition and an input. @throws Error for a payload that was to be sealed, and is not. */
 export function newJob(definition: JobDefinition, input: JobInput): NewJob {
+  assertSealed(definition, "payload", input.payload);
   return {
     kind: definition.id,
     key: checkedKey(definition.id, input.key),
@@ -35,6 +37,12 @@ export function newJob(definition: JobDefinition, input: JobInput): NewJob {
     trace: input.trace,
     turn: input.turn,
   };
+}
+
+/** Nothing that is to be sealed reaches a store by a way that forgot it. */
+export function assertSealed({ id, seal }: Pick<JobDefinition, "id" | "seal">, what: Stored, value: Json): void {
+  if (seal === null || value === null || isSealed(value)) return;
+  throw new Error(`the ${what} of "${id}" is not sealed: this is a defect of Belfry`);
 }
 
 /** The slot groups every job of this kind needs: its caps, its rate, its lock and those of its limits. */

@@ -7,6 +7,7 @@ import type { JoinRule } from "../machine/join.ts";
 import { definitionFrom, type NoPayload } from "./define-job.ts";
 import type { GraphTaskDefinition, TaskBody, TaskDefinition, WaitOfTask } from "./definition.ts";
 import { PermanentError } from "./errors.ts";
+import { sealOf } from "./sealed-by.ts";
 import { ProblemList } from "./problem.ts";
 import { readChoice, readDuration } from "./setting.ts";
 import type { TasksBefore } from "./task-handle.ts";
@@ -124,7 +125,10 @@ function partsOf(
     wait,
     each: null,
   };
-  const base = definitionFrom({ id: `${graph.id}.${name}`, payload, ...(lane === undefined ? {} : { lane }) }, body);
+  const base = definitionFrom(
+    { id: `${graph.id}.${name}`, payload, ...sealOf(graph), ...(lane === undefined ? {} : { lane }) },
+    body,
+  );
   // Null is that no signal came; what a signal brings is also checked where it comes in.
   const check: TaskDefinition["check"] = (brought) =>
     brought === null ? { ok: true, value: undefined } : base.check(brought);

@@ -63,7 +63,7 @@ export interface BackfillReport {
   readonly paceMs: number;
 }
 
-type BackfillPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
+type BackfillPorts = Pick<Ports, "seals" | "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
 
 /**
  * Plans the times between two instants that have not run. Repeating it is harmless: times that have run, run or wait stay.
@@ -171,14 +171,14 @@ async function withJobs(
   todo: readonly Wanted[],
   { row, stage }: { readonly row: ScheduleRow; readonly stage: string },
 ): Promise<{ made: readonly BackfillTime[]; failed: readonly FailedTime[] }> {
-  const trace = ports.random.id();
+  const options = { registry, stage, trace: ports.random.id(), seals: ports.seals };
   const made: BackfillTime[] = [];
   const failed: FailedTime[] = [];
   for (const { interval, time } of todo) {
     const then: ScheduleRow = { ...row, version: interval.version, spec: interval.spec };
     const definition = definitionOfKind(registry, interval.spec.job.kind);
     const decision = { time, outcome: "PLANNED", reason: null, isCatchUp: true, missedCount: 0, dueAt: null } as const;
-    const { occurrence, failure } = await plannedRow(then, decision, definition, { registry, stage, trace });
+    const { occurrence, failure } = await plannedRow(then, decision, definition, options);
     if (occurrence.job === null) {
       const { localTime } = time;
       failed.push({ localTime, kind: definition.id, message: failure?.message ?? "no payload" });

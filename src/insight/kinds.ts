@@ -14,6 +14,7 @@ export function payloadSchema({ schema }: JobDefinition): unknown {
 
 /** Why SQL cannot write jobs of a kind; null: it can. */
 function refusalOf(registry: Registry, definition: JobDefinition): string | null {
+  if (definition.seal !== null) return "its payload is sealed, and SQL has no key: enqueue by the package or the API";
   const graph = graphOf(registry, definition.id);
   if (graph !== null) return `it is a task of the graph ${graph}: enqueue that`;
   const made =

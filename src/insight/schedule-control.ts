@@ -40,7 +40,7 @@ export interface ScheduleInput extends Omit<
   readonly enabled?: boolean;
 }
 
-type ControlPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
+type ControlPorts = Pick<Ports, "seals" | "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
 
 /** @throws ScheduleRefused when something is wrong with it, all problems together, or the id is taken. */
 export async function createSchedule(
@@ -105,7 +105,12 @@ export async function triggerSchedule(
   const time = { localTime, fold: 0, instant: now, kind: "fires", mergedInto: null } as const;
   const decision = { time, outcome: "PLANNED", reason: null, isCatchUp: false, missedCount: 0, dueAt: null } as const;
   const trace = ports.random.id();
-  const { occurrence, failure } = await plannedRow(row, decision, definition, { ...options, registry, trace });
+  const { occurrence, failure } = await plannedRow(row, decision, definition, {
+    ...options,
+    registry,
+    trace,
+    seals: ports.seals,
+  });
   if (occurrence.job === null) {
     throw new ScheduleRefused("invalid-schedule", `schedule "${id}" gives no payload now: ${failure?.message ?? ""}`);
   }

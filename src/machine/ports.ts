@@ -5,6 +5,7 @@
 import type { OutMessage } from "./outbox.ts";
 import type { Instant } from "./job.ts";
 import type { Launcher } from "./launcher.ts";
+import type { Seals } from "./seal.ts";
 import type { Store } from "./store.ts";
 
 /** Time that passes. Monotonic: no decision reads a host's wall clock. */
@@ -132,6 +133,8 @@ export interface Ports {
   readonly crashPoint: CrashPoint;
   /** Of the lane, by name; undefined where there is none. Left out in tests without secrets. */
   readonly secret?: (name: string) => string | undefined;
+  /** Left out where the stage has no key to seal with. */
+  readonly seals?: Seals | undefined;
   /** Counts kept as rows, because unflushed metrics are lost with their process. Left out where nothing reads them. */
   readonly tally?: Pick<Tally, "countBatches">;
   /** Left out where the project traces nothing. */

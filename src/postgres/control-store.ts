@@ -5,20 +5,8 @@ import { type Store } from "../machine/store.ts";
 import { aftermathOf, moveRows, newestColumns } from "./outbox.ts";
 import { reasons } from "../machine/reasons.ts";
 import type { Session } from "./session.ts";
-<<<<<<< HEAD
-import {
-  addSlots,
-  cancelOpen,
-  freeLeftSlots,
-  retireSlots,
-  retryEnded,
-  retryPaced,
-  writeGroups,
-} from "./sql/control.ts";
-import { lockUnits, takeUnit } from "./sql/unit.ts";
-=======
 import { addSlots, cancelOpen, freeLeftSlots, retireSlots, retryEnded, writeGroups } from "./sql/control.ts";
->>>>>>> less
+import { lockUnits, takeUnit } from "./sql/unit.ts";
 import { columns, execute } from "./statement.ts";
 import type { LaneStore } from "../machine/lane-store.ts";
 import { holdPaused, pauseValues, readPause, unholdOpen, unholdPaused, writePause } from "./sql/lane.ts";

@@ -1,8 +1,10 @@
 import { reasons } from "../machine/reasons.ts";
 import type { JobDefinition } from "../define/definition.ts";
 import type { InRun } from "../machine/run.ts";
+import { openValue, type Seals } from "../machine/seal.ts";
 import { afterCommit } from "./after-commit.ts";
 import type { Arrived } from "./message.ts";
+import { openRun } from "./opened.ts";
 import { isGraph, isTaken } from "./run-graph.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
@@ -46,7 +48,7 @@ async function ask(
 ): Promise<{ item: Arrived; answer: { unwanted: string | null } | null }> {
   if (run === undefined) return { item, answer: { unwanted: null } };
   try {
-    return { item, answer: { unwanted: await whyUnwanted(scope.registry.jobs.get(run.kind), run) } };
+    return { item, answer: { unwanted: await whyUnwanted(scope.ports.seals, scope.registry.jobs.get(run.kind), run) } };
   } catch (error) {
     scope.ports.log.error("a condition could not be asked; the message is given back", {
       job: item.message.jobId,
@@ -58,10 +60,17 @@ async function ask(
   }
 }
 
-async function whyUnwanted(definition: JobDefinition | undefined, run: InRun): Promise<string | null> {
+async function whyUnwanted(
+  seals: Seals | undefined,
+  definition: JobDefinition | undefined,
+  run: InRun,
+): Promise<string | null> {
   if (definition === undefined) return null;
-  if (isGraph(definition)) return (await isTaken(definition, run)) ? null : reasons.notTaken;
+  if (isGraph(definition))
+    return (await isTaken(definition, await openRun(seals, definition, run))) ? null : reasons.notTaken;
   const { body } = definition;
-  const isWanted = body.is !== "fanOut" || body.stillWanted === null || (await body.stillWanted(run.row));
-  return isWanted ? null : reasons.noLongerWanted;
+  if (body.is !== "fanOut" || body.stillWanted === null) return null;
+  const { seal } = body.each;
+  const row = seal === null || run.row === null ? run.row : await openValue(seals, seal, run.row);
+  return (await body.stillWanted(row)) ? null : reasons.noLongerWanted;
 }

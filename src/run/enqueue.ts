@@ -7,6 +7,7 @@ import { turnFor } from "../define/turn.ts";
 import type { InsertResult } from "../machine/store.ts";
 import type { Ports } from "../machine/ports.ts";
 import type { EnqueueClient, EnqueueItem, Enqueued, EnqueueSettings } from "../machine/client.ts";
+import { type Seals, sealValue } from "../machine/seal.ts";
 import { mergeAftermaths } from "../machine/outbox.ts";
 import { afterCommit } from "./after-commit.ts";
 import { enqueueSpan } from "./spans.ts";
@@ -44,7 +45,10 @@ export interface Client extends EnqueueClient {
 /** `mapVersion`: of the cell map that routed the jobs here. */
 type RoutedOptions = EnqueueSettings & { readonly mapVersion?: number | undefined };
 
-type ClientPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint" | "tracing">;
+type ClientPorts = Pick<
+  Ports,
+  "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint" | "tracing" | "seals"
+>;
 
 export function createClient(ports: ClientPorts, settings: { stage: string }): Client {
   const installed = new Set<string>();
@@ -56,7 +60,7 @@ export function createClient(ports: ClientPorts, settings: { stage: string }): C
     if (options.cell !== undefined && mapVersion === undefined)
       throw new RangeError(noCells(definition.id, options.cell));
     const trace = options.trace ?? ports.tracing?.parent() ?? ports.random.id();
-    const jobs = await prepare(definition, { stage: settings.stage, trace }, items);
+    const jobs = await prepare(definition, { stage: settings.stage, trace, seals: ports.seals }, items);
     await installSlotsOnce(ports, definition, installed);
     if (options.tx !== undefined) {
       // In one call: the store locks all keys in one order, so two callers cannot deadlock.
@@ -94,10 +98,11 @@ const noCells = (kind: string, cell: string): string =>
 /** Validates everything before the first write, so that a bad item leaves nothing half-written. */
 export async function prepare(
   definition: JobDefinition,
-  { trace }: { readonly stage: string; readonly trace: string },
+  { trace, seals }: { readonly stage: string; readonly trace: string; readonly seals: Seals | undefined },
   items: readonly EnqueueItem[],
 ): Promise<readonly NewJob[]> {
   const jobs: NewJob[] = [];
+  const { seal } = definition;
   const same = hasKeyedSlots(definition) ? null : slotKeysOf(definition);
   for (const item of items) {
     const payload = checkedJson(definition.id, item.payload);
@@ -106,7 +111,7 @@ export async function prepare(
     if (!checked.ok) throw new InvalidPayload(definition.id, checked.issues);
     jobs.push(
       newJob(definition, {
-        payload,
+        payload: seal === null ? payload : await sealValue(seals, seal, payload, contractLimits.payloadBytesMax),
         key: item.key ?? definition.key?.(checked.value) ?? null,
         dueAt: dueAtOf(definition.id, item.dueAt),
         delayMs: delayOf(definition.id, item.delayMs),

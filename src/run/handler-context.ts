@@ -141,14 +141,18 @@ async function enqueueChild<I>(
   const ordinal = scope.ordinal++;
   const definition = definitionOf(child);
   const trace = scope.worker.ports.tracing?.parent() ?? scope.job.trace;
-  const [row] = await prepare(definition, { stage: scope.worker.options.stage, trace }, [
-    {
-      payload,
-      key: options.key,
-      delayMs: options.delay === undefined ? undefined : durationMs("ctx.enqueue: delay", options.delay),
-      dueAt: options.dueAt,
-    },
-  ]);
+  const [row] = await prepare(
+    definition,
+    { stage: scope.worker.options.stage, trace, seals: scope.worker.ports.seals },
+    [
+      {
+        payload,
+        key: options.key,
+        delayMs: options.delay === undefined ? undefined : durationMs("ctx.enqueue: delay", options.delay),
+        dueAt: options.dueAt,
+      },
+    ],
+  );
   if (row === undefined) return;
   const keyed: NewJob = row.key === null ? { ...row, key: `${scope.job.jobId}:${child.id}:${ordinal}` } : row;
   const tx = options.tx ?? scope.tx;

@@ -1,12 +1,15 @@
 import { reasons } from "../machine/reasons.ts";
 import { closeScope, openScope, runInvocation } from "./invocation.ts";
-import type { InvocationScope, KeptLog } from "./invocation-scope.ts";
+import type { InvocationScope } from "./invocation-scope.ts";
 import { type Hold, Interruption } from "./lease-keeper.ts";
 import type { Outcome } from "../machine/decide.ts";
 import type { JobDefinition, PayloadCheck } from "../define/definition.ts";
 import { AmbiguousError, InvalidPayload, PermanentError, RateLimited, RetryLater } from "../define/errors.ts";
 import type { Json, NewJob } from "../machine/job.ts";
 import { failureDetail } from "../machine/failure-detail.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import { SealBroken, SealUnavailable, sealedText, sealValue } from "../machine/seal.ts";
+import { openClaimed } from "./opened.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { checkedResult } from "../define/new-job.ts";
 import type { Claimed } from "../machine/store.ts";
@@ -27,19 +30,32 @@ export type HandlerEnd =
   | { readonly is: "lost" };
 
 /** Runs one handler until it ends or times out, or its worker stops: the steps of one attempt, in order. */
-export async function runHandler(worker: WorkerScope, job: Claimed, remainingMs: () => number): Promise<HandlerEnd> {
+export async function runHandler(
+  worker: WorkerScope,
+  claimed: Claimed,
+  remainingMs: () => number,
+): Promise<HandlerEnd> {
   const { ports } = worker;
-  const definition = worker.registry.jobs.get(job.kind);
-  if (definition === undefined) return { is: "outcome", outcome: await unknownKind(worker, job), children: [] };
+  const definition = worker.registry.jobs.get(claimed.kind);
+  if (definition === undefined) return { is: "outcome", outcome: await unknownKind(worker, claimed), children: [] };
+  let job: Claimed;
+  try {
+    job = await openClaimed(ports.seals, definition, claimed);
+  } catch (error) {
+    return { is: "outcome", outcome: await notOpened(worker, claimed, error), children: [] };
+  }
   let checked: PayloadCheck;
   try {
     const checking = definition.check(job.payload);
     checked = checking instanceof Promise ? await checking : checking;
   } catch (error) {
     // A schema that throws may succeed at the next attempt; one that refuses the payload cannot.
-    return { is: "outcome", outcome: outcomeOf(error, null), children: [] };
+    return { is: "outcome", outcome: keptError(definition, outcomeOf(error, null)), children: [] };
   }
-  if (!checked.ok) return failedAtOnce("INVALID_PAYLOAD", new InvalidPayload(job.kind, checked.issues).message);
+  if (!checked.ok) {
+    const { message } = new InvalidPayload(job.kind, checked.issues);
+    return failedAtOnce("INVALID_PAYLOAD", definition.seal === null ? message : sealedText);
+  }
   const startedMs = ports.clock.elapsedMs();
   const hold = worker.leases.holdOf(job);
   const endsMs = startedMs + limitTime(hold, definition, remainingMs);
@@ -49,7 +65,7 @@ export async function runHandler(worker: WorkerScope, job: Claimed, remainingMs:
     // The worker may have been stopped just after the claim.
     const end =
       hold.interruption === null ? await untilLeft(hold, runInvocation(scope, checked.value)) : interrupted(hold);
-    return finish(scope, end);
+    return await finish(scope, end);
   } finally {
     closeScope(scope);
     ports.metrics.add("scheduler.execution.time", ports.clock.elapsedMs() - startedMs, "Milliseconds", {
@@ -96,8 +112,8 @@ function untilLeft(hold: Hold, running: Promise<Json | void>): Promise<End> {
   });
 }
 
-function finish(scope: InvocationScope, end: End): HandlerEnd {
-  const { worker, job, definition, hold } = scope;
+async function finish(scope: InvocationScope, end: End): Promise<HandlerEnd> {
+  const { worker, job, hold } = scope;
   if (scope.phase === "settled") {
     if ("error" in end)
       worker.ports.log.warn("the handler failed after its transaction committed", {
@@ -110,27 +126,43 @@ function finish(scope: InvocationScope, end: End): HandlerEnd {
   const { interruption } = hold;
   if (interruption?.why === "lost") return { is: "lost" };
   // An expired lease may still be this worker's: the compare-and-set of the settle decides.
-  if ("value" in end) return succeeded(definition, scope.children, end.value);
+  if ("value" in end) return await succeeded(scope, end.value);
   return {
     is: "outcome",
-    outcome: withDetail(outcomeOf(end.error, interruption), end.error, scope.keptLog),
+    outcome: withDetail(scope, outcomeOf(end.error, interruption), end.error),
     children: [],
     hadNoFiles: saysNoFiles(end.error),
   };
 }
 
 /** Of an attempt that its timeout ended, only the log shows where it was. */
-function withDetail(outcome: ErrorOutcome, error: unknown, keptLog: KeptLog): Outcome {
+function withDetail({ definition, keptLog }: InvocationScope, outcome: ErrorOutcome, error: unknown): Outcome {
   if (outcome.is === "released" || outcome.is === "postponed") return outcome;
+  if (definition.seal !== null) return error instanceof Interruption ? outcome : keptError(definition, outcome);
   return { ...outcome, detail: failureDetail(error instanceof Interruption ? null : error, keptLog.lines()) };
 }
 
-function succeeded(definition: JobDefinition, children: readonly NewJob[], value: Json | void): HandlerEnd {
+/** Its text may quote a sealed payload. */
+const keptError = <O extends Outcome>({ seal }: JobDefinition, outcome: O): O =>
+  seal === null || !("message" in outcome) || isOfSeal(outcome) ? outcome : { ...outcome, message: sealedText };
+
+const isOfSeal = ({ code }: { readonly code: string }): boolean =>
+  code === "SEAL_UNAVAILABLE" || code === "SEAL_BROKEN";
+
+async function succeeded({ worker, definition, children }: InvocationScope, value: Json | void): Promise<HandlerEnd> {
+  const { seal } = definition;
+  let result: Json;
   try {
-    const result = checkedResult(definition.id, value);
+    result = checkedResult(definition.id, value);
+  } catch (error) {
+    return failedAtOnce("INVALID_RESULT", seal === null ? messageOf(error) : sealedText);
+  }
+  try {
+    if (seal !== null) result = await sealValue(worker.ports.seals, seal, result, contractLimits.resultBytesMax);
     return { is: "outcome", outcome: { is: "success", result }, children };
   } catch (error) {
-    return failedAtOnce("INVALID_RESULT", messageOf(error));
+    if (error instanceof RangeError) return failedAtOnce("INVALID_RESULT", error.message);
+    return { is: "outcome", outcome: outcomeOf(error, null), children: [] };
   }
 }
 
@@ -145,6 +177,7 @@ export function outcomeOf(error: unknown, interruption: unknown): ErrorOutcome {
   }
   // Thrown by `ctx.tx` or `ctx.enqueue`: not the handler's failure.
   if (isStoreAway(error)) return { is: "released", reason: reasons.storeAway };
+  if (error instanceof SealBroken) return { is: "permanent", code: error.code, message: error.message };
   if (error instanceof PermanentError) return { is: "permanent", code: error.code, message: error.message };
   if (error instanceof InvalidPayload) return { is: "permanent", code: "INVALID_PAYLOAD", message: error.message };
   if (error instanceof AmbiguousError) return { is: "ambiguous", code: error.code, message: error.message };
@@ -190,18 +223,41 @@ const causeOf = (error: object): unknown => ("cause" in error ? error.cause : nu
  * time and without losing an attempt, for a newer worker. A job older than `unknownKindMs` is FAILED: its kind was removed.
  */
 export async function unknownKind(worker: WorkerScope, job: Claimed): Promise<Outcome> {
+  return await untilDeployed(worker, job, {
+    code: "UNKNOWN_KIND",
+    message: `no definition "${job.kind}" in this release`,
+    waits: "it waits for a worker of a newer one",
+    fix: "deploy the code that defines it, then retry the job",
+    waitMsMax: workerLimits.unknownKindMs,
+  });
+}
+
+/**
+ * A key that this worker cannot use is a matter of the deployment: the job waits for it as for its kind, but for a day, because a grant
+ * takes people longer than a release. What was changed, or moved here from another kind, opens nowhere: FAILED at once.
+ */
+async function notOpened(worker: WorkerScope, job: Claimed, error: unknown): Promise<Outcome> {
+  if (!(error instanceof SealUnavailable)) return outcomeOf(error, null);
+  const { code, message } = error;
+  const [waits, fix] = ["it waits for the key", "let this worker use the key, then retry the job"];
+  worker.ports.log.error("a sealed payload was not opened", { job: job.jobId, kind: job.kind, problem: message });
+  return await untilDeployed(worker, job, { code, message, waits, fix, waitMsMax: workerLimits.sealUnavailableMs });
+}
+
+interface Undeployed {
+  readonly code: string;
+  readonly message: string;
+  readonly waits: string;
+  readonly fix: string;
+  readonly waitMsMax: number;
+}
+
+async function untilDeployed(worker: WorkerScope, job: Claimed, missing: Undeployed): Promise<Outcome> {
+  const { code, message, waits, fix, waitMsMax } = missing;
   const ageMs = await ageOf(worker, job);
-  const error = { code: "UNKNOWN_KIND", message: `no definition "${job.kind}" in this release` } as const;
-  if (ageMs > workerLimits.unknownKindMs) {
-    return {
-      is: "permanent",
-      ...error,
-      message: `${error.message}: deploy the code that defines it, then retry the job`,
-    };
-  }
+  if (ageMs > waitMsMax) return { is: "permanent", code, message: `${message}: ${fix}` };
   const afterMs = Math.min(workerLimits.unknownKindRetryMsMax, Math.max(workerLimits.unknownKindRetryMs, ageMs));
-  const message = `${error.message}; it waits for a worker of a newer one`;
-  return { is: "postponed", ...error, message, afterMs, counted: false };
+  return { is: "postponed", code, message: `${message}; ${waits}`, afterMs, counted: false };
 }
 
 /** By the database's clock. A row that cannot be read now may be young. */

@@ -1,5 +1,7 @@
 import { createContext } from "./handler-context.ts";
 import type { Json } from "../machine/job.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import { sealValue } from "../machine/seal.ts";
 import { checkedResult } from "../define/new-job.ts";
 import { mergeAftermaths } from "../machine/outbox.ts";
 import { refuseBroken, UnknownOutcome, type StoreTx, type Tx } from "../machine/transaction.ts";
@@ -79,7 +81,7 @@ async function transact<T>(
         scope.tx = tx;
         const done = await work(tx);
         refuseBroken(tx, "ctx.tx");
-        await settleIn(scope, tx, other ?? { is: "success", result: toResult(scope, done) });
+        await settleIn(scope, tx, other ?? { is: "success", result: await kept(scope, toResult(scope, done)) });
         return done;
       },
       { abandoned: scope.abandoned.signal },
@@ -117,6 +119,11 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, outcome: Outcome): 
   scope.left.push(settled.aftermath, turnsAfter(scope.worker.registry, scope.job.kind));
   noteConflicts(ports, settled.conflicts);
 }
+
+const kept = ({ worker, definition: { seal } }: InvocationScope, result: Json | null): Promise<Json> | Json | null =>
+  seal === null || result === null
+    ? result
+    : sealValue(worker.ports.seals, seal, result, contractLimits.resultBytesMax);
 
 /** The work's return value becomes the result if it is JSON within the limit; a driver's query result is not. */
 function toResult(scope: InvocationScope, done: unknown): Json | null {

@@ -7,6 +7,7 @@ import type { Outcome } from "../machine/decide.ts";
 import type { JobId, Json, RunId } from "../machine/job.ts";
 import { runLimits } from "../machine/run-limits.ts";
 import type { RunResult } from "../machine/run.ts";
+import { openValue } from "../machine/seal.ts";
 import type { Tx } from "../machine/transaction.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 import { growRun, sealGrown } from "./run-fan-out.ts";
@@ -129,12 +130,12 @@ async function outputOf({ scope, each }: EachAttempt, { outcome, ...end }: RunRe
   return each.fold === null ? end : await each.fold(outputsOf(scope, end.runId), end);
 }
 
-async function* outputsOf({ worker }: InvocationScope, runId: RunId): AsyncIterable<Json | null> {
+async function* outputsOf({ worker, definition: { seal } }: InvocationScope, runId: RunId): AsyncIterable<Json | null> {
   const limit = runLimits.fanOutPageRowsMax;
   let after: JobId | null = null;
   for (;;) {
     const page = await worker.ports.store.runOutputs(runId, { after, limit });
-    for (const { result } of page) yield result;
+    for (const { result } of page) yield seal === null ? result : await openValue(worker.ports.seals, seal, result);
     if (page.length < limit) return;
     after = page.at(-1)?.id ?? null;
   }

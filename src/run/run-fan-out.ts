@@ -6,6 +6,8 @@ import { isQuery } from "../define/query.ts";
 import { afterCommit } from "./after-commit.ts";
 import { prepare } from "./enqueue.ts";
 import type { Json, RunId } from "../machine/job.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import { sealValue } from "../machine/seal.ts";
 import { runLimits } from "../machine/run-limits.ts";
 import { type NewRun, type NewTarget } from "../machine/run.ts";
 import type { Tx } from "../machine/transaction.ts";
@@ -158,10 +160,16 @@ async function targetsOf({ scope, body, moment, mark }: Pages, rows: readonly un
     key: `${body.key(row, moment)}${mark}`,
     dueAt: moment.scheduledFor,
   }));
-  const { stage } = scope.worker.options;
-  const jobs = await prepare(body.each, { stage, trace: scope.job.trace }, items);
-  return jobs.map((job, place) => ({
-    job,
-    row: body.stillWanted === null ? null : checkedJson(scope.definition.id, rows[place]),
-  }));
+  const { options, ports } = scope.worker;
+  const { seals } = ports;
+  const jobs = await prepare(body.each, { stage: options.stage, trace: scope.job.trace, seals }, items);
+  if (body.stillWanted === null) return jobs.map((job) => ({ job, row: null }));
+  const { seal } = body.each;
+  const kept = rows.map((row) => checkedJson(scope.definition.id, row));
+  return await Promise.all(
+    jobs.map(async (job, place) => {
+      const row = kept[place] ?? null;
+      return { job, row: seal === null ? row : await sealValue(seals, seal, row, contractLimits.payloadBytesMax) };
+    }),
+  );
 }

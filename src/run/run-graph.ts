@@ -13,11 +13,14 @@ import { PermanentError } from "../define/errors.ts";
 import { shapeHash } from "../define/graph-shape.ts";
 import { newJob, slotKeysOf } from "../define/new-job.ts";
 import type { Instant, JobId, Json, RunId } from "../machine/job.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import { type Seals, sealValue } from "../machine/seal.ts";
 import type { InRun, NewRun, NewTask } from "../machine/run.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 
 /** What a plan of a run needs besides the input. */
 export interface RunPlanOptions {
+  readonly seals?: Seals | undefined;
   readonly key: string;
   readonly trace: string;
   readonly starterId: JobId | null;
@@ -43,6 +46,7 @@ export async function startGraph(scope: InvocationScope, context: Context): Prom
   const { job, worker, definition } = scope;
   if (!isGraph(definition)) throw new TypeError(`"${definition.id}" does not plan runs`);
   const run = await planRun(definition, job.payload, {
+    seals: worker.ports.seals,
     key: job.key ?? `job:${job.jobId}`,
     trace: job.trace,
     starterId: job.jobId,
@@ -55,21 +59,27 @@ export async function startGraph(scope: InvocationScope, context: Context): Prom
   });
 }
 
-/** The run of an input, all of its tasks. @throws PermanentError for an input or tasks that cannot be run. */
-export async function planRun(definition: GraphDefinition, input: Json, options: RunPlanOptions): Promise<NewRun> {
+/** The run of an input, all of its tasks. A rerun's input may be sealed: then it is only passed on. @throws PermanentError for an input or tasks that cannot be run. */
+export async function planRun(
+  definition: GraphDefinition,
+  input: Json,
+  { seals, ...options }: RunPlanOptions,
+): Promise<NewRun> {
   const { version, onFailure, ends } = definition.body;
   const tasks = await tasksOf(definition, input);
+  const keep = (value: Json) =>
+    definition.seal === null ? value : sealValue(seals, definition.seal, value, contractLimits.payloadBytesMax);
   return {
     ...options,
     kind: definition.id,
     version,
-    input,
+    input: await keep(input),
     onFailure,
     ...ends,
     retentionMs: definition.retentionMs,
     sealed: true,
     shape: shapeHash(tasks),
-    tasks: rowsOf(tasks, { trace: options.trace, dueAt: await dueTimesOf(tasks, input) }),
+    tasks: await rowsOf(tasks, { trace: options.trace, dueAt: await dueTimesOf(tasks, input), keep }),
   };
 }
 
@@ -77,6 +87,8 @@ interface RowOptions {
   readonly trace: string;
   /** By the name of the task. */
   readonly dueAt: ReadonlyMap<string, Instant>;
+  /** A payload as it is stored. */
+  readonly keep: (payload: Json) => Json | Promise<Json>;
 }
 
 async function tasksOf({ body, ...graph }: GraphDefinition, input: Json): Promise<readonly GraphTaskDefinition[]> {
@@ -99,16 +111,20 @@ async function dueTimesOf(tasks: readonly GraphTaskDefinition[], input: Json): P
   return times;
 }
 
-function rowsOf(tasks: readonly GraphTaskDefinition[], options: RowOptions): readonly NewTask[] {
+async function rowsOf(tasks: readonly GraphTaskDefinition[], options: RowOptions): Promise<readonly NewTask[]> {
   const places = new Map(tasks.map((task, place) => [task.name, place]));
-  return tasks.map(({ name, join, after, payload = null, definition }) => ({
+  const rows = tasks.map(async ({ name, join, after, payload = null, definition }) => ({
     wait: definition.body.wait,
     task: name,
     join,
     after: after.map((one) => places.get(one) ?? 0),
     hasCondition: definition.body.when !== null,
-    job: rowOf(definition, payload, { trace: options.trace, dueAt: options.dueAt.get(name) ?? null }),
+    job: rowOf(definition, await options.keep(payload), {
+      trace: options.trace,
+      dueAt: options.dueAt.get(name) ?? null,
+    }),
   }));
+  return await Promise.all(rows);
 }
 
 /** The row of one task. Its input is the run's; its own payload is that of data. */

@@ -88,7 +88,11 @@ class Sweep {
     const { rows, cursor } = await readPage(tx, query, { id: definition.id, by, after, limit: batchSize });
     if (rows.length === 0) return null;
     const items = rows.map((row) => ({ payload: payload(row, moment), key: key(row, moment) }));
-    const jobs = await prepare(each, { stage: worker.options.stage, trace: job.trace }, items);
+    const jobs = await prepare(
+      each,
+      { stage: worker.options.stage, trace: job.trace, seals: worker.ports.seals },
+      items,
+    );
     const created = await this.#insert(tx, jobs);
     this.#created += created;
     this.#known += rows.length - created;

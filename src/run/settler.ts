@@ -4,6 +4,7 @@ import { workerLimits } from "./worker-limits.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { type AttemptCounters, decide, type Decision, type Outcome } from "../machine/decide.ts";
 import type { JobDefinition, Registry } from "../define/definition.ts";
+import { assertSealed } from "../define/new-job.ts";
 import { attemptOutcomeOf, type NewJob } from "../machine/job.ts";
 import { isStoreAway, type InSameTransaction } from "../machine/transaction.ts";
 import type { Claimed, Settled, Settlement } from "../machine/store.ts";
@@ -88,6 +89,7 @@ export function toSettlement(
   { outcome, children }: { readonly outcome: Outcome; readonly children: readonly NewJob[] },
 ): Settlement {
   const definition: JobDefinition | undefined = registry.jobs.get(job.kind);
+  if (definition !== undefined && outcome.is === "success") assertSealed(definition, "result", outcome.result);
   const retry = definition?.retry ?? fallbackRetry;
   const { jobId, kind, failures, interruptions, maxAttempts } = job;
   const onAmbiguous = definition?.onAmbiguous ?? "retry";

@@ -3,6 +3,9 @@ import { InvalidPayload } from "../define/errors.ts";
 import { checkedJson } from "../define/new-job.ts";
 import { checkPayload } from "../define/schema.ts";
 import type { RunId } from "../machine/job.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import type { Ports } from "../machine/ports.ts";
+import { sealValue } from "../machine/seal.ts";
 import type { Signaled } from "../machine/run.ts";
 import type { Actor } from "../machine/transaction.ts";
 import { type AfterCommitPorts, afterCommit } from "./after-commit.ts";
@@ -19,7 +22,7 @@ export interface SignaledRun {
  * @throws InvalidPayload; RangeError for a payload beyond the limits, TypeError for what is no JSON.
  */
 export async function signalRun(
-  ports: AfterCommitPorts,
+  ports: AfterCommitPorts & Pick<Ports, "seals">,
   registry: Registry,
   { id, kind }: SignaledRun,
   { name, payload, caller }: Actor & { readonly name: string; readonly payload: unknown },
@@ -31,7 +34,9 @@ export async function signalRun(
     const checked = await checkPayload(definition.schema ?? undefined, stored);
     if (!checked.ok) throw new InvalidPayload(task, checked.issues);
   }
-  const signaled = await ports.store.signal(id, name, { payload: stored, caller: caller ?? null });
+  const seal = definition?.seal ?? null;
+  const kept = seal === null ? stored : await sealValue(ports.seals, seal, stored, contractLimits.payloadBytesMax);
+  const signaled = await ports.store.signal(id, name, { payload: kept, caller: caller ?? null });
   if (signaled.is === "taken") await afterCommit(ports, signaled.aftermath);
   return signaled;
 }

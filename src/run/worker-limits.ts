@@ -29,6 +29,7 @@ export const workerLimits = {
   shutdownMs: 15_000,
   /** Longer than a release takes to reach the last worker. */
   unknownKindMs: 900_000,
+  sealUnavailableMs: 86_400_000,
   unknownKindRetryMs: 5_000,
   unknownKindRetryMsMax: 60_000,
   launchLeaseMs: 180_000,

@@ -3,6 +3,8 @@ import type { TimeDecision } from "./catch-up.ts";
 import type { JobDefinition, Occurrence, Registry } from "../define/definition.ts";
 import type { Instant, NewJob } from "../machine/job.ts";
 import { checkedJson, newJob, slotKeysFor } from "../define/new-job.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import { type Seals, sealValue } from "../machine/seal.ts";
 import { slotKeysOfFire } from "./overlap.ts";
 import type { SchedulePlan } from "./plan.ts";
 import type { Ports } from "../machine/ports.ts";
@@ -12,6 +14,7 @@ export interface FireOptions {
   readonly registry: Registry;
   readonly stage: string;
   readonly trace: string;
+  readonly seals: Seals | undefined;
 }
 
 /** A time without a payload: its function threw, or the job's schema refused the value. */
@@ -25,12 +28,12 @@ interface PayloadFailure {
  * that decides, which an edit may have ended.
  */
 export async function plannedOf(
-  ports: Pick<Ports, "random" | "log" | "metrics">,
+  ports: Pick<Ports, "random" | "log" | "metrics" | "seals">,
   { row, decider, plan }: { readonly row: ScheduleRow; readonly decider: ScheduleRow; readonly plan: SchedulePlan },
   { registry, stage }: { readonly registry: Registry; readonly stage: string },
 ): Promise<{ readonly planned: PlannedSchedule; readonly payloadFailed: number }> {
   const { kind } = decider.spec.job;
-  const options = { stage, trace: () => ports.random.id() };
+  const options = { stage, trace: () => ports.random.id(), seals: ports.seals };
   const { occurrences, failures } = await plannedRows(decider, plan.decisions, registry, options);
   const [first] = failures;
   if (first !== undefined) {
@@ -56,7 +59,7 @@ async function plannedRows(
   row: ScheduleRow,
   decisions: readonly TimeDecision[],
   registry: Registry,
-  { stage, trace }: { readonly stage: string; readonly trace: () => string },
+  { stage, trace, seals }: { readonly stage: string; readonly trace: () => string; readonly seals: Seals | undefined },
 ): Promise<{ readonly occurrences: readonly PlannedOccurrence[]; readonly failures: readonly PayloadFailure[] }> {
   const definition = registry.jobs.get(row.spec.job.kind);
   const occurrences: PlannedOccurrence[] = [];
@@ -65,7 +68,7 @@ async function plannedRows(
     const { occurrence, failure } =
       definition === undefined
         ? withoutJob(row, decision)
-        : await plannedRow(row, decision, definition, { registry, stage, trace: trace() });
+        : await plannedRow(row, decision, definition, { registry, stage, trace: trace(), seals });
     occurrences.push({ ...occurrence, version: row.version });
     if (failure !== null) failures.push(failure);
   }
@@ -106,7 +109,7 @@ async function jobOf(
   row: ScheduleRow,
   decision: TimeDecision,
   definition: JobDefinition,
-  { registry, trace }: FireOptions,
+  { registry, trace, seals }: FireOptions,
 ): Promise<NewJob> {
   const given = row.spec.payload ?? registry.schedules.get(row.id)?.payload(occurrenceOf(row, decision));
   const payload = checkedJson(definition.id, given);
@@ -116,8 +119,9 @@ async function jobOf(
       checked.issues.map((issue) => `${issue.path === "" ? "payload" : issue.path}: ${issue.message}`).join("; "),
     );
   }
+  const { seal } = definition;
   return newJob(definition, {
-    payload,
+    payload: seal === null ? payload : await sealValue(seals, seal, payload, contractLimits.payloadBytesMax),
     key: null,
     dueAt: decision.dueAt,
     delayMs: 0,

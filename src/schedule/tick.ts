@@ -33,7 +33,7 @@ export type TickCounts = {
   readonly undecided: number;
 };
 
-type TickPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
+type TickPorts = Pick<Ports, "seals" | "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
 
 /**
  * Schedules -> occurrences and jobs, up to the dispatch window, in bounded rounds. Every nominal time gets exactly one row.

@@ -30,10 +30,15 @@ const taskPlace = z.object(
     subnets: z.array(z.string()),
     securityGroups: z.array(z.string()),
     assignPublicIp: z.boolean(),
+    taskRole: z.string().optional(),
     environment: z.record(z.string(), z.string()).optional(),
   },
   rule("must be JSON with cluster, taskDefinition, container, subnets, securityGroups and assignPublicIp"),
 );
+
+const sealKey = /^arn:aws[\w-]*:kms:[\w-]+:\d{12}:(key|alias)\/.+$|^(local:[A-Za-z0-9+/]{43}=,?)+$/;
+const sealRule =
+  'must be JSON with the ARN of a KMS key for each name, {"payroll":"arn:aws:kms:..."}, or on one machine "local:" and 32 bytes in base64';
 
 /** Every variable a process reads, each by itself. */
 export const variables = z.object({
@@ -58,6 +63,7 @@ export const variables = z.object({
   AWS_ENDPOINT_URL_ECS: endpoint,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint,
   AWS_ENDPOINT_URL_SSM: endpoint,
+  AWS_ENDPOINT_URL_KMS: endpoint,
   AWS_ENDPOINT_URL_EVENTBRIDGE: endpoint,
   BELFRY_DATABASE_AUTH: z.enum(["password", "iam"], rule("must be password or iam")).default("password"),
   BELFRY_DATABASE_SECRET: z
@@ -82,6 +88,11 @@ export const variables = z.object({
     .pipe(
       z.record(z.string(), z.string(), rule('must be JSON with an ARN or a path for each name, {"KEY":"/prod/key"}')),
     )
+    .default({}),
+  BELFRY_SEALS: z
+    .string()
+    .transform(parseJson)
+    .pipe(z.record(z.string(), z.string().regex(sealKey, rule(sealRule)), rule(sealRule)))
     .default({}),
   BELFRY_LOCK_TABLE: z
     .string()

@@ -9,18 +9,25 @@ export interface LaneNeeds {
   /** By name: where the value is kept. Never the value. */
   readonly secrets: Readonly<Record<string, string>>;
   /** Names that jobs of the lane say they read (`environment`, `secrets` of a definition). */
-  readonly needs: { readonly environment: readonly string[]; readonly secrets: readonly string[] };
+  readonly needs: {
+    readonly environment: readonly string[];
+    readonly secrets: readonly string[];
+    /** Names of keys that its jobs are sealed by; left out: none is. */
+    readonly seals?: readonly string[];
+  };
 }
 
 export function needsOf(lane: string, apps: readonly AppDefinition[], stage: Stage): LaneNeeds {
   const jobs = apps.flatMap((app) => app.jobs.filter((job) => job.lane === lane));
   const { environment = {}, secrets = {} } = settingsOf(lane, stage);
+  const seals = named(jobs.flatMap((job) => job.seal?.name ?? []));
   return {
     environment,
     secrets,
     needs: {
       environment: named(jobs.flatMap((job) => job.environment ?? [])),
       secrets: named(jobs.flatMap((job) => job.secrets ?? [])),
+      ...(seals.length === 0 ? {} : { seals }),
     },
   };
 }

@@ -91,6 +91,13 @@ function settingsOf(value: Variables) {
     ssmEndpoint: value.AWS_ENDPOINT_URL_SSM ?? value.AWS_ENDPOINT_URL ?? null,
     /** By name, where the values of secrets are kept; others are in the environment under their own names. */
     secrets: value.BELFRY_SECRETS,
+    seals: {
+      /** By name: the ARN of a KMS key, or the bytes of one of this machine. `*` stands for every name that has none. */
+      keys: value.BELFRY_SEALS,
+      region: value.AWS_REGION ?? "us-east-1",
+      kmsEndpoint: value.AWS_ENDPOINT_URL_KMS ?? value.AWS_ENDPOINT_URL ?? null,
+      isDualStack: value.BELFRY_DUALSTACK === "true",
+    },
     aws: {
       region: value.AWS_REGION ?? "us-east-1",
       sqsEndpoint: value.AWS_ENDPOINT_URL_SQS ?? value.AWS_ENDPOINT_URL ?? null,
@@ -157,7 +164,8 @@ function authOf(value: Variables): DatabaseAuth {
 function problemOf(issue: z.core.$ZodIssue, given: Environment): Problem {
   const field = String(issue.path[0] ?? "(environment)");
   const value = given[field];
-  const shown = value === undefined ? "(missing)" : JSON.stringify(withoutPassword(value));
+  const isKey = field === "BELFRY_SEALS";
+  const shown = value === undefined ? "(missing)" : isKey ? "(not shown)" : JSON.stringify(withoutPassword(value));
   return { thing: "setting", field, value: shown, rule: issue.message, fix: fixes[field] ?? "change or unset it" };
 }
 

@@ -18,7 +18,7 @@ import { DefinitionProblems } from "../define/problem.ts";
 import { createClient } from "../run/enqueue.ts";
 import { signalRun } from "../run/signal-run.ts";
 import { bindClient, type EnqueueClient } from "../machine/client.ts";
-import type { JobId, JobView, RunId } from "../machine/job.ts";
+import type { JobId, JobView, Json, RunId } from "../machine/job.ts";
 import type { Ports } from "../machine/ports.ts";
 import type { Store } from "../machine/store.ts";
 import type { RunState } from "../machine/run.ts";
@@ -29,6 +29,7 @@ import { type CrashAt, Faults } from "./faults.ts";
 import { createMemoryLockStore } from "./memory-lock-store.ts";
 import { createMemoryQueue } from "./memory-queue.ts";
 import { type LogLine, type Metric, recordingLog, recordingMetrics } from "./recording.ts";
+import { openedBy, type OpenedBy, ownSeals } from "./own-seals.ts";
 import { testDatabase } from "./server.ts";
 import { instantOf } from "./times-of.ts";
 
@@ -141,6 +142,7 @@ async function open({ apps, at, secrets, databaseUrl }: TestSystemOptions, stage
     metrics: recordingMetrics(metrics),
     crashPoint: async () => {},
     secret: (name) => secrets?.[name],
+    seals: ownSeals(),
     ...(tracing === null ? {} : { tracing }),
   };
   const faults = new Faults();
@@ -158,7 +160,7 @@ async function open({ apps, at, secrets, databaseUrl }: TestSystemOptions, stage
     now: async () => new Date(await store.now()),
     advance: async (by) => await driver.advance(await targetOf(store, by)),
     drain: () => driver.drain(),
-    ...lookups(store, insight),
+    ...lookups({ store, insight }, openedBy(ports.seals, driver.registry)),
     async signal(id, name, payload) {
       const [run] = await insight.run(readRun, id);
       if (run === undefined) throw new Error(`there is no run ${id}`);
@@ -200,22 +202,34 @@ function withEnvironment(values: Readonly<Record<string, string>>): () => void {
   };
 }
 
-function lookups(store: Store, insight: Database): Pick<TestSystem, "enqueued" | "job" | "run" | "occurrences"> {
+function lookups(
+  { store, insight }: { readonly store: Store; readonly insight: Database },
+  opened: OpenedBy,
+): Pick<TestSystem, "enqueued" | "job" | "run" | "occurrences"> {
   return {
     async enqueued<I>(job: Job<I>) {
       const states = ["PENDING", "QUEUED", "RETRY_WAIT"] as const;
       const search = { kind: job.id, states };
-      const { jobs } = await findJobs(insight, { search, sort: "newest", cursor: null, limit: rowsMax });
-      const rows = await insight.run(readRecords, { ids: jobs.map(({ id }) => id), whole: true });
-      return rows.toReversed().map(({ id, payload, dueAt, key }) => ({
+      const { jobs: found } = await findJobs(insight, { search, sort: "newest", cursor: null, limit: rowsMax });
+      const rows = await insight.run(readRecords, { ids: found.map(({ id }) => id), whole: true });
+      const jobs = rows.toReversed().map(async ({ id, payload, dueAt, key }) => ({
         id: id as JobId,
-        payload: payload as I,
+        payload: (await opened(job.id, payload as Json)) as I,
         dueAt: new Date(dueAt),
         key,
       }));
+      return await Promise.all(jobs);
     },
-    job: (id) => store.job(id),
-    run: async (id) => (await insight.run(readRun, id))[0] ?? null,
+    async job(id) {
+      const view = await store.job(id);
+      if (view === null) return null;
+      const { kind, payload, result } = view;
+      return { ...view, payload: await opened(kind, payload), result: await opened(kind, result) };
+    },
+    async run(id) {
+      const [view] = await insight.run(readRun, id);
+      return view === undefined ? null : { ...view, input: await opened(view.kind, view.input as Json) };
+    },
     occurrences: ({ id }) => insight.run(readOccurrences, { id, limit: rowsMax }),
   };
 }

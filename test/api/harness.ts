@@ -10,6 +10,7 @@ import { createClient } from "../../src/run/enqueue.ts";
 import type { JobId } from "../../src/machine/job.ts";
 import type { Log } from "../../src/machine/ports.ts";
 import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
+import { ownSeals } from "../../src/testing/own-seals.ts";
 import { createMemoryQueue } from "../../src/testing/memory-queue.ts";
 import { onTestFinished } from "vitest";
 import { createClock } from "../../src/outside/clock.ts";
@@ -64,6 +65,7 @@ export async function openApi(apps: readonly AppDefinition[] = [app], options: O
     log,
     metrics: { add: () => undefined, flush: () => undefined },
     crashPoint: () => Promise.resolve(),
+    seals: ownSeals(),
   };
   await store.installSchedules([pingSchedule.spec(stage, "tests")]);
   const insight: Database = { ...database.insight };

@@ -16,7 +16,7 @@ const tree = z.object({
 });
 
 const quoting = ["result", "error", "errorMessage", "message", "output", "stack", "cause", "log", "sentence"];
-const definition = (schema: unknown) => ({ id: "pay", schema, body: { is: "handler" } }) as unknown as JobDefinition;
+const definition = (schema: unknown) => ({ id: "pay", schema, seal: null, body: {} }) as unknown as JobDefinition;
 const kindsOf = (schema: unknown) => sensitiveKinds([definition(schema)]);
 /** By today's schema, and the same by what is kept of it once the kind is gone. */
 function shown(schema: unknown, payload: unknown): unknown {

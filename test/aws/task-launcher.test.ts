@@ -37,9 +37,12 @@ it("a task is given what the lane of its worker has", async () => {
     { step: "initialize" },
   );
   const environment = { BELFRY_LANE: "mail", MAIL_FROM: "a@example.com" };
-  await createEcsLauncher({ client, place: { ...place, environment } }).launch(launchOf());
+  await createEcsLauncher({ client, place: { ...place, environment, taskRole: "arn:aws:iam::1:role/mail" } }).launch(
+    launchOf(),
+  );
   expect(asked).toMatchObject([
     {
+      taskRoleArn: "arn:aws:iam::1:role/mail",
       containerOverrides: [
         {
           environment: [

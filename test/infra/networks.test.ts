@@ -1,3 +1,5 @@
+import type { IKey } from "aws-cdk-lib/aws-kms";
+import { windowsOf } from "../../infra/constructs/server-windows.ts";
 import { Vpc, SubnetType } from "aws-cdk-lib/aws-ec2";
 import { Cluster } from "aws-cdk-lib/aws-ecs";
 import { ManagedPolicy } from "aws-cdk-lib/aws-iam";
@@ -220,4 +222,37 @@ test("everything that runs the release's code waits for its migration", () => {
   const runners = types.flatMap(waits);
   expect(runners.length).toBeGreaterThan(4);
   expect(runners.filter(([, waiting]) => waiting !== true)).toEqual([]);
+});
+
+test("the disk has the team's key, and RDS works when the team says", () => {
+  const keyArn = "arn:aws:kms:eu-central-1:111122223333:key/11111111-2222-3333-4444-555555555555";
+  const windows = { backupWindow: "23:45-00:15", maintenanceWindow: "sun:04:00-sun:04:30" };
+  const chosen = { ...database, ...windows, encryptionKey: { keyArn } as IKey } as typeof database;
+  const [server] = resources(templateOf(all, { database: chosen }), "AWS::RDS::DBInstance");
+  expect(server?.Properties).toMatchObject({
+    KmsKeyId: keyArn,
+    PreferredBackupWindow: "23:45-00:15",
+    PreferredMaintenanceWindow: "sun:04:00-sun:04:30",
+  });
+});
+
+test.each([
+  [{ backupWindow: "03:00-03:29" }, 'database.backupWindow is "03:00-03:29": it must be at least half an hour'],
+  [{ backupWindow: "3:00-4:00" }, 'database.backupWindow is "3:00-4:00"'],
+  [{ maintenanceWindow: "so:04:00-so:05:00" }, 'database.maintenanceWindow is "so:04:00-so:05:00"'],
+  [
+    { backupWindow: "23:45-00:15", maintenanceWindow: "mon:00:00-mon:01:00" },
+    'it must not overlap the backups at "23:45-00:15"',
+  ],
+])("windows that RDS would refuse when they are deployed are refused before: %o", (windows, says) => {
+  expect(() => windowsOf(windows)).toThrow(says);
+});
+
+test("windows that only touch, also over the end of a week, are taken", () => {
+  const windows = { backupWindow: "03:00-04:00", maintenanceWindow: "sun:23:30-mon:00:30" };
+  expect(windowsOf(windows)).toEqual({
+    preferredBackupWindow: "03:00-04:00",
+    preferredMaintenanceWindow: "sun:23:30-mon:00:30",
+  });
+  expect(() => windowsOf({ ...windows, maintenanceWindow: "tue:04:00-tue:04:30" })).not.toThrow();
 });

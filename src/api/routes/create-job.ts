@@ -176,7 +176,7 @@ async function prepared(
   try {
     const parent = request.headers.get("traceparent") ?? "";
     const trace = isTraceparent(parent) ? parent : (ports.tracing?.parent() ?? ports.random.id());
-    const [job] = await prepare(definition, { stage, trace }, [item]);
+    const [job] = await prepare(definition, { stage, trace, seals: ports.seals }, [item]);
     if (job === undefined) throw new Error(`preparing "${definition.id}" gave no job`);
     return job;
   } catch (error) {

@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startDynamodb } from "./dynamodb.ts";
 import { type MailSink, startMailSink } from "./mail.ts";
@@ -52,6 +54,7 @@ export async function startParts(options: {
       DATABASE_URL: postgres?.url ?? given("DATABASE_URL") ?? "",
       AWS_ENDPOINT_URL_DYNAMODB: dynamodb?.url ?? dynamodbUrl ?? "",
       AWS_ENDPOINT_URL_SQS: sqs?.url ?? sqsUrl ?? "",
+      BELFRY_SEALS: given("BELFRY_SEALS") ?? JSON.stringify({ "*": keepSealKey(join(home, "seal-key")) }),
       SMTP_URL: given("SMTP_URL") ?? mail.url,
       AWS_REGION: given("AWS_REGION") ?? "us-east-1",
       AWS_ACCESS_KEY_ID: given("AWS_ACCESS_KEY_ID") ?? "local",
@@ -62,4 +65,10 @@ export async function startParts(options: {
       await postgres?.stop();
     },
   };
+}
+
+/** For every name that jobs seal with. It lasts as long as the rows that it seals. */
+function keepSealKey(file: string): string {
+  if (!existsSync(file)) writeFileSync(file, `local:${randomBytes(32).toString("base64")}`, { mode: 0o600 });
+  return readFileSync(file, "utf8").trim();
 }

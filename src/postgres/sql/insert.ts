@@ -116,13 +116,15 @@ from unnest($1::text[], $2::text[]) with ordinality as v (kind, key, ord)`,
 );
 
 /**
- * The rows that already have these keys, or the hash of them; `conflicts`: with another payload, or another key.
+ * The rows that already have these keys, or the hash of them; `conflicts`: with another payload, or another key. What is sealed is
+ * not compared: sealed twice, one payload has two texts.
  * Locks nothing; sees what committed while `insert` ran. $1 kinds $2 keys $3 payloads, between each two a unit separator
  */
 export const findKeys = keptStatement<{ ord: string; id: string; conflicts: boolean }>(
   "find-keys",
   `
-select v.ord, j.id, (j.kind, j.key, j.payload) is distinct from (v.kind, v.key, v.payload::jsonb) as conflicts
+select v.ord, j.id, (j.kind, j.key) is distinct from (v.kind, v.key)
+  or (j.payload is distinct from v.payload::jsonb and not (j.payload ? '$sealed' or v.payload::jsonb ? '$sealed')) as conflicts
 from unnest($1::text[], $2::text[], string_to_array($3, chr(31))) with ordinality as v (kind, key, payload, ord)
 cross join lateral (
   select id, kind, key, payload from belfry.job

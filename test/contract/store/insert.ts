@@ -153,6 +153,15 @@ function keys(open: OpenStore): void {
     expect(only(again.results)).toMatchObject({ created: false, isConflict: false });
   });
 
+  test("a repeat whose payload is sealed is no conflict: sealed twice, it has two texts", async () => {
+    const { store } = at();
+    const id = await insertOne(store, { key: "k", payload: { $sealed: "one" } });
+    for (const payload of [{ $sealed: "two" }, { n: 1 }]) {
+      const again = await store.insert([aJob({ key: "k", payload })]);
+      expect(again.results).toEqual([{ id, created: false, isConflict: false }]);
+    }
+  });
+
   test("a key belongs to its kind", async () => {
     const { store } = at();
     const first = await insertOne(store, { kind: "a", key: "k" });

@@ -82,4 +82,30 @@ export const rights: readonly Fault[] = [
     ipv4: "instance",
     plant: sets("AWS::EC2::Instance", "NetworkInterfaces.0.AssociatePublicIpAddress", false),
   },
+  {
+    name: "the API decrypts what jobs are sealed by",
+    refusedBy: "seal-keys",
+    at: "Http/Api",
+    saying: /runs no handler/,
+    plant: decrypts(/^BelfryHttpApiRoleDefaultPolicy/, "payroll"),
+  },
+  {
+    name: "a lane decrypts what any name of the key has sealed",
+    refusedBy: "seal-keys",
+    saying: /any name/,
+    plant: decrypts(/LanedefaultWorkerRoleDefaultPolicy/),
+  },
 ];
+
+const sealKey = "arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555";
+
+/** @param seal the name that the statement is limited to */
+function decrypts(policy: RegExp, seal?: string): Fault["plant"] {
+  return (template) => {
+    const worker = first(template, "AWS::Lambda::Function", /LanedefaultWorker/).Properties;
+    inside(worker, "Environment", "Variables")["BELFRY_SEALS"] = JSON.stringify({ payroll: sealKey });
+    const { Statement } = inside(first(template, "AWS::IAM::Policy", policy).Properties, "PolicyDocument");
+    const Condition = seal && { StringEquals: { "kms:EncryptionContext:belfry:seal": seal } };
+    (Statement as object[]).push({ Effect: "Allow", Action: "kms:Decrypt", Resource: sealKey, Condition });
+  };
+}

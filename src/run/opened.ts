@@ -1,0 +1,35 @@
+import type { JobDefinition } from "../define/definition.ts";
+import { openValue, type Seals } from "../machine/seal.ts";
+import type { InRun } from "../machine/run.ts";
+import type { Claimed } from "../machine/store.ts";
+
+type Sealing = Pick<JobDefinition, "seal">;
+
+/** A claimed job as its handler gets it. @throws SealUnavailable, SealBroken */
+export async function openClaimed(seals: Seals | undefined, definition: Sealing, job: Claimed): Promise<Claimed> {
+  const { seal } = definition;
+  if (seal === null) return job;
+  const payload = await openValue(seals, seal, job.payload);
+  return job.run === undefined
+    ? { ...job, payload }
+    : { ...job, payload, run: await openRun(seals, definition, job.run) };
+}
+
+/** What a task knows of its run. @throws SealUnavailable, SealBroken */
+export async function openRun(seals: Seals | undefined, { seal }: Sealing, run: InRun): Promise<InRun> {
+  if (seal === null) return run;
+  const { input, payload, outputs } = run;
+  const left = Object.entries(outputs).map(
+    async ([name, output]) =>
+      [
+        name,
+        output.result === null ? output : { ...output, result: await openValue(seals, seal, output.result) },
+      ] as const,
+  );
+  return {
+    ...run,
+    input: await openValue(seals, seal, input),
+    payload: await openValue(seals, seal, payload),
+    outputs: Object.fromEntries(await Promise.all(left)),
+  };
+}

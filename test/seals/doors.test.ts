@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { checkApps } from "../../src/define/check.ts";
+import { defineApp, defineJob, defineSchedule } from "../../src/compose/index.ts";
+import { registry } from "../../src/define/definition.ts";
+import { writeKinds } from "../../src/insight/kinds.ts";
+import { openApi } from "../api/harness.ts";
+
+const payload = z.object({ card: z.string() });
+const pay = defineJob({ id: "pay", seal: "payroll", payload, run() {} });
+const app = defineApp({ name: "payroll", jobs: [pay] });
+
+test("the API seals what it is sent, shows [sealed] to every caller, and finds nothing in it", async () => {
+  const { call, pool } = await openApi([app]);
+  const made = await call("POST", "/jobs", { kind: "pay", payload: { card: "4111" }, key: "k" });
+  expect(made).toMatchObject({ status: 201, body: { payload: "[sealed]" } });
+  const again = await call("POST", "/jobs", { kind: "pay", payload: { card: "4111" }, key: "k" });
+  expect(again).toMatchObject({ status: 200, body: { id: made.body.id } });
+  expect(await call("POST", "/jobs", { kind: "pay", payload: { card: 1 } })).toMatchObject({ status: 422 });
+  const { rows } = await pool.query<{ payload: object }>("select payload from belfry.job");
+  expect(rows.map((row) => JSON.stringify(row.payload))).toEqual([
+    expect.stringMatching(/^\{"\$sealed":"v1\.payroll\./),
+  ]);
+  expect((await call("GET", "/jobs?payload.card=4111")).body.jobs).toEqual([]);
+  expect((await call("GET", `/jobs/${made.body.id}`)).body.payload).toBe("[sealed]");
+});
+
+test("a schedule's payload that would be stored as it is, is refused, in code and by the API", async () => {
+  const fixed = defineSchedule({
+    id: "nightly",
+    cron: "0 3 * * *",
+    timezone: "UTC",
+    run: pay,
+    payload: { card: "4111" },
+  });
+  const problems = checkApps([defineApp({ name: "payroll", jobs: [], schedules: [fixed] })], "dev");
+  expect(problems.map(({ field, rule }) => `${field} ${rule}`)).toEqual([
+    "payload would be stored as it is, and its job seals it",
+  ]);
+  expect(problems.map(({ value }) => value)).toEqual(['"(value)"']);
+  const { call } = await openApi([app]);
+  const refused = await call("POST", "/schedules", {
+    id: "nightly",
+    kind: "pay",
+    cron: "0 3 * * *",
+    timezone: "UTC",
+    payload: { card: "4111" },
+  });
+  expect(refused.status).toBe(422);
+  expect(JSON.stringify(refused.body)).toContain("its job seals it");
+});
+
+test("SQL cannot seal, and says so", async () => {
+  const { pool, insight } = await openApi([app]);
+  await insight.run(writeKinds, registry([app]));
+  await expect(pool.query(`select belfry.enqueue('pay', '{"card": "4111"}')`)).rejects.toThrow(
+    "its payload is sealed, and SQL has no key",
+  );
+});
+
+test("a hook that would run where no key is, and a name that is none, are refused", () => {
+  const hooked = defineJob({ id: "hooked", seal: "Pay Roll", payload, run() {}, async onSettled() {} });
+  const problems = checkApps([defineApp({ name: "payroll", jobs: [hooked] })], "dev");
+  expect(problems.map(({ field }) => field)).toEqual(["seal", "onSettled"]);
+});

@@ -1,0 +1,143 @@
+import type { Pool } from "pg";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { defineApp, defineFanOut, defineGraph, defineJob, defineSchedule, PermanentError } from "belfry";
+import { createTestSystem } from "belfry/testing";
+
+/** Stands in every payload, result, error and log line of this file, and nowhere else. */
+const planted = "4111-1111-1111-1111";
+const payload = z.object({ card: z.string() });
+const seen: unknown[] = [];
+
+const pay = defineJob({
+  id: "pay",
+  seal: "payroll",
+  payload,
+  retry: { maxAttempts: 2, base: "1s" },
+  async run({ card }, ctx) {
+    ctx.log.info(`paying with ${card}`);
+    seen.push(card);
+    if (ctx.failures === 0) throw new Error(`the bank refuses ${card}`);
+    await ctx.enqueue(note, { card });
+    return { paid: card };
+  },
+});
+const note = defineJob({
+  id: "note",
+  seal: "payroll",
+  payload,
+  async run({ card }, ctx) {
+    await ctx.tx(async () => ({ noted: card }));
+  },
+});
+const refused = defineJob({
+  id: "refused",
+  seal: "payroll",
+  payload: payload.refine(({ card }) => !card.startsWith("late"), { error: ({ input }) => JSON.stringify(input) }),
+  run({ card }) {
+    throw new PermanentError(`no account of ${card}`, { code: "NO_ACCOUNT" });
+  },
+});
+const everyNight = defineSchedule({
+  id: "nightly",
+  cron: "0 3 * * *",
+  timezone: "Asia/Seoul",
+  run: note,
+  payload: () => ({ card: planted }),
+});
+const toAll = defineFanOut({
+  id: "to-all",
+  from: () => rows(),
+  key: ({ id }) => id,
+  each: note,
+  payload: ({ card }) => ({ card }),
+  stillWanted: ({ card }) => card === planted && seen.push("wanted") > 0,
+});
+async function* rows() {
+  yield { id: "a", card: planted };
+}
+const graph = defineGraph({
+  id: "payday",
+  version: 1,
+  seal: "payroll",
+  input: payload,
+  tasks(task) {
+    const first = task("first", { run: ({ input }) => ({ seen: input.card }) });
+    const each = task.each("each", {
+      after: { first },
+      from: ({ first: { seen: card } }) => [{ card }],
+      run: ({ card }) => ({ row: card }),
+      async fold(outputs) {
+        const all = [];
+        for await (const { row } of outputs) all.push(row);
+        return all;
+      },
+    });
+    const signal = task.waitFor("approval", { after: { each }, payload, timeout: "1d" });
+    task("last", {
+      after: { each, signal },
+      when: ({ each: cards }) => cards[0] === planted,
+      run: ({ input, each: cards, signal: { card } }) => void seen.push([input.card, ...cards, card].join()),
+    });
+  },
+  then: note,
+  thenPayload: ({ input }) => ({ card: input.card }),
+});
+/** Not sealed: what it is given is found in the dump. */
+const open = defineJob({ id: "open", payload: z.object({ text: z.string() }), run: () => {} });
+const app = defineApp({ name: "payroll", jobs: [pay, note, refused, toAll, graph, open], schedules: [everyNight] });
+
+/** Every row of every table of the database, as text. */
+async function dumped(database: Pool): Promise<string> {
+  const { rows: tables } = await database.query<{ name: string }>(
+    "select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')",
+  );
+  const texts: string[] = [];
+  for (const { name } of tables) {
+    const { rows: found } = await database.query<{ row: string }>(`select t::text as row from ${name} t`);
+    texts.push(...found.map(({ row }) => `${name} ${row}`));
+  }
+  return texts.join("\n");
+}
+
+test("nothing that a sealed job is given, returns, throws or logs stands in any row after its whole life", async () => {
+  seen.length = 0;
+  await using system = await createTestSystem({ apps: [app], at: "2031-01-01T17:58:00Z" });
+  const { id } = await pay.enqueue({ card: planted });
+  const bad = await refused.enqueue({ card: planted });
+  const client = await system.database.connect();
+  await client.query("begin");
+  await note.enqueueAll([{ payload: { card: planted } }, { payload: { card: planted } }], { tx: client });
+  await client.query("commit");
+  client.release();
+  await toAll.enqueue();
+  await open.enqueue({ text: "found in the dump" });
+  const run = await graph.enqueue({ card: planted });
+  await system.drain();
+  await system.advance("1m");
+  const { rows: runs } = await system.database.query<{ id: string }>("select id from belfry.run where kind = 'payday'");
+  await system.signal(runs[0]?.id as Parameters<typeof system.signal>[0], "approval", { card: planted });
+  await system.advance("2m");
+
+  const text = await dumped(system.database);
+  expect(text.split("\n").filter((row) => row.includes(planted))).toEqual([]);
+  expect(text).toContain("found in the dump");
+  expect(seen).toContain([planted, planted, planted].join());
+  expect(seen).toContain("wanted");
+  expect(await system.job(id)).toMatchObject({
+    state: "SUCCESS",
+    payload: { card: planted },
+    result: { paid: planted },
+  });
+  expect(await system.job(bad.id)).toMatchObject({
+    state: "FAILED",
+    errorCode: "NO_ACCOUNT",
+    errorMessage: "[sealed]",
+  });
+  expect(await system.job(run.id)).toMatchObject({ state: "SUCCESS" });
+  const { rows: waiting } = await system.database.query(
+    "select kind, state, error_message from belfry.job where state not in ('SUCCESS', 'FAILED')",
+  );
+  expect(waiting).toEqual([]);
+  expect((await system.occurrences(everyNight)).map(({ outcome }) => outcome)).toEqual(["FIRED"]);
+});
