@@ -57,6 +57,7 @@ const cap = {
   size: 5,
   taken: 5,
   waiting: 2,
+  windowMs: null,
   holders: [{ job: "3", kind: "export-report", since: ago(20) }],
 };
 export const caps = [cap];
