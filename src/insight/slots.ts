@@ -11,6 +11,8 @@ export const slotUse = z
     size: count,
     taken: count,
     waiting: count,
+    /** Of a rate: how long a start spends one of them. */
+    windowMs: count.nullable(),
     holders: z.array(z.object({ job: idText, kind: z.string().nullable(), since: maybeTime })),
   })
   .meta({ id: "SlotUse" });
@@ -40,11 +42,11 @@ const { slotGroupsShownMax, slotHoldersShownMax, countRowsMax } = insightLimits;
  */
 export const readSlots = sqlQuery("slots", {
   sql: `
-select g.key, g.size, t.taken, w.waiting, coalesce(h.holders, '[]') as holders
+select g.key, g.size, t.taken, w.waiting, g.window_ms as "windowMs", coalesce(h.holders, '[]') as holders
 from (
-  (select key, size from belfry.slot_group where starts_with(key, $1) and key !~ '^(cap|rate):[^#]*#$' order by key limit $2)
+  (select key, size, window_ms from belfry.slot_group where starts_with(key, $1) and key !~ '^(cap|rate):[^#]*#$' order by key limit $2)
   union all
-  select k.key, r.size from (
+  select k.key, r.size, r.window_ms from (
     select distinct key from belfry.slot
     where (job_id is not null or free_from > belfry.now()) and n >= 1 and starts_with(key, $1) and key <> belfry.rule_of(key) order by key limit $2
   ) k join belfry.slot_group r on r.key = belfry.rule_of(k.key)
@@ -76,5 +78,5 @@ select g.key, g.size, t.taken, coalesce(h.holders, '[]') as holders, g.window_ms
 from (select $1::text as key, size, window_ms from belfry.slot_group where key = belfry.rule_of($1::text)) g
 cross join lateral ${taken} cross join lateral ${holders("$2")}`,
   params: ({ key, before }: { readonly key: string; readonly before: number }) => [key, slotHoldersShownMax, before],
-  row: slotUse.omit({ waiting: true }).extend({ windowMs: count.nullable(), nextAt: z.number().nullable() }),
+  row: slotUse.omit({ waiting: true }).extend({ nextAt: z.number().nullable() }),
 });

@@ -57,6 +57,7 @@ export const given: Readonly<Record<string, string>> = {
   "lanes pause": "default",
   "lanes resume": "default",
   "lanes limit": "shout 3",
+  "lanes limits": "",
   locks: "",
   workers: "",
   archive: "",

@@ -49,6 +49,7 @@ const lines: readonly (readonly [command: string, args: string, code?: number])[
   ["lanes pause", "default"],
   ["lanes resume", "default"],
   ["lanes limit", "gone 1", notFound],
+  ["lanes limits", ""],
   ["locks", ""],
   ["workers", ""],
   ["events", ""],

@@ -2,6 +2,7 @@ import { backlog } from "./cases/backlog.ts";
 import { cap } from "./cases/cap.ts";
 import { circuitProof } from "./cases/circuit.ts";
 import { perKey } from "./cases/per-key.ts";
+import { rateProof } from "./cases/rate.ts";
 import { fairnessProof, priorityProof } from "./cases/turns.ts";
 import { crashScheduler } from "./cases/crash-scheduler.ts";
 import { crashWorker } from "./cases/crash-worker.ts";
@@ -57,6 +58,7 @@ export const proofs: readonly Proof[] = [
   poison,
   cap,
   perKey,
+  rateProof,
   circuitProof,
   fairnessProof,
   priorityProof,

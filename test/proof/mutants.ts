@@ -246,6 +246,8 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   "slot-lock": [
     { file: "/src/admission/slots.ts", from: "    for no key update of s skip locked\n  ) s`;", to: "  ) s`;" },
   ],
+  /** A start frees its unit of a rate at once. */
+  window: [{ file: "/src/admission/slots.ts", from: "+ belfry.span(got.window_ms) as", to: "as" }],
   /** A worker never looks at circuits. */
   circuit: [{ file: "/src/run/circuits.ts", from: "if (kinds.length === 0) return arrived;", to: "return arrived;" }],
   /** The probe of a circuit is let through as often as it comes. */

@@ -23,6 +23,8 @@ export type WorkerPoint = (typeof points.worker)[number];
 export type SchedulerPoint = (typeof points.scheduler)[number];
 /** Jobs of the case `per-key` that may run at once: of one customer, and of all. */
 export const perKeySizes = { each: 3, total: 20 };
+/** The limit of the case `rate`. */
+export const sharedRate = { limit: 50, per: "1s", perMs: 1_000 } as const;
 /** The lane of the cases `fairness` and `priority`: 4 workers of 4 jobs. */
 export const turnSizes = { places: 16, ahead: 20, aging: "5s", agingMs: 5_000 } as const;
 /** The circuit of the case `circuit`. */

@@ -1,12 +1,6 @@
-import { capByKeyGate } from "../../admission/cap-by-key.ts";
-import { capGate } from "../../admission/cap.ts";
-import type { JobDefinition } from "../../define/definition.ts";
-import type { SlotGroup } from "../../machine/job.ts";
 import { z } from "zod";
 import { contractLimits } from "../../machine/contract-limits.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
-import { afterCommit } from "../../run/after-commit.ts";
-import { noAftermath } from "../../machine/outbox.ts";
 import { relay } from "../../run/relay.ts";
 import { closest } from "../closest.ts";
 import { endpoint } from "../endpoint.ts";
@@ -16,7 +10,6 @@ import { HttpProblem } from "../problem.ts";
 import { text } from "../query-fields.ts";
 import type { Bounds } from "../scope.ts";
 import { laneList, lanePause, type LaneReply, lockList, type LockReply } from "../shape/overview.ts";
-import { count } from "../../insight/atoms.ts";
 import { readLanes } from "../../insight/lanes.ts";
 import { depthOf, type LivePart, readLive } from "../../insight/live.ts";
 import { readSlots } from "../../insight/slots.ts";
@@ -33,8 +26,9 @@ export function laneEndpoints(options: ApiOptions) {
   return [
     endpoint("GET /lanes", {
       name: "listLanes",
-      summary: "What waits and runs in each lane, the caps that are in use, and who works",
-      description: "What waits, runs and is held in each lane, the caps in use, and the workers of the last hour.",
+      summary: "What waits and runs in each lane, the caps and rates that are in use, and who works",
+      description:
+        "What waits, runs and is held in each lane, the caps and rates in use, and the workers of the last hour.",
       scope: "list",
       replies: { 200: laneList },
       handle: async ({ within }) => ({ status: 200, body: await list(options, within) }),
@@ -89,70 +83,6 @@ async function pauseOf({ insight }: ApiOptions, name: string) {
   return { ...pauseJson(null), ...lane };
 }
 
-/** PUT /caps/:kind. */
-export function capEndpoint({ ports, registry }: ApiOptions) {
-  return endpoint("PUT /caps/:kind", {
-    name: "setCap",
-    refuses: ["no-cap"],
-    summary:
-      "How many jobs of a kind run at once, in total or of one key, until the next release brings its own number",
-    description:
-      "Holds until the next release installs the numbers of the definition. A larger number holds at once, for jobs that wait for their key within a pass of the scheduler; a smaller one as jobs end.",
-    example: { params: { kind: "report" }, body: { size: 3 } },
-    scope: ({ params }) => ({ kinds: [params.kind] }),
-    params: z.object({ kind: text(contractLimits.idCharactersMax) }),
-    body: z
-      .strictObject({
-        size: z.int().min(1).max(contractLimits.slotsMax).optional(),
-        perKey: z.int().min(1).max(contractLimits.slotsPerKeyMax).optional(),
-      })
-      .refine(({ size, perKey }) => size !== undefined || perKey !== undefined, "needs size, perKey or both")
-      .meta({ minProperties: 1 }),
-    replies: { 200: capReply },
-    async handle({ params: { kind }, body: { size, perKey } }) {
-      const definition = registry.jobs.get(kind);
-      const total = changed(definition, capGate, size);
-      const ofKey = changed(definition, capByKeyGate, perKey);
-      if (definition === undefined || total === undefined || ofKey === undefined) {
-        const field = total === undefined ? "max" : "perKey";
-        const capped = [...registry.jobs.values()]
-          .filter((job) => (total === undefined ? job.concurrency : job.concurrencyByKey) !== null)
-          .map((job) => job.id);
-        const detail = `${JSON.stringify(kind)} has no cap ${field}: ${capped.join(", ") || "no job"} has; give the definition a concurrency`;
-        throw new HttpProblem("no-cap", detail, { extra: { near: closest(kind, capped) } });
-      }
-      await ports.store.installSlots([...total, ...ofKey]);
-      await afterCommit(ports, { ...noAftermath, freed: total.map(({ key }) => key) });
-      const code = { code: definition.concurrency, codePerKey: definition.concurrencyByKey?.perKey ?? null };
-      return { status: 200, body: { kind, size: size ?? null, perKey: perKey ?? null, ...code } };
-    },
-  });
-}
-
-/** The numbers that were changed, and those of the code. */
-const capReply = z
-  .object({
-    kind: z.string(),
-    size: count.nullable(),
-    code: count.nullable(),
-    perKey: count.nullable(),
-    codePerKey: count.nullable(),
-  })
-  .meta({ id: "Cap" });
-
-/** The group of a cap with another size; none when it is to stay, undefined when the kind has no such cap. */
-function changed(
-  definition: JobDefinition | undefined,
-  gate: typeof capGate | typeof capByKeyGate,
-  size: number | undefined,
-): readonly SlotGroup[] | undefined {
-  if (size === undefined) return [];
-  const group = definition === undefined ? null : gate.groupOf(definition);
-  return group === null ? undefined : [{ ...group, size }];
-}
-
-const capPrefix = "cap:";
-
 async function assertKnown({ lanes, insight }: ApiOptions, name: string): Promise<void> {
   if (lanes.some((lane) => lane.name === name)) return;
   if ((await insight.run(readLanes, {})).some((lane) => lane.name === name)) return;
@@ -176,10 +106,11 @@ async function release({ ports }: ApiOptions, lane: string, roundsMax: number): 
 }
 
 async function list({ insight, lanes }: ApiOptions, within: Bounds | null) {
-  const [live, pauses, caps, workers] = await Promise.all([
+  const [live, pauses, caps, rates, workers] = await Promise.all([
     readLive(insight),
     insight.run(readLanes, {}),
-    insight.run(readSlots, capPrefix),
+    insight.run(readSlots, "cap:"),
+    insight.run(readSlots, "rate:"),
     insight.run(readWorkers, insightLimits.workerSeenMs),
   ]);
   const byName = new Map(lanes.map((lane) => [lane.name, lane]));
@@ -189,8 +120,8 @@ async function list({ insight, lanes }: ApiOptions, within: Bounds | null) {
   return {
     isMore: live.cut.length > 0,
     workers: workers.filter(({ lane }) => within === null || (lane !== null && within.hasLane(lane))),
-    caps: caps.filter(
-      ({ key }) => within === null || within.kinds.has(key.slice(capPrefix.length).replace(/#.*$/s, "")),
+    caps: [...caps, ...rates].filter(
+      ({ key }) => within === null || within.kinds.has(key.replace(/^[^:]*:|#.*$/gs, "")),
     ),
     lanes: names
       .filter((name) => within === null || within.hasLane(name))

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { formatDuration } from "../../calendar/duration.ts";
 import type { LaneListReply } from "../../api/shape/overview.ts";
 import { api } from "../api.ts";
 import type { Output, World } from "../output.ts";
@@ -8,7 +9,7 @@ import { type Columns, commandOf, readCommand, tableOf } from "../read-command.t
 export function lanesCommand(world: World, out: Output): Command {
   const lanes = new Command("lanes");
   lanes.addCommand(list(world, out), { isDefault: true });
-  for (const command of [pause, resume, limit]) lanes.addCommand(command(world, out));
+  for (const command of [pause, resume, limit, limits]) lanes.addCommand(command(world, out));
   return lanes;
 }
 
@@ -36,13 +37,23 @@ const columns: Columns<LaneListReply["lanes"][number]> = {
 function limit(world: World, out: Output): Command {
   return commandOf(
     "limit",
-    "how many jobs of a kind run at once, until the next release brings its own number",
-    "lanes limit send-mail 5",
+    "how many jobs of a kind or limit run at once, or start in a time, until the next release brings its own number",
+    "lanes limit @stripe 50 --per 1s",
   )
-    .argument("<kind>", "the id of a definition that has a concurrency")
-    .argument("<size>", "jobs at once")
+    .argument("<kind>", "the id of a definition that has a concurrency or a rate, or @ and the name of a shared limit")
+    .argument("<size>", "jobs at once, or starts in the time of --per")
     .option("--per-key", "of one key, instead of all together")
-    .action(async (kind: string, size: string, { perKey = false }: { perKey?: boolean }, command: Command) => {
+    .option("--per <duration>", "of its rate: how many start in this time")
+    .option("--burst <n>", "of its rate: how many of them at one moment", Number)
+    .action(async (kind: string, size: string, { perKey = false, per, burst }: LimitOptions, command: Command) => {
+      if (per !== undefined) {
+        const rate = { limit: Number(size), per, ...(burst === undefined ? {} : { burst }) };
+        const changed = await api(world, command).call("setCap", { kind }, { rate });
+        return out.result(
+          changed,
+          () => `${size} jobs of ${kind} start in ${per} from now on; the code says ${rateText(changed.codeRate)}`,
+        );
+      }
       const cap = perKey ? { perKey: Number(size) } : { size: Number(size) };
       const answer = await api(world, command).call("setCap", { kind }, cap);
       const code = perKey ? answer.codePerKey : answer.code;
@@ -50,6 +61,33 @@ function limit(world: World, out: Output): Command {
       out.result(answer, () => `${size} jobs ${whose} run at once from now on; the code says ${code}`);
     });
 }
+
+interface LimitOptions {
+  readonly perKey?: boolean;
+  readonly per?: string;
+  readonly burst?: number;
+}
+
+const rateText = (rate: { readonly limit: number; readonly perMs: number } | null): string =>
+  rate === null ? "none" : `${rate.limit} in ${formatDuration(rate.perMs)}`;
+
+function limits(world: World, out: Output): Command {
+  return readCommand(world, out, {
+    name: "limits",
+    about: "caps, rates and shared limits that are in use, and how many jobs wait for them",
+    example: "lanes limits",
+    operation: "listLanes",
+    result: ({ caps }) => ({ caps }),
+    text: ({ caps }) => tableOf(out, limitColumns, caps),
+  });
+}
+
+const limitColumns: Columns<LaneListReply["caps"][number]> = {
+  LIMIT: ({ key }) => key,
+  TAKEN: ({ taken, size }) => `${taken} of ${size}`,
+  BACK: ({ windowMs }) => (windowMs === null ? "at the end" : `after ${formatDuration(windowMs)}`),
+  WAITING: ({ waiting }) => String(waiting),
+};
 
 function pause(world: World, out: Output): Command {
   return withPauseOptions(

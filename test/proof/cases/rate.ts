@@ -1,0 +1,127 @@
+import { assessSuccess, judge } from "../judge.ts";
+import { killNowAndThen } from "../killer.ts";
+import { sharedRate } from "../points.ts";
+import { type Proof, seeded } from "../proof.ts";
+import { startSystem, type System } from "../system.ts";
+import { until } from "../until.ts";
+import { sendAgain } from "./transfers.ts";
+
+const { limit, perMs } = sharedRate;
+const duplicateShare = 0.02;
+/** Of what the limit allows. */
+const sustainedMin = 0.95;
+
+/** Each time at which a unit was spent, also by a call or by an attempt that was killed. */
+const noteUnits = `
+create schema proof;
+create table proof.unit (at timestamptz not null);
+create function proof.note_unit() returns trigger language plpgsql as $$
+begin
+  insert into proof.unit select new.free_from - belfry.span(window_ms) from belfry.slot_group where key = new.key;
+  return null;
+end $$;
+create trigger note_unit after update on belfry.slot for each row
+  when (new.key = 'rate:@target' and new.job_id is null and new.free_from > belfry.now() and new.free_from is distinct from old.free_from)
+  execute function proof.note_unit();`;
+
+/** Twelve workers, two kinds that start and one that calls by one limit: at rest, which shows how much of it is used, then under kills. */
+export const rateProof: Proof = {
+  name: "rate",
+  about: `12 workers, two kinds that start and handlers that call by one limit of ${limit} a second, 2 % of the messages twice, random kill -9: 0 windows above it, and at least ${sustainedMin * 100} % of it used where no worker dies`,
+  guards: ["window"],
+  async run(context, list) {
+    const random = seeded(context.seed);
+    const system = await startSystem(context, {
+      app: "rate",
+      lane: () => ({ visibilityTimeoutSeconds: 6 }),
+      sql: noteUnits,
+    });
+    await system.install();
+    const wakes = system.wakes({ everyMs: 0 });
+    const fleet = system.fleet({ deadLetters: true });
+    const each = Math.round(1_000 * context.size);
+    const give = async (kinds: readonly string[]): Promise<number> => {
+      let duplicates = 0;
+      for (const kind of kinds) {
+        const answers = await system.enqueue(
+          kind,
+          Array.from({ length: each }, (_, n) => ({ payload: { n } })),
+        );
+        const twice = answers.filter(() => random() < duplicateShare).map(({ id }) => id);
+        duplicates += await sendAgain(system, twice);
+      }
+      return duplicates;
+    };
+    const end = () => until("all jobs to end", 300_000, async () => (await system.openJobs()) === 0);
+    let duplicates = await give(["first", "second"]);
+    await end();
+    const starts = await usedSince(system, await lastRefusal(system));
+    const callsFrom = new Date();
+    duplicates += await give(["calls"]);
+    await end();
+    const calls = await usedSince(system, callsFrom);
+    duplicates += await give(["calls", "first", "second"]);
+    const killer = killNowAndThen(system, fleet.pids, { everyMs: 4_000, random });
+    await end();
+    killer.stop();
+    await wakes.stop();
+    await fleet.stop();
+    assessSuccess(list, (await judge(list, system)).jobs);
+    const events = await inWindows(system, startsOf);
+    const units = await inWindows(system, "select at from proof.unit");
+    list.expect(`never more than ${limit} starts in any ${perMs} ms, by the events`, events.most <= limit, events.most);
+    list.expect(`never more than ${limit} units in any ${perMs} ms`, units.most <= limit, units.most);
+    list.expect("each start and each call has a unit", units.count >= 6 * each, units.count);
+    list.expect(`starts use at least ${sustainedMin * 100} % of it`, starts >= sustainedMin, starts.toFixed(3));
+    list.expect(`calls use at least ${sustainedMin * 100} % of it`, calls >= sustainedMin, calls.toFixed(3));
+    list.expect("workers were killed", killer.count() > 0, killer.count());
+    const made = await inWindows(system, callsOf(system));
+    list.figure(
+      `${6 * each} jobs, ${units.count} units: starts use ${(starts * 100).toFixed(1)} % of ${limit} a second, calls ${(calls * 100).toFixed(1)} %; at most ${units.most} in a window, and ${made.most} calls as the handlers made them; ${duplicates} messages sent twice, ${killer.count()} workers killed`,
+    );
+  },
+};
+
+/** The share of the limit that is used from then on, without the first and the last window: workers take up and end their work in those. */
+async function usedSince({ pool }: System, from: Date): Promise<number> {
+  const { rows } = await pool.query<{ used: number }>(
+    `select (count(*) / (extract(epoch from max(b.hi) - max(b.lo)) * 1000 * $2::int / $3::int))::float8 as used
+    from proof.unit cross join (
+      select min(at) + belfry.span($3::int) as lo, max(at) - belfry.span($3::int) as hi from proof.unit where at > $1
+    ) b where at >= b.lo and at < b.hi`,
+    [from, limit, perMs],
+  );
+  return rows[0]?.used ?? 0;
+}
+
+/** Jobs that find no unit are refused once, and wait from then on. */
+async function lastRefusal({ pool }: System): Promise<Date> {
+  const { rows } = await pool.query<{ at: Date }>("select max(at) as at from belfry.event where to_state = 'PENDING'");
+  return rows[0]?.at ?? new Date(0);
+}
+
+const startsOf = `select e.at from belfry.event e cross join lateral unnest(e.job_ids) as u (id) join belfry.job j on j.id = u.id
+  where e.to_state = 'RUNNING' and j.kind <> 'calls'`;
+
+/** By the clock of the processes. */
+const callsOf = ({ ledger }: System): string => {
+  const times = ledger
+    .read()
+    .flatMap(({ what, note }) => (what === "start" ? `(to_timestamp(${Number(note) / 1_000}))` : []));
+  return `select at from (values ${times.join(", ")}) as v (at)`;
+};
+
+/** How many, over how long, and the most of them in any window, wherever it begins. */
+async function inWindows({ pool }: System, times: string): Promise<{ count: number; most: number }> {
+  const { rows } = await pool.query<{ count: number; most: number }>(
+    `
+    select count(*)::int as count, max(n)::int as most
+    from (
+      select at, count(*) over (order by at range between '${perMs * 1_000 - 1} microseconds' preceding and current row) as n
+      from (${times}) t
+    ) w`,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error("there are no starts");
+  return row;
+}
