@@ -46,7 +46,9 @@ export interface Claimed {
   readonly dueAt: Instant;
   readonly scheduleId: string | null;
   readonly scheduledFor: Instant | null;
-  /** Milliseconds between the nominal (or due) time and the claim, by the database's clock; never negative. */
+  /** When that time was due, if its schedule is spread. */
+  readonly effectiveAt: Instant | null;
+  /** Milliseconds between the time it was due and the claim, by the database's clock; never negative. */
   readonly latenessMs: number;
   readonly isCatchUp: boolean;
   readonly missedCount: number;

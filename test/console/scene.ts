@@ -36,6 +36,7 @@ export function jobOf(id: number, state: JobState = jobStates[id % jobStates.len
     trace: "0b5c2f",
     schedule: id % 3 === 0 ? "nightly-export" : null,
     scheduledFor: null,
+    effectiveAt: null,
     createdAt: ago(400),
     dueAt: state === "PENDING" ? ago(-3_600) : ago(390),
     startedAt: started ? ago(120) : null,
@@ -147,6 +148,7 @@ export const occurrences: NonNullable<ScheduleOutcomeReply["times"]>["occurrence
       fold: 0,
       timezone: "Asia/Seoul",
       nominalAt: ago(index * 3_600 - 600),
+      effectiveAt: null,
       outcome,
       reason: outcome === "SKIPPED" ? "overlap" : null,
       calendar: null,
@@ -227,6 +229,7 @@ export const upcoming: UpcomingReply = {
   to: ago(-3_600),
   times: [60, 120, 900].map((seconds, index) => ({
     at: ago(-seconds),
+    nominalAt: ago(-seconds),
     schedule: index === 0 ? "sweep" : "nightly-export",
     app: "scene",
     kind: "export-report",
@@ -272,8 +275,7 @@ export const attempt: AttemptDetailReply = {
 };
 
 const some = {
-  ended: 900,
-  failed: 3,
+  ...{ ended: 900, failed: 3 },
   waitingMs: { p50: 4, p95: 40, p99: 90 },
   runningMs: { p50: 80, p95: 900, p99: 4_000 },
 };

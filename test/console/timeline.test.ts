@@ -25,6 +25,7 @@ function job({ dueAt, createdAt, state, startedAt, ended = [], retriedAt }: Plan
     ...base,
     state,
     scheduledFor: null,
+    effectiveAt: null,
     createdAt: second(createdAt),
     dueAt: second(dueAt),
     startedAt: startedAt === undefined ? null : second(startedAt),

@@ -18,6 +18,7 @@ const editAfterGap: History = {
     overlap: "allow",
     enabled: true,
     startDeadlineMs: null,
+    offsetMs: null,
     calendars: null,
   },
   madeBy: "code",
@@ -36,6 +37,7 @@ const editAfterGap: History = {
         overlap: "allow",
         enabled: true,
         startDeadlineMs: null,
+        offsetMs: null,
         calendars: null,
       },
     },
@@ -62,6 +64,7 @@ test(
     expect(seen.deleted).toBeGreaterThanOrEqual(10 * thousands);
     expect(seen.expired).toBeGreaterThanOrEqual(50 * thousands);
     expect(seen.excluded).toBeGreaterThanOrEqual(10 * thousands);
+    expect(seen.spread).toBeGreaterThan(5 * count);
     expect(seen.moved).toBeGreaterThanOrEqual(20 * thousands);
   },
 );

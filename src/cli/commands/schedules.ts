@@ -72,7 +72,7 @@ const timesText = (times: readonly NextTime[], out: Output): string =>
 const clockOf = ({ localTime }: { readonly localTime: string }): string => localTime.replace("T", " ");
 const timeColumns: Columns<NextTime> = {
   CLOCK: clockOf,
-  AT: ({ at }) => at,
+  AT: ({ at, effectiveAt }) => effectiveAt ?? at,
   FIRES: ({ fires }) => (fires ? "" : "no"),
   NOTE: ({ note }) => note,
 };
@@ -143,6 +143,9 @@ function upcomingText({ from, times, lanes }: UpcomingReply, zone: string, out: 
   if (times.length === 0) return "nothing is scheduled in this span";
   const timeColumns: Columns<UpcomingReply["times"][number]> = {
     [`AT (${zone})`]: ({ at }) => wallTimeIn(at, zone),
+    ...(times.some(({ at, nominalAt }) => at !== nominalAt) && {
+      NOMINAL: ({ nominalAt }) => wallTimeIn(nominalAt, zone),
+    }),
     IN: ({ at }) => relativeTime(at, Date.parse(from)),
     SCHEDULE: ({ schedule }) => schedule,
     KIND: ({ kind }) => kind,
