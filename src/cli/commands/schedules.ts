@@ -6,12 +6,19 @@ import { here, pausedText, scheduleTable } from "../schedule-table.ts";
 import { type Columns, readCommand, tableOf } from "../read-command.ts";
 import { relativeTime, spanText, wallTimeIn } from "../times.ts";
 import { backfillCommand, changing } from "./schedules-change.ts";
+import { simulateCommand } from "./simulate.ts";
 import type { UpcomingReply } from "../../api/shape/upcoming.ts";
 
 export function schedulesCommand(world: World, out: Output): Command {
   const schedules = new Command("schedules");
   const reads = [list, show, next, history, explain, preview].map((read) => read(world, out));
-  const all = [...reads, ...changing(world, out), backfillCommand(world, out), upcomingCommand(world, out)];
+  const all = [
+    ...reads,
+    ...changing(world, out),
+    backfillCommand(world, out),
+    upcomingCommand(world, out),
+    simulateCommand(world, out),
+  ];
   for (const command of all) schedules.addCommand(command);
   return schedules;
 }
