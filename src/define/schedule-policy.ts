@@ -38,7 +38,7 @@ export interface SchedulePolicies {
    */
   readonly spread?: Duration;
   /**
-   * No attempt of its job starts later than this after the nominal time: the time is then SKIPPED `expired`, even one that
+   * No attempt of its job starts later than this after the time it is due: the time is then SKIPPED `expired`, even one that
    * would be caught up. For a graph or fan-out it bounds the job that starts the run. Default: no deadline.
    */
   readonly startDeadline?: Duration;
