@@ -32,6 +32,7 @@ import { scheduleControlEndpoints } from "./routes/schedule-control.ts";
 import { scheduleOutcomeEndpoint } from "./routes/schedule-outcomes.ts";
 import { scheduleEndpoints } from "./routes/schedules.ts";
 import { nightEndpoint } from "./routes/night.ts";
+import { simulationEndpoint } from "./routes/simulation.ts";
 import { upcomingEndpoint } from "./routes/upcoming.ts";
 import { writeAudits } from "../insight/audit.ts";
 import { stageKey } from "../insight/secrecy.ts";
@@ -118,6 +119,7 @@ export function endpointsOf(options: ApiOptions) {
     ...scheduleEndpoints(options),
     scheduleOutcomeEndpoint(options),
     upcomingEndpoint(options),
+    simulationEndpoint(options),
     nightEndpoint(options),
     ...scheduleControlEndpoints(options),
     previewEndpoint(options),

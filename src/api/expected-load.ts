@@ -10,7 +10,9 @@ import type { UpcomingReply } from "./shape/upcoming.ts";
 
 /** A time that a schedule will have. */
 export interface Coming {
+  /** When its job is due. */
   readonly at: Instant;
+  readonly nominalAt: Instant;
   readonly row: ScheduleRow;
 }
 
@@ -19,8 +21,12 @@ export interface Span {
   readonly to: Instant;
 }
 
-/** How long each kind typically runs: the p50 of its attempts of the last week; kinds that did not run are left out. */
-export async function typicalRunMs({ insight }: Pick<ApiOptions, "insight">, now: Instant) {
+/** How long each kind typically runs, by its attempts of the last week; kinds that did not run are left out. */
+export async function typicalRunMs(
+  { insight }: Pick<ApiOptions, "insight">,
+  now: Instant,
+  percentile: "p50" | "p95" = "p50",
+) {
   const to = Math.ceil((now + 1) / hourMs) * hourMs;
   const period = { from: to - insightLimits.typicalHours * hourMs, to };
   const hours = await insight.run(readKindHours, { now: period, before: { from: to, to }, kind: null, lane: null });
@@ -28,8 +34,8 @@ export async function typicalRunMs({ insight }: Pick<ApiOptions, "insight">, now
   for (const [kind, rows] of Map.groupBy(hours, (row) => row.kind)) {
     const buckets = new Map<number, number>();
     for (const { bucket, ran } of rows) buckets.set(bucket, (buckets.get(bucket) ?? 0) + ran);
-    const p50 = percentilesOf(buckets)?.p50;
-    if (p50 !== undefined) typical.set(kind, p50);
+    const ms = percentilesOf(buckets)?.[percentile];
+    if (ms !== undefined) typical.set(kind, ms);
   }
   return typical;
 }

@@ -31,7 +31,7 @@ function kept(own: Settings, given: Settings): Settings {
 }
 
 function inputOf(spec: ScheduleSpec): Settings {
-  const { expression, startDeadlineMs, startAt, endAt, payload } = spec;
+  const { expression, startDeadlineMs, spread, startAt, endAt, payload } = spec;
   return {
     id: spec.id,
     kind: spec.job.kind,
@@ -46,6 +46,7 @@ function inputOf(spec: ScheduleSpec): Settings {
     misfire: misfireOf(spec.misfire),
     overlap: spec.overlap,
     ...(startDeadlineMs === undefined ? {} : { startDeadline: `${startDeadlineMs}ms` }),
+    ...(spread === undefined ? {} : { spread: `${spread.withinMs}ms` }),
     ...(startAt === null ? {} : { startAt: new Date(startAt).toISOString() }),
     ...(endAt === null ? {} : { endAt: new Date(endAt).toISOString() }),
     ...(payload === null ? {} : { payload }),

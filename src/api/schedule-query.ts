@@ -39,6 +39,7 @@ const settings = {
   only: calendar.optional(),
   onExcluded: z.string().optional(),
   startDeadline: z.string().optional(),
+  spread: z.string().optional(),
   startAt: z.string().optional(),
   endAt: z.string().optional(),
   enabled: z.boolean().optional(),

@@ -23,10 +23,11 @@ export const scheduleJson = (row: ScheduleRow, now: Instant) => ({
   looksAt: maybeIso(row.nextAt),
 });
 
-export const occurrenceJson = ({ scheduleId, nominalAt, decidedAt, ...occurrence }: OccurrenceView) => ({
+export const occurrenceJson = ({ scheduleId, nominalAt, effectiveAt, decidedAt, ...occurrence }: OccurrenceView) => ({
   ...occurrence,
   schedule: scheduleId,
   nominalAt: iso(nominalAt),
+  effectiveAt: maybeIso(effectiveAt),
   decidedAt: maybeIso(decidedAt),
 });
 

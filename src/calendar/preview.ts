@@ -2,6 +2,7 @@
 import { dayMs } from "../machine/units.ts";
 import type { NominalTime } from "./fires.ts";
 import type { Instant } from "../machine/job.ts";
+import { effectiveAt } from "../machine/schedule.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { minuteText } from "./wall-time.ts";
 import { timetable, type FirePattern } from "./timetable.ts";
@@ -11,6 +12,8 @@ export interface PreviewTime {
   readonly localTime: string;
   readonly fold: 0 | 1;
   readonly instant: Instant;
+  /** When its job is due, if the schedule is spread. */
+  readonly effectiveAt: Instant | null;
   readonly fires: boolean;
   /** What a clock change does to this time, or null on an ordinary day. */
   readonly change: ClockChange | null;
@@ -48,18 +51,21 @@ export interface ClockChange {
 export function preview(when: FirePattern, after: Instant, count: number): readonly PreviewTime[] {
   const table = timetable(when);
   const zone = openZone(when.timezone);
+  const dueAt = ({ kind, instant }: NominalTime): Instant | null =>
+    when.spread === undefined || kind !== "fires" ? null : effectiveAt(when, instant);
   const found: PreviewTime[] = [];
   let cursor = after;
   while (found.length < Math.min(count, contractLimits.previewTimesMax)) {
     const next = table.next(cursor);
     if (next === null) break;
-    for (const time of table.times(next.instant - 1, next.instant)) found.push(noted(time, zone, cursor));
+    for (const time of table.times(next.instant - 1, next.instant))
+      found.push({ ...noted(time, zone, cursor), effectiveAt: dueAt(time) });
     cursor = next.instant;
   }
   return found.slice(0, count);
 }
 
-function noted(time: NominalTime, zone: Zone, previous: Instant): PreviewTime {
+function noted(time: NominalTime, zone: Zone, previous: Instant): Omit<PreviewTime, "effectiveAt"> {
   const { localTime, fold, instant, kind, calendar, movedTo } = time;
   const exclusion = calendar === undefined ? null : { calendar, movedTo: movedTo ?? null };
   // A clock change counts on the day on which it fires; what is excluded does not reach it.

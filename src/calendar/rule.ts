@@ -12,8 +12,9 @@ export function ruleProblem({
   expression,
   materializeBeforeMs,
   startDeadlineMs,
+  spread,
   job,
-}: Pick<ScheduleSpec, "expression" | "materializeBeforeMs" | "startDeadlineMs" | "job">): {
+}: Pick<ScheduleSpec, "expression" | "spread" | "materializeBeforeMs" | "startDeadlineMs" | "job">): {
   field: string;
   value: string;
   why: string;
@@ -22,6 +23,8 @@ export function ruleProblem({
     return { field: "launch", value: "rule", why: "needs a time, and it follows another schedule" };
   if (expression.form === "every" && expression.everyMs < minuteMs)
     return { field: "every", value: `${expression.everyMs}ms`, why: "a rule wakes at most once a minute" };
+  if (spread !== undefined)
+    return { field: "launch", value: "rule", why: "starts a task at the nominal time, and it is spread" };
   if (startDeadlineMs !== undefined && startDeadlineMs < scheduleLimits.missedAfterMs) {
     const why = `must be at least ${formatDuration(scheduleLimits.missedAfterMs)} with a rule: its task takes up to a minute to start, and a lost wake is made up for after ${formatDuration(scheduleLimits.ruleGraceMs)}`;
     return { field: "startDeadline", value: formatDuration(startDeadlineMs), why };

@@ -8,11 +8,14 @@ import { contractLimits } from "../machine/contract-limits.ts";
 import type { Instant } from "../machine/job.ts";
 import { madeOnce } from "./made-once.ts";
 import { wallTimes, secondText } from "./wall-time.ts";
-import { scheduleLimits, type ScheduleSpec } from "../machine/schedule.ts";
+import { effectiveAt, scheduleLimits, type ScheduleSpec } from "../machine/schedule.ts";
 import { openZone, tzVersion, type Zone } from "./zone.ts";
 
 /** The part of a spec that says when. `[startAt, endAt)`: a time at `startAt` counts, one at `endAt` does not. */
-export type FirePattern = Pick<ScheduleSpec, "expression" | "timezone" | "dst" | "calendars" | "startAt" | "endAt">;
+export type FirePattern = Pick<
+  ScheduleSpec,
+  "expression" | "timezone" | "dst" | "calendars" | "spread" | "startAt" | "endAt"
+>;
 
 export interface Timetable {
   /** Nominal times in `(after, until]`, lazily and in order: those at one instant follow each other, the firing one first. */
@@ -41,10 +44,11 @@ export function timetable(when: FirePattern): Timetable {
   };
 }
 
-/** When it fires next; null at the end, and for an expression or zone that cannot be read here. */
+/** When its next time is due; null at the end, and for an expression or zone that cannot be read here. */
 export function nextFiring(when: FirePattern, after: Instant): Instant | null {
   try {
-    return nextFire(when, after)?.instant ?? null;
+    const next = nextFire(when, after - (when.spread?.offsetMs ?? 0));
+    return next === null ? null : effectiveAt(when, next.instant);
   } catch (error) {
     if (error instanceof RangeError) return null;
     throw error;

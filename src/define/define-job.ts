@@ -1,8 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { BatchResult, Context, Job, SettledJob } from "./context.ts";
-import { type Duration, durationMs } from "../calendar/duration.ts";
+import type { Duration } from "../calendar/duration.ts";
 import type { JobBody, JobDefinition } from "./definition.ts";
-import { backoffNames, type BackoffName, type RetryPolicy } from "../machine/backoff.ts";
 import { boundClient } from "../machine/client.ts";
 import type { Json } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
@@ -12,29 +11,14 @@ import { itemOf, itemsOf } from "./enqueue-item.ts";
 import { ProblemList } from "./problem.ts";
 import { checkPayload } from "./schema.ts";
 import { sealFrom } from "./sealed-by.ts";
-import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
+import { checkId, readChoice, readDuration } from "./setting.ts";
 import { circuitFrom, type CircuitOptions } from "./circuit.ts";
 import { concurrencyFrom, type Concurrency, type ConcurrencyInAll } from "./concurrency.ts";
 import { checkUnits, type Limit, type LimitUse, limitsFrom } from "./limit.ts";
 import { rateFrom, type RateOptions } from "./rate.ts";
+import { retryFrom, type RetryOptions } from "./retry.ts";
 import { sizeFrom } from "./task-size.ts";
 import { type Sharing, turnsFrom } from "./turn.ts";
-
-export interface RetryOptions {
-  /** Attempts that may fail, 1 to 1,000; 1 means no retry. */
-  readonly maxAttempts: number;
-  /**
-   * `exponential` (default) doubles from `base` up to `cap`; `fixed` always waits `base`. A function answers how long to wait
-   * after so many failures, `(failures) => "5m"`, from 0 on; `cap` bounds it.
-   */
-  readonly backoff?: BackoffName | ((failures: number) => Duration);
-  /** Default 1s. */
-  readonly base?: Duration;
-  /** Default 1h; with a function of your own, the longest delay there is. */
-  readonly cap?: Duration;
-  /** Spreads retries over the upper half of the wait. Default false. */
-  readonly jitter?: boolean;
-}
 
 /** What bounds a job. Every field has a default. */
 export interface JobLimits<P> extends Sharing<P> {
@@ -269,39 +253,4 @@ function lockFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: 
     );
   }
   return { name };
-}
-
-function retryFrom(retry: RetryOptions | undefined, problems: ProblemList): RetryPolicy {
-  const attempts = { min: 1, max: contractLimits.maxAttemptsMax, fallback: contractLimits.maxAttemptsDefault };
-  const wait = { min: 1, max: contractLimits.delayMsMax };
-  const own = typeof retry?.backoff === "function" ? ownBackoff(retry.backoff, problems) : null;
-  const baseMs = readDuration(problems, "retry.base", retry?.base, {
-    ...wait,
-    fallback: contractLimits.retryBaseMsDefault,
-  });
-  const capDefault = own === null ? Math.max(baseMs, contractLimits.retryCapMsDefault) : contractLimits.delayMsMax;
-  const capMs = readDuration(problems, "retry.cap", retry?.cap, { ...wait, fallback: capDefault });
-  if (capMs < baseMs) {
-    problems.add("retry.cap", retry?.cap, `must not be shorter than retry.base`, "raise the cap or lower the base");
-  }
-  return {
-    maxAttempts: readCount(problems, "retry.maxAttempts", retry?.maxAttempts, attempts),
-    backoff:
-      own ?? readChoice(problems, "retry.backoff", retry?.backoff, { choices: backoffNames, fallback: "exponential" }),
-    baseMs,
-    capMs,
-    jitter: retry?.jitter ?? false,
-  };
-}
-
-/** Called once here, so that a function that returns no duration is found before a job waits by it. */
-function ownBackoff(backoff: (failures: number) => Duration, problems: ProblemList): (failures: number) => number {
-  const waitMs = (failures: number): number => durationMs(`retry.backoff(${failures})`, backoff(failures));
-  try {
-    waitMs(0);
-  } catch (error) {
-    const rule = `must answer a duration: ${error instanceof Error ? error.message : String(error)}`;
-    problems.add("retry.backoff", backoff.name, rule, 'return a text like "30s" for each number of failures from 0 on');
-  }
-  return waitMs;
 }

@@ -205,15 +205,9 @@ export interface ScheduleDefinition {
   readonly payload: (occurrence: Occurrence) => unknown;
   /** @internal */
   readonly problems?: readonly Problem[];
-  /**
-   * The id of the schedule that it follows.
-   * @internal
-   */
+  /** The id of the schedule that it follows. @internal */
   readonly after?: string;
-  /**
-   * Surprises in its expression; `check` prints them.
-   * @internal
-   */
+  /** Surprises in its expression; `check` prints them. @internal */
   readonly notes?: readonly string[];
   /**
    * The settings that differ by stage, by field: `check` finds unknown and missing stages.

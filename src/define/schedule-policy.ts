@@ -31,7 +31,14 @@ export interface SchedulePolicies {
   /** A fire while the job of the one before is unfinished. Default `allow`; `skip` and `queue-one` are decided when it starts. */
   readonly overlap?: "skip" | "queue-one" | "allow";
   /**
-   * No attempt of its job starts later than this after the nominal time: the time is then SKIPPED `expired`, even one that
+   * Each of its times is due a fixed part of this after itself, 0 seconds or more and less than all of it, by a hash of app and id:
+   * 1s to 1d, and at most the smallest gap between two of its times. Only with `cron` and `every`. Lateness, misfire and
+   * `startDeadline` count from when it is due; order, calendars, chains and versions go by the nominal time. (systemd calls it
+   * FixedRandomDelay.)
+   */
+  readonly spread?: Duration;
+  /**
+   * No attempt of its job starts later than this after the time it is due: the time is then SKIPPED `expired`, even one that
    * would be caught up. For a graph or fan-out it bounds the job that starts the run. Default: no deadline.
    */
   readonly startDeadline?: Duration;

@@ -10,6 +10,7 @@ import { slotKeysOf } from "./new-job.ts";
 import type { ProblemList } from "./problem.ts";
 import type { Expression, GapRule, Launch, Misfire, OverlapReadings, ScheduleSpec } from "../machine/schedule.ts";
 import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
+import { readSpread } from "./spread.ts";
 import { mapStages, type ByStage, type PerStage, valueFor } from "./stage.ts";
 import { storedTzVersion, tzVersion, zoneProblem } from "../calendar/zone.ts";
 
@@ -35,6 +36,8 @@ export interface SpecMaker {
 export function specMaker(options: PlainOptions, job: JobDefinition, payload: Json, problems: ProblemList): SpecMaker {
   const notes: string[] = [];
   const expression = readExpression(options, problems, notes);
+  const stages = typeof options.every === "object" ? Object.keys(options.every) : [""];
+  const spreadOf = readSpread(options.spread, stages.map(expression), problems);
   const launch = mapStages<Launch | undefined, Launch>(options.launch, (value) =>
     readChoice(problems, "launch", value, { choices: ["tick", "rule"], fallback: "tick" }),
   );
@@ -66,6 +69,7 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
     app,
     expression: expression(stage),
     ...fromCode,
+    ...spreadOf(app, options.id),
     launch: valueFor(stage, launch) ?? "tick",
     enabled: options.enabled === undefined || valueFor(stage, options.enabled) === true,
     tzVersion: storedTzVersion(tzVersion),

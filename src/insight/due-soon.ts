@@ -42,12 +42,12 @@ with recursive span as materialized (
   select held_on from holds where held_on is not null limit $4
 ), found as materialized (
   select w.* from held h cross join span s cross join lateral (
-    select schedule_id, scheduled_for, run_id, kind, lane, due_at from belfry.job
+    select schedule_id, coalesce(effective_at, scheduled_for) as comes_at, run_id, kind, lane, due_at from belfry.job
     where held_on = h.held_on and ${isWaiting} and due_at > s.since and due_at <= s.till ${inOrder} limit $3
   ) w
   union all
   select o.* from span s cross join lateral (
-    select schedule_id, scheduled_for, run_id, kind, lane, due_at from belfry.job
+    select schedule_id, coalesce(effective_at, scheduled_for) as comes_at, run_id, kind, lane, due_at from belfry.job
     where ${isOut} order by lane, dispatched_at limit $5
   ) o where o.due_at > s.since and o.due_at <= s.till
 )
@@ -55,7 +55,7 @@ select f.schedule_id as schedule, f.kind, f.lane,
   least($2::int - 1, floor(extract(epoch from f.due_at - s.since) / extract(epoch from s.till - s.since) * $2::int)::int) as part,
   count(*)::int as jobs, ${isoText("min(f.due_at)")} as "firstAt", ${isoText("max(f.due_at)")} as "lastAt"
 from found f cross join span s
-where not (f.run_id is null and f.schedule_id is not null and f.scheduled_for > s.since)
+where not (f.run_id is null and f.schedule_id is not null and f.comes_at > s.since)
   and ($6::text is null or f.lane = $6::text) and ($7::text[] is null or f.kind = any($7::text[]))
 group by 1, 2, 3, 4
 order by min(f.due_at), 1, 2, 3`,

@@ -6,10 +6,10 @@ import { formatDuration } from "../calendar/duration.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { ExplainInput, Explanation } from "./explanation.ts";
 import type { Instant, JobView } from "../machine/job.ts";
-import { minuteText } from "../calendar/wall-time.ts";
+import { minuteText, secondText } from "../calendar/wall-time.ts";
 import type { OccurrenceView } from "../machine/schedule.ts";
 import type { SlotHolder } from "./occurrences.ts";
-import { openZone } from "../calendar/zone.ts";
+import { openZone, type Zone } from "../calendar/zone.ts";
 import { pauseAt, pauseText } from "../machine/pause.ts";
 
 type RowInput = ExplainInput & { readonly occurrence: OccurrenceView };
@@ -82,7 +82,7 @@ function planned(input: RowInput): Explanation {
   if (job !== null && job.dueAt > now) {
     const pause = pauseAt(row, job.dueAt);
     const paused = pause === null ? "" : `; the schedule is ${pauseText(pause)}, so it will be SKIPPED unless resumed`;
-    const what = occurrence.nominalAt > now ? "is planned" : "is being made up for";
+    const what = (occurrence.effectiveAt ?? occurrence.nominalAt) > now ? "is planned" : "is being made up for";
     return {
       verdict: pause === null ? "planned" : "planned-paused",
       sentence: `${time} ${what}: job ${job.id} is due at ${iso(job.dueAt)}${paused}`,
@@ -107,7 +107,7 @@ function ran(input: RowInput): Explanation {
   const code = job.errorCode === null ? "" : ` with ${job.errorCode}: ${job.errorMessage ?? ""}`;
   switch (job.state) {
     case "SUCCESS":
-      if (occurrence.nominalAt > input.facts.now) return prematerialized(input, job);
+      if ((occurrence.effectiveAt ?? occurrence.nominalAt) > input.facts.now) return prematerialized(input, job);
       return { verdict: "ran", sentence: `${time} ${how}${late}: job ${job.id} succeeded`, advice: null };
     case "FAILED":
       return {
@@ -189,11 +189,15 @@ function lateness(ms: number | null): string {
 
 /** With where a calendar moved it. */
 function timeOf(input: RowInput): string {
-  const { localTime, fold, calendar, reason, nominalAt } = input.occurrence;
-  const time = localTime.replace("T", " ") + (fold === 1 ? " (the second time)" : "");
+  const { localTime, fold, calendar, reason, nominalAt, effectiveAt, timezone } = input.occurrence;
+  const spread = effectiveAt === null ? "" : ` (nominal; spread to ${spreadText(effectiveAt, openZone(timezone))})`;
+  const time = localTime.replace("T", " ") + (fold === 1 ? " (the second time)" : "") + spread;
   if (calendar === null || reason === reasons.excluded) return time;
   return `${time} (moved to ${clockOf(input, nominalAt)} by the calendar ${calendar})`;
 }
+
+/** When a spread time is due, with its seconds. */
+export const spreadText = (at: Instant, zone: Zone): string => secondText(at + zone.offsetAt(at)).slice(11);
 
 /** The clock of the schedule's zone; the date only when it is another day. */
 function clockOf({ occurrence }: RowInput, instant: Instant): string {

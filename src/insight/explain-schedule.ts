@@ -7,8 +7,9 @@ import { explainRow } from "./explain-row.ts";
 import type { ExplainInput, Explanation } from "./explanation.ts";
 import type { Instant } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
+import { spreadText } from "./explain-row.ts";
 import { minuteText } from "../calendar/wall-time.ts";
-import { type OccurrenceView, scheduleLimits, type ScheduleSpec } from "../machine/schedule.ts";
+import { effectiveAt, type OccurrenceView, scheduleLimits, type ScheduleSpec } from "../machine/schedule.ts";
 import type { ScheduleFacts } from "../machine/schedule-store.ts";
 import { timetable } from "../calendar/timetable.ts";
 import { openZone } from "../calendar/zone.ts";
@@ -32,6 +33,7 @@ function explainMissing({ facts, asked, interval, followed }: ExplainInput): Exp
   const found = followed?.occurrence == null ? nominalTime(spec, asked) : timeOf(followed.occurrence);
   if (found === null) return neverNominal(interval, asked, facts);
   const nominal = found.instant;
+  const dueAt = effectiveAt(spec, nominal);
   if (!spec.enabled) {
     return {
       verdict: "disabled",
@@ -40,11 +42,11 @@ function explainMissing({ facts, asked, interval, followed }: ExplainInput): Exp
     };
   }
   const { row, now } = facts;
-  if (nominal > now) {
-    const pause = pauseAt(row, nominal);
+  if (row !== null && dueAt > now) {
+    const pause = pauseAt(row, dueAt);
     return {
       verdict: "not-due",
-      sentence: `${time} has not come yet${pause === null ? "" : `, and the schedule is ${pauseText(pause)}`}: ${comingText(found)}`,
+      sentence: `${time} has not come yet${pause === null ? "" : `, and the schedule is ${pauseText(pause)}`}: ${comingText(found)}${spread(spec, found)}`,
       advice: pause !== null ? `resume it before then: npx belfry schedules resume ${spec.id}` : null,
     };
   }
@@ -59,7 +61,7 @@ function explainMissing({ facts, asked, interval, followed }: ExplainInput): Exp
     return {
       verdict: "undecided",
       sentence: `${time} is past and undecided: the last decided time is ${localOf(row.decidedUntil, spec)}`,
-      advice: isLeftToItsRule(spec, now - nominal)
+      advice: isLeftToItsRule(spec, now - dueAt)
         ? `its rule starts a task for it, which takes a minute; ${scheduleLimits.ruleGraceMs / 1_000} s after the time the scheduler makes up for it`
         : "no scheduler task has made a pass since: look at the wake rule and the scheduler's log",
     };
@@ -85,6 +87,11 @@ function comingText({ localTime, kind, calendar, movedTo }: NominalTime): string
   if (movedTo === undefined) return planned;
   return `the calendar ${calendar ?? ""} moves ${shown(localTime)} to ${shown(movedTo)}, and ${planned}`;
 }
+
+const spread = (spec: ScheduleSpec, { instant, kind }: NominalTime): string =>
+  spec.spread === undefined || kind !== "fires"
+    ? ""
+    : `; it is spread to ${spreadText(effectiveAt(spec, instant), openZone(spec.timezone))}`;
 
 const isLeftToItsRule = ({ launch }: ScheduleSpec, lateMs: number): boolean =>
   launch === "rule" && lateMs <= scheduleLimits.ruleGraceMs;

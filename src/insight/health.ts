@@ -16,7 +16,8 @@ export const readHealth = sqlQuery("health", {
 select belfry.ms(belfry.now()) as now,
   (select count(*)::int from (
     select from belfry.occurrence
-    where outcome = 'PLANNED' and nominal_at < belfry.now() - $1::float8 * interval '1 millisecond' limit $2
+    where outcome = 'PLANNED' and nominal_at < belfry.now() - $1::float8 * interval '1 millisecond'
+      and coalesce(effective_at, nominal_at) < belfry.now() - $1::float8 * interval '1 millisecond' limit $2
   ) overdue) as overdue,
   (select count(*)::int from (
     select created_at from belfry.run where state in ('RUNNING', 'CANCELING') order by id limit $2

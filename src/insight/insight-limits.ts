@@ -31,6 +31,10 @@ export const insightLimits = {
   upcomingTimesMax: 30_000,
   upcomingTimesEach: 60,
   upcomingTimesShown: 200,
+  /** Of a simulation: days, times of all schedules, and of what is found the first that are shown. */
+  simulatedDaysMax: 366,
+  simulatedTimesMax: 200_000,
+  simulatedShownMax: 100,
   /** How far back it is looked how long a kind typically runs. */
   typicalHours: 168,
   /** A job that started this long after its nominal time was on time. */

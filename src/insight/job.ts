@@ -40,6 +40,7 @@ const fields = {
   trace: [z.string(), "j.trace"],
   schedule: [z.string().nullable(), "j.schedule_id"],
   scheduledFor: [maybeTime, isoText("j.scheduled_for")],
+  effectiveAt: [maybeTime.describe("When that time is due, if its schedule is spread."), isoText("j.effective_at")],
   createdAt: [time, isoText("j.created_at")],
   dueAt: [time, isoText("j.due_at")],
   startedAt: [maybeTime, isoText("j.started_at")],

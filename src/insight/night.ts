@@ -64,7 +64,7 @@ export type NightReply = z.infer<typeof night>;
 const { nightReadMax, nightOpenMax, nightBarsMax, nightRowsMax, nightCellsMax } = insightLimits;
 
 const jobMembers = `id, kind, lane, schedule_id, state, attempt, started_at, finished_at, error_code,
-  case when attempt > 1 or state = 'RETRY_WAIT' then coalesce(case when not catch_up then scheduled_for end, created_at) else due_at end as due_at`;
+  case when attempt > 1 or state = 'RETRY_WAIT' then coalesce(case when not catch_up then coalesce(effective_at, scheduled_for) end, created_at) else due_at end as due_at`;
 
 const ofJob = `case state when 'SUCCESS' then 'succeeded' when 'FAILED' then 'failed' when 'CANCELED' then 'stopped' when 'SKIPPED' then 'stopped' else 'open' end`;
 const ofRun = `case r.state when 'DONE' then 'succeeded' when 'FAILED' then 'failed' when 'CANCELED' then 'stopped' else 'open' end`;

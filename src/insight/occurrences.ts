@@ -15,11 +15,12 @@ const occurrence = z.object({
   calendar: z.string().nullable(),
   decidedAt: z.number().nullable(),
   latenessMs: z.number().nullable(),
+  effectiveAt: z.number().nullable(),
   version: count,
   jobId: jobId.nullable(),
 }) satisfies z.ZodType<OccurrenceView>;
 
-const members = `o.schedule_id as "scheduleId", o.local_time as "localTime", o.fold, o.timezone, belfry.ms(o.nominal_at) as "nominalAt",
+const members = `o.schedule_id as "scheduleId", o.local_time as "localTime", o.fold, o.timezone, belfry.ms(o.nominal_at) as "nominalAt", belfry.ms(o.effective_at) as "effectiveAt",
   o.outcome, o.reason, o.calendar, belfry.ms(o.decided_at) as "decidedAt", o.lateness_ms::float8 as "latenessMs", o.schedule_version as version,
   o.job_id as "jobId"`;
 

@@ -92,6 +92,8 @@ export const contractLimits = {
   rerunsMax: 1_000,
   starterAttemptsDefault: 12,
   materializeBeforeMsMax: dayMs,
+  spreadMsMin: 1_000,
+  spreadMsMax: dayMs,
   sweepBatchDefault: 500,
   sweepIterationsDefault: 10,
   lockNameCharactersMax: 128,

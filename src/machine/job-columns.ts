@@ -22,6 +22,7 @@ const fields = {
   trace: "j.trace",
   scheduleId: "j.schedule_id",
   scheduledFor: "belfry.ms(j.scheduled_for)",
+  effectiveAt: "belfry.ms(j.effective_at)",
   createdAt: "belfry.ms(j.created_at)",
   dueAt: "belfry.ms(j.due_at)",
   startedAt: "belfry.ms(j.started_at)",

@@ -73,6 +73,8 @@ export interface JobView {
   readonly trace: string;
   readonly scheduleId: string | null;
   readonly scheduledFor: Instant | null;
+  /** When that time is due, if its schedule is spread. */
+  readonly effectiveAt: Instant | null;
   readonly createdAt: Instant;
   readonly dueAt: Instant;
   readonly startedAt: Instant | null;

@@ -42,6 +42,18 @@ export interface CalendarRule {
   readonly onExcluded: OnExcluded;
 }
 
+/** Its times are due so long after themselves. */
+export interface Spread {
+  /** As it was asked for. */
+  readonly withinMs: number;
+  /** Its own part of that, from 0 up to `withinMs`. */
+  readonly offsetMs: number;
+}
+
+/** When the job of a nominal time is due. */
+export const effectiveAt = ({ spread }: Pick<ScheduleSpec, "spread">, nominal: Instant): Instant =>
+  nominal + (spread?.offsetMs ?? 0);
+
 /** What starts its jobs: the scheduler's passes, or an EventBridge rule of its own. */
 export type Launch = "tick" | "rule";
 
@@ -68,7 +80,9 @@ export interface ScheduleSpec {
   readonly calendars?: CalendarRule;
   readonly misfire: Misfire;
   readonly overlap: "skip" | "queue-one" | "allow";
-  /** Milliseconds after the nominal time when its job expires; absent: never. */
+  /** Absent: its times are due when they come. */
+  readonly spread?: Spread;
+  /** Milliseconds after a time is due when its job expires; absent: never. */
   readonly startDeadlineMs?: number;
   readonly startAt: Instant | null;
   readonly endAt: Instant | null;
@@ -94,7 +108,7 @@ export interface ScheduleRow {
   /** Every nominal time up to and including this instant has its occurrence. */
   readonly decidedUntil: Instant;
   /**
-   * When a tick must plan it next: the next undecided nominal time, less `materializeBeforeMs`.
+   * When a tick must plan it next: when the next undecided time is due, less `materializeBeforeMs`.
    * Null when the schedule has ended.
    */
   readonly nextAt: Instant | null;
@@ -137,6 +151,8 @@ export interface PlannedOccurrence {
   /** Part of the row's key: after an edit of the zone the same reading may come again. */
   readonly timezone: string;
   readonly nominalAt: Instant;
+  /** When its job is due, if it is spread. */
+  readonly effectiveAt?: Instant;
   readonly outcome: "PLANNED" | "COALESCED" | "SKIPPED";
   readonly reason: string | null;
   /** The calendar that excluded its day, and why: `holidays: 2026-12-25 Christmas`. Left out: none did. */
@@ -199,6 +215,8 @@ export interface OccurrencePlace {
 
 export interface OccurrenceView extends OccurrencePlace {
   readonly scheduleId: string;
+  /** When it was due, if the schedule was spread. */
+  readonly effectiveAt: Instant | null;
   readonly outcome: OccurrenceOutcome;
   readonly reason: string | null;
   /** The calendar that excluded the day of its reading; with a job it was moved from there to `nominalAt`. */

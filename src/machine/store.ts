@@ -3,14 +3,14 @@ import type { FallbackLock, Fence, InsertSettings } from "./fence.ts";
 import type { CircuitStore } from "./circuit-store.ts";
 import type { Decision } from "./decide.ts";
 import type { Aftermath, KeptBatch, Message, OutboxBatch } from "./outbox.ts";
-import type { Instant, JobId, JobView, Json, NewJob, SlotGroup } from "./job.ts";
+import type { Instant, JobId, JobView, Json, NewJob } from "./job.ts";
 import type { InRun, RunStore } from "./run.ts";
 import type { ChainPage, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedule.ts";
 import type { ScheduleControlStore } from "./schedule-store.ts";
 import type { LaneStore } from "./lane-store.ts";
+import type { SlotStore } from "./slot-store.ts";
 import type { State } from "./state.ts";
 import type { TurnStore } from "./turn-store.ts";
-import type { UnitStore } from "./unit-store.ts";
 import type { Actor, InSameTransaction, MovedRows, StoreTx, Tx } from "./transaction.ts";
 
 export interface InsertResult {
@@ -47,7 +47,9 @@ export interface Claimed {
   readonly dueAt: Instant;
   readonly scheduleId: string | null;
   readonly scheduledFor: Instant | null;
-  /** Milliseconds between the nominal (or due) time and the claim, by the database's clock; never negative. */
+  /** When that time was due, if its schedule is spread. */
+  readonly effectiveAt: Instant | null;
+  /** Milliseconds between the time it was due and the claim, by the database's clock; never negative. */
   readonly latenessMs: number;
   readonly isCatchUp: boolean;
   readonly missedCount: number;
@@ -134,7 +136,7 @@ export interface Pruned {
  * A method that takes a `fence` checks it first and throws `FenceLost`.
  */
 export interface Store
-  extends CircuitStore, FallbackLock, LaneStore, ScheduleControlStore, RunStore, TurnStore, UnitStore {
+  extends CircuitStore, FallbackLock, LaneStore, ScheduleControlStore, RunStore, SlotStore, TurnStore {
   /** How long before its due time a job may be dispatched, by every method that dispatches. */
   readonly dispatchWindowMs: number;
 
@@ -145,8 +147,6 @@ export interface Store
    * `lockWaitMs`: how long to wait for a key that another open transaction inserts; default `claimLockTimeoutMs`.
    */
   insert(jobs: readonly NewJob[], options?: InsertSettings): Promise<Inserted>;
-  /** Creates or resizes slot groups. */
-  installSlots(groups: readonly SlotGroup[]): Promise<void>;
 
   /** Waiting rows that may start and are due within the dispatch window -> QUEUED, `(due_at, id)` order, SKIP LOCKED. */
   relay(round: Round): Promise<readonly OutboxBatch[]>;
@@ -210,8 +210,6 @@ export interface Store
    * once: one that the network has lost would otherwise be kept for ever.
    */
   transaction<T>(work: (tx: StoreTx) => Promise<T>, options?: { abandoned?: AbortSignal }): Promise<T>;
-  /** Frees the slots a canceled job kept until its handler was gone. */
-  freeSlots(ended: readonly AttemptRef[]): Promise<Aftermath>;
 
   /** A message died unclaimed: QUEUED under that generation -> PENDING (or FAILED after `undeliveredMax`). */
   returnUndelivered(

@@ -132,6 +132,7 @@ function claimedTogether({ numbers, kinds, keys, payloads, traces, now }: PlainC
       dueAt,
       scheduleId: null,
       scheduledFor: null,
+      effectiveAt: null,
       latenessMs: Math.max(0, now - dueAt),
       isCatchUp: false,
       missedCount: 0,

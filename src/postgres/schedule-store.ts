@@ -118,7 +118,7 @@ function occurrenceColumns(plans: readonly PlannedSchedule[]): unknown[][] {
   return [
     plans.flatMap((plan) => plan.occurrences.map(() => plan.scheduleId)),
     ...columns(occurrences, "localTime", "fold", "timezone", "nominalAt", "outcome", "reason", "calendar"),
-    ...columns(occurrences, "isCatchUp", "missedCount", "version"),
+    ...columns(occurrences, "isCatchUp", "missedCount", "version", "effectiveAt"),
     ...columns(jobs.map(orNone), "dueAt", "delayMs", "expiresAt"),
     ...columnsOfJobs(jobs),
   ];

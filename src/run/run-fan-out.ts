@@ -155,10 +155,11 @@ async function writePage(pages: Pages, page: { rows: readonly unknown[]; cursor:
 }
 
 async function targetsOf({ scope, body, moment, mark }: Pages, rows: readonly unknown[]): Promise<NewTarget[]> {
+  const { effectiveAt } = scope.job;
   const items = rows.map((row) => ({
     payload: body.payload(row, moment),
     key: `${body.key(row, moment)}${mark}`,
-    dueAt: moment.scheduledFor,
+    dueAt: effectiveAt === null ? moment.scheduledFor : new Date(effectiveAt),
   }));
   const { options, ports } = scope.worker;
   const { seals } = ports;

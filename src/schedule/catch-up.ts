@@ -21,6 +21,8 @@ export interface CatchUpInput {
   readonly after: Instant;
   readonly now: Instant;
   readonly materializeBeforeMs: number;
+  /** Its times are due so long after themselves. */
+  readonly offsetMs: number;
   readonly carry: Carry | null | undefined;
   /** No more times lie within the horizon. */
   readonly isLastPage: boolean;
@@ -34,19 +36,19 @@ export interface CaughtUp {
 }
 
 /**
- * Decides the times of one page, in order. A time that is more than `missedAfterMs` late begins an outage; a less late one
+ * Decides the times of one page, in order. A time that was due more than `missedAfterMs` ago begins an outage; a less late one
  * fires late. In an outage every time up to now counts as missed, so `latest` gives one job and not another for each time
  * of the last two minutes. Only `skip` still fires the times of the last `missedAfterMs`.
  */
 export function decideTimes(times: readonly NominalTime[], input: CatchUpInput): CaughtUp {
   const missedUntil = missedBound(times, input);
   const rule = missedRule(input, missedUntil);
-  const { misfire, now } = input;
+  const { misfire, now, offsetMs } = input;
   let missedBefore = input.carry?.missed ?? 0;
   let catchUpUntil = Math.max(now, input.carry?.catchUpUntil ?? now);
   let missed = 0;
   const decisions = times.map((time): TimeDecision => {
-    const isMissed = time.kind === "fires" && time.instant <= missedUntil;
+    const isMissed = time.kind === "fires" && time.instant + offsetMs <= missedUntil;
     if (isMissed) missed += 1;
     const verdict = isMissed ? rule(time) : verdictOf(time);
     if (verdict.outcome !== "PLANNED") {
@@ -56,20 +58,26 @@ export function decideTimes(times: readonly NominalTime[], input: CatchUpInput):
     const missedCount = missedBefore;
     missedBefore = 0;
     if (!isMissed) {
-      return { time, ...verdict, isCatchUp: false, missedCount, dueAt: time.instant - input.materializeBeforeMs };
+      return {
+        time,
+        ...verdict,
+        isCatchUp: false,
+        missedCount,
+        dueAt: time.instant + offsetMs - input.materializeBeforeMs,
+      };
     }
     if (misfire.rule === "all") catchUpUntil += misfire.paceMs;
     return { time, ...verdict, isCatchUp: true, missedCount, dueAt: misfire.rule === "all" ? catchUpUntil : now };
   });
-  const until = input.isLastPage || missedUntil <= input.after ? null : missedUntil;
+  const until = input.isLastPage || missedUntil - offsetMs <= input.after ? null : missedUntil;
   const paced = catchUpUntil > now ? catchUpUntil : null;
   return { decisions, missed, carry: carryOf({ missed: missedBefore, missedUntil: until, catchUpUntil: paced }) };
 }
 
 /** The end of the outage that this page or an earlier one found. */
-function missedBound(times: readonly NominalTime[], { misfire, now, carry }: CatchUpInput): Instant {
+function missedBound(times: readonly NominalTime[], { misfire, now, carry, offsetMs }: CatchUpInput): Instant {
   const lateFrom = now - scheduleLimits.missedAfterMs;
-  const isOutage = times.some((time) => time.kind === "fires" && time.instant < lateFrom);
+  const isOutage = times.some((time) => time.kind === "fires" && time.instant + offsetMs < lateFrom);
   const seen = carry?.missedUntil ?? Number.NEGATIVE_INFINITY;
   return isOutage ? Math.max(seen, misfire.rule === "skip" ? lateFrom - 1 : now) : seen;
 }
@@ -88,15 +96,15 @@ function verdictOf(time: NominalTime): Verdict {
 
 /** The misfire policy as a function of one missed time. */
 function missedRule(input: CatchUpInput, missedUntil: Instant): (time: NominalTime) => Verdict {
-  const { misfire, table, after, now } = input;
-  const oldest = misfire.maxAgeMs === null ? Number.NEGATIVE_INFINITY : now - misfire.maxAgeMs;
+  const { misfire, table, after, now, offsetMs } = input;
+  const oldest = misfire.maxAgeMs === null ? Number.NEGATIVE_INFINITY : now - misfire.maxAgeMs - offsetMs;
   if (misfire.rule === "skip") return () => misfired;
   if (misfire.rule === "latest") {
-    const [newest] = newestTimes(table, after, missedUntil, 1);
+    const [newest] = newestTimes(table, after, missedUntil - offsetMs, 1);
     if (newest === undefined || newest.instant < oldest) return () => misfired;
     return (time) => (time.instant === newest.instant ? planned : into(newest.localTime));
   }
-  const [first] = misfire.maxCount === null ? [] : newestTimes(table, after, missedUntil, misfire.maxCount);
+  const [first] = misfire.maxCount === null ? [] : newestTimes(table, after, missedUntil - offsetMs, misfire.maxCount);
   const from = Math.max(oldest, first?.instant ?? oldest);
   return (time) => (time.instant >= from ? planned : misfired);
 }

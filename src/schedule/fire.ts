@@ -8,7 +8,7 @@ import { type Seals, sealValue } from "../machine/seal.ts";
 import { slotKeysOfFire } from "./overlap.ts";
 import type { SchedulePlan } from "./plan.ts";
 import type { Ports } from "../machine/ports.ts";
-import type { PlannedOccurrence, PlannedSchedule, ScheduleRow } from "../machine/schedule.ts";
+import { effectiveAt, type PlannedOccurrence, type PlannedSchedule, type ScheduleRow } from "../machine/schedule.ts";
 
 export interface FireOptions {
   readonly registry: Registry;
@@ -133,7 +133,9 @@ async function jobOf(
 
 /** A job of a trigger or a backfill has no due time here and never expires. */
 function expiryOf({ spec }: ScheduleRow, { time, dueAt }: TimeDecision): Instant | null {
-  return dueAt === null || spec.startDeadlineMs === undefined ? null : time.instant + spec.startDeadlineMs;
+  return dueAt === null || spec.startDeadlineMs === undefined
+    ? null
+    : effectiveAt(spec, time.instant) + spec.startDeadlineMs;
 }
 
 /** The occurrence as handlers, payload functions and queries get it. */
@@ -150,13 +152,16 @@ export function occurrenceOf(row: ScheduleRow, { time, isCatchUp, missedCount }:
 
 const rowOf = (
   { spec }: ScheduleRow,
-  { time, outcome, reason, isCatchUp, missedCount }: TimeDecision,
+  { time, outcome, reason, isCatchUp, missedCount, dueAt }: TimeDecision,
   job: NewJob | null,
 ): PlannedOccurrence => ({
   localTime: time.localTime,
   fold: time.fold,
   timezone: time.timezone ?? spec.timezone,
   nominalAt: time.instant,
+  ...(spec.spread === undefined || job === null || dueAt === null
+    ? {}
+    : { effectiveAt: effectiveAt(spec, time.instant) }),
   outcome,
   reason,
   ...(time.calendar === undefined ? {} : { calendar: time.calendar }),

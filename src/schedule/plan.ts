@@ -1,7 +1,7 @@
 import { decideTimes, type TimeDecision } from "./catch-up.ts";
 import type { NominalTime } from "../calendar/fires.ts";
 import type { Instant } from "../machine/job.ts";
-import { type Carry, scheduleLimits, type ScheduleRow, type ScheduleSpec } from "../machine/schedule.ts";
+import { type Carry, effectiveAt, scheduleLimits, type ScheduleRow, type ScheduleSpec } from "../machine/schedule.ts";
 import { take, type Timetable, timetable } from "../calendar/timetable.ts";
 import { reasons } from "../machine/reasons.ts";
 import type { ScheduleControlStore, ScheduleVersion } from "../machine/schedule-store.ts";
@@ -47,6 +47,7 @@ export function planSchedule(row: ScheduleRow, options: SchedulePlanOptions): Sc
     after,
     now,
     materializeBeforeMs,
+    offsetMs: spec.spread?.offsetMs ?? 0,
     carry: row.carry,
     isLastPage: page.isComplete && options.isLastVersion !== false,
   });
@@ -57,15 +58,21 @@ export function planSchedule(row: ScheduleRow, options: SchedulePlanOptions): Sc
     nextAt:
       next === null
         ? null
-        : next.instant - materializeBeforeMs + (spec.launch === "rule" ? scheduleLimits.ruleGraceMs : 0),
+        : effectiveAt(spec, next.instant) -
+          materializeBeforeMs +
+          (spec.launch === "rule" ? scheduleLimits.ruleGraceMs : 0),
     isComplete: page.isComplete,
   };
 }
 
-/** A schedule with its own rule is left to its task, until the wake must have been lost. */
-function horizonOf({ launch, materializeBeforeMs }: ScheduleRow["spec"], options: SchedulePlanOptions): Instant {
+/**
+ * A schedule with its own rule is left to its task, until the wake must have been lost. An ended version decides its spread times
+ * early: they are over, only their jobs are not due yet.
+ */
+function horizonOf({ launch, materializeBeforeMs, spread }: ScheduleSpec, options: SchedulePlanOptions): Instant {
   if (launch === "rule") return options.now - scheduleLimits.ruleGraceMs;
-  return options.now + options.dispatchWindowMs + materializeBeforeMs;
+  const offsetMs = options.isLastVersion === false ? 0 : (spread?.offsetMs ?? 0);
+  return options.now + options.dispatchWindowMs + materializeBeforeMs - offsetMs;
 }
 
 interface Page {

@@ -16,6 +16,7 @@ export function isWithdrawn(
   const isSame =
     next.job.kind === spec.job.kind &&
     next.timezone === spec.timezone &&
+    next.spread?.offsetMs === spec.spread?.offsetMs &&
     canonical(next.payload) === canonical(spec.payload);
   return !isSame || nextFire(next, nominalAt - 1)?.instant !== nominalAt;
 }

@@ -1,5 +1,4 @@
 import type { TestClock } from "../postgres/test-clock.ts";
-import { timetable } from "../calendar/timetable.ts";
 import { type AppDefinition, type Registry, registry as registryOf } from "../define/definition.ts";
 import { createLapsedLeases } from "../run/rescue.ts";
 import { decodeMessage } from "../run/message.ts";
@@ -98,7 +97,7 @@ export function newDriver(options: DriverOptions): Driver {
     async advance(toMs) {
       const ran: Ran[] = [...(await drain())];
       for (let now = await ports.store.now(); now < toMs; now = await ports.store.now()) {
-        const next = Math.min(toMs, Math.max(now + 1, await nextTime(options, registry, lanes, now)));
+        const next = Math.min(toMs, Math.max(now + 1, await nextTime(options, lanes, now)));
         elapsed.ms += next - now;
         await clock.advance(next - now);
         ran.push(...(await drain()));
@@ -111,15 +110,13 @@ export function newDriver(options: DriverOptions): Driver {
 
 /** When something is due: a schedule, a job, a lease that runs out, or a message that was given back. */
 async function nextTime(
-  { insight, queue, stage, elapsed }: DriverOptions,
-  registry: Registry,
+  { ports, insight, queue, elapsed }: DriverOptions,
   lanes: readonly string[],
   now: number,
 ): Promise<number> {
-  const fires = [...registry.schedules.values()]
-    .map((schedule) => schedule.spec(stage, "test"))
-    .filter(({ enabled }) => enabled)
-    .map((spec) => timetable(spec).next(now)?.instant ?? Number.POSITIVE_INFINITY);
+  const looks = (await ports.store.schedules()).flatMap(({ nextAt }) =>
+    nextAt !== null && nextAt > now ? [nextAt] : [],
+  );
   const waiting = await findJobs(insight, {
     search: { states: ["PENDING", "RETRY_WAIT", "QUEUED"], dueFrom: now + 1 },
     sort: "due",
@@ -134,7 +131,7 @@ async function nextTime(
   });
   const messages = lanes.map((lane) => queue.nextVisibleAt(lane)).filter((at) => at !== null && at > elapsed.ms);
   return Math.min(
-    ...fires,
+    ...looks,
     ...waiting.jobs.map(({ dueAt }) => Date.parse(dueAt)),
     // Rescued when it stood for a while at two looks.
     ...running.jobs.map(

@@ -124,6 +124,7 @@ function claimed(definition: JobDefinition, { attempt = 1, scheduledFor }: RunJo
     dueAt: at,
     scheduleId: null,
     scheduledFor: at,
+    effectiveAt: null,
     latenessMs: 0,
     isCatchUp: false,
     missedCount: 0,

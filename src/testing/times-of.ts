@@ -1,4 +1,6 @@
 import { timetable } from "../calendar/timetable.ts";
+import { effectiveAt } from "../machine/schedule.ts";
+import { iso } from "../machine/units.ts";
 import type { ScheduleDefinition } from "../define/definition.ts";
 
 /** @beta */
@@ -8,11 +10,15 @@ export interface TimesOptions {
   readonly until: string;
   /** Whose values per stage count. Default `test`. */
   readonly stage?: string;
+  /** The name of its app, by which it is spread. Default `test`. */
+  readonly app?: string;
 }
 
 /** @beta */
 export interface ScheduledTime {
   readonly at: string;
+  /** When its job is due, if the schedule is spread. */
+  readonly effectiveAt?: string;
   /** The reading in the schedule's own zone. */
   readonly localTime: string;
   /**
@@ -26,9 +32,11 @@ export interface ScheduledTime {
 
 /** The nominal times of a schedule, as the scheduler decides them. @throws RangeError for a time that cannot be read. @beta */
 export function timesOf(schedule: ScheduleDefinition, options: TimesOptions): readonly ScheduledTime[] {
-  const table = timetable(schedule.spec(options.stage ?? "test", "test"));
+  const spec = schedule.spec(options.stage ?? "test", options.app ?? "test");
+  const table = timetable(spec);
   return [...table.times(instantOf("after", options.after), instantOf("until", options.until))].map((time) => ({
-    at: new Date(time.instant).toISOString(),
+    at: iso(time.instant),
+    ...(spec.spread === undefined ? {} : { effectiveAt: iso(effectiveAt(spec, time.instant)) }),
     localTime: time.localTime,
     kind: time.kind,
     ...(time.calendar === undefined ? {} : { calendar: time.calendar }),

@@ -10,7 +10,7 @@ import { aRow, aSpec, hour, midnight, minute } from "../schedules/spec.ts";
 const rowOf = (id: string, kind: string, lane: string) =>
   aRow({ id, spec: aSpec({ id, job: { ...aSpec().job, kind, lane } }) });
 const coming = (minutes: readonly number[], row = rowOf("s", "work", "default")): readonly Coming[] =>
-  minutes.map((each) => ({ at: midnight + each * minute, row }));
+  minutes.map((each) => ({ at: midnight + each * minute, nominalAt: midnight + each * minute, row }));
 const atMinutes = (found: ReadonlySet<Coming>) => [...found].map(({ at }) => (at - midnight) / minute);
 
 describe("how long a kind typically runs", () => {

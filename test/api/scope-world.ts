@@ -137,6 +137,7 @@ export const requests: Readonly<Record<OperationName, (whose: Whose, ids: Ids) =
   listOccurrences: made,
   listScheduleOutcomes: all,
   listUpcoming: all,
+  simulateSchedules: all,
   getNight: () => ({ query: "by=kind" }),
   previewExpression: () => ({ query: "expression=5m" }),
   getHealth: all,

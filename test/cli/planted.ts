@@ -41,6 +41,7 @@ export const given: Readonly<Record<string, string>> = {
   "schedules explain": "ping-often 08:00",
   "schedules preview": "5m --count 1",
   "schedules upcoming": "--hours 24",
+  "schedules simulate": "--days 2 --against default=1 --unmeasured 15m",
   "schedules create": "weekly --kind ping --every 7d",
   "schedules update": "nightly --kind ping --every 6h",
   "schedules pause": "nightly",

@@ -24,6 +24,7 @@ function job({ dueAt, createdAt, state, startedAt, ended = [], retriedAt }: Plan
     ...aJobDetail,
     state,
     scheduledFor: null,
+    effectiveAt: null,
     createdAt: second(createdAt),
     dueAt: second(dueAt),
     startedAt: startedAt === undefined ? null : second(startedAt),

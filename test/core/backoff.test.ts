@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import type { Duration } from "../../src/calendar/duration.ts";
-import { defineJob, type RetryOptions } from "../../src/define/define-job.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import type { RetryOptions } from "../../src/define/retry.ts";
 import { backoffMs, backoffNames, backoffs, type RetryPolicy } from "../../src/machine/backoff.ts";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { readSource } from "../house/imports.ts";

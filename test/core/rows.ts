@@ -37,6 +37,7 @@ export const aClaimed = (id: string, over: Partial<Claimed> = {}): Claimed => ({
   dueAt: 0,
   scheduleId: null,
   scheduledFor: null,
+  effectiveAt: null,
   latenessMs: 0,
   isCatchUp: false,
   missedCount: 0,

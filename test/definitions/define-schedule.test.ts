@@ -91,6 +91,19 @@ test.each<[string, Record<string, unknown>, string]>([
   ["a deadline of nothing", { every: "1m", startDeadline: "0s" }, 'startDeadline "0s" must be at least 1s'],
   ["a deadline in words", { every: "1m", startDeadline: "soon" }, 'startDeadline "soon" is not a duration'],
   ["a deadline of years", { every: "1m", startDeadline: "1000d" }, 'startDeadline "1000d" must be at most 366d'],
+  [
+    "a spread over the smallest gap",
+    { cron: "0 3,21 * * *", timezone: "UTC", spread: "7h" },
+    'spread "7h" is 7h, and the smallest gap between two of its times is 6h; use at most 6h',
+  ],
+  ["a spread over the period", { every: "10m", spread: "11m" }, "the smallest gap between two of its times is 10m"],
+  [
+    "a spread over the period of one stage",
+    { every: { dev: "1h", prod: "5m" }, spread: "10m" },
+    "the smallest gap between two of its times is 5m",
+  ],
+  ["a spread of a single time", { at: "2031-01-01T00:00:00Z", spread: "1m" }, 'spread "1m" goes with cron or every'],
+  ["a spread of days", { cron: "0 3 * * *", timezone: "UTC", spread: "2d" }, 'spread "2d" must be at most 1d'],
   ["a pace in words", { every: "1m", misfire: { all: { pace: "slow" } } }, 'misfire.all.pace "slow" is not a duration'],
   [
     "a payload that does not fit",

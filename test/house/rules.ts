@@ -67,13 +67,14 @@ export const rules: readonly Rule[] = [
   },
   // The command line speaks to the API. The commands that must work without one are named here, with what they need.
   {
-    files: /^src\/cli\/commands\/check\.ts$/,
+    files: /^src\/cli\/commands\/(check|simulate)\.ts$/,
     mayImport: [
       /^src\/cli\//,
       /^src\/(stage\/(stages|topology|config|project|lane-settings)|compose\/(apps))\.ts$/,
-      /^src\/define\/(check|problem|scope)\.ts$/,
+      /^src\/(api\/simulation|schedule\/install-schedules|define\/(check|definition|problem|scope))\.ts$/,
       /^src\/postgres\/migration-files\.ts$/,
     ],
+    typesOf: [/^src\/api\/shape\//],
     packages: "any",
   },
   {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { serveApi } from "../cli/harness.ts";
+import { belfry as run, serveApi } from "../cli/harness.ts";
 
 const create = ["schedules", "create", "nightly", "--kind", "ping", "--cron", "0 3 * * *", "--timezone", "Asia/Seoul"];
 
@@ -48,6 +48,51 @@ test("what comes up is shown with its risks, the load beside the capacity, and b
     (await belfry("schedules", "upcoming", "--hours", "24", "--app", "tests", "--json")).json.schedules,
   ).toBeUndefined();
   expect((await belfry("schedules", "upcoming", "--hours", "25")).code).toBe(2);
+});
+
+test("a simulation shows where more is due than a lane runs, and fails a pipeline above its bound", async () => {
+  const { belfry } = await serveApi();
+  const day = ["schedules", "simulate", "--days", "1", "--unmeasured", "15m"];
+  const roomy = await belfry(...day, "--fail-over", "0");
+  expect(roomy.out).toContain("LANE\tTIMES\tWORK\tCAPACITY\tPILE-UPS\ndefault\t144\t1d 12h\t20\t0\n");
+  expect(roomy).toMatchObject({ code: 0, err: expect.stringContaining("taken to run 15m (--unmeasured): ping") });
+  const tight = await belfry(...day, "--against", "default=1", "--fail-over", "47", "--json");
+  expect(tight.json).toMatchObject({
+    lanes: [{ pileUps: [{ over: 1 }, { from: "2026-11-21T08:30:00.000Z", over: 48 }] }],
+  });
+  expect(tight).toMatchObject({ code: 1, err: expect.stringContaining("48 jobs would wait at once, more than") });
+  expect((await belfry(...day, "--against", "default=1", "--fail-over", "48")).code).toBe(0);
+  await belfry(
+    "schedules",
+    "create",
+    "spring",
+    "--kind",
+    "ping",
+    "--cron",
+    "30 2 * * *",
+    "--timezone",
+    "America/New_York",
+  );
+  expect((await belfry(...day, "--from", "2027-03-14T00:00:00Z")).out).toContain(
+    "2027-03-14T07:00:00.000Z: the clock of America/New_York goes from 2027-03-14T02:00 to 2027-03-14T03:00",
+  );
+  for (const wrong of [
+    ["--against", "mail=1"],
+    ["--against", "default"],
+    ["--days", "367"],
+    ["--fail-over", "some"],
+  ])
+    expect((await belfry(...day, ...wrong)).code).toBe(2);
+});
+
+test("the schedules of a project are simulated without a running system", async () => {
+  const folder = process.cwd();
+  const year = ["schedules", "simulate", "--from-code", "--stage", "dev", "--from", "2031-03-01T00:00:00Z"];
+  const { code, json } = await run([...year, "--days", "30", "--json"], { folder });
+  const lanes = expect.arrayContaining([expect.objectContaining({ lane: "default", isMore: false })]);
+  expect(json).toMatchObject({ to: "2031-03-31T00:00:00.000Z", unmeasured: { countAsMs: 1_000 }, lanes });
+  expect(code).toBe(0);
+  expect((await run([...year, "--days", "400"], { folder })).code).toBe(2);
 });
 
 test("more than one is confirmed, and one that fails does not stop the others", async () => {

@@ -25,6 +25,7 @@ const input = (over: Partial<CatchUpInput> = {}): CatchUpInput => ({
   after: midnight,
   now,
   materializeBeforeMs: 0,
+  offsetMs: 0,
   carry: null,
   isLastPage: true,
   ...over,

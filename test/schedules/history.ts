@@ -64,6 +64,7 @@ const policy = fc.record({
   overlap: fc.constantFrom("allow" as const, "skip" as const, "queue-one" as const),
   enabled: fc.constantFrom(true, true, true, true, false),
   startDeadlineMs: fc.option(fc.constantFrom(30 * minute, 5 * hour)),
+  offsetMs: fc.option(fc.constantFrom(0, 17 * minute + 42_000, 5 * hour)),
 });
 const step = fc.oneof(
   {
@@ -111,11 +112,12 @@ const job = defineJob({ id: "work", run: () => {} });
 /** Lives through one history, then lets everything that was planned become due and be worked off. */
 export async function live<S extends TestStore>(history: History, ground: Ground<S>): Promise<void> {
   const [zone, start] = history.stretch;
-  const specOf = (text: string, { startDeadlineMs, calendars: days, ...rules }: typeof history.policy) =>
+  const specOf = (text: string, { startDeadlineMs, offsetMs, calendars: days, ...rules }: typeof history.policy) =>
     aSpec({
       ...rules,
       ...(days === null ? {} : { calendars: calendarsOf(days, start) }),
       ...(startDeadlineMs === null ? {} : { startDeadlineMs }),
+      ...(offsetMs === null ? {} : { spread: { withinMs: 24 * hour, offsetMs } }),
       expression: { form: "cron", cron: text },
       timezone: zone,
     });
@@ -143,9 +145,10 @@ export async function live<S extends TestStore>(history: History, ground: Ground
   const left = life.isOver ? (await at.store.dueSchedules({ horizonMs: hour, limit: 1 })).schedules : [];
   expect([life.shown, left]).toEqual([[], []]);
   checkJobs(at.ran, rows);
-  await checkDeadlines(at, rows);
+  await checkTimes(at, rows);
   seen.rows += rows.length;
   seen.filled += Number(rows.length > 0);
+  seen.spread += Number(rows.some(({ effectiveAt, nominalAt }) => (effectiveAt ?? 0) > nominalAt));
   seen.moved += Number(rows.some((row) => row.calendar !== null && row.outcome !== "SKIPPED"));
   for (const reason of ["deleted", "expired", "excluded"] as const)
     seen[reason] += Number(rows.some((row) => row.reason === reason));
@@ -204,7 +207,7 @@ class Life {
  * How much was compared, as a test that saw next to nothing proves nothing: rows, and histories with any, or with one of that
  * reason. Most rows are of a few long histories, so their number says little of how many there were.
  */
-export const seen = { rows: 0, filled: 0, deleted: 0, expired: 0, excluded: 0, moved: 0 };
+export const seen = { rows: 0, filled: 0, deleted: 0, expired: 0, excluded: 0, moved: 0, spread: 0 };
 
 const slotGroups = [
   { key: "overlap:s", size: 1, onRefusal: "skip", reason: "overlap" },
@@ -263,14 +266,20 @@ function rowsOfEra({ spec, after, until }: Era, seen: readonly Seen[]): readonly
   );
 }
 
-/** By the deadline of the version that decided a time: what ran started before it, and what expired was looked at after it. */
-async function checkDeadlines(at: World, rows: readonly OccurrenceView[]): Promise<void> {
+/**
+ * By the deadline and the spread of the version that decided a time: what ran started before the one and not before the other,
+ * from which lateness is counted; and what expired was looked at after it.
+ */
+async function checkTimes(at: World, rows: readonly OccurrenceView[]): Promise<void> {
   const facts = await at.store.scheduleFacts("s");
-  const deadlines = new Map(facts?.versions.map(({ version, spec }) => [version, spec?.startDeadlineMs ?? Infinity]));
-  for (const { outcome, reason, version, latenessMs } of rows) {
-    const deadline = deadlines.get(version) ?? Infinity;
-    if (outcome === "FIRED" || outcome === "CAUGHT_UP") expect(latenessMs).toBeLessThan(deadline);
+  const specs = new Map(facts?.versions.map(({ version, spec }) => [version, spec]));
+  for (const { outcome, reason, version, latenessMs, nominalAt, effectiveAt, decidedAt } of rows) {
+    const { spread, startDeadlineMs: deadline = Infinity } = specs.get(version) ?? {};
     if (reason === "expired") expect(latenessMs).toBeGreaterThanOrEqual(deadline);
+    if (outcome !== "FIRED" && outcome !== "CAUGHT_UP") continue;
+    expect(latenessMs).toBeLessThan(deadline);
+    expect(effectiveAt).toBe(spread === undefined ? null : nominalAt + spread.offsetMs);
+    expect(latenessMs).toBe((decidedAt ?? 0) - (effectiveAt ?? nominalAt));
   }
 }
 

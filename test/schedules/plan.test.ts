@@ -143,3 +143,29 @@ test("a day of six outages, minutely, in pages of 50: every page is bounded", ()
     at = next;
   }
 });
+
+test("a spread time is planned when it is due and missed two minutes after that, by each rule", () => {
+  const spec = aSpec({
+    expression: { form: "every", everyMs: hour },
+    spread: { withinMs: hour, offsetMs: 20 * minute },
+  });
+  const at = (minutes: number, rule: "skip" | "latest" = "latest") => {
+    const row = aRow({ spec: { ...spec, misfire: { ...spec.misfire, rule } } });
+    const options = { now: midnight + minutes * minute, dispatchWindowMs: 0, timesMax: 10 };
+    const { decisions, missed, nextAt } = planSchedule(row, options);
+    const due = decisions.map(({ outcome, dueAt }) => [outcome, dueAt === null ? null : (dueAt - midnight) / minute]);
+    return { due, missed, next: ((nextAt ?? 0) - midnight) / minute };
+  };
+  expect(at(79)).toEqual({ due: [], missed: 0, next: 80 });
+  expect(at(82)).toEqual({ due: [["PLANNED", 80]], missed: 0, next: 140 });
+  expect(at(83)).toEqual({ due: [["PLANNED", 83]], missed: 1, next: 140 });
+  expect(at(83, "skip")).toEqual({ due: [["SKIPPED", null]], missed: 1, next: 140 });
+  expect(at(143)).toEqual({
+    due: [
+      ["COALESCED", null],
+      ["PLANNED", 143],
+    ],
+    missed: 2,
+    next: 200,
+  });
+});

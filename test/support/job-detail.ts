@@ -22,6 +22,7 @@ export const aJobDetail: JobDetailReply = {
   trace: "0b5c2f",
   schedule: null,
   scheduledFor: null,
+  effectiveAt: null,
   createdAt: at,
   dueAt: at,
   startedAt: at,

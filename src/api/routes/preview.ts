@@ -3,6 +3,7 @@ import { parseRate } from "../../calendar/aws-cron.ts";
 import { parseCron } from "../../calendar/cron.ts";
 import { formatDuration, parseDuration } from "../../calendar/duration.ts";
 import { preview, type PreviewTime } from "../../calendar/preview.ts";
+import { iso, maybeIso } from "../../machine/units.ts";
 import type { Expression } from "../../machine/schedule.ts";
 import { zoneProblem } from "../../calendar/zone.ts";
 import { endpoint } from "../endpoint.ts";
@@ -37,7 +38,11 @@ export function previewEndpoint({ ports: { store } }: ApiOptions) {
 
 export const previewJson = (timezone: string, times: readonly PreviewTime[]) => ({
   timezone,
-  times: times.map(({ instant, ...time }) => ({ ...time, at: new Date(instant).toISOString() })),
+  times: times.map(({ instant, effectiveAt, ...time }) => ({
+    ...time,
+    at: iso(instant),
+    effectiveAt: maybeIso(effectiveAt),
+  })),
   ended: times.length === 0,
 });
 

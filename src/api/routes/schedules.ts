@@ -145,7 +145,7 @@ export function scheduleReadEndpoints(options: ApiOptions) {
         const facts = await ports.store.scheduleFacts(id);
         if (facts === null || facts.row === null) throw problemOf(unknownSchedule(id));
         const { spec, pause } = facts.row;
-        const times = preview(spec, after ?? facts.now, count);
+        const times = preview(spec, after ?? facts.now - (spec.spread?.offsetMs ?? 0), count);
         const next = previewJson(spec.timezone, times);
         const ended = next.ended && spec.expression.form !== "after";
         const body = { id: spec.id, enabled: spec.enabled, ...pauseJson(pause), ...next, ended };

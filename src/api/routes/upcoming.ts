@@ -121,8 +121,11 @@ function dueJson(due: readonly DueGroup[]): UpcomingReply["jobs"] {
 
 /** The first `max` times of one schedule. */
 function timesOf(row: ScheduleRow, { from, to }: Span, max: number): { times: readonly Coming[]; isMore: boolean } {
-  const seen = take(timetable(row.spec).times(from, to), max + 1);
-  const times = seen.slice(0, max).flatMap(({ instant, kind }) => (kind === "fires" ? [{ at: instant, row }] : []));
+  const offsetMs = row.spec.spread?.offsetMs ?? 0;
+  const seen = take(timetable(row.spec).times(from - offsetMs, to - offsetMs), max + 1);
+  const times = seen
+    .slice(0, max)
+    .flatMap(({ instant, kind }) => (kind === "fires" ? [{ at: instant + offsetMs, nominalAt: instant, row }] : []));
   return { times, isMore: seen.length > max };
 }
 
@@ -140,10 +143,11 @@ interface Risks {
 }
 
 function comingJson(each: Coming, { open, overlapping, capped }: Risks): UpcomingReply["times"][number] {
-  const { at, row } = each;
+  const { at, nominalAt, row } = each;
   const { id, spec } = row;
   return {
     at: iso(at),
+    nominalAt: iso(nominalAt),
     schedule: id,
     app: spec.app,
     kind: spec.job.kind,

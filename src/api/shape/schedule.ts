@@ -22,7 +22,7 @@ const base = {
   overlap: z.string(),
   misfire: z.string(),
   decidedUntil: time,
-  nextAt: maybeTime.describe("Its next time that fires; null where it has ended or is off in this stage."),
+  nextAt: maybeTime.describe("When its next time that fires is due; null where it has ended or is off in this stage."),
   looksAt: maybeTime.describe("When the scheduler plans it on; null where it has ended."),
 };
 
@@ -57,6 +57,7 @@ export const occurrence = z
     fold: z.int(),
     timezone: z.string(),
     nominalAt: time,
+    effectiveAt: maybeTime.describe("When it was due, if the schedule was spread; `latenessMs` counts from here."),
     outcome: z.enum(occurrenceOutcomes),
     reason: z.string().nullable(),
     calendar: z
@@ -74,6 +75,7 @@ export const previewTime = z.object({
   localTime: z.string(),
   fold: z.int(),
   at: time,
+  effectiveAt: maybeTime.describe("When its job is due, if the schedule is spread."),
   fires: z.boolean(),
   change: z
     .object({

@@ -10,7 +10,8 @@ export const upcoming = z
     /** The soonest ones. */
     times: z.array(
       z.object({
-        at: time,
+        at: time.describe("When its job is due."),
+        nominalAt: time.describe("The time itself; another one than `at` where the schedule is spread."),
         schedule: z.string(),
         app: z.string(),
         kind: z.string(),

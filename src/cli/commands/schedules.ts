@@ -6,12 +6,19 @@ import { here, pausedText, scheduleTable } from "../schedule-table.ts";
 import { type Columns, readCommand, tableOf } from "../read-command.ts";
 import { relativeTime, spanText, wallTimeIn } from "../times.ts";
 import { backfillCommand, changing } from "./schedules-change.ts";
+import { simulateCommand } from "./simulate.ts";
 import type { UpcomingReply } from "../../api/shape/upcoming.ts";
 
 export function schedulesCommand(world: World, out: Output): Command {
   const schedules = new Command("schedules");
   const reads = [list, show, next, history, explain, preview].map((read) => read(world, out));
-  const all = [...reads, ...changing(world, out), backfillCommand(world, out), upcomingCommand(world, out)];
+  const all = [
+    ...reads,
+    ...changing(world, out),
+    backfillCommand(world, out),
+    upcomingCommand(world, out),
+    simulateCommand(world, out),
+  ];
   for (const command of all) schedules.addCommand(command);
   return schedules;
 }
@@ -72,7 +79,7 @@ const timesText = (times: readonly NextTime[], out: Output): string =>
 const clockOf = ({ localTime }: { readonly localTime: string }): string => localTime.replace("T", " ");
 const timeColumns: Columns<NextTime> = {
   CLOCK: clockOf,
-  AT: ({ at }) => at,
+  AT: ({ at, effectiveAt }) => effectiveAt ?? at,
   FIRES: ({ fires }) => (fires ? "" : "no"),
   NOTE: ({ note }) => note,
 };
@@ -143,6 +150,9 @@ function upcomingText({ from, times, lanes }: UpcomingReply, zone: string, out: 
   if (times.length === 0) return "nothing is scheduled in this span";
   const timeColumns: Columns<UpcomingReply["times"][number]> = {
     [`AT (${zone})`]: ({ at }) => wallTimeIn(at, zone),
+    ...(times.some(({ at, nominalAt }) => at !== nominalAt) && {
+      NOMINAL: ({ nominalAt }) => wallTimeIn(nominalAt, zone),
+    }),
     IN: ({ at }) => relativeTime(at, Date.parse(from)),
     SCHEDULE: ({ schedule }) => schedule,
     KIND: ({ kind }) => kind,

@@ -34,9 +34,14 @@ export const NextTable = ({ times, zone }: { readonly times: readonly FireTime[]
     columns={[
       {
         name: words.occurrences.in(zone),
-        cell: ({ at, fires, change }) => (
+        cell: ({ at, effectiveAt, fires, change }) => (
           <>
-            {zoned(at, zone)}
+            {zoned(effectiveAt ?? at, zone)}
+            {effectiveAt === null ? null : (
+              <p class="dim small">
+                {words.upcoming.spreadFrom} {zoned(at, zone)}
+              </p>
+            )}
             {change === null ? null : (
               <p class={fires ? "dim small" : "small tone-warn"}>{words.occurrences.clockChange(change)}</p>
             )}
@@ -45,12 +50,17 @@ export const NextTable = ({ times, zone }: { readonly times: readonly FireTime[]
       },
       ...(zone === myZone
         ? []
-        : [{ name: words.occurrences.inYours(myZone), cell: ({ at }: FireTime) => zoned(at, myZone) }]),
+        : [
+            {
+              name: words.occurrences.inYours(myZone),
+              cell: ({ at, effectiveAt }: FireTime) => zoned(effectiveAt ?? at, myZone),
+            },
+          ]),
       {
         name: words.occurrences.fromNow,
         isNumber: true,
         class: "dim",
-        cell: ({ at }) => relative(Date.parse(at) - currentTime()),
+        cell: ({ at, effectiveAt }) => relative(Date.parse(effectiveAt ?? at) - currentTime()),
       },
     ]}
   />

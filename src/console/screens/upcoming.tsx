@@ -30,6 +30,14 @@ const spans = [
   { value: "24", name: words.upcoming.spans[24] },
 ] as const;
 
+/** The nominal time of one that is spread. */
+const SpreadFrom = (time: { readonly at: string; readonly zone: string }) => (
+  <span class="dim small">
+    {` ${words.upcoming.spreadFrom} `}
+    <Time {...time} />
+  </span>
+);
+
 /** What all schedules will start, on one time line. */
 export function UpcomingScreen() {
   const { query, path, route } = useLocation();
@@ -104,7 +112,12 @@ type Coming = UpcomingReply["times"][number];
 const comingColumns: readonly Column<Coming>[] = [
   column.time(names.at, ({ at }) => at, {
     isNamed: false,
-    cell: ({ at, timezone }) => <Time at={at} zone={timezone} />,
+    cell: ({ at, nominalAt, timezone }) => (
+      <>
+        <Time at={at} zone={timezone} />
+        {at === nominalAt ? null : <SpreadFrom at={nominalAt} zone={timezone} />}
+      </>
+    ),
   }),
   { name: names.in, class: "dim", cell: ({ at }) => relative(Date.parse(at) - currentTime()) },
   column.link(

@@ -11,8 +11,8 @@ export type ClaimedRow = Omit<Claimed, "run"> & { readonly runId: string | null 
 /** Of the job `j`, all of that row but its reason. */
 export const claimedColumns = `j.id as "jobId", j.state, j.kind, j.key, j.payload, j.generation, j.attempt, j.failures, j.interruptions,
   j.max_attempts as "maxAttempts", j.lease_ms as "leaseMs", j.trace, coalesce(j.slot_keys, '{}') as "slotKeys", belfry.ms(j.due_at) as "dueAt",
-  j.schedule_id as "scheduleId", belfry.ms(j.scheduled_for) as "scheduledFor",
-  belfry.ms_since(coalesce(j.scheduled_for, j.due_at)) as "latenessMs", j.catch_up as "isCatchUp", j.missed as "missedCount", j.run_id as "runId"`;
+  j.schedule_id as "scheduleId", belfry.ms(j.scheduled_for) as "scheduledFor", belfry.ms(j.effective_at) as "effectiveAt",
+  belfry.ms_since(coalesce(j.effective_at, j.scheduled_for, j.due_at)) as "latenessMs", j.catch_up as "isCatchUp", j.missed as "missedCount", j.run_id as "runId"`;
 
 /** All claimed rows in one, in the order of the ids: a row for each would cost the client half as much as the claim. */
 export interface PlainClaims {
@@ -148,7 +148,7 @@ with recursive mine as materialized (
   update belfry.occurrence o set
     outcome = case when m.state = 'SKIPPED' then 'SKIPPED' when o.catch_up then 'CAUGHT_UP' else 'FIRED'
       end::belfry.occurrence_outcome,
-    reason = m.reason, decided_at = belfry.now(), lateness_ms = belfry.ms_since(o.nominal_at)
+    reason = m.reason, decided_at = belfry.now(), lateness_ms = belfry.ms_since(coalesce(o.effective_at, o.nominal_at))
   from moved m
   where o.job_id = m.id and m.state not in ('PENDING', 'CANCELED')
     and (o.outcome = 'PLANNED' or (o.outcome = 'SKIPPED' and m.state = 'RUNNING'))

@@ -28,7 +28,7 @@ const canceled = (because: { job: string; occurrence: string; caller: string }):
   where s.job_id = any(array(select id from moved)) and (s.n = 0 or s.kept_for is not null)
 ), decided as (
   update belfry.occurrence o set outcome = 'SKIPPED', reason = ${because.occurrence}, decided_at = belfry.now(),
-    lateness_ms = belfry.ms_since(o.nominal_at)
+    lateness_ms = belfry.ms_since(coalesce(o.effective_at, o.nominal_at))
   where o.job_id = any(array(select id from moved)) and o.outcome = 'PLANNED'
 ), moves as (
   select event_id, id, was as from_state, state as to_state, attempt, generation, lane,

@@ -11,7 +11,7 @@ export interface PlannedRow extends Omit<DispatchedRow, "id"> {
 
 /**
  * Occurrences and their jobs for the schedules that still have the version they were planned from. The jobs have no key:
- * their occurrence row makes them unique. $1-$6 schedules, $7-$28 occurrences with their job, $29 dispatch window.
+ * their occurrence row makes them unique. $1-$6 schedules, $7-$29 occurrences with their job, $30 dispatch window.
  * Locks: schedules in id order, SKIP LOCKED, so that one that an edit, a deployment or another tick holds is passed by and
  * stays due; two of them cannot interleave, because who has the row compares the version and what is decided. Then only new rows,
  * occurrences in key order. A row whose nominal time exists already is left out, and its job with it.
@@ -30,19 +30,19 @@ with plans as materialized (
   for no key update of s skip locked
 ), given as materialized (
   select v.*, coalesce(v.by_version, s.version) as version, case when v.kind is not null then nextval('belfry.job_id_seq') end as job_id,
-    t.due_at, t.due_at <= belfry.now() + belfry.span($29::float8) as is_due
+    t.due_at, t.due_at <= belfry.now() + belfry.span($30::float8) as is_due
   from unnest($7::text[], $8::text[], $9::int[], $10::text[], $11::float8[], $12::text[], $13::text[], $14::text[], $15::boolean[], $16::int[],
-    $17::int[], $18::float8[], $19::float8[], $20::float8[], $21::text[], $22::text[], $23::text[], $24::int[], $25::int[],
-    $26::bigint[], $27::text[], $28::text[])
-    as v (schedule_id, local_time, fold, timezone, nominal, outcome, reason, calendar, catch_up, missed, by_version, due, delay, expires,
+    $17::int[], $18::float8[], $19::float8[], $20::float8[], $21::float8[], $22::text[], $23::text[], $24::text[], $25::int[], $26::int[],
+    $27::bigint[], $28::text[], $29::text[])
+    as v (schedule_id, local_time, fold, timezone, nominal, outcome, reason, calendar, catch_up, missed, by_version, effective, due, delay, expires,
       kind, payload, lane, lease_ms, max_attempts, retention_ms, trace, slots)
   join locked s on s.id = v.schedule_id
   cross join lateral (select coalesce(belfry.at(v.due), belfry.now()) + belfry.span(v.delay) as due_at) t
 ), won as (
   insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, reason, calendar, schedule_version, job_id,
-    catch_up, planned_at, decided_at)
+    effective_at, catch_up, planned_at, decided_at)
   select schedule_id, local_time, fold, timezone, belfry.at(nominal), outcome::belfry.occurrence_outcome, reason, calendar, version,
-    job_id, catch_up, belfry.now(), case when outcome <> 'PLANNED' then belfry.now() end
+    job_id, belfry.at(effective), catch_up, belfry.now(), case when outcome <> 'PLANNED' then belfry.now() end
   from given
   order by schedule_id, local_time, fold, timezone
   on conflict do nothing
@@ -51,12 +51,12 @@ with plans as materialized (
   select belfry.next_event() as pending, belfry.next_event() as queued
 ), inserted as (
   insert into belfry.job (id, kind, payload, lane, state, event_id, due_at, expires_at, generation, dispatched_at, lease_ms,
-    max_attempts, retention_ms, slot_keys, schedule_id, scheduled_for, catch_up, missed, trace, created_at)
+    max_attempts, retention_ms, slot_keys, schedule_id, scheduled_for, effective_at, catch_up, missed, trace, created_at)
   overriding system value
   select g.job_id, g.kind, g.payload::jsonb, g.lane, case when g.is_due then 'QUEUED' else 'PENDING' end::belfry.job_state,
     case when g.is_due then d.queued else d.pending end, g.due_at, belfry.at(g.expires), g.is_due::int,
     case when g.is_due then belfry.now() end, g.lease_ms, g.max_attempts, g.retention_ms, g.slots::text[],
-    g.schedule_id, belfry.at(g.nominal), g.catch_up, g.missed, g.trace, belfry.now()
+    g.schedule_id, belfry.at(g.nominal), belfry.at(g.effective), g.catch_up, g.missed, g.trace, belfry.now()
   from given g join won w on w.job_id = g.job_id cross join drawn d
   order by g.job_id
   returning event_id, id, lane, state, generation, due_at, trace

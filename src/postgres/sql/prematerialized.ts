@@ -18,7 +18,7 @@ const decided = `moved as (
   where m.withdrawn is not null and s.job_id = m.starter_id and s.attempt is null and s.n > 0
 ), skipped as (
   update belfry.occurrence o set outcome = 'SKIPPED', reason = 'paused', decided_at = belfry.now(),
-    lateness_ms = belfry.ms_since(o.nominal_at)
+    lateness_ms = belfry.ms_since(coalesce(o.effective_at, o.nominal_at))
   from moved m where m.withdrawn = 'paused' and o.job_id = m.starter_id and o.outcome in ('FIRED', 'CAUGHT_UP')
 )`;
 

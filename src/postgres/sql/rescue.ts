@@ -134,7 +134,7 @@ with mine as materialized (
   where s.job_id = any(array(select id from moved where gives_up)) and s.n = 0
 ), decided as (
   update belfry.occurrence o set outcome = 'SKIPPED', reason = 'undeliverable', decided_at = belfry.now(),
-    lateness_ms = belfry.ms_since(o.nominal_at)
+    lateness_ms = belfry.ms_since(coalesce(o.effective_at, o.nominal_at))
   where o.job_id = any(array(select id from moved where gives_up)) and o.outcome = 'PLANNED'
 ), moves as (
   select event_id, id, 'QUEUED'::belfry.job_state as from_state, state as to_state, attempt, generation, lane,

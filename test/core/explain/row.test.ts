@@ -22,6 +22,7 @@ const ran: readonly Case[] = [
   ...latenesses,
   ["caught up", { outcome: "CAUGHT_UP" }],
   ["the second pass", { fold: 1 }],
+  ["spread", { effectiveAt: nine + 17 * minute + 42_000 }],
   ["its job is pruned", {}, { job: null }],
   ["a failure without an error", {}, job({ state: "FAILED", failures: 1 })],
   ["a failure with an error", {}, job({ state: "FAILED", failures: 4, errorCode: "DOWN", errorMessage: "no route" })],
@@ -32,6 +33,7 @@ const ran: readonly Case[] = [
   ["retrying, no error", {}, job({ state: "PENDING", failures: 0 })],
   ["written ahead", { nominalAt: now + 1 }],
   ["written ahead, now", { nominalAt: now }],
+  ["written ahead, spread", { nominalAt: now, effectiveAt: now + 1 }],
   ["written ahead, paused", { nominalAt: now + 1 }, { facts: paused }],
 ];
 

@@ -4,6 +4,7 @@ import {
   type Job,
   aws,
   defineApp,
+  defineCalendar,
   defineFanOut,
   defineGraph,
   defineJob,
@@ -114,7 +115,40 @@ const window = { startAt: "2026-03-12T00:00:00Z", endAt: "2026-03-20T00:00:00Z" 
 /** A day with a clock change: a whole month of minutes would take hours. */
 const aroundTheChange = { startAt: "2026-03-28T12:00:00Z", endAt: "2026-03-29T12:00:00Z" } as const;
 
+const closedOn = "2026-03-08";
+
 export const scheduled: readonly Scheduled[] = [
+  {
+    ...clocked("spread", "0 3 * * *", "America/New_York"),
+    definition: defineSchedule({
+      id: "spread",
+      cron: "0 3 * * *",
+      timezone: "America/New_York",
+      spread: "3h",
+      run: job("spread"),
+    }),
+  },
+  {
+    definition: defineSchedule({
+      id: "closed",
+      cron: "0 12 * * *",
+      timezone: "UTC",
+      except: defineCalendar({ id: "closed", dates: [closedOn] }),
+      run: job("closed"),
+    }),
+    fires: (after, until) =>
+      clocked("closed", "0 12 * * *", "UTC")
+        .fires(after, until)
+        .filter((at) => at !== Date.parse(`${closedOn}T12:00:00Z`)),
+  },
+  {
+    ...clocked("follows", "0 8 * * *", "Asia/Seoul"),
+    definition: defineSchedule({
+      id: "follows",
+      after: { schedule: "morning", within: "6h" },
+      run: job("follows"),
+    }),
+  },
   {
     definition: defineSchedule({
       id: "minutely",

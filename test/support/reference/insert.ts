@@ -8,9 +8,15 @@ import { waitsAgain } from "./turns.ts";
 import { idOf, type Tables } from "./tables.ts";
 
 /** What an occurrence adds to the job it makes. */
-export type FromSchedule = Pick<JobRow, "scheduleId" | "scheduledFor" | "catchUp" | "missed">;
+export type FromSchedule = Pick<JobRow, "scheduleId" | "scheduledFor" | "effectiveAt" | "catchUp" | "missed">;
 
-const fromNoSchedule: FromSchedule = { scheduleId: null, scheduledFor: null, catchUp: false, missed: 0 };
+const fromNoSchedule: FromSchedule = {
+  scheduleId: null,
+  scheduledFor: null,
+  effectiveAt: null,
+  catchUp: false,
+  missed: 0,
+};
 
 /** Inserts jobs in the order of the input; rows due within the dispatch window are dispatched, one row for each lane. */
 export function insert(t: Tables, jobs: readonly NewJob[]): Inserted {

@@ -7,6 +7,6 @@ export function decideOccurrence(t: Tables, row: JobRow, outcome: OccurrenceOutc
   const occurrence = t.occurrenceOf(row.id);
   const isOpen = occurrence?.outcome === "PLANNED" || (occurrence?.outcome === "SKIPPED" && row.state === "RUNNING");
   if (occurrence === undefined || !isOpen) return;
-  const latenessMs = Math.max(0, t.now() - occurrence.nominalAt);
+  const latenessMs = Math.max(0, t.now() - (occurrence.effectiveAt ?? occurrence.nominalAt));
   t.putOccurrence({ ...occurrence, outcome, reason, decidedAt: t.now(), latenessMs });
 }

@@ -33,7 +33,7 @@ export function decidePrematerialized(
         outcome: "SKIPPED",
         reason: "paused",
         decidedAt: t.now(),
-        latenessMs: Math.max(0, t.now() - occurrence.nominalAt),
+        latenessMs: Math.max(0, t.now() - (occurrence.effectiveAt ?? occurrence.nominalAt)),
       });
     }
     return why;

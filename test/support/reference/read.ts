@@ -69,6 +69,7 @@ export function jobView(t: Tables, row: JobRow): JobView {
     trace: row.trace,
     scheduleId: row.scheduleId,
     scheduledFor: row.scheduledFor,
+    effectiveAt: row.effectiveAt,
     createdAt: row.createdAt,
     dueAt: row.dueAt,
     startedAt: row.startedAt,

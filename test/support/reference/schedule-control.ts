@@ -155,6 +155,7 @@ function backfillOne(
     fold,
     timezone,
     nominalAt,
+    effectiveAt: null,
     version,
     jobId,
     outcome: "PLANNED",
@@ -168,7 +169,14 @@ function backfillOne(
 
   function insertNew(): number {
     const never = { dispatchWindowMs: Number.NEGATIVE_INFINITY };
-    const from = { scheduleId, scheduledFor: nominalAt, catchUp: true, missed: missedCount, ...never };
+    const from = {
+      scheduleId,
+      scheduledFor: nominalAt,
+      effectiveAt: null,
+      catchUp: true,
+      missed: missedCount,
+      ...never,
+    };
     const planned = { ...occurrence.job, dueAt, delayMs: 0 } as NonNullable<typeof job>;
     return Number(insertOne(t, planned, [], from, "backfill").id);
   }

@@ -172,11 +172,11 @@ function planOne(
   planned: PlannedOccurrence,
   { queued, dispatchWindowMs }: { queued: JobRow[]; dispatchWindowMs: number },
 ): boolean {
-  const { localTime, fold, timezone, nominalAt, outcome, reason, calendar = null } = planned;
+  const { localTime, fold, timezone, nominalAt, effectiveAt = null, outcome, reason, calendar = null } = planned;
   const scheduleId = schedule.id;
   if (t.occurrences.get(occurrenceKey({ scheduleId, localTime, fold, timezone })) !== undefined) return false;
   const { isCatchUp: catchUp, missedCount: missed } = planned;
-  const from = { scheduleId, scheduledFor: nominalAt, catchUp, missed, dispatchWindowMs };
+  const from = { scheduleId, scheduledFor: nominalAt, effectiveAt, catchUp, missed, dispatchWindowMs };
   const isPlanned = outcome === "PLANNED" && planned.job !== null;
   const made = isPlanned && planned.job !== null ? insertOne(t, planned.job, queued, from) : null;
   t.putOccurrence({
@@ -185,6 +185,7 @@ function planOne(
     fold,
     timezone,
     nominalAt,
+    effectiveAt,
     outcome,
     reason,
     calendar,

@@ -7,8 +7,9 @@ import type { Tables } from "./tables.ts";
 /** A run that a schedule's job starts before its nominal time may be taken back until then. */
 export function aheadOf(t: Tables, { starterId }: NewRun): { of: Instant; by: string } | null {
   const starter = starterId === null ? undefined : t.jobs.get(Number(starterId));
-  if (starter?.scheduleId == null || starter.scheduledFor === null || starter.scheduledFor <= t.now()) return null;
-  return { of: starter.scheduledFor, by: starter.scheduleId };
+  if (starter?.scheduleId == null || starter.scheduledFor === null) return null;
+  const of = starter.effectiveAt ?? starter.scheduledFor;
+  return of <= t.now() ? null : { of, by: starter.scheduleId };
 }
 
 /** A key whose job was withdrawn before it ran is free again. @throws Error while that job is still open. */

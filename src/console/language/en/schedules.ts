@@ -170,6 +170,7 @@ const upcoming = {
   describe: (count: number, most: number) => `${count} times, at most ${most} in one part of the span`,
   columns: { in: "In", risk: "Risk" },
   paused: "Paused: will be skipped",
+  spreadFrom: "spread from",
   mayOverlap: "The one before has not ended",
   capped: "The cap of its kind is full then",
   app: "App",

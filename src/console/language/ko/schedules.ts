@@ -155,6 +155,7 @@ const upcoming: Words["upcoming"] = {
   describe: (count, most) => `시각 ${count}개, 한 칸에 최대 ${most}개`,
   columns: { in: "남은 시간", risk: "위험" },
   paused: "일시 중지됨: 건너뜁니다",
+  spreadFrom: "분산 전:",
   mayOverlap: "앞의 것이 아직 끝나지 않음",
   capped: "그때 종류의 상한이 다 참",
   app: "앱",

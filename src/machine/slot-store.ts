@@ -1,7 +1,13 @@
-import type { Instant } from "./job.ts";
+import type { Instant, SlotGroup } from "./job.ts";
 import type { Aftermath } from "./outbox.ts";
+import type { AttemptRef } from "./store.ts";
 
-export interface UnitStore {
+/** Slots: what a cap, a rate, a lock or an overlap rule gives out. */
+export interface SlotStore {
+  /** Creates or resizes slot groups. */
+  installSlots(groups: readonly SlotGroup[]): Promise<void>;
+  /** Frees the slots a canceled job kept until its handler was gone. */
+  freeSlots(ended: readonly AttemptRef[]): Promise<Aftermath>;
   /** The next unit of the rate of this key, if it is back within `withinMs`; from then on it is spent. Null: no such rate is installed. */
   takeUnit(key: string, options: { withinMs: number }): Promise<UnitTaken | null>;
 }

@@ -1,0 +1,24 @@
+import { endpoint } from "../endpoint.ts";
+import { typicalRunMs } from "../expected-load.ts";
+import type { ApiOptions } from "../options.ts";
+import { simulation } from "../shape/simulation.ts";
+import { simulationOf, simulationQuery } from "../simulation.ts";
+
+/** GET /simulation: what all schedules will start in the next days, and where more is due than a lane runs at once. */
+export const simulationEndpoint = ({ insight, ports, lanes }: ApiOptions) =>
+  endpoint("GET /simulation", {
+    name: "simulateSchedules",
+    summary: "What all schedules will start in the next days, and where it piles up",
+    description:
+      "By the code that plans them, as if nothing were missed, paused or capped. A fan-out counts as the job that writes its targets.",
+    example: { query: { days: "7", against: "default=20" } },
+    scope: "list",
+    query: simulationQuery,
+    replies: { 200: simulation },
+    async handle({ query, within }) {
+      const [rows, now] = await Promise.all([ports.store.schedules(), ports.store.now()]);
+      const runMs = await typicalRunMs({ insight }, now, query.percentile);
+      const specs = rows.flatMap(({ spec }) => (within === null || within.kinds.has(spec.job.kind) ? [spec] : []));
+      return { status: 200, body: simulationOf({ specs, lanes, runMs, now }, query) };
+    },
+  });

@@ -1,0 +1,59 @@
+/** When more jobs are due than a lane can run at once, if each takes its usual time and the earliest due starts first. */
+import type { Instant } from "../machine/job.ts";
+
+/** From the first job that waits for a place to the start of the last one. */
+export interface PileUp {
+  readonly from: Instant;
+  readonly drainsAt: Instant;
+  /** How many wait at once, at the most: what is over the lane's capacity. */
+  readonly over: number;
+  readonly overAt: Instant;
+  readonly longestWaitMs: number;
+}
+
+export interface DueWork {
+  readonly dueAt: Instant;
+  readonly runMs: number;
+}
+
+/** `work` in the order in which it is due. */
+export function pileUpsOf(work: readonly DueWork[], capacity: number): readonly PileUp[] {
+  const found: PileUp[] = [];
+  /** When each place is free again, the earliest first. */
+  const freeAt: Instant[] = [];
+  /** Of those that waited, in order; those before `begun` have started. */
+  let starts: Instant[] = [];
+  let begun = 0;
+  for (const { dueAt, runMs } of work) {
+    const free = freeAt.length < capacity ? dueAt : (freeAt.shift() ?? dueAt);
+    const start = Math.max(dueAt, free);
+    insert(freeAt, start + runMs);
+    if (start === dueAt) continue;
+    let open = found.at(-1);
+    if (open === undefined || open.drainsAt < dueAt) {
+      [starts, begun] = [[], 0];
+      open = { from: dueAt, drainsAt: start, over: 0, overAt: dueAt, longestWaitMs: 0 };
+      found.push(open);
+    }
+    starts.push(start);
+    while ((starts[begun] ?? start) <= dueAt) begun += 1;
+    const over = starts.length - begun;
+    found[found.length - 1] = {
+      ...open,
+      drainsAt: start,
+      ...(over > open.over ? { over, overAt: dueAt } : {}),
+      longestWaitMs: Math.max(open.longestWaitMs, start - dueAt),
+    };
+  }
+  return found;
+}
+
+function insert(sorted: Instant[], value: Instant): void {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) <= value) low = middle + 1;
+    else high = middle;
+  }
+  sorted.splice(low, 0, value);
+}
