@@ -1,8 +1,8 @@
+import type { AttemptRef } from "../src/machine/job.ts";
 import { hostname } from "node:os";
 import { ownTask } from "../src/aws/task-launcher.ts";
 import { readConfig } from "../src/stage/config.ts";
 import { taskWorker } from "../src/machine/launcher.ts";
-import { type AttemptRef } from "../src/machine/store.ts";
 import { runJobTask } from "../src/run/run-job.ts";
 import { ownProject } from "../src/stage/project.ts";
 import { openRuntime } from "../src/compose/runtime.ts";

@@ -5,6 +5,7 @@ export { defineDataGraph } from "../define/define-data-graph.ts";
 export { defineFanOut } from "../define/define-fan-out.ts";
 export { defineGraph } from "../define/define-graph.ts";
 export { defineJob } from "../define/define-job.ts";
+export type { RetryOptions } from "../define/retry.ts";
 export { defineLimit } from "../define/limit.ts";
 export { aws, defineSchedule } from "../define/define-schedule.ts";
 export { defineSweep } from "../define/define-sweep.ts";
@@ -42,7 +43,6 @@ export type {
   NoPayload,
   PayloadIn,
   PayloadOut,
-  RetryOptions,
   StarterLimits,
   TaskLimits,
 } from "../define/define-job.ts";

@@ -1,5 +1,4 @@
-import type { Instant } from "./job.ts";
-import type { AttemptRef } from "./store.ts";
+import type { AttemptRef, Instant } from "./job.ts";
 
 /** CPU in 1/1024 of a vCPU and memory, as Fargate sells them together. */
 export interface TaskSize {

@@ -1,6 +1,5 @@
-import type { Instant, SlotGroup } from "./job.ts";
+import type { AttemptRef, Instant, SlotGroup } from "./job.ts";
 import type { Aftermath } from "./outbox.ts";
-import type { AttemptRef } from "./store.ts";
 
 /** Slots: what a cap, a rate, a lock or an overlap rule gives out. */
 export interface SlotStore {

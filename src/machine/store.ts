@@ -3,7 +3,7 @@ import type { FallbackLock, Fence, InsertSettings } from "./fence.ts";
 import type { CircuitStore } from "./circuit-store.ts";
 import type { Decision } from "./decide.ts";
 import type { Aftermath, KeptBatch, Message, OutboxBatch } from "./outbox.ts";
-import type { Instant, JobId, JobView, Json, NewJob } from "./job.ts";
+import type { AttemptRef, Instant, JobId, JobView, Json, NewJob } from "./job.ts";
 import type { InRun, RunStore } from "./run.ts";
 import type { ChainPage, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedule.ts";
 import type { ScheduleControlStore } from "./schedule-store.ts";
@@ -86,12 +86,6 @@ export interface JobPeek {
   readonly alone: boolean;
   /** Its condition must be evaluated before a claim, and the job named in `asked`. */
   readonly hasCondition?: boolean;
-}
-
-/** One attempt of one job. */
-export interface AttemptRef {
-  readonly jobId: JobId;
-  readonly attempt: number;
 }
 
 export interface AttemptProgress extends AttemptRef {

@@ -1,6 +1,7 @@
+import type { AttemptRef } from "../machine/job.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import type { AttemptRef, Claimed, AttemptProgress } from "../machine/store.ts";
+import type { Claimed, AttemptProgress } from "../machine/store.ts";
 import type { Clock, Ports } from "../machine/ports.ts";
 
 /** Renews the leases of the running jobs, and interrupts a handler whose job was lost. */

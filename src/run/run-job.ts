@@ -1,8 +1,8 @@
+import type { AttemptRef } from "../machine/job.ts";
 import type { Registry } from "../define/definition.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { workerLimits } from "./worker-limits.ts";
 import type { Ports } from "../machine/ports.ts";
-import type { AttemptRef } from "../machine/store.ts";
 import type { State } from "../machine/state.ts";
 import { createWorker } from "./worker.ts";
 

@@ -1,8 +1,7 @@
 /** Reads ECS events of stopped tasks. */
 import { reasons } from "../machine/reasons.ts";
 import type { Outcome } from "../machine/decide.ts";
-import type { JobId } from "../machine/job.ts";
-import type { AttemptRef } from "../machine/store.ts";
+import type { AttemptRef, JobId } from "../machine/job.ts";
 
 /** A stopped Belfry task: the attempt it was launched for, and why it ended. */
 export interface TaskEnd extends AttemptRef {

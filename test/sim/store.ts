@@ -1,5 +1,6 @@
+import type { AttemptRef } from "../../src/machine/job.ts";
 import { type Fence } from "../../src/machine/fence.ts";
-import { type AttemptRef, type Settled, type Settlement, type Store } from "../../src/machine/store.ts";
+import { type Settled, type Settlement, type Store } from "../../src/machine/store.ts";
 import { type Message, noAftermath } from "../../src/machine/outbox.ts";
 import { type StoreTx, type Tx } from "../../src/machine/transaction.ts";
 import type { WorkerFact } from "../invariants/evidence.ts";

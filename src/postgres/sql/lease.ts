@@ -1,6 +1,6 @@
+import type { AttemptRef } from "../../machine/job.ts";
 import { leaseEnd } from "./record.ts";
 import { keptStatement, statement } from "../statement.ts";
-import type { AttemptRef } from "../../machine/store.ts";
 import { type ClaimedRow, claimedColumns } from "./claim.ts";
 
 /**

@@ -1,13 +1,7 @@
 import { isOfRate } from "../../../src/admission/rate.ts";
-import type { JobId } from "../../../src/machine/job.ts";
+import type { AttemptRef, JobId } from "../../../src/machine/job.ts";
 import { isFinal } from "../../../src/machine/state.ts";
-import {
-  type AttemptRef,
-  type Claimed,
-  type AttemptProgress,
-  type JobPeek,
-  type Store,
-} from "../../../src/machine/store.ts";
+import { type Claimed, type AttemptProgress, type JobPeek, type Store } from "../../../src/machine/store.ts";
 import { type Message, noAftermath } from "../../../src/machine/outbox.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { inRunOf, runsOf } from "./runs.ts";

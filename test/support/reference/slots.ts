@@ -1,8 +1,7 @@
 import { isByKey } from "../../../src/admission/slots.ts";
-import type { SlotGroup } from "../../../src/machine/job.ts";
+import type { AttemptRef, SlotGroup } from "../../../src/machine/job.ts";
 import { postgresLimits } from "../../../src/postgres/postgres-limits.ts";
 import { noAftermath } from "../../../src/machine/outbox.ts";
-import type { AttemptRef } from "../../../src/machine/store.ts";
 import type { UnitTaken } from "../../../src/machine/slot-store.ts";
 import type { GroupRow, JobRow, SlotRow } from "./rows.ts";
 import type { Tables } from "./tables.ts";
