@@ -66,15 +66,8 @@ export function newDriver(options: DriverOptions): Driver {
     const answer = await Promise.race([handled, life.ended]);
     // A dead worker deletes no messages; the next one starts where it was.
     if (answer === undefined) lives.delete(lane);
-    else settle(lane, records, answer.failed);
+    else answered(queue, lane, records, answer.failed);
     return await ranOf(ports, records, ended);
-  };
-  const settle = (lane: string, records: readonly ReceivedMessage[], failed: readonly string[]): void => {
-    queue.delete(
-      lane,
-      records.map(({ messageId }) => messageId).filter((id) => !failed.includes(id)),
-    );
-    queue.giveBack(lane, failed, 1_000);
   };
 
   const drain = async (): Promise<readonly Ran[]> => {
@@ -106,6 +99,19 @@ export function newDriver(options: DriverOptions): Driver {
     },
     stop: async () => void (await Promise.all([...lives.values()].map(({ worker }) => worker.stop(0)))),
   };
+}
+
+function answered(
+  queue: DriverOptions["queue"],
+  lane: string,
+  records: readonly ReceivedMessage[],
+  failed: readonly string[],
+): void {
+  queue.delete(
+    lane,
+    records.map(({ messageId }) => messageId).filter((id) => !failed.includes(id)),
+  );
+  queue.giveBack(lane, failed, 1_000);
 }
 
 /** When something is due: a schedule, a job, a lease that runs out, or a message that was given back. */

@@ -37,7 +37,9 @@ export const SlotTable = ({ title, slots, onDone }: SlotTableProps) => (
         column.number<SlotUseReply>(words.lanes.columns.waiting, ({ waiting }) => waiting),
         { name: words.lanes.heldBy, class: "wide", isNamed: true, cell: ({ holders }) => <Holders of={holders} /> },
         column.actions<SlotUseReply>(({ key, size }) =>
-          onDone === undefined || !/^cap:[^#]*$/.test(key) ? null : <ChangeCap slots={key} size={size} onDone={onDone} />,
+          onDone === undefined || !/^cap:[^#]*$/.test(key) ? null : (
+            <ChangeCap slots={key} size={size} onDone={onDone} />
+          ),
         ),
       ]}
     />
