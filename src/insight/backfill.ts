@@ -200,10 +200,8 @@ async function write(
   const jobs = made.flatMap(({ occurrence }) => occurrence.job ?? []);
   const kinds = new Set(jobs.map(({ kind }) => kind));
   const slots = backfillGate.groupOf({ id });
-  await ports.store.installSlots([
-    ...[...kinds].flatMap((kind) => slotGroupsOf(definitionOfKind(registry, kind))),
-    slots,
-  ]);
+  const ofKinds = [...kinds].flatMap((kind) => slotGroupsOf(definitionOfKind(registry, kind)));
+  await ports.store.installSlots([...ofKinds, slots], { onlyNew: true });
   let added = 0;
   let again = 0;
   for (let from = 0; from < made.length; from += contractLimits.insertRowsMax) {

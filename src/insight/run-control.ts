@@ -107,7 +107,7 @@ async function writeAgain(
   if ((await ports.insight.run(readRuns, { kinds: [kind], key, limit: 1 })).length > 0) return null;
   const slotKeys = slotKeysOf(definition);
   const job = newJob(definition, { payload: null, key, dueAt: null, delayMs: 0, trace, slotKeys });
-  await ports.store.installSlots(slotGroupsOf(definition));
+  await ports.store.installSlots(slotGroupsOf(definition), { onlyNew: true });
   return await ports.store.transaction(async (tx) => {
     const { results, aftermath } = await ports.store.insert([job], { tx });
     const [starter] = results;

@@ -145,7 +145,8 @@ const withoutPayload = (problem: Problem): Problem =>
 /** Before its jobs, which may name only existing groups. */
 async function installSlots(ports: ControlPorts, registry: Registry, spec: ScheduleSpec): Promise<void> {
   const definition = definitionOfKind(registry, spec.job.kind);
-  await ports.store.installSlots([...slotGroupsOf(definition), ...slotGroupsOfSchedule(spec)]);
+  await ports.store.installSlots(slotGroupsOf(definition), { onlyNew: true });
+  await ports.store.installSlots(slotGroupsOfSchedule(spec));
 }
 
 const versionsOf = ({ ifVersions }: ScheduleChangeOptions): ScheduleChangeOptions =>

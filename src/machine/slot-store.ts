@@ -3,8 +3,8 @@ import type { Aftermath } from "./outbox.ts";
 
 /** Slots: what a cap, a rate, a lock or an overlap rule gives out. */
 export interface SlotStore {
-  /** Creates or resizes slot groups. */
-  installSlots(groups: readonly SlotGroup[]): Promise<void>;
+  /** Creates or resizes slot groups. `onlyNew`: those that exist keep their numbers, which a person may have changed. */
+  installSlots(groups: readonly SlotGroup[], options?: { readonly onlyNew?: boolean }): Promise<void>;
   /** Frees the slots a canceled job kept until its handler was gone. */
   freeSlots(ended: readonly AttemptRef[]): Promise<Aftermath>;
   /** The next unit of the rate of this key, if it is back within `withinMs`; from then on it is spent. Null: no such rate is installed. */

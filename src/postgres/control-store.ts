@@ -34,10 +34,10 @@ export function controlStore(session: Session) {
       const { isWaitedFor, ...unit } = row;
       return { ...unit, aftermath: isWaitedFor && unit.isTaken ? { ...noAftermath, freed: [key] } : noAftermath };
     },
-    async installSlots(groups) {
+    async installSlots(groups, { onlyNew = false } = {}) {
       if (groups.length === 0) return;
       await session.transaction(async (tx) => {
-        await execute(tx, writeGroups, columns(groups, "key", "size", "onRefusal", "reason", "windowMs"));
+        await execute(tx, writeGroups, [...columns(groups, "key", "size", "onRefusal", "reason", "windowMs"), onlyNew]);
         await execute(tx, addSlots, [groups.filter((group) => !isByKey(group)).map(({ key }) => key)]);
         await execute(tx, retireSlots, columns(groups, "key"));
       });

@@ -156,6 +156,6 @@ function refuseConflicts(jobs: readonly NewJob[], answers: readonly InsertResult
 async function installSlotsOnce(ports: ClientPorts, definition: JobDefinition, installed: Set<string>): Promise<void> {
   if (installed.has(definition.id)) return;
   const groups = slotGroupsOf(definition);
-  if (groups.length > 0) await ports.store.installSlots(groups);
+  if (groups.length > 0) await ports.store.installSlots(groups, { onlyNew: true });
   installed.add(definition.id);
 }

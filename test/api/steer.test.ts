@@ -189,7 +189,7 @@ test.each([
   expect((await post(opened, "/bulk", body)).status).toBe(status);
 });
 
-test("a cap is changed while its jobs run, and says what the code says; what has none is refused with what is near", async () => {
+test("a cap is changed while its jobs run, also for jobs that are made later, and says what the code says; what has none is refused with what is near", async () => {
   const opened = await openApi();
   expect(await opened.call("PUT", "/caps/shout", { size: 5 })).toMatchObject({
     status: 200,
@@ -197,6 +197,8 @@ test("a cap is changed while its jobs run, and says what the code says; what has
   });
   const { rows } = await opened.pool.query("select size from belfry.slot_group where key = 'cap:shout'");
   expect(rows).toEqual([{ size: 5 }]);
+  await create(opened, { kind: "shout" });
+  expect((await opened.pool.query("select size from belfry.slot_group where key = 'cap:shout'")).rows).toEqual(rows);
   expect(await opened.call("PUT", "/caps/shuot", { size: 5 })).toMatchObject({ status: 404, body: { code: "no-cap" } });
   expect(await opened.call("PUT", "/caps/ping", { size: 5 })).toMatchObject({ status: 404 });
   expect(await opened.call("PUT", "/caps/shout", { size: 0 })).toMatchObject({

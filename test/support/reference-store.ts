@@ -84,7 +84,7 @@ export function referenceStore(
     dispatchWindowMs,
     now: async () => now(),
     insert: async (newJobs, { tx, fence } = {}) => run(() => fenced(t, fence, () => insert(t, newJobs)), tx),
-    installSlots: async (groups) => run(() => installSlots(t, groups)),
+    installSlots: async (groups, options) => run(() => installSlots(t, groups, options)),
     relay: async (options) => run(() => fenced(t, options.fence, () => relay(t, options))),
     confirm: async (sent) => run(() => confirm(t, sent)),
     keep: async (batches) => run(() => keep(t, batches)),

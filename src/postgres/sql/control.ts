@@ -168,7 +168,7 @@ with gone as (
 select distinct key from freed`,
 );
 
-/** Creates or changes groups. Locks: their rows in key order. $1 keys $2 sizes $3 on refusal $4 reasons $5 windows. */
+/** Creates or changes groups. Locks: their rows in key order. $1 keys $2 sizes $3 on refusal $4 reasons $5 windows $6 only those that are new. */
 export const writeGroups = statement<never>(
   "slot-groups",
   `
@@ -176,7 +176,7 @@ insert into belfry.slot_group as g (key, size, on_refusal, reason, window_ms)
 select * from unnest($1::text[], $2::int[], $3::belfry.slot_refusal[], $4::text[], $5::int[]) as v (key, size, on_refusal, reason, window_ms)
 order by key
 on conflict (key) do update set size = excluded.size, on_refusal = excluded.on_refusal, reason = excluded.reason, window_ms = excluded.window_ms
-where (g.size, g.on_refusal, g.reason, g.window_ms) is distinct from (excluded.size, excluded.on_refusal, excluded.reason, excluded.window_ms)`,
+where not $6 and (g.size, g.on_refusal, g.reason, g.window_ms) is distinct from (excluded.size, excluded.on_refusal, excluded.reason, excluded.window_ms)`,
 );
 
 /** Slot 0 is the waiting seat of a queue-one group. Locks only new rows. */

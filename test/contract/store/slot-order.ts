@@ -42,6 +42,14 @@ export function slotOrderContract(open: OpenStore): void {
 function keeping(open: OpenStore): void {
   const at = eachTest(open);
 
+  test("installing only what is new keeps the numbers of a group that exists", async () => {
+    const { store } = at();
+    await store.installSlots([cap(2)]);
+    await store.installSlots([cap(1), { ...cap(1), key: "cap:y" }], { onlyNew: true });
+    const ids = await insertMany(store, [capped, capped, { slotKeys: ["cap:y"] }, { slotKeys: ["cap:y"] }]);
+    expect(await claimAll(store, ids)).toEqual(["RUNNING", "RUNNING", "RUNNING", "PENDING"]);
+  });
+
   test("of many newcomers none overtakes a job that is held: neither beside the free slot, nor once it is woken", async () => {
     const { store } = at();
     await store.installSlots([cap(1)]);

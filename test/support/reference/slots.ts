@@ -12,8 +12,13 @@ const isKeyed = (key: string): boolean => /^(cap|rate):[^#]*#./.test(key);
 const ruleOf = (key: string): string => key.slice(0, key.indexOf("#") + 1);
 
 /** Creates missing slots and retires free ones above the size; a taken one goes when it is freed. */
-export function installSlots(t: Tables, groups: readonly SlotGroup[]): void {
+export function installSlots(
+  t: Tables,
+  groups: readonly SlotGroup[],
+  { onlyNew = false }: { onlyNew?: boolean } = {},
+): void {
   for (const { key, size, windowMs, onRefusal, reason } of groups) {
+    if (onlyNew && t.groups.get(key) !== undefined) continue;
     t.groups.set(key, { key, size, windowMs, onRefusal, reason });
     if (isByKey({ key })) continue;
     makeSlots(t, key, size);
