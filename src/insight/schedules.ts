@@ -168,8 +168,11 @@ export const readComing = sqlQuery("schedules-coming", {
 ) union all (
   select s.* from (
     select distinct schedule_id from (
-      select schedule_id from belfry.occurrence where outcome = 'PLANNED' and nominal_at > belfry.now() - interval '1 day' and coalesce(effective_at, nominal_at) > belfry.now()
-      order by nominal_at limit $2
+      (
+        select schedule_id from belfry.occurrence where outcome = 'PLANNED' and nominal_at > belfry.now() order by nominal_at limit $2
+      ) union all (
+        select schedule_id from belfry.occurrence where outcome = 'PLANNED' and effective_at > belfry.now() order by effective_at limit $2
+      )
     ) o
   ) p cross join lateral (
     select ${scheduleMembers} from belfry.schedule where id = p.schedule_id and next_at is null and ${comes} limit 1

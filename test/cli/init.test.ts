@@ -24,7 +24,7 @@ test("init makes a project that check accepts", async () => {
   // The definitions import `belfry`, which a checkout has not installed under its own name.
   writeFileSync(
     join(project, "jobs/index.ts"),
-    'export default [{ is: "app", format: 1, name: "reports", jobs: [], schedules: [], lanes: {}, migrations: null, routes: null }];',
+    'export default [{ is: "app", format: 1, name: "reports", jobs: [], schedules: [], lanes: {}, limits: [], migrations: null, routes: null }];',
   );
   writeFileSync(
     config,
@@ -128,7 +128,7 @@ test("what a file of the project throws, and a package that it misses, is report
     "error: 1 problem in the definitions and their settings:\n" +
       "  - belfry.config.ts: apps.jobs jobs-10.ts must export an app, or an array of apps, as its default; export default defineApp(...)",
   );
-  const app = `{ is: "app", format: 1, name: "a", jobs: [], schedules: [], lanes: {}, routes: null, migrations`;
+  const app = `{ is: "app", format: 1, name: "a", jobs: [], schedules: [], lanes: {}, limits: [], routes: null, migrations`;
   expect(await answer(`export default ${app}: new URL("./none/", import.meta.url) };`)).toContain(
     `- app "a": migrations ${folder}/none/ is no folder that can be read (ENOENT); correct the URL`,
   );

@@ -77,6 +77,7 @@ test("the next times tell what clock changes do to them", async () => {
       exclusion: null,
       change: { what: "moved", clock: "02:30", from: "02:00", into: "03:00", to: "03:00" },
       at: "2027-03-14T07:00:00.000Z",
+      effectiveAt: null,
     },
     {
       localTime: "2027-03-15T02:30",
@@ -86,6 +87,7 @@ test("the next times tell what clock changes do to them", async () => {
       change: null,
       exclusion: null,
       at: "2027-03-15T06:30:00.000Z",
+      effectiveAt: null,
     },
   ]);
 });
