@@ -32,7 +32,7 @@ interface Basis {
   readonly now: Instant;
 }
 
-/** @throws HttpProblem 400 for a lane that is none, and for more times than are looked at. */
+/** @throws HttpProblem 400 for a lane that is none or is named twice, and for more times than are looked at. */
 export function simulationOf(
   { specs, lanes, runMs, now }: Basis,
   query: z.infer<typeof simulationQuery>,
@@ -40,8 +40,11 @@ export function simulationOf(
   const { from = now, days, against = [], percentile, unmeasured } = query;
   const capacities = new Map(lanes.map(({ name, concurrency, batchSize }) => [name, concurrency * batchSize]));
   const known = [...new Set([...capacities.keys(), ...specs.map(({ job }) => job.lane)])];
+  const named = new Set<string>();
   for (const [lane = "", capacity] of against.map((each) => each.split("="))) {
     if (!known.includes(lane)) throw refused("against", `names the lane "${lane}": there are ${known.join(", ")}`);
+    if (named.has(lane)) throw refused("against", `names the lane "${lane}" twice: leave one out`);
+    named.add(lane);
     capacities.set(lane, Number(capacity));
   }
   const to = from + days * dayMs;
@@ -99,6 +102,8 @@ function allTimes(...of: Parameters<typeof simulate>): readonly SimulatedTime[] 
 
 const refused = (path: string, message: string): HttpProblem =>
   new HttpProblem("invalid-request", `?${path} ${message}`, { issues: [{ path: `?${path}`, message }] });
+
+export const isRefused = (error: unknown): error is HttpProblem => error instanceof HttpProblem;
 
 /** A schedule with its own rule has a task, and no place of the lane. */
 const hasWorkers = ({ spec }: { readonly spec: ScheduleSpec }): boolean => spec.launch === "tick";

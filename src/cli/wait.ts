@@ -49,8 +49,9 @@ export async function showEnd(
   { id, created }: { readonly id: string; readonly created: boolean },
   { timeout, out }: { readonly timeout: number; readonly out: Output },
 ): Promise<void> {
+  const giveUp = performance.now() + timeout * 1_000;
   const job = await waitForEnd(client, id, timeout);
-  const run = job.state === "SUCCESS" ? await followStarted(client, job, out) : null;
+  const run = job.state === "SUCCESS" ? await followStarted(client, job, { out, giveUp, seconds: timeout }) : null;
   out.result({ created, ...job, ...(run === null ? {} : { run }) }, () => jobText(job, out));
   if (job.state === "FAILED" || run?.state === "FAILED") throw new Finished(exitCodes.failedJob);
 }
@@ -59,8 +60,16 @@ const endedRuns = new Set(["DONE", "FAILED", "CANCELED"]);
 const lookAtRunMs = 500;
 const barCells = 20;
 
-/** Looks until the run has ended, and says how far it is. */
-export async function followRun(client: ApiClient, id: string, out: Output): Promise<RunReply> {
+interface Following {
+  readonly out: Output;
+  /** By the monotonic clock, in ms, and the seconds from which it was made. */
+  readonly giveUp?: number;
+  readonly seconds?: number;
+}
+
+/** Looks until the run has ended, and says how far it is. @throws CliError after `giveUp`. */
+export async function followRun(client: ApiClient, id: string, following: Following): Promise<RunReply> {
+  const { out, giveUp = Infinity, seconds = 0 } = following;
   let reported = "";
   const began = performance.now();
   let doneAtFirst: number | null = null;
@@ -71,15 +80,19 @@ export async function followRun(client: ApiClient, id: string, out: Output): Pro
     const line = progressLine(run, { seconds: (performance.now() - began) / 1_000, doneAtFirst });
     if (line !== reported) out.note(line);
     reported = line;
+    if (performance.now() > giveUp) {
+      const progress = `${run.progress.done} of ${run.progress.total} done`;
+      throw new CliError(exitCodes.failure, "timeout", `run ${id} has not ended within ${seconds} s: ${progress}`);
+    }
     await wait(lookAtRunMs);
   }
 }
 
 /** The run that a job started, to its end; null for a job that starts none. */
-export async function followStarted(client: ApiClient, job: JobReply, out: Output): Promise<RunReply | null> {
+async function followStarted(client: ApiClient, job: JobReply, following: Following): Promise<RunReply | null> {
   const { runs } = await client.call("listRuns", { kind: job.kind, limit: "100" });
   const run = runs.find(({ starter }) => starter === job.id);
-  return run === undefined ? null : await followRun(client, run.id, out);
+  return run === undefined ? null : await followRun(client, run.id, following);
 }
 
 function progressLine(run: RunReply, { seconds, doneAtFirst }: { seconds: number; doneAtFirst: number }): string {

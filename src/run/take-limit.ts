@@ -15,15 +15,19 @@ export async function takeLimit(scope: InvocationScope, name: string, of: string
   const { ports, options } = worker;
   if (phase !== "open") throw new Error(`ctx.limit("${name}") must come before ctx.tx and before the handler ends`);
   const key = keyOf(scope, name, of);
+  const nowMs = ports.clock.elapsedMs();
+  const leftMs = (scope.endsMs - nowMs) / 2;
+  // Fixed before the first look: half of what is left at each would be nearly all of it after some.
+  const untilMs = nowMs + Math.min(leftMs, options.limitWaitMsMax ?? leftMs);
   for (;;) {
     hold.signal.throwIfAborted();
-    const leftMs = (scope.endsMs - ports.clock.elapsedMs()) / 2;
-    const withinMs = Math.max(0, Math.min(leftMs, options.limitWaitMsMax ?? leftMs));
+    const restMs = untilMs - ports.clock.elapsedMs();
+    const withinMs = Math.max(0, restMs);
     const unit = await ports.store.takeUnit(key, { withinMs });
     if (unit === null)
       throw new Error(`limit "${name}" is not installed in this stage: deploy the code that defines it`);
     await afterCommit(ports, unit.aftermath);
-    if (!unit.isTaken && unit.waitMs > withinMs) throw new RateLimited(name, unit.at, unit.waitMs);
+    if (!unit.isTaken && (unit.waitMs > withinMs || restMs < 0)) throw new RateLimited(name, unit.at, unit.waitMs);
     // One that is free and was not taken is being claimed at this moment.
     const waitMs = unit.isTaken ? unit.waitMs : Math.max(unit.waitMs, workerLimits.limitLookMs);
     if (waitMs > 0) await ports.clock.sleep(waitMs, hold.signal);

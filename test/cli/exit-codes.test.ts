@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { type ExitCode, exits } from "../../src/cli/exit.ts";
 import type { JobId } from "../../src/machine/job.ts";
+import type { Settlement } from "../../src/machine/store.ts";
 import { receiver } from "../publish/sink.ts";
 import { belfry, emptyFolder, serveApi, signIn } from "./harness.ts";
 import { given, planted } from "./planted.ts";
@@ -220,19 +221,26 @@ test("7: a failed job or run was found", async () => {
   expect(codes).toEqual(all(7));
 });
 
-async function fail(store: Awaited<ReturnType<typeof planted>>["store"], jobId: JobId): Promise<void> {
+test("--timeout ends the wait for the run too that a job started", async () => {
+  const { belfry: at, pool, store } = await planted();
+  const { json: job } = await at("jobs", "enqueue", "steps", "--key", "again", "--json");
+  await end(store, job.id as JobId, { to: "SUCCESS", reason: null, failures: 0 });
+  await pool.query("update belfry.run set starter_id = $1 where kind = 'steps'", [job.id]);
+  const waited = await at("jobs", "enqueue", "steps", "--key", "again", "--wait", "--timeout", "1");
+  expect(waited).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/run \d+ has not ended within 1 s: 0 of 2 done/),
+  });
+});
+
+const fail = (store: Store, jobId: JobId) => end(store, jobId, { to: "FAILED", reason: "permanent", failures: 1 });
+
+type Store = Awaited<ReturnType<typeof planted>>["store"];
+
+async function end(store: Store, jobId: JobId, as: Pick<Settlement, "to" | "reason" | "failures">): Promise<void> {
   await store.claim([{ jobId, generation: 1, trace: "" }], { worker: "w", alone: false });
-  const failed = {
-    jobId,
-    attempt: 1,
-    to: "FAILED",
-    reason: "permanent",
-    delayMs: 0,
-    failures: 1,
-    interruptions: 0,
-  } as const;
-  const why = { errorCode: "BROKEN", errorMessage: null, result: null, children: [] };
-  await store.settle([{ ...failed, ...why }], { worker: "w" });
+  const why = { errorCode: as.to === "FAILED" ? "BROKEN" : null, errorMessage: null, result: null, children: [] };
+  await store.settle([{ jobId, attempt: 1, delayMs: 0, interruptions: 0, ...as, ...why }], { worker: "w" });
 }
 
 test("130: interrupted while nothing answers", async () => {

@@ -85,6 +85,25 @@ test("units that are free and that a claim has locked are looked at again", asyn
   expect(looks).toBe(2);
 });
 
+test("a unit that always goes to another is waited for until half of the time, whatever the number of looks", async () => {
+  const ports = withStore((store) => ({
+    async takeUnit(...given) {
+      const unit = await store.takeUnit(...given);
+      return unit === null ? null : { ...unit, isTaken: false, waitMs: 900 };
+    },
+  }));
+  const from = ports.clock.elapsedMs();
+  let endedMs = 0;
+  const { job } = await calls(
+    ({ limit }) => limit("stripe").finally(() => (endedMs = ports.clock.elapsedMs() - from)),
+    "60s",
+    ports,
+  );
+  expect(job).toMatchObject({ failures: 0, errorCode: "RATE_LIMITED" });
+  expect(endedMs).toBeGreaterThan(29_000);
+  expect(endedMs).toBeLessThanOrEqual(30_000);
+});
+
 test.each<[string, (ctx: Context) => Promise<unknown>]>([
   [
     'there is no limit "strype": there are stripe, places, tenants; add it to the limits of the app',

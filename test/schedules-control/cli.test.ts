@@ -79,6 +79,7 @@ test("a simulation shows where more is due than a lane runs, and fails a pipelin
   for (const wrong of [
     ["--against", "mail=1"],
     ["--against", "default"],
+    ["--against", "default=1,default=2"],
     ["--days", "367"],
     ["--fail-over", "some"],
   ])
@@ -93,6 +94,10 @@ test("the schedules of a project are simulated without a running system", async 
   expect(json).toMatchObject({ to: "2031-03-31T00:00:00.000Z", unmeasured: { countAsMs: 1_000 }, lanes });
   expect(code).toBe(0);
   expect((await run([...year, "--days", "400"], { folder })).code).toBe(2);
+  expect(await run([...year, "--against", "nolane=3"], { folder })).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('error: --against names the lane "nolane": there are '),
+  });
 });
 
 test("more than one is confirmed, and one that fails does not stop the others", async () => {

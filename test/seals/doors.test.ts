@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { checkApps } from "../../src/define/check.ts";
-import { defineApp, defineJob, defineSchedule } from "../../src/compose/index.ts";
+import { defineApp, defineGraph, defineJob, defineSchedule } from "../../src/compose/index.ts";
 import { registry } from "../../src/define/definition.ts";
 import { writeKinds } from "../../src/insight/kinds.ts";
+import { isGraph, planRun } from "../../src/run/run-graph.ts";
 import { openApi } from "../api/harness.ts";
 
 const payload = z.object({ card: z.string() });
@@ -62,4 +63,23 @@ test("a hook that would run where no key is, and a name that is none, are refuse
   const hooked = defineJob({ id: "hooked", seal: "Pay Roll", payload, run() {}, async onSettled() {} });
   const problems = checkApps([defineApp({ name: "payroll", jobs: [hooked] })], "dev");
   expect(problems.map(({ field }) => field)).toEqual(["seal", "onSettled"]);
+});
+
+test("a second signal is refused and says that nothing was compared, also when its payload is the same", async () => {
+  const graph = defineGraph({
+    id: "payday",
+    version: 1,
+    seal: "payroll",
+    tasks: (task) => void task.waitFor("approved", { payload, timeout: "1d" }),
+  });
+  const { call, store } = await openApi([defineApp({ name: "payroll", jobs: [graph] })]);
+  const definition = registry([defineApp({ name: "payroll", jobs: [graph] })]).jobs.get("payday");
+  if (definition === undefined || !isGraph(definition)) throw new Error("payday is a graph");
+  const plan = await planRun(definition, null, { key: "k", trace: "t", starterId: null, parentId: null });
+  const { runId } = await store.startRun(plan);
+  const signal = () => call("POST", `/runs/${runId}/signals/approved`, { payload: { card: "4111" } });
+  expect(await signal()).toMatchObject({ status: 200 });
+  const again = await signal();
+  expect(again).toMatchObject({ status: 409, body: { code: "signal-conflict" } });
+  expect(again.body.detail).toContain(", and what is sealed is not compared: a task takes one");
 });

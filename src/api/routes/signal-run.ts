@@ -60,7 +60,10 @@ async function send(
       throw new HttpProblem("unknown-signal", `no task of run ${runId} waits for the signal ${shown}`);
     case "conflict": {
       const { at, by } = result;
-      const detail = `the signal ${shown} came at ${iso(at)}${by === null ? "" : ` from ${by}`} with another payload: a task takes one`;
+      // Two seals of the same payload differ, and the API cannot open what it sealed.
+      const isSealed = (registry.jobs.get(`${run.kind}.${name}`)?.seal ?? null) !== null;
+      const what = isSealed ? ", and what is sealed is not compared" : " with another payload";
+      const detail = `the signal ${shown} came at ${iso(at)}${by === null ? "" : ` from ${by}`}${what}: a task takes one`;
       throw new HttpProblem("signal-conflict", detail, { extra: { job: result.jobId, at: iso(at), by } });
     }
     case "late": {

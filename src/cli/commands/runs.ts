@@ -94,7 +94,7 @@ function watch(world: World, out: Output): Command {
   return commandOf("watch", "follow a run to its end; exit with 7 when it FAILED", "runs watch 7")
     .argument("<id>")
     .action(async (id: string, _: object, command: Command) => {
-      const run = await followRun(api(world, command), id, out);
+      const run = await followRun(api(world, command), id, { out });
       out.result(run, () => runTable([run], out));
       if (run.state === "FAILED") throw new Finished(exitCodes.failedJob);
     });

@@ -58,15 +58,17 @@ async function fromCode(world: World, { stage: name }: Options, query: Values): 
   const project = await projectOf(world);
   const stage = stageIn(project, name ?? stageNames(project)[0] ?? "dev");
   const apps = await loadApps(project, stage);
-  const { simulationOf, simulationQuery } = await import("../../api/simulation.ts");
+  const { isRefused, simulationOf, simulationQuery } = await import("../../api/simulation.ts");
   const read = simulationQuery.safeParse(query);
   const [issue] = read.error?.issues ?? [];
   if (read.data === undefined) throw wrongUsage("bad-option", `--${issue?.path[0]?.toString()} ${issue?.message}`);
   const { lanes } = topology(apps, stage);
-  return simulationOf(
-    { specs: specsOf(registry(apps), stage.name), lanes, runMs: new Map(), now: Date.now() },
-    read.data,
-  );
+  const specs = specsOf(registry(apps), stage.name);
+  try {
+    return simulationOf({ specs, lanes, runMs: new Map(), now: Date.now() }, read.data);
+  } catch (error) {
+    throw isRefused(error) ? wrongUsage("bad-option", error.message.replace(/^\?/, "--")) : error;
+  }
 }
 
 function textOf(found: SimulationReply, out: Output): string {
