@@ -1,4 +1,5 @@
 import { InvalidPayload, KeyConflict } from "../define/errors.ts";
+import { SealUnavailable } from "../machine/seal.ts";
 import { HttpProblem } from "./problem.ts";
 
 /** What is wrong with a payload or a key that was not written, as the API says it; another error as it is. */
@@ -11,5 +12,10 @@ export function preparedProblem(error: unknown): unknown {
   if (error instanceof RangeError) return new HttpProblem("over-limit", error.message);
   if (error instanceof KeyConflict)
     return new HttpProblem("key-conflict", error.message, { extra: { conflict: error.detail } });
+  if (error instanceof SealUnavailable) {
+    const detail =
+      "the payload cannot be sealed, as this process may not use the key: nothing was changed; the log says why";
+    return new HttpProblem("seal-unavailable", detail, { cause: error });
+  }
   return error;
 }

@@ -44,12 +44,14 @@ export const problemCodes = {
   "not-json": [415, "A body needs `content-type: application/json`, in UTF-8 and without content encoding."],
   "invalid-expression": [422, "The expression or its time zone cannot be read."],
   "invalid-payload": [422, "The payload does not match the schema of its kind; `errors` names each member."],
+  "invalid-rate": [422, "The rate cannot be kept; `errors` says why."],
   "invalid-schedule": [422, "The settings of the schedule do not fit together; `errors` names each."],
   "invalid-time": [422, "The time cannot be read, or lies outside of what is kept."],
   "no-filter": [
     422,
     "A bulk action needs a filter; if that names states, one of them must be one that the action can change.",
   ],
+  "not-simulated": [422, "`against` names a lane that is none, or one twice; or the span has too many times."],
   "not-startable": [422, "The kind is a part of a graph, fan-out or sweep and is never started by itself."],
   "over-limit": [422, "The payload or the key is larger than the definition allows."],
   "unknown-kind": [422, "No definition of this release has this kind."],
@@ -58,6 +60,10 @@ export const problemCodes = {
   "outcome-unknown": [
     503,
     "The connection broke during a write, so it may have happened: look, or send it again with the same key.",
+  ],
+  "seal-unavailable": [
+    503,
+    "This process may not use the key that seals the payload. Nothing was changed: the log has the key.",
   ],
   "store-full": [503, "The database's disk is full. Nothing was changed: send it again when there is space."],
   "store-away": [503, "The database does not answer. Nothing was changed: send it again."],

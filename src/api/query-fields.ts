@@ -96,7 +96,7 @@ export const textsOf = (max: number, description: string) =>
     .describe(description);
 
 /** The same in a query, with commas between them. */
-export const commaTextsOf = (max: number, description: string) =>
+export const commaTextsOf = (max: number, description: string, pattern = "^[^,]+$") =>
   z
     .string("must be a text")
     .transform((value) => value.split(","))
@@ -105,7 +105,7 @@ export const commaTextsOf = (max: number, description: string) =>
       description,
       as: {
         type: "array",
-        items: { type: "string", minLength: 1, maxLength: 200, pattern: "^[^,]+$" },
+        items: { type: "string", minLength: 1, maxLength: 200, pattern },
         minItems: 1,
         maxItems: max,
       },

@@ -14,11 +14,14 @@ import type { SimulationReply } from "./shape/simulation.ts";
 
 const { simulatedDaysMax, simulatedTimesMax: timesMax, simulatedShownMax: shownMax } = insightLimits;
 
+const aboutAgainst = "Capacities by lane, like `mail=20`: jobs at once; default: those of this release.";
+const capacityPattern = "^[^=,]+=[1-9][0-9]{0,5}$";
+
 export const simulationQuery = z.strictObject({
   from: instant.optional().describe("What is due after this; default: now."),
   days: whole(simulatedDaysMax, 7, "How many."),
-  against: commaTextsOf(shownMax, "Capacities by lane, like `mail=20`: jobs at once; default: those of this release.")
-    .pipe(z.array(z.string().regex(/^[^=]+=[1-9]\d{0,5}$/, "must be LANE=CAPACITY, like mail=20")))
+  against: commaTextsOf(shownMax, aboutAgainst, capacityPattern)
+    .pipe(z.array(z.string().regex(new RegExp(capacityPattern), "must be LANE=CAPACITY, like mail=20")))
     .optional(),
   percentile: z.enum(["p50", "p95"]).default("p50").describe("How long a job of a kind runs, of its last week."),
   unmeasured: durationUpTo(dayMs, "How long a job of a kind runs that has not run for a week.").default(1_000),
@@ -101,7 +104,7 @@ function allTimes(...of: Parameters<typeof simulate>): readonly SimulatedTime[] 
 }
 
 const refused = (path: string, message: string): HttpProblem =>
-  new HttpProblem("invalid-request", `?${path} ${message}`, { issues: [{ path: `?${path}`, message }] });
+  new HttpProblem("not-simulated", `?${path} ${message}`, { issues: [{ path: `?${path}`, message }] });
 
 export const isRefused = (error: unknown): error is HttpProblem => error instanceof HttpProblem;
 

@@ -19,26 +19,26 @@ import { durationUpTo, text } from "../query-fields.ts";
 
 const { slotsMax, slotsPerKeyMax, rateMax, ratePerMsMax, idCharactersMax } = contractLimits;
 
-/** The checks are those of a definition. */
-const rateBody = z
-  .strictObject({
-    limit: z.int().min(1).max(rateMax),
-    per: durationUpTo(ratePerMsMax, "From `1s` to `24h`."),
-    burst: z.int().min(1).max(slotsPerKeyMax).optional(),
-  })
-  .transform(({ limit, per, burst }, context): Rate => {
-    const problems = new ProblemList("");
-    const given = { limit, per: `${per}ms`, ...(burst === undefined ? {} : { burst }) } as const;
-    const rate = rateFrom(given, problems);
-    for (const { rule } of problems.found) context.addIssue(rule);
-    return rate ?? z.NEVER;
-  });
+const rateBody = z.strictObject({
+  limit: z.int().min(1).max(rateMax),
+  per: durationUpTo(ratePerMsMax, "From `1s` to `24h`."),
+  burst: z.int().min(1).max(slotsPerKeyMax).optional(),
+});
+
+/** @throws HttpProblem 422 for one that a definition could not have either. */
+function readRate({ limit, per, burst }: z.infer<typeof rateBody>): Rate {
+  const problems = new ProblemList("");
+  const rate = rateFrom({ limit, per: `${per}ms`, ...(burst === undefined ? {} : { burst }) }, problems);
+  const issues = problems.found.map(({ rule }) => ({ path: "rate", message: rule }));
+  if (rate !== null && issues.length === 0) return rate;
+  throw new HttpProblem("invalid-rate", issues.map(({ message }) => `rate: ${message}`).join("; "), { issues });
+}
 
 /** PUT /caps/:kind. */
 export function capEndpoint({ ports, registry }: ApiOptions) {
   return endpoint("PUT /caps/:kind", {
     name: "setCap",
-    refuses: ["no-cap"],
+    refuses: ["no-cap", "invalid-rate"],
     summary:
       "How many jobs of a kind or a shared limit run at once or start in a time, until the next release brings its own numbers",
     description:
@@ -55,7 +55,8 @@ export function capEndpoint({ ports, registry }: ApiOptions) {
       .refine((body) => Object.values(body).some((each) => each !== undefined), "needs size, perKey or rate")
       .meta({ minProperties: 1 }),
     replies: { 200: capReply },
-    async handle({ params: { kind }, body: { size, perKey, rate } }) {
+    async handle({ params: { kind }, body: { size, perKey, rate: given } }) {
+      const rate = given === undefined ? undefined : readRate(given);
       const known = new Map<string, Limited | JobDefinition>([...registry.jobs, ...registry.limits]);
       const definition = known.get(kind);
       const changes = {

@@ -65,7 +65,15 @@ export function createJobEndpoint(options: ApiOptions) {
   });
   return endpoint("POST /jobs", {
     name: "createJob",
-    refuses: ["unknown-kind", "not-startable", "invalid-payload", "over-limit", "key-conflict", "key-held"],
+    refuses: [
+      "unknown-kind",
+      "not-startable",
+      "invalid-payload",
+      "over-limit",
+      "seal-unavailable",
+      "key-conflict",
+      "key-held",
+    ],
     summary: "Write a job; with a key, at most once",
     description:
       "Answers 201 for a new job and 200 for the one that has the key already. The key may also come as the header `Idempotency-Key`. The same key with another payload is refused; another due time does not move a job that exists, and `notes` says so. A W3C `traceparent` header is kept with the job: its attempts are spans under it.",

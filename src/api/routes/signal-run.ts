@@ -24,7 +24,15 @@ const signalBody = z.strictObject({
 export const signalEndpoint = (options: ApiOptions) =>
   endpoint("POST /runs/:id/signals/:name", {
     name: "signalRun",
-    refuses: ["unknown-run", "unknown-signal", "signal-conflict", "not-waiting", "invalid-payload", "over-limit"],
+    refuses: [
+      "unknown-run",
+      "unknown-signal",
+      "signal-conflict",
+      "not-waiting",
+      "invalid-payload",
+      "over-limit",
+      "seal-unavailable",
+    ],
     summary: "Send a run the signal that a task of it waits for",
     description:
       "The payload becomes the output of the task. A signal that comes before the task waits is kept. Each task takes one: the same payload again changes nothing and is no error, another one is refused.",

@@ -12,6 +12,7 @@ export const simulationEndpoint = ({ insight, ports, lanes }: ApiOptions) =>
     description:
       "By the code that plans them, as if nothing were missed, paused or capped. A fan-out counts as the job that writes its targets.",
     example: { query: { days: "7", against: "default=20" } },
+    refuses: ["not-simulated"],
     scope: "list",
     query: simulationQuery,
     replies: { 200: simulation },
