@@ -2,7 +2,7 @@ import type { Job } from "./context.ts";
 import { definitionOf } from "./define-job.ts";
 import { type AppDefinition, appFormat, type JobDefinition, type ScheduleDefinition } from "./definition.ts";
 import type { LaneDefinition } from "./lane.ts";
-import type { Limit } from "./limit.ts";
+import { type Limit, limitsOfApp } from "./limit.ts";
 import type { Routes } from "./routes.ts";
 import { ProblemList } from "./problem.ts";
 import { checkId } from "./setting.ts";
@@ -27,8 +27,7 @@ export function defineApp(options: AppOptions): AppDefinition {
   const problems = new ProblemList(`app "${options.name}"`);
   checkId(problems, "name", options.name);
   const schedules = options.schedules ?? [];
-  const limits = options.limits ?? [];
-  for (const limit of limits) problems.found.push(...limit.problems);
+  const limits = limitsOfApp(options.limits ?? [], problems);
   const jobs = new Set<JobDefinition>((options.jobs ?? []).map(definitionOf));
   for (const schedule of schedules) jobs.add(schedule.job);
   // The loop also visits jobs that are added during it, so made jobs bring theirs.
@@ -40,7 +39,7 @@ export function defineApp(options: AppOptions): AppDefinition {
     jobs: [...jobs],
     schedules,
     lanes: options.lanes ?? {},
-    limits: limits.map(({ limited }) => limited),
+    limits,
     migrations: options.migrations ?? null,
     routes: options.routes ?? null,
     problems: problems.found,

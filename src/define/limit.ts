@@ -66,7 +66,7 @@ const noKey = (): string => "";
 
 export function limitsFrom<P>(uses: readonly LimitUse<P>[] | undefined, problems: ProblemList): readonly Limited[] {
   if (uses === undefined) return [];
-  const limits = uses.flatMap((use) => limitFrom(use as unknown, problems));
+  const limits = (Array.isArray(uses) ? uses : [uses]).flatMap((use: unknown) => limitFrom(use, problems));
   for (const { id } of limits.filter((each, at) => limits.findIndex(({ id }) => id === each.id) < at))
     problems.add("limits", id.slice(1), "is named twice", "leave one out");
   return limits;
@@ -76,7 +76,7 @@ export function limitsFrom<P>(uses: readonly LimitUse<P>[] | undefined, problems
 function limitFrom(use: unknown, problems: ProblemList): Limited | [] {
   const { limit, key } = (isLimit(use) ? { limit: use } : (use ?? {})) as { limit?: unknown; key?: unknown };
   if (!isLimit(limit)) {
-    problems.add("limits", use, "must be limits", "write limits: [stripe], with what defineLimit made");
+    addNoLimit(use, problems);
     return [];
   }
   problems.found.push(...limit.problems);
@@ -96,6 +96,19 @@ function limitFrom(use: unknown, problems: ProblemList): Limited | [] {
     rate: limited.rate && { ...limited.rate, key: keyOf },
   };
 }
+
+/** Those that an app names, which need no key. */
+export function limitsOfApp(limits: readonly Limit[], problems: ProblemList): readonly Limited[] {
+  const given: readonly unknown[] = Array.isArray(limits) ? limits : [limits];
+  for (const each of given) {
+    if (isLimit(each)) problems.found.push(...each.problems);
+    else addNoLimit(each, problems);
+  }
+  return given.filter(isLimit).map(({ limited }) => limited);
+}
+
+const addNoLimit = (value: unknown, problems: ProblemList): void =>
+  problems.add("limits", value, "must be limits", "write limits: [stripe], with what defineLimit made");
 
 const isLimit = (value: unknown): value is Limit =>
   typeof value === "object" && value !== null && "is" in value && value.is === "limit";

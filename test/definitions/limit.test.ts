@@ -29,6 +29,7 @@ test.each<[object, string]>([
 });
 
 test.each<[unknown, string]>([
+  ["stripe", 'limits "stripe" must be limits; write limits: [stripe], with what defineLimit made'],
   [["stripe"], 'limits "stripe" must be limits; write limits: [stripe], with what defineLimit made'],
   [[null], "limits null must be limits; write limits: [stripe], with what defineLimit made"],
   [[stripe, stripe], 'limits "stripe" is named twice; leave one out'],
