@@ -34,6 +34,7 @@ const lines: readonly (readonly [command: string, args: string, code?: number])[
   ["schedules explain", `hello-every-minute ${day(0)}`],
   ["schedules preview", "@daily --timezone UTC"],
   ["schedules upcoming", "--hours 1"],
+  ["schedules simulate", "--days 1"],
   ["schedules create", "cli OWN"],
   ["schedules update", "cli OWN"],
   ["schedules pause", "cli --yes"],
