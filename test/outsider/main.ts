@@ -4,7 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import type { Check } from "./check.ts";
-import { clientChecks } from "./clients.ts";
+import { clientCheck } from "./clients.ts";
 import { fuzzCheck } from "./fuzz.ts";
 import { linterChecks } from "./linters.ts";
 import { otherUserCheck } from "./other-user.ts";
@@ -17,7 +17,7 @@ import { startWorld, type Target } from "./world.ts";
 
 const checks: readonly Check[] = [
   ...linterChecks,
-  ...clientChecks,
+  clientCheck,
   fuzzCheck,
   schemathesisCheck,
   sqlClientsCheck,
