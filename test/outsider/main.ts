@@ -9,7 +9,6 @@ import { fuzzCheck } from "./fuzz.ts";
 import { linterChecks } from "./linters.ts";
 import { otherUserCheck } from "./other-user.ts";
 import { pageCheck } from "./pages.ts";
-import { schemathesisCheck } from "./schemathesis.ts";
 import { sqlClientsCheck } from "./sql-clients.ts";
 import { socketCheck } from "./sockets.ts";
 import { startCheck } from "./start.ts";
@@ -19,7 +18,6 @@ const checks: readonly Check[] = [
   ...linterChecks,
   clientCheck,
   fuzzCheck,
-  schemathesisCheck,
   sqlClientsCheck,
   socketCheck,
   pageCheck,
