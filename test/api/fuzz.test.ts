@@ -13,8 +13,8 @@ test("random requests to each operation, good and spoiled, are answered as the d
     return answer;
   };
   const document = await (await ask("/openapi.json", {})).json();
-  expect(await fuzzed(ask, document as never, {}, 40)).toEqual([]);
+  expect(await fuzzed(ask, document as never, {}, 25)).toEqual([]);
   // A test of refusals that refuses everything, or nothing, shows little.
   expect(statuses.get(200)).toBeGreaterThan(100);
-  expect(statuses.get(400)).toBeGreaterThan(1_000);
+  expect(statuses.get(400)).toBeGreaterThan(500);
 }, 240_000);
