@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { type Caller, signedCaller } from "../../src/api/caller.ts";
-import { redact } from "../../src/api/redacted.ts";
 import { sensitiveKinds } from "../../src/api/sensitive.ts";
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineJob } from "../../src/define/define-job.ts";
@@ -38,17 +37,6 @@ async function planted(caller: Caller) {
 }
 
 const hiding = { name: "ada", role: "operate", hides: true } as const;
-
-test("who may reveal sees all of it, and jobs of other kinds are whole for everybody", async () => {
-  const { call, failed } = await planted({ name: "ada", role: "operate" });
-  expect((await call("GET", `/jobs/${failed}`)).body).toMatchObject({
-    payload,
-    error: { message: "card 4111-secret was refused" },
-  });
-  const other = await planted(hiding);
-  const { body } = await other.call("POST", "/jobs", { kind: "greet", payload: { name: "Eve" } });
-  expect(body.payload).toMatchObject({ name: "Eve" });
-});
 
 test("the audit has no hash of a payload for who may not reveal: it could be compared with guesses", async () => {
   const detailOf = async (caller: Caller): Promise<unknown> => {
@@ -116,18 +104,6 @@ test("the permission is the stage's: revealers, or else the operators that it na
   expect(signedCaller(arn, { operators: [] })).toMatchObject({ role: "read", hides: true });
   expect(signedCaller(arn, { operators: [], revealers: support })).toEqual({ name: arn, role: "read" });
   expect(signedCaller(arn, { operators: support, revealers: [] })).toMatchObject({ role: "operate", hides: true });
-});
-
-test("a payload that is marked as a whole is hidden as a whole, and so are values of another form than the schema's", () => {
-  const whole = defineJob({ id: "whole", payload: z.object({ a: z.string() }).meta({ sensitive: true }), run() {} });
-  const apps = [defineApp({ name: "x", jobs: [whole, pay], schedules: [] })];
-  const kinds = sensitiveKinds(registry(apps).jobs.values());
-  expect(redact({ kind: "whole", payload: { a: "1" }, result: 7 }, kinds)).toEqual({
-    kind: "whole",
-    payload: "[hidden]",
-    result: "[hidden]",
-  });
-  expect(redact({ kind: "pay", payload: "4111" }, kinds)).toEqual({ kind: "pay", payload: "[hidden]" });
 });
 
 test("neither a stream nor what another one searched for shows what is hidden", async () => {

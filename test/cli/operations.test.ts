@@ -50,18 +50,6 @@ test("who may only look gets 4", async () => {
   expect(refused.err).toContain("bob may read but not change");
 });
 
-test("a redrive that another was faster than ends with 6", async () => {
-  const served = await serveApi();
-  await plant(served, 3);
-  const { retry } = served.store;
-  served.store.retry = async (ids) => {
-    const retried = await retry(ids);
-    return { ...retried, ids: retried.ids.slice(1) };
-  };
-  const partly = await served.belfry("dead-letters", "redrive", "--kind", "ping", "--yes", "--json");
-  expect(partly).toMatchObject({ code: 6, json: { changed: 2, refused: 1 } });
-});
-
 test("logs show what happened since the look before, a line each", async () => {
   const served = await serveApi();
   const { run: runQuery } = served.insight;

@@ -3,7 +3,6 @@ import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { until } from "../local/until.ts";
 import { describeOperator } from "./operator-world.ts";
-import { past } from "./past.ts";
 
 const slowMs = 120_000;
 
@@ -28,26 +27,6 @@ await describeOperator(
       onTestFinished(() => at.page.context().close());
       return at;
     };
-
-    test(
-      "a schedule that fires and whose jobs fail is failing on the overview, in the list and on its page",
-      async () => {
-        await past(its.pool, "nightly-import", ["SUCCESS", "FAILED", "FAILED"]);
-        const { page, ...at } = await sits();
-        await at.link("Schedule nightly-import failed its last run");
-        await page
-          .getByText(/Failing/)
-          .first()
-          .waitFor();
-        await at.link("Schedules");
-        const row = page.getByRole("row").filter({ hasText: "nightly-import" });
-        await expect.poll(() => row.textContent()).toMatch(/Failing/);
-        expect(await row.locator(".end-failed").count()).toBe(2);
-        expect(await row.locator(".end-succeeded").count()).toBe(1);
-        await at.leave();
-      },
-      slowMs,
-    );
 
     test(
       "a mistyped filter matches nothing, says what is wrong, and nothing can be marked under it",

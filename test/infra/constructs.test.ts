@@ -7,7 +7,6 @@ import { createDatabase } from "../../infra/constructs/database-choice.ts";
 import { HttpApi } from "../../infra/constructs/http-api.ts";
 import { Lane } from "../../infra/constructs/lane.ts";
 import { Network } from "../../infra/constructs/network.ts";
-import { LockTable } from "../../infra/constructs/lock-table.ts";
 import { SchedulerTask } from "../../infra/constructs/scheduler-task.ts";
 import { defineApp } from "../../src/define/define-app.ts";
 import { stages } from "../support/own-project.ts";
@@ -33,11 +32,6 @@ const shareIn = (stack: Stack, over: Partial<Deployment> = {}) => {
 const role = (stack: Stack, id = "Role") =>
   new Role(stack, id, { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
 
-const locks = templateWith((stack) => {
-  const table = new LockTable(stack, "Locks");
-  table.grantHandlerLocks(role(stack, "Worker"));
-  table.grantOwnLocks(role(stack, "Scheduler"));
-});
 const lane = templateWith((stack) => {
   const share = shareIn(stack);
   const made = new Lane(stack, "Mail", { lane: mail, topology: all });
@@ -60,57 +54,10 @@ const scheduler = templateWith((stack) => {
   });
 });
 
-const policyActions = (template: typeof lane): readonly string[] =>
-  resources(template, "AWS::IAM::Policy").flatMap(({ Properties }) => {
-    const { Statement } = Properties["PolicyDocument"] as { Statement: { Action: string | string[] }[] };
-    return Statement.flatMap(({ Action }) => Action);
-  });
-
-test("the lock table is keyed by name, never expires an item, and stays when the stack goes", () => {
-  const [table] = resources(locks, "AWS::DynamoDB::GlobalTable");
-  expect(table?.Properties).toMatchObject({
-    KeySchema: [{ AttributeName: "name", KeyType: "HASH" }],
-    BillingMode: "PAY_PER_REQUEST",
-    Replicas: [{ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } }],
-  });
-  expect(table?.Properties).not.toHaveProperty("TimeToLiveSpecification");
-  expect(table?.DeletionPolicy).toBe("RetainExceptOnCreate");
-});
-
-test("who locks may read and update items, and never delete one", () => {
-  expect(new Set(policyActions(locks))).toEqual(new Set(["dynamodb:GetItem", "dynamodb:UpdateItem"]));
-});
-
-test("a handler cannot take the scheduler's locks, and the scheduler takes no other", () => {
-  const conditions = resources(locks, "AWS::IAM::Policy").map(({ Properties }) => {
-    const { Statement } = Properties["PolicyDocument"] as { Statement: { Condition: unknown }[] };
-    return Statement.map(({ Condition }) => Condition);
-  });
-  // In the order of the roles' names: the worker's, then the scheduler's.
-  const names = { "dynamodb:LeadingKeys": ["belfry:*"] };
-  expect(conditions).toEqual([[{ "ForAllValues:StringNotLike": names }], [{ "ForAllValues:StringLike": names }]]);
-});
-
 test("the queues of a lane are encrypted and refuse plain connections", () => {
   const queues = resources(lane, "AWS::SQS::Queue");
   expect(queues.map(({ Properties }) => Properties["SqsManagedSseEnabled"])).toEqual([true, true]);
   expect(JSON.stringify(resources(lane, "AWS::SQS::QueuePolicy"))).toContain('"aws:SecureTransport":"false"');
-});
-
-test("a lane's functions may receive from their own queues, and only who is granted may send", () => {
-  const sends = policyActions(lane).filter((action) => action === "sqs:SendMessage");
-  expect(sends).toHaveLength(1);
-  expect(policyActions(lane)).toContain("sqs:ReceiveMessage");
-});
-
-test("no function and no task has a password in its environment", () => {
-  for (const template of [lane, scheduler]) {
-    expect(JSON.stringify(template.toJSON())).not.toContain("{{resolve:secretsmanager:");
-  }
-  const [worker] = resources(lane, "AWS::Lambda::Function");
-  expect(worker?.Properties["Environment"]).toMatchObject({
-    Variables: { BELFRY_DATABASE_SECRET: { Ref: expect.stringContaining("databasesecretarn") as string } },
-  });
 });
 
 test("what belongs to the team is found by the parameters of its stage", () => {
@@ -121,20 +68,6 @@ test("what belongs to the team is found by the parameters of its stage", () => {
   expect(defaults.filter((path) => path.startsWith("/belfry/")).toSorted()).toEqual(
     names.map((name) => `/belfry/shop/dev/${name}`),
   );
-});
-
-test("a wake may run the task with its tags and pass on its two roles to ECS, and nothing else", () => {
-  const [wake] = resources(scheduler, "AWS::IAM::Policy").filter(({ id }) => id.includes("WakeRole"));
-  const { Statement } = (wake?.Properties["PolicyDocument"] ?? { Statement: [] }) as {
-    Statement: Record<string, unknown>[];
-  };
-  expect(Statement).toMatchObject([
-    { Action: "ecs:RunTask", Condition: { ArnEquals: { "ecs:cluster": expect.anything() as unknown } } },
-    { Action: "iam:PassRole", Condition: { StringEquals: { "iam:PassedToService": "ecs-tasks.amazonaws.com" } } },
-    { Action: "ecs:TagResource", Condition: { StringEquals: { "ecs:CreateAction": "RunTask" } } },
-  ]);
-  expect(Statement).toHaveLength(3);
-  expect(Statement[1]?.["Resource"]).toHaveLength(2);
 });
 
 test("the scheduler task runs in the team's subnets behind the database's client group, and gets no address", () => {
@@ -149,16 +82,6 @@ test("the scheduler task runs in the team's subnets behind the database's client
       ],
     });
   }).not.toThrow();
-});
-
-test("the container of the scheduler task writes nothing to its disk", () => {
-  const [task] = resources(scheduler, "AWS::ECS::TaskDefinition");
-  expect(task?.Properties["ContainerDefinitions"]).toMatchObject([
-    {
-      ReadonlyRootFilesystem: true,
-      Environment: expect.arrayContaining([{ Name: "BELFRY_STAGE", Value: "dev" }]) as unknown,
-    },
-  ]);
 });
 
 test.each([

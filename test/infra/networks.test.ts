@@ -11,7 +11,7 @@ import { topology } from "../../src/stage/topology.ts";
 import { Belfry } from "../../infra/constructs/belfry.ts";
 import { noAlarms } from "../../infra/constructs/alarm-choices.ts";
 import { deployments } from "../../infra/stages.ts";
-import { code, image, newApp, resources, stackOf, templateOf } from "./synthesize.ts";
+import { code, image, newApp, resources, templateOf } from "./synthesize.ts";
 
 const all = topology(await loadApps(stages.prod), stages.prod);
 const database = deployments["prod"]?.database ?? { kind: "existing" as const };
@@ -208,20 +208,6 @@ test("a team puts Belfry into its own stack, with its own network, boundary and 
       { Key: "team", Value: "ledger" },
     ]),
   );
-});
-
-test("everything that runs the release's code waits for its migration", () => {
-  const stack = stackOf(newApp(), all);
-  const template = Template.fromStack(stack);
-  const release = Object.keys(template.findResources("Custom::BelfryMigration"))[0] ?? "";
-  const waits = (type: string) =>
-    Object.entries(template.findResources(type))
-      .filter(([id]) => !/Migration/.test(id))
-      .map(([id, each]) => [id, ((each as { DependsOn?: string[] }).DependsOn ?? []).includes(release)]);
-  const types = ["AWS::Lambda::Function", "AWS::Events::Rule", "AWS::ECS::TaskDefinition", "AWS::ECS::Service"];
-  const runners = types.flatMap(waits);
-  expect(runners.length).toBeGreaterThan(4);
-  expect(runners.filter(([, waiting]) => waiting !== true)).toEqual([]);
 });
 
 test("the disk has the team's key, and RDS works when the team says", () => {

@@ -17,6 +17,7 @@ const worker = "AWS::Lambda::Function";
 const alarm = "AWS::CloudWatch::Alarm";
 const [task, policy] = ["AWS::ECS::TaskDefinition", "AWS::IAM::Policy"];
 const of = (id: string) => ({ "Fn::GetAtt": [Match.stringLikeRegexp(id), "Arn"] });
+const lockTable = { BillingMode: "PAY_PER_REQUEST", KeySchema: [{ AttributeName: "name", KeyType: "HASH" }] };
 const twoWeeks = { MessageRetentionPeriod: 14 * 86_400 };
 const everyMinute = "cron(* * * * ? *)";
 const fiveMinutes = "cron(0,5,10,15,20,25,30,35,40,45,50,55 * * * ? *)";
@@ -75,7 +76,7 @@ const rows: readonly Row[] = [
   ["S0 18, 14", "in production", "Schedule-outbox-retry", rule, started("outbox-retry", everyMinute)],
   ["S0 20", "a second one", "Schedule-external-.*", rule, started("external-download-retry", fiveMinutes)],
   ["S0 16, 17", "a task of its own", "Scheduler/Task", task, taskSize],
-  ["S0 6, 7", "one lock for all", "Locks/Table", "AWS::DynamoDB::GlobalTable", { BillingMode: "PAY_PER_REQUEST" }],
+  ["S0 6, 7", "one lock for all", "Locks/Table", "AWS::DynamoDB::GlobalTable", lockTable],
   ["S0 18", "a wake that is lost is kept", "Scheduler/LostWakes", queue, twoWeeks],
   ["S0 18", "and noticed", "Alarms/LostWakes", alarm, to("Warn", 0)],
   ["S0 19", "slow runs", "Alarms/Execution", alarm, to("Warn", 1, "worst.slow")],

@@ -133,14 +133,6 @@ describe.each(deployed)("the template of stage $name is its topology", (stage) =
     });
   });
 
-  test("functions, task and image have one architecture", () => {
-    // The library's own function that calls the migration runs on any.
-    const own = resources(template, "AWS::Lambda::Function").filter(({ id }) => !id.includes("framework"));
-    expect(own).toHaveLength(all.lanes.length + 3);
-    const found = own.map(({ Properties }) => Properties["Architectures"]);
-    expect(new Set(found.flat())).toEqual(new Set(["arm64"]));
-  });
-
   test("nothing has a physical name, and nothing that holds data is deleted with the stack", () => {
     const named = Object.entries(template.toJSON()["Resources"] as Record<string, Resource>).flatMap(([id, resource]) =>
       ["QueueName", "TableName", "FunctionName", "LogGroupName", "RoleName", "ClusterName", "Name"]

@@ -28,6 +28,16 @@ interface Request {
   readonly body: unknown;
 }
 
+/** Texts that have broken parsers, queries, logs and terminals before, and others; a URL takes two as steps. */
+const texts = fc
+  .oneof(
+    fc.constantFrom("", "0", "-1", "9223372036854775808", "1e400", "' or 1=1 --", "<script>", "a\r\nset-cookie: x"),
+    fc.constantFrom("\u001b[31mred", "\0", "\ud800", "__proto__", "../../etc/passwd", "%00", "{}", "x".repeat(600)),
+    fc.string({ unit: "binary", maxLength: 20 }),
+  )
+  .map((text) => text.toWellFormed())
+  .filter((text) => text !== "." && text !== "..");
+
 /** The stream never ends, and what it sends is no document. */
 const streams = new Set(["listEvents"]);
 
@@ -79,8 +89,11 @@ interface Answer {
   readonly body: unknown;
 }
 
-async function send({ url }: Target, { method, path }: Operation, { params, query, body }: Request): Promise<Answer> {
-  const at = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
+/** As `fetch`, of a server or of the API in this process. */
+export type Ask = (address: string, how: RequestInit) => Promise<Response>;
+
+async function send(ask: Ask, { method, path }: Operation, { params, query, body }: Request): Promise<Answer> {
+  const at = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])) || "0");
   const flat = Object.entries(query).flatMap(([name, value]): [string, string][] => {
     if (Array.isArray(value)) return [[name, value.join(",")]];
     // A parameter of style form that is exploded: each member is a parameter of its own.
@@ -94,7 +107,7 @@ async function send({ url }: Target, { method, path }: Operation, { params, quer
     body === undefined || method === "GET"
       ? {}
       : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-  const answer = await fetch(`${url}${address}`, { method, ...content, signal: AbortSignal.timeout(answerMsMax) });
+  const answer = await ask(address, { method, ...content });
   const text = await answer.text();
   const isJson = answer.headers.get("content-type")?.includes("json") === true;
   return { address, status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
@@ -106,13 +119,30 @@ const beyondSchema = /must be at most|due is for jobs that wait|must name someth
 /** Statuses by which a server says that the request as such is wrong: one that its document allows is not. */
 const refusesForm = new Set([400, 405, 415]);
 
-async function fuzz(target: Target): Promise<readonly string[]> {
-  const ids = await prepareIds(target);
-  const documentation = documented(target.document);
+/** What the document allows, with a text in a place of its own or another thing in its body that no client should send. */
+function spoiledOf(request: Request, { parameters }: Operation): fc.Arbitrary<Request> {
+  const names = parameters.filter((each) => each.in === "query").map(({ name }) => name);
+  const inQuery = fc.record({ name: fc.constantFrom("notAParameter", ...names), text: texts });
+  const inPath = fc.record({ name: fc.constantFrom("", ...Object.keys(request.params)), text: texts });
+  return fc.oneof(
+    inQuery.map(({ name, text }) => ({ ...request, query: { ...request.query, [name]: text } })),
+    inPath.map(({ name, text }) => ({ ...request, params: { ...request.params, [name]: text } })),
+    ...(request.body === undefined ? [] : [spoiled(request.body).map((body) => ({ ...request, body }))]),
+  );
+}
+
+/** What answers are wrong by the document, or errors of the server, of so many requests to each operation. */
+export async function fuzzed(
+  ask: Ask,
+  document: OpenApiDocument,
+  ids: Readonly<Record<string, string>>,
+  numRuns: number,
+): Promise<readonly string[]> {
+  const documentation = documented(document);
   const findings = new Set<string>();
-  for (const operation of operationsOf(target.document).filter(({ name }) => !streams.has(name))) {
+  for (const operation of operationsOf(document).filter(({ name }) => !streams.has(name))) {
     const judge = async (request: Request, isValid: boolean): Promise<void> => {
-      const { address, status, headers, body } = await send(target, operation, request);
+      const { address, status, headers, body } = await send(ask, operation, request);
       const shown = `${operation.name}: ${operation.method} ${address.slice(0, 200)} ${JSON.stringify(request.body ?? null).slice(0, 300)} -> ${status}`;
       if (status >= 500) throw new Error(`${shown} is an error of the server`);
       const isBeyond = beyondSchema.test(JSON.stringify(body));
@@ -121,30 +151,24 @@ async function fuzz(target: Target): Promise<readonly string[]> {
       documentation.check(operation.method, address, { status, headers }, body);
     };
     const valid = requestsOf(operation, ids);
-    const odd = valid.chain((request) =>
-      operation.body === null
-        ? fc.constant({ ...request, query: { ...request.query, notAParameter: "1" } })
-        : spoiled(request.body).map((body) => ({ ...request, body })),
-    );
+    const odd = valid.chain((request) => spoiledOf(request, operation));
     for (const [requests, isValid] of [
       [valid, true],
       [odd, false],
     ] as const) {
-      const outcome = await fc.check(
-        fc.asyncProperty(requests, (request) => judge(request, isValid)),
-        {
-          numRuns: runsEach,
-          endOnFailure: true,
-        },
-      );
-      if (outcome.failed)
-        findings.add(
-          outcome.errorInstance instanceof Error ? outcome.errorInstance.message : String(outcome.errorInstance),
-        );
+      const check = fc.asyncProperty(requests, (request) => judge(request, isValid));
+      const { failed, errorInstance } = await fc.check(check, { numRuns, endOnFailure: true });
+      if (failed) findings.add(errorInstance instanceof Error ? errorInstance.message : String(errorInstance));
     }
   }
-  for (const finding of await wrongMethods(target)) findings.add(finding);
   return [...findings];
+}
+
+async function fuzz(target: Target): Promise<readonly string[]> {
+  const ask: Ask = (address, how) =>
+    fetch(`${target.url}${address}`, { ...how, signal: AbortSignal.timeout(answerMsMax) });
+  const findings = await fuzzed(ask, target.document, await prepareIds(target), runsEach);
+  return [...findings, ...(await wrongMethods(target))];
 }
 
 /** A method that a path does not have is 405 with those there are. */
@@ -189,8 +213,5 @@ const faults = {
         path.startsWith("/lanes") ? { ...given, body: given.body.replace("{", '{"more":1,') } : given,
     }),
 } satisfies Check["faults"];
-
-/** Of the server, whatever meets it. */
-export const memberFault = faults["a member that is not documented"];
 
 export const fuzzCheck: Check = { name: "fuzzer from the document", run: fuzz, faults };

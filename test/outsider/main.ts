@@ -4,12 +4,11 @@
  */
 import { setImmediate } from "node:timers/promises";
 import type { Check } from "./check.ts";
-import { clientChecks } from "./clients.ts";
+import { clientCheck } from "./clients.ts";
 import { fuzzCheck } from "./fuzz.ts";
 import { linterChecks } from "./linters.ts";
 import { otherUserCheck } from "./other-user.ts";
 import { pageCheck } from "./pages.ts";
-import { schemathesisCheck } from "./schemathesis.ts";
 import { sqlClientsCheck } from "./sql-clients.ts";
 import { socketCheck } from "./sockets.ts";
 import { startCheck } from "./start.ts";
@@ -17,9 +16,8 @@ import { startWorld, type Target } from "./world.ts";
 
 const checks: readonly Check[] = [
   ...linterChecks,
-  ...clientChecks,
+  clientCheck,
   fuzzCheck,
-  schemathesisCheck,
   sqlClientsCheck,
   socketCheck,
   pageCheck,

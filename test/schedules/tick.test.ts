@@ -161,14 +161,6 @@ describe("a schedule that cannot be decided here is left as it is, and said once
 });
 
 describe("many ticks at once, and ticks that die", () => {
-  test("two ticks at once plan every time once, and choose the latest missed time once", async () => {
-    const at = await started(minutely("a"), minutely("b"));
-    await at.advance(hour);
-    const both = await Promise.all([at.tick(), at.tick(), at.tick()]);
-    expect(both.map((counts) => counts.occurrences).toSorted((a, b) => a - b)).toEqual([0, 0, 130]);
-    expect(at.store.tables.inStates("QUEUED").filter((row) => row.catchUp)).toHaveLength(2);
-  });
-
   test("a tick that dies after its commit leaves outbox batches open and nothing to plan again", async () => {
     const at = await started(minutely("a"));
     at.crash("tick.afterCommit");
@@ -216,12 +208,4 @@ describe("many ticks at once, and ticks that die", () => {
     const at = await started(minutely("a"));
     expect(await at.tick({ signal: AbortSignal.abort() })).toMatchObject({ schedules: 0, occurrences: 0 });
   });
-});
-
-test("installing twice changes nothing", async () => {
-  const at = await started(minutely("a", { overlap: "queue-one" }));
-  await at.tick();
-  const before = await at.store.schedules();
-  expect(await at.install()).toEqual({ schedules: 1, slotGroups: 3, differences: [] });
-  expect(await at.store.schedules()).toEqual(before);
 });
