@@ -13,6 +13,7 @@ export interface AuditRow {
   readonly status: number;
   /** The request as JSON. */
   readonly detail: string;
+  /** Of the request: its answer names it as well. */
   readonly trace: string;
 }
 

@@ -1,17 +1,12 @@
 import { statement } from "../statement.ts";
+import type { DispatchedRow } from "./dispatch.ts";
 import { drawEvents, events, history, outbox } from "./record.ts";
 
-export interface MovedRow {
-  readonly id: string;
+export interface MovedRow extends Omit<DispatchedRow, "resent"> {
   readonly state: "PENDING" | "QUEUED" | "FAILED" | "CANCELED";
   readonly kind: string;
   readonly payload: unknown;
   readonly attempt: number;
-  readonly generation: number;
-  readonly lane: string;
-  readonly trace: string;
-  readonly delay_ms: number;
-  readonly batch: string | null;
   readonly error_code: string | null;
   readonly error_message: string | null;
   readonly freed: string[] | null;
