@@ -1,6 +1,7 @@
 /** `npm run site`: a searchable site of the same files that GitHub shows, in .belfry/site. */
-import { readdirSync } from "node:fs";
-import { defineConfig } from "vitepress";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { defineConfig, type SiteConfig } from "vitepress";
 
 const pages = (folder: string): readonly string[] =>
   readdirSync(new URL(`../${folder}/`, import.meta.url))
@@ -18,12 +19,28 @@ const group = (text: string, folder: string) => ({
 const links = (...names: readonly string[]) =>
   names.map((name) => ({ text: name.replaceAll("-", " "), link: `/${name}` }));
 
+const about = "Scheduled work in your own AWS account that is never lost and always explained.";
+
+/** For assistants: a line for each page, and each page as Markdown beside its HTML. */
+function writeForAssistants({ pages: all, srcDir, outDir }: SiteConfig): void {
+  const lines = all.toSorted().map((page) => {
+    const text = readFileSync(join(srcDir, page), "utf8");
+    mkdirSync(dirname(join(outDir, page)), { recursive: true });
+    writeFileSync(join(outDir, page), text);
+    const title = /^# (.+)$/m.exec(text)?.[1] ?? page;
+    const first = /^(?!Status|[#<|`>-])[^\n]+/m.exec(text)?.[0] ?? "";
+    return `- [${title}](/${page}): ${first}`;
+  });
+  writeFileSync(join(outDir, "llms.txt"), `# Belfry\n\n> ${about}\n\n## Pages\n\n${lines.join("\n")}\n`);
+}
+
 // oxlint-disable-next-line import/no-default-export -- VitePress reads the default export.
 export default defineConfig({
   title: "Belfry",
-  description: "Scheduled work in your own AWS account that is never lost and always explained.",
+  description: about,
   cacheDir: "../.belfry/site-cache",
   outDir: "../.belfry/site",
+  buildEnd: writeForAssistants,
   rewrites: { "guides/README.md": "guides/index.md", "reference/README.md": "reference/index.md" },
   // Of files beside docs/, which only GitHub shows.
   ignoreDeadLinks: [/^(\.\/)?(\.\.\/)+/, /\/(README|CONTRIBUTING|CHANGELOG)$/],

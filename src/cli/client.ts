@@ -38,6 +38,8 @@ export interface ApiClient {
    * @throws CliError for every answer that is not 2xx, and for none.
    */
   call<N extends OperationName>(name: N, values?: Values, body?: object): Promise<ReplyOf<N>>;
+  /** Any request. @throws likewise */
+  request<T>(request: ApiRequest): Promise<T>;
 }
 
 /** Speaks to the HTTP API and to nothing else. @param url its address, or its name in messages where `send` knows the way. */
@@ -47,8 +49,9 @@ export function apiClient(url: string, send: Send = plainly(url)): ApiClient {
     async call(name, values, body = {}) {
       const { method, path } = operationNamed(name);
       const to = addressOf(path, values ?? {});
-      return await call(url, send, { method, path: to, ...(method === "GET" ? {} : { body: JSON.stringify(body) }) });
+      return await this.request({ method, path: to, ...(method === "GET" ? {} : { body: JSON.stringify(body) }) });
     },
+    request: (request) => call(url, send, request),
   };
 }
 

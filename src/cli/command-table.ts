@@ -21,6 +21,7 @@ export const commandTable = {
   init: "make a folder with an app of one job that runs",
   bundle: "write a stage's functions and image folder, for a CDK app",
   console: "the API and the console of a deployed stage on this machine, with your own AWS credentials",
+  mcp: "tools for an assistant: a server of the Model Context Protocol that reads, and changes nothing unless you say so",
   dev: "start the local system and keep it running; the same as npm start",
   completion: "what a shell needs to complete commands, kinds, schedules and lanes",
 } as const satisfies Readonly<Record<string, string>>;
@@ -47,6 +48,7 @@ export const loadCommand: Readonly<Record<CommandName, () => Promise<(world: Wor
   init: async () => (await import("./commands/init.ts")).initCommand,
   bundle: async () => (await import("./commands/bundle.ts")).bundleCommand,
   console: async () => (await import("./commands/console.ts")).consoleCommand,
+  mcp: async () => (await import("./commands/mcp.ts")).mcpCommand,
   dev: async () => (await import("./commands/dev.ts")).devCommand,
   completion: async () => (await import("./commands/completion.ts")).completionCommand,
 };

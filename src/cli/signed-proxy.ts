@@ -3,8 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
-import { createGate } from "./proxy-gate.ts";
 import { readFile } from "node:fs/promises";
+import { InvalidArgumentError } from "commander";
+import { CliError, exitCodes } from "./exit.ts";
+import { createGate } from "./proxy-gate.ts";
 
 export interface Forwarded {
   readonly method: string;
@@ -16,6 +18,7 @@ export interface Forwarded {
 
 const bodyBytesMax = 1_048_576;
 const asked = ["accept", "content-type", "last-event-id", "if-match", "idempotency-key"];
+const askedOfMcp = /^mcp-/;
 /** Of one connection alone (RFC 9110 7.6.1), or of a body that has been decoded on the way. */
 const keptHere = new Set([
   "connection",
@@ -60,7 +63,9 @@ export async function startProxy(
     handle(request, response).catch(() => response.destroy());
   });
   server.listen(port, "127.0.0.1");
-  await once(server, "listening");
+  await once(server, "listening").catch((error: unknown) => {
+    throw portTaken(port, error);
+  });
   const own = (server.address() as AddressInfo).port;
   const gate = createGate({ port: own, readOnly, isOpen, nowMs });
   const url = `http://127.0.0.1:${own}`;
@@ -101,7 +106,9 @@ export async function startProxy(
     const answer = await forward({
       method,
       path,
-      headers: pick(asked, (name) => request.headers[name]?.toString()),
+      headers: pick([...asked, ...Object.keys(request.headers).filter((name) => askedOfMcp.test(name))], (name) =>
+        request.headers[name]?.toString(),
+      ),
       body,
     }).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
     if (answer instanceof Error) return refuse(response, 502, "stage-away", answer.message);
@@ -158,4 +165,19 @@ export async function isOtherUser(
 ): Promise<boolean> {
   const peer = await peerUser(socket);
   return peer !== null && peer !== 0 && peer !== own;
+}
+
+function portTaken(port: number, error: unknown): CliError {
+  const why = error instanceof Error && "code" in error ? String(error.code) : String(error);
+  const advice = "name another one: --port 8080, or leave it out for a free one";
+  return new CliError(exitCodes.failure, "port-taken", `port ${port} of this machine cannot be used (${why})`, [
+    advice,
+  ]);
+}
+
+/** Of an option. */
+export function portOf(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new InvalidArgumentError("It must be a number from 0 to 65535.");
 }

@@ -85,7 +85,7 @@ export function defineDataGraph<
   const base = starterOf(options, body);
   const job = jobOf<PayloadIn<S>>({
     ...base,
-    problems: [...base.problems, ...problems.found, ...task.problems],
+    problems: [...base.problems, ...problems.found],
     makes: [task, ...makes],
   });
   return Object.assign(job, {

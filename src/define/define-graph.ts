@@ -134,7 +134,7 @@ export function defineGraph<
   const base = starterOf(options, { is: "graph", version, onFailure, ends, tasks });
   return jobOf({
     ...base,
-    problems: [...base.problems, ...problems.found, ...tasks.flatMap((task) => task.definition.problems)],
+    problems: [...base.problems, ...problems.found],
     makes: [...tasks.map((task) => task.definition), ...makes],
   });
 }

@@ -66,8 +66,11 @@ export function readJoin(problems: ProblemList, field: string, join: unknown, af
     problems.add(`${field}.${other}`, Reflect.get(rest, other), "is not known", "use atLeast");
   const max = Array.isArray(after) ? after.length : 0;
   if (Number.isInteger(atLeast) && Number(atLeast) >= 1 && Number(atLeast) <= max) return { atLeast: Number(atLeast) };
-  const rule = `must be a whole number from 1 to ${max}, the number of its predecessors`;
-  problems.add(`${field}.atLeast`, atLeast, rule, "change it");
+  if (max === 0) problems.add(field, join, "needs predecessors, and this task has none", "name them in after");
+  else {
+    const rule = `must be a whole number from 1 to ${max}, the number of its predecessors`;
+    problems.add(`${field}.atLeast`, atLeast, rule, "change it");
+  }
   return "all";
 }
 

@@ -98,6 +98,17 @@ export function canonical(value: unknown, what: Stored = "payload"): string {
 /** What an error calls it. */
 type Stored = "payload" | "result";
 
+/** A value inside that cannot be stored. `path`: as a schema's issues have it. */
+class Unstorable extends TypeError {
+  readonly path: string;
+  readonly rule: string;
+  constructor({ what, path }: Writing, rule: string) {
+    super(`${place(what, path)} ${rule}`);
+    this.path = place("", path).replace(/^\./, "");
+    this.rule = rule;
+  }
+}
+
 /** The path so far, and how many keys are still allowed. */
 interface Writing {
   readonly what: Stored;
@@ -115,17 +126,17 @@ function write(value: unknown, at: Writing): string {
   if (typeof value === "string") return writeText(value, at);
   if (typeof value === "number") return writeNumber(value, at);
   if (typeof value === "object") return writeObject(value, at);
-  throw new TypeError(
-    `${place(at)} holds a ${typeof value}, which JSON cannot say: pass strings, numbers, booleans, arrays or objects`,
+  throw new Unstorable(
+    at,
+    `holds a ${typeof value}, which JSON cannot say: pass strings, numbers, booleans, arrays or objects`,
   );
 }
 
 /** Postgres stores neither NUL nor half a surrogate pair in jsonb. */
 function writeText(value: string, at: Writing): string {
   if (value.includes("\u0000"))
-    throw new TypeError(`${place(at)} holds a NUL character, which Postgres cannot store: remove it`);
-  if (!value.isWellFormed())
-    throw new TypeError(`${place(at)} holds half a surrogate pair, which is not text: remove it`);
+    throw new Unstorable(at, "holds a NUL character, which Postgres cannot store: remove it");
+  if (!value.isWellFormed()) throw new Unstorable(at, "holds half a surrogate pair, which is not text: remove it");
   return JSON.stringify(value);
 }
 
@@ -137,10 +148,11 @@ export const isInexact = (value: number): boolean =>
   Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < exponentFrom;
 
 function writeNumber(value: number, at: Writing): string {
-  if (!Number.isFinite(value)) throw new TypeError(`${place(at)} holds the number ${value}, which JSON cannot say`);
+  if (!Number.isFinite(value)) throw new Unstorable(at, `holds the number ${value}, which JSON cannot say`);
   if (isInexact(value)) {
-    throw new TypeError(
-      `${place(at)} holds the integer ${BigInt(value)}, beyond 2^53: its last digits are not exact; pass it as a string`,
+    throw new Unstorable(
+      at,
+      `holds the integer ${BigInt(value)}, beyond 2^53: its last digits are not exact; pass it as a string`,
     );
   }
   return JSON.stringify(value);
@@ -172,7 +184,7 @@ function writeAt(name: string | number, value: unknown, at: Writing): string {
 
 const pathCharactersMax = 200;
 
-const place = ({ what, path }: Writing): string =>
+const place = (what: string, path: Writing["path"]): string =>
   path
     .reduce<string>((text, name) => (typeof name === "number" ? `${text}[${name}]` : `${text}.${name}`), what)
     .toWellFormed()
@@ -187,14 +199,22 @@ function checkedKey(kind: string, key: string | null): string | null {
   }
   // Two keys that differ only in half a pair would be one in the database.
   if (key.includes("\u0000") || !key.isWellFormed()) {
-    throw new TypeError(`key of "${kind}" holds a NUL character or half a surrogate pair: remove it`);
+    throw new RangeError(`key of "${kind}" holds a NUL character or half a surrogate pair: remove it`);
   }
   return key;
 }
 
-/** The payload as JSON, within the byte limit. */
-export const checkedJson = (kind: string, payload: unknown): Json =>
-  JSON.parse(checkedText(kind, payload, { what: "payload", bytesMax: contractLimits.payloadBytesMax })) as Json;
+/** The payload as JSON. @throws InvalidPayload for what cannot be stored, RangeError beyond the limits of bytes, depth and keys */
+export function checkedJson(kind: string, payload: unknown): Json {
+  try {
+    return JSON.parse(
+      checkedText(kind, payload, { what: "payload", bytesMax: contractLimits.payloadBytesMax }),
+    ) as Json;
+  } catch (error) {
+    if (error instanceof Unstorable) throw new InvalidPayload(kind, [{ path: error.path, message: error.rule }]);
+    throw error;
+  }
+}
 
 /** What a handler returned as JSON, within the byte limit of results. */
 export const checkedResult = (kind: string, value: unknown): Json =>

@@ -53,6 +53,7 @@ export async function begin(options: LocalOptions, place: LocalPlace): Promise<S
       if (error instanceof FolderGone) goneWith(error);
       else report({ is: "problem", from: "postgres", what: "died", error });
     },
+    onKeyLost: (error) => report({ is: "problem", from: "seal-key", what: "is missing, and a new one is made", error }),
   });
   stops.defer(() => parts.stop());
   stops.defer(() => children.stopAll(stopMs));

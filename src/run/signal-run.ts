@@ -19,7 +19,7 @@ export interface SignaledRun {
 /**
  * Sends a signal to a run, and its task on its way. Where this release defines the task, the payload is checked by its schema;
  * the task checks it in any case.
- * @throws InvalidPayload; RangeError for a payload beyond the limits, TypeError for what is no JSON.
+ * @throws InvalidPayload; RangeError for a payload beyond the limits.
  */
 export async function signalRun(
   ports: AfterCommitPorts & Pick<Ports, "seals">,

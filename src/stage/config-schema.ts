@@ -36,7 +36,7 @@ const taskPlace = z.object(
   rule("must be JSON with cluster, taskDefinition, container, subnets, securityGroups and assignPublicIp"),
 );
 
-const sealKey = /^arn:aws[\w-]*:kms:[\w-]+:\d{12}:(key|alias)\/.+$|^(local:[A-Za-z0-9+/]{43}=,?)+$/;
+export const sealKey = /^arn:aws[\w-]*:kms:[\w-]+:\d{12}:(key|alias)\/.+$|^(local:[A-Za-z0-9+/]{43}=,?)+$/;
 const sealRule =
   'must be JSON with the ARN of a KMS key for each name, {"payroll":"arn:aws:kms:..."}, or on one machine "local:" and 32 bytes in base64';
 

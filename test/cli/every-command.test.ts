@@ -19,6 +19,7 @@ const elsewhere = [
   "init",
   "bundle",
   "console",
+  "mcp",
   "dev",
 ];
 const reads =

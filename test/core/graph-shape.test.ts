@@ -70,8 +70,9 @@ describe("a graph is refused with task, value and rule", () => {
     ],
     [
       "more than its predecessors to succeed, and none of them",
-      [task("a"), task("b", ["a"], { atLeast: 2 }), task("c", ["a"], { atLeast: 0 })],
+      [task("a", [], { atLeast: 1 }), task("b", ["a"], { atLeast: 2 }), task("c", ["a"], { atLeast: 0 })],
       [
+        'graph: tasks.0.join {"atLeast":1} needs predecessors, and this task has none; name them in after',
         "graph: tasks.1.join.atLeast 2 must be a whole number from 1 to 1, the number of its predecessors; change it",
         "graph: tasks.2.join.atLeast 0 must be a whole number from 1 to 1, the number of its predecessors; change it",
       ],

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineJob, definitionOf } from "../../src/define/define-job.ts";
+import { InvalidPayload } from "../../src/define/errors.ts";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { canonical, checkedJson, newJob, slotGroupsOf } from "../../src/define/new-job.ts";
 
@@ -73,6 +74,15 @@ describe("the canonical text of an input", () => {
     ["a negative one", -(2 ** 60), /^payload holds the integer -1152921504606846976, beyond 2\^53/],
   ])("refuses %s, and says what it found", (_what, value, message) => {
     expect(() => canonical(value)).toThrow(message);
+  });
+
+  test("refuses a payload as a schema does, with the path of the member", () => {
+    const refused = expect.objectContaining({
+      issues: [{ path: "a[1].id", message: expect.stringMatching(/^holds a NUL/) }],
+    });
+    expect(() => checkedJson("mail", { a: [0, { id: "\u0000" }] })).toThrow(InvalidPayload);
+    expect(() => checkedJson("mail", { a: [0, { id: "\u0000" }] })).toThrow(refused);
+    expect(() => checkedJson("mail", Number.NaN)).toThrow('payload of "mail" is invalid: (root): holds the number NaN');
   });
 
   test("takes the largest exact integers, and numbers that JSON writes with an exponent", () => {

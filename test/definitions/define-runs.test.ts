@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type DataTask, defineDataGraph, readGraph } from "../../src/define/define-data-graph.ts";
+import type { Job } from "../../src/define/context.ts";
+import { checkApps } from "../../src/define/check.ts";
+import { defineApp } from "../../src/define/define-app.ts";
 import { checkMoment, defineFanOut } from "../../src/define/define-fan-out.ts";
 import { defineGraph, type GraphOptions } from "../../src/define/define-graph.ts";
 import { defineJob, definitionOf } from "../../src/define/define-job.ts";
@@ -11,11 +14,13 @@ import { describe as line } from "../../src/define/problem.ts";
 import { sql } from "../../src/define/query.ts";
 import type { InRun } from "../../src/machine/run.ts";
 
-type Defined = Parameters<typeof definitionOf>[0];
-const problemsOf = (job: Defined): readonly string[] => definitionOf(job).problems.map(line);
+type Defined = Pick<Job<never>, "id" | "enqueue">;
+/** As `check` finds them. */
+const problemsOf = (job: Defined): readonly string[] =>
+  checkApps([defineApp({ name: "a", jobs: [job] })], "dev").map(line);
 
 // Defined in each test: what runs while a file is loaded is no part of a test, and `mutate` leaves it out.
-const each = () => defineJob({ id: "each", payload: z.object({ id: z.string() }), run: () => {} });
+const each = (id = "each") => defineJob({ id, payload: z.object({ id: z.string() }), run: () => {} });
 const rows = () => ({ each: each(), key: () => "k", payload: () => ({ id: "1" }) });
 const fanOut = (more: object = {}) => defineFanOut({ id: "f", from: () => sql`select 1`, ...rows(), ...more });
 const sweep = (more: object = {}) =>
@@ -94,10 +99,10 @@ describe("what a fan-out and a sweep are without more words", () => {
     ],
     [
       "what follows",
-      () => fanOut({ then: each(), on: "always" }),
+      () => fanOut({ then: each("close"), on: "always" }),
       [
         'fan-out "f": on "always" is not one of the choices; use "success" or "failure" or "end"',
-        'fan-out "f": thenPayload (missing) is what "each" takes as its payload; make it from the summary',
+        'fan-out "f": thenPayload (missing) is what "close" takes as its payload; make it from the summary',
       ],
     ],
     [

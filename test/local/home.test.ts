@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { AlreadyRunning, claimHome } from "../../src/local/home.ts";
+import { keepSealKey } from "../../src/local/services/parts.ts";
 import { identityOf } from "../../src/local/process/operating-system.ts";
 import { freshFolder } from "./folder.ts";
 
@@ -48,4 +49,18 @@ it("is not confused by another process that got the same pid later", () => {
     JSON.stringify({ pid: 1, startedAt: "long ago", stage: "dev", api: null }),
   );
   expect(() => claimHome(folder, "dev")).not.toThrow();
+});
+
+it("keeps the key of sealed payloads, says when it was lost, and does not replace one that is damaged", () => {
+  const folder = freshFolder();
+  const losses: string[] = [];
+  const keep = () => keepSealKey(folder, (loss) => losses.push(loss));
+  const key = keep();
+  expect([keep(), losses]).toEqual([key, []]);
+  mkdirSync(join(folder, "postgres"));
+  rmSync(join(folder, "seal-key"));
+  expect(keep()).not.toBe(key);
+  expect(losses).toEqual([expect.stringContaining(`only with the old ${join(folder, "seal-key")}`)]);
+  writeFileSync(join(folder, "seal-key"), key.slice(0, -9));
+  expect(keep).toThrow(/seal-key holds no key, which is "local:" and 32 bytes in base64: put the file back/);
 });

@@ -56,6 +56,7 @@ describe("the local system", () => {
         environment: {},
         postgresSettings: { fsync: "off" },
         onDied,
+        onKeyLost: onDied,
       });
       onTestFinished(() => parts.stop());
       const { DATABASE_URL = "", AWS_ENDPOINT_URL_SQS = "", AWS_ENDPOINT_URL_DYNAMODB = "" } = parts.env;

@@ -8,7 +8,7 @@ import { type SqsClient, sqsClient } from "../../src/aws/sqs-client.ts";
 import { project } from "../support/own-project.ts";
 import { readConfig } from "../../src/stage/config.ts";
 import type { Enqueued, EnqueueItem } from "../../src/machine/client.ts";
-import { installDefinitions } from "../../src/schedule/install-schedules.ts";
+import { installRelease } from "../../src/compose/install-release.ts";
 import { startDynamodb } from "../../src/local/services/dynamodb.ts";
 import { createResources, type LaneQueues } from "../../src/local/setup/resources.ts";
 import { startSqs } from "../../src/local/services/sqs.ts";
@@ -175,7 +175,7 @@ async function build(
     depth: (url) => depthOf(clients.sqs, url),
     enqueue: (kind, items) => enqueue(runtime, asked, kind, items),
     install: async () => {
-      await installDefinitions(runtime.ports, runtime.registry, { stage: config.stage.name });
+      await installRelease(runtime, { stage: config.stage.name });
     },
     fleet: (fleet = {}) =>
       opened(startFleet({ processes, sqs: clients.sqs, queues, env }, fleet), (part) => part.stop(500)),

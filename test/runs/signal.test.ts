@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineGraph, type Duration } from "../../src/compose/index.ts";
-import { definitionOf } from "../../src/define/define-job.ts";
+import { defineApp, defineGraph, type Duration } from "../../src/compose/index.ts";
+import { checkApps } from "../../src/define/check.ts";
 import { describe as line } from "../../src/define/problem.ts";
 import { signalRun } from "../../src/run/signal-run.ts";
 import { pass } from "../../src/schedule/pass.ts";
@@ -117,7 +117,7 @@ test("a wait is refused for what cannot be: no timeout, too long, both ways to s
       task.sleepUntil("c", { for: "1h", until: () => new Date() } as never);
     },
   });
-  expect(definitionOf(bad).problems.map(line)).toEqual([
+  expect(checkApps([defineApp({ name: "a", jobs: [bad] })], "dev").map(line)).toEqual([
     expect.stringMatching(/task "a" of graph "bad".*timeout.*is missing/s),
     expect.stringMatching(/task "b" of graph "bad".*timeout.*"400d".*must be at most 366d/s),
     expect.stringMatching(/task "b" of graph "bad".*onTimeout.*"retry".*is not one of the choices/s),

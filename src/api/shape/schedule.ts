@@ -43,7 +43,9 @@ export const scheduleDetail = z
       z.object({
         version: count,
         expression: z.string().nullable(),
-        spec: z.looseObject({ timezone: z.string() }).nullable(),
+        spec: z
+          .looseObject({ timezone: z.string(), spread: z.object({ withinMs: count, offsetMs: count }).optional() })
+          .nullable(),
         from: time,
       }),
     ),

@@ -1,11 +1,11 @@
 import { once } from "node:events";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import type { SignedRequest } from "../../aws/signed-fetch.ts";
 import { notAllowed, regionOf, regionOfStage, sendSigned, urlOf } from "../deployed.ts";
 import { awsEnvironment } from "../api.ts";
 import { CliError, exitCodes, wrongUsage } from "../exit.ts";
 import type { Output, World } from "../output.ts";
-import { type Forwarded, startProxy } from "../signed-proxy.ts";
+import { type Forwarded, portOf, startProxy } from "../signed-proxy.ts";
 
 /** Longer than a stream of events stays open. */
 const timeoutMs = 70_000;
@@ -24,11 +24,7 @@ export function consoleCommand(world: World, out: Output): Command {
       });
       await reach(target);
       const onRefused = refusalsTo(out);
-      const proxy = await startProxy((request) => forward(target, request), { port, readOnly, onRefused }).catch(
-        (error: unknown) => {
-          throw portTaken(port ?? 0, error);
-        },
-      );
+      const proxy = await startProxy((request) => forward(target, request), { port, readOnly, onRefused });
       const { url, open, bearer } = proxy;
       out.result({ url, open, bearer, target: target.url }, () => `${open}\nshows ${target.url}; Ctrl-C ends`);
       out.note("the address works once: the browser that opens it acts with your rights");
@@ -98,18 +94,4 @@ function forward({ url, region }: StageAddress, { method, path, headers, body }:
     timeoutMs,
     ...(body === "" ? {} : { body }),
   });
-}
-
-function portTaken(port: number, error: unknown): CliError {
-  const why = error instanceof Error && "code" in error ? String(error.code) : String(error);
-  const advice = "name another one: --port 8080, or leave it out for a free one";
-  return new CliError(exitCodes.failure, "port-taken", `port ${port} of this machine cannot be used (${why})`, [
-    advice,
-  ]);
-}
-
-function portOf(text: string): number {
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new InvalidArgumentError("It must be a number from 0 to 65535.");
 }

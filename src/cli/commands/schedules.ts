@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { NextTimesReply, ScheduleDetailReply, ScheduleReply } from "../../api/shape/schedule.ts";
 import type { OccurrenceListReply } from "../../api/shape/schedule-outcome.ts";
 import type { Output, World } from "../output.ts";
+import { formatDuration } from "../../calendar/duration.ts";
 import { here, pausedText, scheduleTable } from "../schedule-table.ts";
 import { type Columns, readCommand, tableOf } from "../read-command.ts";
 import { relativeTime, spanText, wallTimeIn } from "../times.ts";
@@ -53,8 +54,14 @@ const show = (world: World, out: Output): Command =>
 const versionColumns: Columns<ScheduleDetailReply["versions"][number]> = {
   VERSION: ({ version }) => String(version),
   FROM: ({ from }) => from,
-  WHEN: ({ expression, spec }) => (expression === null ? "deleted" : `${expression} ${spec?.timezone ?? ""}`),
+  WHEN: ({ expression, spec }) =>
+    expression === null ? "deleted" : `${expression} ${spec?.timezone ?? ""}${lagText(spec)}`,
 };
+
+const lagText = (spec: ScheduleDetailReply["versions"][number]["spec"]): string =>
+  spec?.spread === undefined
+    ? ""
+    : `, ${formatDuration(spec.spread.offsetMs)} later (spread over ${formatDuration(spec.spread.withinMs)})`;
 
 const next = (world: World, out: Output): Command =>
   readCommand(world, out, {

@@ -6,6 +6,7 @@ import { type MailSink, startMailSink } from "./mail.ts";
 import { keepPostgres, type KeptPostgres } from "./kept-postgres.ts";
 import type { LocalServer } from "./server.ts";
 import { startSqs } from "./sqs.ts";
+import { sealKey } from "../../stage/config-schema.ts";
 
 /** The services of this machine. Null where the environment names another one. */
 export interface Parts {
@@ -28,9 +29,12 @@ export async function startParts(options: {
   postgresSettings: Readonly<Record<string, string>>;
   /** A service died and is started again. */
   onDied: (error: unknown) => void;
+  /** The key of the sealed payloads is a new one, though there are rows. */
+  onKeyLost: (loss: string) => void;
 }): Promise<Parts> {
   const { home, environment } = options;
   const given = (name: string): string | null => environment[name] || null;
+  const seals = given("BELFRY_SEALS") ?? JSON.stringify({ "*": keepSealKey(home, options.onKeyLost) });
   const dynamodbUrl = given("AWS_ENDPOINT_URL_DYNAMODB") ?? given("AWS_ENDPOINT_URL");
   const sqsUrl = given("AWS_ENDPOINT_URL_SQS") ?? given("AWS_ENDPOINT_URL");
   const database = { folder: join(home, "postgres"), port: 0, settings: options.postgresSettings };
@@ -54,7 +58,7 @@ export async function startParts(options: {
       DATABASE_URL: postgres?.url ?? given("DATABASE_URL") ?? "",
       AWS_ENDPOINT_URL_DYNAMODB: dynamodb?.url ?? dynamodbUrl ?? "",
       AWS_ENDPOINT_URL_SQS: sqs?.url ?? sqsUrl ?? "",
-      BELFRY_SEALS: given("BELFRY_SEALS") ?? JSON.stringify({ "*": keepSealKey(join(home, "seal-key")) }),
+      BELFRY_SEALS: seals,
       SMTP_URL: given("SMTP_URL") ?? mail.url,
       AWS_REGION: given("AWS_REGION") ?? "us-east-1",
       AWS_ACCESS_KEY_ID: given("AWS_ACCESS_KEY_ID") ?? "local",
@@ -67,8 +71,19 @@ export async function startParts(options: {
   };
 }
 
-/** For every name that jobs seal with. It lasts as long as the rows that it seals. */
-function keepSealKey(file: string): string {
-  if (!existsSync(file)) writeFileSync(file, `local:${randomBytes(32).toString("base64")}`, { mode: 0o600 });
-  return readFileSync(file, "utf8").trim();
+/**
+ * For every name that jobs seal with. It lasts as long as the rows that it seals.
+ * @throws when the file holds no key: a new one in its place would lose what is sealed.
+ */
+export function keepSealKey(home: string, onLost: (loss: string) => void): string {
+  const file = join(home, "seal-key");
+  if (!existsSync(file)) {
+    if (existsSync(join(home, "postgres"))) onLost(`what older jobs sealed opens only with the old ${file}`);
+    writeFileSync(file, `local:${randomBytes(32).toString("base64")}`, { mode: 0o600 });
+  }
+  const key = readFileSync(file, "utf8").trim();
+  if (sealKey.test(key)) return key;
+  throw new Error(
+    `${file} holds no key, which is "local:" and 32 bytes in base64: put the file back, or delete it for a new key, which cannot open what is sealed`,
+  );
 }

@@ -1,0 +1,44 @@
+import { once } from "node:events";
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { Command } from "commander";
+import { api } from "../api.ts";
+import { type ApiDocument, mcpServer } from "../mcp.ts";
+import type { Output, World } from "../output.ts";
+import { portOf, startProxy } from "../signed-proxy.ts";
+
+/** Over stdin and stdout, as an assistant starts it; with a port for those that ask over HTTP. */
+export function mcpCommand(world: World, out: Output): Command {
+  return new Command("mcp")
+    .option("--write", "also what changes something, with your rights: enqueue, retry, cancel, pause ...")
+    .option("--port <n>", "over HTTP on this machine, 0: a free one (default: over stdin and stdout)", portOf)
+    .addHelpText("after", "\nExample:\n  $ npx belfry mcp --stage prod")
+    .action(async ({ write = false, port }: { write?: boolean; port?: number }, command: Command) => {
+      const client = api(world, command);
+      // What would fail with each tool is said at once.
+      await client.call("getHealth");
+      // As the API says it of itself: another release than this one may have other operations.
+      const document = await client.request<ApiDocument>({ method: "GET", path: "/openapi.json" });
+      const serve = () => mcpServer(client, { document, canWrite: write });
+      if (port === undefined) {
+        const stdio = serveStdio(serve);
+        try {
+          await once(process.stdin, "close", { signal: world.interrupted });
+        } finally {
+          await stdio.close();
+        }
+        return;
+      }
+      const handler = createMcpHandler(serve);
+      const proxy = await startProxy(
+        ({ method, path, headers, body }) =>
+          handler.fetch(
+            new Request(new URL(path, "http://127.0.0.1"), { method, headers, ...(body === "" ? {} : { body }) }),
+          ),
+        { port },
+      );
+      const { url, bearer } = proxy;
+      out.result({ url, bearer }, () => `${url}\nauthorization: Bearer ${bearer}\nCtrl-C ends`);
+      await once(process, "SIGTERM", { signal: world.interrupted }).finally(() => proxy.close());
+    });
+}
