@@ -33,26 +33,46 @@ export function aws(text: string): string {
   return text;
 }
 
-type TimeField = "cron" | "every" | "at" | "after" | "timezone" | "dst";
-/** Without the fields of the other forms. */
-type Form<T> = T & { readonly [K in Exclude<TimeField, keyof T>]?: never };
-
 /** When it fires: by the clock of a zone, by elapsed time, once, or after another schedule. */
 export type ScheduleTime =
-  | Form<{
+  | {
       /** Five fields, or AWS's form by `aws("cron(...)")`. */
       readonly cron: Cron | AwsCron;
       /** IANA name, like `Asia/Seoul`. Required: "every day at 8" means nothing without it. */
       readonly timezone: string;
       /** What to do with readings a clock change skips or repeats. Default `auto` for both. */
       readonly dst?: { readonly gap?: GapRule; readonly overlap?: OverlapReadings };
-    }>
-  /** Elapsed time, at least 1s; knows no clock changes. May differ by stage. */
-  | Form<{ readonly every: PerStage<Duration | AwsRate> }>
-  /** Once. */
-  | Form<{ readonly at: InstantText | AwsAt }>
-  /** At each nominal time of another schedule, once that time is done. */
-  | Form<{ readonly after: ScheduleAfter }>;
+      readonly every?: never;
+      readonly at?: never;
+      readonly after?: never;
+    }
+  | {
+      /** Elapsed time, at least 1s; knows no clock changes. May differ by stage. */
+      readonly every: PerStage<Duration | AwsRate>;
+      readonly cron?: never;
+      readonly at?: never;
+      readonly after?: never;
+      readonly timezone?: never;
+      readonly dst?: never;
+    }
+  | {
+      /** Once. */
+      readonly at: InstantText | AwsAt;
+      readonly cron?: never;
+      readonly every?: never;
+      readonly after?: never;
+      readonly timezone?: never;
+      readonly dst?: never;
+    }
+  | {
+      /** At each nominal time of another schedule, once that time is done. */
+      readonly after: ScheduleAfter;
+      readonly cron?: never;
+      readonly every?: never;
+      readonly at?: never;
+      readonly timezone?: never;
+      readonly dst?: never;
+    };
 
 /** A job without a payload is scheduled without one; every other needs a value or a function of the occurrence. */
 export type PayloadFor<I> = unknown extends I
