@@ -8,7 +8,7 @@ interface LaneTableProps {
   readonly onToggle: (lane: LaneReply) => void;
 }
 
-const { columns: names } = words.lanes;
+const names = { ...words.phases, running: words.states.RUNNING, ...words.lanes.columns };
 
 const count = (of: "waiting" | "running" | "retrying" | "scheduled"): Column<LaneReply> =>
   column.number(names[of], of, { cell: (lane) => zeroOr(lane[of], lane.atLeast.includes(of)) });
@@ -63,4 +63,4 @@ export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
 );
 
 const pausedText = ({ pausedBy }: LaneReply): string =>
-  pausedBy === null ? words.lanes.paused : words.lanes.pausedBy(pausedBy);
+  pausedBy === null ? words.schedules.states.paused : words.lanes.pausedBy(pausedBy);

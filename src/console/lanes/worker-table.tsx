@@ -45,5 +45,5 @@ const columns: readonly Column<WorkerReply>[] = [
   column.time(words.lanes.seen, "seenAt"),
   column.number(words.lanes.ended, "ended"),
   column.number(words.labels.failed, "failed"),
-  column.number(words.lanes.lost, "lost"),
+  column.number(words.lanes.statuses.lost, "lost"),
 ];

@@ -20,11 +20,11 @@ import type { RunReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
 
 const filters: readonly { readonly name: string; readonly value: string }[] = [
-  { name: words.runs.filters.all, value: "" },
-  { name: words.runs.filters.running, value: "RUNNING,CANCELING" },
-  { name: words.runs.filters.failed, value: "FAILED" },
-  { name: words.runs.filters.done, value: "DONE" },
-  { name: words.runs.filters.canceled, value: "CANCELED" },
+  { name: words.labels.all, value: "" },
+  { name: words.runs.states.RUNNING, value: "RUNNING,CANCELING" },
+  { name: words.runs.states.FAILED, value: "FAILED" },
+  { name: words.runs.states.DONE, value: "DONE" },
+  { name: words.runs.states.CANCELED, value: "CANCELED" },
 ];
 
 export function RunsScreen() {

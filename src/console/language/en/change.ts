@@ -5,7 +5,6 @@ import { plural } from "./shared.ts";
 export const enChange = {
   /** A payload as it is written by hand. */
   payload: {
-    title: "Payload",
     none: "This kind takes no payload.",
     noJson: "The payload is not JSON: check quotes and commas.",
     wrong: (fields: string) => `Not a value: ${fields}`,

@@ -20,7 +20,6 @@ function clockChange({ what, clock, from, to, into }: ClockChange): string {
 export const enSchedules = {
   schedules: {
     titleOf: (filter: string) => `Schedules ${filter}`,
-    tabs: { all: "All", failing: "Failing", late: "Late", paused: "Paused", active: "Active" },
     filter: "Filter schedules",
     placeholder: "Search, or filter: state:failing kind:… zone:Asia/Seoul late:>5s",
     noMatch: "No schedule matches this filter",
@@ -100,9 +99,7 @@ export const enSchedules = {
       zone: "Time zone",
       overlap: "While the one before runs",
       misfire: "Missed times",
-      preview: "Next times",
     },
-    once: "Once",
     after: (id: string, within: string) => `After ${id}, if it is done within ${within}`,
     every: (value: number, unit: string) => {
       const name = { ms: "millisecond", s: "second", m: "minute", h: "hour", d: "day" }[unit] ?? unit;
@@ -136,7 +133,6 @@ export const enSchedules = {
     next: "Next times",
     pausedSkipped: "paused: they will be skipped",
     hasEnded: "It has ended",
-    times: "Times",
     in: (zone: string) => `In ${zone}`,
     inYours: (zone: string) => `In your zone, ${zone}`,
     fromNow: "From now",

@@ -162,7 +162,6 @@ export const enWork = {
     retryOf: (count: Count, kind: string, code: string) => `Retry ${numberText(count)} of ${kind}, ${code}`,
   },
   runs: {
-    filters: { all: "All", running: "Running", failed: "Failed", done: "Done", canceled: "Canceled" },
     states: { RUNNING: "Running", CANCELING: "Canceling", DONE: "Done", FAILED: "Failed", CANCELED: "Canceled" },
     doneWith: (failed: number, total: number) => `Done with ${plural(failed, "dead letter")} of ${numberText(total)}`,
     older: "Older runs",
@@ -250,14 +249,6 @@ export const enWork = {
     zoomIn: "Zoom in",
     zoomOut: "Zoom out",
     fit: "Fit the graph",
-    steps: {
-      written: "Written",
-      waiting: "Waiting",
-      running: "Running",
-      succeeded: "Succeeded",
-      failed: "Failed",
-      canceled: "Canceled",
-      skipped: "Skipped",
-    },
+    steps: { written: "Written", succeeded: "Succeeded" },
   },
 };

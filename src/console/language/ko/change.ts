@@ -3,7 +3,6 @@ import type { enChange } from "../en/change.ts";
 
 export const koChange: typeof enChange = {
   payload: {
-    title: "페이로드",
     none: "이 종류는 페이로드를 받지 않습니다.",
     noJson: "페이로드가 JSON이 아닙니다. 따옴표와 쉼표를 확인하세요.",
     wrong: (fields) => `값이 아님: ${fields}`,

@@ -16,7 +16,6 @@ const clockChange: (typeof enSchedules)["occurrences"]["clockChange"] = ({ what,
 export const koSchedules: typeof enSchedules = {
   schedules: {
     titleOf: (filter) => `스케줄 ${filter}`,
-    tabs: { all: "전체", failing: "실패 중", late: "늦음", paused: "일시 중지", active: "활성" },
     filter: "스케줄 필터",
     placeholder: "검색하거나 필터: state:failing kind:… zone:Asia/Seoul late:>5s",
     noMatch: "이 필터에 맞는 스케줄이 없습니다",
@@ -86,9 +85,7 @@ export const koSchedules: typeof enSchedules = {
       zone: "시간대",
       overlap: "앞의 것이 실행 중일 때",
       misfire: "놓친 시각",
-      preview: "다음 시각",
     },
-    once: "한 번",
     after: (id: string, within: string) => `${id} 다음 (${within} 안에 끝나면)`,
     every: (value, unit) => {
       const name = { ms: "밀리초", s: "초", m: "분", h: "시간", d: "일" }[unit] ?? unit;
@@ -115,7 +112,6 @@ export const koSchedules: typeof enSchedules = {
     next: "다음 시각",
     pausedSkipped: "일시 중지됨: 건너뜁니다",
     hasEnded: "끝났습니다",
-    times: "시각",
     in: (zone) => `${zone} 기준`,
     inYours: (zone) => `내 시간대(${zone}) 기준`,
     fromNow: "지금부터",

@@ -150,7 +150,6 @@ export const koWork: typeof enWork = {
     retryOf: (count, kind, code) => `${kind}, ${code}: ${numberText(count)}개 재시도`,
   },
   runs: {
-    filters: { all: "전체", running: "진행 중", failed: "실패", done: "완료", canceled: "취소됨" },
     states: { RUNNING: "진행 중", CANCELING: "취소 중", DONE: "완료", FAILED: "실패", CANCELED: "취소됨" },
     doneWith: (failed, total) => `완료, ${numberText(total)}개 중 데드 레터 ${numberText(failed)}개`,
     older: "이전 실행",
@@ -237,14 +236,6 @@ export const koWork: typeof enWork = {
     zoomIn: "확대",
     zoomOut: "축소",
     fit: "그래프 맞춤",
-    steps: {
-      written: "기록됨",
-      waiting: "대기 중",
-      running: "실행 중",
-      succeeded: "성공",
-      failed: "실패",
-      canceled: "취소됨",
-      skipped: "건너뜀",
-    },
+    steps: { written: "기록됨", succeeded: "성공" },
   },
 };
