@@ -4,16 +4,8 @@ import type { Log } from "../machine/ports.ts";
 import { coalesceCalls } from "./gathered.ts";
 
 /** One change as it was asked for. */
-export interface AuditedChange {
-  readonly caller: string;
-  /** `POST /jobs/:id/cancel`. */
-  readonly action: string;
-  /** The path as it was asked. */
-  readonly target: string;
-  readonly status: number;
+export interface AuditedChange extends Omit<AuditRow, "detail"> {
   readonly body: unknown;
-  /** Of the request: its answer names it as well. */
-  readonly trace: string;
 }
 
 export interface AuditTrail {

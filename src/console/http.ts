@@ -29,10 +29,12 @@ interface Asking {
   readonly version?: number;
 }
 
+export type AskValues = Readonly<Record<string, string | number | null>>;
+
 /** One request. Of `values` those that its path names go there; of the others those that are set are its query. @throws ApiError */
 export async function ask<A extends OperationAt>(
   at: A,
-  values: Readonly<Record<string, string | number | null>> = {},
+  values: AskValues = {},
   { signal, body = {}, version }: Asking = {},
 ): Promise<ReplyAt<A>> {
   const [method = "GET", pattern = ""] = at.split(" ");

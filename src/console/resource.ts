@@ -1,4 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { ask, type AskValues } from "./http.ts";
+import type { OperationAt, ReplyAt } from "../api/api.ts";
 import { afterwards, changes, slowChanges } from "./live.ts";
 
 export interface Resource<T> {
@@ -16,16 +18,15 @@ interface Held<T> {
 }
 
 type Load<T> = (signal: AbortSignal) => Promise<T>;
+interface Again {
+  readonly again?: "live" | "slow" | "never";
+}
 
 /**
  * What `load` answers for `key`, asked again whenever something changed in the system. An answer that arrives after the
  * key changed is dropped; a change while an answer is on its way is asked for after it. `slow` asks again less often, `never` only on `reload`.
  */
-export function useResource<T>(
-  key: string,
-  load: Load<T>,
-  { again = "live" }: { readonly again?: "live" | "slow" | "never" } = {},
-): Resource<T> {
+export function useResource<T>(key: string, load: Load<T>, { again = "live" }: Again = {}): Resource<T> {
   const [held, setHeld] = useState<Held<T>>({ key, data: null, error: null });
   const loader = useRef(load);
   loader.current = load;
@@ -53,6 +54,14 @@ export function useResource<T>(
   const reload = useCallback(() => ask.current(), []);
   return held.key === key ? { data: held.data, error: held.error, reload } : { data: null, error: null, reload };
 }
+
+/** What the API answers to one read, kept likewise. */
+export const useAnswer = <A extends OperationAt>(
+  at: A,
+  values: AskValues = {},
+  again: Again = {},
+): Resource<ReplyAt<A>> =>
+  useResource(`${at} ${JSON.stringify(values)}`, (signal) => ask(at, values, { signal }), again);
 
 /** One request at a time; calls during it cause one more afterwards. */
 function asking(work: () => Promise<void>): () => void {

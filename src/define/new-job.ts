@@ -3,20 +3,13 @@ import { isByKey } from "../admission/slots.ts";
 import type { JobDefinition, Limited } from "./definition.ts";
 import { InvalidPayload } from "./errors.ts";
 import type { Instant, Json, NewJob, SlotGroup } from "../machine/job.ts";
-import type { Turn } from "../machine/turn.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { isSealed } from "../machine/seal.ts";
 
-export interface JobInput {
+export interface JobInput extends Pick<NewJob, "key" | "dueAt" | "delayMs" | "trace" | "slotKeys" | "turn"> {
   /** What the caller passed, as `checkedJson` gave it back; sealed where the definition says so. The schema's defaults are applied when the handler runs. */
   readonly payload: Json;
-  readonly key: string | null;
-  readonly dueAt: Instant | null;
-  readonly delayMs: number;
   readonly expiresAt?: Instant | null;
-  readonly trace: string;
-  readonly slotKeys: readonly string[];
-  readonly turn?: Turn | undefined;
 }
 
 /** The row of a definition and an input. @throws Error for a payload that was to be sealed, and is not. */

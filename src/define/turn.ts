@@ -5,8 +5,7 @@ import type { AppDefinition, JobDefinition } from "./definition.ts";
 import type { LaneDefinition } from "./lane.ts";
 import { InvalidPayload } from "./errors.ts";
 import { checkedKeyOf } from "./new-job.ts";
-import type { Problem } from "./problem.ts";
-import { ProblemList } from "./problem.ts";
+import { type Problem, ProblemList } from "./problem.ts";
 import { readChoice, readDuration } from "./setting.ts";
 import { valueFor } from "./stage.ts";
 

@@ -16,15 +16,11 @@ export const archivePart = z.object({
 });
 
 /** Each part of which something has left or should have; none in a stage without an archive. Locks nothing. */
-export const readArchive = sqlQuery("archive", {
-  sql: `
+export const readArchive = sqlQuery("archive", { row: archivePart })(`
 select part, objects::float8, rows::float8, bytes::float8, ${isoText("until_at")} as until,
   case when failing_since is not null then
     jsonb_build_object('since', ${isoText("failing_since")}, 'error', coalesce(failure, '')) end as failing
-from belfry.archive order by part`,
-  params: () => [],
-  row: archivePart,
-});
+from belfry.archive order by part`);
 
 const oldestDay = (parent: string): string => `(
     select to_date(min(substring(inhrelid::regclass::text from '_([0-9]{8})$')), 'YYYYMMDD')::timestamp at time zone 'UTC'
@@ -36,7 +32,9 @@ const oldestDay = (parent: string): string => `(
  * looked for. $1 retention in ms of what no kind has its own for Locks nothing.
  */
 export const archiveLag = sqlQuery("archive-lag", {
-  sql: `
+  params: () => [contractLimits.historyMs],
+  row: z.object({ part: z.string(), lagMs: z.number().min(0) }),
+})(`
 with recursive of_jobs as (${retentionOfJobs.replace("from retention r", "from of_jobs r")}),
 of_runs as (${retentionOfRuns.replace("from retention x", "from of_runs x")})
 select a.part, belfry.ms_since(case a.part
@@ -50,7 +48,4 @@ select a.part, belfry.ms_since(case a.part
   when 'events' then ${oldestDay("event")}
   when 'history' then ${oldestDay("history")}
 end) as "lagMs"
-from belfry.archive a order by a.part`,
-  params: () => [contractLimits.historyMs],
-  row: z.object({ part: z.string(), lagMs: z.number().min(0) }),
-});
+from belfry.archive a order by a.part`);

@@ -13,20 +13,19 @@ export interface AuditRow {
   readonly status: number;
   /** The request as JSON. */
   readonly detail: string;
+  /** Of the request: its answer names it as well. */
   readonly trace: string;
 }
 
 /** Writes who changed what. Locks only new rows. */
 export const writeAudits = sqlQuery("audit-write", {
-  sql: `
+  params: (rows: readonly AuditRow[]) =>
+    (["caller", "action", "target", "status", "detail", "trace"] as const).map((name) => rows.map((row) => row[name])),
+})(`
 insert into belfry.audit (at, caller, action, target, status, detail, trace)
 select belfry.now(), v.caller, v.action, v.target, v.status, v.detail, v.trace
 from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::jsonb[], $6::text[])
-  as v (caller, action, target, status, detail, trace)`,
-  params: (rows: readonly AuditRow[]) =>
-    (["caller", "action", "target", "status", "detail", "trace"] as const).map((name) => rows.map((row) => row[name])),
-  row: z.never(),
-});
+  as v (caller, action, target, status, detail, trace)`);
 
 export const audit = z.object({
   id: idText,
@@ -44,15 +43,6 @@ export const audit = z.object({
  * newest 20,000 of these. Locks nothing.
  */
 export const readAudits = sqlQuery("audits", {
-  sql: `
-select id, ${isoText("at")} as at, caller, action, target, status, detail, trace from (
-  select * from belfry.audit
-  where ($1::bigint is null or id < $1::bigint) and ($5::timestamptz is null or at < $5)
-  order by id desc limit case when $3::text[] is null and $6::text is null then $2::int else $4::int end
-) newest
-where ($6::text is null or caller = $6) and ($3::text[] is null
-  or exists (select from unnest($3::text[]) as asked (path) where target = asked.path or starts_with(target, asked.path || '/')))
-order by id desc limit $2::int`,
   params: (of: {
     before?: string | undefined;
     limit: number;
@@ -68,4 +58,12 @@ order by id desc limit $2::int`,
     of.caller ?? null,
   ],
   row: audit,
-});
+})(`
+select id, ${isoText("at")} as at, caller, action, target, status, detail, trace from (
+  select * from belfry.audit
+  where ($1::bigint is null or id < $1::bigint) and ($5::timestamptz is null or at < $5)
+  order by id desc limit case when $3::text[] is null and $6::text is null then $2::int else $4::int end
+) newest
+where ($6::text is null or caller = $6) and ($3::text[] is null
+  or exists (select from unnest($3::text[]) as asked (path) where target = asked.path or starts_with(target, asked.path || '/')))
+order by id desc limit $2::int`);

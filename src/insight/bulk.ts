@@ -70,11 +70,6 @@ const id = z.object({ id: idText });
 
 /** Jobs that are inserted later are not changed. $1 action $2 filter $3 caller $4 matched $5 more $6 pace $7 with a canary. Locks the new row. */
 export const createBulk = sqlQuery("bulk-create", {
-  sql: `
-insert into belfry.bulk (action, filter, caller, state, newest, next, matched, is_more, pace_ms, canary, due_at, created_at, updated_at)
-select $1, $2::jsonb, $3, 'RUNNING', n.id, n.id, $4, $5, $6, case when $7::boolean then 'wanted' else 'none' end, belfry.now(), belfry.now(), belfry.now()
-from (select coalesce((select id from belfry.job order by id desc limit 1), 0) + 1 as id) n
-returning ${members}`,
   params: ({ search, matched: { count: jobs, isMore }, ...of }: NewBulk) => [
     of.action,
     JSON.stringify(search),
@@ -85,24 +80,26 @@ returning ${members}`,
     of.canary,
   ],
   row,
-});
+})(`
+insert into belfry.bulk (action, filter, caller, state, newest, next, matched, is_more, pace_ms, canary, due_at, created_at, updated_at)
+select $1, $2::jsonb, $3, 'RUNNING', n.id, n.id, $4, $5, $6, case when $7::boolean then 'wanted' else 'none' end, belfry.now(), belfry.now(), belfry.now()
+from (select coalesce((select id from belfry.job order by id desc limit 1), 0) + 1 as id) n
+returning ${members}`);
 
 /** Newest first. $1 id or null $2 before this id or null $3 limit. Locks nothing. */
 export const readBulks = sqlQuery("bulks", {
-  sql: `
-select ${members} from belfry.bulk
-where ($1::bigint is null or id = $1::bigint) and ($2::bigint is null or id < $2::bigint) order by id desc limit $3`,
   params: (of: { id?: string; before?: string | undefined; limit: number }) => [
     of.id ?? null,
     of.before ?? null,
     of.limit,
   ],
   row,
-});
+})(`
+select ${members} from belfry.bulk
+where ($1::bigint is null or id = $1::bigint) and ($2::bigint is null or id < $2::bigint) order by id desc limit $3`);
 
 /** Of each whose canaries have all ended: goes on if all succeeded, else stops. Locks those rows, SKIP LOCKED. */
-export const judgeCanaries = sqlQuery("bulk-judge", {
-  sql: `
+export const judgeCanaries = sqlQuery("bulk-judge", { row: id })(`
 with ended as materialized (
   select b.id, not exists (
     select from unnest(b.canaries) c left join belfry.job j on j.id = c where j.state is distinct from 'SUCCESS'
@@ -115,27 +112,25 @@ with ended as materialized (
 update belfry.bulk b set canary = case when passed then 'passed' else 'failed' end, state = case when passed then b.state else 'STOPPED' end,
   due_at = belfry.now(), updated_at = belfry.now(), finished_at = case when not passed then belfry.now() end
 from ended e where b.id = e.id
-returning b.id`,
-  params: () => [],
-  row: id,
-});
+returning b.id`);
 
 /** These jobs go first and alone. $1 id $2 owner $3 ids $4 changed $5 taken along. Locks that row. */
 export const sendCanaries = sqlQuery("bulk-canaries", {
-  sql: `
-update belfry.bulk set canary = 'out', canaries = $3::bigint[], owner = null, changed = changed + $4::int,
-  taken_along = taken_along + $5::int, updated_at = belfry.now()
-where id = $1::bigint and owner = $2 and state = 'RUNNING'
-returning id`,
   params: (
     of: Omit<Step, "changed" | "refused"> & { readonly jobs: readonly JobId[]; readonly takenAlong: number },
   ) => [of.id, of.owner, of.jobs, of.jobs.length, of.takenAlong],
   row: id,
-});
+})(`
+update belfry.bulk set canary = 'out', canaries = $3::bigint[], owner = null, changed = changed + $4::int,
+  taken_along = taken_along + $5::int, updated_at = belfry.now()
+where id = $1::bigint and owner = $2 and state = 'RUNNING'
+returning id`);
 
 /** Gives the oldest one that may go on within $3 ms to owner $1 alone for $2 ms. Locks that row, SKIP LOCKED. */
 export const takeBulk = sqlQuery("bulk-take", {
-  sql: `
+  params: (owner: string) => [owner, insightLimits.bulkLeaseMs, insightLimits.bulkAheadMs],
+  row,
+})(`
 update belfry.bulk set owner = $1, updated_at = belfry.now()
 where id = (
   select id from belfry.bulk
@@ -144,19 +139,10 @@ where id = (
   order by id limit 1
   for no key update skip locked
 )
-returning ${members}`,
-  params: (owner: string) => [owner, insightLimits.bulkLeaseMs, insightLimits.bulkAheadMs],
-  row,
-});
+returning ${members}`);
 
 /** One page is done. $1 id $2 owner $3 next $4 changed $5 taken along $6 refused $7 is it the last. Locks that row. */
 export const advanceBulk = sqlQuery("bulk-advance", {
-  sql: `
-update belfry.bulk set next = $3::bigint, changed = changed + $4::int, taken_along = taken_along + $5::int,
-  refused = refused + $6::int, updated_at = belfry.now(), due_at = greatest(due_at, belfry.now()) + $4::int * belfry.span(pace_ms), state = case when $7::boolean then 'DONE' else state end,
-  finished_at = case when $7::boolean then belfry.now() end
-where id = $1::bigint and owner = $2 and state = 'RUNNING'
-returning id`,
   params: (of: Step & { readonly next: string | null; readonly takenAlong: number }) => [
     of.id,
     of.owner,
@@ -167,28 +153,31 @@ returning id`,
     of.next === null,
   ],
   row: id,
-});
+})(`
+update belfry.bulk set next = $3::bigint, changed = changed + $4::int, taken_along = taken_along + $5::int,
+  refused = refused + $6::int, updated_at = belfry.now(), due_at = greatest(due_at, belfry.now()) + $4::int * belfry.span(pace_ms), state = case when $7::boolean then 'DONE' else state end,
+  finished_at = case when $7::boolean then belfry.now() end
+where id = $1::bigint and owner = $2 and state = 'RUNNING'
+returning id`);
 
 /** Some times of a backfill are done. $1 id $2 owner $3 changed $4 refused $5 was it the last. Locks that row. */
 export const advanceBackfill = sqlQuery("bulk-backfill", {
-  sql: `
+  params: (of: Step & { readonly isLast: boolean }) => [of.id, of.owner, of.changed, of.refused, of.isLast],
+  row: id,
+})(`
 update belfry.bulk set changed = changed + $3::int, refused = refused + $4::int, updated_at = belfry.now(),
   state = case when $5::boolean then 'DONE' else state end, finished_at = case when $5::boolean then belfry.now() end
 where id = $1::bigint and owner = $2 and state = 'RUNNING'
-returning id`,
-  params: (of: Step & { readonly isLast: boolean }) => [of.id, of.owner, of.changed, of.refused, of.isLast],
-  row: id,
-});
+returning id`);
 
 /** Locks that row. */
 export const stopBulk = sqlQuery("bulk-stop", {
-  sql: `
-update belfry.bulk set state = 'STOPPED', finished_at = belfry.now(), updated_at = belfry.now()
-where id = $1::bigint and state = 'RUNNING'
-returning id`,
   params: (of: string) => [of],
   row: id,
-});
+})(`
+update belfry.bulk set state = 'STOPPED', finished_at = belfry.now(), updated_at = belfry.now()
+where id = $1::bigint and state = 'RUNNING'
+returning id`);
 
 /** The oldest that may go on, for `insightLimits.bulkLeaseMs`: one that waits for its canaries or its due time is left out. */
 export async function nextBulk(insight: Database, owner: string): Promise<Bulk | null> {

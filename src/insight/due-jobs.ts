@@ -58,20 +58,6 @@ with recursive holds as (
  * `is_cut`: more holds, rows out or runs than were looked at. Locks nothing.
  */
 export const searchDue = sqlQuery("search-due", {
-  sql: `${toStart}, last as (
-  select count(*)::int as looked, (array_agg(${dueUs.replace(" as due_us", "")} order by due_at desc, id desc))[1] as last_us,
-    (array_agg(id order by due_at desc, id desc))[1] as last_id,
-    (select count(*) from held) >= $4 or (select count(*) from runs) >= $8
-      or exists (select from out group by lane having count(*) >= $5) as is_cut
-  from look
-)
-select l.*, m.due_us, m.job from last l left join (
-  select ${dueUs.replace("due_at", "j.due_at")}, j.due_at as due, j.id, ${listedJson} as job
-  from belfry.job j
-  where j.id = any(array(select id from look)) and ${(within + " and " + matches).replaceAll("$1", "$6")}
-  order by ${orderOf("j")} limit $7
-) m on true
-order by m.due, m.id`,
   params: (of: { due: string; id: string; search: string; limit: number }) => {
     const { searchRowsMax, slotGroupsShownMax, outRowsMax, openRunsMax } = insightLimits;
     return [of.due, of.id, searchRowsMax, slotGroupsShownMax, outRowsMax, of.search, of.limit, openRunsMax];
@@ -84,7 +70,20 @@ order by m.due, m.id`,
     due_us: z.string().nullable(),
     job: job.nullable(),
   }),
-});
+})(`${toStart}, last as (
+  select count(*)::int as looked, (array_agg(${dueUs.replace(" as due_us", "")} order by due_at desc, id desc))[1] as last_us,
+    (array_agg(id order by due_at desc, id desc))[1] as last_id,
+    (select count(*) from held) >= $4 or (select count(*) from runs) >= $8
+      or exists (select from out group by lane having count(*) >= $5) as is_cut
+  from look
+)
+select l.*, m.due_us, m.job from last l left join (
+  select ${dueUs.replace("due_at", "j.due_at")}, j.due_at as due, j.id, ${listedJson} as job
+  from belfry.job j
+  where j.id = any(array(select id from look)) and ${(within + " and " + matches).replaceAll("$1", "$6")}
+  order by ${orderOf("j")} limit $7
+) m on true
+order by m.due, m.id`);
 
 /** Before every due time there can be, in microseconds since 1970: the year 4713 before Christ. */
 const dueFirst = "-210866803200000000";

@@ -30,7 +30,12 @@ interface DueSpan {
  * for its own next time is left out: the schedule's times have it. Of lane $6 and kinds $7, or null. Locks nothing.
  */
 export const readDueSoon = sqlQuery("due-soon", {
-  sql: `
+  params: ({ to, parts, lane, kinds }: DueSpan) => {
+    const { dueSoonRowsMax, slotGroupsShownMax } = insightLimits;
+    return [to, parts, dueSoonRowsMax, slotGroupsShownMax, dueSoonRowsMax, lane ?? null, kinds ?? null];
+  },
+  row: dueGroup,
+})(`
 with recursive span as materialized (
   select belfry.now() as since, belfry.at($1::float8) as till
 ), holds as (
@@ -58,10 +63,4 @@ from found f cross join span s
 where not (f.run_id is null and f.schedule_id is not null and f.comes_at > s.since)
   and ($6::text is null or f.lane = $6::text) and ($7::text[] is null or f.kind = any($7::text[]))
 group by 1, 2, 3, 4
-order by min(f.due_at), 1, 2, 3`,
-  params: ({ to, parts, lane, kinds }: DueSpan) => {
-    const { dueSoonRowsMax, slotGroupsShownMax } = insightLimits;
-    return [to, parts, dueSoonRowsMax, slotGroupsShownMax, dueSoonRowsMax, lane ?? null, kinds ?? null];
-  },
-  row: dueGroup,
-});
+order by min(f.due_at), 1, 2, 3`);

@@ -33,7 +33,9 @@ const { failureRowsMax, failureGroupsMax, failureSamplesShown, failureFirstsMax 
  * Locks nothing.
  */
 export const readFailureGroups = sqlQuery("failure-groups", {
-  sql: `
+  params: (kind: string | null) => [failureRowsMax, kind, failureGroupsMax, failureSamplesShown, failureFirstsMax],
+  row: failureGroupList,
+})(`
 with newest as materialized (
   select id, kind, error_code, error_message, finished_at from belfry.job where ${isFailed} order by id desc limit $1
 ), grouped as materialized (
@@ -52,7 +54,4 @@ cross join lateral (
     (select min(h.at) from belfry.history h where h.job_id = any(g.all_ids) and h.to_state = 'FAILED'
       and h.error_code is not distinct from g.error_code) as first_at
   from belfry.job where id = any(g.ids)
-) s`,
-  params: (kind: string | null) => [failureRowsMax, kind, failureGroupsMax, failureSamplesShown, failureFirstsMax],
-  row: failureGroupList,
-});
+) s`);

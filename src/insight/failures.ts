@@ -27,7 +27,9 @@ const since = "date_trunc('minute', belfry.now() - $1::float8 * interval '1 mill
  * for a person; without those that their run tolerates. Jobs are those the roll-up has added up. Locks nothing.
  */
 export const readFailures = sqlQuery("failures", {
-  sql: `
+  params: () => [failuresMs, countedRowsMax],
+  row: z.object({ jobs: z.record(z.string(), count), runs: count, dead: count }),
+})(`
 with recursive ${deadLetters}, kept (ms) as (
   select min(retention_ms) from belfry.run where finished_at is not null
   union all
@@ -45,17 +47,20 @@ select
       and finished_at >= belfry.now() - $1::float8 * interval '1 millisecond'
     order by finished_at desc limit $2
   ) ended where state = 'FAILED') as runs,
-  ((select count(*) from dead) - (select count(*) from tolerated))::int as dead`,
-  params: () => [failuresMs, countedRowsMax],
-  row: z.object({ jobs: z.record(z.string(), count), runs: count, dead: count }),
-});
+  ((select count(*) from dead) - (select count(*) from tolerated))::int as dead`);
 
 /**
  * The kind with the largest share of each, in percent, over the last $1 milliseconds: of those with $3 such events, a slow attempt
  * or late start counting from the first one on. A failure that its run tolerates is none. Locks nothing.
  */
 export const readWorstKinds = sqlQuery("worst-kinds", {
-  sql: `
+  params: () => [worstKindMs, countedRowsMax, worstKindMin],
+  row: z.object({
+    what: z.enum(["failed", "items.failed", "slow", "late", "lock.failed"]),
+    kind: z.string(),
+    percent: z.number().min(0),
+  }),
+})(`
 with ${deadLetters}, counted as (
   select kind, sum(failed) - (select count(*) from tolerated t where t.kind = m.kind and t.finished_at >= ${since}) as failed,
     sum(failed + succeeded) as ended, sum(items_failed) as items_failed, sum(items) as items,
@@ -69,11 +74,4 @@ from counted cross join lateral (values
   ('late', late, started, 1), ('lock.failed', lock_failed, locked, $3)
 ) as share (what, part, whole, least)
 where part >= least and whole > 0
-order by what, percent desc, kind`,
-  params: () => [worstKindMs, countedRowsMax, worstKindMin],
-  row: z.object({
-    what: z.enum(["failed", "items.failed", "slow", "late", "lock.failed"]),
-    kind: z.string(),
-    percent: z.number().min(0),
-  }),
-});
+order by what, percent desc, kind`);

@@ -21,46 +21,44 @@ const idRow = z.object({ id: idText });
 
 /** Where one look of a search ends: the id that lies $3 rows below $2. Locks nothing. */
 export const findEdgeBelow = sqlQuery("search-edge-below", {
-  sql: `
-select id from belfry.job where ${within} and id < $2::bigint order by id desc offset $3 limit 1`,
   params: edgeValues,
   row: idRow,
-});
+})(`
+select id from belfry.job where ${within} and id < $2::bigint order by id desc offset $3 limit 1`);
 
 /** As above, upwards. Locks nothing. */
 export const findEdgeAbove = sqlQuery("search-edge-above", {
-  sql: `
-select id from belfry.job where ${within} and id > $2::bigint order by id offset $3 limit 1`,
   params: edgeValues,
   row: idRow,
-});
+})(`
+select id from belfry.job where ${within} and id > $2::bigint order by id offset $3 limit 1`);
 
 /** $2 below $3 not below $4 limit. Locks nothing. */
 export const searchNewest = sqlQuery("search-newest", {
-  sql: `
-select ${listedMembers} from belfry.job j
-where ${within} and id < $2::bigint and id >= $3::bigint and ${matches}
-order by id desc limit $4`,
   params: lookValues,
   row: job,
-});
+})(`
+select ${listedMembers} from belfry.job j
+where ${within} and id < $2::bigint and id >= $3::bigint and ${matches}
+order by id desc limit $4`);
 
 /** $2 above $3 not above $4 limit. Locks nothing. */
 export const searchOldest = sqlQuery("search-oldest", {
-  sql: `
-select ${listedMembers} from belfry.job j
-where ${within} and id > $2::bigint and id <= $3::bigint and ${matches}
-order by id limit $4`,
   params: lookValues,
   row: job,
-});
+})(`
+select ${listedMembers} from belfry.job j
+where ${within} and id > $2::bigint and id <= $3::bigint and ${matches}
+order by id limit $4`);
 
 /**
  * By key, whatever the kind: kinds that a release had, or that were counted, are few, and each is one step in the index.
  * Newest first. $2 below $3 limit. Locks nothing.
  */
 export const searchKey = sqlQuery("search-key", {
-  sql: `
+  params: (of: Omit<Look, "to">) => [of.search, of.from, of.limit],
+  row: job,
+})(`
 with kinds as materialized (
   select kind from belfry.kind_total union select kind from belfry.sensitive union select $1::jsonb ->> 'kind'
 ), found as materialized (
@@ -71,32 +69,27 @@ with kinds as materialized (
 )
 select ${listedMembers} from belfry.job j
 where id = any(array(select id from found)) and id < $2::bigint and ${within} and ${matches}
-order by id desc limit $3`,
-  params: (of: Omit<Look, "to">) => [of.search, of.from, of.limit],
-  row: job,
-});
+order by id desc limit $3`);
 
 /** Matches among one look's rows: $2 below $3 not below $4 at most. Locks nothing. */
 export const countMatches = sqlQuery("search-count", {
-  sql: `
+  params: lookValues,
+  row: z.object({ jobs: count }),
+})(`
 select count(*)::int as jobs from (
   select 1 from belfry.job
   where ${within} and id < $2::bigint and id >= $3::bigint and ${matches}
   order by id desc limit $4
-) found`,
-  params: lookValues,
-  row: z.object({ jobs: count }),
-});
+) found`);
 
 /** Ids of matches, newest first: $2 below $3 not below $4 at most. Locks nothing. */
 export const findMatches = sqlQuery("search-ids", {
-  sql: `
-select id from belfry.job
-where ${within} and id < $2::bigint and id >= $3::bigint and ${matches}
-order by id desc limit $4`,
   params: lookValues,
   row: z.object({ id: jobId }),
-});
+})(`
+select id from belfry.job
+where ${within} and id < $2::bigint and id >= $3::bigint and ${matches}
+order by id desc limit $4`);
 
 /** `newest` and `oldest` by id; `due` by due time, of jobs that wait to start. */
 export const jobSorts = ["newest", "oldest", "due"] as const;

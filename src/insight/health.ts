@@ -12,7 +12,17 @@ const { countedRowsMax, deadRowsMin, longRunMs, resentBatchesReadMax } = insight
  * forwards does; and the oldest transaction, by the machine's own time: only sessions of the same user show theirs. Locks nothing.
  */
 export const readHealth = sqlQuery("health", {
-  sql: `
+  params: (overdueMs: number) => [overdueMs, countedRowsMax, deadRowsMin, longRunMs],
+  row: z.object({
+    now: z.number(),
+    overdue: count,
+    longRuns: count,
+    deadRowsPercent: z.number().min(0),
+    clockBehindMs: ms,
+    /** Vacuum keeps all rows that died since. */
+    oldestTransactionMs: ms,
+  }),
+})(`
 select belfry.ms(belfry.now()) as now,
   (select count(*)::int from (
     select from belfry.occurrence
@@ -30,18 +40,7 @@ select belfry.ms(belfry.now()) as now,
   coalesce((
     select max(extract(epoch from clock_timestamp() - xact_start)) * 1000 from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and backend_xmin is not null
-  ), 0)::float8 as "oldestTransactionMs"`,
-  params: (overdueMs: number) => [overdueMs, countedRowsMax, deadRowsMin, longRunMs],
-  row: z.object({
-    now: z.number(),
-    overdue: count,
-    longRuns: count,
-    deadRowsPercent: z.number().min(0),
-    clockBehindMs: ms,
-    /** Vacuum keeps all rows that died since. */
-    oldestTransactionMs: ms,
-  }),
-});
+  ), 0)::float8 as "oldestTransactionMs"`);
 
 export const trouble = z.object({
   clockBehindMs: ms.describe("How far the database's clock stands behind the newest decision."),
@@ -55,18 +54,18 @@ export type Trouble = z.infer<typeof trouble>;
 export const appSchema = z.object({ app: z.string(), version: count });
 
 /** Of each app with tables of its own, the number of its newest migration. Locks nothing. */
-export const readAppSchemas = sqlQuery("app-schemas", {
-  sql: "select set as app, max(number)::float8 as version from belfry.migration where set <> 'belfry' group by set order by set",
-  params: () => [],
-  row: appSchema,
-});
+export const readAppSchemas = sqlQuery("app-schemas", { row: appSchema })(
+  "select set as app, max(number)::float8 as version from belfry.migration where set <> 'belfry' group by set order by set",
+);
 
 /**
  * One row: how far the clock stands behind the newest decision or the last pass, and by lane the messages of open batches that
  * were sent again more than once: of $1 such batches at most. Locks nothing.
  */
 export const readTrouble = sqlQuery("trouble", {
-  sql: `
+  params: () => [resentBatchesReadMax],
+  row: trouble,
+})(`
 select round(greatest(
     (select belfry.ms_until(max(decided_at)) from belfry.occurrence where decided_at is not null),
     (select extract(epoch from max(passed_at) - belfry.clock()) * 1000 from belfry.lock_fence), 0
@@ -76,24 +75,17 @@ from (
   select lane, sum(cardinality(job_ids)) as messages
   from (select lane, job_ids from belfry.outbox where resent > 1 order by at, id limit $1) resent
   group by lane
-) by_lane`,
-  params: () => [resentBatchesReadMax],
-  row: trouble,
-});
+) by_lane`);
 
 /** The least that a sort may have, for this transaction. Locks nothing. */
-export const keepSortsSmall = sqlQuery("probe-memory", {
-  sql: "select set_config('work_mem', '64kB', true)",
-  params: () => [],
-  row: z.unknown(),
-});
+export const keepSortsSmall = sqlQuery("probe-memory", { row: z.unknown() })(
+  "select set_config('work_mem', '64kB', true)",
+);
 
 /** Sorts more than fits: the server writes some 300 kB of temporary pages, and says so where its disk is full. Locks nothing. */
-export const spill = sqlQuery("probe-disk", {
-  sql: "select count(*)::int as n from (select g from generate_series(1, 20000) g order by -g) sorted",
-  params: () => [],
-  row: z.unknown(),
-});
+export const spill = sqlQuery("probe-disk", { row: z.unknown() })(
+  "select count(*)::int as n from (select g from generate_series(1, 20000) g order by -g) sorted",
+);
 
 /** Lets the server write some temporary pages. Throws as any other call does where its disk is full. */
 export const probeDisk = (insight: Database): Promise<void> =>

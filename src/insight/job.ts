@@ -83,15 +83,14 @@ export const listedJson = `(select to_json(r) from (select ${columnsOf({ ...list
 
 /** `whole`: with payload and result, however large. Locks nothing. */
 export const readRecords = sqlQuery("records", {
-  sql: `
-select ${columnsOf({
-    payload: `case when $2::boolean or pg_column_size(j.payload) <= ${insightLimits.listPayloadBytesMax} then j.payload end`,
-    result: `case when $2::boolean or pg_column_size(j.result) <= ${insightLimits.listPayloadBytesMax} then j.result end`,
-  })}, j.generation
-from belfry.job j where id = any($1::bigint[]) order by id desc`,
   params: ({ ids, whole }: { readonly ids: readonly string[]; readonly whole: boolean }) => [ids, whole],
   row: job.extend({ generation: count }),
-});
+})(`
+select ${columnsOf({
+  payload: `case when $2::boolean or pg_column_size(j.payload) <= ${insightLimits.listPayloadBytesMax} then j.payload end`,
+  result: `case when $2::boolean or pg_column_size(j.result) <= ${insightLimits.listPayloadBytesMax} then j.result end`,
+})}, j.generation
+from belfry.job j where id = any($1::bigint[]) order by id desc`);
 
 export const jobEvent = z
   .object({
@@ -110,12 +109,6 @@ export const jobEvent = z
 
 /** The newest kept moves of each of these jobs, the oldest first. Locks nothing. */
 export const readMoves = sqlQuery("moves", {
-  sql: `
-select h.id, ${isoText("h.at")} as at, h.from_state as "from", h.to_state as "to", h.attempt, h.generation, h.worker, h.reason,
-  h.caller, ${isoText("h.started_at")} as "startedAt", h.error_code as "errorCode", h.error_message as "errorMessage", h.job_id as job
-from unnest($1::bigint[]) as j (id)
-cross join lateral (select * from belfry.history where job_id = j.id order by id desc limit $2) h
-order by h.id`,
   params: ({ ids }: { readonly ids: readonly string[] }) => [ids, insightLimits.historyRowsMax],
   row: jobEvent.extend({
     startedAt: maybeTime,
@@ -123,7 +116,12 @@ order by h.id`,
     errorMessage: z.string().nullable(),
     job: idText,
   }),
-});
+})(`
+select h.id, ${isoText("h.at")} as at, h.from_state as "from", h.to_state as "to", h.attempt, h.generation, h.worker, h.reason,
+  h.caller, ${isoText("h.started_at")} as "startedAt", h.error_code as "errorCode", h.error_message as "errorMessage", h.job_id as job
+from unnest($1::bigint[]) as j (id)
+cross join lateral (select * from belfry.history where job_id = j.id order by id desc limit $2) h
+order by h.id`);
 
 export const attempt = z
   .object({
@@ -203,7 +201,9 @@ export const attemptDetail = z
  * Locks nothing.
  */
 export const readAttempt = sqlQuery("attempt", {
-  sql: `
+  params: (of: { readonly id: JobId; readonly attempt: number }) => [of.id, of.attempt],
+  row: attemptDetail,
+})(`
 select j.kind, $2::int as attempt, ${isoText("n.due_at")} as "dueAt", ${isoText("n.dispatched_at")} as "sentAt",
   ${isoText("coalesce(h.started_at, n.started_at)")} as "startedAt", ${isoText("coalesce(h.at, n.finished_at)")} as "endedAt",
   case when w.log_group like '%:%' then jsonb_build_object('region', split_part(w.log_group, ':', 1),
@@ -216,7 +216,4 @@ left join lateral (
   where job_id = j.id and attempt = $2::int and from_state = 'RUNNING' order by id desc limit 1
 ) h on true
 left join belfry.worker w on w.id = coalesce(h.worker, n.worker)
-where j.id = $1::bigint and (h.at is not null or n.id is not null)`,
-  params: (of: { readonly id: JobId; readonly attempt: number }) => [of.id, of.attempt],
-  row: attemptDetail,
-});
+where j.id = $1::bigint and (h.at is not null or n.id is not null)`);

@@ -33,14 +33,6 @@ export type KindHours = z.infer<typeof kindHours>;
  * $5 kind or null $6 lane or null $7 rows at most. Locks nothing.
  */
 export const readKindHours = sqlQuery("kind-hours", {
-  sql: `
-select kind, lane, is_before as "isBefore", bucket, sum(waited)::float8 as waited, sum(ran)::float8 as ran, sum(failed)::float8 as failed
-from (values (false, belfry.at($1::float8), belfry.at($2::float8)), (true, belfry.at($3::float8), belfry.at($4::float8)))
-  as period (is_before, since, until)
-join belfry.hour on at >= since and at < until
-where ($5::text is null or kind = $5::text) and ($6::text is null or lane = $6::text)
-group by kind, lane, is_before, bucket
-order by kind, lane, is_before, bucket limit $7`,
   params: ({ now, before, kind, lane }: { now: Period; before: Period; kind: string | null; lane: string | null }) => [
     now.from,
     now.to,
@@ -51,7 +43,14 @@ order by kind, lane, is_before, bucket limit $7`,
     insightLimits.kindFigureRowsMax,
   ],
   row: kindHours,
-});
+})(`
+select kind, lane, is_before as "isBefore", bucket, sum(waited)::float8 as waited, sum(ran)::float8 as ran, sum(failed)::float8 as failed
+from (values (false, belfry.at($1::float8), belfry.at($2::float8)), (true, belfry.at($3::float8), belfry.at($4::float8)))
+  as period (is_before, since, until)
+join belfry.hour on at >= since and at < until
+where ($5::text is null or kind = $5::text) and ($6::text is null or lane = $6::text)
+group by kind, lane, is_before, bucket
+order by kind, lane, is_before, bucket limit $7`);
 
 const percentiles = z
   .object({ p50: z.number().min(0), p95: z.number().min(0), p99: z.number().min(0) })

@@ -45,14 +45,13 @@ const histogramOf = (seconds: string, buckets: string): string =>
 
 /** Locks nothing. */
 export const readKindTotals = sqlQuery("kind-totals", {
-  sql: `
+  params: () => [insightLimits.kindsShownMax],
+  row: kindTotal,
+})(`
 select kind, jsonb_build_object('count', attempts, 'seconds', seconds, 'buckets', buckets) as attempts,
   ${histogramOf("failed_seconds", "failed_buckets")} as "failedAttempts", ${histogramOf("late_seconds", "late_buckets")} as starts,
   created::float8 as created, succeeded::float8 as succeeded, failed::float8 as failed, lost::float8 as lost,
   released::float8 as released, attempts_canceled::float8 as "attemptsCanceled", canceled::float8 as canceled, skipped::float8 as skipped,
   items_processed::float8 as "itemsProcessed", items_succeeded::float8 as "itemsSucceeded",
   items_failed::float8 as "itemsFailed", locks_acquired::float8 as "locksAcquired", locks_failed::float8 as "locksFailed"
-from belfry.kind_total order by kind limit $1`,
-  params: () => [insightLimits.kindsShownMax],
-  row: kindTotal,
-});
+from belfry.kind_total order by kind limit $1`);

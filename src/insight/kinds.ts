@@ -34,26 +34,6 @@ const turnMade = ({ turns }: JobDefinition): string | null => (turns === null ? 
  * Locks: rows of its apps, in the order of their ids. $1 apps $2 kinds
  */
 export const writeKinds = sqlQuery("kinds-write", {
-  sql: `
-with given as materialized (
-  select * from jsonb_to_recordset($2::jsonb) as v (id text, app text, lane text, lease_ms int, max_attempts int,
-    retention_ms bigint, slot_keys text[], refusal text, payload jsonb)
-), old as materialized (
-  select * from belfry.kind where app = any($1::text[]) order by id for update
-), gone as (
-  delete from belfry.kind where id in (select id from old except select id from given)
-), written as (
-  insert into belfry.kind (id, app, lane, lease_ms, max_attempts, retention_ms, slot_keys, refusal, payload)
-  select id, app, lane, lease_ms, max_attempts, retention_ms, slot_keys, refusal, nullif(payload, 'null') from given order by id
-  on conflict (id) do update set (app, lane, lease_ms, max_attempts, retention_ms, slot_keys, refusal, payload) = (excluded.app,
-    excluded.lane, excluded.lease_ms, excluded.max_attempts, excluded.retention_ms, excluded.slot_keys, excluded.refusal,
-    excluded.payload)
-)
-select coalesce(g.id, o.id) as id, case when o.id is null then 'new' when g.id is null then 'removed' else 'changed' end as what
-from given g full join old o on o.id = g.id
-where (g.app, g.lane, g.lease_ms, g.max_attempts, g.retention_ms, g.slot_keys, g.refusal, nullif(g.payload, 'null'))
-  is distinct from (o.app, o.lane, o.lease_ms, o.max_attempts, o.retention_ms, o.slot_keys, o.refusal, o.payload)
-order by 1`,
   params: (registry: Registry) => [
     registry.apps.map(({ name }) => name),
     JSON.stringify(
@@ -73,4 +53,23 @@ order by 1`,
     ),
   ],
   row: z.object({ id: z.string(), what: z.enum(["new", "removed", "changed"]) }),
-});
+})(`
+with given as materialized (
+  select * from jsonb_to_recordset($2::jsonb) as v (id text, app text, lane text, lease_ms int, max_attempts int,
+    retention_ms bigint, slot_keys text[], refusal text, payload jsonb)
+), old as materialized (
+  select * from belfry.kind where app = any($1::text[]) order by id for update
+), gone as (
+  delete from belfry.kind where id in (select id from old except select id from given)
+), written as (
+  insert into belfry.kind (id, app, lane, lease_ms, max_attempts, retention_ms, slot_keys, refusal, payload)
+  select id, app, lane, lease_ms, max_attempts, retention_ms, slot_keys, refusal, nullif(payload, 'null') from given order by id
+  on conflict (id) do update set (app, lane, lease_ms, max_attempts, retention_ms, slot_keys, refusal, payload) = (excluded.app,
+    excluded.lane, excluded.lease_ms, excluded.max_attempts, excluded.retention_ms, excluded.slot_keys, excluded.refusal,
+    excluded.payload)
+)
+select coalesce(g.id, o.id) as id, case when o.id is null then 'new' when g.id is null then 'removed' else 'changed' end as what
+from given g full join old o on o.id = g.id
+where (g.app, g.lane, g.lease_ms, g.max_attempts, g.retention_ms, g.slot_keys, g.refusal, nullif(g.payload, 'null'))
+  is distinct from (o.app, o.lane, o.lease_ms, o.max_attempts, o.retention_ms, o.slot_keys, o.refusal, o.payload)
+order by 1`);

@@ -5,8 +5,7 @@ import { sqlQuery } from "./sql-query.ts";
 
 /** Lanes that were ever paused, by name. Locks nothing. */
 export const readLanes = sqlQuery("lanes", {
-  sql: `
-select name, ${pauseMembers} from belfry.lane order by name limit $1`,
   params: () => [insightLimits.slotGroupsShownMax],
   row: z.object({ name: z.string(), ...pauseShape }),
-});
+})(`
+select name, ${pauseMembers} from belfry.lane order by name limit $1`);

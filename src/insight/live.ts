@@ -34,7 +34,9 @@ export type LiveCount = Omit<z.infer<typeof liveCount>, "part" | "isMore">;
  * lane is a range of one, so that only `job_out` gives the order. Locks nothing.
  */
 export const countLive = sqlQuery("live", {
-  sql: `
+  params: (rowsMax: number) => [rowsMax, insightLimits.openRunsMax],
+  row: liveCount,
+})(`
 with recursive lanes as (
   (select lane from belfry.job where ${isOut} order by lane limit 1)
   union all
@@ -70,10 +72,7 @@ from (
   )
 ) live
 group by part, lane, state, hold, blocked
-order by part, lane, state, hold, blocked`,
-  params: (rowsMax: number) => [rowsMax, insightLimits.openRunsMax],
-  row: liveCount,
-});
+order by part, lane, state, hold, blocked`);
 
 export interface Live {
   readonly counts: readonly LiveCount[];

@@ -29,12 +29,6 @@ from belfry.minute`;
  * begun $2 kinds or null $3 lane or null $4 minutes at most. Locks nothing.
  */
 export const readMinutes = sqlQuery("minutes", {
-  sql: `
-select ${isoText("at")} as at, sum(started)::float8 as started, ${figures}
-where at >= date_trunc('minute', belfry.now()) - ($1::float8 - 1) * interval '1 minute'
-  and ($2::text[] is null or kind = any($2::text[])) and ($3::text is null or lane = $3::text)
-group by belfry.minute.at
-order by belfry.minute.at limit $4`,
   params: ({ back, kinds, lane }: { back: number; kinds: readonly string[] | null; lane: string | null }) => [
     back,
     kinds,
@@ -42,15 +36,19 @@ order by belfry.minute.at limit $4`,
     insightLimits.minutesShownMax,
   ],
   row: z.object({ at: time, created: count, started: count, ...happened }),
-});
+})(`
+select ${isoText("at")} as at, sum(started)::float8 as started, ${figures}
+where at >= date_trunc('minute', belfry.now()) - ($1::float8 - 1) * interval '1 minute'
+  and ($2::text[] is null or kind = any($2::text[])) and ($3::text is null or lane = $3::text)
+group by belfry.minute.at
+order by belfry.minute.at limit $4`);
 
 /** One row: the same of the last hour together. $1 kinds or null. Locks nothing. */
 export const readLastHour = sqlQuery("last-hour", {
-  sql: `
-select ${figures}
-where at >= belfry.now() - interval '1 hour' and ($1::text[] is null or kind = any($1::text[]))`,
   params: (kinds: readonly string[] | null) => [kinds],
   row: z.object({ created: count, ...happened }),
-});
+})(`
+select ${figures}
+where at >= belfry.now() - interval '1 hour' and ($1::text[] is null or kind = any($1::text[]))`);
 
 export const throughput = z.object({ minutes: z.array(readMinutes.row) }).meta({ id: "Throughput" });

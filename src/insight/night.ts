@@ -134,7 +134,9 @@ const valuesOf = ({ from, to, by, kinds }: NightSearch, readMax: number): unknow
 ];
 /** All of the range when they are at most $7, else none: then little of it is read. Locks nothing. */
 export const readNightBars = sqlQuery("night-bars", {
-  sql: `
+  params: (of: NightSearch) => [...valuesOf(of, 2 * nightBarsMax), nightBarsMax],
+  row: z.object({ row: z.string(), of: bar }),
+})(`
 with ${found}
 select f.line as row, jsonb_build_object(
     'job', f.job::text, 'run', f.run::text, 'dueAt', ${isoText("least(f.due_at, f.started_at)")}, 'startedAt', ${isoText("f.started_at")},
@@ -147,14 +149,13 @@ select f.line as row, jsonb_build_object(
 from found f
 where (select count(*) from found) <= $7
   and greatest((select count(*) from ended), (select count(*) from runs), (select count(*) from skipped)) < $5
-order by f.due_at, f.job`,
-  params: (of: NightSearch) => [...valuesOf(of, 2 * nightBarsMax), nightBarsMax],
-  row: z.object({ row: z.string(), of: bar }),
-});
+order by f.due_at, f.job`);
 
 /** Counts by row and part of the range: the first $7 rows, those that failed first, and at most $8 cells of all. Locks nothing. */
 export const readNightCells = sqlQuery("night-cells", {
-  sql: `
+  params: (of: NightSearch) => [...valuesOf(of, nightReadMax), nightRowsMax, nightCellsMax],
+  row: z.object({ row: z.string(), of: cell, isCut: z.boolean() }),
+})(`
 with ${found}, ranked as materialized (
   select line, count(*) over () as of_rows from (
     select line, bool_or(result = 'failed') as has_failed, min(due_at) as first_at from found group by line
@@ -174,14 +175,13 @@ from (
   from found join ranked using (line) cross join parts
 ) f cross join parts p
 group by f.line, f.part, f.of_rows, p.since, p.whole, p.number
-order by f.line, f.part`,
-  params: (of: NightSearch) => [...valuesOf(of, nightReadMax), nightRowsMax, nightCellsMax],
-  row: z.object({ row: z.string(), of: cell, isCut: z.boolean() }),
-});
+order by f.line, f.part`);
 
 /** The newest pause of each lane or schedule, where it touches the range. $1 $2 the range $3 rows by $4 at most. Locks nothing. */
 export const readNightPauses = sqlQuery("night-pauses", {
-  sql: `
+  params: ({ from, to, by }: NightSearch) => [from, to, by, insightLimits.upcomingSchedulesMax],
+  row: z.object({ row: z.string(), of: pause }),
+})(`
 select id as row, jsonb_build_object('from', ${isoText("paused_at")}, 'reason', pause_reason,
   'to', case when isfinite(paused_until) then ${isoText("paused_until")} end) as of
 from (
@@ -190,10 +190,7 @@ from (
   select name, paused_at, paused_until, pause_reason from belfry.lane where $3 = 'lane'
 ) p
 where paused_at < belfry.at($2::float8) and paused_until > belfry.at($1::float8)
-order by paused_at limit $4`,
-  params: ({ from, to, by }: NightSearch) => [from, to, by, insightLimits.upcomingSchedulesMax],
-  row: z.object({ row: z.string(), of: pause }),
-});
+order by paused_at limit $4`);
 
 interface Found {
   readonly bars: readonly z.infer<typeof readNightBars.row>[];

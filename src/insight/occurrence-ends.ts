@@ -66,13 +66,12 @@ cross join lateral (
 
 /** $1 job ids; of those that are kept, or whose run is. Locks nothing. */
 export const readOccurrenceEnds = sqlQuery("occurrence-ends", {
-  sql: `
-select o.job_id::text as job, x."end"
-from unnest($1::bigint[]) as o (job_id) ${jobWithEnd}
-where x."end" is not null`,
   params: (jobs: readonly JobId[]) => [jobs],
   row: z.object({ job: idText, end: occurrenceEnd }),
-});
+})(`
+select o.job_id::text as job, x."end"
+from unnest($1::bigint[]) as o (job_id) ${jobWithEnd}
+where x."end" is not null`);
 
 /** Each with the end of its job; null when it has no job, or one that is no longer kept. */
 export async function withEnds<T extends { readonly jobId: JobId | null }>(
@@ -101,7 +100,9 @@ export type LatestOccurrence = z.infer<typeof latest>;
 
 /** The newest $2 past times of each schedule of $1, newest first, each with its end; what a person ran by a backfill is not late. Locks nothing. */
 export const readLatestOccurrences = sqlQuery("occurrences-latest", {
-  sql: `
+  params: ({ schedules, each }: { schedules: readonly string[]; each: number }) => [schedules, each],
+  row: latest,
+})(`
 select o.schedule_id as schedule, ${isoText("o.nominal_at")} as at, o.outcome, o.reason,
   case when j.slot_keys @> array['${backfillGate.prefix}:' || o.schedule_id] then null else o.lateness_ms::float8 end as "latenessMs",
   o.job_id::text as job, x."end"
@@ -111,14 +112,13 @@ from unnest($1::text[]) with ordinality as s (id, place) cross join lateral (
   order by belfry.occurrence.nominal_at desc limit $2
 ) o
 ${jobWithEnd}
-order by s.place, o.nominal_at desc`,
-  params: ({ schedules, each }: { schedules: readonly string[]; each: number }) => [schedules, each],
-  row: latest,
-});
+order by s.place, o.nominal_at desc`);
 
 /** Since when each schedule of $1 fails, of its $2 newest times; `isMore`: it failed in all of them. Locks nothing. */
 export const readFailingSince = sqlQuery("schedules-failing-since", {
-  sql: `
+  params: ({ schedules, each }: { schedules: readonly string[]; each: number }) => [schedules, each],
+  row: z.object({ schedule: z.string(), since: maybeTime, succeededAt: maybeTime, isMore: z.boolean() }),
+})(`
 with seen as materialized (
   select s.id, o.nominal_at, ${result} as result, coalesce(r.finished_at, j.finished_at) as ended_at
   from unnest($1::text[]) as s (id) cross join lateral (
@@ -132,8 +132,5 @@ with seen as materialized (
 select s.id as schedule, max(g.ended_at) is null and count(*) >= $2 as "isMore", ${isoText("max(g.ended_at)")} as "succeededAt",
   ${isoText("min(s.nominal_at) filter (where s.result = 'failed' and s.nominal_at > coalesce(g.nominal_at, '-infinity'))")} as since
 from seen s left join good g on g.id = s.id
-group by s.id`,
-  params: ({ schedules, each }: { schedules: readonly string[]; each: number }) => [schedules, each],
-  row: z.object({ schedule: z.string(), since: maybeTime, succeededAt: maybeTime, isMore: z.boolean() }),
-});
+group by s.id`);
 export type FailingSince = z.infer<typeof readFailingSince.row>;

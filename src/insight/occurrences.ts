@@ -26,22 +26,23 @@ const members = `o.schedule_id as "scheduleId", o.local_time as "localTime", o.f
 
 /** Newest first, in a total order. $1 id $2 limit $3-$6 the row to begin after, or null for the newest. Locks nothing. */
 export const readOccurrences = sqlQuery("occurrences", {
-  sql: `
-select ${members}
-from belfry.occurrence o
-where o.schedule_id = $1 and ($3::float8 is null or o.nominal_at <= belfry.at($3::float8)) and ($3::float8 is null
-  or (o.nominal_at, o.local_time, o.fold, o.timezone) < (belfry.at($3::float8), $4::text, $5::smallint, $6::text))
-order by o.nominal_at desc, o.local_time desc, o.fold desc, o.timezone desc limit $2`,
   params: (of: { readonly id: string; readonly limit: number; readonly after?: OccurrencePlace | undefined }) => {
     const { id, limit, after } = of;
     return [id, limit, after?.nominalAt, after?.localTime, after?.fold, after?.timezone];
   },
   row: occurrence,
-});
+})(`
+select ${members}
+from belfry.occurrence o
+where o.schedule_id = $1 and ($3::float8 is null or o.nominal_at <= belfry.at($3::float8)) and ($3::float8 is null
+  or (o.nominal_at, o.local_time, o.fold, o.timezone) < (belfry.at($3::float8), $4::text, $5::smallint, $6::text))
+order by o.nominal_at desc, o.local_time desc, o.fold desc, o.timezone desc limit $2`);
 
 /** By reading or by instant: two index scans, because an OR of both reads the whole ledger. $1 id $2 readings $3 instants $4 limit. */
 export const readOccurrencesAt = sqlQuery("occurrences-at", {
-  sql: `
+  params: (of: OccurrencesAt) => [of.id, of.localTimes, of.instants, scheduleLimits.answersMax],
+  row: occurrence,
+})(`
 with keys as (
   select schedule_id, local_time, fold, timezone from belfry.occurrence where schedule_id = $1 and local_time = any($2::text[])
   union
@@ -53,10 +54,7 @@ from keys k cross join lateral (
   select * from belfry.occurrence i where i.schedule_id = k.schedule_id and i.local_time = k.local_time and i.fold = k.fold
     and i.timezone = k.timezone
 ) o
-order by o.nominal_at, o.local_time, o.fold, o.timezone limit $4`,
-  params: (of: OccurrencesAt) => [of.id, of.localTimes, of.instants, scheduleLimits.answersMax],
-  row: occurrence,
-});
+order by o.nominal_at, o.local_time, o.fold, o.timezone limit $4`);
 
 export interface OccurrencesAt {
   readonly id: string;
@@ -66,11 +64,6 @@ export interface OccurrencesAt {
 
 /** $1 id $2 from $3 until $4 limit. Locks nothing. */
 export const readOccurrencesBetween = sqlQuery("occurrences-between", {
-  sql: `
-select ${members}
-from belfry.occurrence o
-where o.schedule_id = $1 and o.nominal_at >= belfry.at($2::float8) and o.nominal_at <= belfry.at($3::float8)
-order by o.nominal_at, o.local_time, o.fold, o.timezone limit $4`,
   params: (of: { readonly id: string; readonly from: Instant; readonly until: Instant; readonly limit: number }) => [
     of.id,
     of.from,
@@ -78,7 +71,11 @@ order by o.nominal_at, o.local_time, o.fold, o.timezone limit $4`,
     of.limit,
   ],
   row: occurrence,
-});
+})(`
+select ${members}
+from belfry.occurrence o
+where o.schedule_id = $1 and o.nominal_at >= belfry.at($2::float8) and o.nominal_at <= belfry.at($3::float8)
+order by o.nominal_at, o.local_time, o.fold, o.timezone limit $4`);
 
 const slotHolder = z.object({
   id: jobId,
@@ -103,7 +100,12 @@ export interface HolderOf {
  * Locks nothing.
  */
 export const findHolder = sqlQuery("slot-holder", {
-  sql: `
+  params: ({ id, at, prefix }: HolderOf) => {
+    const { holderLookBackMax, holderLookAheadMax, holderTimesMax } = scheduleLimits;
+    return [id, prefix, at, holderLookBackMax, holderLookAheadMax, holderTimesMax];
+  },
+  row: slotHolder,
+})(`
 with mine as materialized (
   select id, schedule_id, scheduled_for, array(select k from unnest(slot_keys) as k where starts_with(k, $2)) as keys
   from belfry.job where id = $1::bigint
@@ -134,10 +136,4 @@ where j.id = any(array(select id from near)) and (
   )
   or r.id is not null
 )
-order by j.id desc limit 1`,
-  params: ({ id, at, prefix }: HolderOf) => {
-    const { holderLookBackMax, holderLookAheadMax, holderTimesMax } = scheduleLimits;
-    return [id, prefix, at, holderLookBackMax, holderLookAheadMax, holderTimesMax];
-  },
-  row: slotHolder,
-});
+order by j.id desc limit 1`);

@@ -16,19 +16,17 @@ export class RequestKeyTaken extends Error {
 
 /** The request that had this key, while it is kept, and the id of what it made. Locks nothing. */
 export const readRequest = sqlQuery("request-read", {
-  sql: "select encode(hash, 'hex') as hash, made from belfry.request_key where key = $1",
   params: (key: string) => [key],
   row: z.object({ hash: z.string(), made: z.string() }),
-});
+})("select encode(hash, 'hex') as hash, made from belfry.request_key where key = $1");
 
 /** No row: the key is taken. Locks: the unique entry of the key; it waits for another that inserts the same one. */
 export const writeRequest = sqlQuery("request-write", {
-  sql: `
-insert into belfry.request_key (key, hash, made, created_at) values ($1, decode($2, 'hex'), $3, belfry.now())
-on conflict do nothing returning key`,
   params: ({ key, hash, made }: KeyedRequest & { readonly made: string }) => [key, hash, made],
   row: z.object({ key: z.string() }),
-});
+})(`
+insert into belfry.request_key (key, hash, made, created_at) values ($1, decode($2, 'hex'), $3, belfry.now())
+on conflict do nothing returning key`);
 
 /** Keeps a request in the transaction that made what it asked for. @throws RequestKeyTaken */
 export async function keepRequest(transaction: Database, request: KeyedRequest, made: string): Promise<void> {

@@ -34,7 +34,9 @@ const column = (value: string, where = ""): string => `coalesce(jsonb_agg(${valu
 
 /** One row: the jobs of run $1 in the order they were written, without what is large. $2 at most. Locks nothing. */
 export const readRunMap = sqlQuery("run-map", {
-  sql: `
+  params: (run: RunId) => [run, mappedTasksMax],
+  row: mappedTasks.omit({ edges: true, rows: true, from: true }).extend({ base: z.number() }),
+})(`
 with tasks as materialized (
   select id, coalesce(task, key) as name, state, not_taken, preds_open,
     awaits_signal and signaled_at is null and state = 'PENDING' and not blocked as wants_signal, attempt, error_code, belfry.ms(started_at) as started,
@@ -48,33 +50,28 @@ select ${column("id::text")} as jobs, ${column("name")} as names, ${column("stat
   ${column("error_code")} as errors, ${column("preds_open")} as open, ${column("place", "filter (where not_taken)")} as "notTaken",
   ${column("place", "filter (where wants_signal)")} as signals,
   coalesce(min(base), 0) as base, (select count(*) from tasks) > $2::int as "isMore"
-from shown`,
-  params: (run: RunId) => [run, mappedTasksMax],
-  row: mappedTasks.omit({ edges: true, rows: true, from: true }).extend({ base: z.number() }),
-});
+from shown`);
 
 /** The edges to the first $2 jobs of run $1: the first $3 of each, $4 in all. Locks nothing. */
 export const readRunEdges = sqlQuery("run-map-edges", {
-  sql: `
+  params: (run: RunId) => [run, mappedTasksMax, mappedEdgesOfTaskMax, mappedEdgesMax + 1],
+  row: z.object({ source: idText, target: idText }),
+})(`
 select e.from_id as source, e.to_id as target
 from (select id from belfry.job where run_id = $1::bigint order by id limit $2) j
 cross join lateral (select from_id, to_id from belfry.edge where to_id = j.id order by from_id limit $3) e
-order by j.id, e.from_id limit $4`,
-  params: (run: RunId) => [run, mappedTasksMax, mappedEdgesOfTaskMax, mappedEdgesMax + 1],
-  row: z.object({ source: idText, target: idText }),
-});
+order by j.id, e.from_id limit $4`);
 
 /** The runs that tasks of run $1 are, of the first $2. Locks nothing. */
 export const readRunRows = sqlQuery("run-map-rows", {
-  sql: `
+  params: (run: RunId) => [run, mappedTasksMax],
+  row: z.object({ task: idText, run: idText, total: count, done: count, failed: count }),
+})(`
 select j.id as task, r.id as run, r.total, r.done, r.failed
 from (select id, task from belfry.job where run_id = $1::bigint order by id limit $2) j
 join belfry.run_progress r on r.starter_id = j.id
 where j.task is not null
-order by j.id`,
-  params: (run: RunId) => [run, mappedTasksMax],
-  row: z.object({ task: idText, run: idText, total: count, done: count, failed: count }),
-});
+order by j.id`);
 
 /** `isMore`: there are more tasks, or more edges of those that are read. */
 export async function mapOf(insight: Database, run: RunId): Promise<z.infer<typeof mappedTasks>> {

@@ -104,11 +104,10 @@ const runMembers = `id, kind, key, version, shape, state, sealed, on_failure as 
 
 /** Locks nothing. */
 export const readRun = sqlQuery("run", {
-  sql: `
-select ${runMembers} from belfry.run_progress where id = $1::bigint`,
   params: (id: string) => [id],
   row: run,
-});
+})(`
+select ${runMembers} from belfry.run_progress where id = $1::bigint`);
 
 /** Each field narrows; all left out: every run. */
 export interface RunFilter {
@@ -124,15 +123,14 @@ export interface RunFilter {
 
 /** Newest first. $1 kinds $2 key $3 states $4 before $5 limit $6 parent; null asks for any. Locks nothing. */
 export const readRuns = sqlQuery("runs", {
-  sql: `
+  params: ({ kinds, key, states, before, limit, parent }: RunFilter) => [kinds, key, states, before, limit, parent],
+  row: run,
+})(`
 select ${runMembers} from belfry.run_progress
 where ($1::text[] is null or kind = any($1::text[])) and ($2::text is null or key = $2)
   and ($3::belfry.run_state[] is null or state = any($3::belfry.run_state[])) and ($4::bigint is null or id < $4::bigint)
   and ($6::bigint is null or parent_id = $6::bigint)
-order by id desc limit $5`,
-  params: ({ kinds, key, states, before, limit, parent }: RunFilter) => [kinds, key, states, before, limit, parent],
-  row: run,
-});
+order by id desc limit $5`);
 
 /** What is open and what has ended are two ranges of `job_run`. */
 const tasksOf = (hasEnded: "0" | "1"): string => `
@@ -154,7 +152,9 @@ export interface TaskFilter {
  * so that only its own index gives the order: by an equality, a planner without statistics walks the primary key.
  */
 export const readTasks = sqlQuery("run-jobs", {
-  sql: `
+  params: ({ run, after, limit, states }: TaskFilter) => [run, after ?? "0", limit, states, runLimits.edgesShownMax],
+  row: task,
+})(`
 select j.id as job, j.task, j.kind, j.key, j.state, j.blocked, j.not_taken as "notTaken", j.join_rule as "join",
   case when j.join_rule = 'any' then coalesce(j.join_least, 1) end as "atLeast",
   jsonb_build_object('open', j.preds_open, 'ok', j.preds_ok, 'bad', j.preds_bad) as predecessors,
@@ -171,7 +171,4 @@ from (
   order by id limit $3
 ) j
 cross join lateral (select array_agg(from_id order by from_id) as ids from belfry.edge where to_id = j.id) e
-order by j.id`,
-  params: ({ run, after, limit, states }: TaskFilter) => [run, after ?? "0", limit, states, runLimits.edgesShownMax],
-  row: task,
-});
+order by j.id`);

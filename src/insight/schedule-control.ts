@@ -1,6 +1,5 @@
 /** Changes of schedules at run time. Schedules that code defines belong to code. */
 import type { CalendarOptions } from "../define/define-calendar.ts";
-import type { SchedulePolicies } from "../define/schedule-policy.ts";
 import { fixedPayload } from "../define/define-schedule.ts";
 import { readsMoment, type Registry } from "../define/definition.ts";
 import { momentPayload } from "../define/moment.ts";
@@ -12,7 +11,7 @@ import type { NewPause } from "../machine/pause.ts";
 import type { Ports } from "../machine/ports.ts";
 import { describe, type Problem, ProblemList } from "../define/problem.ts";
 import { secondText } from "../calendar/wall-time.ts";
-import type { GapRule, OverlapReadings, ScheduleRow, ScheduleSpec } from "../machine/schedule.ts";
+import type { ScheduleRow, ScheduleSpec } from "../machine/schedule.ts";
 import type { ScheduleChangeOptions, ScheduleRefusal } from "../machine/schedule-store.ts";
 import { definitionOfKind, ScheduleRefused, unknownSchedule } from "../schedule/schedule-refused.ts";
 import { type PlainOptions, specMaker } from "../define/schedule-spec.ts";
@@ -22,17 +21,11 @@ import { openZone } from "../calendar/zone.ts";
 
 /** A schedule as a person gives it: the options of `defineSchedule`, with the job by its id and the payload a value. */
 export interface ScheduleInput extends Omit<
-  SchedulePolicies,
-  "except" | "only" | "startAt" | "endAt" | "enabled" | "launch"
+  PlainOptions,
+  "every" | "after" | "except" | "only" | "startAt" | "endAt" | "enabled" | "launch"
 > {
-  readonly id: string;
   readonly kind: string;
-  readonly cron?: string | undefined;
-  readonly timezone?: string | undefined;
-  readonly dst?: { readonly gap?: GapRule; readonly overlap?: OverlapReadings } | undefined;
   readonly every?: string | undefined;
-  readonly at?: string | undefined;
-  readonly payload?: unknown;
   readonly except?: readonly CalendarOptions[] | undefined;
   readonly only?: CalendarOptions | undefined;
   readonly startAt?: string | undefined;

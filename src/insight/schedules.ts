@@ -59,7 +59,20 @@ const { lastEndLooksMax, suspectsMax, suspectRunsMax, latestJudgedMax, latestLoo
  * or schedules, than that. But for these it reads all schedules. Locks nothing.
  */
 export const searchSchedules = sqlQuery("schedules-search", {
-  sql: `
+  params: ({ search, ...of }: { search: ScheduleSearch; sort: ScheduleSort; offset: number; limit: number }) => [
+    JSON.stringify(search),
+    of.sort,
+    of.limit,
+    of.offset,
+    neededEnds(search, of.sort),
+    lastEndLooksMax,
+    suspectsMax,
+    suspectRunsMax,
+    latestJudgedMax,
+    latestLooksMax,
+  ],
+  row: z.object({ total: count, isMore: z.boolean(), schedules: z.array(scheduleRow) }),
+})(`
 with failures as materialized (
   select schedule_id from belfry.job where $5 = 'failing' and finished_at is not null and error_code is not null order by id desc limit $7
 ), failed_runs as materialized (
@@ -127,21 +140,7 @@ select (select count(*)::int from judged) as total,
   (select count(*) from failures) >= $7 or (select count(*) from failed_runs) >= $8
     or ($5 = 'latest' and (select count(*) from known) > $9) as "isMore",
   coalesce(jsonb_agg(to_jsonb(s) - 'place' order by s.place), '[]') as schedules
-from (select place, ${scheduleMembers} from page join belfry.schedule using (id)) s`,
-  params: ({ search, ...of }: { search: ScheduleSearch; sort: ScheduleSort; offset: number; limit: number }) => [
-    JSON.stringify(search),
-    of.sort,
-    of.limit,
-    of.offset,
-    neededEnds(search, of.sort),
-    lastEndLooksMax,
-    suspectsMax,
-    suspectRunsMax,
-    latestJudgedMax,
-    latestLooksMax,
-  ],
-  row: z.object({ total: count, isMore: z.boolean(), schedules: z.array(scheduleRow) }),
-});
+from (select place, ${scheduleMembers} from page join belfry.schedule using (id)) s`);
 
 function neededEnds({ state, lateOverMs }: ScheduleSearch, sort: ScheduleSort): "latest" | "failing" | "none" {
   // Of those that fail all ends are looked for, and with them how late they were.
@@ -161,7 +160,9 @@ const comes = `coalesce(removed_at is null and enabled
  * already and waits. $1 the search as JSON. Locks nothing.
  */
 export const readComing = sqlQuery("schedules-coming", {
-  sql: `
+  params: ({ search, limit }: { search: ComingSearch; limit: number }) => [JSON.stringify(search), limit],
+  row: scheduleRow,
+})(`
 (
   select ${scheduleMembers} from belfry.schedule where next_at is not null and ${comes}
   order by belfry.schedule.next_at, id limit $2
@@ -177,7 +178,4 @@ export const readComing = sqlQuery("schedules-coming", {
   ) p cross join lateral (
     select ${scheduleMembers} from belfry.schedule where id = p.schedule_id and next_at is null and ${comes} limit 1
   ) s
-)`,
-  params: ({ search, limit }: { search: ComingSearch; limit: number }) => [JSON.stringify(search), limit],
-  row: scheduleRow,
-});
+)`);

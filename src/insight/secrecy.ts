@@ -14,27 +14,22 @@ export interface KeptMarks {
  * Locks only new rows, in the order of their kinds: two installations wait for each other in one order.
  */
 export const writeMarks = sqlQuery("marks-write", {
-  sql: `
-insert into belfry.sensitive (kind, marks)
-select v.kind, v.marks from unnest($1::text[], $2::jsonb[]) as v (kind, marks) order by v.kind
-on conflict do nothing`,
   params: (rows: readonly KeptMarks[]) => [
     rows.map(({ kind }) => kind),
     rows.map(({ marks }) => JSON.stringify(marks)),
   ],
-  row: z.never(),
-});
+})(`
+insert into belfry.sensitive (kind, marks)
+select v.kind, v.marks from unnest($1::text[], $2::jsonb[]) as v (kind, marks) order by v.kind
+on conflict do nothing`);
 
 /** Locks nothing. */
-export const readMarks = sqlQuery("marks", {
-  sql: "\nselect kind, marks from belfry.sensitive order by kind",
-  params: () => [],
-  row: z.object({ kind: z.string(), marks: z.json() }),
-});
+export const readMarks = sqlQuery("marks", { row: z.object({ kind: z.string(), marks: z.json() }) })(
+  "\nselect kind, marks from belfry.sensitive order by kind",
+);
 
 /** The stage's key, drawn when there is none; no row when another session draws it now. Locks only a new row. */
-export const readStageKey = sqlQuery("stage-key", {
-  sql: `
+export const readStageKey = sqlQuery("stage-key", { row: z.object({ key: z.instanceof(Uint8Array) }) })(`
 with made as (
   insert into belfry.stage_key (key)
   select decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex')
@@ -42,10 +37,7 @@ with made as (
   on conflict do nothing
   returning key
 )
-select key from belfry.stage_key union all select key from made`,
-  params: () => [],
-  row: z.object({ key: z.instanceof(Uint8Array) }),
-});
+select key from belfry.stage_key union all select key from made`);
 
 /** 32 bytes that never leave a process: no guess can be compared with an HMAC under them. */
 export async function stageKey(insight: Database): Promise<Uint8Array> {

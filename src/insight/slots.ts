@@ -41,7 +41,9 @@ const { slotGroupsShownMax, slotHoldersShownMax, countRowsMax } = insightLimits;
  * at most. Locks nothing.
  */
 export const readSlots = sqlQuery("slots", {
-  sql: `
+  params: (prefix: string) => [prefix, slotGroupsShownMax, slotHoldersShownMax, countRowsMax],
+  row: slotUse,
+})(`
 select g.key, g.size, t.taken, w.waiting, g.window_ms as "windowMs", coalesce(h.holders, '[]') as holders
 from (
   (select key, size, window_ms from belfry.slot_group where starts_with(key, $1) and key !~ '^(cap|rate):[^#]*#$' order by key limit $2)
@@ -58,17 +60,16 @@ cross join lateral (
   ) held
 ) w
 cross join lateral ${holders("$3")}
-order by g.key`,
-  params: (prefix: string) => [prefix, slotGroupsShownMax, slotHoldersShownMax, countRowsMax],
-  row: slotUse,
-});
+order by g.key`);
 
 /**
  * The slots of the key $1, without the jobs that wait for it. $2 holders at most. Of a rate also when a job starts before which $3 wait: the
  * units come back one after the other, and each again a window later. Locks nothing.
  */
 export const readSlot = sqlQuery("slot", {
-  sql: `
+  params: ({ key, before }: { readonly key: string; readonly before: number }) => [key, slotHoldersShownMax, before],
+  row: slotUse.omit({ waiting: true }).extend({ nextAt: z.number().nullable() }),
+})(`
 select g.key, g.size, t.taken, coalesce(h.holders, '[]') as holders, g.window_ms as "windowMs", case when g.window_ms is not null then (
     select belfry.ms(at + ($3::int / g.size) * belfry.span(g.window_ms)) from (
       select greatest(s.free_from, belfry.now()) + belfry.span(case when s.kept_for is null then 0 else g.window_ms end) as at
@@ -76,7 +77,4 @@ select g.key, g.size, t.taken, coalesce(h.holders, '[]') as holders, g.window_ms
     ) unit order by at limit 1 offset $3::int % g.size
   ) end as "nextAt"
 from (select $1::text as key, size, window_ms from belfry.slot_group where key = belfry.rule_of($1::text)) g
-cross join lateral ${taken} cross join lateral ${holders("$2")}`,
-  params: ({ key, before }: { readonly key: string; readonly before: number }) => [key, slotHoldersShownMax, before],
-  row: slotUse.omit({ waiting: true }).extend({ nextAt: z.number().nullable() }),
-});
+cross join lateral ${taken} cross join lateral ${holders("$2")}`);

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import type { Tx } from "../machine/transaction.ts";
 
 /** A statement whose rows people read: its text, what it takes, and the shape of a row, which is the API's. */
@@ -14,11 +14,16 @@ export interface SqlQuery<P, R> {
   readonly answers?: R;
 }
 
-/** The name travels as a comment, so that pg_stat_activity and a slow-query log can say which statement it was. */
-export const sqlQuery = <P, R>(
-  name: string,
-  { sql, params, row }: { readonly sql: string; readonly params: (of: P) => unknown[]; readonly row: z.ZodType<R> },
-): SqlQuery<P, R> => ({ name, text: `/* belfry:${name} */${sql}`, keptRowsMax: 0, params, row });
+/**
+ * The name travels as a comment, so that pg_stat_activity and a slow-query log can say which statement it was. Called with what it
+ * takes and answers, nothing where that is left out, and then with the text.
+ */
+export const sqlQuery =
+  <P, R = never>(name: string, of: Partial<Pick<SqlQuery<P, R>, "params" | "row">> = {}) =>
+  (text: string): SqlQuery<P, R> => {
+    const { params = () => [], row = z.never() } = of;
+    return { name, text: `/* belfry:${name} */${text}`, keptRowsMax: 0, params, row };
+  };
 
 /** Runs queries on the connections for short statements. */
 export interface Database {

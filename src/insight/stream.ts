@@ -19,13 +19,11 @@ import { type Database, isoText, sqlQuery } from "./sql-query.ts";
  * Locks nothing.
  */
 export const readStreamEnd = sqlQuery("stream-end", {
-  sql: `
+  row: z.object({ snapshot: z.string(), next: z.string(), last: z.string() }),
+})(`
 select s::text as snapshot, (pg_snapshot_xmax(s)::text::bigint + age(pg_snapshot_xmax(s)::xid))::text as next,
   coalesce((select max(id) from belfry.event), 0) as last
-from pg_current_snapshot() s`,
-  params: () => [],
-  row: z.object({ snapshot: z.string(), next: z.string(), last: z.string() }),
-});
+from pg_current_snapshot() s`);
 
 interface StreamRead {
   readonly from: StreamLook;
@@ -45,7 +43,21 @@ interface StreamRead {
  * $9 limit $10 first event of the epoch $11 its name. Locks nothing.
  */
 export const readStream = sqlQuery("stream", {
-  sql: `
+  params: ({ from, upto, after, limit, epoch }: StreamRead) => [
+    from.snapshot,
+    snapshotOpen(from.snapshot),
+    snapshotEnd(from.snapshot),
+    from.next,
+    from.last,
+    upto.snapshot,
+    after.id,
+    after.place,
+    limit,
+    epoch.first_event_id,
+    epoch.name,
+  ],
+  row: streamEvent,
+})(`
 select concat_ws('.', $11::text, e.xid, e.id, e.place) as id, ${isoText("e.at")} as at, e.job_id as job, j.run_id as run,
   j.kind, j.key, j.lane, e.from_state as "from", e.to_state as "to", e.attempt, e.generation, e.worker, e.reason
 from (
@@ -68,22 +80,7 @@ from (
   where (f.id, m.place) > ($7::bigint, $8::bigint)
   order by f.id, m.place limit $9
 ) e left join belfry.job j on j.id = e.job_id
-order by e.id, e.place`,
-  params: ({ from, upto, after, limit, epoch }: StreamRead) => [
-    from.snapshot,
-    snapshotOpen(from.snapshot),
-    snapshotEnd(from.snapshot),
-    from.next,
-    from.last,
-    upto.snapshot,
-    after.id,
-    after.place,
-    limit,
-    epoch.first_event_id,
-    epoch.name,
-  ],
-  row: streamEvent,
-});
+order by e.id, e.place`);
 
 /**
  * At most `limit` events that became visible since the cursor; null begins now. A cursor is a snapshot of Postgres: events that

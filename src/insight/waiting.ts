@@ -18,7 +18,40 @@ const { predecessorsShown, runningCountedMax, countedRowsMax } = insightLimits;
  * has a place in its lane, a range of one as in `live`. Locks nothing.
  */
 export const readWaiting = sqlQuery("waiting", {
-  sql: `
+  params: (of: { readonly id: JobId; readonly most: number }) => [
+    of.id,
+    of.most,
+    predecessorsShown,
+    runningCountedMax,
+    countedRowsMax,
+  ],
+  row: z.object({
+    laneRefusal: z.string().nullable(),
+    lanePause: pause,
+    circuit: z
+      .object({
+        name: z.string(),
+        ended: count,
+        failed: count,
+        code: z.string(),
+        until: z.number().nullable(),
+        probe: jobId.nullable(),
+      })
+      .nullable(),
+    schedule: z.object({ pause, enabled: z.boolean() }).nullable(),
+    openPredecessors: count,
+    awaitsSignal: z.boolean(),
+    predecessors: z.array(jobId),
+    ahead: boundedCount,
+    heldBefore: boundedCount,
+    runningInLane: boundedCount,
+    workerSeenAt: z.number().nullable(),
+    failedFirst: z.object({ jobId, runId, task: z.string(), errorCode: z.string().nullable() }).nullable(),
+    started: z.object({ runId, state: runState, failed: count, done: count, total: count }).nullable(),
+    lastReason: z.string().nullable(),
+    now: z.number(),
+  }) satisfies z.ZodType<WaitingFacts>,
+})(`
 with leases as materialized (
   select lane, job_ids from belfry.lease order by until desc limit $5::int
 )
@@ -78,38 +111,4 @@ select l.refusal as "laneRefusal", l.pause as "lanePause",
 from belfry.job j
 left join lateral (select ${pauseValue} as pause, ${laneVerdict} as refusal from belfry.lane l where name = j.lane) l on true
 left join lateral (select ${pauseValue} as pause, enabled from belfry.schedule where id = j.schedule_id) s on true
-where j.id = $1::bigint`,
-  params: (of: { readonly id: JobId; readonly most: number }) => [
-    of.id,
-    of.most,
-    predecessorsShown,
-    runningCountedMax,
-    countedRowsMax,
-  ],
-  row: z.object({
-    laneRefusal: z.string().nullable(),
-    lanePause: pause,
-    circuit: z
-      .object({
-        name: z.string(),
-        ended: count,
-        failed: count,
-        code: z.string(),
-        until: z.number().nullable(),
-        probe: jobId.nullable(),
-      })
-      .nullable(),
-    schedule: z.object({ pause, enabled: z.boolean() }).nullable(),
-    openPredecessors: count,
-    awaitsSignal: z.boolean(),
-    predecessors: z.array(jobId),
-    ahead: boundedCount,
-    heldBefore: boundedCount,
-    runningInLane: boundedCount,
-    workerSeenAt: z.number().nullable(),
-    failedFirst: z.object({ jobId, runId, task: z.string(), errorCode: z.string().nullable() }).nullable(),
-    started: z.object({ runId, state: runState, failed: count, done: count, total: count }).nullable(),
-    lastReason: z.string().nullable(),
-    now: z.number(),
-  }) satisfies z.ZodType<WaitingFacts>,
-});
+where j.id = $1::bigint`);

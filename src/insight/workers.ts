@@ -39,7 +39,9 @@ const { workersShownMax, workerJobsShownMax } = insightLimits;
  * worker, at most. A beat is when a lease was last extended. Locks nothing.
  */
 export const readWorkers = sqlQuery("workers", {
-  sql: `
+  params: (seenMs: number) => [seenMs, workersShownMax, deliveryLimits.runningSampleMax, workerJobsShownMax],
+  row: worker,
+})(`
 with leases as materialized (
   select * from belfry.lease order by until limit $3
 ), running as materialized (
@@ -64,21 +66,16 @@ select id, coalesce(k.lane, b.lane) as lane, k.version,
   coalesce(k.ended, 0)::float8 as ended, coalesce(k.failed, 0)::float8 as failed, coalesce(k.lost, 0)::float8 as lost,
   ${isoText("k.lost_at")} as "lostAt", coalesce(b.running, '[]') as running
 from known k full join busy b using (id)
-order by greatest(k.seen_at, b.beat_at) desc, id limit $2`,
-  params: (seenMs: number) => [seenMs, workersShownMax, deliveryLimits.runningSampleMax, workerJobsShownMax],
-  row: worker,
-});
+order by greatest(k.seen_at, b.beat_at) desc, id limit $2`);
 
 /** Once for each worker process; the events show what it does. $1 id $2 lane $3 version $4 log group, as `region:name`. Locks its row. */
 export const writeWorker = sqlQuery("worker-write", {
-  sql: `
-insert into belfry.worker as w (id, lane, version, log_group, started_at, seen_at) values ($1, $2, $3, $4, belfry.now(), belfry.now())
-on conflict (id) do update set version = excluded.version, log_group = excluded.log_group`,
   params: (of: { id: string; lane: string; version: string; logGroup?: string | null }) => [
     of.id,
     of.lane,
     of.version,
     of.logGroup ?? null,
   ],
-  row: z.never(),
-});
+})(`
+insert into belfry.worker as w (id, lane, version, log_group, started_at, seen_at) values ($1, $2, $3, $4, belfry.now(), belfry.now())
+on conflict (id) do update set version = excluded.version, log_group = excluded.log_group`);

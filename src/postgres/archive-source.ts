@@ -11,25 +11,14 @@ import type { Connections } from "./connect.ts";
 import { isLockTimeout } from "./failure.ts";
 import { postgresLimits } from "./postgres-limits.ts";
 import { createSession, type Session } from "./session.ts";
-import {
-  archiveAudit,
-  archiveJobs,
-  archiveOccurrences,
-  type ArchiveRow,
-  archiveRuns,
-  leaveAudit,
-  leaveJobs,
-  leaveOccurrences,
-  leaveRuns,
-  readInUtc,
-} from "./sql/archive.ts";
+import * as sql from "./sql/archive.ts";
 import * as day from "./sql/archive-day.ts";
 import { dropPartition, partitionWork } from "./sql/prune.ts";
 import { execute, type Statement } from "./statement.ts";
 
 /** How a batch is found again when it leaves: rows by place and version, or a day by how far it was written. */
 type Leaving =
-  | { readonly is: "rows"; readonly rows: readonly ArchiveRow[] }
+  | { readonly is: "rows"; readonly rows: readonly sql.ArchiveRow[] }
   | { readonly is: "day"; readonly day: string; readonly from: string; readonly to: string };
 
 type DayPart = "events" | "history";
@@ -63,26 +52,31 @@ export function createArchiveSource(connections: Connections): ArchiveSource {
   };
 }
 
-const reads = { jobs: archiveJobs, runs: archiveRuns, occurrences: archiveOccurrences, audit: archiveAudit } as const;
+const reads = {
+  jobs: sql.archiveJobs,
+  runs: sql.archiveRuns,
+  occurrences: sql.archiveOccurrences,
+  audit: sql.archiveAudit,
+} as const;
 const more = { jobs: [], runs: [batchRunsMax], occurrences: [contractLimits.historyMs], audit: [] } as const;
 
-const readRows = (session: Session, read: Statement<ArchiveRow>, values: unknown[]): Promise<ArchiveRow[]> =>
+const readRows = (session: Session, read: Statement<sql.ArchiveRow>, values: unknown[]): Promise<sql.ArchiveRow[]> =>
   session.transaction(async (tx) => {
-    await execute(tx, readInUtc);
+    await execute(tx, sql.readInUtc);
     return execute(tx, read, values);
   });
 
-const batchOf = (part: ArchivePart, rows: readonly ArchiveRow[]): ArchiveBatch<Leaving> | null =>
+const batchOf = (part: ArchivePart, rows: readonly sql.ArchiveRow[]): ArchiveBatch<Leaving> | null =>
   rows.length === 0 ? null : { part, rows: shown(rows), isFull: isFull(rows), leaving: { is: "rows", rows } };
 
 /** By half an object's rows, half its bytes or half the runs that are looked at: so many are written at once. */
-function isFull(rows: readonly ArchiveRow[]): boolean {
+function isFull(rows: readonly sql.ArchiveRow[]): boolean {
   const bytes = rows.reduce((sum, { line }) => sum + line.length, 0);
   const runs = rows.filter((row) => row.of === "run").length;
   return rows.length * 2 >= objectRowsMax || bytes * 2 >= objectBytesMax || runs * 2 >= batchRunsMax;
 }
 
-const shown = (rows: readonly ArchiveRow[]): ArchiveBatch["rows"] =>
+const shown = (rows: readonly sql.ArchiveRow[]): ArchiveBatch["rows"] =>
   rows.map(({ of: table, number, kind, at, line }) => ({ table, number, kind, at, line }));
 
 /** The next page of the oldest day past its retention; no row when it has no more; else rows that had no day. */
@@ -132,17 +126,17 @@ async function leaveDay(
 }
 
 const leaves = {
-  jobs: leaveJobs,
-  runs: leaveRuns,
-  occurrences: leaveOccurrences,
-  audit: leaveAudit,
+  jobs: sql.leaveJobs,
+  runs: sql.leaveRuns,
+  occurrences: sql.leaveOccurrences,
+  audit: sql.leaveAudit,
   events: day.leaveRestOfEvents,
   history: day.leaveRestOfHistories,
 } as const;
 
 /** @returns how many of them were as they had been read, and are gone. */
-async function deleteRows(tx: StoreTx, part: ArchivePart, rows: readonly ArchiveRow[]): Promise<number> {
-  const of = (each: readonly ArchiveRow[]) => [each.map(({ place }) => place), each.map(({ version }) => version)];
+async function deleteRows(tx: StoreTx, part: ArchivePart, rows: readonly sql.ArchiveRow[]): Promise<number> {
+  const of = (each: readonly sql.ArchiveRow[]) => [each.map(({ place }) => place), each.map(({ version }) => version)];
   const values =
     part === "runs" ? ["job", "run"].flatMap((table) => of(rows.filter((row) => row.of === table))) : of(rows);
   // Nothing changes a row of the audit, so it has no version.

@@ -9,15 +9,7 @@ import { expands, type MigrationFile, migrationFiles, ownFolder } from "./migrat
 import { turnPartitions } from "./prune-store.ts";
 import type { Session } from "./session.ts";
 import { raiseSequences, readEpoch } from "./sql/epoch.ts";
-import {
-  createLedger,
-  ledgerExists,
-  lockMigrations,
-  readLedger,
-  readServer,
-  readVersion,
-  recordMigration,
-} from "./sql/migration.ts";
+import * as sql from "./sql/migration.ts";
 import { execute } from "./statement.ts";
 
 export interface MigrateOptions {
@@ -84,9 +76,9 @@ async function migrateOn(
   isRestored: boolean,
 ): Promise<Migrated> {
   await assertServer(client);
-  await execute(client, lockMigrations);
-  await execute(client, createLedger);
-  const known = await execute(client, readLedger, [set]);
+  await execute(client, sql.lockMigrations);
+  await execute(client, sql.createLedger);
+  const known = await execute(client, sql.readLedger, [set]);
   assertSame(set, known, files);
   const missing = files.slice(known.length);
   for (const file of missing) await apply(client, set, file);
@@ -108,9 +100,9 @@ async function turnEpoch(client: Client, isRestored: boolean): Promise<number | 
 
 /** The version of Belfry's tables in this database; 0 when there are none. */
 export async function schemaVersion(tx: Tx): Promise<number> {
-  const [found] = await execute(tx, ledgerExists);
+  const [found] = await execute(tx, sql.ledgerExists);
   if (found?.exists !== true) return 0;
-  const [row] = await execute(tx, readVersion, [ownSet]);
+  const [row] = await execute(tx, sql.readVersion, [ownSet]);
   return row?.version ?? 0;
 }
 
@@ -130,7 +122,7 @@ export async function assertSchema(tx: Tx): Promise<void> {
     );
   }
   if (version === schemaVersionOfCode) return;
-  const newer = (await execute(tx, readLedger, [ownSet])).filter((row) => row.number > schemaVersionOfCode);
+  const newer = (await execute(tx, sql.readLedger, [ownSet])).filter((row) => row.number > schemaVersionOfCode);
   if (!newer.every(expands)) throw tooNew(ownSet, version, schemaVersionOfCode);
 }
 
@@ -139,7 +131,7 @@ export async function assertServer(
   tx: Tx,
   options: { allowLosingCommits?: boolean } = { allowLosingCommits: true },
 ): Promise<void> {
-  const [server] = await execute(tx, readServer);
+  const [server] = await execute(tx, sql.readServer);
   if (server === undefined) throw new DatabaseUnfit("the server does not tell its version");
   if (server.version < 150_000) {
     throw new DatabaseUnfit(`Postgres ${Math.floor(server.version / 10_000)} is too old: Belfry needs 15 or later`);
@@ -186,7 +178,7 @@ async function apply(client: Client, set: string, file: MigrationFile): Promise<
   await inTransaction(client, `migration "${file.name}" of ${set}`, async () => {
     await client.query(`set local lock_timeout = ${postgresLimits.migrationLockMs}`);
     await client.query(file.sql);
-    await execute(client, recordMigration, [set, file.number, file.name, file.checksum]);
+    await execute(client, sql.recordMigration, [set, file.number, file.name, file.checksum]);
   });
 }
 

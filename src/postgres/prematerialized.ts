@@ -10,20 +10,14 @@ import { mergeAftermaths } from "../machine/outbox.ts";
 import { DatabaseError } from "./failure.ts";
 import type { Session } from "./session.ts";
 import { cancelOpen } from "./sql/control.ts";
-import {
-  decideBeforeChange,
-  decidePrematerialized,
-  findPrematerialized,
-  freeWithdrawnKeys,
-  withdrawPrematerialized,
-} from "./sql/prematerialized.ts";
+import * as sql from "./sql/prematerialized.ts";
 import { selectNow } from "./sql/transaction.ts";
 import { execute } from "./statement.ts";
 
 export function prematerializedStore(session: Session) {
   return {
     async decidePrematerialized({ limit, fence }) {
-      const [row] = await session.fenced(fence, decidePrematerialized, [limit]);
+      const [row] = await session.fenced(fence, sql.decidePrematerialized, [limit]);
       return { decided: row?.decided ?? 0, withdrawn: row?.withdrawn ?? 0 };
     },
   } satisfies Partial<RunStore>;
@@ -36,7 +30,7 @@ export function prematerializedStore(session: Session) {
  */
 export async function changeInTime<T>(tx: Tx, ids: readonly string[], change: () => Promise<T>): Promise<T> {
   const { prematerializedRunsMax, prematerializedMarginMs, changeCommitMs } = runLimits;
-  const [decided] = await execute(tx, decideBeforeChange, [ids, prematerializedRunsMax, prematerializedMarginMs]);
+  const [decided] = await execute(tx, sql.decideBeforeChange, [ids, prematerializedRunsMax, prematerializedMarginMs]);
   const value = await change();
   const nextAt = decided?.next_at ?? null;
   if (nextAt === null) return value;
@@ -52,13 +46,13 @@ export async function withdrawOutdated(
   ids: readonly string[],
   next: (id: string) => ScheduleSpec | null,
 ): Promise<void> {
-  const written = await execute(tx, findPrematerialized, [ids]);
+  const written = await execute(tx, sql.findPrematerialized, [ids]);
   const doomed = written.filter((row) =>
     isWithdrawn({ spec: row.spec as ScheduleSpec, nominalAt: row.nominal_at }, next(row.schedule_id)),
   );
   if (doomed.length === 0) return;
   const starters = doomed.map((row) => row.job_id);
-  await execute(tx, withdrawPrematerialized, [starters]);
+  await execute(tx, sql.withdrawPrematerialized, [starters]);
   await execute(tx, cancelOpen, [starters, "withdrawn", false, null]);
 }
 
@@ -74,7 +68,7 @@ export async function insertPage(
   const first = await insertTargetsInto(tx, targets, options);
   const known = first.results.flatMap((result) => (result.created ? [] : [result.id]));
   const free =
-    known.length === 0 ? [] : await execute(tx, freeWithdrawnKeys, [known, runLimits.withdrawnKeyCharactersMax]);
+    known.length === 0 ? [] : await execute(tx, sql.freeWithdrawnKeys, [known, runLimits.withdrawnKeyCharactersMax]);
   if (free.length === 0) return first;
   const open = free.find((row) => row.is_open);
   if (open !== undefined) throw new Error(`job ${open.id}, which has this key, is still being withdrawn`);

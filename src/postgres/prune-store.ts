@@ -6,20 +6,7 @@ import type { Fence } from "../machine/fence.ts";
 import type { Store } from "../machine/store.ts";
 import { isLockTimeout } from "./failure.ts";
 import type { Session } from "./session.ts";
-import {
-  dropPartition,
-  forgetKeys,
-  makePartition,
-  partitionWork,
-  pruneAudit,
-  pruneCounts,
-  pruneJobs,
-  pruneOccurrences,
-  prunePast,
-  pruneQuarantine,
-  pruneRest,
-  pruneRuns,
-} from "./sql/prune.ts";
+import * as sql from "./sql/prune.ts";
 import { forgetTurns } from "./sql/turn.ts";
 
 /** @param archives whether what the archive takes is left to it: see `archive-source.ts`. */
@@ -28,11 +15,11 @@ export function pruneStore(session: Session, archives: boolean) {
   return {
     async prune({ limit, fence }) {
       const deleted = archives ? { jobs: 0, occurrences: 0 } : await pruneArchivable(session, limit, fence);
-      await session.fenced(fence, pruneQuarantine, [contractLimits.retentionMsDefault, limit]);
+      await session.fenced(fence, sql.pruneQuarantine, [contractLimits.retentionMsDefault, limit]);
       const { requestKeysMs, requestKeysMax } = insightLimits;
-      await session.fenced(fence, prunePast, [contractLimits.historyMs, limit, requestKeysMs, requestKeysMax]);
-      await session.fenced(fence, pruneCounts, [contractLimits.historyMs, insightLimits.hourCountsMs, limit]);
-      await session.fenced(fence, forgetKeys, [postgresLimits.keyForgottenMs, limit]);
+      await session.fenced(fence, sql.prunePast, [contractLimits.historyMs, limit, requestKeysMs, requestKeysMax]);
+      await session.fenced(fence, sql.pruneCounts, [contractLimits.historyMs, insightLimits.hourCountsMs, limit]);
+      await session.fenced(fence, sql.forgetKeys, [postgresLimits.keyForgottenMs, limit]);
       await session.fenced(fence, forgetTurns, [limit]);
       return { ...deleted, partitions: await turnPartitions(session, refused, { fence, drops: !archives }) };
     },
@@ -44,11 +31,11 @@ async function pruneArchivable(
   limit: number,
   fence: Fence | undefined,
 ): Promise<{ readonly jobs: number; readonly occurrences: number }> {
-  const jobs = await session.fenced(fence, pruneJobs, [limit]);
-  const [ofRuns] = await session.fenced(fence, pruneRuns, [limit, runLimits.prunedRunsMax]);
-  const [past] = await session.fenced(fence, pruneOccurrences, [contractLimits.historyMs, limit]);
-  await session.fenced(fence, pruneAudit, [limit]);
-  await session.fenced(fence, pruneRest, [contractLimits.historyMs, limit]);
+  const jobs = await session.fenced(fence, sql.pruneJobs, [limit]);
+  const [ofRuns] = await session.fenced(fence, sql.pruneRuns, [limit, runLimits.prunedRunsMax]);
+  const [past] = await session.fenced(fence, sql.pruneOccurrences, [contractLimits.historyMs, limit]);
+  await session.fenced(fence, sql.pruneAudit, [limit]);
+  await session.fenced(fence, sql.pruneRest, [contractLimits.historyMs, limit]);
   return { jobs: jobs.length + (ofRuns?.jobs ?? 0), occurrences: past?.pruned ?? 0 };
 }
 
@@ -62,17 +49,17 @@ export async function turnPartitions(
   { fence, drops }: { readonly fence?: Fence | undefined; readonly drops: boolean },
 ): Promise<number> {
   let dropped = 0;
-  for (const { parent, day, action } of await session.run(partitionWork, [
+  for (const { parent, day, action } of await session.run(sql.partitionWork, [
     postgresLimits.partitionDaysAhead,
     contractLimits.historyMs,
   ])) {
     if (refused.has(`${parent}_${day}`) || (action === "drop" && !drops)) continue;
     try {
       if (action === "drop") {
-        await session.fenced(fence, dropPartition, [parent, day]);
+        await session.fenced(fence, sql.dropPartition, [parent, day]);
         dropped += 1;
       } else {
-        const [row] = await session.fenced(fence, makePartition, [parent, day]);
+        const [row] = await session.fenced(fence, sql.makePartition, [parent, day]);
         if (row?.made !== true) refused.add(`${parent}_${day}`);
       }
     } catch (error) {

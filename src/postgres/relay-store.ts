@@ -7,13 +7,7 @@ import { outboxOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { columns } from "./statement.ts";
 import { confirmWhole, keepBatches, relayDue, reopenOutbox } from "./sql/relay.ts";
-import {
-  countNotYetDue,
-  readObservations,
-  requeueOvertaken,
-  requeueUnqueued,
-  writeObservations,
-} from "./sql/requeue.ts";
+import * as requeue from "./sql/requeue.ts";
 import { writePlace } from "./sql/pass-place.ts";
 import type { DispatchedRow } from "./sql/dispatch.ts";
 import { heldKeys, wakeKeys } from "./sql/wake.ts";
@@ -53,17 +47,17 @@ export function relayStore(session: Session) {
       const values = [lane, olderThanMs, limit];
       const rows =
         evidence === "queue-empty"
-          ? await session.fenced(fence, requeueUnqueued, [...values, batchesReadMax])
-          : await session.fenced(fence, requeueOvertaken, [...values, ...overtakenValues]);
+          ? await session.fenced(fence, requeue.requeueUnqueued, [...values, batchesReadMax])
+          : await session.fenced(fence, requeue.requeueOvertaken, [...values, ...overtakenValues]);
       return rows.length;
     },
-    queueObservations: ({ maxAgeMs }) => session.run(readObservations, [maxAgeMs]),
+    queueObservations: ({ maxAgeMs }) => session.run(requeue.readObservations, [maxAgeMs]),
     async saveQueueObservations(observations) {
       if (observations.length === 0) return;
-      await session.run(writeObservations, columns(observations, "lane", "emptyMs"));
+      await session.run(requeue.writeObservations, columns(observations, "lane", "emptyMs"));
     },
     async countNotYetDue({ lane, sinceMs, limit }) {
-      const [row] = await session.run(countNotYetDue, [lane, sinceMs, deliveryLimits.queueDelayMsMax, limit]);
+      const [row] = await session.run(requeue.countNotYetDue, [lane, sinceMs, deliveryLimits.queueDelayMsMax, limit]);
       return row?.n ?? 0;
     },
     async wake({ slotKeys, limit, fence }) {

@@ -1,11 +1,14 @@
 import type { JobId, Json, RunId } from "../machine/job.ts";
-import { type NewRun, type Paged, type RunStore, type StartedRun } from "../machine/run.ts";
+import { reasons } from "../machine/reasons.ts";
+import { type NewRun, type Paged, type RunStore, type Signaled, type StartedRun } from "../machine/run.ts";
 import { type Aftermath, mergeAftermaths, noAftermath } from "../machine/outbox.ts";
 import { type Tx } from "../machine/transaction.ts";
 import { aftermathOf, moveRows, newestColumns } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { cancelOpen } from "./sql/control.ts";
+import { redispatchNow, runNow } from "./sql/relay.ts";
 import * as sql from "./sql/run.ts";
+import { type SignaledRow, writeSignal } from "./sql/signal.ts";
 import { chooseAgain, lockRun, lockWaiting, resumeJobs, readyLanes, recount, reopenRun } from "./sql/resume.ts";
 import { growAgain, lockRows, readOutputs, readResult } from "./sql/rows.ts";
 import { execute } from "./statement.ts";
@@ -50,6 +53,7 @@ export function runStore(session: Session) {
       return (await session.run(sql.findCanceling, [limit, only?.withdrawn ?? null])).map((row) => row.id as RunId);
     },
     ...prematerializedStore(session),
+    signal: (runId, name, signaled) => session.transaction((tx) => signal(tx, runId, name, signaled)),
     resumeRun: (runId, options) => session.transaction((tx) => resumeRun(tx, runId, options)),
   } satisfies Partial<RunStore>;
 }
@@ -124,4 +128,27 @@ async function resumeRun(
     await execute(tx, growAgain, [id]);
   }
   return { ids: again.map((row) => row.id as JobId), aftermath: mergeAftermaths([aftermath, ...ofRows]) };
+}
+
+async function signal(
+  tx: Tx,
+  runId: RunId,
+  name: string,
+  { payload, caller = null }: Parameters<RunStore["signal"]>[2],
+): Promise<Signaled> {
+  const [row] = await execute(tx, writeSignal, [runId, name, JSON.stringify(payload), caller]);
+  if (row?.written !== true) return refused(row);
+  const ids = [row.id];
+  const rows = [
+    ...(await execute(tx, runNow, [ids, caller, reasons.signal])),
+    ...(await execute(tx, redispatchNow, [ids])),
+  ];
+  return { is: "taken", jobId: row.id as JobId, aftermath: aftermathOf(rows) };
+}
+
+function refused(row: SignaledRow | undefined): Signaled {
+  if (row === undefined || !row.awaits_signal) return { is: "unknown" };
+  const jobId = row.id as JobId;
+  if (row.at !== null) return { is: row.same ? "repeated" : "conflict", jobId, at: row.at, by: row.by };
+  return { is: "late", jobId, state: row.state, runState: row.run_state };
 }

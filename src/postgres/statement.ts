@@ -17,29 +17,26 @@ export interface Statement<R> {
 
 /**
  * Sent unnamed and planned with its values each time: a plan made on an empty table would be kept for ever.
- * The name travels as a comment, so that pg_stat_activity and a slow-query log can say which statement it was.
+ * The name travels as a comment, so that pg_stat_activity and a slow-query log can say which statement it was. Called with the name
+ * and then with the text: `statement<Row>("lock-read")(...)`.
  */
-export const statement = <R>(name: string, text: string): Statement<R> => ({
-  name,
-  text: `/* belfry:${name} */${text}`,
-  keptRowsMax: 0,
-});
+export const statement =
+  <R>(name: string) =>
+  (text: string): Statement<R> => ({ name, text: `/* belfry:${name} */${text}`, keptRowsMax: 0 });
 
 /**
  * Kept prepared on Belfry's connections when it is for a few rows (its plan expects about ten): parsing and planning would cost
  * more than half of the execution. Only for texts that reach every table by one index at any size (see `keptPlanSettings`); a
  * test plans them on empty tables and runs them after a burst.
  */
-export const keptStatement = <R>(name: string, text: string): Statement<R> => ({
-  ...statement<R>(name, text),
-  keptRowsMax: postgresLimits.keptPlanRowsMax,
-});
+export const keptStatement =
+  <R>(name: string) =>
+  (text: string): Statement<R> => ({ ...statement<R>(name)(text), keptRowsMax: postgresLimits.keptPlanRowsMax });
 
 /** The same for texts whose joins find each row by its key: a plan for one row is as good for a thousand. */
-export const keptForAnySize = <R>(name: string, text: string): Statement<R> => ({
-  ...statement<R>(name, text),
-  keptRowsMax: Number.POSITIVE_INFINITY,
-});
+export const keptForAnySize =
+  <R>(name: string) =>
+  (text: string): Statement<R> => ({ ...statement<R>(name)(text), keptRowsMax: Number.POSITIVE_INFINITY });
 
 /**
  * Start-up settings of connections that keep prepared statements. For an empty table without statistics the planner prefers a

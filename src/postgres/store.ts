@@ -14,7 +14,6 @@ import { scheduleControlStore } from "./schedule-control-store.ts";
 import { scheduleStore } from "./schedule-store.ts";
 import { createSession, type SessionOptions, transaction } from "./session.ts";
 import { settleStore } from "./settle-store.ts";
-import { signalStore } from "./signal-store.ts";
 import { turnStore } from "./turn-store.ts";
 import { readJob, readJobByKey } from "./sql/read.ts";
 import { selectNow } from "./sql/transaction.ts";
@@ -51,7 +50,6 @@ export function createPostgresStore(
     ...pruneStore(session, options.archives ?? false),
     ...runStore(session),
     ...resolveStore(session),
-    ...signalStore(session),
     ...turnStore(session),
     inRuns: (ids) => inRuns(session, ids),
     transaction: (work, options = {}) => transaction(connections.tx, connections.where, work, options),

@@ -12,19 +12,15 @@ import type {
 import { PermanentError } from "../define/errors.ts";
 import { shapeHash } from "../define/graph-shape.ts";
 import { newJob, slotKeysOf } from "../define/new-job.ts";
-import type { Instant, JobId, Json, RunId } from "../machine/job.ts";
+import type { Instant, Json } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { type Seals, sealValue } from "../machine/seal.ts";
 import type { InRun, NewRun, NewTask } from "../machine/run.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 
 /** What a plan of a run needs besides the input. */
-export interface RunPlanOptions {
+export interface RunPlanOptions extends Pick<NewRun, "key" | "trace" | "starterId" | "parentId"> {
   readonly seals?: Seals | undefined;
-  readonly key: string;
-  readonly trace: string;
-  readonly starterId: JobId | null;
-  readonly parentId: RunId | null;
 }
 
 /** A definition whose job starts a run of tasks. */

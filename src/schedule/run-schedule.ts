@@ -3,6 +3,7 @@ import type { Registry } from "../define/definition.ts";
 import { plannedOf } from "./fire.ts";
 import type { JobId } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
+import type { PassOptions } from "./pass.ts";
 import { passLimits } from "./pass-limits.ts";
 import { workerLimits } from "../run/worker-limits.ts";
 import { encodeMessage } from "../run/message.ts";
@@ -17,14 +18,8 @@ import type { State } from "../machine/state.ts";
 import { timetable, tzProblem } from "../calendar/timetable.ts";
 import { createWorker, type Worker } from "../run/worker.ts";
 
-export interface RunScheduleOptions {
+export interface RunScheduleOptions extends Omit<PassOptions, "untilMs"> {
   readonly id: string;
-  /** Names this task; made unique per acquisition. */
-  readonly owner: string;
-  readonly stage: string;
-  readonly onLockOutage: "postgres" | "skip";
-  readonly signal: AbortSignal;
-  readonly lockLeaseMs?: number;
 }
 
 export interface RunScheduleReport {

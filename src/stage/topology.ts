@@ -56,12 +56,10 @@ export interface LaneTopology extends LaneNeeds {
 }
 
 /** What drains a lane's dead-letter queue into rows; the same for every lane. */
-export interface DeadLetterTopology {
-  readonly batchSize: number;
-  readonly concurrency: number;
-  readonly functionTimeoutSeconds: number;
-  readonly visibilityTimeoutSeconds: number;
-}
+export type DeadLetterTopology = Pick<
+  LaneTopology,
+  "batchSize" | "concurrency" | "functionTimeoutSeconds" | "visibilityTimeoutSeconds"
+>;
 
 /** A rule that starts the scheduler task. */
 export interface WakeTopology {

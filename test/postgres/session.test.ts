@@ -5,7 +5,7 @@ import { createSession, type Session } from "../../src/postgres/session.ts";
 import { statement } from "../../src/postgres/statement.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
-const keep = statement("test-keep", "insert into belfry.quarantine (at, lane, body) values (belfry.now(), 'a', $1)");
+const keep = statement("test-keep")("insert into belfry.quarantine (at, lane, body) values (belfry.now(), 'a', $1)");
 const kept = async ({ pool }: TestDatabase): Promise<readonly unknown[]> =>
   (await pool.query("select body from belfry.quarantine order by id")).rows.map((row: { body: string }) => row.body);
 

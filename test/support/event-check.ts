@@ -50,9 +50,7 @@ const drawCheck = `
  * much as the move. A job that is inserted with event 0, and an event with another transaction's number, were placed by a test.
  * Locks both tables while it is installed.
  */
-const createEventCheck = statement<never>(
-  "verify-events",
-  `
+const createEventCheck = statement<never>("verify-events")(`
 do $do$ begin
   create or replace function belfry.verify_events() returns trigger language plpgsql set enable_nestloop = off as $$
   declare
@@ -103,5 +101,4 @@ do $do$ begin
   create trigger job_moves_verified after update on belfry.job
     referencing old table as old_rows new table as new_rows for each statement execute function belfry.verify_events();
   ${drawCheck}
-end $do$`,
-);
+end $do$`);

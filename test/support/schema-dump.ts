@@ -21,9 +21,7 @@ export async function dumpSchema(client: Tx): Promise<string> {
  * Partitions and the ledger of migrations are left out. Words come from the catalogs, since no pg_dump is shipped.
  * Locks nothing.
  */
-const describeSchema = statement<{ line: string }>(
-  "schema",
-  `
+const describeSchema = statement<{ line: string }>("schema")(`
 with tables as (
   select c.oid, c.relname, c.relkind, c.reloptions from pg_class c
   where c.relnamespace = 'belfry'::regnamespace and c.relkind in ('r', 'p', 'v')
@@ -59,8 +57,7 @@ with tables as (
   select 3, t.relname, 5000 + row_number() over (partition by t.oid order by g.tgname), format('  %s', pg_get_triggerdef(g.oid))
   from tables t join pg_trigger g on g.tgrelid = t.oid and not g.tgisinternal
 )
-select line from lines order by part, thing collate "C", place`,
-);
+select line from lines order by part, thing collate "C", place`);
 
 /** Belfry's names are then written with their schema. A user called belfry would see them without. */
-const hideSchemas = statement<never>("schema-path", "select set_config('search_path', 'pg_catalog', true)");
+const hideSchemas = statement<never>("schema-path")("select set_config('search_path', 'pg_catalog', true)");

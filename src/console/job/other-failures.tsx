@@ -1,7 +1,6 @@
 import { addresses } from "../address.ts";
 import { quote } from "../filter/terms.ts";
-import { ask } from "../http.ts";
-import { useResource } from "../resource.ts";
+import { useAnswer } from "../resource.ts";
 import type { JobReply } from "../../api/shape/job.ts";
 import { Card } from "../parts/index.ts";
 import { words } from "../language/words.ts";
@@ -10,9 +9,7 @@ const groupsShown = 5;
 
 /** What the other failures of this kind look like, the most frequent first. */
 export function OtherFailures({ job: { kind } }: { readonly job: JobReply }) {
-  const found = useResource(`failures-of ${kind}`, (signal) => ask("GET /dead-letters", { kind }, { signal }), {
-    again: "slow",
-  });
+  const found = useAnswer("GET /dead-letters", { kind }, { again: "slow" });
   const groups = (found.data?.groups ?? []).slice(0, groupsShown);
   if (groups.length === 0) return null;
   return (

@@ -3,7 +3,7 @@ import { ask } from "../http.ts";
 import { words } from "../language/words.ts";
 import { FormDialog, Loaded, say } from "../parts/index.ts";
 import { PayloadForm, type Written } from "../payload/payload-form.tsx";
-import { useResource } from "../resource.ts";
+import { useAnswer } from "../resource.ts";
 
 interface SignalFormProps {
   readonly run: string;
@@ -16,7 +16,7 @@ interface SignalFormProps {
 
 /** What a task waits for, with the payload that it asks for. */
 export function SignalForm({ run, task, kind, onDone, onClose }: SignalFormProps) {
-  const kinds = useResource("kinds", (signal) => ask("GET /kinds", {}, { signal }), { again: "never" });
+  const kinds = useAnswer("GET /kinds", {}, { again: "never" });
   const [written, setWritten] = useState<Written>({ payload: undefined });
   const send = async (): Promise<void> => {
     if ("problem" in written) throw new Error(written.problem);

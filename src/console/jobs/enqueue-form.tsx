@@ -5,7 +5,7 @@ import { ask } from "../http.ts";
 import { words } from "../language/words.ts";
 import { FormDialog, FormField, Loaded, say, Select, TextField } from "../parts/index.ts";
 import { PayloadForm, type Written } from "../payload/payload-form.tsx";
-import { useResource } from "../resource.ts";
+import { useAnswer } from "../resource.ts";
 import type { JobReply } from "../../api/shape/job.ts";
 
 interface EnqueueFormProps {
@@ -17,7 +17,7 @@ interface EnqueueFormProps {
 /** A new job: of any kind, or a copy of another with a payload that is changed by hand. */
 export function EnqueueForm({ source, onClose }: EnqueueFormProps) {
   const { route } = useLocation();
-  const kinds = useResource("kinds", (signal) => ask("GET /kinds", {}, { signal }), { again: "never" });
+  const kinds = useAnswer("GET /kinds", {}, { again: "never" });
   const [kind, setKind] = useState(source?.kind ?? "");
   const [written, setWritten] = useState<Written>({ payload: source?.payload });
   const [key, setKey] = useState(() => (source === undefined ? "" : `copy-of-${source.id}-${Date.now()}`));

@@ -19,14 +19,11 @@ export const KindTable = ({ rows }: { readonly rows: readonly KindRow[] }) => (
   </div>
 );
 
-const lane = column.link<KindRow>(
-  words.labels.lane,
-  (row) => row.lane,
-  (row) => addresses.kindsWith({ lane: row.lane }),
-  { class: "wide" },
-);
+const lane = column.link<KindRow>(words.labels.lane, "lane", (row) => addresses.kindsWith({ lane: row.lane }), {
+  class: "wide",
+});
 
-const kindName = column.text<KindRow>(words.labels.kind, ({ kind }) => kind, {
+const kindName = column.text<KindRow>(words.labels.kind, "kind", {
   class: "wide",
   cell: ({ kind, lane: name }) => (
     <>

@@ -8,17 +8,13 @@ interface LaneTableProps {
   readonly onToggle: (lane: LaneReply) => void;
 }
 
-const { columns: names } = words.lanes;
+const names = { ...words.phases, running: words.states.RUNNING, ...words.lanes.columns };
 
 const count = (of: "waiting" | "running" | "retrying" | "scheduled"): Column<LaneReply> =>
-  column.number(names[of], (lane) => lane[of], { cell: (lane) => zeroOr(lane[of], lane.atLeast.includes(of)) });
+  column.number(names[of], of, { cell: (lane) => zeroOr(lane[of], lane.atLeast.includes(of)) });
 
 const columns: readonly Column<LaneReply>[] = [
-  column.link(
-    words.labels.lane,
-    ({ name }) => name,
-    ({ name }) => addresses.jobsWith(`lane:${name}`),
-  ),
+  column.link(words.labels.lane, "name", ({ name }) => addresses.jobsWith(`lane:${name}`)),
   {
     name: words.labels.state,
     cell: (lane) =>
@@ -32,7 +28,7 @@ const columns: readonly Column<LaneReply>[] = [
       ),
   },
   count("waiting"),
-  column.duration(names.oldest, ({ oldestWaitingMs }) => oldestWaitingMs),
+  column.duration(names.oldest, "oldestWaitingMs"),
   count("running"),
   count("retrying"),
   count("scheduled"),
@@ -67,4 +63,4 @@ export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
 );
 
 const pausedText = ({ pausedBy }: LaneReply): string =>
-  pausedBy === null ? words.lanes.paused : words.lanes.pausedBy(pausedBy);
+  pausedBy === null ? words.schedules.states.paused : words.lanes.pausedBy(pausedBy);

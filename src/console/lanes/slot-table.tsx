@@ -22,7 +22,7 @@ export const SlotTable = ({ title, slots, onDone }: SlotTableProps) => (
       rows={slots}
       idOf={({ key }) => key}
       columns={[
-        column.text<SlotUseReply>(words.lanes.slots, ({ key }) => key, { class: "mono wide" }),
+        column.text<SlotUseReply>(words.lanes.slots, "key", { class: "mono wide" }),
         {
           name: words.lanes.inUse,
           isNamed: true,
@@ -34,7 +34,7 @@ export const SlotTable = ({ title, slots, onDone }: SlotTableProps) => (
             </>
           ),
         },
-        column.number<SlotUseReply>(words.lanes.columns.waiting, ({ waiting }) => waiting),
+        column.number<SlotUseReply>(words.lanes.columns.waiting, "waiting"),
         { name: words.lanes.heldBy, class: "wide", isNamed: true, cell: ({ holders }) => <Holders of={holders} /> },
         column.actions<SlotUseReply>(({ key, size }) =>
           onDone === undefined || !/^cap:[^#]*$/.test(key) ? null : (

@@ -18,16 +18,13 @@ export const WorkerTable = ({ workers }: { readonly workers: readonly WorkerRepl
   </Card>
 );
 
-const count = (name: string, of: "ended" | "failed" | "lost"): Column<WorkerReply> =>
-  column.number(name, (worker) => worker[of]);
-
 const columns: readonly Column<WorkerReply>[] = [
   { name: words.labels.state, by: ({ status }) => status, cell: ({ status }) => <Tag {...looks[status]} /> },
-  column.text(words.labels.worker, ({ id }) => id, {
+  column.text(words.labels.worker, "id", {
     class: "mono cut-text",
     title: ({ id, version }) => (version === null ? id : words.lanes.ofVersion(id, version)),
   }),
-  column.text(words.labels.lane, ({ lane }) => lane, { class: "dim", isNamed: true }),
+  column.text(words.labels.lane, "lane", { class: "dim", isNamed: true }),
   {
     name: words.lanes.runningNow,
     class: "wide",
@@ -45,8 +42,8 @@ const columns: readonly Column<WorkerReply>[] = [
       </>
     ),
   },
-  column.time(words.lanes.seen, ({ seenAt }) => seenAt),
-  count(words.lanes.ended, "ended"),
-  count(words.labels.failed, "failed"),
-  count(words.lanes.lost, "lost"),
+  column.time(words.lanes.seen, "seenAt"),
+  column.number(words.lanes.ended, "ended"),
+  column.number(words.labels.failed, "failed"),
+  column.number(words.lanes.statuses.lost, "lost"),
 ];

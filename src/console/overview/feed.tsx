@@ -8,7 +8,7 @@ const shownRows = 18;
 
 /** What happens right now: a system that works is seen to work. */
 export const Feed = () => (
-  <Card title={words.overview.live} label={words.overview.liveEvents} about={words.overview.asItHappens}>
+  <Card title={words.shell.connection.live} label={words.overview.liveEvents} about={words.overview.asItHappens}>
     {feed.value.length === 0 ? (
       <p class="card-empty">{words.overview.nothingHappened}</p>
     ) : (

@@ -120,7 +120,7 @@ export function BarLine({ row, by, span, most, onSay }: BarLineProps) {
           key={from}
           class="night-pause"
           style={boxOf({ from, to }, span)}
-          title={`${words.lanes.paused} ${reason ?? ""}`}
+          title={`${words.schedules.states.paused} ${reason ?? ""}`}
         />
       ))}
       {shapes.map((shape, index) => (

@@ -36,10 +36,11 @@ interface Card {
 const notStarted = "state:pending,queued,retry_wait";
 
 function liveCards({ live, workers }: SummaryReply): readonly Card[] {
-  const { phases, ...said } = words.overview;
+  const { overview: said, phases, lanes } = words;
+  const names = { ...lanes.columns, ...phases };
   const card = (name: "scheduled" | "waiting" | "held", look: JobState, about: string, href: string): Card => {
     const value = { count: live[name], isMore: live.atLeast.some((each) => each === name) };
-    return { look, name: phases[name], value, about, href };
+    return { look, name: names[name], value, about, href };
   };
   const isMore = live.atLeast.some((each) => each === "RUNNING");
   return [

@@ -1,8 +1,7 @@
 import { useState } from "preact/hooks";
 import type { AuditListReply } from "../../api/shape/overview.ts";
-import { ask } from "../http.ts";
 import { words } from "../language/words.ts";
-import { useResource } from "../resource.ts";
+import { useAnswer } from "../resource.ts";
 import type { Column } from "./column.tsx";
 import { DataTable } from "./data-table.tsx";
 import { Loaded } from "./loaded.tsx";
@@ -48,8 +47,6 @@ export const AuditTable = ({ audits }: Pick<AuditListReply, "audits">) => (
 );
 
 function Found({ target }: { readonly target: string }) {
-  const found = useResource(`audits ${target}`, (signal) => ask("GET /audits", { target, limit: 50 }, { signal }), {
-    again: "slow",
-  });
+  const found = useAnswer("GET /audits", { target, limit: 50 }, { again: "slow" });
   return <Loaded of={found}>{AuditTable}</Loaded>;
 }

@@ -24,18 +24,20 @@ export interface Column<T> {
   readonly order?: string;
 }
 
-/** Of a row: a member. */
+/** Of a row: a member, by its name or computed. */
 type Of<T, V> = (row: T) => V;
+type By<T, V> = Of<T, V> | { readonly [K in keyof T]-?: T[K] extends V ? K : never }[keyof T];
+const reads = <T, V>(by: By<T, V>): Of<T, V> => (typeof by === "function" ? by : (row) => row[by] as V);
 type More<T> = Partial<Column<T>>;
 type Shows = (value: number) => ComponentChildren;
 
-const named = <T,>(name: string, by: Of<T, number | null>, shows: Shows, more: More<T>): Column<T> => ({
+const named = <T,>(name: string, by: By<T, number | null>, shows: Shows, more: More<T>): Column<T> => ({
   name,
   isNumber: true,
   isNamed: true,
-  by,
+  by: reads(by),
   cell(row) {
-    const value = by(row);
+    const value = reads(by)(row);
     return value === null ? <Nothing /> : shows(value);
   },
   ...more,
@@ -43,30 +45,30 @@ const named = <T,>(name: string, by: Of<T, number | null>, shows: Shows, more: M
 
 /** Columns that many tables have: what they show of a row also sorts the rows. */
 export const column = {
-  text: <T,>(name: string, by: Of<T, string | null>, more: More<T> = {}): Column<T> => ({
+  text: <T,>(name: string, by: By<T, string | null>, more: More<T> = {}): Column<T> => ({
     name,
-    by,
-    cell: by,
+    by: reads(by),
+    cell: reads(by),
     ...more,
   }),
   /** What a row is about, with the way to it. */
-  link: <T,>(name: string, by: Of<T, string | null>, to: Of<T, string>, more: More<T> = {}): Column<T> => ({
+  link: <T,>(name: string, by: By<T, string | null>, to: Of<T, string>, more: More<T> = {}): Column<T> => ({
     name,
-    by,
-    cell: (row) => (by(row) === null ? <Nothing /> : <RowLink to={to(row)} text={by(row)} />),
+    by: reads(by),
+    cell: (row) => (reads(by)(row) === null ? <Nothing /> : <RowLink to={to(row)} text={reads(by)(row)} />),
     ...more,
   }),
-  time: <T,>(name: string, by: Of<T, string | null>, more: More<T> = {}): Column<T> => ({
+  time: <T,>(name: string, by: By<T, string | null>, more: More<T> = {}): Column<T> => ({
     name,
     isNamed: true,
-    by,
-    cell: (row) => <Time at={by(row)} />,
+    by: reads(by),
+    cell: (row) => <Time at={reads(by)(row)} />,
     ...more,
   }),
   /** A zero steps back. */
-  number: <T,>(name: string, by: Of<T, number | null>, more: More<T> = {}): Column<T> =>
+  number: <T,>(name: string, by: By<T, number | null>, more: More<T> = {}): Column<T> =>
     named(name, by, (value) => zeroOr(value), more),
-  duration: <T,>(name: string, by: Of<T, number | null>, more: More<T> = {}): Column<T> =>
+  duration: <T,>(name: string, by: By<T, number | null>, more: More<T> = {}): Column<T> =>
     named(name, by, durationText, more),
   /** The last one: what may be done with a row. */
   actions: <T,>(cell: Of<T, ComponentChildren>, more: More<T> = {}): Column<T> => ({

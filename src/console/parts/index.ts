@@ -24,7 +24,7 @@ export {
   orNothing,
   zeroOr,
 } from "./marks.tsx";
-export { Paused, pauseFields, pauseOf } from "./paused.tsx";
+export { Paused, togglePause } from "./paused.tsx";
 export { Tabs } from "./tabs.tsx";
 export { Time, explainTimes } from "./time.tsx";
 export { Copy, Toasts, acting, copy, say, sayFailed, soon } from "./toast.tsx";

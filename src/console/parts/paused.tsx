@@ -1,7 +1,9 @@
 import { words } from "../language/words.ts";
 import { myZone } from "../time.ts";
+import { ask } from "../http.ts";
+import { answerTo, type QuestionField } from "./dialog.tsx";
 import { Time } from "./time.tsx";
-import type { QuestionField } from "./dialog.tsx";
+import { acting, say } from "./toast.tsx";
 
 interface PausedProps {
   readonly of: { readonly pausedUntil: string | null; readonly pauseReason: string | null };
@@ -17,14 +19,34 @@ export const Paused = ({ of: { pausedUntil, pauseReason }, zone }: PausedProps) 
     </span>
   );
 
-/** What was said with a pause, as the API takes it: its end is by the reader's clock. */
-export const pauseOf = ({ until = "", reason = "" }: Readonly<Record<string, string>>) => ({
+interface Pausable {
+  /** Where it is in the API, and its value for the parameter there. */
+  readonly at: "/lanes/:name" | "/schedules/:id";
+  readonly id: string;
+  readonly paused: boolean;
+}
+
+/** Pauses after a question, resumes at once. */
+export async function togglePause({ at, id, paused }: Pausable, onDone: () => void): Promise<void> {
+  const [own, values] = at === "/lanes/:name" ? [words.lanes, { name: id }] : [words.schedules, { id }];
+  const question = { title: own.pauseQuestion(id), text: own.pauseText, danger: true, action: own.pause };
+  const pause = paused ? {} : await answerTo({ ...question, fields });
+  if (pause === null) return;
+  await acting(own.notChanged(id), async () => {
+    await ask(`POST ${at}/${paused ? "resume" : "pause"}`, values, { body: bodyOf(pause) });
+    say(paused ? own.goesOn(id) : own.isPaused(id));
+  });
+  onDone();
+}
+
+/** Its end is by the reader's clock. */
+const bodyOf = ({ until = "", reason = "" }: Readonly<Record<string, string>>) => ({
   ...(until === "" ? {} : { until, timezone: myZone }),
   ...(reason === "" ? {} : { reason }),
 });
 
 /** What may be said with a pause. */
-export const pauseFields: readonly QuestionField[] = [
+const fields: readonly QuestionField[] = [
   { id: "until", name: words.pause.until, hint: words.pause.untilHint },
   { id: "reason", name: words.pause.reason, hint: words.pause.reasonHint },
 ];

@@ -28,7 +28,7 @@ export function PayloadForm({ schema, initial, onChange }: PayloadFormProps) {
     return (
       <textarea
         class="field payload-field"
-        aria-label={words.payload.title}
+        aria-label={words.labels.payload}
         rows={10}
         spellcheck={false}
         value={text}
@@ -45,7 +45,7 @@ export function PayloadForm({ schema, initial, onChange }: PayloadFormProps) {
   };
   return (
     <fieldset class="form-fields">
-      <legend>{words.payload.title}</legend>
+      <legend>{words.labels.payload}</legend>
       {fields.map((field) => (
         <Member key={field.name} field={field} value={draft[field.name] ?? ""} onWrite={write} />
       ))}

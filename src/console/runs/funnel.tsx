@@ -6,19 +6,19 @@ import { numberText } from "../language/number.ts";
 /** How far the jobs of a fan-out came: all that were written, and where each of them is now. Each leads to its jobs. */
 export function Funnel({ run }: { readonly run: RunReply }) {
   const { total, running, done, ok, failed, skipped } = run.progress;
-  const { steps: names } = words.tasks;
+  const { states, phases, tasks } = words;
   const step = (name: string, jobs: number, states: string, tone: string) => {
     const asked = states === "" ? "" : ` state:${states}`;
     return { name, jobs, href: addresses.jobsWith(`run:${run.id}${asked}`), tone };
   };
   const steps = [
-    step(names.written, total, "", "all"),
-    step(names.waiting, total - running - done, "pending,queued,retry_wait", "all"),
-    step(names.running, running, "running", "running"),
-    step(names.succeeded, ok, "success", "ok"),
-    step(names.failed, failed, "failed", "failed"),
-    step(names.canceled, done - ok - failed - skipped, "canceled", "skipped"),
-    step(names.skipped, skipped, "skipped", "skipped"),
+    step(tasks.steps.written, total, "", "all"),
+    step(phases.waiting, total - running - done, "pending,queued,retry_wait", "all"),
+    step(states.RUNNING, running, "running", "running"),
+    step(tasks.steps.succeeded, ok, "success", "ok"),
+    step(states.FAILED, failed, "failed", "failed"),
+    step(states.CANCELED, done - ok - failed - skipped, "canceled", "skipped"),
+    step(states.SKIPPED, skipped, "skipped", "skipped"),
   ];
   return (
     <section class="card" aria-label={words.runs.views.funnel}>

@@ -1,23 +1,13 @@
 import { addresses } from "../address.ts";
 import { ask } from "../http.ts";
-import { acting, answerTo, pauseFields, pauseOf, say } from "../parts/index.ts";
+import { acting, say, togglePause } from "../parts/index.ts";
 import type { ScheduleReply } from "../../api/shape/schedule.ts";
 import { words } from "../language/words.ts";
 
-/** Pauses after a question, resumes at once. */
-export async function togglePause(
+export const toggleSchedule = (
   { id, paused }: Pick<ScheduleReply, "id" | "paused">,
   onDone: () => void,
-): Promise<void> {
-  const question = { title: words.schedules.pauseQuestion(id), text: words.schedules.pauseText, danger: true };
-  const pause = paused ? {} : await answerTo({ ...question, fields: pauseFields, action: words.schedules.pause });
-  if (pause === null) return;
-  await acting(words.schedules.notChanged(id), async () => {
-    await ask(`POST /schedules/:id/${paused ? "resume" : "pause"}`, { id }, { body: pauseOf(pause) });
-    say(paused ? words.schedules.goesOn(id) : words.schedules.isPaused(id));
-  });
-  onDone();
-}
+): Promise<void> => togglePause({ at: "/schedules/:id", id, paused }, onDone);
 
 export const startScheduleOnce = ({ id }: Pick<ScheduleReply, "id">): Promise<void> =>
   acting(words.schedules.notStarted(id), async () => {

@@ -12,7 +12,7 @@ export type OccurrenceReply = OccurrenceListReply["occurrences"][number];
 const names = { ...words.labels, ...words.occurrences.columns };
 
 const columns: readonly Column<OccurrenceReply>[] = [
-  column.text(names.for, ({ nominalAt }) => nominalAt, {
+  column.text(names.for, "nominalAt", {
     cell: ({ nominalAt, timezone }) => <Time at={nominalAt} zone={timezone} />,
   }),
   {
@@ -25,7 +25,7 @@ const columns: readonly Column<OccurrenceReply>[] = [
     ),
   },
   { name: names.why, class: "dim", cell: ({ reason, end }) => reasonText(reason ?? end?.reason ?? null) },
-  column.duration(names.lateness, ({ latenessMs }) => latenessMs),
+  column.duration(names.lateness, "latenessMs"),
   { name: names.job, cell: ({ jobId }) => (jobId === null ? <Nothing /> : <JobLink id={jobId} />) },
   { name: names.ended, cell: ({ jobId, end }) => (jobId === null ? <Nothing /> : <EndBadge end={end} />) },
   column.duration(names.took, ({ end }) => end?.tookMs ?? null),

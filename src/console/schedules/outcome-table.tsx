@@ -3,7 +3,7 @@ import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { isNarrow } from "../narrow.ts";
-import { startScheduleOnce, togglePause } from "./actions.tsx";
+import { startScheduleOnce, toggleSchedule } from "./actions.tsx";
 import type { OutcomeRows } from "./outcome-rows.ts";
 import { follows, plainWords } from "./plain-words.ts";
 import { Squares } from "./squares.tsx";
@@ -145,7 +145,7 @@ const RowActions = ({ schedule, onDone }: { readonly schedule: ScheduleOutcomeRe
       type="button"
       class="icon-button"
       title={schedule.paused ? words.shared.resume : words.shared.pause}
-      onClick={() => void togglePause(schedule, onDone)}
+      onClick={() => void toggleSchedule(schedule, onDone)}
     >
       <Icon name={schedule.paused ? "play" : "pause"} />
       <span class="hidden">{words.schedules.toggle(schedule.paused, schedule.id)}</span>

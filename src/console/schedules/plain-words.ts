@@ -15,7 +15,7 @@ export const follows = (expression: string): boolean => afterForm.test(expressio
 export function plainWords(expression: string): string {
   const every = /^every (\d+)(ms|s|m|h|d)$/.exec(expression);
   if (every !== null) return words.schedules.every(Number(every[1]), every[2] ?? "");
-  if (expression.startsWith("at ")) return words.schedules.once;
+  if (expression.startsWith("at ")) return words.schedules.form.forms.at;
   const [, leader = "", within = ""] = afterForm.exec(expression) ?? [];
   if (leader !== "") return words.schedules.after(leader, within);
   void load();

@@ -57,7 +57,7 @@ export function TimesPreview({ draft: { form, text, timezone } }: { readonly dra
     .filter(({ change }) => change !== null)
     .slice(0, changesMax);
   return (
-    <section class="times-preview" aria-label={words.schedules.form.preview}>
+    <section class="times-preview" aria-label={words.occurrences.next}>
       <NextTable times={[...found.times.slice(0, shownMax), ...changed]} zone={found.timezone} />
       {found.notes.map((note) => (
         <p key={note} class="small" lang="en">

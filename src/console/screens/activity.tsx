@@ -1,8 +1,7 @@
 import { AuditTable, Button, Loaded, Named, ScreenHead, Time } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
-import { ask } from "../http.ts";
-import { useResource } from "../resource.ts";
+import { useAnswer } from "../resource.ts";
 import { words } from "../language/words.ts";
 
 /** What people and deployments changed, the newest first: of a person, of an object, or before a time. */
@@ -10,9 +9,7 @@ export function ActivityScreen() {
   const { query, route } = useLocation();
   const { caller = "", target = "", createdTo = "", before = "" } = query;
   const asked = { caller, target, createdTo, cursor: before, limit: 50 };
-  const found = useResource(`activity ${JSON.stringify(asked)}`, (signal) => ask("GET /audits", asked, { signal }), {
-    again: "slow",
-  });
+  const found = useAnswer("GET /audits", asked, { again: "slow" });
   const go = (fields: Readonly<Record<string, string>>): void =>
     route(addresses.activityOf({ caller, target, createdTo, ...fields }));
   return (

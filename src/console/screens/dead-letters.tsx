@@ -16,13 +16,12 @@ import { useState } from "preact/hooks";
 import { confirmAndRedrive } from "../bulk/redrive.ts";
 import type { FailureGroup } from "../../insight/failure-groups.ts";
 import { quote } from "../filter/terms.ts";
-import { ask } from "../http.ts";
-import { useResource } from "../resource.ts";
+import { useAnswer } from "../resource.ts";
 import { words } from "../language/words.ts";
 
 /** FAILED jobs in groups that failed alike: one fixed cause, one retry. */
 export function DeadLettersScreen() {
-  const found = useResource("dead-letters", (signal) => ask("GET /dead-letters", {}, { signal }));
+  const found = useAnswer("GET /dead-letters");
   return (
     <>
       <ScreenHead title={words.places.deadLetters}>
@@ -110,15 +109,13 @@ const columnsOf = ({ marked, toggle, onDone }: Marking): readonly Column<Failure
       />
     ),
   },
-  column.number(names.jobs, ({ jobs }) => jobs, { class: "strong" }),
-  column.link(
-    names.kind,
-    ({ kind }) => kind,
-    ({ kind, fingerprint }) => addresses.jobsWith(`state:failed kind:${quote(kind)} fingerprint:${fingerprint}`),
+  column.number(names.jobs, "jobs", { class: "strong" }),
+  column.link(names.kind, "kind", ({ kind, fingerprint }) =>
+    addresses.jobsWith(`state:failed kind:${quote(kind)} fingerprint:${fingerprint}`),
   ),
   { name: names.error, class: "error-cell wide", cell: (group) => <Cause of={group} /> },
-  column.time(names.first, ({ firstAt }) => firstAt),
-  column.time(names.last, ({ lastAt }) => lastAt),
+  column.time(names.first, "firstAt"),
+  column.time(names.last, "lastAt"),
   column.actions((group) => (
     <Button
       text={names.retry(group.jobs)}

@@ -13,7 +13,7 @@ import { History } from "../job/history.tsx";
 import { timelineOf } from "../job/timeline.ts";
 import { Waterfall } from "../job/waterfall.tsx";
 import { phaseText } from "../jobs/phase.ts";
-import { useResource } from "../resource.ts";
+import { useAnswer, useResource } from "../resource.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { isJobOver } from "../jobs/state.ts";
 import { words } from "../language/words.ts";
@@ -24,7 +24,7 @@ const SignalForm = later(async () => (await import("../job/signal-form.tsx")).Si
 /** Everything about one job: what it is, what happened, what failed last, and why it does not run. */
 export function JobScreen() {
   const id = useRoute().params["id"] ?? "";
-  const job = useResource(`job ${id}`, (signal) => ask("GET /jobs/:id", { id, include: "explanation" }, { signal }));
+  const job = useAnswer("GET /jobs/:id", { id, include: "explanation" });
   return <Loaded of={job}>{(found) => <Found job={found} onDone={job.reload} />}</Loaded>;
 }
 

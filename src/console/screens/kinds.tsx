@@ -1,10 +1,9 @@
 import { Button, Empty, Loaded, ScreenHead, Select, Tabs, Time } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
-import { ask } from "../http.ts";
 import { type KindSort, kindSorts, sortKinds } from "../kinds/figures.ts";
 import { KindTable } from "../kinds/table.tsx";
-import { useResource } from "../resource.ts";
+import { useAnswer } from "../resource.ts";
 import type { KindFigureListReply } from "../../insight/kind-figures.ts";
 import { words } from "../language/words.ts";
 
@@ -32,9 +31,7 @@ export function KindsScreen() {
   const against = comparisons.find(({ value }) => value === query["against"]) ?? comparisons[0];
   const lane = query["lane"] ?? "";
   const asked = { hours: Number(hours), against: against.hours ?? Number(hours), by, lane };
-  const found = useResource(JSON.stringify(asked), (signal) => ask("GET /kind-figures", asked, { signal }), {
-    again: "slow",
-  });
+  const found = useAnswer("GET /kind-figures", asked, { again: "slow" });
   const go = (field: Readonly<Record<string, string>>): void =>
     route(addresses.kindsWith({ hours, by, sort, against: against.value, lane, ...field }), true);
   return (

@@ -1,18 +1,6 @@
-import {
-  acting,
-  answerTo,
-  Audits,
-  Empty,
-  Link,
-  Loaded,
-  pauseFields,
-  pauseOf,
-  say,
-  ScreenHead,
-} from "../parts/index.ts";
+import { Audits, Empty, Link, Loaded, ScreenHead, togglePause } from "../parts/index.ts";
 import { addresses } from "../address.ts";
-import { ask } from "../http.ts";
-import { useResource } from "../resource.ts";
+import { useAnswer } from "../resource.ts";
 import { LaneTable } from "../lanes/lane-table.tsx";
 import { SlotTable } from "../lanes/slot-table.tsx";
 import { WorkerTable } from "../lanes/worker-table.tsx";
@@ -20,7 +8,7 @@ import type { LaneReply } from "../../api/shape/overview.ts";
 import { words } from "../language/words.ts";
 
 export function LanesScreen() {
-  const lanes = useResource("lanes", (signal) => ask("GET /lanes", {}, { signal }));
+  const lanes = useAnswer("GET /lanes");
   return (
     <>
       <ScreenHead title={words.places.lanes} />
@@ -50,13 +38,5 @@ const NoWorker = () => (
   </Empty>
 );
 
-async function toggle({ name, paused }: LaneReply, onDone: () => void): Promise<void> {
-  const question = { title: words.lanes.pauseQuestion(name), text: words.lanes.pauseText, danger: true };
-  const pause = paused ? {} : await answerTo({ ...question, fields: pauseFields, action: words.lanes.pause });
-  if (pause === null) return;
-  await acting(words.lanes.notChanged(name), async () => {
-    await ask(`POST /lanes/:name/${paused ? "resume" : "pause"}`, { name }, { body: pauseOf(pause) });
-    say(paused ? words.lanes.goesOn(name) : words.lanes.isPaused(name));
-  });
-  onDone();
-}
+const toggle = ({ name, paused }: LaneReply, onDone: () => void): Promise<void> =>
+  togglePause({ at: "/lanes/:name", id: name, paused }, onDone);

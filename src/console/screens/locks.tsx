@@ -1,13 +1,12 @@
 import { Card, type Column, column, DataTable, Loaded, Nothing, orNothing, ScreenHead, Tag } from "../parts/index.ts";
-import { ask } from "../http.ts";
-import { useResource } from "../resource.ts";
+import { useAnswer } from "../resource.ts";
 import { SlotTable } from "../lanes/slot-table.tsx";
 import type { LockReply } from "../../api/shape/overview.ts";
 import { words } from "../language/words.ts";
 
 /** Who holds which lock. Only writes under the newest fence are accepted. */
 export function LocksScreen() {
-  const found = useResource("locks", (signal) => ask("GET /locks", {}, { signal }), { again: "slow" });
+  const found = useAnswer("GET /locks", {}, { again: "slow" });
   return (
     <>
       <ScreenHead title={words.places.locks}>
@@ -30,7 +29,7 @@ export function LocksScreen() {
 const names = { ...words.labels, ...words.locks.columns };
 
 const columns: readonly Column<LockReply>[] = [
-  column.text(names.lock, ({ name }) => name, { class: "mono" }),
+  column.text(names.lock, "name", { class: "mono" }),
   { name: names.state, cell: (lock) => stateOf(lock) },
   {
     name: names.holder,
@@ -39,8 +38,8 @@ const columns: readonly Column<LockReply>[] = [
     cell: (lock) => orNothing(holderOf(lock)),
   },
   { name: names.fence, isNumber: true, by: ({ fence }) => fence, cell: ({ fence }) => fence ?? <Nothing /> },
-  column.duration(names.lease, ({ leaseMs }) => leaseMs),
-  column.time(names.installed, ({ installedAt }) => installedAt),
+  column.duration(names.lease, "leaseMs"),
+  column.time(names.installed, "installedAt"),
 ];
 
 const idOf = ({ name }: LockReply): string => name;

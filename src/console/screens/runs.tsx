@@ -12,27 +12,26 @@ import {
 } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
-import { ask } from "../http.ts";
 import { now } from "../clock.ts";
-import { useResource } from "../resource.ts";
+import { useAnswer } from "../resource.ts";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
 import type { RunReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
 
 const filters: readonly { readonly name: string; readonly value: string }[] = [
-  { name: words.runs.filters.all, value: "" },
-  { name: words.runs.filters.running, value: "RUNNING,CANCELING" },
-  { name: words.runs.filters.failed, value: "FAILED" },
-  { name: words.runs.filters.done, value: "DONE" },
-  { name: words.runs.filters.canceled, value: "CANCELED" },
+  { name: words.labels.all, value: "" },
+  { name: words.runs.states.RUNNING, value: "RUNNING,CANCELING" },
+  { name: words.runs.states.FAILED, value: "FAILED" },
+  { name: words.runs.states.DONE, value: "DONE" },
+  { name: words.runs.states.CANCELED, value: "CANCELED" },
 ];
 
 export function RunsScreen() {
   const { query, route } = useLocation();
   const { state = "", kind = "", key = "", before = "" } = query;
   const asked = { cursor: before, state, kind, key, limit: 50 };
-  const page = useResource(`runs ${JSON.stringify(asked)}`, (signal) => ask("GET /runs", asked, { signal }));
+  const page = useAnswer("GET /runs", asked);
   const go = (fields: Readonly<Record<string, string>>): void =>
     route(`${addresses.runs}?${new URLSearchParams({ state, kind, key, ...fields })}`);
   return (
@@ -75,7 +74,7 @@ const columns: readonly Column<RunReply>[] = [
   },
   { name: names.key, class: "mono dim wide cut", title: ({ key }) => key ?? undefined, cell: ({ key }) => key },
   { name: names.progress, class: "wide", cell: ({ progress }) => <RunProgress progress={progress} /> },
-  column.time(names.started, ({ createdAt }) => createdAt),
+  column.time(names.started, "createdAt"),
   column.duration(names.took, tookMs),
 ];
 

@@ -5,7 +5,7 @@ import { currentTime } from "../clock.ts";
 import { ApiError, ask } from "../http.ts";
 import { useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
-import { startScheduleOnce, togglePause } from "../schedules/actions.tsx";
+import { startScheduleOnce, toggleSchedule } from "../schedules/actions.tsx";
 import { BackfillForm } from "../schedules/backfill-form.tsx";
 import { NextFires } from "../schedules/next-fires.tsx";
 import { type OccurrenceReply, OccurrenceTable } from "../schedules/occurrence-table.tsx";
@@ -60,7 +60,7 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
   const { route } = useLocation();
   const { occurrences, next } = schedule.times;
   useKeys([
-    { keys: "p", does: words.schedules.pauseKey, run: () => void togglePause(schedule, onDone) },
+    { keys: "p", does: words.schedules.pauseKey, run: () => void toggleSchedule(schedule, onDone) },
     { keys: "n", does: words.shared.runNow, run: () => void startScheduleOnce(schedule) },
     { keys: "J", does: words.schedules.showJobsKey, run: () => route(addresses.jobsWith(`schedule:${id}`)) },
   ]);
@@ -75,7 +75,7 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
         </a>
         <Button
           text={paused ? words.shared.resume : words.shared.pause}
-          onClick={() => void togglePause(schedule, onDone)}
+          onClick={() => void toggleSchedule(schedule, onDone)}
         />
         <Button text={words.shared.runNow} look="primary" onClick={() => void startScheduleOnce(schedule)} />
       </ScreenHead>

@@ -88,10 +88,12 @@ const knownOf = ({ loaded }: OutcomeRows): KnownValues => ({
   zones: unique(loaded.map(({ timezone }) => timezone)),
 });
 
-const { all, ...states } = words.schedules.tabs;
 const tabs = [
-  { name: all, value: "" },
-  ...(["failing", "late", "paused", "active"] as const).map((value) => ({ name: states[value], value })),
+  { name: words.labels.all, value: "" },
+  ...(["failing", "late", "paused", "active"] as const).map((value) => ({
+    name: words.schedules.states[value],
+    value,
+  })),
 ];
 
 const stateIn = (filter: string): string => /(?:^|\s)state:(\S+)/i.exec(filter)?.[1]?.toLowerCase() ?? "";

@@ -18,8 +18,7 @@ import { useLocation } from "preact-iso";
 import { quote } from "../filter/terms.ts";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
-import { ask } from "../http.ts";
-import { useResource } from "../resource.ts";
+import { useAnswer } from "../resource.ts";
 import type { UpcomingReply } from "../../api/shape/upcoming.ts";
 import { durationText, relative } from "../time.ts";
 import { words } from "../language/words.ts";
@@ -44,9 +43,7 @@ export function UpcomingScreen() {
   const hours = spans.find(({ value }) => value === query["hours"])?.value ?? "1";
   const { app = "", lane = "" } = query;
   const asked = { hours: Number(hours), app, lane };
-  const coming = useResource(JSON.stringify(asked), (signal) => ask("GET /upcoming", asked, { signal }), {
-    again: "slow",
-  });
+  const coming = useAnswer("GET /upcoming", asked, { again: "slow" });
   const go = (fields: Readonly<Record<string, string>>): void =>
     route(`${path}?${new URLSearchParams({ hours, app, lane, ...fields })}`);
   return (
@@ -110,7 +107,7 @@ const names = { ...words.labels, ...words.upcoming.columns };
 type Coming = UpcomingReply["times"][number];
 
 const comingColumns: readonly Column<Coming>[] = [
-  column.time(names.at, ({ at }) => at, {
+  column.time(names.at, "at", {
     isNamed: false,
     cell: ({ at, nominalAt, timezone }) => (
       <>
@@ -120,33 +117,21 @@ const comingColumns: readonly Column<Coming>[] = [
     ),
   }),
   { name: names.in, class: "dim", cell: ({ at }) => relative(Date.parse(at) - currentTime()) },
-  column.link(
-    names.schedule,
-    ({ schedule }) => schedule,
-    ({ schedule }) => addresses.schedule(schedule),
-  ),
-  column.text(names.kind, ({ kind }) => kind, { class: "dim" }),
-  column.text(names.lane, ({ lane }) => lane, { class: "dim" }),
+  column.link(names.schedule, "schedule", ({ schedule }) => addresses.schedule(schedule)),
+  column.text(names.kind, "kind", { class: "dim" }),
+  column.text(names.lane, "lane", { class: "dim" }),
   { name: names.risk, class: "wide", cell: (each) => <Risk of={each} /> },
 ];
 
 type Due = UpcomingReply["jobs"][number];
 
 const dueColumns: readonly Column<Due>[] = [
-  column.number(words.labels.jobs, ({ jobs }) => jobs),
-  column.link(
-    names.schedule,
-    ({ schedule }) => schedule,
-    ({ schedule }) => addresses.schedule(schedule ?? ""),
-  ),
-  column.link(
-    names.kind,
-    ({ kind }) => kind,
-    ({ kind, lane }) => dueJobs(kind, lane),
-  ),
-  column.text(names.lane, ({ lane }) => lane, { class: "dim" }),
-  column.time(words.upcoming.firstDue, ({ firstAt }) => firstAt),
-  column.time(words.upcoming.lastDue, ({ lastAt }) => lastAt),
+  column.number(words.labels.jobs, "jobs"),
+  column.link(names.schedule, "schedule", ({ schedule }) => addresses.schedule(schedule ?? "")),
+  column.link(names.kind, "kind", ({ kind, lane }) => dueJobs(kind, lane)),
+  column.text(names.lane, "lane", { class: "dim" }),
+  column.time(words.upcoming.firstDue, "firstAt"),
+  column.time(words.upcoming.lastDue, "lastAt"),
 ];
 
 const dueJobs = (kind: string, lane: string): string =>
@@ -198,8 +183,8 @@ const loadColumnsOf = (onLane: (lane: string) => void): readonly Column<Load>[] 
     by: ({ lane }) => lane,
     cell: ({ lane }) => <Button text={lane} look="small" onClick={() => onLane(lane)} />,
   },
-  column.number(loadColumns.times, ({ times }) => times, { isNumber: false }),
-  column.number(words.labels.jobs, ({ jobs }) => jobs, { isNumber: false }),
+  column.number(loadColumns.times, "times", { isNumber: false }),
+  column.number(words.labels.jobs, "jobs", { isNumber: false }),
   {
     name: loadColumns.work,
     isNamed: true,

@@ -15,7 +15,7 @@ export interface ArchiveRow {
 }
 
 /** Times as JSON are written in UTC, so that the same row is the same line. For one transaction. Locks nothing. */
-export const readInUtc = statement<never>("archive-utc", "select set_config('TimeZone', 'UTC', true)");
+export const readInUtc = statement<never>("archive-utc")("select set_config('TimeZone', 'UTC', true)");
 
 export const own = (row: string, ...ids: readonly string[]): string =>
   `to_jsonb(${row}) || jsonb_build_object(${ids.map((id) => `'${id}', ${row}.${id}::text`).join(", ")})`;
@@ -45,9 +45,7 @@ export const fitting =
  * Finished single jobs past their retention, of one day, with their history; found as `prune-jobs` finds them. $1 rows and $2 bytes
  * at most $3 how long fewer than half as many rows wait, in ms. Locks nothing.
  */
-export const archiveJobs = statement<ArchiveRow>(
-  "archive-jobs",
-  `
+export const archiveJobs = statement<ArchiveRow>("archive-jobs")(`
 with recursive retention as (${retentionOfJobs}), past as materialized (
   select p.id, ${utcDay("p.finished_at")} as day, p.finished_at + belfry.span(r.retention_ms) as past_at
   from retention r cross join lateral (${pastJobs}) p limit $1
@@ -55,15 +53,12 @@ with recursive retention as (${retentionOfJobs}), past as materialized (
   select j.id as n, j.xmin::text as version, j.kind, belfry.ms(j.finished_at) as at, ${jobLine} as line
   from past p join belfry.job j on j.id = p.id where p.day = (${nextDay("$1")})
 )
-select 'job' as of, n::text as number, n::text as place, version, kind, at, line from ${fitting} order by n`,
-);
+select 'job' as of, n::text as number, n::text as place, version, kind, at, line from ${fitting} order by n`);
 
 /**
  * Deletes exactly the jobs $1 in the versions $2 that were read, if they still are past. Locks: the jobs, in id order, SKIP LOCKED.
  */
-export const leaveJobs = statement<{ gone: number }>(
-  "leave-jobs",
-  `
+export const leaveJobs = statement<{ gone: number }>("leave-jobs")(`
 with mine as materialized (
   select j.id from unnest($1::bigint[], $2::text[]) as w (id, version) join belfry.job j on j.id = w.id
   where j.xmin::text = w.version and j.finished_at is not null and j.run_id is null
@@ -72,16 +67,13 @@ with mine as materialized (
 ), gone as (
   delete from belfry.job j using mine where j.id = mine.id returning j.id
 )
-select count(*)::int as gone from gone`,
-);
+select count(*)::int as gone from gone`);
 
 /**
  * Jobs of runs that have ended and outlived their retention, and the runs of which none is left then; of one day by the end of
  * their run. $1 jobs and $2 bytes and $4 runs at most $3 how long fewer than half as many runs wait, in ms. Locks nothing.
  */
-export const archiveRuns = statement<ArchiveRow>(
-  "archive-runs",
-  `
+export const archiveRuns = statement<ArchiveRow>("archive-runs")(`
 with recursive retention as (${retentionOfRuns}), past as materialized (
   select p.id, p.finished_at, ${utcDay("p.finished_at")} as day, p.finished_at + belfry.span(x.retention_ms) as past_at
   from retention x cross join lateral (${pastRuns("$4")}) p limit $4
@@ -98,16 +90,13 @@ union all
 select 'run', r.id::text, r.id::text, r.xmin::text, r.kind, belfry.ms(r.finished_at), (${own("r", "id", "starter_id", "parent_id")})::text
 from mine m join belfry.run r on r.id = m.id
 where (select count(*) from belfry.job j where j.run_id = r.id)
-  = (select count(*) from belfry.job j where j.run_id = r.id and j.id = any(array(select n from fit)))`,
-);
+  = (select count(*) from belfry.job j where j.run_id = r.id and j.id = any(array(select n from fit)))`);
 
 /**
  * Deletes exactly the jobs $1 in the versions $2 with their edges, and the runs $3 in the versions $4, if they have no other job.
  * Locks: the runs of these jobs, in id order, SKIP LOCKED; then the jobs.
  */
-export const leaveRuns = statement<{ gone: number }>(
-  "leave-runs",
-  `
+export const leaveRuns = statement<{ gone: number }>("leave-runs")(`
 with named as materialized (
   select run_id as id from belfry.job where id = any($1::bigint[]) union select unnest($3::bigint[])
 ), runs as materialized (
@@ -126,16 +115,13 @@ with named as materialized (
     and not exists (select from belfry.job j where j.run_id = r.id and j.id <> all(array(select id from mine)))
   returning r.id
 )
-select ((select count(*) from gone) + (select count(*) from closed))::int as gone`,
-);
+select ((select count(*) from gone) + (select count(*) from closed))::int as gone`);
 
 /**
  * Occurrences that `prune-occurrences` would delete, of one day by their decision. $1 rows and $2 bytes at most $3 how long fewer
  * than half as many rows wait, in ms $4 retention in ms. Locks nothing.
  */
-export const archiveOccurrences = statement<ArchiveRow>(
-  "archive-occurrences",
-  `
+export const archiveOccurrences = statement<ArchiveRow>("archive-occurrences")(`
 with past as materialized (
   select o as o, o.ctid::text as place, o.xmin::text as version, ${utcDay("o.decided_at")} as day,
     greatest(o.decided_at, o.nominal_at) + belfry.span($4::float8) as past_at
@@ -148,27 +134,21 @@ with past as materialized (
     row_number() over (order by (o).nominal_at, (o).schedule_id, (o).local_time, (o).fold, (o).timezone) as n
   from past where day = (${nextDay("$1")})
 )
-select 'occurrence' as of, number::text, place, version, null as kind, at, line from ${fitting} order by n`,
-);
+select 'occurrence' as of, number::text, place, version, null as kind, at, line from ${fitting} order by n`);
 
 /**
  * Deletes exactly the occurrences at the places $1 in the versions $2, as `prune-occurrences` does. Locks: the schedules in id order,
  * SKIP LOCKED; then the rows.
  */
-export const leaveOccurrences = statement<{ gone: number }>(
-  "leave-occurrences",
-  `
+export const leaveOccurrences = statement<{ gone: number }>("leave-occurrences")(`
 with past as materialized (
   select o.schedule_id, o.local_time, o.fold, o.timezone, o.nominal_at
   from unnest($1::text[], $2::text[]) as w (place, version) join belfry.occurrence o on o.ctid = w.place::tid
   where o.xmin::text = w.version and o.decided_at is not null
-${withoutOccurrences}select count(*)::int as gone from gone`,
-);
+${withoutOccurrences}select count(*)::int as gone from gone`);
 
 /** The audit's rows past their retention, of one day. $1 rows and $2 bytes at most $3 how long fewer than half as many wait, in ms. Locks nothing. */
-export const archiveAudit = statement<ArchiveRow>(
-  "archive-audit",
-  `
+export const archiveAudit = statement<ArchiveRow>("archive-audit")(`
 with oldest as (
   select id, at from belfry.audit order by id limit $1
 ), past as materialized (
@@ -178,8 +158,7 @@ with oldest as (
   select a.id as n, a.xmin::text as version, belfry.ms(a.at) as at, (${own("a", "id")})::text as line
   from past p join belfry.audit a on a.id = p.id where p.day = (${nextDay("$1")})
 )
-select 'audit' as of, n::text as number, n::text as place, version, null as kind, at, line from ${fitting} order by n`,
-);
+select 'audit' as of, n::text as number, n::text as place, version, null as kind, at, line from ${fitting} order by n`);
 
 /** The rows $1 of the audit, which nothing changes, if the retention of each is over. Locks: the rows it deletes. */
-export const leaveAudit = statement<{ gone: number }>("leave-audit", "select belfry.prune_audit($1::bigint[]) as gone");
+export const leaveAudit = statement<{ gone: number }>("leave-audit")("select belfry.prune_audit($1::bigint[]) as gone");

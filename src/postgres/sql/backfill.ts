@@ -8,9 +8,7 @@ import { events, history } from "./record.ts";
  * waits is not changed, nor a second reading of an instant that has a row. Due times follow those that an earlier backfill
  * left waiting under the same slot.
  */
-export const backfillTimes = statement<{ added: number; again: number }>(
-  "backfill",
-  `
+export const backfillTimes = statement<{ added: number; again: number }>("backfill")(`
 with given as materialized (
   select v.* from unnest($2::text[], $3::int[], $4::text[], $5::float8[], $6::text[], $7::int[], $8::int[], $9::text[],
     $10::text[], $11::text[], $12::int[], $13::int[], $14::bigint[], $15::text[], $16::text[]) with ordinality
@@ -79,5 +77,4 @@ with given as materialized (
   union all
   select event_id, id, null, state, attempt, generation, lane, null, 'backfill', null, null, null, null from made
 ), ${events}, ${history}
-select (select count(*) from won)::int as added, (select count(*) from reopened)::int as again`,
-);
+select (select count(*) from won)::int as added, (select count(*) from reopened)::int as again`);

@@ -1,22 +1,17 @@
 import { statement } from "../statement.ts";
 
 /** No row: this stage is no cell. Locks nothing. */
-export const readCellMap = statement<{ version: number; map: unknown }>(
-  "cell-map",
+export const readCellMap = statement<{ version: number; map: unknown }>("cell-map")(
   "select version, map from belfry.cell_map",
 );
 
 /** Raises the version, never lowers it. Locks one row, under the lock of the map. $1 version $2 map */
-export const writeCellMap = statement<{ version: number }>(
-  "cell-map-write",
-  `
+export const writeCellMap = statement<{ version: number }>("cell-map-write")(`
 insert into belfry.cell_map as m (version, map) values ($1::int, $2::jsonb)
 on conflict (one) do update set version = excluded.version, map = excluded.map where excluded.version > m.version
-returning version`,
-);
+returning version`);
 
 /** How ids of this database are drawn, its cell's number as `rest`. Locks nothing. */
-export const readIdSteps = statement<{ step: number; rest: number }>(
-  "cell-ids",
+export const readIdSteps = statement<{ step: number; rest: number }>("cell-ids")(
   "select seqincrement::int as step, (seqstart % 64)::int as rest from pg_sequence where seqrelid = 'belfry.job_id_seq'::regclass",
 );

@@ -6,19 +6,14 @@ import { keptStatement, statement } from "../statement.ts";
 import { putBack } from "./put-back.ts";
 
 /** The names of the open circuits. Locks nothing. */
-export const readOpen = keptStatement<{ names: string[] }>(
-  "circuits-open",
-  `
-select array(select name from belfry.circuit where open_until is not null order by name) as names`,
-);
+export const readOpen = keptStatement<{ names: string[] }>("circuits-open")(`
+select array(select name from belfry.circuit where open_until is not null order by name) as names`);
 
 /**
  * Messages of kinds $3 whose circuit, of $4, is open: QUEUED under that generation -> PENDING on hold. Its probe may start, until it has
  * failed. $1 ids $2 generations. Locks: jobs in id order, waiting.
  */
-export const holdOpen = statement<{ id: string }>(
-  "circuit-hold",
-  `
+export const holdOpen = statement<{ id: string }>("circuit-hold")(`
 with mine as materialized (
   select j.id, 'paused'::belfry.job_hold as hold, ${circuitKey("c.name")} as held_on, '${reasons.circuitOpen}' as reason
   from belfry.job j join unnest($3::text[], $4::text[]) as k (kind, circuit) on k.kind = j.kind
@@ -27,13 +22,10 @@ with mine as materialized (
     and c.open_until is not null and (c.probe_id, c.probe_failures) is distinct from (j.id, j.failures)
   order by j.id
   for no key update of j
-), ${putBack}`,
-);
+), ${putBack}`);
 
 /** $1 names $2 codes $3 ends $4 worker, whose own rows they are. Locks those, and new ones, in the order of their keys. */
-export const addCounts = statement<never>(
-  "circuit-count",
-  `
+export const addCounts = statement<never>("circuit-count")(`
 with counted as materialized (
   select name, code, n from unnest($1::text[], $2::text[], $3::int[]) as c (name, code, n) order by name, code
 ), named as (
@@ -41,13 +33,10 @@ with counted as materialized (
 )
 insert into belfry.circuit_count as c (name, at, worker, code, n)
 select name, date_trunc('second', belfry.now()), $4, code, n from counted
-on conflict (name, at, worker, code) do update set n = c.n + excluded.n`,
-);
+on conflict (name, at, worker, code) do update set n = c.n + excluded.n`);
 
 /** $1 names $2 shares $3 times in ms $4 minima $5 pauses in ms. Locks: closed circuits, SKIP LOCKED: one process counts at a time. */
-export const openFailing = statement<OpenCircuit>(
-  "circuit-judge",
-  `
+export const openFailing = statement<OpenCircuit>("circuit-judge")(`
 with mine as materialized (
   select c.name, r.share, r.over_ms, r.minimum, r.pause_ms
   from belfry.circuit c join unnest($1::text[], $2::float8[], $3::float8[], $4::int[], $5::float8[])
@@ -66,8 +55,7 @@ with mine as materialized (
 update belfry.circuit c set open_until = belfry.now() + belfry.span(d.pause_ms), opened_at = belfry.now(), ended = d.ended,
   failed = d.failed, code = d.code, probe_id = null, probe_failures = null
 from counted d where c.name = d.name and d.failed > 0 and d.ended >= d.minimum and d.failed >= d.share * d.ended
-returning c.name, c.ended, c.failed, c.code, belfry.ms(c.open_until) as until`,
-);
+returning c.name, c.ended, c.failed, c.code, belfry.ms(c.open_until) as until`);
 
 /**
  * $1 names $2 patterns of codes $3 pauses in ms $4 times in ms that are counted. Of a circuit whose pause is over the probe is
@@ -75,9 +63,7 @@ returning c.name, c.ended, c.failed, c.code, belfry.ms(c.open_until) as until`,
  * too old to count goes, and all of a circuit that closes: its old failures must not open it again.
  * Locks: circuits, then a held job of each, both SKIP LOCKED; then counts, which their workers only add to.
  */
-export const judgeProbes = statement<CircuitMove>(
-  "circuit-probe",
-  `
+export const judgeProbes = statement<CircuitMove>("circuit-probe")(`
 with rule as materialized (
   select name, pattern, pause_ms, over_ms from unnest($1::text[], $2::text[], $3::float8[], $4::float8[])
     as r (name, pattern, pause_ms, over_ms)
@@ -116,16 +102,13 @@ with rule as materialized (
     select from rule r where r.name = k.name and k.at > belfry.now() - belfry.span(r.over_ms)
   )
 )
-select name, move from moved order by name`,
-);
+select name, move from moved order by name`);
 
 /**
  * Also what was put on hold while its circuit closed. The target has just come back: pages double from pass to pass, up to $1. Locks:
  * closed circuits, then held jobs in (due_at, id) order, SKIP LOCKED.
  */
-export const releaseHeld = statement<{ id: string }>(
-  "circuit-release",
-  `
+export const releaseHeld = statement<{ id: string }>("circuit-release")(`
 with closed as materialized (
   select name, page from belfry.circuit where open_until is null order by name for no key update skip locked
 ), mine as materialized (
@@ -137,5 +120,4 @@ with closed as materialized (
   update belfry.circuit c set page = least(c.page * 2, $1::int) where c.name = any(array(select name from mine))
 )
 update belfry.job set ${waitsAgain} where id = any(array(select id from mine))
-returning id`,
-);
+returning id`);

@@ -41,9 +41,7 @@ const leased = `leased as (
  * Generations are found by their place in $1, not by a join: a planner that expects one row compares each row with every other.
  * The due time is counted in whole microseconds: `belfry.ms` counts in decimals, which costs as much as a column.
  */
-export const claimPlain = keptForAnySize<PlainClaims>(
-  "claim",
-  `
+export const claimPlain = keptForAnySize<PlainClaims>("claim")(`
 with units as materialized (
   select array_agg(name) as names, array_agg(nextval('belfry.lease_id_seq')) as leases
   from (select distinct lane || ' ' || lease_ms as name from belfry.job where id = any($1::bigint[])) u
@@ -69,16 +67,13 @@ select string_agg(concat_ws(' ', id, generation, attempt, failures, interruption
     (date_part('epoch', due_at) * 1e6)::bigint / 1000), ',') as numbers,
   json_agg(kind) as kinds, json_agg(key) as keys, json_agg(payload) as payloads, json_agg(trace) as traces,
   belfry.ms(belfry.now()) as now
-from moved`,
-);
+from moved`);
 
 /**
  * Makes the slots that these QUEUED jobs need under a cap by key and that no job needed before. @returns the jobs that lacked one.
  * Locks: new rows, in the order of their keys; it waits for another process that makes or forgets the same.
  */
-export const makeSlots = keptStatement<{ id: string }>(
-  "slots-make",
-  `
+export const makeSlots = keptStatement<{ id: string }>("slots-make")(`
 with lacking as materialized (
   select j.id, k.key, g.size from belfry.job j cross join lateral unnest(j.slot_keys) as k (key)
   join belfry.slot_group g on g.key = belfry.rule_of(k.key) and g.key <> k.key
@@ -91,8 +86,7 @@ with lacking as materialized (
   order by l.key, n
   on conflict (key, n) do nothing
 )
-select distinct id from lacking`,
-);
+select distinct id from lacking`);
 
 /**
  * As `claim`, for rows with slots, a schedule, a run or an expiry: also decides by the gates of `src/admission`; the occurrence
@@ -101,9 +95,7 @@ select distinct id from lacking`,
  *
  * Locks: jobs in id order (waiting), then free slots with SKIP LOCKED, then occurrences.
  */
-export const claimFull = keptStatement<ClaimedRow>(
-  "claim-full",
-  `
+export const claimFull = keptStatement<ClaimedRow>("claim-full")(`
 with recursive mine as materialized (
   select j.id, j.lane, j.lease_ms, j.attempt, j.slot_keys, j.schedule_id, j.run_id, j.expires_at, j.generation, j.due_at, j.catch_up
   from belfry.job j
@@ -160,14 +152,10 @@ with recursive mine as materialized (
 ), ${events}, ${history}
 select j.reason, ${claimedColumns}
 from moved j
-order by j.id`,
-);
+order by j.id`);
 
 /** The present state of these rows. Locks nothing. */
-export const lookAt = keptStatement<JobPeek>(
-  "look",
-  `
+export const lookAt = keptStatement<JobPeek>("look")(`
 select id as "jobId", state, generation, attempt, worker, belfry.ms_since(created_at) as "ageMs",
   ceil(extract(epoch from due_at - belfry.now()) * 1000)::float8 as "dueInMs", solo_required as alone, has_condition as "hasCondition"
-from belfry.job where id = any($1::bigint[])`,
-);
+from belfry.job where id = any($1::bigint[])`);

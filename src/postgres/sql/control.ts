@@ -45,20 +45,17 @@ order by id`;
  * What is not final -> CANCELED, and what runs for the rows of a task with it. $1 ids $2 reason $3 only what waits $4 caller.
  * Locks: runs of rows; then jobs in id order, waiting; then their slots; then their occurrences. Leases are only read.
  */
-export const cancelOpen = statement<MovedRow>(
-  "cancel",
-  `
+export const cancelOpen = statement<MovedRow>("cancel")(`
 with ${cancelRows(
-    `select id from belfry.job
+  `select id from belfry.job
     where id = any($1::bigint[]) and task is not null and finished_at is null and not ($3::boolean and state = 'RUNNING')`,
-    "$4::text",
-  )}, locked as materialized (
+  "$4::text",
+)}, locked as materialized (
   select id, state, lease_id, lease_ms, worker from belfry.job
   where id = any($1::bigint[]) and finished_at is null and not ($3::boolean and state = 'RUNNING') and ${afterRows}
   order by id
   for no key update
-), ${canceled({ job: "$2::text", occurrence: "'canceled'", caller: "$4::text" })}`,
-);
+), ${canceled({ job: "$2::text", occurrence: "'canceled'", caller: "$4::text" })}`);
 
 /** Removed schedules, and those that came back, in the order of the only index that has it: no other plan is cheaper. */
 const removals = (limit: string): string =>
@@ -73,9 +70,7 @@ const removedJobs = `belfry.occurrence o join belfry.job j on j.id = o.job_id an
  * Locks: occurrences, SKIP LOCKED; then their jobs in id order, SKIP LOCKED: it never waits for a claim, which has the job first.
  * Then their slots.
  */
-export const cancelRemoved = statement<MovedRow>(
-  "cancel-removed",
-  `
+export const cancelRemoved = statement<MovedRow>("cancel-removed")(`
 with page as materialized (
   select w.job_id from (${removals("$1")}) s cross join lateral (
     select o.job_id from ${removedJobs}
@@ -88,8 +83,7 @@ with page as materialized (
   where id = any(array(select job_id from page)) and finished_at is null and state <> 'RUNNING'
   order by id
   for no key update skip locked
-), ${canceled({ job: "'deleted'", occurrence: "'deleted'", caller: "null::text" })}`,
-);
+), ${canceled({ job: "'deleted'", occurrence: "'deleted'", caller: "null::text" })}`);
 
 /**
  * Ends the removal of schedules of which no job waits: the row is deleted once its times are decided, and one that came back is
@@ -97,9 +91,7 @@ with page as materialized (
  * jobs that the look did not see. $1 schedules looked at.
  * Locks: those schedules, SKIP LOCKED.
  */
-export const endRemovals = statement<{ left: number }>(
-  "removals-end",
-  `
+export const endRemovals = statement<{ left: number }>("removals-end")(`
 with looked as materialized (
   select s.id, s.version, exists (select from ${removedJobs}) as waits from (${removals("$1")}) s
 ), locked as materialized (
@@ -113,27 +105,21 @@ with looked as materialized (
 ), ended as (
   update belfry.schedule set canceled_below = null where id = any(array(select id from locked where removed_at is null))
 )
-select count(*)::int as left from looked where waits`,
-);
+select count(*)::int as left from looked where waits`);
 
 /** Jobs of removed schedules that are still to be canceled, $2 at most. $1 schedule, or null for all. Locks nothing. */
-export const countRemoved = statement<{ jobs: number }>(
-  "removed-count",
-  `
+export const countRemoved = statement<{ jobs: number }>("removed-count")(`
 select count(*)::int as jobs from (
   select from (${removals("$2")}) s cross join lateral (select from ${removedJobs} limit $2) w
   where $1::text is null or s.id = $1 limit $2
-) page`,
-);
+) page`);
 
 /**
  * FAILED, CANCELED or SKIPPED run again, each due by the pace after the one before: QUEUED when due within the dispatch window, else
  * PENDING. Jobs of runs are put back by `resume`.
  * $1 ids $2 due time of the first $3 pace in ms $4 dispatch window $5 caller. Locks: jobs in id order, waiting.
  */
-export const retryEnded = statement<DispatchedRow>(
-  "retry",
-  `
+export const retryEnded = statement<DispatchedRow>("retry")(`
 with locked as materialized (
   select ${again}, 'retry' as reason, ${endedKind} as kind from belfry.job
   where id = any($1::bigint[]) and state in ('FAILED', 'CANCELED', 'SKIPPED') and run_id is null
@@ -146,13 +132,10 @@ with locked as materialized (
   select id, state, blocked, catch_up, slot_keys, reason, due_at, due_at <= belfry.now() + belfry.span($4::float8) as starts,
     kind + 3 * (due_at <= belfry.now() + belfry.span($4::float8))::int as kind
   from placed
-), ${runAgainAndDispatch("$5")}`,
-);
+), ${runAgainAndDispatch("$5")}`);
 
 /** Frees the slots that these attempts of canceled jobs still hold. Locks: those slots in (key, n) order. */
-export const freeLeftSlots = statement<{ key: string }>(
-  "free-slots",
-  `
+export const freeLeftSlots = statement<{ key: string }>("free-slots")(`
 with gone as (
   select * from unnest($1::bigint[], $2::int[]) as v (job_id, attempt)
 ), mine as materialized (
@@ -165,41 +148,31 @@ with gone as (
   from mine m where s.key = m.key and s.n = m.n
   returning s.key
 )
-select distinct key from freed`,
-);
+select distinct key from freed`);
 
 /** Creates or changes groups. Locks: their rows in key order. $1 keys $2 sizes $3 on refusal $4 reasons $5 windows $6 only those that are new. */
-export const writeGroups = statement<never>(
-  "slot-groups",
-  `
+export const writeGroups = statement<never>("slot-groups")(`
 insert into belfry.slot_group as g (key, size, on_refusal, reason, window_ms)
 select * from unnest($1::text[], $2::int[], $3::belfry.slot_refusal[], $4::text[], $5::int[]) as v (key, size, on_refusal, reason, window_ms)
 order by key
 on conflict (key) do update set size = excluded.size, on_refusal = excluded.on_refusal, reason = excluded.reason, window_ms = excluded.window_ms
-where not $6 and (g.size, g.on_refusal, g.reason, g.window_ms) is distinct from (excluded.size, excluded.on_refusal, excluded.reason, excluded.window_ms)`,
-);
+where not $6 and (g.size, g.on_refusal, g.reason, g.window_ms) is distinct from (excluded.size, excluded.on_refusal, excluded.reason, excluded.window_ms)`);
 
 /** Slot 0 is the waiting seat of a queue-one group. Locks only new rows. */
-export const addSlots = statement<never>(
-  "slots-add",
-  `
+export const addSlots = statement<never>("slots-add")(`
 insert into belfry.slot (key, n)
 select g.key, n from belfry.slot_group g
 cross join lateral generate_series(case g.on_refusal when 'queue-one' then 0 else 1 end, g.size) as n
 where g.key = any($1::text[])
 order by g.key, n
-on conflict (key, n) do nothing`,
-);
+on conflict (key, n) do nothing`);
 
 /** Retires free slots above the size; a taken or spent one is not used while it is above. Locks: those rows, SKIP LOCKED. */
-export const retireSlots = statement<never>(
-  "slots-retire",
-  `
+export const retireSlots = statement<never>("slots-retire")(`
 with spare as materialized (
   select s.key, s.n from belfry.slot s join belfry.slot_group g on g.key = s.key
   where g.key = any($1::text[]) and s.n > g.size and s.job_id is null and coalesce(s.free_from <= belfry.now(), true)
   order by s.key, s.n
   for update of s skip locked
 )
-delete from belfry.slot s using spare where s.key = spare.key and s.n = spare.n`,
-);
+delete from belfry.slot s using spare where s.key = spare.key and s.n = spare.n`);

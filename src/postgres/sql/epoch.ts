@@ -10,12 +10,9 @@ export interface Epoch {
 }
 
 /** The newest, and whether this is still the server it began on. Locks nothing. */
-export const readEpoch = statement<Epoch & { is_here: boolean }>(
-  "epoch",
-  `
+export const readEpoch = statement<Epoch & { is_here: boolean }>("epoch")(`
 select number, name, first_event_id, belfry.ms(began_at) as began_at, server = belfry.server() as is_here
-from belfry.epoch order by number desc limit 1`,
-);
+from belfry.epoch order by number desc limit 1`);
 
 export interface RenewedRow extends Epoch {
   readonly was: string;
@@ -32,9 +29,7 @@ export interface RenewedRow extends Epoch {
  * A new epoch if this is not the server of the newest one, or ($1) in any case. No row: it is current. Reads all events of
  * a database that was moved, once. Locks: the new row; of two who begin one, the second waits and finds it there.
  */
-export const renewEpoch = statement<RenewedRow>(
-  "epoch-renew",
-  `
+export const renewEpoch = statement<RenewedRow>("epoch-renew")(`
 with newest as materialized (
   select number, name, first_event_id, split_part(server, '/', 1) <> split_part(belfry.server(), '/', 1) as is_moved
   from belfry.epoch where number = (select max(number) from belfry.epoch) and ($1::boolean or server <> belfry.server())
@@ -49,20 +44,15 @@ with newest as materialized (
 )
 select b.number, b.name, b.first_event_id, belfry.ms(b.began_at) as began_at, n.name as was, n.first_event_id as was_first,
   n.is_moved, c.xid_end::text as xid_end, not n.is_moved or b.first_event_id > coalesce(c.last_id, 0) as is_ahead
-from begun b cross join newest n cross join came c`,
-);
+from begun b cross join newest n cross join came c`);
 
 /** The database went on from its own past: so do the readers in its books. $1 the epoch before $2 the new one. Locks their rows, waiting. */
-export const carryReaders = statement<never>(
-  "epoch-readers",
-  `
+export const carryReaders = statement<never>("epoch-readers")(`
 update belfry.reader set upto = $2 || substr(upto, length($1) + 1), version = version + 1
-where starts_with(upto, $1 || '~')`,
-);
+where starts_with(upto, $1 || '~')`);
 
 /** What was moved is added up: the roll-up goes on with the transactions of this server. Locks its row, waiting. */
-export const moveRollUp = statement<never>(
-  "epoch-roll-up",
+export const moveRollUp = statement<never>("epoch-roll-up")(
   "update belfry.reader set upto = pg_snapshot_xmin(pg_current_snapshot())::text, version = version + 1 where name = 'roll-up'",
 );
 
@@ -70,9 +60,7 @@ export const moveRollUp = statement<never>(
  * Logical replication and DMS copy rows, not sequences: each that lies behind its column is raised. Sequences of a server in
  * use lie ahead and are left alone. Locks nothing.
  */
-export const raiseSequences = statement<never>(
-  "epoch-sequences",
-  `
+export const raiseSequences = statement<never>("epoch-sequences")(`
 do $$ declare
   each record;
 begin
@@ -87,5 +75,4 @@ begin
       'select setval(%L, m.last) from (select max(%I) as last from %s) m, %s s where m.last >= s.last_value',
       each.sequence, each.in_column, each.in_table, each.sequence);
   end loop;
-end $$`,
-);
+end $$`);

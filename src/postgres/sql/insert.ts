@@ -91,7 +91,7 @@ from inserted`;
  * share comes once, by policy: $5 kinds $6 lanes $7 leases $8 attempts $9 retentions $10 traces $11 slot keys $12 due times
  * $13 delays $14 expiries. $15 dispatch window $16 run. Locks only new rows.
  */
-export const insertJobs = keptForAnySize<InsertedRow>("insert", insertText(""));
+export const insertJobs = keptForAnySize<InsertedRow>("insert")(insertText(""));
 
 const byKey = `order by belfry.key_hash(h.kind, g.key), g.ord
   on conflict (belfry.key_hash(kind, key)) where key is not null do nothing`;
@@ -102,35 +102,29 @@ const byKey = `order by belfry.key_hash(h.kind, g.key), g.ord
  * A key that exists, or that another open transaction is inserting, is left out: it is looked up by a second
  * statement, since this one cannot see what committed after it began.
  */
-export const insertKeyedJobs = keptForAnySize<InsertedRow>("insert-keyed", insertText(byKey));
+export const insertKeyedJobs = keptForAnySize<InsertedRow>("insert-keyed")(insertText(byKey));
 
 /** The same, of which some wait for their turn: $17 what they are held on $18 weights, by policy. */
-export const insertTurnJobs = keptForAnySize<InsertedRow>("insert-turns", insertText(byKey, forTurn));
+export const insertTurnJobs = keptForAnySize<InsertedRow>("insert-turns")(insertText(byKey, forTurn));
 
 /** Where jobs stand in the order in which `insert` locks their keys, for several pages in one transaction. Locks nothing. */
-export const orderKeys = keptForAnySize<{ ords: string }>(
-  "order-keys",
-  `
+export const orderKeys = keptForAnySize<{ ords: string }>("order-keys")(`
 select string_agg(v.ord::text, ',' order by belfry.key_hash(v.kind, v.key), v.ord) as ords
-from unnest($1::text[], $2::text[]) with ordinality as v (kind, key, ord)`,
-);
+from unnest($1::text[], $2::text[]) with ordinality as v (kind, key, ord)`);
 
 /**
  * The rows that already have these keys, or the hash of them; `conflicts`: with another payload, or another key. What is sealed is
  * not compared: sealed twice, one payload has two texts.
  * Locks nothing; sees what committed while `insert` ran. $1 kinds $2 keys $3 payloads, between each two a unit separator
  */
-export const findKeys = keptStatement<{ ord: string; id: string; conflicts: boolean }>(
-  "find-keys",
-  `
+export const findKeys = keptStatement<{ ord: string; id: string; conflicts: boolean }>("find-keys")(`
 select v.ord, j.id, (j.kind, j.key) is distinct from (v.kind, v.key)
   or (j.payload is distinct from v.payload::jsonb and not (j.payload ? '$sealed' or v.payload::jsonb ? '$sealed')) as conflicts
 from unnest($1::text[], $2::text[], string_to_array($3, chr(31))) with ordinality as v (kind, key, payload, ord)
 cross join lateral (
   select id, kind, key, payload from belfry.job
   where belfry.key_hash(job.kind, job.key) = belfry.key_hash(v.kind, v.key) and job.key is not null limit 1
-) j`,
-);
+) j`);
 
 /** JSON escapes it, so payloads travel as one text with it between them: an array quotes each a second time. */
 const unitSeparator = "\u001F";

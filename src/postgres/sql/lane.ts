@@ -6,30 +6,22 @@ import { putBack } from "./put-back.ts";
 import type { NewPause } from "../../machine/pause.ts";
 
 /** The same pause again changes nothing. $1 lane $2 paused $3 until $4 by whom $5 why. Locks its row. */
-export const writePause = statement<never>(
-  "lane-pause",
-  `
+export const writePause = statement<never>("lane-pause")(`
 insert into belfry.lane as l (name, paused_until, paused_at, paused_by, pause_reason)
 values ($1, case when $2::boolean then coalesce(belfry.at($3::float8), 'infinity') end, case when $2::boolean then belfry.now() end, $4, $5)
 on conflict (name) do update set paused_until = excluded.paused_until, paused_at = excluded.paused_at, paused_by = excluded.paused_by,
   pause_reason = excluded.pause_reason
-where (l.paused_until, l.pause_reason) is distinct from (excluded.paused_until, excluded.pause_reason)`,
-);
+where (l.paused_until, l.pause_reason) is distinct from (excluded.paused_until, excluded.pause_reason)`);
 
 /** Whether a gate closes the lane. Locks nothing. */
-export const readPause = keptStatement<{ paused: boolean }>(
-  "lane-paused",
-  `
-select ${laneVerdict} is not null as paused from belfry.lane l where name = $1`,
-);
+export const readPause = keptStatement<{ paused: boolean }>("lane-paused")(`
+select ${laneVerdict} is not null as paused from belfry.lane l where name = $1`);
 
 /**
  * Messages of a closed lane: QUEUED under that generation -> PENDING on hold, out of the relay's range of `job_wait`, so that
  * a pause costs the relay nothing. $1 ids $2 generations. Locks: jobs in id order, waiting.
  */
-export const holdPaused = statement<{ id: string }>(
-  "lane-hold",
-  `
+export const holdPaused = statement<{ id: string }>("lane-hold")(`
 with mine as materialized (
   select j.id, 'paused'::belfry.job_hold as hold, 'lane:' || j.lane as held_on,
     coalesce((select ${laneVerdict} from belfry.lane l where l.name = j.lane), '${reasons.lanePaused}') as reason
@@ -38,30 +30,24 @@ with mine as materialized (
     and j.generation = ($2::int[])[array_position($1::bigint[], j.id)]
   order by j.id
   for no key update of j
-), ${putBack}`,
-);
+), ${putBack}`);
 
 const unhold = `update belfry.job set ${waitsAgain} where id = any(array(select id from mine))
 returning id`;
 
 /** What a lane held while it was paused may start again; the relay dispatches it. $1 lane $2 limit. Locks: jobs in (due_at, id) order, SKIP LOCKED. */
-export const unholdPaused = statement<{ id: string }>(
-  "lane-unhold",
-  `
+export const unholdPaused = statement<{ id: string }>("lane-unhold")(`
 with mine as materialized (
   select id from belfry.job where ${heldInOrder("'lane:' || $1")} limit $2
   for no key update skip locked
 )
-${unhold}`,
-);
+${unhold}`);
 
 /**
  * As `lane-unhold`, for every lane that no gate closes: jobs of a pause that has ended by itself, that a worker put on hold just
  * after the resume, or that a resume left on hold because its process died. $1 limit. Locks: jobs in (due_at, id) order by lane, SKIP LOCKED.
  */
-export const unholdOpen = statement<{ id: string }>(
-  "lane-unhold-open",
-  `
+export const unholdOpen = statement<{ id: string }>("lane-unhold-open")(`
 with mine as materialized (
   select j.id from belfry.lane l cross join lateral (
     select id from belfry.job where ${heldInOrder("'lane:' || l.name")} limit $1
@@ -70,8 +56,7 @@ with mine as materialized (
   where ${laneVerdict} is null
   limit $1
 )
-${unhold}`,
-);
+${unhold}`);
 
 /** Parameters: whether it is paused, until when, by whom, why. */
 export const pauseValues = (pause: NewPause | null): unknown[] => [

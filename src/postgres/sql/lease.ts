@@ -22,37 +22,28 @@ with mine as materialized (
 )
 update belfry.job j set lease_id = l.id, worker = $4 from mine m cross join leased l where j.id = m.id`;
 
-export const extendLease = statement<{ id: string }>("lease-extend", `${moveLease} returning j.id`);
+export const extendLease = statement<{ id: string }>("lease-extend")(`${moveLease} returning j.id`);
 
 /** A running attempt passes to the task that was launched for it. */
-export const takeOverLease = statement<ClaimedRow>(
-  "lease-take-over",
-  `${moveLease}
-returning null as reason, ${claimedColumns}`,
-);
+export const takeOverLease = statement<ClaimedRow>("lease-take-over")(`${moveLease}
+returning null as reason, ${claimedColumns}`);
 
 /**
  * The leases of the worker whose name begins with $1 end, at a time that says so, by the cause $2. Who sees it first says why.
  * Locks: its leases in id order, waiting.
  */
-export const endLeases = statement<never>(
-  "lease-end",
-  `
+export const endLeases = statement<never>("lease-end")(`
 with mine as materialized (
   select id from belfry.lease where starts_with(worker, $1) and until > 'epoch' order by id for no key update
 )
-update belfry.lease l set until = 'epoch', cause = $2 from mine m where l.id = m.id`,
-);
+update belfry.lease l set until = 'epoch', cause = $2 from mine m where l.id = m.id`);
 
 /** The same worker stands still, by the cause $2; a heartbeat forgets it. Locks: its leases in id order, waiting. */
-export const noteCause = statement<never>(
-  "lease-note",
-  `
+export const noteCause = statement<never>("lease-note")(`
 with mine as materialized (
   select id from belfry.lease where starts_with(worker, $1) and until > 'epoch' order by id for no key update
 )
-update belfry.lease l set cause = $2 from mine m where l.id = m.id`,
-);
+update belfry.lease l set cause = $2 from mine m where l.id = m.id`);
 
 /**
  * Renews the leases of these jobs, for all the jobs of each, and answers the attempts still held. $1 ids $2 attempts
@@ -60,9 +51,7 @@ update belfry.lease l set cause = $2 from mine m where l.id = m.id`,
  * Locks: leases in id order, waiting, while it holds no job; then jobs with SKIP LOCKED: progress may
  * be lost, a lease may not.
  */
-export const renewLeases = keptStatement<AttemptRef>(
-  "heartbeat",
-  `
+export const renewLeases = keptStatement<AttemptRef>("heartbeat")(`
 with held as materialized (
   select j.id, j.attempt, j.lease_id, v.progress
   from unnest($1::bigint[], $2::int[], $3::real[]) as v (id, attempt, progress) join belfry.job j on j.id = v.id
@@ -82,5 +71,4 @@ with held as materialized (
 ), noted as (
   update belfry.job j set progress = t.progress from reported t where j.id = t.id
 )
-select h.id as "jobId", h.attempt from held h join mine m on m.id = h.lease_id where h.id = any(m.job_ids)`,
-);
+select h.id as "jobId", h.attempt from held h join mine m on m.id = h.lease_id where h.id = any(m.job_ids)`);

@@ -16,9 +16,7 @@ export interface PlannedRow extends Omit<DispatchedRow, "id"> {
  * stays due; two of them cannot interleave, because who has the row compares the version and what is decided. Then only new rows,
  * occurrences in key order. A row whose nominal time exists already is left out, and its job with it.
  */
-export const planOccurrences = keptForAnySize<PlannedRow>(
-  "plan",
-  `
+export const planOccurrences = keptForAnySize<PlannedRow>("plan")(`
 with plans as materialized (
   select * from unnest($1::text[], $2::int[], $3::float8[], $4::float8[], $5::float8[], $6::jsonb[])
     as p (id, version, decided_from, decided_until, next_at, carry)
@@ -68,5 +66,4 @@ with plans as materialized (
 select n.occurrences, array(select id from plans where id not in (select id from locked)) as passed, m.id, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms, o.id as batch
 from (select count(*)::int as occurrences from won) n
 left join (inserted m join posted o on o.lane = m.lane and m.state = 'QUEUED') on true
-order by m.id`,
-);
+order by m.id`);

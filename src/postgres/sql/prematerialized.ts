@@ -28,26 +28,21 @@ const decided = `moved as (
  * $1 limit. Locks: the runs in id order, SKIP LOCKED, so that one that a session holds delays no other; then their slots; then
  * their occurrences.
  */
-export const decidePrematerialized = statement<{ decided: number; withdrawn: number }>(
-  "prematerialized-decide",
-  `
+export const decidePrematerialized = statement<{ decided: number; withdrawn: number }>("prematerialized-decide")(`
 with due as materialized (
   ${due}
   where r.prematerialized_for <= belfry.now()
   order by r.id limit $1
   for no key update of r skip locked
 ), ${decided}
-select count(*)::int as decided, count(withdrawn)::int as withdrawn from moved`,
-);
+select count(*)::int as decided, count(withdrawn)::int as withdrawn from moved`);
 
 /**
  * The same before a change of these schedules, which must find each such run decided. `next_at`: the earliest time that is left.
  * $1 schedules $2 limit $3 milliseconds by which a time may still be ahead. Locks: the runs in id order, waiting; then their
  * slots; then their occurrences.
  */
-export const decideBeforeChange = statement<{ next_at: number | null }>(
-  "prematerialized-decide-before",
-  `
+export const decideBeforeChange = statement<{ next_at: number | null }>("prematerialized-decide-before")(`
 with due as materialized (
   ${due}
   where r.prematerialized_for <= belfry.now() + belfry.span($3::float8) and r.prematerialized_by = any($1::text[])
@@ -55,8 +50,7 @@ with due as materialized (
   for no key update of r
 ), ${decided}
 select belfry.ms(min(r.prematerialized_for)) as next_at from belfry.run r
-where r.prematerialized_by = any($1::text[]) and r.prematerialized_for > belfry.now() + belfry.span($3::float8)`,
-);
+where r.prematerialized_by = any($1::text[]) and r.prematerialized_for > belfry.now() + belfry.span($3::float8)`);
 
 /**
  * Later times whose job has begun to prematerialize, with the version that decided them: those with a run that can be
@@ -68,9 +62,7 @@ export const findPrematerialized = statement<{
   nominal_at: number;
   job_id: string;
   spec: unknown;
-}>(
-  "prematerialized-find",
-  `
+}>("prematerialized-find")(`
 select o.schedule_id, belfry.ms(o.nominal_at) as nominal_at, o.job_id, v.spec
 from belfry.occurrence o
 join belfry.schedule_version v on v.schedule_id = o.schedule_id and v.version = o.schedule_version
@@ -79,17 +71,14 @@ left join belfry.run r on r.starter_id = o.job_id
 where o.schedule_id = any($1::text[]) and o.nominal_at > belfry.now() and o.outcome in ('FIRED', 'CAUGHT_UP')
   and (v.spec ->> 'materializeBeforeMs')::bigint > 0
   and case when r.id is null then j.finished_at is null else r.prematerialized_for is not null end
-order by o.job_id`,
-);
+order by o.job_id`);
 
 /**
  * Withdraws the runs that these jobs started and deletes their occurrences, as for times that were only planned. Their targets
  * are CANCELED in pages later, and none is claimed any more. $1 jobs.
  * Locks: the runs in id order, waiting; then their slots; then the occurrences.
  */
-export const withdrawPrematerialized = statement<never>(
-  "prematerialized-withdraw",
-  `
+export const withdrawPrematerialized = statement<never>("prematerialized-withdraw")(`
 with mine as materialized (
   select id, state from belfry.run where starter_id = any($1::bigint[]) and prematerialized_for is not null
   order by id
@@ -105,17 +94,14 @@ with mine as materialized (
   update belfry.slot s set job_id = null, free_from = null from moved m
   where s.job_id = m.starter_id and s.attempt is null and s.n > 0
 )
-delete from belfry.occurrence where job_id = any($1::bigint[]) and nominal_at > belfry.now()`,
-);
+delete from belfry.occurrence where job_id = any($1::bigint[]) and nominal_at > belfry.now()`);
 
 /**
  * Renames the keys of jobs that were withdrawn before they ran, so that the same targets can be written for another time.
  * `is_open`: not CANCELED yet, so it keeps its key. $1 ids.
  * Locks: jobs in id order, waiting.
  */
-export const freeWithdrawnKeys = statement<{ id: string; is_open: boolean }>(
-  "prematerialized-free-keys",
-  `
+export const freeWithdrawnKeys = statement<{ id: string; is_open: boolean }>("prematerialized-free-keys")(`
 with mine as materialized (
   select j.id, j.finished_at is null as is_open from belfry.job j join belfry.run r on r.id = j.run_id
   where j.id = any($1::bigint[]) and j.attempt = 0 and r.withdrawn is not null
@@ -124,5 +110,4 @@ with mine as materialized (
 ), freed as (
   update belfry.job j set key = left(j.key, $2::int) || '#withdrawn:' || j.id from mine m where j.id = m.id and not m.is_open
 )
-select id, is_open from mine order by id`,
-);
+select id, is_open from mine order by id`);

@@ -6,9 +6,7 @@ import { statement } from "../statement.ts";
  * Finished single jobs past their retention: one index range for each distinct retention, found by hopping through the
  * index, so that long retentions never stand in front of short ones. The starter of an open run stays. Locks: the jobs it deletes, SKIP LOCKED. $1 limit.
  */
-export const pruneJobs = statement<{ id: string }>(
-  "prune-jobs",
-  `
+export const pruneJobs = statement<{ id: string }>("prune-jobs")(`
 with recursive retention as (${retentionOfJobs}), past as materialized (
   select p.id from retention r cross join lateral (${pastJobs}
     for update of j skip locked
@@ -16,8 +14,7 @@ with recursive retention as (${retentionOfJobs}), past as materialized (
   limit $1
 )
 delete from belfry.job j using past where j.id = past.id
-returning j.id`,
-);
+returning j.id`);
 
 /** Deletes the occurrences of `past`, and what only they needed. */
 export const withoutOccurrences = `), ids as materialized (
@@ -50,36 +47,28 @@ export const withoutOccurrences = `), ids as materialized (
  * finished, and the versions of their schedule that held before all that is left. The ledger then begins after them, so that a backfill knows where the record begins.
  * $1 retention in ms $2 limit. Locks: the schedules in id order, SKIP LOCKED, as a tick and a backfill do first; then the rows.
  */
-export const pruneOccurrences = statement<{ pruned: number }>(
-  "prune-occurrences",
-  `
+export const pruneOccurrences = statement<{ pruned: number }>("prune-occurrences")(`
 with past as materialized (
   select o.schedule_id, o.local_time, o.fold, o.timezone, o.nominal_at from belfry.occurrence o
   where o.decided_at < belfry.now() - belfry.span($1::float8) and o.nominal_at < belfry.now() - belfry.span($1::float8)
     and not exists (select from belfry.job j where j.id = o.job_id and j.finished_at is null)
   order by o.decided_at limit $2
-${withoutOccurrences}select count(*)::int as pruned from gone`,
-);
+${withoutOccurrences}select count(*)::int as pruned from gone`);
 
 /** Unreadable bodies past their retention. $1 retention in ms $2 limit. Locks: the rows it deletes, SKIP LOCKED. */
-export const pruneQuarantine = statement<{ id: string }>(
-  "prune-quarantine",
-  `
+export const pruneQuarantine = statement<{ id: string }>("prune-quarantine")(`
 with past as materialized (
   select id from belfry.quarantine where at < belfry.now() - belfry.span($1::float8)
   order by at limit $2 for update skip locked
 )
 delete from belfry.quarantine q using past where q.id = past.id
-returning q.id`,
-);
+returning q.id`);
 
 /**
  * Workers that were not seen and bulk actions that ended longer ago than $1 in ms, and requests' keys older than $3 in ms or
  * before the newest $4; $2 of each at most. Locks: the rows it deletes, SKIP LOCKED.
  */
-export const prunePast = statement<never>(
-  "prune-past",
-  `
+export const prunePast = statement<never>("prune-past")(`
 with workers as (
   delete from belfry.worker where id in (
     select id from belfry.worker where seen_at < belfry.now() - belfry.span($1::float8)
@@ -96,12 +85,10 @@ with workers as (
 delete from belfry.bulk where id in (
   select id from belfry.bulk where finished_at < belfry.now() - belfry.span($1::float8)
   order by finished_at limit $2 for update skip locked
-)`,
-);
+)`);
 
 /** What is past the audit's retention, of its $1 oldest rows. Locks: the rows it deletes. */
-export const pruneAudit = statement<{ pruned: number }>(
-  "prune-audit",
+export const pruneAudit = statement<{ pruned: number }>("prune-audit")(
   "select belfry.prune_audit(array(select id from belfry.audit order by id limit $1)) as pruned",
 );
 
@@ -109,9 +96,7 @@ export const pruneAudit = statement<{ pruned: number }>(
  * Counts by the minute past $1 ms and by the hour past $2 ms, $3 of each. Locks: the rows it deletes, SKIP LOCKED: the roll-up
  * writes those of today.
  */
-export const pruneCounts = statement<never>(
-  "prune-counts",
-  `
+export const pruneCounts = statement<never>("prune-counts")(`
 with minutes as (
   delete from belfry.minute where (at, kind, lane) in (
     select at, kind, lane from belfry.minute where at < belfry.now() - belfry.span($1::float8)
@@ -121,16 +106,13 @@ with minutes as (
 delete from belfry.hour where (at, kind, lane, bucket) in (
   select at, kind, lane, bucket from belfry.hour where at < belfry.now() - belfry.span($2::float8)
   order by at, kind, lane, bucket limit $3 for update skip locked
-)`,
-);
+)`);
 
 /**
  * Events and history of days that had no partition, because nothing had made one when they came: the default partitions are
  * never dropped. Of their $2 oldest those past the retention $1 in ms. Locks: the rows it deletes, which nothing else writes.
  */
-export const pruneRest = statement<never>(
-  "prune-rest",
-  `
+export const pruneRest = statement<never>("prune-rest")(`
 with events as (
   delete from belfry.event_rest
   where ctid = any(array(
@@ -142,16 +124,13 @@ delete from belfry.history_rest
 where ctid = any(array(
   select ctid from (select ctid, at from belfry.history_rest order by job_id, id limit $2) oldest
   where at < belfry.now() - belfry.span($1::float8)
-))`,
-);
+))`);
 
 /**
  * Which partitions a day calls for: those that are missing from today's next day on, and those whose last moment is past the
  * retention. $1 days ahead $2 retention in ms. Locks nothing.
  */
-export const partitionWork = statement<{ parent: string; day: string; action: "make" | "drop" }>(
-  "partition-work",
-  `
+export const partitionWork = statement<{ parent: string; day: string; action: "make" | "drop" }>("partition-work")(`
 with parents as (
   select unnest(array['event', 'history']) as parent
 ), known as (
@@ -167,26 +146,22 @@ where not exists (select from known k where k.parent = w.parent and k.day = w.da
 union all
 select parent, day, 'drop' from known
 where day < to_char((belfry.now() - belfry.span($2::float8)) at time zone 'UTC', 'YYYYMMDD')
-order by 1, 2`,
-);
+order by 1, 2`);
 
 /** Makes one partition; false when rows of that day lie in the default partition already. */
-export const makePartition = statement<{ made: boolean }>(
-  "partition-make",
+export const makePartition = statement<{ made: boolean }>("partition-make")(
   "select belfry.make_partition($1, $2) as made",
 );
 
 /** Drops one partition. */
-export const dropPartition = statement<never>("partition-drop", "select belfry.drop_partition($1, $2)");
+export const dropPartition = statement<never>("partition-drop")("select belfry.drop_partition($1, $2)");
 
 /**
  * Forgets keys of caps and rates that nothing uses and no job waits for: their slots go, and a later claim makes them again. A key that is used is
  * left, also when only one of its slots is. Asked key by key: an anti-join would read all held jobs. $1 milliseconds since they were made $2 keys at most. Locks: all slots of these keys, in
  * order, SKIP LOCKED; a key of which one is locked is left whole.
  */
-export const forgetKeys = statement<never>(
-  "slots-forget",
-  `
+export const forgetKeys = statement<never>("slots-forget")(`
 with unused as materialized (
   select o.key from belfry.slot o
   where o.made_at < belfry.now() - belfry.span($1::float8)
@@ -200,17 +175,14 @@ with unused as materialized (
 ), whole as materialized (
   select key from locked l group by key having count(*) = (select count(*) from belfry.slot s where s.key = l.key)
 )
-delete from belfry.slot s using whole w where s.key = w.key`,
-);
+delete from belfry.slot s using whole w where s.key = w.key`);
 
 /**
  * Jobs and edges of runs that have ended and outlived their retention, $1 jobs and $2 runs at most, and the runs that have none left.
  * Retentions are hopped through as by `prune-jobs`: it reads only what it
  * deletes. A run that is open keeps everything, however old its jobs are. Locks: the runs, SKIP LOCKED; then their jobs.
  */
-export const pruneRuns = statement<{ jobs: number }>(
-  "prune-runs",
-  `
+export const pruneRuns = statement<{ jobs: number }>("prune-runs")(`
 with recursive retention as (${retentionOfRuns}), past as materialized (
   select p.id from retention x cross join lateral (${pastRuns("$2")}
     for update skip locked
@@ -227,5 +199,4 @@ with recursive retention as (${retentionOfRuns}), past as materialized (
   where r.id = any(array(select id from past))
     and (select count(*) from belfry.job j where j.run_id = r.id) = (select count(*) from mine m where m.run_id = r.id)
 )
-select count(*)::int as jobs from gone`,
-);
+select count(*)::int as jobs from gone`);

@@ -8,40 +8,32 @@ import { outbox } from "./record.ts";
  * that it never waits and two relays share the work; then only new rows. $3 null is every lane: the planner folds it
  * away, since an unnamed statement is planned with its values.
  */
-export const relayDue = statement<DispatchedRow>(
-  "relay",
-  `
+export const relayDue = statement<DispatchedRow>("relay")(`
 with mine as materialized (
   select id, state, due_at, null::text as reason, ${waitingKind} from belfry.job
   where held_on = '' and ${isWaiting}
     and due_at <= belfry.now() + belfry.span($1::float8) and ($3::text is null or lane = $3)
   ${inOrder} limit $2
   for no key update skip locked
-), ${dispatch()}`,
-);
+), ${dispatch()}`);
 
 /**
  * Waiting rows that are not held -> QUEUED and due now, whatever their due time was. $1 ids $2 caller $3 reason. Locks: jobs in id
  * order, waiting.
  */
-export const runNow = statement<DispatchedRow>(
-  "run-now",
-  `
+export const runNow = statement<DispatchedRow>("run-now")(`
 with mine as materialized (
   select id, state, belfry.now() as due_at, $3::text as reason, ${waitingKind} from belfry.job
   where id = any($1::bigint[]) and held_on = '' and ${isWaiting}
   order by id
   for no key update
-), ${dispatch("$2")}`,
-);
+), ${dispatch("$2")}`);
 
 /**
  * QUEUED rows whose message comes later: due now under a new generation, with a message of their own. No move, so no event.
  * $1 ids. Locks: jobs in id order, waiting.
  */
-export const redispatchNow = statement<DispatchedRow>(
-  "run-now-queued",
-  `
+export const redispatchNow = statement<DispatchedRow>("run-now-queued")(`
 with mine as materialized (
   select id from belfry.job
   where id = any($1::bigint[]) and state = 'QUEUED' and due_at > belfry.now()
@@ -54,22 +46,18 @@ with mine as materialized (
 ), ${outbox}
 select m.id, m.generation, m.lane, m.trace, 0::float8 as delay_ms, o.id as batch
 from moves m join posted o on o.lane = m.lane
-order by m.id`,
-);
+order by m.id`);
 
 /**
  * Fully confirmed batches. Locks: their rows, which no other statement waits for (`reopen` skips locked ones).
  * The one commit that need not be durable: a confirmation that a crash takes back costs a second message and no more,
  * while waiting for the disk would make every enqueue, and the claim it races with, wait for one flush more.
  */
-export const confirmWhole = keptStatement<never>(
-  "confirm",
-  `
+export const confirmWhole = keptStatement<never>("confirm")(`
 with quick as materialized (
   select set_config('synchronous_commit', 'off', true) as setting
 )
-delete from belfry.outbox where id = any($1::bigint[]) and (select setting from quick) = 'off'`,
-);
+delete from belfry.outbox where id = any($1::bigint[]) and (select setting from quick) = 'off'`);
 
 /**
  * Takes what the queue accepted out of open batches: of each only its unsent ids stay, and a batch without any is deleted.
@@ -77,9 +65,7 @@ delete from belfry.outbox where id = any($1::bigint[]) and (select setting from 
  * Answers the batches that are the caller's. $1 batches $2 resent $3 unsent ids of each, as array texts.
  * Locks: outbox rows in id order, waiting; a deadlock with a `confirm` of the same batches is retried.
  */
-export const keepBatches = statement<{ id: string }>(
-  "keep",
-  `
+export const keepBatches = statement<{ id: string }>("keep")(`
 with given as materialized (
   select id, resent, unsent::bigint[] as unsent from unnest($1::bigint[], $2::int[], $3::text[]) as g (id, resent, unsent) order by id
 ), open as materialized (
@@ -97,8 +83,7 @@ with given as materialized (
   update belfry.outbox o set at = case when k.is_kept then belfry.now() else o.at end, job_ids = k.ids, generations = k.generations
   from open k where o.id = k.id and k.ids is not null
 )
-select id from open where is_kept`,
-);
+select id from open where is_kept`);
 
 /**
  * Open batches that no sender kept for $1 ms are taken to be sent again: in place, so that a late confirmation of their first
@@ -107,9 +92,7 @@ select id from open where is_kept`,
  * `at` is read again under the lock; no job: a row that moves at the same time only makes a message stale. Each job is
  * looked up by its id (`limit 1` keeps it so).
  */
-export const reopenOutbox = statement<DispatchedRow>(
-  "reopen",
-  `
+export const reopenOutbox = statement<DispatchedRow>("reopen")(`
 with sized as materialized (
   select id, sum(messages) over (order by at, id) - messages as before from (
     select id, at, cardinality(job_ids) as messages from belfry.outbox
@@ -135,5 +118,4 @@ with sized as materialized (
 )
 select w.id, w.generation, w.lane, w.trace, belfry.ms_until(w.due_at) as delay_ms, w.batch, t.resent
 from waiting w join taken t on t.id = w.batch
-order by w.batch, w.id`,
-);
+order by w.batch, w.id`);

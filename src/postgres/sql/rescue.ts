@@ -1,17 +1,12 @@
 import { statement } from "../statement.ts";
+import type { DispatchedRow } from "./dispatch.ts";
 import { drawEvents, events, history, outbox } from "./record.ts";
 
-export interface MovedRow {
-  readonly id: string;
+export interface MovedRow extends Omit<DispatchedRow, "resent"> {
   readonly state: "PENDING" | "QUEUED" | "FAILED" | "CANCELED";
   readonly kind: string;
   readonly payload: unknown;
   readonly attempt: number;
-  readonly generation: number;
-  readonly lane: string;
-  readonly trace: string;
-  readonly delay_ms: number;
-  readonly batch: string | null;
   readonly error_code: string | null;
   readonly error_message: string | null;
   readonly freed: string[] | null;
@@ -20,13 +15,10 @@ export interface MovedRow {
 }
 
 /** Expired leases, oldest first. $1 limit $2 lane, or null for all. Locks nothing. */
-export const findLapsed = statement<{ id: string; until: number; ms: number }>(
-  "lease-lapsed",
-  `
+export const findLapsed = statement<{ id: string; until: number; ms: number }>("lease-lapsed")(`
 select id, (extract(epoch from until) * 1000)::float8 as until, ms from belfry.lease
 where until < belfry.now() and ($2::text is null or lane = $2)
-order by until, id limit $1`,
-);
+order by until, id limit $1`);
 
 /**
  * RUNNING past its lease. If it ran solo: a failure, due now. Else another job of the batch may be the cause: an interruption,
@@ -36,9 +28,7 @@ order by until, id limit $1`,
  * reads that. One that no job names any more is deleted. Five kinds of move for
  * each worker: an event names one.
  */
-export const rescueLost = statement<MovedRow>(
-  "rescue",
-  `
+export const rescueLost = statement<MovedRow>("rescue")(`
 with expired as materialized (
   select id, solo, job_ids, cause from belfry.lease
   where until < belfry.now() and ($3::text is null or lane = $3) and ($4::bigint[] is null or id = any($4::bigint[]))
@@ -101,16 +91,13 @@ select m.id, m.state, m.kind, m.payload, m.attempt, m.generation, m.lane, m.trac
   o.id as batch, m.error_code, m.error_message, m.run_id,
   (select array_agg(distinct key) from (select key from freed where job_id is null union all select key from left_behind) k) as freed
 from moved m left join posted o on o.lane = m.lane and m.state = 'QUEUED'
-order by m.id`,
-);
+order by m.id`);
 
 /**
  * Dead letters: a job QUEUED under that generation waits for its backoff, or is FAILED after too many of them.
  * $1 ids, ascending, $2 generations $3 deaths allowed $4 backoff. Locks: jobs in id order, waiting; then a waiting seat, then occurrences.
  */
-export const returnUndelivered = statement<MovedRow>(
-  "undelivered",
-  `
+export const returnUndelivered = statement<MovedRow>("undelivered")(`
 with mine as materialized (
   select j.id, j.dead_letters + 1 >= $3::int as gives_up, 1 + (j.dead_letters + 1 >= $3::int)::int as kind
   from belfry.job j
@@ -146,11 +133,9 @@ with mine as materialized (
 select id, state, kind, payload, attempt, generation, lane, trace, 0::float8 as delay_ms, null::bigint as batch,
   error_code, error_message, run_id, null::text[] as freed
 from moved
-order by id`,
-);
+order by id`);
 
 /** Locks nothing but its new rows. */
-export const keepBodies = statement<never>(
-  "quarantine",
+export const keepBodies = statement<never>("quarantine")(
   "insert into belfry.quarantine (at, lane, body) select belfry.now(), $1, body from unnest($2::text[]) as b (body)",
 );

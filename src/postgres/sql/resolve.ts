@@ -36,9 +36,7 @@ export const lookAtRuns = statement<{
   stops: string[] | null;
   behind: string;
   next: string;
-}>(
-  "resolve-look",
-  `
+}>("resolve-look")(`
 with place as materialized (${placeOf("resolve")}
 ), looked as materialized (
   select id, state, sealed, on_failure, stopped, starter_id, total, done, failed from belfry.run
@@ -74,16 +72,13 @@ select
       )
   ) as stops,
   behind, (select case when count(*) < $3::int then '' else max(id)::text end from looked) as next
-from place`,
-);
+from place`);
 
 /**
  * Counts ends that are not counted yet, at each successor and in the run. $1 runs or null $2 limit $3 dispatch window.
  * Locks: list rows with SKIP LOCKED; then the ended jobs and their narrow successors in one list in id order (waiting).
  */
-export const countUncounted = statement<ReleasedRow>(
-  "resolve-ends",
-  `
+export const countUncounted = statement<ReleasedRow>("resolve-ends")(`
 with taken as materialized (
   select id, job_id from belfry.run_done where $1::bigint[] is null or run_id = any($1::bigint[])
   order by id limit $2
@@ -110,17 +105,14 @@ with taken as materialized (
 ), ${countEnds}, marked as (
   update belfry.job set end_counted = true where id = any(array(select id from ends))
 ), ${release}, moves as (${releasedMoves}
-), ${releasedRows}`,
-);
+), ${releasedRows}`);
 
 /**
  * Adds up wide joins that no other statement adds up. $1 runs or null $2 limit $3 dispatch window. Look again after the
  * commit: what was appended while this statement held the row is not counted.
  * Locks: the joins in id order with SKIP LOCKED; what it deletes belongs to them.
  */
-export const addUpJoins = statement<ReleasedRow>(
-  "resolve-joins",
-  `
+export const addUpJoins = statement<ReleasedRow>("resolve-joins")(`
 with locked as materialized (
   select id, state, ${releaseColumns} from belfry.job
   where id = any(array(
@@ -135,8 +127,7 @@ with locked as materialized (
 ), taken as (
   select to_id from counted
 ), ${release}, moves as (${releasedMoves}
-), ${releasedRows}`,
-);
+), ${releasedRows}`);
 
 /**
  * Adds deltas up and closes what is complete: FAILED when more of its jobs FAILED or were canceled by themselves than it
@@ -152,9 +143,7 @@ export const addUpRuns = statement<{
   kind: string;
   state: "RUNNING" | "CANCELING" | "DONE" | "FAILED" | "CANCELED";
   lane: string | null;
-}>(
-  "resolve-runs",
-  `
+}>("resolve-runs")(`
 with seen as materialized (
   select id, sealed from belfry.run where id = any($1::bigint[])
 ), mine as materialized (
@@ -204,21 +193,18 @@ update belfry.run r set total = s.total, done = s.done, ok = s.ok, failed = s.fa
   finished_at = case when s.becomes in ('DONE', 'FAILED', 'CANCELED') then belfry.now() end,
   state = s.becomes, continued_by = coalesce(r.continued_by, f.id)
 from ended s left join follows f on f.run_id = s.id left join awakened a on a.run_id = s.id where r.id = s.id
-returning r.id, r.kind, r.state, coalesce(f.lane, a.lane) as lane`,
-);
+returning r.id, r.kind, r.state, coalesce(f.lane, a.lane) as lane`);
 
 /**
  * Waiting jobs of stopped runs -> SKIPPED, and what runs for the rows of their tasks is canceled. $1 runs $2 limit.
  * Locks: runs of rows; then jobs in id order, waiting.
  */
-export const skipStopped = statement<{ id: string; run_id: string | null }>(
-  "resolve-stop",
-  `
+export const skipStopped = statement<{ id: string; run_id: string | null }>("resolve-stop")(`
 with ${cancelRows(
-    `select id from belfry.job
+  `select id from belfry.job
     where run_id = any($1::bigint[]) and (finished_at is not null)::int = 0 and state = 'RETRY_WAIT' and task is not null`,
-    "null",
-  )}, mine as materialized (
+  "null",
+)}, mine as materialized (
   select id, state, 'run stopped' as reason, false as not_taken,
     case state when 'PENDING' then 1 when 'QUEUED' then 2 else 3 end as kind
   from belfry.job
@@ -228,5 +214,4 @@ with ${cancelRows(
   )) and state in ('PENDING', 'QUEUED', 'RETRY_WAIT') and ${afterRows}
   order by id
   for no key update
-), ${drawEvents}, ${skip}`,
-);
+), ${drawEvents}, ${skip}`);

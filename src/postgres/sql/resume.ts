@@ -4,8 +4,7 @@ import { drawEvents, events, history } from "./record.ts";
 import { beforeEnough, releasedDue } from "./release.ts";
 
 /** The run, for a resume. Locks: its row, so that no other statement adds it up. */
-export const lockRun = statement<{ id: string }>(
-  "resume-lock",
+export const lockRun = statement<{ id: string }>("resume-lock")(
   "select id from belfry.run where id = $1 and state <> 'CANCELING' for no key update",
 );
 
@@ -13,9 +12,7 @@ export const lockRun = statement<{ id: string }>(
  * What runs again: all that did not succeed and whose branch was taken, or ($2) the named ones and what was skipped downstream
  * of them. Locks nothing.
  */
-export const chooseAgain = statement<{ id: string }>(
-  "resume-choose",
-  `
+export const chooseAgain = statement<{ id: string }>("resume-choose")(`
 with recursive again as (
   select j.id from belfry.job j
   where j.run_id = $1::bigint and case when $2::bigint[] is null
@@ -25,23 +22,17 @@ with recursive again as (
   select t.id from again a join belfry.edge e on e.from_id = a.id join belfry.job t on t.id = e.to_id
   where t.state = 'SKIPPED' and not t.not_taken
 )
-select id from again order by id`,
-);
+select id from again order by id`);
 
 /** Every job of the run that waits or will, so that counting and writing see the same. Locks: jobs in id order, waiting. */
-export const lockWaiting = statement<{ id: string }>(
-  "resume-lock-jobs",
-  `
+export const lockWaiting = statement<{ id: string }>("resume-lock-jobs")(`
 select id from belfry.job
 where run_id = $1::bigint and (id = any($2::bigint[]) or ((finished_at is not null)::int = 0 and state = 'PENDING' and blocked))
 order by id
-for no key update`,
-);
+for no key update`);
 
 /** A task that never ran keeps its due time: it may sleep. $1 ids $2 caller. Locks: rows that are locked already. */
-export const resumeJobs = statement<{ id: string }>(
-  "resume-put-back",
-  `
+export const resumeJobs = statement<{ id: string }>("resume-put-back")(`
 with mine as materialized (
   select id, state, true as blocked, null::boolean as catch_up, null::text[] as slot_keys,
     case when attempt = 0 then greatest(due_at, belfry.now()) else belfry.now() end as due_at, false as starts,
@@ -52,17 +43,14 @@ with mine as materialized (
 ), ${events}, ${history}, listed as (
   delete from belfry.run_done where job_id = any($1::bigint[])
 )
-select id from moved order by id`,
-);
+select id from moved order by id`);
 
 /**
  * Counters of everything that waits in the run, from its edges and states. An end that is not counted yet is still open.
  * A second statement after the locks: it must see what committed while they were waited for. $1 run.
  * Locks: rows that are locked already.
  */
-export const recount = statement<never>(
-  "resume-recount",
-  `
+export const recount = statement<never>("resume-recount")(`
 with waiting as materialized (
   select id, join_rule, join_least from belfry.job where run_id = $1::bigint and (finished_at is not null)::int = 0 and state = 'PENDING' and blocked
 ), counted as materialized (
@@ -95,19 +83,15 @@ with waiting as materialized (
     verdict as reason, null::text as caller, null::text as error_code, null::text as error_message, null::timestamptz as started_at
   from moved where state = 'SKIPPED'
 ), ${events}, ${history}
-select`,
-);
+select`);
 
 /** Lanes of the jobs that may start now: the relay dispatches them. $1 ids. Locks nothing. */
-export const readyLanes = statement<{ lane: string }>(
-  "resume-lanes",
+export const readyLanes = statement<{ lane: string }>("resume-lanes")(
   "select distinct lane from belfry.job where id = any($1::bigint[]) and state = 'PENDING' and not blocked",
 );
 
 /** The run is open again, its figures counted again. $1 run. Locks: its row, locked already. */
-export const reopenRun = statement<never>(
-  "resume-run",
-  `
+export const reopenRun = statement<never>("resume-run")(`
 with counted as materialized (
   select count(*)::int as total, count(*) filter (where state >= 'SUCCESS' and end_counted)::int as done,
     count(*) filter (where state = 'SUCCESS' and end_counted)::int as ok,
@@ -121,5 +105,4 @@ with counted as materialized (
     failed = c.failed, skipped = c.skipped
   from counted c where r.id = $1::bigint
 )
-insert into belfry.run_delta (run_id) values ($1::bigint)`,
-);
+insert into belfry.run_delta (run_id) values ($1::bigint)`);

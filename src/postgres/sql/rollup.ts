@@ -4,29 +4,21 @@ import { durationBuckets } from "../../insight/kind-totals.ts";
 import { statement } from "../statement.ts";
 
 /** The first time: nothing that happened before is added up. Locks the new row only. */
-export const createRollUp = statement<never>(
-  "roll-up-create",
-  `
+export const createRollUp = statement<never>("roll-up-create")(`
 insert into belfry.reader (name, upto) values ('roll-up', pg_snapshot_xmin(pg_current_snapshot())::text)
-on conflict (name) do nothing`,
-);
+on conflict (name) do nothing`);
 
 /** Locks the roll-up's own row, SKIP LOCKED: one process at a time adds up, the others have nothing to do. */
-export const lockRollUp = statement<{ upto: string; xmin: string }>(
-  "roll-up-lock",
-  `
+export const lockRollUp = statement<{ upto: string; xmin: string }>("roll-up-lock")(`
 select upto, pg_snapshot_xmin(pg_current_snapshot())::text as xmin from belfry.reader where name = 'roll-up'
-for no key update skip locked`,
-);
+for no key update skip locked`);
 
 /**
  * The end of the next page: of the transactions from $1 to $2 the first behind which $3 moves lie. Every transaction below the
  * oldest one still open has ended, so the events of such a range are all there and never change: each is added up exactly
  * once. Events below $4 are of an earlier epoch. Locks nothing.
  */
-export const findRollUpEnd = statement<{ upto: string }>(
-  "roll-up-end",
-  `
+export const findRollUpEnd = statement<{ upto: string }>("roll-up-end")(`
 select coalesce((
   select greatest(xid::text::numeric, $1::numeric + 1)::text from (
     select e.xid, sum(cardinality(e.job_ids)) over (order by e.xid, e.id) - cardinality(e.job_ids) as before
@@ -36,8 +28,7 @@ select coalesce((
     ) e
   ) summed
   where before >= $3 order by xid limit 1
-), $2) as upto`,
-);
+), $2) as upto`);
 
 /**
  * Adds up the events of the transactions from $1 up to $2. $3 upper bounds of the durations in seconds; seconds after which an
@@ -45,9 +36,7 @@ select coalesce((
  * whose job waits for a retry already is left out. Locks: rows of `minute`, `hour`, `kind_total` and `worker` in key order;
  * only the holder of the roll-up's row writes them.
  */
-export const addUp = statement<{ events: number }>(
-  "roll-up",
-  `
+export const addUp = statement<{ events: number }>("roll-up")(`
 with moves as materialized (
   select m.job_id, e.at, e.from_state, e.to_state, e.worker, e.reason, j.kind, j.lane,
     case when e.from_state = 'RUNNING' then e.worker end as by, end_of.outcome,
@@ -137,8 +126,7 @@ with moves as materialized (
 ), moved as (
   update belfry.reader set upto = $2, version = version + 1 where name = 'roll-up'
 )
-select count(*)::int as events from moves`,
-);
+select count(*)::int as events from moves`);
 
 /** Its values, for the events of the transactions from `from` up to `upto` whose ids begin at `first`. */
 export function addUpOf({ from, upto, first }: { from: string; upto: string; first: string }): unknown[] {
@@ -147,20 +135,15 @@ export function addUpOf({ from, upto, first }: { from: string; upto: string; fir
 }
 
 /** What the batches of an attempt did; its own row, because the attempt may end in any way. Locks the new row only. */
-export const writeBatchCount = statement<never>(
-  "batch-count-write",
-  `
+export const writeBatchCount = statement<never>("batch-count-write")(`
 insert into belfry.batch_count (kind, lane, at, processed, succeeded, failed)
-values ($1, $2, belfry.now(), $3, $4, $5)`,
-);
+values ($1, $2, belfry.now(), $3, $4, $5)`);
 
 /**
  * Adds up $1 rows of batches at most, and deletes them: each is added up exactly once. $2 how many buckets a histogram has.
  * Locks: those rows, then `minute` and `kind_total` in key order; only the holder of the roll-up's row writes them.
  */
-export const addUpBatches = statement<{ rows: number }>(
-  "roll-up-batches",
-  `
+export const addUpBatches = statement<{ rows: number }>("roll-up-batches")(`
 with gone as (
   delete from belfry.batch_count where ctid = any (array(select ctid from belfry.batch_count limit $1))
   returning kind, lane, date_trunc('minute', at) as at, processed, succeeded, failed
@@ -175,5 +158,4 @@ with gone as (
   on conflict (kind) do update set items_processed = k.items_processed + excluded.items_processed,
     items_succeeded = k.items_succeeded + excluded.items_succeeded, items_failed = k.items_failed + excluded.items_failed
 )
-select count(*)::int as rows from gone`,
-);
+select count(*)::int as rows from gone`);

@@ -7,17 +7,14 @@ import type { DispatchedRow } from "./dispatch.ts";
  * One run for each kind and key. A run that starts before its nominal time is prematerialized: it may be withdrawn until
  * then. Locks: its unique entry.
  */
-export const insertRun = statement<{ id: string }>(
-  "run-insert",
-  `
+export const insertRun = statement<{ id: string }>("run-insert")(`
 insert into belfry.run (kind, key, version, state, sealed, total, starter_id, parent_id, input, on_failure, retention_ms, trace,
   shape, tolerate, continuation, created_at, prematerialized_for, prematerialized_by)
 select $1, $2, $3, 'RUNNING', $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, $13::numeric, $14::jsonb, belfry.now(), coalesce(j.effective_at, j.scheduled_for), j.schedule_id
 from (select true) as one
 left join belfry.job j on j.id = $6 and j.schedule_id is not null and coalesce(j.effective_at, j.scheduled_for) > belfry.now()
 on conflict (kind, key) do nothing
-returning id`,
-);
+returning id`);
 
 /** As a range of one: of a kind that is new to its statistics, the planner would read each run. $1 kind $2 key. */
 const ofKindAndKey = "(key, kind) >= ($2, $1) and (key, kind) <= ($2, $1)";
@@ -29,24 +26,19 @@ export const findRun = statement<{
   cursor: unknown;
   input: unknown;
   parent_id: string | null;
-}>("run-find", `select id, sealed, cursor, input, parent_id from belfry.run where ${ofKindAndKey}`);
+}>("run-find")(`select id, sealed, cursor, input, parent_id from belfry.run where ${ofKindAndKey}`);
 
 /** Opens a run again that its own starter left unsealed, for its next attempt. $1 kind $2 key $3 starter. Locks: its row, waiting. */
-export const reopenForStarter = statement<never>(
-  "run-reopen",
-  `
+export const reopenForStarter = statement<never>("run-reopen")(`
 update belfry.run set state = 'RUNNING', sealed = false, error = null, finished_at = null
-where ${ofKindAndKey} and starter_id = $3::bigint and error is not null and state in ('RUNNING', 'FAILED')`,
-);
+where ${ofKindAndKey} and starter_id = $3::bigint and error is not null and state in ('RUNNING', 'FAILED')`);
 
 /**
  * Seals runs whose starter ended without doing so: they close FAILED once their jobs have ended. Those of a task that was canceled
  * are canceled with it. $1 limit. It reads only runs
  * that are not sealed. Locks: the runs and their starters, SKIP LOCKED: one that is tried again in between has another state by then.
  */
-export const sealOrphans = statement<{ run_id: string }>(
-  "run-seal-orphans",
-  `
+export const sealOrphans = statement<{ run_id: string }>("run-seal-orphans")(`
 with mine as materialized (
   select r.id, j.state::text as ended, j.task is not null and j.state <> 'FAILED' as is_canceled from belfry.run r join belfry.job j on j.id = r.starter_id
   where not r.sealed and r.finished_at is null and j.finished_at is not null and j.state <> 'SUCCESS'
@@ -64,12 +56,10 @@ with mine as materialized (
   from (select * from mine union all select * from lone) o where r.id = o.id
   returning r.id
 )
-insert into belfry.run_delta (run_id) select id from sealed returning run_id`,
-);
+insert into belfry.run_delta (run_id) select id from sealed returning run_id`);
 
 /** Numbers for jobs whose edges must be known before they are written, as one text: `1,2,3`. */
-export const drawIds = statement<{ ids: string }>(
-  "run-ids",
+export const drawIds = statement<{ ids: string }>("run-ids")(
   "select string_agg(nextval('belfry.job_id_seq')::text, ',') as ids from generate_series(1, $1::int)",
 );
 
@@ -81,9 +71,7 @@ export const drawIds = statement<{ ids: string }>(
  * that are due are QUEUED.
  * Locks only new rows.
  */
-export const insertTaskRows = keptForAnySize<DispatchedRow>(
-  "run-tasks",
-  `
+export const insertTaskRows = keptForAnySize<DispatchedRow>("run-tasks")(`
 with how as materialized (
   select h.*, h.slots::text[] as slot_keys, t.due_at, t.due_at <= belfry.now() as is_due
   from unnest($7::text[], $8::text[], $9::int[], $10::int[], $11::bigint[], $12::text[], $17::bigint[], $18::boolean[], $19::float8[])
@@ -114,51 +102,39 @@ with how as materialized (
 ), ${firstMoves}
 select i.id, 1 as generation, i.lane, $14 as trace, 0::float8 as delay_ms, o.id as batch
 from inserted i join posted o on o.lane = i.lane where i.state = 'QUEUED'
-order by i.id`,
-);
+order by i.id`);
 
 /** $1 from $2 to $3 wide, or one element that stands for all $4 run. Locks only new rows. */
-export const insertEdges = statement<never>(
-  "run-edges",
-  `
+export const insertEdges = statement<never>("run-edges")(`
 insert into belfry.edge (from_id, to_id, wide, run_id)
 select v.from_id, v.to_id, coalesce(v.wide, ($3::boolean[])[1]), $4::bigint
-from unnest($1::bigint[], $2::bigint[], $3::boolean[]) as v (from_id, to_id, wide)`,
-);
+from unnest($1::bigint[], $2::bigint[], $3::boolean[]) as v (from_id, to_id, wide)`);
 
 /** A run without jobs, a sealed or a canceled one may have no job left that ends: this delta makes `resolve` read it. */
-export const nudgeRun = statement<never>("run-nudge", "insert into belfry.run_delta (run_id) values ($1)");
+export const nudgeRun = statement<never>("run-nudge")("insert into belfry.run_delta (run_id) values ($1)");
 
 /**
  * Whether a page may be written: the run is open and the job that writes it is still this attempt's. $1 run $2 job
  * $3 attempt. Locks: the run for share, so that it is not canceled before the page is in; the job is only looked at.
  */
-export const lockForPage = statement<{ id: string }>(
-  "run-page-lock",
-  `
+export const lockForPage = statement<{ id: string }>("run-page-lock")(`
 select r.id from belfry.run r
 where r.id = $1 and r.state = 'RUNNING' and not r.sealed
   and exists (select from belfry.job j where j.id = $2 and j.state = 'RUNNING' and j.attempt = $3)
-for share of r`,
-);
+for share of r`);
 
 /** $1 run $2 cursor $3 jobs added. Locks: its row. */
-export const writePage = statement<never>(
-  "run-page",
-  `
+export const writePage = statement<never>("run-page")(`
 with moved as (
   update belfry.run set cursor = $2::jsonb where id = $1::bigint
 )
-insert into belfry.run_delta (run_id, total) values ($1::bigint, $3::int)`,
-);
+insert into belfry.run_delta (run_id, total) values ($1::bigint, $3::int)`);
 
 /**
  * No page follows, and the slots of the job that wrote them are the run's from here on. Locks: its row, also of one that is
  * being canceled, so that it cannot close between this and the commit; then the slots.
  */
-export const sealRun = statement<{ id: string }>(
-  "run-seal",
-  `
+export const sealRun = statement<{ id: string }>("run-seal")(`
 with sealed as (
   update belfry.run set sealed = true where id = $1::bigint and state in ('RUNNING', 'CANCELING')
   returning id, state, starter_id
@@ -167,12 +143,10 @@ with sealed as (
 ), nudged as (
   insert into belfry.run_delta (run_id) select id from sealed
 )
-select id from sealed where state = 'RUNNING'`,
-);
+select id from sealed where state = 'RUNNING'`);
 
 /** The slots of the job that starts a run pass to the run. $1 job, RUNNING, in the transaction of its success. Locks: them. */
-export const passSlots = statement<never>(
-  "run-pass-slots",
+export const passSlots = statement<never>("run-pass-slots")(
   "update belfry.slot set attempt = null where job_id = $1::bigint and n > 0 and kept_for is null",
 );
 
@@ -181,9 +155,7 @@ export const passSlots = statement<never>(
  * committed while the close waited for the run; a pass repeats it after a crash in between. It reads only slots that runs
  * hold. Locks: those in (key, n) order, SKIP LOCKED.
  */
-export const freePassedSlots = statement<{ key: string }>(
-  "run-free-slots",
-  `
+export const freePassedSlots = statement<{ key: string }>("run-free-slots")(`
 with mine as materialized (
   select s.key, s.n from belfry.slot s
   where s.n > 0 and s.attempt is null and s.job_id is not null
@@ -194,13 +166,10 @@ with mine as materialized (
   update belfry.slot s set job_id = null, free_from = null from mine m where s.key = m.key and s.n = m.n
   returning s.key
 )
-select distinct key from freed`,
-);
+select distinct key from freed`);
 
 /** $1 run $2 who asked, which its jobs' history names. Locks: its row, so a page that is being written ends first. */
-export const markCanceling = statement<{ id: string }>(
-  "run-cancel",
-  `
+export const markCanceling = statement<{ id: string }>("run-cancel")(`
 with mine as materialized (
   select id, state from belfry.run where id = $1::bigint and state in ('RUNNING', 'CANCELING') for no key update
 ), moved as (
@@ -208,29 +177,23 @@ with mine as materialized (
 ), nudged as (
   insert into belfry.run_delta (run_id) select id from moved
 )
-select id from mine`,
-);
+select id from mine`);
 
 /**
  * Runs that are being canceled and have open jobs left. It reads only open runs. $1 limit $2 a kind, of which only withdrawn
  * ones are meant, or null. Locks nothing.
  */
-export const findCanceling = statement<{ id: string }>(
-  "run-canceling",
-  `
+export const findCanceling = statement<{ id: string }>("run-canceling")(`
 select r.id from belfry.run r
 where r.state in ('RUNNING', 'CANCELING') and r.state = 'CANCELING'
   and ($2::text is null or (r.withdrawn is not null and r.kind = $2))
   and exists (
     select from belfry.job j where j.run_id = r.id and (j.finished_at is not null)::int = 0
   )
-order by r.id limit $1`,
-);
+order by r.id limit $1`);
 
 /** Open jobs of a run that is being canceled. $1 run $2 limit. Locks nothing: the cancel locks them in id order. */
-export const openJobs = statement<{ id: string; reason: string; caller: string | null }>(
-  "run-open-jobs",
-  `
+export const openJobs = statement<{ id: string; reason: string; caller: string | null }>("run-open-jobs")(`
 select j.id, coalesce(r.withdrawn, 'run canceled') as reason, r.canceled_by as caller from belfry.run r cross join lateral (
   select id from belfry.job
   where (run_id, (finished_at is not null)::int, id) >= ($1::bigint, 0, 0) and run_id <= $1::bigint
@@ -238,8 +201,7 @@ select j.id, coalesce(r.withdrawn, 'run canceled') as reason, r.canceled_by as c
   order by run_id, (finished_at is not null)::int, id limit $2
 ) j
 where r.id = $1::bigint and r.state = 'CANCELING'
-order by j.id`,
-);
+order by j.id`);
 
 /** Rows that wait or are dispatched -> SKIPPED: `mine` of id, reason and not_taken. `moved` says of which runs. */
 export const skip = `moved as (
@@ -255,13 +217,10 @@ export const skip = `moved as (
 select id, run_id from moved order by id`;
 
 /** QUEUED under these generations -> SKIPPED, not taken. $1 ids, ascending, $2 generations $3 reason. Locks: jobs in id order. */
-export const skipJobs = statement<{ id: string; run_id: string | null }>(
-  "skip",
-  `
+export const skipJobs = statement<{ id: string; run_id: string | null }>("skip")(`
 with mine as materialized (
   select j.id, j.state, $3::text as reason, true as not_taken, 1 as kind from belfry.job j
   where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = ($2::int[])[width_bucket(j.id, $1::bigint[])]
   order by j.id
   for no key update of j
-), ${drawEvents}, ${skip}`,
-);
+), ${drawEvents}, ${skip}`);

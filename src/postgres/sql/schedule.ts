@@ -4,8 +4,7 @@ import { jobAndRun, result } from "../../insight/occurrence-ends.ts";
 import type { FollowedTime, ScheduleRow } from "../../machine/schedule.ts";
 
 /** One installer at a time: two deploys must not read each other's new versions as edits. Locks: an advisory lock. */
-export const lockInstall = statement<never>(
-  "schedules-lock",
+export const lockInstall = statement<never>("schedules-lock")(
   "select pg_advisory_xact_lock(hashtextextended('belfry.schedules', 0))",
 );
 
@@ -13,9 +12,7 @@ export const lockInstall = statement<never>(
  * Schedules that are new or not as code says, and those of these apps that code no longer has. $1 ids $2 specs $3 apps.
  * Locks nothing: what code has already and stays the same is not touched.
  */
-export const findChanged = statement<{ id: string }>(
-  "schedules-changed",
-  `
+export const findChanged = statement<{ id: string }>("schedules-changed")(`
 with given as materialized (
   select * from unnest($1::text[], $2::jsonb[]) as v (id, spec)
 )
@@ -24,17 +21,14 @@ where s.id is null or s.removed_at is not null or s.source <> 'code' or s.spec i
 union all
 select s.id from belfry.schedule s
 where s.app = any($3::text[]) and s.source = 'code' and s.removed_at is null
-  and not exists (select from given g where g.id = s.id)`,
-);
+  and not exists (select from given g where g.id = s.id)`);
 
 /**
  * What a deployment does with these schedules, of which it found that they change: drops those without a spec, edits those whose
  * spec differs. $1 ids $2 specs, null for those that code no longer has.
  * Locks: their rows in id order, waiting.
  */
-export const lockChanged = statement<{ id: string; what: "drop" | "edit" | "none" }>(
-  "schedules-lock-changed",
-  `
+export const lockChanged = statement<{ id: string; what: "drop" | "edit" | "none" }>("schedules-lock-changed")(`
 with given as materialized (
   select * from unnest($1::text[], $2::jsonb[]) as v (id, spec)
 ), mine as materialized (
@@ -45,29 +39,22 @@ with given as materialized (
 select id, case when removed_at is not null then 'none' when wanted is null and source = 'code' then 'drop'
   when wanted <> spec then 'edit' else 'none' end as what
 from mine
-order by id`,
-);
+order by id`);
 
 /** Jobs of times after now that were decided and have not started. $1 schedule ids, locked before. Locks nothing. */
-export const findPlanned = statement<{ id: string }>(
-  "schedules-planned",
-  `
+export const findPlanned = statement<{ id: string }>("schedules-planned")(`
 select job_id as id from belfry.occurrence
 where schedule_id = any($1::text[]) and nominal_at > belfry.now() and outcome = 'PLANNED' and job_id is not null
-order by job_id`,
-);
+order by job_id`);
 
 /**
  * Withdraws the decisions for times after now: deletes the occurrences. Jobs that run or ran stay. $1 schedule ids, locked
  * before $2 jobs that were canceled in this transaction. Locks: the occurrences, after the jobs, because a claim does so too.
  */
-export const withdrawPlanned = statement<never>(
-  "schedules-withdraw",
-  `
+export const withdrawPlanned = statement<never>("schedules-withdraw")(`
 delete from belfry.occurrence
 where schedule_id = any($1::text[]) and nominal_at > belfry.now()
-  and (outcome = 'PLANNED' or job_id is null or job_id = any($2::bigint[]))`,
-);
+  and (outcome = 'PLANNED' or job_id is null or job_id = any($2::bigint[]))`);
 
 /**
  * Marks them as removed, and their jobs that wait to be canceled by passes; a claim skips these at once. Their past occurrences and
@@ -75,9 +62,7 @@ where schedule_id = any($1::text[]) and nominal_at > belfry.now()
  * that a tick has to decide; it neither pauses nor disables a job that a person retries.
  * $1 ids. Locks: rows that are locked already.
  */
-export const removeSchedules = statement<never>(
-  "schedules-remove",
-  `
+export const removeSchedules = statement<never>("schedules-remove")(`
 with doomed as materialized (
   select id, carry ? 'edited' or (enabled and decided_until < belfry.now()) as is_behind
   from belfry.schedule where id = any($1::text[])
@@ -92,8 +77,7 @@ with doomed as materialized (
 )
 insert into belfry.schedule_version (schedule_id, version, spec, from_at)
 select id, version, 'null', belfry.now() from hidden
-on conflict (schedule_id, version) do nothing`,
-);
+on conflict (schedule_id, version) do nothing`);
 
 /** A removed schedule `s` of which every time is decided: one that comes back begins as a new one. */
 export const isDecided = "s.removed_at is not null and s.next_at is null";
@@ -105,9 +89,7 @@ export const isDecided = "s.removed_at is not null and s.next_at is null";
  * one that comes back continues its versions, and the undecided times before its removal.
  * $1 ids $2 specs. Locks: rows in id order (the changed ones are locked already).
  */
-export const writeSchedules = statement<never>(
-  "schedules-write",
-  `
+export const writeSchedules = statement<never>("schedules-write")(`
 with given as materialized (
   select id, spec from unnest($1::text[], $2::jsonb[]) as v (id, spec) order by id
 ), written as (
@@ -133,12 +115,10 @@ with given as materialized (
 )
 insert into belfry.schedule_version (schedule_id, version, spec, from_at)
 select id, version, spec, belfry.now() from written
-on conflict (schedule_id, version) do nothing`,
-);
+on conflict (schedule_id, version) do nothing`);
 
 /** Code wins for its own ids, also for one that people made before. $1 ids. Locks: rows that are locked already. */
-export const takeOver = statement<never>(
-  "schedules-take-over",
+export const takeOver = statement<never>("schedules-take-over")(
   "update belfry.schedule set source = 'code', updated_at = belfry.now() where id = any($1::text[]) and source <> 'code'",
 );
 
@@ -147,17 +127,14 @@ export const scheduleColumns = `id, version, source, ${pauseValue} as pause, spe
   belfry.ms(next_at) as "nextAt", carry`;
 
 /** Schedules that a tick must look at before now + $1, oldest first, with that now; also removed ones that are behind. Reads only those. Locks nothing. */
-export const readDue = statement<{ now: number; isRemoved: boolean } & (ScheduleRow | { id: null })>(
-  "schedules-due",
-  `
+export const readDue = statement<{ now: number; isRemoved: boolean } & (ScheduleRow | { id: null })>("schedules-due")(`
 select belfry.ms(belfry.now()) as now, s.*
 from (select true) as one left join lateral (
   select ${scheduleColumns}, removed_at is not null as "isRemoved"
   from belfry.schedule
   where next_at is not null and next_at <= belfry.now() + belfry.span($1::float8)
   order by belfry.schedule.next_at, id limit $2
-) s on true`,
-);
+) s on true`);
 
 /**
  * Chains with the times of the schedule before them, of which they have no row: of the oldest $2 times after `decided_until` each.
@@ -165,7 +142,7 @@ from (select true) as one left join lateral (
  */
 export const readChains = statement<ScheduleRow & { now: number; times: FollowedTime[]; until: number }>(
   "schedules-chains",
-  `
+)(`
 select s.*, belfry.ms(belfry.now()) as now, x.times, x.until
 from (
   select ${scheduleColumns}, spec #>> '{expression,schedule}' as leader, belfry.schedule.decided_until as since
@@ -191,13 +168,9 @@ cross join lateral (
   ) e
 ) x
 where jsonb_array_length(x.times) > 0
-order by s.id`,
-);
+order by s.id`);
 
 /** $1 limit $2 the id to begin after. Locks nothing. */
-export const readSchedules = statement<ScheduleRow>(
-  "schedules",
-  `
+export const readSchedules = statement<ScheduleRow>("schedules")(`
 select ${scheduleColumns}
-from belfry.schedule where removed_at is null and id > $2 order by id limit $1`,
-);
+from belfry.schedule where removed_at is null and id > $2 order by id limit $1`);

@@ -83,9 +83,7 @@ const ended = `emptied as materialized (
  * Locks: jobs in id order, as the index scan brings them (see `keptPlanSettings`), waiting, conditioned on RUNNING, the attempt and the
  * worker; leases with SKIP LOCKED; then only new rows.
  */
-export const settleSuccess = keptForAnySize<{ ids: string | null }>(
-  "settle-success",
-  `
+export const settleSuccess = keptForAnySize<{ ids: string | null }>("settle-success")(`
 with leased as materialized (
   select lease_id from belfry.job where id = any($1::bigint[])
 ), moved as (
@@ -110,8 +108,7 @@ with leased as materialized (
   insert into belfry.event (id, at, from_state, to_state, worker, job_ids, attempts, generations, started_at)
   select event_id, belfry.now(), 'RUNNING', 'SUCCESS', $3, ids, attempts, generations, started_at from done
 )
-select array_to_string(ids, ',') as ids from done`,
-);
+select array_to_string(ids, ',') as ids from done`);
 
 /**
  * Writes outcomes of rows without slots, schedule, run or expiry that do not go back to their queue, any mix of them: nothing
@@ -119,9 +116,7 @@ select array_to_string(ids, ',') as ids from done`,
  * Locks: jobs in id order, waiting, conditioned on RUNNING, the attempt and the worker; leases with SKIP LOCKED; then only
  * new rows.
  */
-export const settlePlain = keptForAnySize<{ ids: string | null }>(
-  "settle",
-  `
+export const settlePlain = keptForAnySize<{ ids: string | null }>("settle")(`
 with mine as materialized (
   select ${chosen} from (
     select j.id, j.run_id, j.lease_id, ${place} as place
@@ -133,8 +128,7 @@ with mine as materialized (
   ) j
 ), ${drawEvents}, ${moved}, moves as not materialized (${attemptEnds}
 ), ${ended}, ${events}, ${historyWithDetail}
-select string_agg(id::text, ',') as ids from moved`,
-);
+select string_agg(id::text, ',') as ids from moved`);
 
 /**
  * As `settle`, for all rows: frees their slots, and counts the end of a run's job at its successors and in its run's
@@ -145,9 +139,7 @@ select string_agg(id::text, ',') as ids from moved`,
  * id; then the slots of these attempts, which no other statement waits for. Counters and conditions are read from the
  * locked rows, and edges once: a planner that expects one row would otherwise compare each row with every other.
  */
-export const settleFull = keptStatement<SettledRow>(
-  "settle-full",
-  `
+export const settleFull = keptStatement<SettledRow>("settle-full")(`
 with out_edges as materialized (
   select from_id, to_id, run_id, wide from belfry.edge where from_id = any($1::bigint[])
 ), locked as materialized (
@@ -186,8 +178,7 @@ union all
 select t.id, t.state, t.generation, t.lane, t.trace, belfry.ms_until(t.due_at), o.id, null, false, null
 from released t left join posted o on o.lane = t.lane and t.state = 'QUEUED'
 where t.state = 'QUEUED' or (t.state = 'PENDING' and t.verdict = 'ready' and t.due_at <= belfry.now() + belfry.span($15::float8))
-order by 1`,
-);
+order by 1`);
 
 /** The rows just moved, for a hook in the same transaction; a task's payload is its run's input. Locks nothing: they are locked. */
 export const readSettled = statement<{
@@ -198,10 +189,7 @@ export const readSettled = statement<{
   attempt: number;
   error_code: string | null;
   error_message: string | null;
-}>(
-  "settle-read",
-  `
+}>("settle-read")(`
 select id, kind, case when task is null then payload else (select input from belfry.run r where r.id = run_id) end as payload,
   state, attempt, error_code, error_message
-from belfry.job where id = any($1::bigint[]) order by id`,
-);
+from belfry.job where id = any($1::bigint[]) order by id`);

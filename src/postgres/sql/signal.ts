@@ -19,9 +19,7 @@ export interface SignaledRow {
  * A release reads `signaled_at` from the row that it has locked, so of the two the later one sees the other. A RUNNING task may
  * have looked already: it takes none. $1 run $2 task $3 payload $4 caller. Locks: the task's row, waiting.
  */
-export const writeSignal = statement<SignaledRow>(
-  "signal",
-  `
+export const writeSignal = statement<SignaledRow>("signal")(`
 with mine as materialized (
   select j.id, j.state, j.awaits_signal, j.signaled_at, j.signaled_by, j.payload, r.state as run_state
   from belfry.job j join belfry.run r on r.id = j.run_id
@@ -36,5 +34,4 @@ with mine as materialized (
 )
 select m.id, m.state, m.run_state, m.awaits_signal, belfry.ms(m.signaled_at) as at, m.signaled_by as by,
   m.payload = $3::jsonb as same, w.id is not null as written
-from mine m left join written w on w.id = m.id`,
-);
+from mine m left join written w on w.id = m.id`);

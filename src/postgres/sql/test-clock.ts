@@ -1,9 +1,7 @@
 import { statement } from "../statement.ts";
 
 /** Locks the three functions while it replaces them. plpgsql keeps its plan, so a reading stays cheap. */
-export const createTestClock = statement<never>(
-  "test-clock",
-  `
+export const createTestClock = statement<never>("test-clock")(`
 do $do$ begin
   create table if not exists belfry.test_clock (
     one    boolean primary key default true check (one),
@@ -24,17 +22,14 @@ do $do$ begin
   begin
     return (select (clock_timestamp() - statement_timestamp()) * rate from belfry.test_clock);
   end $$;
-end $do$`,
-);
+end $do$`);
 
 /** $1 ms. Locks the one row. */
-export const moveTestClock = statement<never>(
-  "test-clock-move",
+export const moveTestClock = statement<never>("test-clock-move")(
   "update belfry.test_clock set shift = shift + belfry.span($1::float8)",
 );
 
 /** $1 rate. The origin moves to this moment and the shift to where now was, so that nothing jumps. Locks the one row. */
-export const rateTestClock = statement<never>(
-  "test-clock-rate",
+export const rateTestClock = statement<never>("test-clock-rate")(
   "update belfry.test_clock set shift = belfry.now() - statement_timestamp(), origin = statement_timestamp(), rate = $1::float8",
 );

@@ -11,8 +11,7 @@ export interface Begun {
 const server = "concat_ws(' ', inet_server_addr(), inet_server_port(), pg_postmaster_start_time())";
 
 /** Two statements in one round trip. Takes no locks. The answer is what `transactionStatus` asks about later. */
-export const beginTransaction = statement<Begun>(
-  "begin",
+export const beginTransaction = statement<Begun>("begin")(
   `begin isolation level read committed; select pg_current_xact_id()::text as xid, now()::text as at, ${server} as server`,
 );
 
@@ -21,15 +20,12 @@ export const beginTransaction = statement<Begun>(
  * the ids again whose records were lost: an id counts only on the server that gave it, and only if that one has not recovered
  * since, which resets its statistics. Takes no locks. $1 xid $2 when it began $3 the server.
  */
-export const transactionStatus = statement<{ status: string | null }>(
-  "transaction-status",
-  `
+export const transactionStatus = statement<{ status: string | null }>("transaction-status")(`
 select case
   when ${server} = $3 and (select stats_reset from pg_stat_wal) < $2::timestamptz then pg_xact_status($1::text::xid8)
-end as status`,
-);
+end as status`);
 
-export const selectNow = statement<{ now: number }>("now", "select belfry.ms(belfry.now()) as now");
+export const selectNow = statement<{ now: number }>("now")("select belfry.ms(belfry.now()) as now");
 
 /** For this transaction. $1 with its unit. Takes no locks. */
-export const setLockTimeout = statement<never>("lock-timeout", "select set_config('lock_timeout', $1, true)");
+export const setLockTimeout = statement<never>("lock-timeout")("select set_config('lock_timeout', $1, true)");

@@ -7,14 +7,11 @@ import { type DispatchedRow, dispatchParts, waitingKind } from "./dispatch.ts";
 import { placeOf } from "./pass-place.ts";
 
 /** $1 lanes $2 places $3 jobs that may be out $4 ms that one level is worth. Locks: the rows in lane order. */
-export const writeTurnLanes = statement<never>(
-  "turn-lanes",
-  `
+export const writeTurnLanes = statement<never>("turn-lanes")(`
 insert into belfry.turn_lane as l (lane, places, ahead, aging_ms)
 select * from unnest($1::text[], $2::int[], $3::int[], $4::bigint[]) as v (lane, places, ahead, aging_ms) order by lane
 on conflict (lane) do update set places = excluded.places, ahead = excluded.ahead, aging_ms = excluded.aging_ms
-where (l.places, l.ahead, l.aging_ms) is distinct from (excluded.places, excluded.ahead, excluded.aging_ms)`,
-);
+where (l.places, l.ahead, l.aging_ms) is distinct from (excluded.places, excluded.ahead, excluded.aging_ms)`);
 
 /** The lane and the key in what a job is held on. A lane has no '#'; a key may. */
 const laneIn = (heldOn: string): string => `substr(split_part(${heldOn}, '#', 1), 6)`;
@@ -26,9 +23,7 @@ const keyIn = (heldOn: string): string =>
  * that comes back begins where its lane is: what it did not use is not saved up. $1 what their jobs are held on.
  * Locks: keys in (lane, key) order, waiting.
  */
-export const markTurns = statement<{ lane: string }>(
-  "turn-mark",
-  `
+export const markTurns = statement<{ lane: string }>("turn-mark")(`
 with marked as (
   insert into belfry.turn as t (lane, key, pass, waits)
   select k.lane, k.key, coalesce(l.pass, 0), true
@@ -39,13 +34,10 @@ with marked as (
     pass = case when t.waits then t.pass else greatest(t.pass, excluded.pass) end
   returning lane
 )
-select distinct lane from marked`,
-);
+select distinct lane from marked`);
 
 /** Of $1 keys that jobs are held on, behind the place of the pass before, those with a due job that are not marked. Locks nothing. */
-export const unmarkedTurns = statement<{ seen: number; last: string | null; unmarked: string[] }>(
-  "turn-unmarked",
-  `
+export const unmarkedTurns = statement<{ seen: number; last: string | null; unmarked: string[] }>("turn-unmarked")(`
 with recursive place as materialized (${placeOf("turns")}
 ), held as (
   (select held_on, 1 as nth from belfry.job
@@ -63,8 +55,7 @@ with recursive place as materialized (${placeOf("turns")}
 select count(*)::int as seen, max(held_on) as last, coalesce(array_agg(held_on) filter (where is_due and not exists (
   select from belfry.turn t where t.lane = ${laneIn("held_on")} and t.key = ${keyIn("held_on")} and t.waits
 )), '{}') as unmarked
-from due`,
-);
+from due`);
 
 /** How many jobs of lane `l` are out, as far as that matters. */
 const outOf = (lane: string): string =>
@@ -74,23 +65,17 @@ const outOf = (lane: string): string =>
  * Lanes with a key that waits and with room, which no gate closes. $1 lanes, null for all. $2 whether half of the places beyond the running
  * jobs must be free: one dispatch for several ends costs a fraction. Locks nothing.
  */
-export const turnLanesOpen = statement<{ lane: string }>(
-  "turn-open",
-  `
+export const turnLanesOpen = statement<{ lane: string }>("turn-open")(`
 select t.lane from belfry.turn_lane t
 where ($1::text[] is null or t.lane = any($1))
   and exists (select from belfry.turn k where k.lane = t.lane and k.waits)
   and t.ahead - ${outOf("t")} >= case when $2::boolean then greatest(1, (t.ahead - t.places) / 2) else 1 end
   and not exists (select from belfry.lane l where l.name = t.lane and ${laneVerdict} is not null)
-order by t.lane`,
-);
+order by t.lane`);
 
 /** $1 lane. Locks its row, waiting: what is out is counted by the statement behind it, which sees the dispatch that it waited for. */
-export const lockTurnLane = statement<never>(
-  "turn-lock",
-  `
-select from belfry.turn_lane where lane = $1 for no key update`,
-);
+export const lockTurnLane = statement<never>("turn-lock")(`
+select from belfry.turn_lane where lane = $1 for no key update`);
 
 const levelList = `array[${Object.values(levels).join(", ")}]`;
 
@@ -100,9 +85,7 @@ const levelList = `array[${Object.values(levels).join(", ")}]`;
  * more than it can, however many there are. Run in the transaction that locked the lane.
  * Locks: keys in (lane, key) order, waiting for a mark; jobs, SKIP LOCKED.
  */
-export const takeTurns = statement<DispatchedRow>(
-  "turn-take",
-  `
+export const takeTurns = statement<DispatchedRow>("turn-take")(`
 with room as materialized (
   select l.pass, l.aging_ms, greatest(0, least($2::int, l.ahead - ${outOf("l")})) as n from belfry.turn_lane l where l.lane = $1
 ), keys as materialized (
@@ -143,17 +126,13 @@ with room as materialized (
 ), ${dispatchParts()}
 select m.id, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms, o.id as batch
 from moved m join posted o on o.lane = m.lane join mine on mine.id = m.id
-order by mine.tag, m.id`,
-);
+order by mine.tag, m.id`);
 
 /** Keys that do not wait and are not ahead of their lane: one that comes back begins where it would have. $1 limit. Locks: them, SKIP LOCKED. */
-export const forgetTurns = statement<never>(
-  "turn-forget",
-  `
+export const forgetTurns = statement<never>("turn-forget")(`
 delete from belfry.turn where (lane, key) in (
   select t.lane, t.key from belfry.turn t left join belfry.turn_lane l on l.lane = t.lane
   where not t.waits and t.pass <= coalesce(l.pass, t.pass)
   order by t.lane, t.key limit $1
   for update of t skip locked
-)`,
-);
+)`);

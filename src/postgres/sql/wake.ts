@@ -15,23 +15,18 @@ export type WokenRow =
  * many ms before it is back a unit of a rate is given.
  * Locks: jobs, SKIP LOCKED, in (key, due_at, id) order; then free slots, SKIP LOCKED, which are reserved.
  */
-export const wakeKeys = statement<WokenRow>(
-  "wake",
-  `
+export const wakeKeys = statement<WokenRow>("wake")(`
 with recursive ${reserveSlots({ limit: "$1", keys: "$2", more: "$3", aheadMs: "$4" })}, ${dispatchParts()}
 select id, generation, lane, trace, delay_ms, batch, null as own, null as key from (
   ${dispatchAnswer} order by ${orderOf("m")}
 ) d
 union all
-select null, null, null, null, null, null, own, key from elsewhere`,
-);
+select null, null, null, null, null, null, own, key from elsewhere`);
 
 /**
  * The next $1 keys that held rows wait for, behind the place of the pass before, by steps in `job_wait`. Locks nothing.
  */
-export const heldKeys = statement<{ keys: string[]; behind: string }>(
-  "held-keys",
-  `
+export const heldKeys = statement<{ keys: string[]; behind: string }>("held-keys")(`
 with recursive place as materialized (${placeOf("wake")}
 ), held as (
   (select held_on from belfry.job where ${isWaiting} and held_on > (select behind from place) and held_on < 'turn:'
@@ -40,5 +35,4 @@ with recursive place as materialized (${placeOf("wake")}
   select (select j.held_on from belfry.job j where j.held_on > h.held_on and j.held_on < 'turn:' and ${isWaiting} order by j.held_on limit 1)
   from held h where h.held_on is not null
 )
-select array(select held_on from held where held_on is not null limit $1) as keys, behind from place`,
-);
+select array(select held_on from held where held_on is not null limit $1) as keys, behind from place`);

@@ -2,64 +2,59 @@ import { numberText, type Count } from "../number.ts";
 import type { Part, Sentence } from "../part.ts";
 import { plural } from "./shared.ts";
 
-/** A payload as it is written by hand. */
-const payload = {
-  title: "Payload",
-  none: "This kind takes no payload.",
-  noJson: "The payload is not JSON: check quotes and commas.",
-  wrong: (fields: string) => `Not a value: ${fields}`,
-  asJson: "Write it as JSON",
+export const enChange = {
+  /** A payload as it is written by hand. */
+  payload: {
+    none: "This kind takes no payload.",
+    noJson: "The payload is not JSON: check quotes and commas.",
+    wrong: (fields: string) => `Not a value: ${fields}`,
+    asJson: "Write it as JSON",
+  },
+  /** A new job. */
+  enqueue: {
+    open: "Enqueue a job",
+    action: "Enqueue the job",
+    keyHint: "A second job with the same key is not made.",
+    delay: "Delay",
+    delayHint: "10m, 2h; empty: now",
+    done: (job: string) => `${job}: enqueued`,
+    existed: (job: string) => `${job} has this key already; nothing was enqueued`,
+    copyTitle: (kind: string) => `New ${kind} with another payload`,
+    copyText: (id: string) => `Job ${id} stays as it is. The key of the new one names it.`,
+  },
+  /** How many jobs of a kind run at once. */
+  caps: {
+    open: (kind: string) => `Change the cap of ${kind}`,
+    change: "Change",
+    title: (kind: string) => `Cap of ${kind}`,
+    action: "Change the cap",
+    size: "Jobs at once",
+    hint: "It holds until the next release brings its own number.",
+    changed: (kind: string, size: string) => `${kind}: at most ${size} at once`,
+  },
+  /** Said with a pause. */
+  pause: {
+    until: "Until",
+    untilHint: "2h, 6:00 or 2026-11-23T06:00 by your clock; empty: until it is resumed",
+    reason: "Reason",
+    reasonHint: "It stands beside the pause.",
+    lasts: (end: Part): Sentence => ["until ", end],
+  },
+  /** Retrying dead letters. */
+  redrive: {
+    groups: (count: number) => plural(count, "group"),
+    mark: (kind: string, code: string) => `Mark ${kind}, ${code}`,
+    markAll: "Mark all groups",
+    action: (jobs: Count) => `Retry ${plural(jobs, "job")}`,
+    question: (jobs: Count) => `Retry ${plural(jobs, "job")}?`,
+    causes: "Causes",
+    pace: "Pace",
+    paceHint: "1s: one job a second; empty: all at once",
+    canary: "One of each group first",
+    canaryHint: "The rest follows when it succeeds, and stays as it is when it fails.",
+    samples: (count: number) => (count === 1 ? "A sample" : `${count} samples`),
+    cameTo: (retried: number, failed: number) => `${numberText(retried)} retried: ${numberText(failed)} failed again`,
+    unknown: "What came of the retry is not known",
+    canaryFailed: "The first job of a group failed again: the rest stays as it is",
+  },
 };
-
-/** A new job. */
-const enqueue = {
-  open: "Enqueue a job",
-  action: "Enqueue the job",
-  keyHint: "A second job with the same key is not made.",
-  delay: "Delay",
-  delayHint: "10m, 2h; empty: now",
-  done: (job: string) => `${job}: enqueued`,
-  existed: (job: string) => `${job} has this key already; nothing was enqueued`,
-  copyTitle: (kind: string) => `New ${kind} with another payload`,
-  copyText: (id: string) => `Job ${id} stays as it is. The key of the new one names it.`,
-};
-
-/** How many jobs of a kind run at once. */
-const caps = {
-  open: (kind: string) => `Change the cap of ${kind}`,
-  change: "Change",
-  title: (kind: string) => `Cap of ${kind}`,
-  action: "Change the cap",
-  size: "Jobs at once",
-  hint: "It holds until the next release brings its own number.",
-  changed: (kind: string, size: string) => `${kind}: at most ${size} at once`,
-};
-
-/** Said with a pause. */
-const pause = {
-  until: "Until",
-  untilHint: "2h, 6:00 or 2026-11-23T06:00 by your clock; empty: until it is resumed",
-  reason: "Reason",
-  reasonHint: "It stands beside the pause.",
-  lasts: (end: Part): Sentence => ["until ", end],
-};
-
-/** Retrying dead letters. */
-const redrive = {
-  groups: (count: number) => plural(count, "group"),
-  mark: (kind: string, code: string) => `Mark ${kind}, ${code}`,
-  markAll: "Mark all groups",
-  action: (jobs: Count) => `Retry ${plural(jobs, "job")}`,
-  question: (jobs: Count) => `Retry ${plural(jobs, "job")}?`,
-  causes: "Causes",
-  pace: "Pace",
-  paceHint: "1s: one job a second; empty: all at once",
-  canary: "One of each group first",
-  canaryHint: "The rest follows when it succeeds, and stays as it is when it fails.",
-  samples: (count: number) => (count === 1 ? "A sample" : `${count} samples`),
-  cameTo: (retried: number, failed: number) => `${numberText(retried)} retried: ${numberText(failed)} failed again`,
-  unknown: "What came of the retry is not known",
-  canaryFailed: "The first job of a group failed again: the rest stays as it is",
-};
-
-export const enChange = { payload, enqueue, caps, pause, redrive };

@@ -2,6 +2,7 @@ import type { Part, Sentence } from "../part.ts";
 import { numberText, type Count } from "../number.ts";
 
 const rules = new Intl.PluralRules("en");
+
 const isOne = (value: Count): boolean =>
   typeof value === "number" ? rules.select(value) === "one" : value.count === 1 && !value.isMore;
 
@@ -9,270 +10,245 @@ const isOne = (value: Count): boolean =>
 export const plural = (value: Count, one: string, many = `${one}s`): string =>
   `${numberText(value)} ${isOne(value) ? one : many}`;
 
-const many = {
-  job: (value: Count) => plural(value, "job"),
-  task: (value: Count) => plural(value, "task"),
-  time: (value: Count) => plural(value, "time"),
-  moreTimes: (value: Count) => `and ${plural(value, "more time")}`,
-  schedule: (value: Count) => plural(value, "schedule"),
-  deadLetter: (value: Count) => plural(value, "dead letter"),
-  cause: (value: Count) => plural(value, "more cause"),
-  more: (value: Count) => `and ${numberText(value)} more`,
-};
-
-const states = {
-  PENDING: "Pending",
-  QUEUED: "Queued",
-  RUNNING: "Running",
-  RETRY_WAIT: "Retry wait",
-  SUCCESS: "Success",
-  FAILED: "Failed",
-  CANCELED: "Canceled",
-  SKIPPED: "Skipped",
-};
-
-/** One sentence a state, shown under the pointer. */
-const stateMeanings = {
-  PENDING: "Waits for its time, for predecessors or for a slot",
-  QUEUED: "A message is on its way to a worker",
-  RUNNING: "A worker has claimed it",
-  RETRY_WAIT: "An attempt failed; the next one has a time",
-  SUCCESS: "Done",
-  FAILED: "Out of attempts or refused for good: needs attention",
-  CANCELED: "Canceled before it ended",
-  SKIPPED: "Decided not to run; the reason is written down",
-};
-
-/** What a job that has not started waits for. */
-const phases = {
-  scheduled: "Scheduled",
-  retrying: "Retrying",
-  waiting: "Waiting",
-  slot: "Held: slot",
-  paused: "Held: pause",
-  predecessors: "Held: tasks",
-};
-
-/** Reasons as they are stored. */
-const reasons: Readonly<Record<string, string>> = {
-  "lock-held": "another job held its lock",
-  overlap: "the one before was still running",
-  paused: "its schedule was paused",
-  expired: "its time had passed",
-  "not taken": "its branch was not taken",
-  "no longer wanted": "it was no longer wanted",
-  "dst-gap": "the clock skipped this time",
-  excluded: "a calendar excludes its day",
-  withdrawn: "the schedule was changed",
-  permanent: "it was refused for good",
-  "attempts used up": "no attempt was left",
-  ambiguous: "it is unknown whether its effect outside happened",
-  undeliverable: "no worker took any of its messages",
-  unsettleable: "its result could not be written",
-  "never started": "its task never started",
-  postponed: "it could not go on yet",
-  retry: "it failed and is tried again",
-  interrupted: "its worker was stopped or lost",
-  stopped: "its worker was stopped",
-  "task stopped": "its task was stopped",
-  slot: "no slot was free",
-  "message-lost": "its message was lost and sent again",
-  "run now": "it was made due by hand",
-  resumed: "the run goes on from what failed",
-  "circuit open": "what it calls was down",
-  signal: "its signal came",
-  canceled: "it was canceled by hand",
-  disabled: "its schedule was off",
-  deleted: "its schedule was deleted",
-  payload: "no payload could be made for it",
-  "no-job": "its version is no longer defined",
-  misfire: "it was missed and is not caught up",
-};
-const mergedInto = (day: string, clock: string) => `merged into that of ${day} ${clock}`;
-
-const time = {
-  modes: { utc: "UTC", mine: "My zone", schedule: "Schedule's zone", relative: "Relative" },
-  howWritten: "How times are written",
-  badClock: (text: string) => `“${text}”: write a day and a time of 24 hours, like 2026-11-21 08:00`,
-  units: { ms: " ms", s: " s", min: " min", h: " h", d: " d" },
-  now: "now",
-  ago: (duration: string) => `${duration} ago`,
-  later: (duration: string) => `in ${duration}`,
-  day: (month: string, day: string) => `${month} ${day}`,
-  ofYear: (day: string, year: string) => `${day} ${year}`,
-};
-
-/** The screens, by their names in the menu. */
-const places = {
-  overview: "Overview",
-  jobs: "Jobs",
-  schedules: "Schedules",
-  upcoming: "Upcoming",
-  kinds: "Kinds",
-  runs: "Runs",
-  deadLetters: "Dead letters",
-  lanes: "Lanes & workers",
-  locks: "Locks",
-  activity: "Activity",
-};
-
-/** Names of fields and columns that many places show. */
-const labels = {
-  at: "At",
-  all: "All",
-  attempts: "Attempts",
-  due: "Due",
-  ended: "Ended",
-  error: "Error",
-  failed: "Failed",
-  jobs: "Jobs",
-  key: "Key",
-  kind: "Kind",
-  lane: "Lane",
-  lateness: "Lateness",
-  payload: "Payload",
-  progress: "Progress",
-  run: "Run",
-  schedule: "Schedule",
-  state: "State",
-  took: "Took",
-  when: "When",
-  why: "Why",
-  worker: "Worker",
-};
-
-const shell = {
-  skip: "Skip to the content",
-  console: "Console",
-  connection: { connecting: "Connecting", live: "Live", stale: "Stale", paused: "Paused" },
-  neverHeard: "No live connection: what you see may be old. Trying again…",
-  lastHeard: (ago: string) => `The live connection is down, last heard ${ago}: what you see may be old. Trying again…`,
-  rejectedSave: (file: string) => `The save of ${file} cannot be used; the code before it runs on.`,
-  keyboard: "Keyboard",
-  keyboardKey: "Keyboard: ?",
-  keyboardShortcuts: "Keyboard shortcuts",
-  singleKeys: "Single-key shortcuts (Tab, Enter and Escape always work)",
-  showList: "Show this list",
-  goTo: (place: string) => `Go to ${place}`,
-  language: "Language",
-  themes: { system: "system", light: "light", dark: "dark" },
-  theme: (theme: string, next: string) => `Theme: ${theme}. Change to ${next}`,
-  nothingHere: "There is nothing at this address",
-  goToOverview: "Go to the overview",
-  palette: "Go to…",
-  paletteHint: "A screen, schedule, kind or lane, or the number of a job or run",
-  skew: (by: string, isBehind: boolean) =>
-    `This machine’s clock is ${by} ${isBehind ? "behind" : "ahead of"} the system’s. Times here go by the system’s.`,
-};
-
-/** Words that many places share. */
-const shared = {
-  close: "Close",
-  dismiss: "Dismiss",
-  undo: "Undo",
-  tryAgain: "Try again",
-  loading: "Loading…",
-  columns: "Columns",
-  none: "None",
-  retry: "Retry",
-  cancel: "Cancel",
-  pause: "Pause",
-  resume: "Resume",
-  runNow: "Run now",
-  viewJobs: "View jobs",
-  showJobs: "Show jobs",
-  showJob: "Show the job",
-  actions: "Actions",
-  noCode: "no code",
-  job: "job",
-  span: "Span",
-  keepAsIs: "Don’t change anything",
-  copied: "Copied",
-  notCopied: "Not copied",
-  showAllCharacters: (length: number) => `Show all ${numberText(length)} characters`,
-  partFailed: "This part of the page failed",
-  noConnection: "No connection",
-  notFound: "Not found",
-  cannotAnswer: "The API could not answer",
-  unreachable: "The API does not answer: is the system still running?",
-  answered: (status: number) => `the API answered ${status}`,
-  noSchedule: (id: string) => `There is no schedule ${id}`,
-};
-
-/** Who changed an object. */
-const audits = {
-  title: "Who changed it",
-  none: "Nothing was changed by hand here, as far as the newest changes go back",
-  columns: { who: "Who", what: "What", answer: "Answer", sent: "Sent" },
-  object: "Object: /runs/1",
-  before: (at: Part): Sentence => ["before ", at],
-  untilNow: "Until now",
-  older: "Older changes",
-  changesBefore: "What changed before it began",
-};
-
-const filter = {
-  write: "Write a filter",
-  clear: "Clear the filter",
-  suggestions: "Suggestions",
-  nothingUntilCorrected: "Nothing matches until the filter is corrected.",
-  twice: (field: string) => `“${field}:” comes twice: keep one of them`,
-  noField: (field: string, fields: string) => `“${field}” is no field: use ${fields}`,
-  noValue: (field: string) => `“${field}:” has no value yet`,
-  noState: (value: string, states: string) => `“${value}” is no state: ${states}`,
-  noNumber: (value: string) => `“${value}” is no number of a job: write id:42`,
-  badHeld: (value: string) => `“held:${value}”: write held:yes or held:no`,
-  badRange: (field: string, value: string) =>
-    `“${field}:${value}”: write due:past, due:<1h, ended:last-night, created:>1d, took:>10s, attempt:>1, or from..to`,
-  badLate: (value: string) => `“late:${value}”: write late:>5s`,
-  nextRow: "Next row",
-  rowBefore: "Row before",
-  openRow: "Open the row",
-};
-
 const verbs = { retry: "Retry", cancel: "Cancel" };
+
 const pasts = { retry: "retried", cancel: "canceled" };
 type Verb = keyof typeof verbs;
 
-/** Changes of many jobs. */
-const bulk = {
-  ongoing: (verb: Verb, done: Count, total: Count) =>
-    `${verb === "retry" ? "Retrying" : "Canceling"} ${numberText(done)} of ${numberText(total)}`,
-  stop: "Stop",
-  notStopped: "It was not stopped",
-  consequences: {
-    retry: "Each starts again with its own id, key and history. You can stop half way.",
-    cancel: "None of them will run; running ones are aborted. You can stop half way.",
-  },
-  none: (verb: Verb) => `No job here can be ${pasts[verb]}`,
-  question: (verb: Verb, total: Count) => `${verbs[verb]} ${plural(total, "job")}?`,
-  action: (verb: Verb, total: Count) => `${verbs[verb]} ${plural(total, "job")}`,
-  notChanged: (verb: Verb) => `The jobs were not ${pasts[verb]}`,
-  changed: (verb: Verb, changed: number, refused: number, isStopped: boolean) =>
-    `${plural(changed, "job")} ${pasts[verb]}${isStopped ? " before it was stopped" : ""}${
-      refused === 0 ? "" : `, ${numberText(refused)} left as they were`
-    }`,
-  filter: "Filter",
-  everyJob: "none: every job",
-  kinds: (among: string) => `Kinds${among}`,
-  states: (among: string) => `States${among}`,
-  ofNewest: (count: Count) => ` (of the newest ${numberText(count)})`,
-  more: (count: number) => `${numberText(count)} more`,
-};
-
 export const enShared = {
-  many,
-  states,
-  stateMeanings,
-  phases,
-  reasons,
-  mergedInto,
-  time,
-  places,
-  labels,
-  shell,
-  shared,
-  audits,
-  filter,
-  bulk,
+  many: {
+    job: (value: Count) => plural(value, "job"),
+    task: (value: Count) => plural(value, "task"),
+    time: (value: Count) => plural(value, "time"),
+    moreTimes: (value: Count) => `and ${plural(value, "more time")}`,
+    schedule: (value: Count) => plural(value, "schedule"),
+    deadLetter: (value: Count) => plural(value, "dead letter"),
+    cause: (value: Count) => plural(value, "more cause"),
+    more: (value: Count) => `and ${numberText(value)} more`,
+  },
+  states: {
+    PENDING: "Pending",
+    QUEUED: "Queued",
+    RUNNING: "Running",
+    RETRY_WAIT: "Retry wait",
+    SUCCESS: "Success",
+    FAILED: "Failed",
+    CANCELED: "Canceled",
+    SKIPPED: "Skipped",
+  },
+  /** One sentence a state, shown under the pointer. */
+  stateMeanings: {
+    PENDING: "Waits for its time, for predecessors or for a slot",
+    QUEUED: "A message is on its way to a worker",
+    RUNNING: "A worker has claimed it",
+    RETRY_WAIT: "An attempt failed; the next one has a time",
+    SUCCESS: "Done",
+    FAILED: "Out of attempts or refused for good: needs attention",
+    CANCELED: "Canceled before it ended",
+    SKIPPED: "Decided not to run; the reason is written down",
+  },
+  /** What a job that has not started waits for. */
+  phases: {
+    scheduled: "Scheduled",
+    retrying: "Retrying",
+    waiting: "Waiting",
+    slot: "Held: slot",
+    paused: "Held: pause",
+    predecessors: "Held: tasks",
+  },
+  /** Reasons as they are stored. */
+  reasons: {
+    "lock-held": "another job held its lock",
+    overlap: "the one before was still running",
+    paused: "its schedule was paused",
+    expired: "its time had passed",
+    "not taken": "its branch was not taken",
+    "no longer wanted": "it was no longer wanted",
+    "dst-gap": "the clock skipped this time",
+    excluded: "a calendar excludes its day",
+    withdrawn: "the schedule was changed",
+    permanent: "it was refused for good",
+    "attempts used up": "no attempt was left",
+    ambiguous: "it is unknown whether its effect outside happened",
+    undeliverable: "no worker took any of its messages",
+    unsettleable: "its result could not be written",
+    "never started": "its task never started",
+    postponed: "it could not go on yet",
+    retry: "it failed and is tried again",
+    interrupted: "its worker was stopped or lost",
+    stopped: "its worker was stopped",
+    "task stopped": "its task was stopped",
+    slot: "no slot was free",
+    "message-lost": "its message was lost and sent again",
+    "run now": "it was made due by hand",
+    resumed: "the run goes on from what failed",
+    "circuit open": "what it calls was down",
+    signal: "its signal came",
+    canceled: "it was canceled by hand",
+    disabled: "its schedule was off",
+    deleted: "its schedule was deleted",
+    payload: "no payload could be made for it",
+    "no-job": "its version is no longer defined",
+    misfire: "it was missed and is not caught up",
+  } as Readonly<Record<string, string>>,
+  mergedInto: (day: string, clock: string) => `merged into that of ${day} ${clock}`,
+  time: {
+    modes: { utc: "UTC", mine: "My zone", schedule: "Schedule's zone", relative: "Relative" },
+    howWritten: "How times are written",
+    badClock: (text: string) => `“${text}”: write a day and a time of 24 hours, like 2026-11-21 08:00`,
+    units: { ms: " ms", s: " s", min: " min", h: " h", d: " d" },
+    now: "now",
+    ago: (duration: string) => `${duration} ago`,
+    later: (duration: string) => `in ${duration}`,
+    day: (month: string, day: string) => `${month} ${day}`,
+    ofYear: (day: string, year: string) => `${day} ${year}`,
+  },
+  /** The screens, by their names in the menu. */
+  places: {
+    overview: "Overview",
+    jobs: "Jobs",
+    schedules: "Schedules",
+    upcoming: "Upcoming",
+    kinds: "Kinds",
+    runs: "Runs",
+    deadLetters: "Dead letters",
+    lanes: "Lanes & workers",
+    locks: "Locks",
+    activity: "Activity",
+  },
+  /** Names of fields and columns that many places show. */
+  labels: {
+    at: "At",
+    all: "All",
+    attempts: "Attempts",
+    due: "Due",
+    ended: "Ended",
+    error: "Error",
+    failed: "Failed",
+    jobs: "Jobs",
+    key: "Key",
+    kind: "Kind",
+    lane: "Lane",
+    lateness: "Lateness",
+    payload: "Payload",
+    progress: "Progress",
+    run: "Run",
+    schedule: "Schedule",
+    state: "State",
+    took: "Took",
+    when: "When",
+    why: "Why",
+    worker: "Worker",
+  },
+  shell: {
+    skip: "Skip to the content",
+    console: "Console",
+    connection: { connecting: "Connecting", live: "Live", stale: "Stale", paused: "Paused" },
+    neverHeard: "No live connection: what you see may be old. Trying again…",
+    lastHeard: (ago: string) =>
+      `The live connection is down, last heard ${ago}: what you see may be old. Trying again…`,
+    rejectedSave: (file: string) => `The save of ${file} cannot be used; the code before it runs on.`,
+    keyboard: "Keyboard",
+    keyboardKey: "Keyboard: ?",
+    keyboardShortcuts: "Keyboard shortcuts",
+    singleKeys: "Single-key shortcuts (Tab, Enter and Escape always work)",
+    showList: "Show this list",
+    goTo: (place: string) => `Go to ${place}`,
+    language: "Language",
+    themes: { system: "system", light: "light", dark: "dark" },
+    theme: (theme: string, next: string) => `Theme: ${theme}. Change to ${next}`,
+    nothingHere: "There is nothing at this address",
+    goToOverview: "Go to the overview",
+    palette: "Go to…",
+    paletteHint: "A screen, schedule, kind or lane, or the number of a job or run",
+    skew: (by: string, isBehind: boolean) =>
+      `This machine’s clock is ${by} ${isBehind ? "behind" : "ahead of"} the system’s. Times here go by the system’s.`,
+  },
+  /** Words that many places share. */
+  shared: {
+    close: "Close",
+    dismiss: "Dismiss",
+    undo: "Undo",
+    tryAgain: "Try again",
+    loading: "Loading…",
+    columns: "Columns",
+    none: "None",
+    retry: "Retry",
+    cancel: "Cancel",
+    pause: "Pause",
+    resume: "Resume",
+    runNow: "Run now",
+    viewJobs: "View jobs",
+    showJobs: "Show jobs",
+    showJob: "Show the job",
+    actions: "Actions",
+    noCode: "no code",
+    job: "job",
+    span: "Span",
+    keepAsIs: "Don’t change anything",
+    copied: "Copied",
+    notCopied: "Not copied",
+    showAllCharacters: (length: number) => `Show all ${numberText(length)} characters`,
+    partFailed: "This part of the page failed",
+    noConnection: "No connection",
+    notFound: "Not found",
+    cannotAnswer: "The API could not answer",
+    unreachable: "The API does not answer: is the system still running?",
+    answered: (status: number) => `the API answered ${status}`,
+    noSchedule: (id: string) => `There is no schedule ${id}`,
+  },
+  /** Who changed an object. */
+  audits: {
+    title: "Who changed it",
+    none: "Nothing was changed by hand here, as far as the newest changes go back",
+    columns: { who: "Who", what: "What", answer: "Answer", sent: "Sent" },
+    object: "Object: /runs/1",
+    before: (at: Part): Sentence => ["before ", at],
+    untilNow: "Until now",
+    older: "Older changes",
+    changesBefore: "What changed before it began",
+  },
+  filter: {
+    write: "Write a filter",
+    clear: "Clear the filter",
+    suggestions: "Suggestions",
+    nothingUntilCorrected: "Nothing matches until the filter is corrected.",
+    twice: (field: string) => `“${field}:” comes twice: keep one of them`,
+    noField: (field: string, fields: string) => `“${field}” is no field: use ${fields}`,
+    noValue: (field: string) => `“${field}:” has no value yet`,
+    noState: (value: string, states: string) => `“${value}” is no state: ${states}`,
+    noNumber: (value: string) => `“${value}” is no number of a job: write id:42`,
+    badHeld: (value: string) => `“held:${value}”: write held:yes or held:no`,
+    badRange: (field: string, value: string) =>
+      `“${field}:${value}”: write due:past, due:<1h, ended:last-night, created:>1d, took:>10s, attempt:>1, or from..to`,
+    badLate: (value: string) => `“late:${value}”: write late:>5s`,
+    nextRow: "Next row",
+    rowBefore: "Row before",
+    openRow: "Open the row",
+  },
+  /** Changes of many jobs. */
+  bulk: {
+    ongoing: (verb: Verb, done: Count, total: Count) =>
+      `${verb === "retry" ? "Retrying" : "Canceling"} ${numberText(done)} of ${numberText(total)}`,
+    stop: "Stop",
+    notStopped: "It was not stopped",
+    consequences: {
+      retry: "Each starts again with its own id, key and history. You can stop half way.",
+      cancel: "None of them will run; running ones are aborted. You can stop half way.",
+    },
+    none: (verb: Verb) => `No job here can be ${pasts[verb]}`,
+    question: (verb: Verb, total: Count) => `${verbs[verb]} ${plural(total, "job")}?`,
+    action: (verb: Verb, total: Count) => `${verbs[verb]} ${plural(total, "job")}`,
+    notChanged: (verb: Verb) => `The jobs were not ${pasts[verb]}`,
+    changed: (verb: Verb, changed: number, refused: number, isStopped: boolean) =>
+      `${plural(changed, "job")} ${pasts[verb]}${isStopped ? " before it was stopped" : ""}${
+        refused === 0 ? "" : `, ${numberText(refused)} left as they were`
+      }`,
+    filter: "Filter",
+    everyJob: "none: every job",
+    kinds: (among: string) => `Kinds${among}`,
+    states: (among: string) => `States${among}`,
+    ofNewest: (count: Count) => ` (of the newest ${numberText(count)})`,
+    more: (count: number) => `${numberText(count)} more`,
+  },
 };
