@@ -2,7 +2,7 @@ import { jobGates } from "../admission/gates.ts";
 import { isByKey } from "../admission/slots.ts";
 import type { JobDefinition, Limited } from "./definition.ts";
 import { InvalidPayload } from "./errors.ts";
-import type { Instant, Json, NewJob, SlotGroup } from "../machine/job.ts";
+import type { Debounced, Instant, Json, NewJob, SlotGroup } from "../machine/job.ts";
 import type { Turn } from "../machine/turn.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { isSealed } from "../machine/seal.ts";
@@ -17,6 +17,7 @@ export interface JobInput {
   readonly trace: string;
   readonly slotKeys: readonly string[];
   readonly turn?: Turn | undefined;
+  readonly debounce?: Debounced | undefined;
 }
 
 /** The row of a definition and an input. @throws Error for a payload that was to be sealed, and is not. */
@@ -28,7 +29,7 @@ export function newJob(definition: JobDefinition, input: JobInput): NewJob {
     payload: input.payload,
     lane: definition.lane,
     dueAt: input.dueAt,
-    delayMs: input.delayMs,
+    delayMs: input.debounce?.forMs ?? input.delayMs,
     expiresAt: input.expiresAt ?? null,
     leaseMs: definition.leaseMs,
     maxAttempts: definition.retry.maxAttempts,
@@ -36,6 +37,7 @@ export function newJob(definition: JobDefinition, input: JobInput): NewJob {
     slotKeys: input.slotKeys,
     trace: input.trace,
     turn: input.turn,
+    debounce: input.debounce,
   };
 }
 

@@ -20,6 +20,7 @@ import {
   pruneRest,
   pruneRuns,
 } from "./sql/prune.ts";
+import { forgetBursts } from "./sql/debounce.ts";
 import { forgetTurns } from "./sql/turn.ts";
 
 /** @param archives whether what the archive takes is left to it: see `archive-source.ts`. */
@@ -34,6 +35,7 @@ export function pruneStore(session: Session, archives: boolean) {
       await session.fenced(fence, pruneCounts, [contractLimits.historyMs, insightLimits.hourCountsMs, limit]);
       await session.fenced(fence, forgetKeys, [postgresLimits.keyForgottenMs, limit]);
       await session.fenced(fence, forgetTurns, [limit]);
+      await session.fenced(fence, forgetBursts, [postgresLimits.keyForgottenMs, limit]);
       return { ...deleted, partitions: await turnPartitions(session, refused, { fence, drops: !archives }) };
     },
   } satisfies Partial<Store>;
