@@ -198,7 +198,7 @@ async function bursts(store: TestStore, { main, where }: Connections): Promise<v
   const first = await insertMany(store, [{ kind: "burst", debounce }]);
   await insertMany(store, [{ kind: "burst", debounce }]);
   await store.cancel(first);
-  await createSession(main, where).run(forgetBursts, [0, 10]);
+  await createSession(main, where).run(forgetBursts, [-1_000, 10]);
 }
 
 async function steer(store: TestStore, insight: Database, ids: readonly JobId[]): Promise<void> {
