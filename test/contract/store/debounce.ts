@@ -1,18 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Debounced, JobId, Json, NewJob } from "../../../src/machine/job.ts";
 import type { Store } from "../../../src/machine/store.ts";
-import {
-  aJob,
-  claimIfPossible,
-  claimOne,
-  eachTest,
-  messageFor,
-  minute,
-  only,
-  settleOne,
-  show,
-  type OpenStore,
-} from "./fixture.ts";
+import { aJob, claimIfPossible, claimOne, eachTest, minute, only, settleOne, show, type OpenStore } from "./fixture.ts";
 
 const forMs = 5_000;
 const rule: Debounced = { key: "doc", forMs, maxMs: 12_000, keep: "last" };
@@ -123,7 +112,6 @@ export function debounceContract(open: OpenStore): void {
       expect(await store.relay({ limit: 10 })).toEqual([]);
       await advance(6 * minute);
       expect(only(await store.relay({ limit: 10 })).messages).toMatchObject([{ jobId: id }]);
-      expect(await messageFor(store, id)).toMatchObject({ generation: 1 });
     });
 
     test("a call whose transaction rolls back leaves the burst as it was", async () => {

@@ -132,10 +132,7 @@ async function call(system: System, { bursts, random }: { bursts: number; random
 }
 
 /** A call in the log of the database. */
-interface Noted {
-  readonly n: number;
-  readonly id: string;
-}
+type Noted = Readonly<{ n: number; id: string }>;
 
 async function assess(
   list: Checklist,
@@ -176,15 +173,7 @@ async function assess(
   return { bursts: figures.jobs, joined: figures.joined };
 }
 
-interface Burst {
-  readonly jobs: number;
-  readonly starts: number;
-  readonly joined: number;
-  readonly beside: number;
-  readonly due_late: number;
-  readonly started_late: number;
-  readonly early: number;
-}
+type Burst = Readonly<Record<"jobs" | "starts" | "joined" | "beside" | "due_late" | "started_late" | "early", number>>;
 
 /** By the events: when each job started first, beside the next of its document. $1 slack in ms */
 const burstsOf = `
