@@ -117,7 +117,10 @@ export async function enqueueRouted(
 ): Promise<readonly Enqueued[]> {
   refuseTx(definition, settings);
   const jobs = await prepare(definition, { stage: "", trace: "", seals: sealedLater }, items);
-  const places = jobs.map((job, at): Place => ({ at, item: { ...items[at], payload: items[at]?.payload }, job }));
+  // The bursts of a key are in its cell.
+  const places = jobs.map(({ debounce, ...job }, at): Place => {
+    return { at, item: { ...items[at], payload: items[at]?.payload }, job: { ...job, key: debounce?.key ?? job.key } };
+  });
   const asked: Asked = { settings, write, answers: items.map(() => null), failed: [], away: new Set() };
   await enqueueAll(routing, places, asked);
   if (asked.failed.length > 0) throw failureOf(asked.failed, asked.answers);

@@ -32,6 +32,7 @@ export type { TaskHandle, TaskInputs, TaskOutputs, TasksBefore } from "../define
 export type { SleepOptions, TimeoutRule, WaitBase, WaitForOptions } from "../define/wait-task.ts";
 export type { Concurrency, ConcurrencyByKey, ConcurrencyInAll } from "../define/concurrency.ts";
 export type { CircuitOptions } from "../define/circuit.ts";
+export type { Debounce } from "../define/debounce.ts";
 export type { LaneDefinition } from "../define/lane.ts";
 export type { Limit, LimitOptions, LimitUse } from "../define/limit.ts";
 export type { RateOptions } from "../define/rate.ts";

@@ -1,4 +1,5 @@
 import { type AppDefinition, type JobDefinition, sharedLimitsOf, type ScheduleDefinition } from "./definition.ts";
+import { checkDebounce } from "./debounce.ts";
 import type { LaneDefinition } from "./lane.ts";
 import { slotGroupsOfLimit } from "./new-job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
@@ -36,6 +37,7 @@ export function checkApps(
     ...checkCircuits(apps),
     ...checkLimits(apps),
     ...checkTurns(apps, stage),
+    ...checkDebounce(apps),
     ...lanesTwice(apps),
   ];
 }

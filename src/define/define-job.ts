@@ -8,6 +8,7 @@ import { contractLimits } from "../machine/contract-limits.ts";
 import type { TaskSize } from "../machine/launcher.ts";
 import type { Tx } from "../machine/transaction.ts";
 import { itemOf, itemsOf } from "./enqueue-item.ts";
+import { type Debounce, debounceFrom } from "./debounce.ts";
 import { ProblemList } from "./problem.ts";
 import { checkPayload } from "./schema.ts";
 import { sealFrom } from "./sealed-by.ts";
@@ -93,6 +94,8 @@ export interface JobOptions<S extends StandardSchemaV1> extends JobLimits<Payloa
   readonly payload?: S;
   /** The idempotency key of a payload: a second job of the same kind and key is not made. */
   key?(payload: PayloadOut<S>): string;
+  /** Many calls, one start: some time after the last of them. Default: each call makes a job. */
+  readonly debounce?: Debounce<PayloadIn<S>, PayloadOut<S>>;
   /** What it returns is the job's result. Throw `PermanentError` or `RetryLater` to choose what follows a failure. */
   run(payload: PayloadOut<S>, ctx: Context): Promise<JobResult> | JobResult;
 }
@@ -153,6 +156,7 @@ interface DefinitionOptions<S extends StandardSchemaV1> extends JobLimits<Payloa
   readonly id: string;
   readonly payload?: S | undefined;
   readonly key?: ((payload: PayloadOut<S>) => string) | undefined;
+  readonly debounce?: Debounce<PayloadIn<S>, PayloadOut<S>> | undefined;
   /** What it is sealed for. Default: its id. */
   readonly sealScope?: string;
 }
@@ -175,11 +179,13 @@ export function definitionFrom<S extends StandardSchemaV1>(
     );
   if (body.is === "task" && limits.rate !== null && limits.rate.key !== null)
     problems.add("rate.key", limits.rate.key.name, "is not for a task: it has no payload", "leave it out");
+  const check: JobDefinition["check"] = (payload) => checkPayload(options.payload, payload);
   const definition: JobDefinition = {
     id: options.id,
     ...limits,
     retry: retryFrom(options.retry, problems),
-    check: (payload) => checkPayload(options.payload, payload),
+    check,
+    debounce: debounceFrom(options, { check, body }, problems),
     key: key === undefined ? null : (payload) => key.call(options, payload),
     schema: options.payload ?? null,
     body,
@@ -196,7 +202,7 @@ const toJson = (result: JobResult): Json | void => result as Json | void;
 
 type PlainLimits = Omit<
   JobDefinition,
-  "id" | "retry" | "check" | "key" | "schema" | "body" | "onSettled" | "problems" | "makes" | "seal"
+  "id" | "retry" | "check" | "key" | "schema" | "body" | "onSettled" | "problems" | "makes" | "seal" | "debounce"
 >;
 
 function boundsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList): PlainLimits {

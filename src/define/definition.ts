@@ -6,6 +6,7 @@ import type { TurnRule } from "../admission/turn.ts";
 import type { Context, SettledJob } from "./context.ts";
 import type { CircuitRule } from "../machine/circuit-store.ts";
 import type { Json } from "../machine/job.ts";
+import type { DebounceRule } from "../machine/debounce.ts";
 import type { Problem } from "./problem.ts";
 import type { TaskSize } from "../machine/launcher.ts";
 import type { Continuation, InRun, FailurePolicy, RunResult, TaskWait } from "../machine/run.ts";
@@ -60,6 +61,8 @@ export interface JobDefinition {
   /** Applies the schema: the value a handler gets has its defaults. */
   readonly check: (payload: unknown) => PayloadCheck | Promise<PayloadCheck>;
   readonly key: ((payload: unknown) => string) | null;
+  /** Null: each call makes a job. */
+  readonly debounce: DebounceRule | null;
   /** What it was checked with; null takes no payload, or one of Belfry's own. */
   readonly schema: StandardSchemaV1 | null;
   readonly body: JobBody;

@@ -6,7 +6,7 @@ import type { Instant, Json, NewJob, SlotGroup } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { isSealed } from "../machine/seal.ts";
 
-export interface JobInput extends Pick<NewJob, "key" | "dueAt" | "delayMs" | "trace" | "slotKeys" | "turn"> {
+export interface JobInput extends Pick<NewJob, "key" | "dueAt" | "delayMs" | "trace" | "slotKeys" | "turn" | "debounce"> {
   /** What the caller passed, as `checkedJson` gave it back; sealed where the definition says so. The schema's defaults are applied when the handler runs. */
   readonly payload: Json;
   readonly expiresAt?: Instant | null;
@@ -21,7 +21,7 @@ export function newJob(definition: JobDefinition, input: JobInput): NewJob {
     payload: input.payload,
     lane: definition.lane,
     dueAt: input.dueAt,
-    delayMs: input.delayMs,
+    delayMs: input.debounce?.forMs ?? input.delayMs,
     expiresAt: input.expiresAt ?? null,
     leaseMs: definition.leaseMs,
     maxAttempts: definition.retry.maxAttempts,
@@ -29,6 +29,7 @@ export function newJob(definition: JobDefinition, input: JobInput): NewJob {
     slotKeys: input.slotKeys,
     trace: input.trace,
     turn: input.turn,
+    debounce: input.debounce,
   };
 }
 

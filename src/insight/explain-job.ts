@@ -151,7 +151,12 @@ function early(job: JobView, { started }: Pick<WaitingFacts, "started">): JobExp
     const sentence = `it tries again at ${iso(job.dueAt)}${last}: failure ${job.failures} of ${job.maxAttempts}`;
     return say("retrying", sentence, { until: job.dueAt, advice: `do not wait: belfry jobs run-now ${job.id}` });
   }
-  return say("not-due", `it is due at ${iso(job.dueAt)}`, {
+  const { joined, dueAtMost, attempt } = job;
+  const calls =
+    joined === null || dueAtMost === null || attempt > 0
+      ? ""
+      : `: joined ${joined} times since ${iso(job.createdAt)}; due at the latest ${iso(dueAtMost)}`;
+  return say("not-due", `it is due at ${iso(job.dueAt)}${calls}`, {
     until: job.dueAt,
     advice: `do not wait: belfry jobs run-now ${job.id}`,
   });

@@ -43,6 +43,11 @@ const fields = {
   effectiveAt: [maybeTime.describe("When that time is due, if its schedule is spread."), isoText("j.effective_at")],
   createdAt: [time, isoText("j.created_at")],
   dueAt: [time, isoText("j.due_at")],
+  joined: [
+    count.nullable().describe("Calls that joined it after the first; null: its kind is not debounced."),
+    "j.joined",
+  ],
+  dueAtMost: [maybeTime.describe("When a debounced job is due at the latest."), isoText("j.due_at_most")],
   startedAt: [maybeTime, isoText("j.started_at")],
   leaseUntil: [maybeTime, `(select ${isoText("until")} from belfry.lease where lease.id = j.lease_id)`],
   finishedAt: [maybeTime, isoText("j.finished_at")],

@@ -26,7 +26,8 @@ function refusalOf(registry: Registry, definition: JobDefinition): string | null
   return made === null ? null : `its code makes the ${made} from the payload: enqueue by the package or the API`;
 }
 
-const turnMade = ({ turns }: JobDefinition): string | null => (turns === null ? null : "turn in its lane");
+const turnMade = ({ turns, debounce }: JobDefinition): string | null =>
+  debounce !== null ? "key of its debounce" : turns === null ? null : "turn in its lane";
 
 /**
  * What `belfry.enqueue` writes jobs by: the kinds of these apps as they are now; those that an app has no more go. Answers what

@@ -25,6 +25,8 @@ const fields = {
   effectiveAt: "belfry.ms(j.effective_at)",
   createdAt: "belfry.ms(j.created_at)",
   dueAt: "belfry.ms(j.due_at)",
+  joined: "j.joined",
+  dueAtMost: "belfry.ms(j.due_at_most)",
   startedAt: "belfry.ms(j.started_at)",
   leaseUntil: "(select belfry.ms(until) from belfry.lease where lease.id = j.lease_id)",
   finishedAt: "belfry.ms(j.finished_at)",

@@ -55,6 +55,21 @@ export interface NewJob {
   readonly trace: string;
   /** Set: it waits for its turn, also when it is due. Left out: it does not. */
   readonly turn?: Turn | undefined;
+  /** Set: it joins the job of its burst while that was not started, else it begins one. Due `forMs` from now then; no key of its own. */
+  readonly debounce?: Debounced | undefined;
+}
+
+/** Which payload a burst has: that of its last or first call, or what a function makes of what it has and the next. */
+export type Keep = "last" | "first" | ((kept: Json, next: Json) => Json);
+
+/** How a job joins the burst of its key. */
+export interface Debounced {
+  readonly key: string;
+  /** It is due so long after its last call, */
+  readonly forMs: number;
+  /** and so long after its first one at the latest. */
+  readonly maxMs: number;
+  readonly keep: Keep;
 }
 
 /** A job as people and the API see it. */
@@ -83,6 +98,10 @@ export interface JobView {
   readonly effectiveAt: Instant | null;
   readonly createdAt: Instant;
   readonly dueAt: Instant;
+  /** Calls that joined it after the first, if its kind is debounced, */
+  readonly joined: number | null;
+  /** and when it is due at the latest. */
+  readonly dueAtMost: Instant | null;
   readonly startedAt: Instant | null;
   readonly leaseUntil: Instant | null;
   readonly finishedAt: Instant | null;

@@ -6,6 +6,7 @@ import { noAftermath } from "../machine/outbox.ts";
 import type { NewTarget } from "../machine/run.ts";
 import type { Tx } from "../machine/transaction.ts";
 import { holdCellMap } from "./cell-store.ts";
+import { type Arriving, joinBursts } from "./debounce-store.ts";
 import { DatabaseError } from "./failure.ts";
 import { outboxOf } from "./outbox.ts";
 import type { DispatchedRow } from "./sql/dispatch.ts";
@@ -22,12 +23,6 @@ import {
 } from "./sql/insert.ts";
 import { setLockTimeout } from "./sql/transaction.ts";
 import { arrayLiteral, columns, execute } from "./statement.ts";
-
-/** A job on its way in, with its place in the input. */
-interface Arriving {
-  readonly ord: number;
-  readonly job: NewJob;
-}
 
 type Query = Session["run"];
 
@@ -46,7 +41,8 @@ export function enqueueStore(session: Session) {
           return await insertInto(client, jobs, dispatchWindowMs);
         }, fence);
       }
-      const isOneStatement = fence === undefined && jobs.length <= contractLimits.insertRowsMax;
+      const isOneStatement =
+        fence === undefined && jobs.length <= contractLimits.insertRowsMax && !jobs.some(isDebounced);
       if (isOneStatement) return await insertWith((...sent) => session.run(...sent), jobs, { dispatchWindowMs });
       return await session.transaction((client) => insertInto(client, jobs, dispatchWindowMs), fence);
     },
@@ -89,12 +85,19 @@ async function insertWith(run: Query, jobs: readonly NewJob[], options: InsertOp
   const results: (InsertResult | undefined)[] = Array.from({ length: jobs.length });
   const dispatched: DispatchedRow[] = [];
   const arriving = jobs.map((job, ord) => ({ ord, job }));
-  for (const page of await pages(run, arriving)) await insertPage(run, { page, options }, results, dispatched);
+  const insert = async (some: readonly Arriving[]): Promise<void> => {
+    for (const page of await pages(run, some)) await insertPage(run, { page, options }, results, dispatched);
+  };
+  const joining = jobs.some(isDebounced) ? arriving.filter(({ job }) => isDebounced(job)) : [];
+  await insert(joining.length === 0 ? arriving : arriving.filter(({ job }) => !isDebounced(job)));
+  if (joining.length > 0) await joinBursts(run, joining, results, insert);
   return {
     results: results.filter((result) => result !== undefined),
     aftermath: { ...noAftermath, outbox: outboxOf(dispatched), turns: { lanes: [], keys: turnsOf(jobs, results) } },
   };
 }
+
+const isDebounced = ({ debounce }: NewJob): boolean => debounce !== undefined;
 
 /** What the new jobs wait on, each once. */
 const turnsOf = (jobs: readonly NewJob[], results: readonly (InsertResult | undefined)[]): readonly string[] => [

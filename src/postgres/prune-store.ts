@@ -7,6 +7,7 @@ import type { Store } from "../machine/store.ts";
 import { isLockTimeout } from "./failure.ts";
 import type { Session } from "./session.ts";
 import * as sql from "./sql/prune.ts";
+import { forgetBursts } from "./sql/debounce.ts";
 import { forgetTurns } from "./sql/turn.ts";
 
 /** @param archives whether what the archive takes is left to it: see `archive-source.ts`. */
@@ -21,6 +22,7 @@ export function pruneStore(session: Session, archives: boolean) {
       await session.fenced(fence, sql.pruneCounts, [contractLimits.historyMs, insightLimits.hourCountsMs, limit]);
       await session.fenced(fence, sql.forgetKeys, [postgresLimits.keyForgottenMs, limit]);
       await session.fenced(fence, forgetTurns, [limit]);
+      await session.fenced(fence, forgetBursts, [postgresLimits.keyForgottenMs, limit]);
       return { ...deleted, partitions: await turnPartitions(session, refused, { fence, drops: !archives }) };
     },
   } satisfies Partial<Store>;

@@ -128,15 +128,17 @@ export async function* claimEarly(
 /** Delays rows that are due but could not be claimed, for an unknown reason, before the next attempt to claim them. */
 function sendLater(scope: WorkerScope, early: readonly Early[]): Promise<string[]> {
   const nowMs = scope.ports.clock.elapsedMs();
-  if (early.length > 0) {
-    const jobs = early.map(({ item }) => item.message.jobId);
+  // A debounced job may have been put off while its worker waited for it: that one is only early.
+  const stuck = early.filter(({ dueAtMs }) => dueAtMs <= nowMs);
+  if (stuck.length > 0) {
+    const jobs = stuck.map(({ item }) => item.message.jobId);
     scope.ports.log.warn("due jobs could not be claimed; their messages are sent again", { jobs });
   }
   return sendAgain(
     scope,
     early.map(({ item, dueAtMs }) => ({
       item,
-      delayMs: Math.max(dueAtMs - nowMs, deliveryLimits.stuckMessageDelayMs),
+      delayMs: dueAtMs > nowMs ? dueAtMs - nowMs : deliveryLimits.stuckMessageDelayMs,
     })),
   );
 }

@@ -3,6 +3,7 @@ import { InvalidPayload, KeyConflict } from "../define/errors.ts";
 import type { NewJob } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { checkedJson, newJob, slotGroupsOf, hasKeyedSlots, slotKeysFor, slotKeysOf } from "../define/new-job.ts";
+import { debouncedFor } from "../define/debounce.ts";
 import { turnFor } from "../define/turn.ts";
 import type { InsertResult } from "../machine/store.ts";
 import type { Ports } from "../machine/ports.ts";
@@ -118,6 +119,7 @@ export async function prepare(
         trace,
         slotKeys: same ?? slotKeysFor(definition, checked.value),
         turn: turnFor(definition, checked.value),
+        debounce: debouncedFor(definition, checked.value, item),
       }),
     );
   }

@@ -154,7 +154,8 @@ async function enqueueChild<I>(
     ],
   );
   if (row === undefined) return;
-  const keyed: NewJob = row.key === null ? { ...row, key: `${scope.job.jobId}:${child.id}:${ordinal}` } : row;
+  const keyed: NewJob =
+    row.key === null && row.debounce === undefined ? { ...row, key: `${scope.job.jobId}:${child.id}:${ordinal}` } : row;
   const tx = options.tx ?? scope.tx;
   if (tx === null) scope.children.push(keyed);
   else await insertNow(scope, keyed, tx);

@@ -35,6 +35,7 @@ import { capByKeyContract } from "./store/cap-by-key.ts";
 import { rateContract } from "./store/rate.ts";
 import { circuitContract } from "./store/circuit.ts";
 import { turnsContract } from "./store/turns.ts";
+import { debounceContract } from "./store/debounce.ts";
 import { slotsContract } from "./store/slots.ts";
 import { prematerializedContract } from "./store/prematerialized.ts";
 
@@ -53,6 +54,7 @@ export function storeContract(name: string, open: OpenStore): void {
     rateContract(open);
     circuitContract(open);
     turnsContract(open);
+    debounceContract(open);
     leasesContract(open);
     settleContract(open);
     settleTogetherContract(open);

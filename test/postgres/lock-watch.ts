@@ -15,6 +15,7 @@ const keys = {
   lock_fence: "name",
   circuit: "name",
   turn: "lane, key",
+  debounce: "kind, key",
 } as const;
 type Table = keyof typeof keys;
 const tables = Object.keys(keys) as Table[];

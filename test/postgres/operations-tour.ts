@@ -39,6 +39,7 @@ import {
 } from "../../src/insight/bulk.ts";
 import { archiveLag, readArchive } from "../../src/insight/archived.ts";
 import { readFailures, readWorstKinds } from "../../src/insight/failures.ts";
+import { forgetBursts } from "../../src/postgres/sql/debounce.ts";
 import { takeUnit } from "../../src/postgres/sql/unit.ts";
 import { forgetTurns, markTurns, takeTurns } from "../../src/postgres/sql/turn.ts";
 import { probeDisk, readAppSchemas, readHealth, readTrouble } from "../../src/insight/health.ts";
@@ -110,6 +111,7 @@ export async function operationsTour(connections: Connections): Promise<void> {
   await circuits(store);
   await units(store, connections);
   await turns(store, connections);
+  await bursts(store, connections);
   await steer(store, insight, ids);
 }
 
@@ -188,6 +190,15 @@ async function turns(store: TestStore, { main, where }: Connections): Promise<vo
   await store.takeTurns({ of: { lanes: ["tour"], keys: [] }, limit: 10 });
   await store.takeTurns({ of: "all", limit: 10 });
   await session.run(forgetTurns, [10]);
+}
+
+/** Two calls of one key, and what is forgotten of it. */
+async function bursts(store: TestStore, { main, where }: Connections): Promise<void> {
+  const debounce = { key: "tour", forMs: 5_000, maxMs: 60_000, keep: "last" } as const;
+  const first = await insertMany(store, [{ kind: "burst", debounce }]);
+  await insertMany(store, [{ kind: "burst", debounce }]);
+  await store.cancel(first);
+  await createSession(main, where).run(forgetBursts, [-1_000, 10]);
 }
 
 async function steer(store: TestStore, insight: Database, ids: readonly JobId[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { backlog } from "./cases/backlog.ts";
 import { cap } from "./cases/cap.ts";
 import { circuitProof } from "./cases/circuit.ts";
+import { debounceProof } from "./cases/debounce.ts";
 import { perKey } from "./cases/per-key.ts";
 import { rateProof } from "./cases/rate.ts";
 import { fairnessProof, priorityProof } from "./cases/turns.ts";
@@ -59,6 +60,7 @@ export const proofs: readonly Proof[] = [
   cap,
   perKey,
   rateProof,
+  debounceProof,
   circuitProof,
   fairnessProof,
   priorityProof,

@@ -99,7 +99,7 @@ const drop = (url: string): Promise<void> => onServer(`drop database ${new URL(u
 /** Deleting a few rows is much faster than truncating dozens of partitions. */
 export async function empty(pool: Pool): Promise<void> {
   await pool.query(`
-    delete from belfry.job; delete from belfry.lease; delete from belfry.event; delete from belfry.history; delete from belfry.outbox;
+    delete from belfry.job; delete from belfry.debounce; delete from belfry.lease; delete from belfry.event; delete from belfry.history; delete from belfry.outbox;
     delete from belfry.slot_group; delete from belfry.slot; delete from belfry.lock_fence; delete from belfry.fallback_lock; delete from belfry.queue_observation; delete from belfry.pass_place;
     delete from belfry.kind; delete from belfry.schedule; delete from belfry.schedule_version; delete from belfry.occurrence;
     delete from belfry.run; delete from belfry.edge; delete from belfry.run_done; delete from belfry.run_delta;

@@ -25,6 +25,8 @@ export const aJobDetail: JobDetailReply = {
   effectiveAt: null,
   createdAt: at,
   dueAt: at,
+  joined: null,
+  dueAtMost: null,
   startedAt: at,
   leaseUntil: at,
   finishedAt: null,

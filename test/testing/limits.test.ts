@@ -1,6 +1,7 @@
 import { defineApp, defineJob, defineLimit } from "belfry";
 import { createTestSystem, runJob } from "belfry/testing";
 import { expect, inject, test } from "vitest";
+import { z } from "zod";
 
 const stripe = defineLimit("stripe", { rate: { limit: 2, per: "1m" } });
 const charge = defineJob({ id: "charge", limits: [stripe], run: () => {} });
@@ -33,4 +34,34 @@ test("jobs of two kinds and the calls of a third share one limit", async () => {
 
 test("runJob lets a call go at once", async () => {
   expect(await runJob(report, undefined)).toMatchObject({ error: undefined });
+});
+
+test("many edits of a document are one start, some time after the last, with what the last one gave", async () => {
+  const seen: number[] = [];
+  const reindex = defineJob({
+    id: "reindex",
+    payload: z.object({ doc: z.string(), edit: z.number() }),
+    debounce: { key: ({ doc }) => doc, for: "5s", max: "12s" },
+    run: ({ edit }) => void seen.push(edit),
+  });
+  await using system = await createTestSystem({
+    apps: [defineApp({ name: "docs", jobs: [reindex] })],
+    at: "2031-01-01T08:00:00Z",
+    databaseUrl: inject("postgresUrl"),
+  });
+  const edits = async (...numbers: readonly number[]): Promise<void> => {
+    for (const edit of numbers) {
+      await reindex.enqueue({ doc: "a", edit });
+      await system.advance("3s");
+    }
+  };
+  await edits(1, 2);
+  expect(seen).toEqual([]);
+  await system.advance("2s");
+  expect(seen).toEqual([2]);
+  // The next burst never pauses: it starts 12 s after its first call.
+  await edits(3, 4, 5, 6, 7);
+  expect(seen).toEqual([2, 6]);
+  await system.advance("5s");
+  expect(seen).toEqual([2, 6, 7]);
 });

@@ -23,6 +23,13 @@ export const Facts = ({ job, zone }: { readonly job: JobDetailReply; readonly zo
       <Fact name={words.labels.due}>
         <Time at={job.dueAt} zone={zone} />
       </Fact>
+      <Fact name={words.job.joined}>
+        {job.dueAtMost === null ? null : (
+          <>
+            {words.job.joinedTimes(job.joined ?? 0)} <Time at={job.dueAtMost} zone={zone} />
+          </>
+        )}
+      </Fact>
       <Fact name={words.job.created}>
         <Time at={job.createdAt} zone={zone} />
       </Fact>

@@ -75,6 +75,8 @@ export const aJob = (over: Partial<JobView> = {}): JobView => ({
   effectiveAt: null,
   createdAt: nine,
   dueAt: nine,
+  joined: null,
+  dueAtMost: null,
   startedAt: null,
   leaseUntil: null,
   finishedAt: null,

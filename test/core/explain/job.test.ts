@@ -153,6 +153,18 @@ const early: readonly Case[] = [
 ]);
 
 const queued: readonly Case[] = [
+  [
+    "debounced",
+    {
+      state: "QUEUED",
+      dueAt: now + 1_000,
+      joined: 7,
+      dueAtMost: now + 60_000,
+      attempt: 0,
+      failures: 0,
+      errorCode: null,
+    },
+  ],
   ["queued behind some", { state: "QUEUED" }, { ahead: { count: 100, isMore: true }, workerSeenAt: null }],
   ["queued, none runs", { state: "QUEUED" }, { runningInLane: { count: 0, isMore: false }, workerSeenAt: null }],
   [

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isSealed } from "../../../src/machine/seal.ts";
-import type { Json, NewJob } from "../../../src/machine/job.ts";
+import { keptPayload } from "../../../src/machine/debounce.ts";
+import type { Debounced, Json, NewJob } from "../../../src/machine/job.ts";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import { type Inserted, type InsertResult } from "../../../src/machine/store.ts";
 import type { JobRow } from "./rows.ts";
@@ -41,6 +42,7 @@ export function insertOne(
   }: Partial<FromSchedule & FromRun> & { dispatchWindowMs?: number } = {},
   reason: string | null = null,
 ): InsertResult {
+  if (job.debounce !== undefined) return joinBurst(t, job, job.debounce, queued);
   const known = job.key === null ? undefined : t.withKey(job.kind, job.key);
   if (known !== undefined) return { id: idOf(known), created: false, isConflict: !isSame(known.payload, job.payload) };
   const row = newRow(t, job, { ...fromNoSchedule, ...from, until: t.now() + dispatchWindowMs });
@@ -48,6 +50,27 @@ export function insertOne(
   if (row.state === "QUEUED") queued.push(row);
   return { id: idOf(row), created: true, isConflict: false };
 }
+
+/** Joins the job of the newest burst while that waits and was never started; else begins one. */
+function joinBurst(t: Tables, job: NewJob, by: Debounced, queued: JobRow[]): InsertResult {
+  const key = JSON.stringify([job.kind, by.key]);
+  const known = t.jobs.get(t.bursts.get(key) ?? 0);
+  if (known === undefined || !isOpen(known)) {
+    const begun = insertOne(t, { ...job, debounce: undefined }, queued);
+    const row = t.jobs.row(Number(begun.id));
+    const changed = t.change(row, { joined: 0, dueAtMost: row.createdAt + by.maxMs });
+    queued.splice(0, queued.length, ...queued.map((each) => (each.id === row.id ? changed : each)));
+    t.bursts.set(key, row.id);
+    return begun;
+  }
+  const most = known.dueAtMost ?? known.createdAt + by.maxMs;
+  const dueAt = known.dueAt <= t.now() ? known.dueAt : Math.max(known.dueAt, Math.min(t.now() + by.forMs, most));
+  const payload = keptPayload(by.keep, known.payload, job.payload);
+  t.change(known, { payload, dueAt, dueAtMost: most, joined: (known.joined ?? 0) + 1 });
+  return { id: idOf(known), created: false, isConflict: false };
+}
+
+const isOpen = ({ state, attempt }: JobRow): boolean => (state === "PENDING" || state === "QUEUED") && attempt === 0;
 
 /** What a run adds to the jobs it makes. */
 export type FromRun = Pick<
@@ -85,6 +108,8 @@ function newRow(
     ...waitsAgain(job),
     turn: job.turn,
     dueAt,
+    joined: null,
+    dueAtMost: null,
     expiresAt: job.expiresAt,
     generation: soon ? 1 : 0,
     attempt: 0,

@@ -72,6 +72,8 @@ export function jobView(t: Tables, row: JobRow): JobView {
     effectiveAt: row.effectiveAt,
     createdAt: row.createdAt,
     dueAt: row.dueAt,
+    joined: row.joined,
+    dueAtMost: row.dueAtMost,
     startedAt: row.startedAt,
     leaseUntil: row.leaseId === null ? null : t.leases.row(row.leaseId).until,
     finishedAt: row.finishedAt,

@@ -42,6 +42,8 @@ export class Tables {
     string,
     { readonly lane: string; readonly key: string; readonly pass: number; readonly waits: boolean }
   >(this.journal);
+  /** The newest burst of each key, as `keyOf` spells it. */
+  readonly bursts = new Table<string, number>(this.journal);
   readonly circuits = new Table<string, rows.CircuitRow>(this.journal);
   readonly circuitCounts = new Table<
     string,

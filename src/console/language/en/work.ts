@@ -115,6 +115,8 @@ export const enWork = {
     created: "Created",
     scheduledFor: "Scheduled for",
     follows: "Follows run",
+    joined: "Debounced",
+    joinedTimes: (count: number) => `${plural(count, "call")} joined it; due at the latest`,
     waitsForSlot: "Waits for slot",
     leaseUntil: "Lease until",
     changes: "Changes",
