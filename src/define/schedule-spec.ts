@@ -8,7 +8,15 @@ import type { Json } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { slotKeysOf } from "./new-job.ts";
 import type { ProblemList } from "./problem.ts";
-import type { Expression, GapRule, Launch, Misfire, OverlapReadings, ScheduleSpec } from "../machine/schedule.ts";
+import {
+  type Expression,
+  type GapRule,
+  type Launch,
+  type Misfire,
+  type OverlapReadings,
+  overlapRules,
+  type ScheduleSpec,
+} from "../machine/schedule.ts";
 import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
 import { readSpread } from "./spread.ts";
 import { mapStages, type ByStage, type PerStage, valueFor } from "./stage.ts";
@@ -55,7 +63,7 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
     },
     misfire: readMisfire(options.misfire, problems),
     overlap: readChoice(problems, "overlap", options.overlap, {
-      choices: ["skip", "queue-one", "allow"],
+      choices: overlapRules,
       fallback: "allow",
     }),
     ...readCalendars(options, problems),

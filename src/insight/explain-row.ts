@@ -30,6 +30,7 @@ function skipped(input: RowInput): Explanation {
   const words = reasonWordsOf(reason);
   const [why, advice] = words.time?.({
     holder: (otherwise) => holderText(input, holder, otherwise),
+    overlap: input.interval?.spec.overlap,
     holderNoun: holder === null ? "job" : nameOf(holder),
     deadline: deadlineOf(input),
     calendar: excludedText(input),

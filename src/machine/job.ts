@@ -31,7 +31,7 @@ export interface SlotGroup {
   /** Of a rate: how long a start spends its slot. Left out: a job holds its slot until it ends. */
   readonly windowMs?: number | undefined;
   readonly onRefusal: OnRefusal;
-  /** Why a job without it waits or is SKIPPED. */
+  /** Why a job without it waits or is SKIPPED. Of `hold` with another than `slot`: at most `overlapWaitingMax` wait. */
   readonly reason: "slot" | "lock-held" | "overlap";
 }
 

@@ -36,6 +36,7 @@ import { rateContract } from "./store/rate.ts";
 import { circuitContract } from "./store/circuit.ts";
 import { turnsContract } from "./store/turns.ts";
 import { slotsContract } from "./store/slots.ts";
+import { overlapContract } from "./store/overlap.ts";
 import { prematerializedContract } from "./store/prematerialized.ts";
 
 export type { OpenStore, StoreHarness } from "./store/fixture.ts";
@@ -49,6 +50,7 @@ export function storeContract(name: string, open: OpenStore): void {
     claimContract(open);
     launchContract(open);
     slotsContract(open);
+    overlapContract(open);
     capByKeyContract(open);
     rateContract(open);
     circuitContract(open);

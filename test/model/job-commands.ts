@@ -31,6 +31,7 @@ const slotKeys = constantFrom(
   ["lock:b"],
   ["cap:a", "lock:b"],
   ["overlap:c"],
+  ["overlap:d"],
   ["cap:a#x", "cap:a"],
   ["cap:a#y", "cap:a", "overlap:c"],
 );

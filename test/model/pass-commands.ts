@@ -125,6 +125,7 @@ export const slotGroups = (size: number) =>
     { key: "cap:a#", size: Math.ceil(size / 2), onRefusal: "hold", reason: "slot" },
     { key: "lock:b", size: 1, onRefusal: "skip", reason: "lock-held" },
     { key: "overlap:c", size: 1, onRefusal: "queue-one", reason: "overlap" },
+    { key: "overlap:d", size: 1, onRefusal: "hold", reason: "overlap" },
   ] as const;
 
 const fence = tuple(integer({ min: 1, max: 4 }), boolean()).map(([token, installs]) =>

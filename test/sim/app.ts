@@ -99,6 +99,7 @@ function schedulesOf(everyMs: number): readonly ScheduleDefinition[] {
     defineSchedule({ id: "minutely", cron: "* * * * *", timezone: "UTC", ...often }),
     defineSchedule({ id: "often", every: `${everyMs}ms`, overlap: "skip", misfire: "all", ...often }),
     defineSchedule({ id: "flows", every: "15s", overlap: "skip", payload: { workMs: 700 }, run: flowOf(nowhere) }),
+    defineSchedule({ id: "lined", every: "14s", overlap: "queue-all", ...often, payload: { workMs: 5_000 } }),
     defineSchedule({ id: "queued", every: "25s", overlap: "queue-one", ...often, payload: { workMs: 6_000 } }),
   ];
   releases.set(everyMs, made);

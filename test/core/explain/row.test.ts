@@ -98,6 +98,11 @@ const skipped: readonly Case[] = [
     },
   ],
   [
+    "overlap, and as many wait as may",
+    { outcome: "SKIPPED", reason: "overlap" },
+    { holder: aHolder({ scheduledFor: nine - minute }), interval: intervalOf(daily({ overlap: "queue-all" })) },
+  ],
+  [
     "overlap, no version known",
     { outcome: "SKIPPED", reason: "overlap" },
     { holder: aHolder({ scheduledFor: nine - minute }), interval: null },

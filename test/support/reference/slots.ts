@@ -1,4 +1,5 @@
 import { isByKey } from "../../../src/admission/slots.ts";
+import { contractLimits } from "../../../src/machine/contract-limits.ts";
 import type { AttemptRef, SlotGroup } from "../../../src/machine/job.ts";
 import { postgresLimits } from "../../../src/postgres/postgres-limits.ts";
 import { noAftermath } from "../../../src/machine/outbox.ts";
@@ -134,13 +135,23 @@ export interface Refusal {
 function refusal(t: Tables, row: JobRow, keys: readonly string[]): Refusal {
   const groups = keys.map((key) => ({ ...groupOf(t, key), onRefusal: refusalOf(t, row, key) }));
   const skips = groups.filter(
-    (group) => group.onRefusal === "skip" || (group.onRefusal === "queue-one" && !hasSeat(t, row, group.key)),
+    (group) =>
+      group.onRefusal === "skip" ||
+      (group.onRefusal === "queue-one" && !hasSeat(t, row, group.key)) ||
+      isFull(t, group.key),
   );
   const [reason] = skips.map((group) => group.reason).toSorted();
   const key = keys[0] ?? "";
   if (reason !== undefined) return { key, decision: "skip", reason };
   for (const group of groups) if (group.onRefusal === "queue-one") t.seats.set(group.key, row.id);
   return { key, decision: "hold", reason: "slot" };
+}
+
+/** So many wait for it that no other may. */
+function isFull(t: Tables, key: string): boolean {
+  const { onRefusal, reason } = groupOf(t, key);
+  const waiting = () => t.inStates("PENDING", "RETRY_WAIT").filter((held) => held.heldOn === key && !held.blocked);
+  return onRefusal === "hold" && reason !== "slot" && waiting().length >= contractLimits.overlapWaitingMax;
 }
 
 const hasSeat = (t: Tables, row: JobRow, key: string): boolean => (t.seats.get(key) ?? row.id) === row.id;

@@ -52,6 +52,7 @@ const schedules = {
     allow: "runs may overlap",
     skip: "skipped while the one before runs",
     "queue-one": "one waits while the one before runs",
+    "queue-all": "each waits while the one before runs",
   } as Readonly<Record<string, string>>,
   misfire: {
     skip: "missed times are skipped",

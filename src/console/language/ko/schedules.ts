@@ -41,6 +41,7 @@ const schedules: Words["schedules"] = {
     allow: "겹쳐 실행될 수 있음",
     skip: "앞의 것이 실행 중이면 건너뜀",
     "queue-one": "앞의 것이 실행 중이면 하나가 기다림",
+    "queue-all": "앞의 것이 실행 중이면 모두 차례로 기다림",
   },
   misfire: { skip: "놓친 시각은 건너뜀", latest: "놓친 시각 중 마지막 것만 실행", all: "놓친 시각을 모두 실행" },
   onTimeOf: (share) => `정시 ${share}`,
