@@ -11,8 +11,9 @@ export const overlapGate = {
   prefix: "overlap",
   groupOf({ id, overlap }) {
     if (overlap === "allow") return null;
-    const onRefusal = overlap === "queue-all" ? "hold" : overlap;
-    return { key: `overlap:${id}`, size: 1, onRefusal, reason: reasons.overlap };
+    const group = { key: `overlap:${id}`, size: 1, reason: reasons.overlap } as const;
+    if (overlap === "cancel-running") return { ...group, onRefusal: "hold", reason: reasons.replaced };
+    return { ...group, onRefusal: overlap === "queue-all" ? "hold" : overlap };
   },
   refuses: {
     [reasons.overlap]: {
@@ -25,6 +26,13 @@ export const overlapGate = {
         overlap === "queue-all"
           ? `shorten the ${holderNoun} or fire less often; ${again}`
           : `shorten the ${holderNoun}, fire less often, or use overlap: "queue-one", "queue-all" or "allow"; ${again}`,
+      ],
+    },
+    [reasons.replaced]: {
+      job: "a later time of its schedule replaced it",
+      time: ({ again }) => [
+        `a later time was to start, and under overlap "cancel-running" only the latest does`,
+        again,
       ],
     },
   },

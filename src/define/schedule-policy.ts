@@ -30,7 +30,9 @@ export interface SchedulePolicies {
   readonly misfire?: "skip" | "latest" | "all" | { readonly all: CatchUp };
   /**
    * A fire while the job of the one before is unfinished, decided when it starts. Default `allow`. `skip`: it is SKIPPED.
-   * `queue-one`: one waits. `queue-all`: each waits, in the order of their times, 1,000 at most.
+   * `queue-one`: one waits. `queue-all`: each waits, in the order of their times, 1,000 at most. `cancel-running`: the one before
+   * is canceled, a run with all its jobs, and the latest time starts once its handler has stopped; not with misfire `all`, nor
+   * for a fan-out with `materializeBefore`.
    */
   readonly overlap?: Overlap;
   /**

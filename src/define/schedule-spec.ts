@@ -72,6 +72,7 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
     payload,
     materializeBeforeMs: job.body.is === "fanOut" && options.after === undefined ? job.body.materializeBeforeMs : 0,
   } as const;
+  checkReplacing(fromCode, problems);
   const specFor = (stage: string, app: string): ScheduleSpec => ({
     id: options.id,
     app,
@@ -91,6 +92,25 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
     },
   });
   return { specFor, notes };
+}
+
+/** Times that run although a later one has come are none that it replaces. */
+function checkReplacing(
+  spec: Pick<ScheduleSpec, "overlap" | "misfire" | "materializeBeforeMs">,
+  problems: ProblemList,
+): void {
+  if (spec.overlap !== "cancel-running") return;
+  const add = (why: string, fix: string) => problems.add("overlap", spec.overlap, why, fix);
+  if (spec.misfire.rule === "all")
+    add(
+      "would cancel each missed time for the next, and misfire `all` runs them all",
+      'use misfire "latest" or "skip"',
+    );
+  if (spec.materializeBeforeMs > 0)
+    add(
+      "would cancel the run before by materializeBefore too early",
+      'use "queue-all", or leave materializeBefore out',
+    );
 }
 
 /** Stands where none could be read: `specFor` is not called then. */

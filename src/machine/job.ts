@@ -32,7 +32,7 @@ export interface SlotGroup {
   readonly windowMs?: number | undefined;
   readonly onRefusal: OnRefusal;
   /** Why a job without it waits or is SKIPPED. Of `hold` with another than `slot`: at most `overlapWaitingMax` wait. */
-  readonly reason: "slot" | "lock-held" | "overlap";
+  readonly reason: "slot" | "lock-held" | "overlap" | "replaced";
 }
 
 /** A job as the store gets it. Policy that the store applies itself (lease, attempts) is copied into the row. */

@@ -69,7 +69,7 @@ export interface Misfire {
 export interface ScheduledJob extends Omit<NewJob, "key" | "dueAt" | "delayMs" | "trace" | "payload" | "expiresAt"> {}
 
 /** What a time does while the job of an earlier one has not ended. */
-export const overlapRules = ["skip", "queue-one", "queue-all", "allow"] as const;
+export const overlapRules = ["skip", "queue-one", "queue-all", "cancel-running", "allow"] as const;
 export type Overlap = (typeof overlapRules)[number];
 
 /** A schedule as code or an operator defines it. Stored as it is; a change of any field is a new version. */
@@ -242,6 +242,7 @@ export const scheduleLimits = {
   holderLookBackMax: 3_000,
   holderLookAheadMax: 500,
   holderTimesMax: 100,
+  replacedMax: 100,
   answersMax: 50,
   ruleGraceMs: 90_000,
   ruleEarlyMs: 10_000,

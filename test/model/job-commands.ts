@@ -32,6 +32,8 @@ const slotKeys = constantFrom(
   ["cap:a", "lock:b"],
   ["overlap:c"],
   ["overlap:d"],
+  ["overlap:e"],
+  ["overlap:e"],
   ["cap:a#x", "cap:a"],
   ["cap:a#y", "cap:a", "overlap:c"],
 );

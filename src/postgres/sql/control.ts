@@ -57,7 +57,7 @@ with ${cancelRows(
   where id = any($1::bigint[]) and finished_at is null and not ($3::boolean and state = 'RUNNING') and ${afterRows}
   order by id
   for no key update
-), ${canceled({ job: "$2::text", occurrence: "'canceled'", caller: "$4::text" })}`,
+), ${canceled({ job: "$2::text", occurrence: "$2::text", caller: "$4::text" })}`,
 );
 
 /** Removed schedules, and those that came back, in the order of the only index that has it: no other plan is cheaper. */

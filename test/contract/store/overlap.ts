@@ -1,13 +1,29 @@
 import { describe, expect, test } from "vitest";
 import { contractLimits } from "../../../src/machine/contract-limits.ts";
 import type { JobId } from "../../../src/machine/job.ts";
-import { claimOne, eachTest, insertMany, type OpenStore, running, settleOne } from "./fixture.ts";
+import {
+  claimOne,
+  eachTest,
+  failure,
+  insertMany,
+  insertOne,
+  minute,
+  type OpenStore,
+  running,
+  settleOne,
+  show,
+} from "./fixture.ts";
 import { claimAll, wakeNext } from "./slot-order.ts";
 
 const queueAll = { key: "overlap:s", size: 1, onRefusal: "hold", reason: "overlap" } as const;
 const ofSchedule = { slotKeys: ["overlap:s"] };
 
+const cancelRunning = { ...queueAll, reason: "replaced" } as const;
+
 export function overlapContract(open: OpenStore): void {
+  describe("overlap: cancel-running", () => {
+    replacing(open);
+  });
   describe("overlap: queue-all", () => {
     queueing(open);
   });
@@ -44,5 +60,74 @@ function queueing(open: OpenStore): void {
       state: "SKIPPED",
       reason: "overlap",
     });
+  });
+}
+
+function replacing(open: OpenStore): void {
+  const at = eachTest(open);
+  /** Triggered in this order, a second apart. */
+  const two = async (): Promise<readonly [old: JobId, newer: JobId]> => {
+    const { store, advance } = at();
+    await store.installSlots([cancelRunning]);
+    const old = await insertOne(store, ofSchedule);
+    await advance(1_000);
+    return [old, await insertOne(store, ofSchedule)];
+  };
+
+  test("a time that is refused replaces the one that runs, and starts once its handler is gone", async () => {
+    const { store } = at();
+    const [old, newer] = await two();
+    const runs = await claimOne(store, old);
+    expect(await store.replaced([queueAll.key], [old])).toEqual([]);
+    const waits = await claimOne(store, newer);
+    expect([runs.replaces, waits.replaces, waits.state]).toEqual([true, true, "PENDING"]);
+    const [found, ...others] = await store.replaced("all");
+    expect([found, others]).toMatchObject([{ schedule: "s", jobs: [old], runs: [] }, []]);
+    await store.cancel([old], { caller: "schedule s", reason: "replaced" });
+    const { history } = await show(store, old);
+    expect(history.at(-1)).toMatchObject({ to: "CANCELED", reason: "replaced", caller: "schedule s" });
+    expect(await store.wake({ slotKeys: "all", limit: 1 })).toEqual([]);
+    await store.freeSlots([runs]);
+    expect(await wakeNext(store)).toMatchObject({ jobId: newer, state: "RUNNING" });
+    expect(await store.replaced("all")).toEqual([]);
+  });
+
+  test("one whose worker is dead is replaced too: the later time starts when its lease would have ended", async () => {
+    const { store, advance } = at();
+    const [old, newer] = await two();
+    await claimOne(store, old);
+    await claimOne(store, newer);
+    await store.cancel([old], { reason: "replaced" });
+    await advance(minute);
+    expect((await store.rescue({ limit: 10, interruptionsMax: 20 })).rows).toEqual([]);
+    expect(await wakeNext(store)).toMatchObject({ jobId: newer, state: "RUNNING" });
+  });
+
+  test("of several that wait only the latest is left, and an earlier one does not replace a later", async () => {
+    const { store } = at();
+    const [old, newer] = await two();
+    await claimOne(store, newer);
+    await claimOne(store, old);
+    expect(await store.replaced("all")).toMatchObject([{ jobs: [old] }]);
+    const newest = await insertOne(store, ofSchedule);
+    await claimOne(store, newest);
+    expect(await store.replaced("all")).toMatchObject([{ jobs: [old, newer] }]);
+  });
+
+  test("a time that begins replaces the one that waits for its next attempt", async () => {
+    const { store } = at();
+    const [old, newer] = await two();
+    await settleOne(store, await claimOne(store, old), { ...failure, delayMs: minute });
+    expect(await claimOne(store, newer)).toMatchObject({ state: "RUNNING", replaces: true });
+    expect(await store.replaced([queueAll.key], [old, newer])).toMatchObject([{ jobs: [old] }]);
+  });
+
+  test("a schedule that lets times wait replaces none", async () => {
+    const { store } = at();
+    const [old, newer] = await two();
+    await store.installSlots([queueAll]);
+    await claimOne(store, old);
+    expect((await claimOne(store, newer)).replaces).toBeUndefined();
+    expect(await store.replaced("all")).toEqual([]);
   });
 }

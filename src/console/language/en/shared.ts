@@ -57,6 +57,7 @@ const phases = {
 const reasons: Readonly<Record<string, string>> = {
   "lock-held": "another job held its lock",
   overlap: "the one before was still running",
+  replaced: "a later time replaced it",
   paused: "its schedule was paused",
   expired: "its time had passed",
   "not taken": "its branch was not taken",
