@@ -21,7 +21,7 @@ const isBack = (by = "belfry.now()"): string => `coalesce(s.free_from <= ${by}, 
  */
 const isFree = (
   by?: string,
-): string => `(${isBack(by)} and (s.job_id is null or (s.kept_for is null and s.free_from is not null)
+): string => `(${isBack(by)} and (s.job_id is null or (s.kept_for is null and s.attempt is not null and s.free_from is not null)
       or (s.kept_for is not null and not exists (
       select from belfry.job r where r.id = s.job_id
         and (r.generation < s.kept_for or (r.generation = s.kept_for and r.state = 'QUEUED'))))))`;

@@ -25,12 +25,13 @@ export async function replaceEarlier(
   let canceled = 0;
   for (const { schedule, at, jobs, runs } of replaced) {
     const caller = `schedule ${schedule}, its time ${iso(at)}`;
+    // Before the job that writes its pages, whose slot would else be free while they run.
+    for (const runId of runs) canceled += (await cancelRun(ports, registry, runId, { caller })) ?? 0;
     const { rows, aftermath } = await store.cancel(jobs, { caller, reason: reasons.replaced, inSameTransaction });
     await ports.crashPoint("replace.canceled");
     await afterCommit(ports, aftermath);
     await tasks.stop();
     canceled += rows.length;
-    for (const runId of runs) canceled += (await cancelRun(ports, registry, runId, { caller })) ?? 0;
   }
   return { "jobs.replaced": canceled };
 }

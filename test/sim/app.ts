@@ -107,6 +107,13 @@ function schedulesOf(everyMs: number): readonly ScheduleDefinition[] {
       payload: { workMs: 12_000 },
       run: longJob(nowhere),
     }),
+    defineSchedule({
+      id: "renewed",
+      every: "21s",
+      overlap: "cancel-running",
+      payload: { workMs: 3_000 },
+      run: flowOf(nowhere),
+    }),
     defineSchedule({ id: "queued", every: "25s", overlap: "queue-one", ...often, payload: { workMs: 6_000 } }),
   ];
   releases.set(everyMs, made);

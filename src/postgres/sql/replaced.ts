@@ -27,7 +27,7 @@ with recursive held as (
   select key from belfry.slot_group
   where key = any(coalesce($1::text[], array(select key from held))) and reason = '${reasons.replaced}'
 ), holder as materialized (
-  select s.key, s.job_id, s.attempt is null as is_run from keys k join belfry.slot s on s.key = k.key
+  select s.key, s.job_id from keys k join belfry.slot s on s.key = k.key
   where s.n >= 1 and s.job_id is not null and (s.free_from is null or s.kept_for is not null)
 ), each as materialized (
   select k.key, j.id, j.state, j.finished_at, j.hold, j.held_on, coalesce(j.effective_at, j.scheduled_for, j.created_at) as at
@@ -50,7 +50,7 @@ select substr(l.key, 9) as schedule, belfry.ms(l.at) as at,
   array(select id::text from earlier e where e.key = l.key and e.finished_at is null order by id) as jobs,
   array(
     select r.id::text from holder h join earlier e on e.key = h.key and e.id = h.job_id join belfry.run r on r.starter_id = e.id
-    where h.key = l.key and h.is_run and r.state = 'RUNNING'
+    where h.key = l.key and r.state = 'RUNNING'
   ) as runs
 from latest l where exists (select from earlier e where e.key = l.key) order by l.key`,
 );

@@ -8,11 +8,15 @@ import {
   insertMany,
   insertOne,
   minute,
+  only,
   type OpenStore,
   running,
   settleOne,
+  settlementOf,
+  settleOptions,
   show,
 } from "./fixture.ts";
+import { aRun, aTask } from "./run-fixture.ts";
 import { claimAll, wakeNext } from "./slot-order.ts";
 
 const queueAll = { key: "overlap:s", size: 1, onRefusal: "hold", reason: "overlap" } as const;
@@ -23,6 +27,7 @@ const cancelRunning = { ...queueAll, reason: "replaced" } as const;
 export function overlapContract(open: OpenStore): void {
   describe("overlap: cancel-running", () => {
     replacing(open);
+    replacingRuns(open);
   });
   describe("overlap: queue-all", () => {
     queueing(open);
@@ -129,5 +134,51 @@ function replacing(open: OpenStore): void {
     await claimOne(store, old);
     expect((await claimOne(store, newer)).replaces).toBeUndefined();
     expect(await store.replaced("all")).toEqual([]);
+  });
+}
+
+function replacingRuns(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("the run that an earlier time started is replaced as a whole, and waited for until no job of it can go on", async () => {
+    const { store, advance } = at();
+    await store.installSlots([cancelRunning]);
+    const starter = await claimOne(store, await insertOne(store, ofSchedule));
+    const { runId } = await store.transaction(async (tx) => {
+      const made = await store.startRun(aRun({ tasks: [aTask("load")], starterId: starter.jobId }), { tx });
+      await store.settle([settlementOf(starter)], { worker: settleOptions.worker, tx });
+      return made;
+    });
+    await claimOne(store, only(await store.tasks(runId)).jobId);
+    await advance(1_000);
+    const newer = await claimOne(store, await insertOne(store, ofSchedule));
+    expect(await store.replaced("all")).toMatchObject([{ jobs: [], runs: [runId] }]);
+    await store.cancelRun(runId, { caller: "schedule s" });
+    expect(await store.cancelPage(runId, { limit: 10 })).toMatchObject({ canceled: 1 });
+    expect(await store.replaced("all")).toEqual([]);
+    await store.resolve({ runs: [runId], limit: 10 });
+    const closed = await store.resolve({ runs: [runId], limit: 10 });
+    expect(closed).toMatchObject({ closed: [{ runId, state: "CANCELED" }], aftermath: { freed: [] } });
+    expect(await store.wake({ slotKeys: "all", limit: 1 })).toEqual([]);
+    await advance(minute);
+    await store.rescue({ limit: 10, interruptionsMax: 20 });
+    expect(await store.resolve({ runs: "all", limit: 10 })).toMatchObject({ aftermath: { freed: [queueAll.key] } });
+    expect((await wakeNext(store)).jobId).toBe(newer.jobId);
+  });
+
+  test("a job that still writes its run is replaced with it, and waited for as long", async () => {
+    const { store, advance } = at();
+    await store.installSlots([cancelRunning]);
+    const starter = await claimOne(store, await insertOne(store, ofSchedule));
+    const { runId } = await store.startRun(aRun({ sealed: false, starterId: starter.jobId }));
+    await advance(1_000);
+    await claimOne(store, await insertOne(store, ofSchedule));
+    expect(await store.replaced("all")).toMatchObject([{ jobs: [starter.jobId], runs: [runId] }]);
+    await store.cancelRun(runId);
+    await store.cancel([starter.jobId], { reason: "replaced" });
+    expect((await store.freeSlots([starter])).freed).toEqual([]);
+    expect(await store.wake({ slotKeys: "all", limit: 1 })).toEqual([]);
+    await advance(minute);
+    expect((await wakeNext(store)).state).toBe("RUNNING");
   });
 }

@@ -24,7 +24,7 @@ export function replaced(t: Tables, keys: readonly string[] | "all", claimed: re
       const latest = rows.findLast((row) => row.state === "RUNNING" || isHolder(row) || isRefused(row));
       if (latest === undefined) return [];
       const earlier = rows.slice(0, rows.indexOf(latest));
-      const passed = earlier.filter((row) => holders.some((slot) => slot.jobId === row.id && slot.attempt === null));
+      const passed = earlier.filter((row) => isHolder(row));
       const runs = [...t.runs.values()].filter((run) => passed.some(({ id }) => id === run.starterId));
       const jobs = earlier.filter((row) => !isFinal(row.state)).toSorted((a, b) => a.id - b.id);
       return earlier.length === 0

@@ -170,8 +170,23 @@ export function freeLeftBehind(t: Tables, ids: ReadonlySet<number>): string[] {
 /** Frees the slots that canceled jobs left behind for their handlers. */
 export function freeLeft(t: Tables, held: readonly AttemptRef[]): string[] {
   return held.flatMap(({ jobId, attempt }) =>
-    free(t, (slot) => isLeft(slot) && slot.jobId === Number(jobId) && slot.attempt === attempt),
+    free(
+      t,
+      (slot) => isLeft(slot) && slot.jobId === Number(jobId) && slot.attempt === attempt && !hasRun(t, slot.jobId),
+    ),
   );
+}
+
+const hasRun = (t: Tables, id: number): boolean => [...t.runs.values()].some((run) => run.starterId === id);
+
+/** The run of a canceled job keeps the slot of its starter as long. */
+export function leaveToRun(t: Tables, runId: number | null, freeFrom: number): void {
+  const run = runId === null ? undefined : t.runs.get(runId);
+  if (run?.state !== "CANCELING") return;
+  for (const slot of t.slots.values()) {
+    if (slot.jobId === run.starterId && slot.jobId !== null && slot.attempt === null && slot.keptFor === null)
+      t.slots.set(slotKey(slot.key, slot.n), { ...slot, freeFrom: Math.max(slot.freeFrom ?? 0, freeFrom) });
+  }
 }
 
 /** A canceled job keeps its slots until `freeFrom`, or until its worker says that the handler is gone. */
@@ -194,7 +209,15 @@ export function passSlots(t: Tables, starterId: number | null): void {
 /** Frees what runs held that are closed. */
 export function freePassed(t: Tables): string[] {
   const closed = new Set([...t.runs.values()].flatMap((run) => (run.finishedAt === null ? [] : (run.starterId ?? []))));
-  return free(t, (slot) => slot.jobId !== null && slot.attempt === null && closed.has(slot.jobId));
+  return free(
+    t,
+    (slot) =>
+      slot.jobId !== null &&
+      slot.attempt === null &&
+      slot.keptFor === null &&
+      closed.has(slot.jobId) &&
+      isBack(t, slot),
+  );
 }
 
 /** Frees what the run of this starter held: it was withdrawn before anything of it ran. */
@@ -203,7 +226,8 @@ export function dropPassed(t: Tables, starterId: number): void {
 }
 
 /** By a canceled job whose handler may still run. */
-const isLeft = (slot: SlotRow): boolean => slot.freeFrom !== null && slot.jobId !== null && slot.keptFor === null;
+const isLeft = (slot: SlotRow): boolean =>
+  slot.freeFrom !== null && slot.jobId !== null && slot.attempt !== null && slot.keptFor === null;
 const isBack = (t: Tables, slot: SlotRow, by = t.now()): boolean => slot.freeFrom === null || slot.freeFrom <= by;
 
 /** `aheadMs`: also a unit of a rate that is back by then. */
