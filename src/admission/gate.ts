@@ -1,5 +1,6 @@
 import type { Instant, JobId, JobView, SlotGroup } from "../machine/job.ts";
 import type { Reason } from "../machine/reasons.ts";
+import type { Overlap } from "../machine/schedule.ts";
 import type { WaitingFacts } from "../machine/waiting.ts";
 
 /** What people read about a reason. Each is a clause that follows a colon, a bracket or "because". */
@@ -17,6 +18,8 @@ export interface TimeView {
   /** The job that was in the way, by its time or kind; `otherwise` when it is not known any more. */
   readonly holder: (otherwise: string) => string;
   readonly holderNoun: "job" | "run";
+  /** The rule of the version that it belongs to, where that is known. */
+  readonly overlap: Overlap | undefined;
   /** The calendar that excluded its day, and why. */
   readonly calendar: string;
   /** When it was over. */

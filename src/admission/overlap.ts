@@ -1,4 +1,6 @@
+import { contractLimits } from "../machine/contract-limits.ts";
 import { reasons } from "../machine/reasons.ts";
+import type { Overlap } from "../machine/schedule.ts";
 import type { UnitGate } from "./gate.ts";
 import { waitsForSlot } from "./slots.ts";
 
@@ -7,17 +9,32 @@ export const overlapGate = {
   form: "unit",
   name: "overlap",
   prefix: "overlap",
-  groupOf: ({ id, overlap: onRefusal }) =>
-    onRefusal === "allow" ? null : { key: `overlap:${id}`, size: 1, onRefusal, reason: reasons.overlap },
+  groupOf({ id, overlap }) {
+    if (overlap === "allow") return null;
+    const group = { key: `overlap:${id}`, size: 1, reason: reasons.overlap } as const;
+    if (overlap === "cancel-running") return { ...group, onRefusal: "hold", reason: reasons.replaced };
+    return { ...group, onRefusal: overlap === "queue-all" ? "hold" : overlap };
+  },
   refuses: {
     [reasons.overlap]: {
       job: "another job of its schedule was still going",
       later: "its next attempt met a later job of the schedule that was still going",
-      time: ({ holder, holderNoun, again }) => [
-        `${holder("the job of an earlier time")} was still going, and overlap says so`,
-        `shorten the ${holderNoun}, fire less often, or use overlap: "queue-one" or "allow"; ${again}`,
+      time: ({ holder, holderNoun, overlap, again }) => [
+        overlap === "queue-all"
+          ? `${holder("the job of an earlier time")} was still going, and ${contractLimits.overlapWaitingMax} others waited, which is the most of one schedule`
+          : `${holder("the job of an earlier time")} was still going, and overlap says so`,
+        overlap === "queue-all"
+          ? `shorten the ${holderNoun} or fire less often; ${again}`
+          : `shorten the ${holderNoun}, fire less often, or use overlap: "queue-one", "queue-all" or "allow"; ${again}`,
+      ],
+    },
+    [reasons.replaced]: {
+      job: "a later time of its schedule replaced it",
+      time: ({ again }) => [
+        `a later time was to start, and under overlap "cancel-running" only the latest does`,
+        again,
       ],
     },
   },
   waits: waitsForSlot("overlap"),
-} as const satisfies UnitGate<{ readonly id: string; readonly overlap: "skip" | "queue-one" | "allow" }>;
+} as const satisfies UnitGate<{ readonly id: string; readonly overlap: Overlap }>;

@@ -2,6 +2,7 @@
  * The units of caps, rates, locks and overlap rules: slot rows that a claim takes and a wake keeps for the jobs that it sends. One of a
  * group with a window (a rate) is spent by a start: no job has it, and it is free again after the window.
  */
+import { contractLimits } from "../machine/contract-limits.ts";
 import type { JobId, SlotGroup } from "../machine/job.ts";
 import type { BoundedCount } from "../machine/waiting.ts";
 import type { WaitingView, Wait } from "./gate.ts";
@@ -20,7 +21,7 @@ const isBack = (by = "belfry.now()"): string => `coalesce(s.free_from <= ${by}, 
  */
 const isFree = (
   by?: string,
-): string => `(${isBack(by)} and (s.job_id is null or (s.kept_for is null and s.free_from is not null)
+): string => `(${isBack(by)} and (s.job_id is null or (s.kept_for is null and s.attempt is not null and s.free_from is not null)
       or (s.kept_for is not null and not exists (
       select from belfry.job r where r.id = s.job_id
         and (r.generation < s.kept_for or (r.generation = s.kept_for and r.state = 'QUEUED'))))))`;
@@ -74,7 +75,7 @@ export const allotSlots = (ids: string, generations: string): string => `reserve
     and ${isBack()}
 ), wanted as materialized (
   select j.id, j.due_at, k.key, k.place, g.size, g.window_ms, g.reason, r.n as kept_n, dense_rank() over (order by k.key)::int as idx,
-    case when j.catch_up then 'hold' else g.on_refusal end as on_refusal,
+    g.on_refusal = 'hold' and g.reason <> 'slot' as is_bounded, case when j.catch_up then 'hold' else g.on_refusal end as on_refusal,
     g.key <> k.key and (select s.n from belfry.slot s where s.key = k.key and s.n = g.size) is null as is_unmade
   from judged j cross join lateral unnest(j.slot_keys) with ordinality as k (key, place)
   left join belfry.slot_group g on g.key = belfry.rule_of(k.key)
@@ -101,7 +102,10 @@ export const allotSlots = (ids: string, generations: string): string => `reserve
   union all
   select id, key, kept_n, window_ms from wanted where kept_n is not null
 ), refused as materialized (
-  select w.* from allot a join wanted w on w.id = a.id and w.idx = any(a.lacking)
+  select w.*, case when is_bounded then row_number() over (partition by w.key order by ${orderOf("w")}) > ${contractLimits.overlapWaitingMax} - (
+    select count(*) from (select from belfry.job where ${heldInOrder("w.key")} limit ${contractLimits.overlapWaitingMax}) h
+  ) end as is_full
+  from allot a join wanted w on w.id = a.id and w.idx = any(a.lacking)
 ), seat as materialized (
   select s.key, (
     select r.id from refused r where r.key = s.key and r.on_refusal = 'queue-one'
@@ -118,7 +122,7 @@ export const allotSlots = (ids: string, generations: string): string => `reserve
 
 /** What the slots say about each refused job: the key that it is held for, and why it is skipped instead. */
 export const slotRefusals = `select r.id, (array_agg(r.key order by r.place))[1] as held_on,
-      min(r.reason) filter (where r.on_refusal = 'skip'
+      min(r.reason) filter (where r.on_refusal = 'skip' or r.is_full
         or (r.on_refusal = 'queue-one' and s.taker is distinct from r.id)) as skip
     from refused r left join seat s on s.key = r.key group by r.id`;
 

@@ -1,4 +1,4 @@
-import type { Launch, OnExcluded } from "../machine/schedule.ts";
+import type { Launch, OnExcluded, Overlap } from "../machine/schedule.ts";
 import type { CalendarDefinition } from "./define-calendar.ts";
 import type { Duration } from "../calendar/duration.ts";
 import type { PerStage } from "./stage.ts";
@@ -28,8 +28,13 @@ export interface ScheduleAfter {
 export interface SchedulePolicies {
   /** What happens to nominal times that passed while no scheduler ran. Default `latest`: a job for the newest, the rest COALESCED. */
   readonly misfire?: "skip" | "latest" | "all" | { readonly all: CatchUp };
-  /** A fire while the job of the one before is unfinished. Default `allow`; `skip` and `queue-one` are decided when it starts. */
-  readonly overlap?: "skip" | "queue-one" | "allow";
+  /**
+   * A fire while the job of the one before is unfinished, decided when it starts. Default `allow`. `skip`: it is SKIPPED.
+   * `queue-one`: one waits. `queue-all`: each waits, in the order of their times, 1,000 at most. `cancel-running`: the one before
+   * is canceled, a run with all its jobs, and the latest time starts once its handler has stopped; not with misfire `all`, nor
+   * for a fan-out with `materializeBefore`.
+   */
+  readonly overlap?: Overlap;
   /**
    * Each of its times is due a fixed part of this after itself, 0 seconds or more and less than all of it, by a hash of app and id:
    * 1s to 1d, and at most the smallest gap between two of its times. Only with `cron` and `every`. Lateness, misfire and

@@ -8,7 +8,15 @@ import type { Json } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { slotKeysOf } from "./new-job.ts";
 import type { ProblemList } from "./problem.ts";
-import type { Expression, GapRule, Launch, Misfire, OverlapReadings, ScheduleSpec } from "../machine/schedule.ts";
+import {
+  type Expression,
+  type GapRule,
+  type Launch,
+  type Misfire,
+  type OverlapReadings,
+  overlapRules,
+  type ScheduleSpec,
+} from "../machine/schedule.ts";
 import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
 import { readSpread } from "./spread.ts";
 import { mapStages, type ByStage, type PerStage, valueFor } from "./stage.ts";
@@ -55,7 +63,7 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
     },
     misfire: readMisfire(options.misfire, problems),
     overlap: readChoice(problems, "overlap", options.overlap, {
-      choices: ["skip", "queue-one", "allow"],
+      choices: overlapRules,
       fallback: "allow",
     }),
     ...readCalendars(options, problems),
@@ -64,6 +72,7 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
     payload,
     materializeBeforeMs: job.body.is === "fanOut" && options.after === undefined ? job.body.materializeBeforeMs : 0,
   } as const;
+  checkReplacing(fromCode, problems);
   const specFor = (stage: string, app: string): ScheduleSpec => ({
     id: options.id,
     app,
@@ -83,6 +92,25 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
     },
   });
   return { specFor, notes };
+}
+
+/** Times that run although a later one has come are none that it replaces. */
+function checkReplacing(
+  spec: Pick<ScheduleSpec, "overlap" | "misfire" | "materializeBeforeMs">,
+  problems: ProblemList,
+): void {
+  if (spec.overlap !== "cancel-running") return;
+  const add = (why: string, fix: string) => problems.add("overlap", spec.overlap, why, fix);
+  if (spec.misfire.rule === "all")
+    add(
+      "would cancel each missed time for the next, and misfire `all` runs them all",
+      'use misfire "latest" or "skip"',
+    );
+  if (spec.materializeBeforeMs > 0)
+    add(
+      "would cancel the run before by materializeBefore too early",
+      'use "queue-all", or leave materializeBefore out',
+    );
 }
 
 /** Stands where none could be read: `specFor` is not called then. */

@@ -30,6 +30,7 @@ function skipped(input: RowInput): Explanation {
   const words = reasonWordsOf(reason);
   const [why, advice] = words.time?.({
     holder: (otherwise) => holderText(input, holder, otherwise),
+    overlap: input.interval?.spec.overlap,
     holderNoun: holder === null ? "job" : nameOf(holder),
     deadline: deadlineOf(input),
     calendar: excludedText(input),
@@ -71,6 +72,15 @@ function planned(input: RowInput): Explanation {
   const { facts, occurrence, job, holder } = input;
   const time = timeOf(input);
   const { now, row } = facts;
+  if (job !== null && job.hold === "slot" && input.interval?.spec.overlap === "cancel-running") {
+    const asked = input.heldAt === null ? "" : `; asked at ${millisecondText(input, input.heldAt)}`;
+    return {
+      verdict: "waiting-for-slot",
+      sentence: `${time} waits until ${holderText(input, holder, "the job of an earlier time")} has stopped${asked}`,
+      advice:
+        "a handler that does not listen to ctx.signal holds it up until its timeout, or until its lease has ended",
+    };
+  }
   if (job !== null && job.hold === "slot") {
     const who = holderText(input, holder, "another job");
     return {
@@ -125,7 +135,7 @@ function ran(input: RowInput): Explanation {
     case "SKIPPED":
       return {
         verdict: "canceled",
-        sentence: `${time} started${late} and was then ended${code.replace(" with", " after")}: job ${job.id} is ${job.state}${becauseOf(input.lastReason)}`,
+        sentence: `${time} started${late} and was then ended${code.replace(" with", " after")}: job ${job.id} is ${job.state}${becauseOf(input)}`,
         advice: `to run it: npx belfry jobs retry ${job.id}`,
       };
     default:
@@ -175,10 +185,10 @@ function takenBack(input: RowInput, { result }: JobView): Explanation {
 }
 
 /** Why a job that had started was not tried again. */
-function becauseOf(reason: string | null): string {
+function becauseOf({ lastReason: reason, lastCaller }: RowInput): string {
   if (reason === null) return "";
   const { later, job } = reasonWordsOf(reason);
-  return `, because ${later ?? job}`;
+  return `, because ${later ?? job}${reason === reasons.replaced && lastCaller !== null ? ` (${lastCaller})` : ""}`;
 }
 
 function lateness(ms: number | null): string {
@@ -198,6 +208,9 @@ function timeOf(input: RowInput): string {
 
 /** When a spread time is due, with its seconds. */
 export const spreadText = (at: Instant, zone: Zone): string => secondText(at + zone.offsetAt(at)).slice(11);
+
+const millisecondText = ({ occurrence }: RowInput, at: Instant): string =>
+  new Date(at + openZone(occurrence.timezone).offsetAt(at)).toISOString().slice(11, 23);
 
 /** The clock of the schedule's zone; the date only when it is another day. */
 function clockOf({ occurrence }: RowInput, instant: Instant): string {

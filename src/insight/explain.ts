@@ -5,7 +5,7 @@ import { versionIntervalAt, versionIntervals } from "../calendar/version-interva
 import { explainTime } from "./explain-schedule.ts";
 import type { Explanation, Followed } from "./explanation.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import type { JobView } from "../machine/job.ts";
+import type { Instant, JobView } from "../machine/job.ts";
 import type { Ports } from "../machine/ports.ts";
 import type { Expression, OccurrenceView } from "../machine/schedule.ts";
 import { ScheduleRefused, unknownSchedule } from "../schedule/schedule-refused.ts";
@@ -103,12 +103,26 @@ async function explainOne(
   const interval = byVersion ?? versionIntervalAt(facts.versions, near);
   const job = occurrence?.jobId == null ? null : await store.job(occurrence.jobId);
   const last = job === null ? undefined : (await insight.run(readMoves, { ids: [job.id] })).at(-1);
-  const lastReason = last !== undefined && last.to === job?.state ? last.reason : null;
-  const holding = await holderOf(insight, facts, occurrence, job);
+  const isOfState = last !== undefined && last.to === job?.state;
+  const [lastReason, lastCaller] = isOfState ? [last.reason, last.caller] : [null, null];
+  const heldAt = isOfState && job?.hold === "slot" ? new Date(last.at).getTime() : null;
+  const holding = await holderOf(insight, heldAt ?? facts.now, occurrence, job);
   const holder = holding !== null && sees(holding.kind) ? holding : null;
   const into = await intoOf(insight, facts, occurrence);
   const followed = await followedBy({ store, insight, sees }, interval?.spec.expression, asked, occurrence);
-  const explanation = explainTime({ facts, asked, interval, occurrence, job, lastReason, holder, into, followed });
+  const explanation = explainTime({
+    facts,
+    asked,
+    interval,
+    occurrence,
+    job,
+    lastReason,
+    lastCaller,
+    heldAt,
+    holder,
+    into,
+    followed,
+  });
   return {
     schedule: facts.row?.id ?? occurrence?.scheduleId ?? "",
     localTime: occurrence?.localTime ?? asked.localTime,
@@ -144,7 +158,7 @@ async function followedBy(
 /** The job that kept this one from running, if that is still known. */
 async function holderOf(
   insight: Database,
-  { now }: ScheduleFacts,
+  now: Instant,
   occurrence: OccurrenceView | null,
   job: JobView | null,
 ): Promise<SlotHolder | null> {

@@ -81,6 +81,7 @@ export const contractLimits = {
   catchUpPaceMsDefault: 1_000,
   backfillTimesMax: 10_000,
   backfillDaysMax: 3_660,
+  overlapWaitingMax: 1_000,
   previewTimesMax: 500,
   childrenPerJobMax: 1_000,
   batchesSizeMax: 10_000,

@@ -31,8 +31,8 @@ export interface SlotGroup {
   /** Of a rate: how long a start spends its slot. Left out: a job holds its slot until it ends. */
   readonly windowMs?: number | undefined;
   readonly onRefusal: OnRefusal;
-  /** Why a job without it waits or is SKIPPED. */
-  readonly reason: "slot" | "lock-held" | "overlap";
+  /** Why a job without it waits or is SKIPPED. Of `hold` with another than `slot`: at most `overlapWaitingMax` wait. */
+  readonly reason: "slot" | "lock-held" | "overlap" | "replaced";
 }
 
 /** A job as the store gets it. Policy that the store applies itself (lease, attempts) is copied into the row. */

@@ -25,6 +25,7 @@ export const reasons = {
   slot: "slot",
   lockHeld: "lock-held",
   overlap: "overlap",
+  replaced: "replaced",
   paused: "paused",
   lanePaused: "lane paused",
   circuitOpen: "circuit open",

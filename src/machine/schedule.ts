@@ -68,6 +68,10 @@ export interface Misfire {
 /** What the job of an occurrence looks like; the tick adds times. */
 export interface ScheduledJob extends Omit<NewJob, "key" | "dueAt" | "delayMs" | "trace" | "payload" | "expiresAt"> {}
 
+/** What a time does while the job of an earlier one has not ended. */
+export const overlapRules = ["skip", "queue-one", "queue-all", "cancel-running", "allow"] as const;
+export type Overlap = (typeof overlapRules)[number];
+
 /** A schedule as code or an operator defines it. Stored as it is; a change of any field is a new version. */
 export interface ScheduleSpec {
   readonly id: string;
@@ -79,7 +83,7 @@ export interface ScheduleSpec {
   /** Absent: it fires on every day that its expression names. */
   readonly calendars?: CalendarRule;
   readonly misfire: Misfire;
-  readonly overlap: "skip" | "queue-one" | "allow";
+  readonly overlap: Overlap;
   /** Absent: its times are due when they come. */
   readonly spread?: Spread;
   /** Milliseconds after a time is due when its job expires; absent: never. */
@@ -238,6 +242,7 @@ export const scheduleLimits = {
   holderLookBackMax: 3_000,
   holderLookAheadMax: 500,
   holderTimesMax: 100,
+  replacedMax: 100,
   answersMax: 50,
   ruleGraceMs: 90_000,
   ruleEarlyMs: 10_000,

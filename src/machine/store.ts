@@ -55,6 +55,8 @@ export interface Claimed {
   readonly missedCount: number;
   /** Set for a job of a run. */
   readonly run?: InRun;
+  /** Set for one that may replace earlier times: `replaced` says which. */
+  readonly replaces?: true;
 }
 
 /** A queue that shows no visible message. */
@@ -231,7 +233,10 @@ export interface Store
     },
   ): Promise<MovedRows>;
 
-  cancel(ids: readonly JobId[], options?: Actor & { inSameTransaction?: InSameTransaction }): Promise<MovedRows>;
+  cancel(
+    ids: readonly JobId[],
+    options?: Actor & { reason?: "canceled" | "replaced"; inSameTransaction?: InSameTransaction },
+  ): Promise<MovedRows>;
   /**
    * FAILED, CANCELED or SKIPPED -> PENDING, counters reset, attempt kept: the first due at `dueAt` (default and at the earliest now),
    * each other `paceMs` later (default 0). Those due within the dispatch window -> QUEUED at once; their messages are in the aftermath.

@@ -145,9 +145,9 @@ async function withRuns(session: Session, rows: readonly ClaimedRow[]): Promise<
     session,
     rows.flatMap(({ runId, jobId }) => (runId === null ? [] : jobId)),
   );
-  return rows.map(({ runId: _runId, ...row }) => {
+  return rows.map(({ runId: _runId, replaces, ...row }) => {
     const run = runs.get(row.jobId);
-    return run === undefined ? row : { ...row, run };
+    return { ...row, ...(run === undefined ? {} : { run }), ...(replaces === true ? { replaces } : {}) };
   });
 }
 

@@ -1,11 +1,13 @@
 import { isByKey } from "../admission/slots.ts";
-import type { JobId } from "../machine/job.ts";
+import type { JobId, RunId } from "../machine/job.ts";
 import { noAftermath } from "../machine/outbox.ts";
+import { scheduleLimits } from "../machine/schedule.ts";
 import { type Store } from "../machine/store.ts";
 import { aftermathOf, moveRows, newestColumns } from "./outbox.ts";
 import { reasons } from "../machine/reasons.ts";
 import type { Session } from "./session.ts";
 import { addSlots, cancelOpen, freeLeftSlots, retireSlots, retryEnded, writeGroups } from "./sql/control.ts";
+import { lookReplaced } from "./sql/replaced.ts";
 import { lockUnits, takeUnit } from "./sql/unit.ts";
 import { columns, execute } from "./statement.ts";
 import type { LaneStore } from "../machine/lane-store.ts";
@@ -15,7 +17,11 @@ import { redispatchNow, runNow } from "./sql/relay.ts";
 export function controlStore(session: Session) {
   return {
     cancel: (ids, options = {}) =>
-      moveRows(session, cancelOpen, [ids, "canceled", false, options.caller ?? null], options),
+      moveRows(session, cancelOpen, [ids, options.reason ?? "canceled", false, options.caller ?? null], options),
+    async replaced(keys, claimed = []) {
+      const rows = await session.run(lookReplaced, [keys === "all" ? null : keys, claimed, scheduleLimits.replacedMax]);
+      return rows.map((row) => ({ ...row, jobs: row.jobs as readonly JobId[], runs: row.runs as readonly RunId[] }));
+    },
     async retry(ids, { dueAt = 0, paceMs = 0, caller } = {}) {
       const rows = await session.run(retryEnded, [ids, dueAt, paceMs, session.dispatchWindowMs, caller ?? null]);
       return { ids: rows.map((row) => row.id as JobId), aftermath: aftermathOf(rows) };

@@ -9,7 +9,7 @@ import type { Ports } from "../machine/ports.ts";
 import { taskOf } from "../machine/launcher.ts";
 import { workerLimits } from "./worker-limits.ts";
 
-type CancelPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "launcher">;
+export type CancelPorts = Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "launcher">;
 
 /**
  * Cancels a run and its open jobs: first the run, so that nothing is added or claimed any more, then its jobs in pages. It is

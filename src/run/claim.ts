@@ -7,6 +7,7 @@ import type { Claimed, JobPeek, Store } from "../machine/store.ts";
 import { afterCommit } from "./after-commit.ts";
 import type { Arrived } from "./message.ts";
 import { laneSpan } from "./spans.ts";
+import { replaceEarlier } from "./replace.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 export interface ClaimedBatch {
@@ -63,6 +64,10 @@ export async function claimBatch(
   const left = free.filter((item) => !taken.has(item.message.jobId));
   countRefused(scope, rows);
   await afterCommit(scope.ports, answer.aftermath);
+  await replace(
+    scope,
+    rows.filter((row) => row.replaces),
+  );
   if (left.length === 0) return { ...emptyClaim, running };
   try {
     const looked = await store.peek(left.map((item) => item.message.jobId));
@@ -71,6 +76,13 @@ export async function claimBatch(
   } catch (error) {
     return { ...emptyClaim, running, giveBack: giveBack(left, error), isStoreAway: true };
   }
+}
+
+/** Never rejects: the next pass does what fails here. */
+async function replace({ ports, registry }: WorkerScope, claimed: readonly Claimed[]): Promise<void> {
+  await replaceEarlier(ports, registry, claimed).catch((error: unknown) => {
+    ports.log.warn("what a later time replaces was not canceled; the next pass does it", { error });
+  });
 }
 
 const emptyClaim: ClaimedBatch = { running: [], alone: [], giveBack: [], isStoreAway: false, early: [] };

@@ -11,6 +11,7 @@ import { createLapsedLeases, type LapsedLeases, rescue } from "../run/rescue.ts"
 import { keepCircuits } from "../run/circuits.ts";
 import { resolveRuns } from "../run/after-commit.ts";
 import { finishCancels } from "../run/cancel-run.ts";
+import { replaceEarlier } from "../run/replace.ts";
 import { finishRemovals } from "./finish-removals.ts";
 import { tick } from "./tick.ts";
 
@@ -125,6 +126,7 @@ export async function pass(
         }),
     ],
     ["cancel", () => finishCancels(ports, registry, { signal })],
+    ["replace", () => replaceEarlier(ports, registry, "all")],
     ["removed", () => finishRemovals(ports, registry, { signal, fence })],
     ["requeue", () => requeueLost(ports, registry, options.observations ?? new Map(), { fence })],
     ["wake", () => wakeHeld(ports, { slotKeys: "all", signal, fence })],

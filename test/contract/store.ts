@@ -37,6 +37,7 @@ import { circuitContract } from "./store/circuit.ts";
 import { turnsContract } from "./store/turns.ts";
 import { debounceContract } from "./store/debounce.ts";
 import { slotsContract } from "./store/slots.ts";
+import { overlapContract } from "./store/overlap.ts";
 import { prematerializedContract } from "./store/prematerialized.ts";
 
 export type { OpenStore, StoreHarness } from "./store/fixture.ts";
@@ -50,6 +51,7 @@ export function storeContract(name: string, open: OpenStore): void {
     claimContract(open);
     launchContract(open);
     slotsContract(open);
+    overlapContract(open);
     capByKeyContract(open);
     rateContract(open);
     circuitContract(open);

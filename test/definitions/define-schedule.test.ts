@@ -87,6 +87,11 @@ test.each<[string, Record<string, unknown>, string]>([
     'at "2026-12-31T09:00:00" is not an instant; write date, time and offset',
   ],
   ["an unknown policy", { every: "1m", overlap: "cancel" }, 'overlap "cancel" is not one of the choices'],
+  [
+    "to cancel what misfire runs",
+    { every: "1m", overlap: "cancel-running", misfire: "all" },
+    'overlap "cancel-running" would cancel each missed time for the next, and misfire `all` runs them all',
+  ],
   ["an unknown launch", { every: "1m", launch: "lambda" }, 'launch "lambda" is not one of the choices'],
   ["a deadline of nothing", { every: "1m", startDeadline: "0s" }, 'startDeadline "0s" must be at least 1s'],
   ["a deadline in words", { every: "1m", startDeadline: "soon" }, 'startDeadline "soon" is not a duration'],

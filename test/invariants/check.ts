@@ -12,7 +12,7 @@ import { followedTimes } from "./followed-times.ts";
 import { joined } from "./joined.ts";
 import { fenceTokens } from "./locks.ts";
 import { slots } from "./slots.ts";
-import { nominalTimes } from "./times.ts";
+import { nominalTimes, onlyLatest } from "./times.ts";
 
 export type { Evidence, Violation } from "./evidence.ts";
 
@@ -25,6 +25,7 @@ export function checkInvariants(evidence: Evidence): readonly Violation[] {
     ...fencedAttempts(evidence),
     ...effects(evidence),
     ...nominalTimes(evidence),
+    ...onlyLatest(evidence),
     ...followedTimes(evidence),
     ...fenceTokens(evidence),
     ...deadLetters(evidence),

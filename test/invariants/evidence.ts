@@ -32,6 +32,10 @@ export interface Evidence {
   readonly slots: readonly SlotFact[];
   readonly openBatches: readonly OutboxBatchFact[];
   readonly occurrences: readonly OccurrenceFact[];
+  /** Schedules whose every time waits while one runs. */
+  readonly keepsAll?: readonly string[];
+  /** Schedules of which only the latest of the times that wait may start. */
+  readonly keepsLatest?: readonly string[];
   /** Left out where there are none. */
   readonly runs?: readonly RunFact[];
 

@@ -10,7 +10,7 @@ export function* slots(evidence: Evidence): Generator<Violation> {
     const isRunning = jobs.get(slot.jobId)?.state === "RUNNING" || openRuns.has(slot.jobId);
     if (slot.freeFrom === null && !isRunning)
       yield broken(`a slot of ${slot.key} is held by job ${slot.jobId}, which does not run`);
-    if (slot.freeFrom !== null && isRunning)
+    if (slot.freeFrom !== null && jobs.get(slot.jobId)?.state === "RUNNING")
       yield broken(`the slot of ${slot.key} was left by job ${slot.jobId}, which runs`);
   }
   for (const cap of evidence.caps) yield* peak(evidence, cap, jobs);

@@ -31,6 +31,9 @@ const slotKeys = constantFrom(
   ["lock:b"],
   ["cap:a", "lock:b"],
   ["overlap:c"],
+  ["overlap:d"],
+  ["overlap:e"],
+  ["overlap:e"],
   ["cap:a#x", "cap:a"],
   ["cap:a#y", "cap:a", "overlap:c"],
 );

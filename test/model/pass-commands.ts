@@ -34,6 +34,16 @@ const wake = tuple(all, constantFrom("all" as const, ["cap:a"], ["cap:a#x", "cap
     passStep(`wake ${rows} ${String(slotKeys)}`, (pair) => pair.both((store) => store.wake({ slotKeys, limit: rows }))),
 );
 
+const replace = constant(
+  passStep("replace", (pair) =>
+    pair.both(async (store) => {
+      const found = await store.replaced("all");
+      for (const { jobs } of found) await store.cancel(jobs, { reason: "replaced", caller: "schedule e" });
+      return found.map(({ schedule, at, jobs, runs }) => [schedule, at, jobs.length, runs.length]);
+    }),
+  ),
+);
+
 const confirm = tuple(nat(40), boolean()).map(([pick, partly]) =>
   step(`confirm ${pick}${partly ? " partly" : ""}`, async (pair) => {
     const twin = pair.outbox[pick % Math.max(1, pair.outbox.length)];
@@ -125,6 +135,8 @@ export const slotGroups = (size: number) =>
     { key: "cap:a#", size: Math.ceil(size / 2), onRefusal: "hold", reason: "slot" },
     { key: "lock:b", size: 1, onRefusal: "skip", reason: "lock-held" },
     { key: "overlap:c", size: 1, onRefusal: "queue-one", reason: "overlap" },
+    { key: "overlap:d", size: 1, onRefusal: "hold", reason: "overlap" },
+    { key: "overlap:e", size: 1, onRefusal: "hold", reason: "replaced" },
   ] as const;
 
 const fence = tuple(integer({ min: 1, max: 4 }), boolean()).map(([token, installs]) =>
@@ -156,6 +168,7 @@ export const passSteps: readonly Arbitrary<Step>[] = [
   reopen,
   requeue,
   wake,
+  replace,
   confirm,
   keep,
   rescue,

@@ -47,7 +47,10 @@ async function slots(store: TestStore, clock: TestClock, tag: string): Promise<v
     { key: cap, size: 3, onRefusal: "hold", reason: "slot" },
     { key: `${cap}#`, size: 1, onRefusal: "hold", reason: "slot" },
     { key: "overlap:tour", size: 1, onRefusal: "queue-one", reason: "overlap" },
+    { key: "overlap:next", size: 1, onRefusal: "hold", reason: "replaced" },
   ]);
+  await claim(store, await insert(store, [aJob({ slotKeys: ["overlap:next"] }), aJob({ slotKeys: ["overlap:next"] })]));
+  for (const { jobs } of await store.replaced("all")) await store.cancel(jobs, { reason: "replaced" });
   const ids = await insert(store, ten({ slotKeys: [cap] }));
   const held = (await claim(store, ids)).filter((row) => row.state === "RUNNING");
   await store.wake({ slotKeys: [cap], limit: deliveryLimits.wakeRowsMax });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { defineSchedule } from "../../src/define/define-schedule.ts";
+import { replaceEarlier } from "../../src/run/replace.ts";
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
 import { midnight, minute, stage, work, hour } from "./stage.ts";
 
@@ -112,4 +113,29 @@ test("a period that is no whole second has times that can be asked for", async (
   const at = await stage([quick], overlapDay);
   await at.tick();
   expect(await at.why("quick", "2026-11-01T00:00:01.500Z")).toMatchObject({ verdict: "planned" });
+});
+
+test("under cancel-running the ledger and explain say of both times what happened, and of one between", async () => {
+  const at = await stage([often({ overlap: "cancel-running" })], nine - minute);
+  await at.tick();
+  await at.advance(minute);
+  const old = await at.begin("often", nine);
+  for (const minutes of [5, 6]) {
+    await at.advance(minutes * minute);
+    await at.tick();
+  }
+  expect(await at.begin("often", nine + 10 * minute)).toMatchObject({ state: "PENDING" });
+  const askedAt = await at.store.now();
+  expect(await replaceEarlier(at.ports, at.definitions, "all")).toEqual({ "jobs.replaced": 2 });
+  expect(await at.why("often", "09:10")).toMatchObject({
+    verdict: "waiting-for-slot",
+    sentence: `2026-11-21 09:10 waits until the job of 09:00 (job ${old.jobId}) has stopped; asked at ${new Date(askedAt + 9 * hour).toISOString().slice(11, 23)}`,
+  });
+  expect(await at.why("often", "09:05")).toMatchObject({ verdict: "skipped-replaced" });
+  expect(await at.why("often", "09:00")).toMatchObject({
+    verdict: "canceled",
+    sentence: expect.stringContaining(
+      "a later time of its schedule replaced it (schedule often, its time 2026-11-21T00:10:00.000Z)",
+    ),
+  });
 });

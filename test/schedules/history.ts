@@ -61,7 +61,7 @@ const policy = fc.record({
     maxCount: fc.option(fc.integer({ min: 1, max: 50 })),
     paceMs: fc.constantFrom(1, 1_000, 30_000),
   }),
-  overlap: fc.constantFrom("allow" as const, "skip" as const, "queue-one" as const),
+  overlap: fc.constantFrom("allow" as const, "skip" as const, "queue-one" as const, "queue-all" as const),
   enabled: fc.constantFrom(true, true, true, true, false),
   startDeadlineMs: fc.option(fc.constantFrom(30 * minute, 5 * hour)),
   offsetMs: fc.option(fc.constantFrom(0, 17 * minute + 42_000, 5 * hour)),

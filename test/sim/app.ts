@@ -99,6 +99,21 @@ function schedulesOf(everyMs: number): readonly ScheduleDefinition[] {
     defineSchedule({ id: "minutely", cron: "* * * * *", timezone: "UTC", ...often }),
     defineSchedule({ id: "often", every: `${everyMs}ms`, overlap: "skip", misfire: "all", ...often }),
     defineSchedule({ id: "flows", every: "15s", overlap: "skip", payload: { workMs: 700 }, run: flowOf(nowhere) }),
+    defineSchedule({ id: "lined", every: "14s", overlap: "queue-all", ...often, payload: { workMs: 5_000 } }),
+    defineSchedule({
+      id: "newest",
+      every: "9s",
+      overlap: "cancel-running",
+      payload: { workMs: 12_000 },
+      run: longJob(nowhere),
+    }),
+    defineSchedule({
+      id: "renewed",
+      every: "21s",
+      overlap: "cancel-running",
+      payload: { workMs: 3_000 },
+      run: flowOf(nowhere),
+    }),
     defineSchedule({ id: "queued", every: "25s", overlap: "queue-one", ...often, payload: { workMs: 6_000 } }),
   ];
   releases.set(everyMs, made);
@@ -112,6 +127,18 @@ const flowOf = (world: Surroundings): Job<Payload> =>
     then: defineJob({ id: "closing", ...quick, run: work(world) }),
   });
 const unused = (): Promise<never> => Promise.reject(new Error("a schedule runs nothing by itself"));
+/** Ends at its signal, and not at once. */
+const longJob = (world: Surroundings): Job<Payload> =>
+  defineJob({
+    id: "long",
+    ...quick,
+    timeout: "20s",
+    async run(payload, ctx) {
+      await world.sleep(payload.workMs, ctx.signal);
+      await world.sleep(700, new AbortController().signal);
+      ctx.signal.throwIfAborted();
+    },
+  });
 const sweepJob = (world: Surroundings): Job<Payload> => defineJob({ id: "sweep", ...quick, run: work(world) });
 
 type Run = (payload: Payload, ctx: Context) => Promise<void>;
@@ -138,6 +165,7 @@ function simple(world: Surroundings): Job<Payload>[] {
   return [
     defineJob({ id: "plain", ...quick, run }),
     sweepJob(world),
+    longJob(world),
     defineJob({ id: "child", ...quick, lane: "mail", run }),
     defineJob({ id: "flaky", ...quick, run: flaky, onSettled: log }),
     defineJob({

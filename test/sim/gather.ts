@@ -1,4 +1,4 @@
-import type { Evidence } from "../invariants/evidence.ts";
+import type { Evidence, JobFact } from "../invariants/evidence.ts";
 import { byKeySizes, childrenOf, concurrencyKeyOf, concurrencyKeys, transactionalKinds } from "./app.ts";
 import type { World } from "./world.ts";
 
@@ -27,8 +27,16 @@ export async function gather(world: World, endedBefore: number): Promise<Evidenc
         of: ({ mark }: { mark: string | null }) => concurrencyKeyOf(mark) === key,
       })),
       { key: "lock:one", size: 1, kinds: ["locked"] },
+      ...["lined", "newest"].map((id) => ({
+        key: `overlap:${id}`,
+        size: 1,
+        kinds: ["sweep", "long"],
+        of: (job: JobFact) => job.scheduleId === id,
+      })),
     ],
     transactionalKinds,
+    keepsAll: ["lined"],
+    keepsLatest: ["newest"],
     childrenOf,
     readAt: world.now(),
     endedBefore,

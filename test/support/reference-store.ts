@@ -9,6 +9,7 @@ import { type Settled } from "../../src/machine/store.ts";
 import { takeOver, claim, heartbeat, extendLease, look } from "./reference/claim.ts";
 import { decidePrematerialized } from "./reference/prematerialized.ts";
 import { cancel, prune } from "./reference/control.ts";
+import { replaced } from "./reference/replaced.ts";
 import {
   confirm,
   keep,
@@ -117,8 +118,9 @@ export function referenceStore(
     endLeases: async (worker, cause) => run(() => endLeases(t, worker, cause)),
     noteCause: async (worker, cause) => run(() => noteCause(t, worker, cause)),
     lapsedLeases: async (options) => run(() => lapsedLeases(t, options)),
-    cancel: async (ids, { caller, inSameTransaction } = {}) =>
-      await moving(() => cancel(t, ids, { reason: "canceled", caller }), inSameTransaction),
+    cancel: async (ids, { caller, reason = "canceled", inSameTransaction } = {}) =>
+      await moving(() => cancel(t, ids, { reason, caller }, reason), inSameTransaction),
+    replaced: async (keys, claimed) => run(() => replaced(t, keys, claimed)),
     retry: async (ids, by) => run(() => retry(t, ids, by)),
     pauseLane: async (lane, pause) => run(() => pauseLane(t, lane, pause)),
     isPaused: async (lane) => isPaused(t, lane),

@@ -36,7 +36,7 @@ const settings = (command: Command): Command =>
     .option("--at <time>", "once: an instant with Z or its offset")
     .option("--payload <json>", "or - to read it from stdin")
     .option("--misfire <rule>", "skip, latest or all")
-    .option("--overlap <rule>", "skip, queue-one or allow")
+    .option("--overlap <rule>", "skip, queue-one, queue-all, cancel-running or allow")
     .option("--gap <rule>", "auto, skip, shift or first-valid")
     .option("--dst-overlap <rule>", "auto, first, second or both")
     .option("--start-deadline <duration>", "SKIP a time whose job has not started this long after it")

@@ -6,7 +6,10 @@ import type { Claimed, JobPeek } from "../../machine/store.ts";
 import { keptForAnySize, keptStatement } from "../statement.ts";
 import { drawnFrom, events, history, leaseEnd } from "./record.ts";
 
-export type ClaimedRow = Omit<Claimed, "run"> & { readonly runId: string | null };
+export type ClaimedRow = Omit<Claimed, "run" | "replaces"> & {
+  readonly runId: string | null;
+  readonly replaces?: boolean;
+};
 
 /** Of the job `j`, all of that row but its reason. */
 export const claimedColumns = `j.id as "jobId", j.state, j.kind, j.key, j.payload, j.generation, j.attempt, j.failures, j.interruptions,
@@ -150,7 +153,8 @@ with recursive mine as materialized (
     null::text as error_message, null::timestamptz as started_at
   from moved
 ), ${events}, ${history}
-select j.reason, ${claimedColumns}
+select j.reason, ${claimedColumns},
+  exists (select from wanted w where w.id = j.id and w.reason = '${reasons.replaced}') as replaces
 from moved j
 order by j.id`);
 

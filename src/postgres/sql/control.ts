@@ -7,8 +7,8 @@ import { afterRows, cancelRows } from "./rows.ts";
 
 /**
  * `locked` -> CANCELED. A RUNNING one keeps its slots until its handler is gone: two handlers must not run together. That is at the
- * latest when its lease has ended, also if a heartbeat under way renews it just now. Its occurrence, if still PLANNED, becomes
- * SKIPPED.
+ * latest when its lease has ended, also if a heartbeat under way renews it just now. So does the run of it, if that is being canceled.
+ * Its occurrence, if still PLANNED, becomes SKIPPED.
  */
 const canceled = (because: { job: string; occurrence: string; caller: string }): string => `mine as materialized (
   select id, state, lease_id, lease_ms,
@@ -23,6 +23,13 @@ const canceled = (because: { job: string; occurrence: string; caller: string }):
   update belfry.slot s set free_from = greatest(l.until, belfry.now() + belfry.span(m.lease_ms + 1000))
   from moved m left join belfry.lease l on l.id = m.was_lease_id
   where s.job_id = m.id and s.attempt = m.attempt and s.kept_for is null and m.was = 'RUNNING'
+), left_to_run as (
+  update belfry.slot s set free_from = greatest(s.free_from, t.until) from (
+    select r.starter_id, max(greatest(l.until, belfry.now() + belfry.span(m.lease_ms + 1000))) as until
+    from moved m join belfry.run r on r.id = m.run_id left join belfry.lease l on l.id = m.was_lease_id
+    where m.was = 'RUNNING' and r.state = 'CANCELING' group by r.starter_id
+  ) t
+  where s.job_id = t.starter_id and s.n > 0 and s.attempt is null and s.kept_for is null
 ), unseated as (
   update belfry.slot s set job_id = null, attempt = null, kept_for = null
   where s.job_id = any(array(select id from moved)) and (s.n = 0 or s.kept_for is not null)
@@ -55,7 +62,7 @@ with ${cancelRows(
   where id = any($1::bigint[]) and finished_at is null and not ($3::boolean and state = 'RUNNING') and ${afterRows}
   order by id
   for no key update
-), ${canceled({ job: "$2::text", occurrence: "'canceled'", caller: "$4::text" })}`);
+), ${canceled({ job: "$2::text", occurrence: "$2::text", caller: "$4::text" })}`);
 
 /** Removed schedules, and those that came back, in the order of the only index that has it: no other plan is cheaper. */
 const removals = (limit: string): string =>
@@ -134,13 +141,13 @@ with locked as materialized (
   from placed
 ), ${runAgainAndDispatch("$5")}`);
 
-/** Frees the slots that these attempts of canceled jobs still hold. Locks: those slots in (key, n) order. */
+/** Frees the slots that these attempts of canceled jobs still hold, but none of a job that has started a run: jobs of that may go on. Locks: those slots in (key, n) order. */
 export const freeLeftSlots = statement<{ key: string }>("free-slots")(`
 with gone as (
   select * from unnest($1::bigint[], $2::int[]) as v (job_id, attempt)
 ), mine as materialized (
   select s.key, s.n from belfry.slot s join gone g on g.job_id = s.job_id and g.attempt = s.attempt
-  where s.free_from is not null and s.kept_for is null
+  where s.free_from is not null and s.kept_for is null and not exists (select from belfry.run r where r.starter_id = s.job_id)
   order by s.key, s.n
   for no key update of s
 ), freed as (

@@ -66,7 +66,7 @@ with expired as materialized (
   returning s.key, s.job_id
 ), left_behind as (
   update belfry.slot set job_id = null, attempt = null, kept_for = null, free_from = null
-  where free_from <= belfry.now() and job_id is not null and kept_for is null and not (job_id = any(array(select id from lost)))
+  where free_from <= belfry.now() and job_id is not null and attempt is not null and kept_for is null and not (job_id = any(array(select id from lost)))
   returning key
 ), named as materialized (
   select j.lease_id from belfry.job j

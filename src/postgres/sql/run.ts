@@ -151,14 +151,14 @@ export const passSlots = statement<never>("run-pass-slots")(
 );
 
 /**
- * Slots that runs held which are closed by now. A statement of its own after the close, because it must see a starter that
+ * Slots that runs held which are closed by now, and of whose canceled jobs no handler goes on. A statement of its own after the close, because it must see a starter that
  * committed while the close waited for the run; a pass repeats it after a crash in between. It reads only slots that runs
  * hold. Locks: those in (key, n) order, SKIP LOCKED.
  */
 export const freePassedSlots = statement<{ key: string }>("run-free-slots")(`
 with mine as materialized (
   select s.key, s.n from belfry.slot s
-  where s.n > 0 and s.attempt is null and s.job_id is not null
+  where s.n > 0 and s.attempt is null and s.job_id is not null and coalesce(s.free_from <= belfry.now(), true)
     and exists (select from belfry.run r where r.starter_id = s.job_id and r.finished_at is not null)
   order by s.key, s.n
   for no key update of s skip locked

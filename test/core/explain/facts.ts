@@ -105,6 +105,8 @@ export const inputOf = (over: Partial<ExplainInput> = {}): ExplainInput => ({
   occurrence: anOccurrence(),
   job: aJob(),
   lastReason: null,
+  lastCaller: null,
+  heldAt: null,
   holder: null,
   into: null,
   followed: null,

@@ -43,6 +43,15 @@ const stopped: readonly Case[] = [
   ...states.flatMap((state) =>
     why.map((lastReason): Case => [`${state}, ${lastReason}`, {}, { ...job({ state }), lastReason }]),
   ),
+  [
+    "CANCELED, replaced by its schedule",
+    {},
+    {
+      ...job({ state: "CANCELED" }),
+      lastReason: "replaced",
+      lastCaller: "schedule daily, its time 2026-11-21T09:05:00Z",
+    },
+  ],
   ["CANCELED after an error", {}, job({ state: "CANCELED", errorCode: "DOWN", errorMessage: "no route" })],
 ];
 
@@ -57,6 +66,7 @@ const plain = [
   "no-job",
   "deleted",
   "canceled",
+  "replaced",
 ];
 const holders = [
   ["unknown", null],
@@ -98,6 +108,11 @@ const skipped: readonly Case[] = [
     },
   ],
   [
+    "overlap, and as many wait as may",
+    { outcome: "SKIPPED", reason: "overlap" },
+    { holder: aHolder({ scheduledFor: nine - minute }), interval: intervalOf(daily({ overlap: "queue-all" })) },
+  ],
+  [
     "overlap, no version known",
     { outcome: "SKIPPED", reason: "overlap" },
     { holder: aHolder({ scheduledFor: nine - minute }), interval: null },
@@ -130,6 +145,16 @@ const planned: readonly Case[] = [
     `planned, due ${ms} ms from now, paused for 10`,
     waits,
     { ...job({ state: "PENDING", dueAt: now + ms }), facts: factsOf({ row: aRow({ pause: dayPause }) }) },
+  ]),
+  ...holders.slice(0, 2).map(([name, holder], n): Case => [
+    `planned, until what it replaces has stopped, ${name}`,
+    waits,
+    {
+      ...job({ state: "PENDING", hold: "slot" }),
+      holder,
+      heldAt: n === 0 ? null : nine + 100,
+      interval: intervalOf(daily({ overlap: "cancel-running" })),
+    },
   ]),
   ...holders
     .slice(0, 3)

@@ -6,7 +6,7 @@ import { type Message, noAftermath } from "../../../src/machine/outbox.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { inRunOf, runsOf } from "./runs.ts";
 import { isLeftByRemoval, storedSchedule } from "./schedules.ts";
-import { dropKept, takeSlots } from "./slots.ts";
+import { dropKept, groupOf, takeSlots } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import { idOf, type Tables } from "./tables.ts";
 import { pauseAt } from "../../../src/machine/pause.ts";
@@ -79,6 +79,11 @@ function decide(t: Tables, row: JobRow, worker: string, leaseOf: (row: JobRow) =
   if (run?.stopped === true) return skip(t, row, "run stopped");
   const unwanted = whyUnwanted(t, row);
   if (unwanted !== null) return skip(t, row, unwanted);
+  const replaces = row.slotKeys.some((key) => groupOf(t, key).reason === "replaced") ? { replaces: true as const } : {};
+  return { ...start(t, row, worker, leaseOf), ...replaces };
+}
+
+function start(t: Tables, row: JobRow, worker: string, leaseOf: (row: JobRow) => number): Claimed {
   const refused = takeSlots(t, row, row.attempt + 1);
   if (refused?.decision === "skip") return skip(t, row, refused.reason);
   if (refused !== null) {
@@ -89,7 +94,7 @@ function decide(t: Tables, row: JobRow, worker: string, leaseOf: (row: JobRow) =
       refused.reason,
     );
   }
-  const start = {
+  const begun = {
     state: "RUNNING",
     attempt: row.attempt + 1,
     worker,
@@ -97,7 +102,7 @@ function decide(t: Tables, row: JobRow, worker: string, leaseOf: (row: JobRow) =
     leaseId: leaseOf(row),
     progress: null,
   } as const;
-  const running = t.move(row, start, { worker });
+  const running = t.move(row, begun, { worker });
   decideOccurrence(t, running, row.catchUp ? "CAUGHT_UP" : "FIRED", null);
   return claimedOf(t, running, null);
 }

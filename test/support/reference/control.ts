@@ -6,7 +6,7 @@ import type { Pruned } from "../../../src/machine/store.ts";
 import { isFinal } from "../../../src/machine/state.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { cancelRows } from "./each.ts";
-import { forgetKeys, leaveSlots } from "./slots.ts";
+import { forgetKeys, leaveSlots, leaveToRun } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import { runsOf } from "./runs.ts";
 import { movedOf, occurrenceKey, type Tables, type Why } from "./tables.ts";
@@ -27,7 +27,9 @@ function cancelOne(t: Tables, row: JobRow, why: Why, occurrenceReason: string): 
   if (row.state === "RUNNING") {
     // A renewal that still saw the job may come after the cancel.
     const until = row.leaseId === null ? t.now() : t.leases.row(row.leaseId).until;
-    leaveSlots(t, row.id, Math.max(until, t.now() + row.leaseMs + 1000));
+    const freeFrom = Math.max(until, t.now() + row.leaseMs + 1000);
+    leaveSlots(t, row.id, freeFrom);
+    leaveToRun(t, row.runId, freeFrom);
   }
   const worker = row.state === "RUNNING" ? row.worker : null;
   const canceled = t.move(row, { state: "CANCELED" }, { ...why, worker });

@@ -1,4 +1,5 @@
 import { isByKey } from "../../../src/admission/slots.ts";
+import { contractLimits } from "../../../src/machine/contract-limits.ts";
 import type { AttemptRef, SlotGroup } from "../../../src/machine/job.ts";
 import { postgresLimits } from "../../../src/postgres/postgres-limits.ts";
 import { noAftermath } from "../../../src/machine/outbox.ts";
@@ -134,13 +135,23 @@ export interface Refusal {
 function refusal(t: Tables, row: JobRow, keys: readonly string[]): Refusal {
   const groups = keys.map((key) => ({ ...groupOf(t, key), onRefusal: refusalOf(t, row, key) }));
   const skips = groups.filter(
-    (group) => group.onRefusal === "skip" || (group.onRefusal === "queue-one" && !hasSeat(t, row, group.key)),
+    (group) =>
+      group.onRefusal === "skip" ||
+      (group.onRefusal === "queue-one" && !hasSeat(t, row, group.key)) ||
+      isFull(t, group.key),
   );
   const [reason] = skips.map((group) => group.reason).toSorted();
   const key = keys[0] ?? "";
   if (reason !== undefined) return { key, decision: "skip", reason };
   for (const group of groups) if (group.onRefusal === "queue-one") t.seats.set(group.key, row.id);
   return { key, decision: "hold", reason: "slot" };
+}
+
+/** So many wait for it that no other may. */
+function isFull(t: Tables, key: string): boolean {
+  const { onRefusal, reason } = groupOf(t, key);
+  const waiting = () => t.inStates("PENDING", "RETRY_WAIT").filter((held) => held.heldOn === key && !held.blocked);
+  return onRefusal === "hold" && reason !== "slot" && waiting().length >= contractLimits.overlapWaitingMax;
 }
 
 const hasSeat = (t: Tables, row: JobRow, key: string): boolean => (t.seats.get(key) ?? row.id) === row.id;
@@ -159,8 +170,23 @@ export function freeLeftBehind(t: Tables, ids: ReadonlySet<number>): string[] {
 /** Frees the slots that canceled jobs left behind for their handlers. */
 export function freeLeft(t: Tables, held: readonly AttemptRef[]): string[] {
   return held.flatMap(({ jobId, attempt }) =>
-    free(t, (slot) => isLeft(slot) && slot.jobId === Number(jobId) && slot.attempt === attempt),
+    free(
+      t,
+      (slot) => isLeft(slot) && slot.jobId === Number(jobId) && slot.attempt === attempt && !hasRun(t, slot.jobId),
+    ),
   );
+}
+
+const hasRun = (t: Tables, id: number): boolean => [...t.runs.values()].some((run) => run.starterId === id);
+
+/** The run of a canceled job keeps the slot of its starter as long. */
+export function leaveToRun(t: Tables, runId: number | null, freeFrom: number): void {
+  const run = runId === null ? undefined : t.runs.get(runId);
+  if (run?.state !== "CANCELING") return;
+  for (const slot of t.slots.values()) {
+    if (slot.jobId === run.starterId && slot.jobId !== null && slot.attempt === null && slot.keptFor === null)
+      t.slots.set(slotKey(slot.key, slot.n), { ...slot, freeFrom: Math.max(slot.freeFrom ?? 0, freeFrom) });
+  }
 }
 
 /** A canceled job keeps its slots until `freeFrom`, or until its worker says that the handler is gone. */
@@ -183,7 +209,15 @@ export function passSlots(t: Tables, starterId: number | null): void {
 /** Frees what runs held that are closed. */
 export function freePassed(t: Tables): string[] {
   const closed = new Set([...t.runs.values()].flatMap((run) => (run.finishedAt === null ? [] : (run.starterId ?? []))));
-  return free(t, (slot) => slot.jobId !== null && slot.attempt === null && closed.has(slot.jobId));
+  return free(
+    t,
+    (slot) =>
+      slot.jobId !== null &&
+      slot.attempt === null &&
+      slot.keptFor === null &&
+      closed.has(slot.jobId) &&
+      isBack(t, slot),
+  );
 }
 
 /** Frees what the run of this starter held: it was withdrawn before anything of it ran. */
@@ -192,7 +226,8 @@ export function dropPassed(t: Tables, starterId: number): void {
 }
 
 /** By a canceled job whose handler may still run. */
-const isLeft = (slot: SlotRow): boolean => slot.freeFrom !== null && slot.jobId !== null && slot.keptFor === null;
+const isLeft = (slot: SlotRow): boolean =>
+  slot.freeFrom !== null && slot.jobId !== null && slot.attempt !== null && slot.keptFor === null;
 const isBack = (t: Tables, slot: SlotRow, by = t.now()): boolean => slot.freeFrom === null || slot.freeFrom <= by;
 
 /** `aheadMs`: also a unit of a rate that is back by then. */

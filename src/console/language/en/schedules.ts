@@ -63,6 +63,8 @@ export const enSchedules = {
       allow: "runs may overlap",
       skip: "skipped while the one before runs",
       "queue-one": "one waits while the one before runs",
+      "queue-all": "each waits while the one before runs",
+      "cancel-running": "the one before is canceled, and the latest starts once it has stopped",
     } as Readonly<Record<string, string>>,
     misfire: {
       skip: "missed times are skipped",

@@ -60,6 +60,7 @@ export const enShared = {
   reasons: {
     "lock-held": "another job held its lock",
     overlap: "the one before was still running",
+    replaced: "a later time replaced it",
     paused: "its schedule was paused",
     expired: "its time had passed",
     "not taken": "its branch was not taken",

@@ -53,6 +53,8 @@ export const koSchedules: typeof enSchedules = {
       allow: "겹쳐 실행될 수 있음",
       skip: "앞의 것이 실행 중이면 건너뜀",
       "queue-one": "앞의 것이 실행 중이면 하나가 기다림",
+      "queue-all": "앞의 것이 실행 중이면 모두 차례로 기다림",
+      "cancel-running": "앞의 것을 취소하고, 멈추면 가장 늦은 것이 시작",
     },
     misfire: { skip: "놓친 시각은 건너뜀", latest: "놓친 시각 중 마지막 것만 실행", all: "놓친 시각을 모두 실행" },
     onTimeOf: (share) => `정시 ${share}`,

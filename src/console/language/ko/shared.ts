@@ -45,6 +45,7 @@ export const koShared: typeof enShared = {
   reasons: {
     "lock-held": "다른 작업이 락을 잡고 있었음",
     overlap: "앞의 작업이 아직 실행 중이었음",
+    replaced: "뒤의 시각이 이것을 대신함",
     paused: "스케줄이 일시 중지되어 있었음",
     expired: "시각이 이미 지났음",
     "not taken": "분기가 선택되지 않음",

@@ -1,0 +1,184 @@
+import { describe, expect, test } from "vitest";
+import { contractLimits } from "../../../src/machine/contract-limits.ts";
+import type { JobId } from "../../../src/machine/job.ts";
+import {
+  claimOne,
+  eachTest,
+  failure,
+  insertMany,
+  insertOne,
+  minute,
+  only,
+  type OpenStore,
+  running,
+  settleOne,
+  settlementOf,
+  settleOptions,
+  show,
+} from "./fixture.ts";
+import { aRun, aTask } from "./run-fixture.ts";
+import { claimAll, wakeNext } from "./slot-order.ts";
+
+const queueAll = { key: "overlap:s", size: 1, onRefusal: "hold", reason: "overlap" } as const;
+const ofSchedule = { slotKeys: ["overlap:s"] };
+
+const cancelRunning = { ...queueAll, reason: "replaced" } as const;
+
+export function overlapContract(open: OpenStore): void {
+  describe("overlap: cancel-running", () => {
+    replacing(open);
+    replacingRuns(open);
+  });
+  describe("overlap: queue-all", () => {
+    queueing(open);
+  });
+}
+
+function queueing(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("queue-all holds each that is refused, and they run in the order in which they were due", async () => {
+    const { store } = at();
+    await store.installSlots([queueAll]);
+    let runs = await running(store, ofSchedule);
+    const [first = "", second = "", third = ""] = await insertMany(store, [ofSchedule, ofSchedule, ofSchedule]);
+    expect(await claimAll(store, [third, first, second] as JobId[])).toEqual(["PENDING", "PENDING", "PENDING"]);
+    for (const id of [first, second, third]) {
+      await settleOne(store, runs);
+      runs = await wakeNext(store);
+      expect(runs.jobId).toBe(id);
+    }
+  });
+
+  test("of so many that wait under queue-all the next is SKIPPED, within a batch too", async () => {
+    const { store } = at();
+    await store.installSlots([queueAll]);
+    await running(store, ofSchedule);
+    const { overlapWaitingMax: most } = contractLimits;
+    const ids = await insertMany(
+      store,
+      Array.from({ length: most + 2 }, () => ofSchedule),
+    );
+    await claimAll(store, ids.slice(0, most - 1));
+    expect(await claimAll(store, ids.slice(most - 1, most + 1))).toEqual(["PENDING", "SKIPPED"]);
+    expect(await claimOne(store, ids[most + 1] ?? ("" as JobId))).toMatchObject({
+      state: "SKIPPED",
+      reason: "overlap",
+    });
+  });
+}
+
+function replacing(open: OpenStore): void {
+  const at = eachTest(open);
+  /** Triggered in this order, a second apart. */
+  const two = async (): Promise<readonly [old: JobId, newer: JobId]> => {
+    const { store, advance } = at();
+    await store.installSlots([cancelRunning]);
+    const old = await insertOne(store, ofSchedule);
+    await advance(1_000);
+    return [old, await insertOne(store, ofSchedule)];
+  };
+
+  test("a time that is refused replaces the one that runs, and starts once its handler is gone", async () => {
+    const { store } = at();
+    const [old, newer] = await two();
+    const runs = await claimOne(store, old);
+    expect(await store.replaced([queueAll.key], [old])).toEqual([]);
+    const waits = await claimOne(store, newer);
+    expect([runs.replaces, waits.replaces, waits.state]).toEqual([true, true, "PENDING"]);
+    const [found, ...others] = await store.replaced("all");
+    expect([found, others]).toMatchObject([{ schedule: "s", jobs: [old], runs: [] }, []]);
+    await store.cancel([old], { caller: "schedule s", reason: "replaced" });
+    const { history } = await show(store, old);
+    expect(history.at(-1)).toMatchObject({ to: "CANCELED", reason: "replaced", caller: "schedule s" });
+    expect(await store.wake({ slotKeys: "all", limit: 1 })).toEqual([]);
+    await store.freeSlots([runs]);
+    expect(await wakeNext(store)).toMatchObject({ jobId: newer, state: "RUNNING" });
+    expect(await store.replaced("all")).toEqual([]);
+  });
+
+  test("one whose worker is dead is replaced too: the later time starts when its lease would have ended", async () => {
+    const { store, advance } = at();
+    const [old, newer] = await two();
+    await claimOne(store, old);
+    await claimOne(store, newer);
+    await store.cancel([old], { reason: "replaced" });
+    await advance(minute);
+    expect((await store.rescue({ limit: 10, interruptionsMax: 20 })).rows).toEqual([]);
+    expect(await wakeNext(store)).toMatchObject({ jobId: newer, state: "RUNNING" });
+  });
+
+  test("of several that wait only the latest is left, and an earlier one does not replace a later", async () => {
+    const { store } = at();
+    const [old, newer] = await two();
+    await claimOne(store, newer);
+    await claimOne(store, old);
+    expect(await store.replaced("all")).toMatchObject([{ jobs: [old] }]);
+    const newest = await insertOne(store, ofSchedule);
+    await claimOne(store, newest);
+    expect(await store.replaced("all")).toMatchObject([{ jobs: [old, newer] }]);
+  });
+
+  test("a time that begins replaces the one that waits for its next attempt", async () => {
+    const { store } = at();
+    const [old, newer] = await two();
+    await settleOne(store, await claimOne(store, old), { ...failure, delayMs: minute });
+    expect(await claimOne(store, newer)).toMatchObject({ state: "RUNNING", replaces: true });
+    expect(await store.replaced([queueAll.key], [old, newer])).toMatchObject([{ jobs: [old] }]);
+  });
+
+  test("a schedule that lets times wait replaces none", async () => {
+    const { store } = at();
+    const [old, newer] = await two();
+    await store.installSlots([queueAll]);
+    await claimOne(store, old);
+    expect((await claimOne(store, newer)).replaces).toBeUndefined();
+    expect(await store.replaced("all")).toEqual([]);
+  });
+}
+
+function replacingRuns(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("the run that an earlier time started is replaced as a whole, and waited for until no job of it can go on", async () => {
+    const { store, advance } = at();
+    await store.installSlots([cancelRunning]);
+    const starter = await claimOne(store, await insertOne(store, ofSchedule));
+    const { runId } = await store.transaction(async (tx) => {
+      const made = await store.startRun(aRun({ tasks: [aTask("load")], starterId: starter.jobId }), { tx });
+      await store.settle([settlementOf(starter)], { worker: settleOptions.worker, tx });
+      return made;
+    });
+    await claimOne(store, only(await store.tasks(runId)).jobId);
+    await advance(1_000);
+    const newer = await claimOne(store, await insertOne(store, ofSchedule));
+    expect(await store.replaced("all")).toMatchObject([{ jobs: [], runs: [runId] }]);
+    await store.cancelRun(runId, { caller: "schedule s" });
+    expect(await store.cancelPage(runId, { limit: 10 })).toMatchObject({ canceled: 1 });
+    expect(await store.replaced("all")).toEqual([]);
+    await store.resolve({ runs: [runId], limit: 10 });
+    const closed = await store.resolve({ runs: [runId], limit: 10 });
+    expect(closed).toMatchObject({ closed: [{ runId, state: "CANCELED" }], aftermath: { freed: [] } });
+    expect(await store.wake({ slotKeys: "all", limit: 1 })).toEqual([]);
+    await advance(minute);
+    await store.rescue({ limit: 10, interruptionsMax: 20 });
+    expect(await store.resolve({ runs: "all", limit: 10 })).toMatchObject({ aftermath: { freed: [queueAll.key] } });
+    expect((await wakeNext(store)).jobId).toBe(newer.jobId);
+  });
+
+  test("a job that still writes its run is replaced with it, and waited for as long", async () => {
+    const { store, advance } = at();
+    await store.installSlots([cancelRunning]);
+    const starter = await claimOne(store, await insertOne(store, ofSchedule));
+    const { runId } = await store.startRun(aRun({ sealed: false, starterId: starter.jobId }));
+    await advance(1_000);
+    await claimOne(store, await insertOne(store, ofSchedule));
+    expect(await store.replaced("all")).toMatchObject([{ jobs: [starter.jobId], runs: [runId] }]);
+    await store.cancelRun(runId);
+    await store.cancel([starter.jobId], { reason: "replaced" });
+    expect((await store.freeSlots([starter])).freed).toEqual([]);
+    expect(await store.wake({ slotKeys: "all", limit: 1 })).toEqual([]);
+    await advance(minute);
+    expect((await wakeNext(store)).state).toBe("RUNNING");
+  });
+}
