@@ -1,31 +1,14 @@
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import { type Call, serve } from "../support/replies.ts";
 
-export interface Received {
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
+export type Received = Pick<Call, "headers" | "body">;
 
 /** A real HTTP server that keeps what it gets and answers what `answer` says; null answers nothing at all. */
-export async function receiver(answer: (n: number) => { status: number; body?: string } | null) {
-  const received: Received[] = [];
-  const server = createServer((request, response) => {
-    let body = "";
-    request.setEncoding("utf8");
-    request.on("data", (text: string) => (body += text));
-    request.on("end", () => {
-      received.push({ headers: request.headers, body });
-      const said = answer(received.length);
-      if (said !== null) response.writeHead(said.status).end(said.body ?? "");
-    });
+export async function receiver(
+  answer: (n: number) => { status: number; body?: string } | null,
+): Promise<{ readonly url: string; readonly received: readonly Received[] }> {
+  const { url, calls } = await serve((_request, response) => {
+    const said = answer(calls.length);
+    if (said !== null) response.writeHead(said.status).end(said.body ?? "");
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received };
+  return { url: `${url}/hook`, received: calls };
 }
