@@ -87,13 +87,12 @@ const merging =
   (id: string, check: JobDefinition["check"], merge: Merge): Keep =>
   (kept, next) => {
     const refused = (message: string) => new InvalidPayload(id, [{ path: "debounce.keep", message }]);
-    let merged: unknown;
+    let payload: Json;
     try {
-      merged = merge(kept, next);
+      payload = checkedJson(id, merge(kept, next));
     } catch (error) {
       throw refused(`threw: ${error instanceof Error ? error.message : String(error)}`);
     }
-    const payload = checkedJson(id, merged);
     const checked = check(payload);
     if (checked instanceof Promise)
       throw refused(

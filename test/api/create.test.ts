@@ -1,4 +1,7 @@
 import { expect, test, vi } from "vitest";
+import { z } from "zod";
+import { defineApp } from "../../src/define/define-app.ts";
+import { defineJob } from "../../src/define/define-job.ts";
 import { DatabaseError } from "../../src/postgres/failure.ts";
 import { insightLimits } from "../../src/insight/insight-limits.ts";
 import { openApi } from "./harness.ts";
@@ -117,4 +120,25 @@ test("a caller's traceparent is kept with the job; a text that is none is left o
   };
   expect(await traceOf(traceparent)).toMatchObject({ trace: traceparent });
   expect(await traceOf(`${traceparent}-more`)).toMatchObject({ trace: expect.stringMatching(/^trace-\d+$/) });
+});
+
+test("a call of a debounced kind joins the job that it answers, and one that cannot be merged fails alone", async () => {
+  const reindex = defineJob({
+    id: "reindex",
+    payload: z.object({ ids: z.array(z.number()).max(2) }),
+    debounce: { key: () => "all", for: "5s", keep: (kept, next) => ({ ids: [...kept.ids, ...next.ids] }) },
+    run: () => {},
+  });
+  const { call } = await openApi([
+    defineApp({ name: "search", jobs: [reindex, defineJob({ id: "ping", run: () => {} })] }),
+  ]);
+  const post = (ids: readonly number[]) => call("POST", "/jobs", { kind: "reindex", payload: { ids } });
+  expect((await post([1])).status).toBe(201);
+  expect(await post([2])).toMatchObject({ status: 200, body: { created: false, joined: 1, payload: { ids: [1, 2] } } });
+  const together = await Promise.all([
+    call("POST", "/jobs", { kind: "ping" }),
+    post([3]),
+    call("POST", "/jobs", { kind: "ping" }),
+  ]);
+  expect(together.map(({ status }) => status)).toEqual([201, 422, 201]);
 });

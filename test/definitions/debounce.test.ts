@@ -74,15 +74,6 @@ test.each<[object, string]>([
   await expect(prepared({ key, for: "5s" }, { payload: { id: "a" }, ...over })).rejects.toThrow(expected);
 });
 
-test.each([
-  ["", '"" (0 characters)'],
-  ["x".repeat(201), "(201 characters)"],
-])("a key may not be %j", async (id, shown) => {
-  const refused = prepared({ key, for: "5s" }, { payload: { id } });
-  await expect(refused).rejects.toThrow(InvalidPayload);
-  await expect(refused).rejects.toThrow(shown);
-});
-
 test("what a function merges is a payload like any other", async () => {
   const merge = async (keep: unknown) => {
     const [job] = await prepared({ key, for: "5s", keep }, { payload: { id: "a" } });

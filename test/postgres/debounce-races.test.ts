@@ -8,7 +8,7 @@ import { untilWaiting } from "./race.ts";
 
 let db: TestDatabase;
 beforeEach(async () => {
-  db = await freshDatabase({ connections: 14, txConnections: 14 });
+  db = await freshDatabase({ connections: 4 });
 });
 afterEach(() => db.close());
 
@@ -27,15 +27,6 @@ async function end(client: PoolClient, how: "commit" | "rollback"): Promise<void
   client.release();
 }
 const count = async (): Promise<unknown> => (await db.pool.query("select kind from belfry.job")).rowCount;
-
-test("twelve callers at once make one job, which counts each of them", async () => {
-  const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => db.store.insert([call(n)])));
-  const results = answers.flatMap((answer) => answer.results);
-  expect(results.filter(({ created }) => created)).toHaveLength(1);
-  expect(new Set(results.map(({ id }) => id)).size).toBe(1);
-  const { rows } = await db.pool.query("select joined from belfry.job");
-  expect(rows).toEqual([{ joined: 11 }]);
-});
 
 test("a call waits for an open transaction of its key: it joins what commits, and begins after what rolls back", async () => {
   for (const how of ["commit", "rollback"] as const) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isDataError, isLockTimeout } from "../../postgres/failure.ts";
 import type { JobDefinition } from "../../define/definition.ts";
-import { KeyConflict } from "../../define/errors.ts";
+import { InvalidPayload, KeyConflict } from "../../define/errors.ts";
 import { prepare } from "../../run/enqueue.ts";
 import type { JobId, NewJob } from "../../machine/job.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
@@ -86,9 +86,11 @@ export function createJobEndpoint(options: ApiOptions) {
   });
 }
 
-const isOfOne = (error: unknown): boolean => isDataError(error) || isLockTimeout(error);
+/** A payload that a debounce merged may be invalid: that is known in the transaction. */
+const isOfOne = (error: unknown): boolean =>
+  isDataError(error) || isLockTimeout(error) || error instanceof InvalidPayload;
 
-const hasKey = ({ job }: Item): boolean => job.key !== null;
+const hasKey = ({ job }: Item): boolean => job.key !== null || job.debounce !== undefined;
 
 /** A request whose key another transaction holds leaves its batch and waits alone, on its own connection. */
 function patient(together: Gathered["write"], alone: Gathered["write"]): Gathered["write"] {
@@ -111,7 +113,8 @@ function patient(together: Gathered["write"], alone: Gathered["write"]): Gathere
   };
 }
 
-function keyHeld({ kind, key }: NewJob): HttpProblem {
+function keyHeld({ kind, debounce, ...job }: NewJob): HttpProblem {
+  const key = job.key ?? debounce?.key ?? null;
   const detail = `the key ${JSON.stringify(key)} of "${kind}" is being inserted by another transaction that is still open: send it again`;
   return new HttpProblem("key-held", detail, { extra: { kind, key }, headers: { "retry-after": "1" } });
 }
@@ -139,7 +142,9 @@ async function create(
 ): Promise<Answer> {
   const definition = startableKind(options.registry, body.kind);
   const job = await prepared(options, definition, { body, request });
-  const { id, created, isConflict, sent } = await write({ definition, job });
+  const { id, created, isConflict, sent } = await write({ definition, job }).catch((error: unknown) => {
+    throw preparedProblem(error);
+  });
   if (isConflict) {
     await sent;
     throw preparedProblem(new KeyConflict(job.kind, job.key ?? "", id));
@@ -148,7 +153,7 @@ async function create(
   const answer = Promise.all([reading, sent]).then(([written]) => {
     return { created, notes: created ? [] : notesOn(body, written), ...written };
   });
-  const unchanged = created ? {} : ({ unchanged: true } as const);
+  const unchanged = created || job.debounce !== undefined ? {} : ({ unchanged: true } as const);
   return { status: created ? 201 : 200, location: `/jobs/${id}`, body: answer, ...unchanged };
 }
 
