@@ -1,4 +1,4 @@
-import type { Launch, OnExcluded, Overlap } from "../machine/schedule.ts";
+import type { Launch, OnExcluded } from "../machine/schedule.ts";
 import type { CalendarDefinition } from "./define-calendar.ts";
 import type { Duration } from "../calendar/duration.ts";
 import type { PerStage } from "./stage.ts";
@@ -34,7 +34,7 @@ export interface SchedulePolicies {
    * is canceled, a run with all its jobs, and the latest time starts once its handler has stopped; not with misfire `all`, nor
    * for a fan-out with `materializeBefore`.
    */
-  readonly overlap?: Overlap;
+  readonly overlap?: "skip" | "queue-one" | "queue-all" | "cancel-running" | "allow";
   /**
    * Each of its times is due a fixed part of this after itself, 0 seconds or more and less than all of it, by a hash of app and id:
    * 1s to 1d, and at most the smallest gap between two of its times. Only with `cron` and `every`. Lateness, misfire and

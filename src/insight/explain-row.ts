@@ -77,8 +77,7 @@ function planned(input: RowInput): Explanation {
     return {
       verdict: "waiting-for-slot",
       sentence: `${time} waits until ${holderText(input, holder, "the job of an earlier time")} has stopped${asked}`,
-      advice:
-        "a handler that does not listen to ctx.signal holds it up until its timeout, or until its lease has ended",
+      advice: "a handler that does not listen to ctx.signal holds it up until its lease would have ended",
     };
   }
   if (job !== null && job.hold === "slot") {

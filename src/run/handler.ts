@@ -27,7 +27,7 @@ export type HandlerEnd =
   /** Written already by the handler's own transaction, or left to a task to write. */
   | { readonly is: "written-elsewhere" }
   /** The worker lost the job: nothing may be written. */
-  | { readonly is: "lost" };
+  | { readonly is: "lost"; readonly goesOn?: boolean };
 
 /** Runs one handler until it ends or times out, or its worker stops: the steps of one attempt, in order. */
 export async function runHandler(
@@ -93,7 +93,7 @@ function limitTime(hold: Hold, { timeoutMs }: JobDefinition, remainingMs: () => 
   return Math.min(timeoutMs, leftMs);
 }
 
-type End = { readonly value: Json | void } | { readonly error: unknown };
+type End = { readonly value: Json | void } | { readonly error: unknown; readonly isLeft?: true };
 
 const interrupted = (hold: Hold): End => ({ error: hold.interruption });
 
@@ -104,7 +104,7 @@ function untilLeft(hold: Hold, running: Promise<Json | void>): Promise<End> {
       hold.leave = null;
       resolve(how);
     };
-    hold.leave = () => end(interrupted(hold));
+    hold.leave = () => end({ error: hold.interruption, isLeft: true });
     running.then(
       (value) => end({ value }),
       (error: unknown) => end({ error }),
@@ -124,7 +124,7 @@ async function finish(scope: InvocationScope, end: End): Promise<HandlerEnd> {
     return { is: "written-elsewhere" };
   }
   const { interruption } = hold;
-  if (interruption?.why === "lost") return { is: "lost" };
+  if (interruption?.why === "lost") return { is: "lost", goesOn: "isLeft" in end };
   // An expired lease may still be this worker's: the compare-and-set of the settle decides.
   if ("value" in end) return await succeeded(scope, end.value);
   return {

@@ -19,6 +19,7 @@ export async function replaceEarlier(
   const { store } = ports;
   const keys = of === "all" ? of : [...new Set(of.flatMap((job) => job.slotKeys))];
   const replaced = await store.replaced(keys, of === "all" ? [] : of.map(({ jobId }) => jobId));
+  if (replaced.length === 0) return {};
   await ports.crashPoint("replace.looked");
   const tasks = canceledTasks(ports, registry);
   const inSameTransaction = tasks.noting(movedHook(ports, registry, "CANCELED"));

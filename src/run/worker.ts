@@ -250,7 +250,8 @@ async function write(
   if (finished.is === "written-elsewhere") return scope.settler.withdraw();
   if (finished.is === "lost") {
     await scope.settler.withdraw();
-    return freeSlots(scope, job);
+    // One that ignores its signal may go on beside the next: its slots are free when its lease would have ended.
+    return finished.goesOn === true ? true : freeSlots(scope, job);
   }
   const leftMs = Math.min(remainingMs() - workerLimits.settleMarginMs, workerLimits.settleForMsMax);
   const untilMs = scope.ports.clock.elapsedMs() + leftMs;

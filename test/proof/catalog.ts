@@ -40,6 +40,7 @@ import { transfersProof } from "./cases/transfers.ts";
 import { upgrade } from "./cases/upgrade.ts";
 import { zombie } from "./cases/zombie.ts";
 import { heldOrder } from "./cases/held-order.ts";
+import { overlapCancel } from "./cases/overlap-cancel.ts";
 import { overlapCatchUp } from "./cases/overlap-catch-up.ts";
 import { takeover } from "./cases/takeover.ts";
 import { hostileInput } from "./cases/hostile-input.ts";
@@ -93,6 +94,7 @@ export const proofs: readonly Proof[] = [
   takeover,
   heldOrder,
   overlapCatchUp,
+  overlapCancel,
   dropSchedule,
   diskFull,
   restore,

@@ -254,6 +254,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   "one-probe": [{ file: "/src/postgres/sql/circuit.ts", from: "(j.id, j.failures)", to: "(j.id, c.probe_failures)" }],
   /** A level of priority is worth nothing. */
   "priority-levels": [{ file: "/src/postgres/sql/turn.ts", from: "v.level * belfry.span", to: "0 * belfry.span" }],
+  "handler-gone": [{ file: "/src/postgres/sql/control.ts", from: "= greatest(l.until,", to: "= least(belfry.now()," }],
   /** A caught-up job contends with other caught-up jobs only. */
   "both-slots": [{ file: "/src/schedule/overlap.ts", from: "[catchUpGate, overlapGate]", to: "[catchUpGate]" }],
   /** Nothing cancels the jobs that a removed schedule left. */

@@ -59,11 +59,16 @@ export const overlapCatchUp: Proof = {
   },
 };
 
-/** Pairs of jobs of one schedule that had both begun and not stopped. */
-function together(ledger: readonly LedgerRecord[], scheduleOf: ReadonlyMap<string, string>): readonly string[] {
+/** Pairs of jobs of one schedule that had both begun and not stopped; a killed process runs none. */
+export function together(ledger: readonly LedgerRecord[], scheduleOf: ReadonlyMap<string, string>): readonly string[] {
   const running = new Map<string, Set<string>>();
   const pairs: string[] = [];
-  for (const { what, job } of ledger) {
+  for (const { what, job, pid } of ledger) {
+    if (what === "killed") {
+      const dead = new Set(ledger.flatMap((each) => (each.pid === pid ? each.job : [])));
+      for (const beside of running.values()) for (const each of dead) beside.delete(each);
+      continue;
+    }
     const schedule = scheduleOf.get(job) ?? "";
     const beside = running.get(schedule) ?? new Set();
     running.set(schedule, beside);
