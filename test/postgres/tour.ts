@@ -18,6 +18,7 @@ export async function tour(store: TestStore, clock: TestClock, tag: string): Pro
   await runs(store, tag);
   await locks(store, tag);
   await reads(store);
+  await replaced(store);
 }
 
 const ten = (over: Partial<NewJob> = {}): NewJob[] => Array.from({ length: 10 }, () => aJob(over));
@@ -47,10 +48,7 @@ async function slots(store: TestStore, clock: TestClock, tag: string): Promise<v
     { key: cap, size: 3, onRefusal: "hold", reason: "slot" },
     { key: `${cap}#`, size: 1, onRefusal: "hold", reason: "slot" },
     { key: "overlap:tour", size: 1, onRefusal: "queue-one", reason: "overlap" },
-    { key: "overlap:next", size: 1, onRefusal: "hold", reason: "replaced" },
   ]);
-  await claim(store, await insert(store, [aJob({ slotKeys: ["overlap:next"] }), aJob({ slotKeys: ["overlap:next"] })]));
-  for (const { jobs } of await store.replaced("all")) await store.cancel(jobs, { reason: "replaced" });
   const ids = await insert(store, ten({ slotKeys: [cap] }));
   const held = (await claim(store, ids)).filter((row) => row.state === "RUNNING");
   await store.wake({ slotKeys: [cap], limit: deliveryLimits.wakeRowsMax });
@@ -222,4 +220,11 @@ async function reads(store: TestStore): Promise<void> {
   await store.job({ kind: newest.kind, key: "a key" });
   await store.schedules();
   await store.occurrences("tour", undefined, 10);
+}
+
+async function replaced(store: TestStore): Promise<void> {
+  const slotKeys = ["overlap:next"];
+  await store.installSlots([{ key: "overlap:next", size: 1, onRefusal: "hold", reason: "replaced" }]);
+  await claim(store, await insert(store, [aJob({ slotKeys }), aJob({ slotKeys })]));
+  for (const { jobs } of await store.replaced("all")) await store.cancel(jobs, { reason: "replaced" });
 }
