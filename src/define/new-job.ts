@@ -6,7 +6,10 @@ import type { Instant, Json, NewJob, SlotGroup } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { isSealed } from "../machine/seal.ts";
 
-export interface JobInput extends Pick<NewJob, "key" | "dueAt" | "delayMs" | "trace" | "slotKeys" | "turn" | "debounce"> {
+export interface JobInput extends Pick<
+  NewJob,
+  "key" | "dueAt" | "delayMs" | "trace" | "slotKeys" | "turn" | "debounce"
+> {
   /** What the caller passed, as `checkedJson` gave it back; sealed where the definition says so. The schema's defaults are applied when the handler runs. */
   readonly payload: Json;
   readonly expiresAt?: Instant | null;
