@@ -68,6 +68,7 @@ export default defineConfig({
           "guarantees",
           "limits",
           "performance",
+          "comparison",
           "scale",
           "glossary",
           "state-machine",
