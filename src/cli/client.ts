@@ -75,6 +75,11 @@ async function call<T>(url: string, send: Send, request: ApiRequest): Promise<T>
 
 function unreachable(url: string, error: unknown): CliError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const isLate = cause instanceof Error && cause.name === "TimeoutError";
+  if (isLate)
+    return new CliError(exitCodes.failure, "no-answer", `${url} did not answer in time`, [
+      "what was to be changed may have been: look before you repeat it",
+    ]);
   const why = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : String(cause);
   return new CliError(exitCodes.failure, "not-running", `Belfry does not answer at ${url} (${why})`, [
     "is it running? Start it in another terminal: npm start",

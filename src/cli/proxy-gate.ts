@@ -45,11 +45,16 @@ export function createGate({ port, readOnly, isOpen, nowMs }: GateOptions): Gate
     bearer: session,
     judge({ method, path, headers }) {
       const foreign = foreignPart(headers, method, port);
-      if (foreign !== null) return refuse(403, "foreign-origin", `${foreign}: only this proxy's own page may ask`);
+      if (foreign !== null)
+        return refuse(403, "foreign-origin", `${foreign}: only a page of this address, or a program, may ask`);
       const asked = new URL(path, `http://127.0.0.1:${port}`);
       const given = asked.searchParams.get("token");
       if (!isOpen && hasEnded()) {
-        return refuse(401, "session-ended", "the session has ended: start `belfry console` again");
+        return refuse(
+          401,
+          "session-ended",
+          "the session has ended, after an hour without a request or twelve in all: start the command again",
+        );
       }
       if (given !== null && method === "GET" && !isUsed && isSame(given, token)) {
         isUsed = true;
@@ -65,7 +70,7 @@ export function createGate({ port, readOnly, isOpen, nowMs }: GateOptions): Gate
         return refuse(
           401,
           "no-session",
-          "open the address that `belfry console` printed; it works once, in one browser",
+          "open the address that the command printed, which works once, in one browser; a program sends the header `authorization` that it printed",
         );
       }
       askedAtMs = nowMs();
@@ -92,7 +97,7 @@ function foreignPart(headers: IncomingHttpHeaders, method: string, port: number)
 }
 
 function sessionOf({ authorization = "", cookie = "" }: IncomingHttpHeaders, name: string): string {
-  const bearer = /^Bearer (\S+)$/.exec(authorization)?.[1];
+  const bearer = /^Bearer (\S+)$/i.exec(authorization)?.[1];
   const pairs = cookie.split(";").map((pair) => pair.trim().split("="));
   return bearer ?? pairs.find(([each]) => each === name)?.[1] ?? "";
 }

@@ -88,7 +88,7 @@ export async function startProxy(
     // A cookie reaches every port of 127.0.0.1, so also a server of another user, who must not act with it.
     if (!isOpen && (await isOtherUser(request.socket))) {
       onRefused("other-user");
-      return refuse(response, 403, "other-user", "only programs of the user who started `belfry console` may ask");
+      return refuse(response, 403, "other-user", "only programs of the user who started this command may ask");
     }
     const method = request.method ?? "GET";
     const verdict = gate.judge({ method, path, headers: request.headers });
@@ -148,14 +148,18 @@ const pick = (names: readonly string[], of: (name: string) => string | undefined
     }),
   );
 
-/** The user whose program holds the other end of a connection on 127.0.0.1; null where the system does not say: Linux does. */
+/**
+ * The user of the other end of a connection of this machine. Null: the system does not say. Undefined: its program has closed it, and
+ * the table names root for such an end, whoever had it.
+ */
 export async function peerUser({ remotePort = 0, localPort = 0 }: Pick<Socket, "remotePort" | "localPort">) {
-  const table = await readFile("/proc/net/tcp", "utf8").catch(() => "");
+  const table = await readFile("/proc/net/tcp", "utf8").catch(() => null);
+  if (table === null) return null;
   const end = (port: number): string => `0100007F:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const ends = `${end(remotePort)} ${end(localPort)}`;
   const row = table.split("\n").find((line) => line.includes(ends));
-  const uid = row?.trim().split(/\s+/)[7];
-  return uid === undefined ? null : Number(uid);
+  const [, , , , , , , uid, , inode] = row?.trim().split(/\s+/) ?? [];
+  return uid === undefined || inode === "0" ? undefined : Number(uid);
 }
 
 /** Root may act for every user anyway: some systems hand the connections of a browser on under it. */

@@ -1,3 +1,6 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { openSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -59,6 +62,12 @@ test("an assistant reads by the tools that the API's document names, and is refu
     /^stat is no parameter of it, which has state,id,/,
   );
   expect((await ask(client, "getSchedule", { id: ".." })).text).toMatch(/^id is "\.\.": it must be an id/);
+  expect((await ask(client, "getJob")).text).toBe("id is missing");
+  expect((await ask(client, "listJobs", { payload: { state: "FAILED" } })).text).toMatch(/^payload must be an object/);
+  const { json: long } = await run("jobs", "enqueue", "greet", JSON.stringify({ name: "x".repeat(200_000) }), "--json");
+  expect((await ask(client, "getJob", { id: long.id })).json).toMatchObject({
+    payload: { name: expect.stringMatching(/^x{4000}\.\.\. \(200000 characters\)$/) },
+  });
   expect((await ask(client, "cancelJob", { id: second.id })).text).toMatch(/no tool "cancelJob".*reads only/);
 });
 
@@ -71,11 +80,25 @@ test("with --write it changes what its caller may, and the audit has it", async 
   expect((await ask(client, "createJob", { body: { ...body, payload: {} } })).text).toMatch(
     /payload of "greet" is invalid: name/,
   );
+  expect((await ask(client, "createJob", { kind: "greet" })).text).toMatch(
+    /^kind is no parameter.*body, whose members/,
+  );
+  expect((await ask(client, "redriveDeadLetters", { body: null })).text).toMatch(/^body is missing/);
   const id = String(json?.["id"]);
   expect((await ask(client, "cancelJob", { id })).json).toMatchObject({ state: "CANCELED" });
   expect((await ask(client, "listAudits", { target: `/jobs/${id}` })).json).toMatchObject({
     audits: [{ action: "POST /jobs/:id/cancel", status: 200 }],
   });
+});
+
+test("it ends when what is asked of it ends", async () => {
+  const { url } = await serveApi();
+  const child = spawn(process.execPath, [bin, "mcp", "--url", url], {
+    stdio: [openSync("/dev/null", "r"), "pipe", "pipe"],
+  });
+  let written = "";
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text: Buffer) => (written += text.toString()));
+  expect([...(await once(child, "close")), written]).toEqual([0, null, ""]);
 });
 
 test("over HTTP it needs the bearer that the command printed", async () => {

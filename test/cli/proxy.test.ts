@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { connect, createServer as createTcpServer } from "node:net";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
@@ -180,5 +181,21 @@ test("whose program is at the other end of a connection is read from the system,
   const own = process.getuid?.() ?? null;
   // Only Linux says it. Root is no other user.
   expect(seen).toEqual([process.platform === "linux" ? [own, false, own !== 0] : [null, false, false]]);
-  expect(await peerUser({ remotePort: 1, localPort: 2 })).toBeNull();
+});
+
+test("an end that its program has closed is of no user, though the system names root for it", async () => {
+  const ended = Promise.withResolvers<[unknown, boolean]>();
+  const server = createTcpServer({ allowHalfOpen: true }, (socket) => {
+    onTestFinished(() => void socket.destroy());
+    const look = async () => ended.resolve([await peerUser(socket), await isOtherUser(socket)]);
+    socket.on("data", () => {}).once("end", () => void look().catch(ended.reject));
+  });
+  server.listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  await once(client, "connect");
+  client.destroySoon();
+  await once(client, "close");
+  expect(await ended.promise).toEqual(process.platform === "linux" ? [undefined, true] : [null, false]);
 });

@@ -21,12 +21,11 @@ export function mcpCommand(world: World, out: Output): Command {
       const document = await client.request<ApiDocument>({ method: "GET", path: "/openapi.json" });
       const serve = () => mcpServer(client, { document, canWrite: write });
       if (port === undefined) {
-        const stdio = serveStdio(serve);
-        try {
-          await once(process.stdin, "close", { signal: world.interrupted });
-        } finally {
-          await stdio.close();
-        }
+        const over = Promise.withResolvers<void>();
+        const stdio = serveStdio(serve, { onerror: ({ message }) => out.note(message) });
+        for (const end of ["end", "close", "error"]) process.stdin.once(end, over.resolve);
+        world.interrupted?.addEventListener("abort", () => over.reject(world.interrupted?.reason));
+        await over.promise.finally(async () => await stdio.close());
         return;
       }
       const handler = createMcpHandler(serve);
