@@ -21,16 +21,25 @@ const links = (...names: readonly string[]) =>
 
 const about = "Scheduled work in your own AWS account that is never lost and always explained.";
 
+/** The tutorial and the guides first, decisions and measurements last. */
+const rank = (page: string): number =>
+  ["tutorial", "guides/", "", "reference/", "measurements/", "adr/"].findLastIndex((folder) =>
+    page.startsWith(folder),
+  ) + (page.includes("/") || page.startsWith("tutorial") ? 0 : 2);
+
 /** For assistants: a line for each page, and each page as Markdown beside its HTML. */
 function writeForAssistants({ pages: all, srcDir, outDir }: SiteConfig): void {
-  const lines = all.toSorted().map((page) => {
-    const text = readFileSync(join(srcDir, page), "utf8");
-    mkdirSync(dirname(join(outDir, page)), { recursive: true });
-    writeFileSync(join(outDir, page), text);
-    const title = /^# (.+)$/m.exec(text)?.[1] ?? page;
-    const first = /^(?!Status|[#<|`>-])[^\n]+/m.exec(text)?.[0] ?? "";
-    return `- [${title}](/${page}): ${first}`;
-  });
+  const wanted = all.filter((page) => !page.endsWith(".ko.md"));
+  const lines = wanted
+    .toSorted((a, b) => rank(a) - rank(b) || a.localeCompare(b))
+    .map((page) => {
+      const text = readFileSync(join(srcDir, page), "utf8");
+      mkdirSync(dirname(join(outDir, page)), { recursive: true });
+      writeFileSync(join(outDir, page), text);
+      const title = /^# (.+)$/m.exec(text)?.[1] ?? page;
+      const first = /^(?!Status|Made from|[#<|>\s-]).+/m.exec(text.replaceAll(/^```.*?^```/gms, ""))?.[0] ?? "";
+      return `- [${title}](/${page}): ${first}`;
+    });
   writeFileSync(join(outDir, "llms.txt"), `# Belfry\n\n> ${about}\n\n## Pages\n\n${lines.join("\n")}\n`);
 }
 

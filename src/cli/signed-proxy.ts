@@ -150,7 +150,7 @@ const pick = (names: readonly string[], of: (name: string) => string | undefined
 
 /**
  * The user of the other end of a connection of this machine. Null: the system does not say. Undefined: its program has closed it, and
- * the table names root for such an end, whoever had it.
+ * the table names root for such an end, of any user.
  */
 export async function peerUser({ remotePort = 0, localPort = 0 }: Pick<Socket, "remotePort" | "localPort">) {
   const table = await readFile("/proc/net/tcp", "utf8").catch(() => null);

@@ -85,7 +85,10 @@ function planned(input: RowInput): Explanation {
     return {
       verdict: "waiting-for-slot",
       sentence: `${time} has not run yet: its job ${job.id} waits for a free slot, which ${who} has`,
-      advice: "it starts when that one ends; raise the concurrency if this is too slow",
+      advice:
+        input.interval?.spec.overlap === "queue-all" || input.interval?.spec.overlap === "queue-one"
+          ? "it starts after that one and those that waited before it; shorten them, or fire less often"
+          : "it starts when that one ends; raise the concurrency if this is too slow",
     };
   }
   if (job !== null && job.dueAt > now) {

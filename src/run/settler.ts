@@ -4,6 +4,7 @@ import { workerLimits } from "./worker-limits.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { type AttemptCounters, decide, type Decision, type Outcome } from "../machine/decide.ts";
 import type { JobDefinition, Registry } from "../define/definition.ts";
+import { InvalidPayload } from "../define/errors.ts";
 import { assertSealed } from "../define/new-job.ts";
 import { attemptOutcomeOf, type NewJob } from "../machine/job.ts";
 import { isStoreAway, type InSameTransaction } from "../machine/transaction.ts";
@@ -175,6 +176,10 @@ async function writeAgain(scope: SettlerScope, item: Waiting, first: unknown): P
       ports.metrics.add("job.on_settled.failed", 1, "Count", { job: item.job.kind });
       hookFailures += 1;
       next = afterHookFailure(ports, registry, item, error);
+    } else if (error instanceof InvalidPayload) {
+      // Of a child that joins a job that waits: what `debounce.keep` made of both is known only here.
+      const outcome: Outcome = { is: "permanent", code: "INVALID_PAYLOAD", message: error.message };
+      next = { ...item, settlement: toSettlement(ports, registry, item.job, { outcome, children: [] }) };
     } else {
       await ports.clock.sleep(workerLimits.settleRetryMs * round);
     }
@@ -214,10 +219,16 @@ async function writeOnce(scope: SettlerScope, group: readonly Waiting[], withHoo
     },
   );
   measure(ports, group, settled);
+  const own = new Set(settled.settled);
+  const others = group
+    .map(({ job: { jobId, attempt } }) => ({ jobId, attempt }))
+    .filter(({ jobId }) => !own.has(jobId));
+  // A canceled attempt whose handler has returned before it heard of that keeps its slots no longer.
+  const freed = others.length === 0 ? noAftermath : await ports.store.freeSlots(others);
   noteConflicts(ports, settled.conflicts);
   await afterCommit(
     ports,
-    mergeAftermaths([settled.aftermath, ...group.map(({ job }) => turnsAfter(registry, job.kind))]),
+    mergeAftermaths([settled.aftermath, freed, ...group.map(({ job }) => turnsAfter(registry, job.kind))]),
   );
 }
 

@@ -63,6 +63,29 @@ describe("settling in groups", () => {
     for (const id of ids) expect((await jobOf(ports, id)).state).toBe("SUCCESS");
   });
 
+  test("a job that was canceled, and whose handler returns before it hears of that, keeps its place no longer", async () => {
+    const { ports } = watching((_, write) => write());
+    const slow = gate();
+    const capped = defineJob({
+      id: "capped",
+      payload: at,
+      concurrency: 1,
+      run: (p) => (p.n === 0 ? slow.promise : undefined),
+    });
+    const open = await shop([capped], ports);
+    const [first, second] = [await open.enqueue(capped, { n: 0 }), await open.enqueue(capped, { n: 1 })];
+    const batch = open.work();
+    await ports.clock.settle();
+    await ports.store.cancel([first]);
+    slow.open();
+    await batch;
+    await open.work();
+    expect([await jobOf(ports, first), await jobOf(ports, second)]).toMatchObject([
+      { state: "CANCELED" },
+      { state: "SUCCESS" },
+    ]);
+  });
+
   test("a group is never larger than the limit", async () => {
     const { ports, groups } = watching((_, write) => write());
     const open = await shop([plain], ports);

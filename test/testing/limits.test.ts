@@ -65,3 +65,33 @@ test("many edits of a document are one start, some time after the last, with wha
   await system.advance("5s");
   expect(seen).toEqual([2, 6, 7]);
 });
+
+test("a child that cannot join fails its parent at once, and says why", async () => {
+  const index = defineJob({
+    id: "index",
+    payload: z.object({ doc: z.string() }),
+    debounce: {
+      key: ({ doc }) => doc,
+      for: "5s",
+      keep() {
+        throw new Error("not of one kind");
+      },
+    },
+    run: () => {},
+  });
+  const parent = defineJob({
+    id: "parent",
+    async run(_, ctx) {
+      for (let call = 1; call <= 2; call += 1) await ctx.enqueue(index, { doc: "a" });
+    },
+  });
+  await using system = await createTestSystem({
+    apps: [defineApp({ name: "docs", jobs: [index, parent] })],
+    at: "2031-01-01T08:00:00Z",
+    databaseUrl: inject("postgresUrl"),
+  });
+  const { id } = await parent.enqueue(undefined);
+  await system.drain();
+  expect(await system.job(id)).toMatchObject({ state: "FAILED", attempt: 1, errorCode: "INVALID_PAYLOAD" });
+  expect((await system.job(id))?.errorMessage).toMatch(/debounce\.keep: threw: not of one kind/);
+});

@@ -70,7 +70,8 @@ function enqueue(world: World, out: Output): Command {
       const client = api(world, command);
       const body = { kind, ...(await readPayload(payload)), key, delay, dueAt };
       const { created, notes, ...written } = await client.call("createJob", {}, body);
-      if (!created) out.note(`job ${written.id} has this key already; nothing was written`);
+      if (!created && written.joined === null) out.note(`job ${written.id} has this key already; nothing was written`);
+      if (written.joined !== null) out.note(`job ${written.id} is debounced: calls that joined it: ${written.joined}`);
       for (const note of notes) out.note(note);
       if (wait) return await showEnd(client, { id: written.id, created }, { timeout, out });
       out.result({ created, ...written }, () => jobText(written, out));

@@ -25,7 +25,11 @@ export function mcpCommand(world: World, out: Output): Command {
         const stdio = serveStdio(serve, { onerror: ({ message }) => out.note(message) });
         for (const end of ["end", "close", "error"]) process.stdin.once(end, over.resolve);
         world.interrupted?.addEventListener("abort", () => over.reject(world.interrupted?.reason));
-        await over.promise.finally(async () => await stdio.close());
+        try {
+          await over.promise;
+        } finally {
+          await stdio.close();
+        }
         return;
       }
       const handler = createMcpHandler(serve);

@@ -12,6 +12,7 @@ export interface ReplacedRow {
 /**
  * Under `cancel-running`: what a later time of its schedule replaces, once that was refused its start or has begun. Of a schedule's
  * jobs those are looked at that hold its slot or are held for it, those of its last $3 times, and $2, which were just claimed.
+ * Backfilled jobs neither replace nor are replaced: a person asked for each of them.
  * $1 keys, or null: all that a job is held for $3 jobs of a kind. Locks nothing: what has ended since is not canceled.
  */
 export const lookReplaced = statement<ReplacedRow>("replaced")(`
@@ -35,7 +36,7 @@ with recursive held as (
     union (select job_id from belfry.occurrence where schedule_id = substr(k.key, 9) and nominal_at <= belfry.now()
       order by nominal_at desc limit $3)
     union select unnest($2::bigint[])
-  ))
+  )) and not 'backfill:' || substr(k.key, 9) = any(j.slot_keys)
 ), latest as materialized (
   select distinct on (key) key, at, id from each e
   where state = 'RUNNING' or (finished_at is null and hold = 'slot' and not starts_with(held_on, 'turn:'))

@@ -127,6 +127,18 @@ function replacing(open: OpenStore): void {
     expect(await store.replaced([queueAll.key], [old, newer])).toMatchObject([{ jobs: [old] }]);
   });
 
+  test("a backfilled time neither replaces nor is replaced", async () => {
+    const { store } = at();
+    const [old, newer] = await two();
+    await store.installSlots([{ key: "backfill:s", size: 1, onRefusal: "hold", reason: "slot" }]);
+    const backfilled = await insertOne(store, { slotKeys: ["overlap:s", "backfill:s"] });
+    await claimOne(store, backfilled);
+    await claimOne(store, old);
+    expect(await store.replaced("all", [backfilled])).toEqual([]);
+    await claimOne(store, newer);
+    expect(await store.replaced("all", [backfilled])).toMatchObject([{ jobs: [old] }]);
+  });
+
   test("a schedule that lets times wait replaces none", async () => {
     const { store } = at();
     const [old, newer] = await two();

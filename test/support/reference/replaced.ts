@@ -48,7 +48,7 @@ const isRefused = ({ state, hold, heldOn }: JobRow): boolean =>
 const rowsOf = (t: Tables, ids: readonly (number | null)[], key: string): JobRow[] =>
   [...new Set(ids)]
     .flatMap((id) => (id === null ? [] : (t.jobs.get(id) ?? [])))
-    .filter((row) => row.slotKeys.includes(key))
+    .filter(({ slotKeys }) => slotKeys.includes(key) && !slotKeys.includes(key.replace("overlap:", "backfill:")))
     .toSorted((a, b) => orderOf(a) - orderOf(b) || a.id - b.id);
 
 const timesOf = (t: Tables, id: string): (number | null)[] =>
