@@ -43,8 +43,7 @@ test("an assistant reads by the tools that the API's document names, and is refu
   expect(tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)).toEqual([]);
   const plain = tools.filter(({ inputSchema }) => (inputSchema.required ?? []).length === 0);
   expect(plain.length).toBeGreaterThan(15);
-  for (const { name } of plain)
-    expect([name, (await ask(client, name)).text]).not.toEqual([name, expect.stringMatching(/^\D*(5|4)\d\d/)]);
+  for (const { name } of plain) expect([name, (await ask(client, name)).isError]).toEqual([name, false]);
 
   expect((await ask(client, "getJob", { id: second.id })).json).toMatchObject({ payload: { name: "Bob" } });
   const found = await ask(client, "listJobs", {
