@@ -29,8 +29,8 @@ export function* nominalTimes(evidence: Evidence): Generator<Violation> {
   }
 }
 
-/** A claim that was refused cancels what is earlier, or a pass does if its process has died. */
-const replacedWithinMs = 3_000;
+/** A claim that was refused cancels what is earlier, or a pass does if its process has died: a scheduler that takes over within this. */
+const replacedWithinMs = 45_000;
 
 /** C8: no time starts for the first time long after a later one was to start. */
 export function* onlyLatest(evidence: Evidence): Generator<Violation> {
