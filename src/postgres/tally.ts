@@ -13,6 +13,8 @@ export const createTally = (session: Session): Tally => ({
   /** Counts and position are written in one transaction, so an event is added up exactly once, even after a crash. */
   async rollUp(limit) {
     const { first_event_id: first } = await currentEpoch(session);
+    const [look] = await session.run(sql.isRollUpIdle);
+    if (look?.idle === true) return 0;
     return await session.transaction(async (tx) => {
       await execute(tx, sql.createRollUp);
       const [reader] = await execute(tx, sql.lockRollUp);

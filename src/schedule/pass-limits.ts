@@ -14,6 +14,8 @@ export const passLimits = {
   wakeMs: 60_000,
   passMs: 55_000,
   passIntervalMs: 1_000,
+  /** How long a step rests that found nothing, where what it does is not urgent. */
+  passRestMs: 5_000,
   /** How often the holder notes that it makes passes. */
   passNotedMs: 5_000,
 } as const;

@@ -46,13 +46,14 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
   const totals: Record<string, number> = {};
   const observations: QueueObservations = await earlierObservations(ports);
   const lapsed = createLapsedLeases();
+  const rests = new Map<string, number>();
   let passes = 0;
   let notedMs = Number.NEGATIVE_INFINITY;
   let outcome: PassReport["outcome"] = "done";
   try {
     // One pass in any case: waiting for the lock may have taken all the time.
     while (!signal.aborted && (passes === 0 || ports.clock.elapsedMs() - startedMs < options.untilMs)) {
-      const counts = await pass(ports, registry, { ...options, fence, signal, observations, lapsed });
+      const counts = await pass(ports, registry, { ...options, fence, signal, observations, lapsed, rests });
       add(totals, counts);
       passes += 1;
       if (isWhole(counts) && !signal.aborted && ports.clock.elapsedMs() - notedMs >= passLimits.passNotedMs) {
@@ -88,6 +89,9 @@ async function notePass({ store, log }: Ports, fence: Fence): Promise<void> {
   }
 }
 
+/** What these find is not urgent: an idle system looks for it less often. */
+const rested: ReadonlySet<string> = new Set(["removed", "prune"]);
+
 /** One pass, without taking the lock: every step is bounded, and a failed step does not stop the others. */
 export async function pass(
   ports: Ports,
@@ -98,6 +102,8 @@ export async function pass(
     signal: AbortSignal;
     observations?: QueueObservations;
     lapsed?: LapsedLeases;
+    /** When each step that found nothing looks again, by the monotonic clock. Default: none rests. */
+    rests?: Map<string, number>;
   },
 ): Promise<Readonly<Record<string, number>>> {
   const { stage, signal, fence } = options;
@@ -136,7 +142,11 @@ export async function pass(
   const counts: Record<string, number> = {};
   for (const [name, step] of steps) {
     if (signal.aborted) break;
-    add(counts, await isolated(ports, name, step));
+    if ((options.rests?.get(name) ?? 0) > ports.clock.elapsedMs()) continue;
+    const found = await isolated(ports, name, step);
+    if (rested.has(name) && Object.values(found).every((count) => count === 0))
+      options.rests?.set(name, ports.clock.elapsedMs() + passLimits.passRestMs);
+    add(counts, found);
   }
   return counts;
 }

@@ -1,12 +1,22 @@
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { hourBuckets } from "../../insight/kind-figures.ts";
 import { durationBuckets } from "../../insight/kind-totals.ts";
-import { statement } from "../statement.ts";
+import { keptStatement, statement } from "../statement.ts";
 
 /** The first time: nothing that happened before is added up. Locks the new row only. */
 export const createRollUp = statement<never>("roll-up-create")(`
 insert into belfry.reader (name, upto) values ('roll-up', pg_snapshot_xmin(pg_current_snapshot())::text)
 on conflict (name) do nothing`);
+
+/** Whether a round would add nothing, so that an idle system opens no transaction for it. Locks nothing. */
+export const isRollUpIdle = keptStatement<{ idle: boolean }>("roll-up-idle")(`
+select exists (
+  select from belfry.reader r where r.name = 'roll-up'
+    and not exists (
+      select from belfry.event e where e.xid >= r.upto::xid8 and e.xid < pg_snapshot_xmin(pg_current_snapshot())
+    )
+    and not exists (select from belfry.batch_count)
+) as idle`);
 
 /** Locks the roll-up's own row, SKIP LOCKED: one process at a time adds up, the others have nothing to do. */
 export const lockRollUp = statement<{ upto: string; xmin: string }>("roll-up-lock")(`
