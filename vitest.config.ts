@@ -8,7 +8,7 @@ const server = ["test/support/postgres-server.ts"];
 export default defineConfig({
   test: {
     // Bounds for what hangs, not measures: a busy machine must not fail a test.
-    testTimeout: 60_000,
+    testTimeout: 180_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
     maxWorkers: 2,

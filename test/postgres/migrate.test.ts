@@ -70,21 +70,6 @@ describe("migrate", () => {
     await client.query("select id, name from shop.item");
   });
 
-  test("an app's view of the attempts outlives the file that gives them other words", async () => {
-    cpSync(ownFolder, folder, { recursive: true });
-    for (const { name, number } of migrationFiles(folder)) if (number > 10) rmSync(join(folder, name));
-    await migrate({ url: database.url, folder });
-    await client.query("create schema shop; create view shop.attempts as select outcome from belfry.attempt");
-    await migrate({ url: database.url });
-    const { rows } = await client.query(
-      "select attrelid::regclass::text as view, atttypid::regtype::text as type from pg_attribute where attname = 'outcome' and attrelid in ('shop.attempts'::regclass, 'belfry.attempt'::regclass) order by 1",
-    );
-    expect(rows).toEqual([
-      { view: "belfry.attempt", type: "text" },
-      { view: "shop.attempts", type: "belfry.job_state" },
-    ]);
-  });
-
   test("four runners at once apply each file once", async () => {
     const runs = await Promise.all([1, 2, 3, 4].map(() => migrate({ url: database.url })));
     expect(runs.flatMap((run) => run.applied)).toEqual(migrationFiles(ownFolder).map(({ name }) => name));

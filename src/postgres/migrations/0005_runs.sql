@@ -31,6 +31,10 @@ create table belfry.run (
   withdrawn    text,                                    -- why it was taken back: its jobs never ran, and their keys are free again
   created_at   timestamptz not null,
   finished_at  timestamptz,
+  tolerate     numeric not null default 0               -- the share of its jobs that may fail or be canceled while it ends DONE
+    constraint run_tolerate check (tolerate between 0 and 1),
+  continuation jsonb,                                   -- the job that its end writes, and on which ends; null for none
+  continued_by bigint,                                  -- that job, once an end has written it: never a second one
   constraint run_finished check ((finished_at is not null) = (state in ('DONE', 'FAILED', 'CANCELED'))),
   constraint run_prematerialized check ((prematerialized_for is null) = (prematerialized_by is null))
 );
@@ -90,7 +94,8 @@ create table belfry.run_delta (
 );
 create index run_delta_run on belfry.run_delta (run_id, id);
 
--- What a join does, by its three counters. The same table as `join.ts`; a test compares them.
+-- What a join does, by its three counters; for a rule with a least number, preds_ok is what has succeeded less (least - 1). The same
+-- table as `join.ts`; a test compares them.
 create function belfry.join_verdict(rule belfry.join_rule, preds_open int, preds_ok int, preds_bad int) returns text
   language sql immutable parallel safe
   return case rule
@@ -101,8 +106,8 @@ create function belfry.join_verdict(rule belfry.join_rule, preds_open int, preds
       else 'not taken' end
     when 'any' then case
       when preds_ok > 0 then 'ready'
+      when preds_bad > 0 and preds_open + preds_ok <= 0 then 'upstream'
       when preds_open > 0 then 'wait'
-      when preds_bad > 0 then 'upstream'
       else 'not taken' end
     else case when preds_open > 0 then 'wait' else 'ready' end
   end;
@@ -113,7 +118,7 @@ create view belfry.run_progress as
     f.total, o.ready, o.waiting, o.running, f.done, f.ok, f.failed, f.skipped,
     case when f.total = 0 then case when r.sealed then 100 else 0 end
       else floor(100.0 * f.done / f.total)::int end as percent,
-    r.created_at, r.finished_at, r.error
+    r.created_at, r.finished_at, r.error, r.tolerate, r.continuation, r.continued_by
   from belfry.run r
   cross join lateral (
     select r.total + coalesce(sum(d.total), 0)::int as total, r.done + coalesce(sum(d.done), 0)::int as done,

@@ -97,7 +97,7 @@ create table belfry.hour (
 -- Totals by kind for the metrics page; they only grow.
 create table belfry.kind_total (
   kind             text primary key,
-  attempts            bigint not null default 0,
+  attempts         bigint not null default 0,
   seconds          float8 not null default 0,
   buckets          bigint[] not null,                   -- attempts by how long they took, not yet cumulative
   items_processed  bigint not null default 0,
@@ -112,11 +112,11 @@ create table belfry.kind_total (
   created          bigint not null default 0,
   succeeded        bigint not null default 0,
   failed           bigint not null default 0,
-  retried          bigint not null default 0,
   lost             bigint not null default 0,
   released         bigint not null default 0,           -- attempts that were given back, neither good nor bad
   canceled         bigint not null default 0,
-  skipped          bigint not null default 0
+  skipped          bigint not null default 0,
+  attempts_canceled bigint not null default 0
 );
 
 create table belfry.bulk (
@@ -230,12 +230,24 @@ create view belfry.move as
   cross join lateral unnest(e.job_ids, e.attempts, e.generations, e.started_at) with ordinality
     as m (job_id, attempt, generation, started_at, place);
 
+-- An attempt ends in a word of its own, not in the job's next state.
+-- The TypeScript of it is `attemptOutcomeOf` in src/machine/attempt-outcome.ts; test/postgres/attempt-outcomes.test.ts holds them equal.
+create function belfry.attempt_outcome(to_state belfry.job_state, reason text, error_code text) returns text
+  language sql immutable parallel safe
+  return case
+    when to_state in ('SUCCESS', 'CANCELED') then to_state::text
+    when reason = 'lost' or (reason = 'interrupted' and error_code = 'WORKER_LOST') then 'LOST'
+    when to_state = 'QUEUED' or reason = 'postponed' then 'RELEASED'
+    else 'FAILED'
+  end;
+
 -- The attempts that ended: history has each that did not succeed, the job row its success.
 create view belfry.attempt as
-  select job_id, attempt, coalesce(worker, '') as worker, started_at, at as ended_at, to_state as outcome, error_code, error_message
+  select job_id, attempt, coalesce(worker, '') as worker, started_at, at as ended_at,
+    belfry.attempt_outcome(to_state, reason, error_code) as outcome, error_code, error_message
   from belfry.history where from_state = 'RUNNING'
   union all
-  select id, attempt, coalesce(worker, ''), started_at, finished_at, state, null, null
+  select id, attempt, coalesce(worker, ''), started_at, finished_at, 'SUCCESS', null, null
   from belfry.job where state = 'SUCCESS';
 
 -- What batches of one attempt did, until the roll-up has added it up.

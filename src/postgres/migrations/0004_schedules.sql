@@ -49,16 +49,20 @@ create table belfry.occurrence (
   planned_at       timestamptz not null,
   decided_at       timestamptz,
   lateness_ms      bigint,
+  calendar         text,                                -- which excluded its day, by which entry; with a job it was moved
+  effective_at     timestamptz,                         -- when a spread time is due; null: at its nominal time, which orders and names it
   primary key (schedule_id, local_time, fold, timezone),
   constraint occurrence_decided check ((decided_at is not null) = (outcome <> 'PLANNED')),
   constraint occurrence_reason check (outcome <> 'SKIPPED' or reason is not null)
 );
--- A reading that the clock skipped stands at the instant it would have had, which a later reading may share.
+-- A reading that the clock skipped, or of an excluded day, stands at the instant it would have had, which another may share.
 create unique index occurrence_nominal on belfry.occurrence (schedule_id, nominal_at)
-  where outcome <> 'COALESCED' and reason is distinct from 'dst-gap';
+  where outcome <> 'COALESCED' and reason is distinct from 'dst-gap' and reason is distinct from 'excluded';
 create index occurrence_history on belfry.occurrence (schedule_id, nominal_at desc);
 create index occurrence_job on belfry.occurrence (job_id) where job_id is not null;
 create index occurrence_planned on belfry.occurrence (nominal_at) where outcome = 'PLANNED';
 create index occurrence_waiting on belfry.occurrence (schedule_id, nominal_at) where outcome = 'PLANNED';
 -- Decided occurrences, the longest decided first: only pruning reads it.
 create index occurrence_decided on belfry.occurrence (decided_at) where decided_at is not null;
+-- What is due after its nominal time, and waits.
+create index occurrence_spread on belfry.occurrence (effective_at) where outcome = 'PLANNED' and effective_at is not null;

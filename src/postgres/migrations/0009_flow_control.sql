@@ -1,0 +1,55 @@
+-- What flow control keeps beside the slots: circuits, turns, bursts.
+
+-- Circuits: jobs of kinds whose failures say that what they call is down wait on hold until one of them, the probe, succeeds.
+create table belfry.circuit (
+  name           text primary key,
+  open_until     timestamptz,                             -- null: closed. From then on one held job is let through, as the probe
+  opened_at      timestamptz,
+  ended          int not null default 0,                  -- attempts when it opened, how many of them failed by its codes, and by which most
+  failed         int not null default 0,
+  code           text not null default '',
+  probe_id       bigint,
+  probe_failures int,                                     -- the job's failures when it was chosen: more are the probe's
+  page           int not null default 10 check (page > 0) -- held jobs that the next pass after its end releases
+);
+
+-- Ends of attempts by second, worker and code, until they are too old to count. Code '': not one of the circuit's.
+create table belfry.circuit_count (
+  name   text,
+  at     timestamptz,
+  worker text,
+  code   text,
+  n      int not null check (n > 0),
+  primary key (name, at, worker, code)
+);
+
+-- Lanes whose jobs take turns. pass: the turn that the last dispatch began with; a key that comes back begins there.
+create table belfry.turn_lane (
+  lane     text primary key,
+  places   int not null check (places > 0),
+  ahead    int not null check (ahead >= places),          -- jobs of the lane whose message may be out, RUNNING ones among them
+  aging_ms bigint not null check (aging_ms > 0),          -- what one level of priority is worth
+  pass     float8 not null default 0
+);
+
+-- The keys that share a lane. The one with the lowest pass is next; each job moves it on by 1 / weight.
+create table belfry.turn (
+  lane  text,
+  key   text,
+  pass  float8 not null,
+  waits boolean not null,
+  marks bigint not null default 1,                        -- each that says "it waits": a dispatch that has not seen it clears nothing
+  primary key (lane, key)
+) with (fillfactor = 70);
+create index turn_next on belfry.turn (lane, pass, key) where waits;
+
+-- The newest burst of each key. Locked before its job, so that one call at a time joins or begins one.
+create table belfry.debounce (
+  kind   text,
+  key    text,
+  job_id bigint,                                        -- null: a call that rolled back, or did not end yet
+  at     timestamptz not null,                          -- when the burst began
+  primary key (kind, key)
+) with (fillfactor = 70);
+-- debounce-forget
+create index debounce_at on belfry.debounce (at);
