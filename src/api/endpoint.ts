@@ -55,6 +55,8 @@ export interface Endpoint<N extends string = string, R extends Replies = Replies
   readonly body?: z.ZodType | undefined;
   /** Its body has a `key`, which may come as the header `Idempotency-Key` as well. */
   readonly takesKey?: true;
+  /** Its body is a `kind` with its payload: the document of a running app has a schema for each. */
+  readonly isByKind?: true;
   /** Its answer has an `ETag`; a write takes that as `If-Match`. */
   readonly hasVersion?: true;
   /** What it answers with as JSON, by status. */
@@ -65,6 +67,8 @@ export interface Endpoint<N extends string = string, R extends Replies = Replies
   readonly answerMsMax?: number;
   /** A content type that it answers with as well; instead of JSON when it has no replies. */
   readonly streams?: string;
+  /** A message of that stream. */
+  readonly message?: z.ZodType;
   handle(asked: RequestOf<never, never, never>): Promise<Answer> | Answer;
 }
 

@@ -41,7 +41,7 @@ const texts = fc
 /** The stream never ends, and what it sends is no document. */
 const streams = new Set(["listEvents"]);
 
-function operationsOf({ paths }: OpenApiDocument): readonly Operation[] {
+function operationsOf({ paths, components }: OpenApiDocument): readonly Operation[] {
   type Shown = {
     operationId: string;
     parameters: Operation["parameters"];
@@ -50,13 +50,20 @@ function operationsOf({ paths }: OpenApiDocument): readonly Operation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods as unknown as Readonly<Record<string, Shown>>).map(
       ([method, { operationId, parameters, requestBody }]) => {
-        const schema = requestBody?.content["application/json"]?.schema;
+        const given = requestBody?.content["application/json"]?.schema;
+        const schema = given && (JSON.parse(JSON.stringify(given), pointedAt(components)) as object);
         const body = schema === undefined ? null : { required: requestBody?.required === true, schema };
         return { name: operationId, method: method.toUpperCase(), path, parameters, body };
       },
     ),
   );
 }
+
+/** What a schema points at, in its place. */
+const pointedAt =
+  ({ schemas }: OpenApiDocument["components"]) =>
+  (_: string, each: { readonly $ref?: string } | null): unknown =>
+    each?.$ref === undefined ? each : schemas[each.$ref.replace("#/components/schemas/", "")];
 
 /** Requests that the document allows; ids that exist come as often as others. */
 function requestsOf(
