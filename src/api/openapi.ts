@@ -211,29 +211,28 @@ function requestBody(each: Endpoint, schema: z.ZodType, { schemas, kinds }: Shar
   return { required: !schema.safeParse({}).success, content: { "application/json": content } };
 }
 
-/** A schema for each kind, with the payload that its definition asks for. */
+/**
+ * A schema for each kind, with the payload that its definition asks for. The one value of `kind` says which it is: for a
+ * `discriminator` generators of Rust write that member twice. It has a name, since oapi-codegen sends no union without one.
+ */
 function bodyByKind(
   { properties, ...shape }: OpenApiPart,
   kinds: readonly JobDefinition[],
   schemas: Map<string, OpenApiPart>,
 ): OpenApiPart {
   const { payload: usual, kind, ...others } = properties as Record<string, OpenApiPart>;
-  const named = kinds.map(({ id, schema }) => [id, `New-${id}`, payloadOf(schema)] as const);
-  for (const [id, name, { $defs = {}, properties: { payload } = {}, required = [] }] of named) {
-    const own = {
-      ...shape,
-      properties: {
-        kind: { ...kind, enum: [id] },
-        ...(payload === undefined ? {} : { payload: { ...usual, ...payload } }),
-        ...others,
-      },
-      required: ["kind", ...required],
-    };
-    for (const [part, each] of Object.entries({ ...$defs, "": own }))
-      schemas.set(part === "" ? name : `${name}.${part}`, inComponents(each, `${name}.`));
-  }
-  const mapping = Object.fromEntries(named.map(([id, name]) => [id, `#/components/schemas/${name}`]));
-  return { oneOf: Object.values(mapping).map(($ref) => ({ $ref })), discriminator: { propertyName: "kind", mapping } };
+  const oneOf = kinds.map(({ id, schema }) => {
+    const { $defs, properties: { payload } = {}, required = [] } = payloadOf(schema);
+    const given = payload === undefined ? {} : { payload: { ...usual, ...payload } };
+    const own = { kind: { ...kind, enum: [id] }, ...given, ...others };
+    const name = `NewJob-${id}`;
+    schemas.set(name, inComponents({ ...shape, properties: own, required: ["kind", ...required] }, `${name}.`));
+    for (const [part, each] of Object.entries($defs ?? {}))
+      schemas.set(`${name}.${part}`, inComponents(each, `${name}.`));
+    return { $ref: `#/components/schemas/${name}` };
+  });
+  schemas.set("NewJob", { oneOf });
+  return { $ref: "#/components/schemas/NewJob" };
 }
 
 /** Only zod says what its schemas are. */

@@ -115,7 +115,7 @@ const toolsOf = ({ paths, components: { schemas } }: ApiDocument): readonly Tool
 function standalone({ inputSchema, ...tool }: Tool, schemas: ApiDocument["components"]["schemas"]): Tool {
   const text = JSON.stringify(inputSchema);
   if (!text.includes('"$ref"')) return { ...tool, inputSchema };
-  const $defs = Object.entries(schemas).filter(([name]) => name.startsWith("New-"));
+  const $defs = Object.entries(schemas).filter(([name]) => name.startsWith("NewJob"));
   const whole = JSON.stringify({ ...inputSchema, $defs: Object.fromEntries($defs) });
   return {
     ...tool,

@@ -51,7 +51,7 @@ function operationsOf({ paths, components }: OpenApiDocument): readonly Operatio
     Object.entries(methods as unknown as Readonly<Record<string, Shown>>).map(
       ([method, { operationId, parameters, requestBody }]) => {
         const given = requestBody?.content["application/json"]?.schema;
-        const schema = given && (JSON.parse(JSON.stringify(given), pointedAt(components)) as object);
+        const schema = given && pointedAt(given, components);
         const body = schema === undefined ? null : { required: requestBody?.required === true, schema };
         return { name: operationId, method: method.toUpperCase(), path, parameters, body };
       },
@@ -60,10 +60,12 @@ function operationsOf({ paths, components }: OpenApiDocument): readonly Operatio
 }
 
 /** What a schema points at, in its place. */
-const pointedAt =
-  ({ schemas }: OpenApiDocument["components"]) =>
-  (_: string, each: { readonly $ref?: string } | null): unknown =>
-    each?.$ref === undefined ? each : schemas[each.$ref.replace("#/components/schemas/", "")];
+const pointedAt = (schema: object, { schemas }: OpenApiDocument["components"]): object =>
+  JSON.parse(JSON.stringify(schema), (_, each: { readonly $ref?: string } | null): unknown =>
+    each?.$ref === undefined
+      ? each
+      : pointedAt(schemas[each.$ref.replace("#/components/schemas/", "")] ?? {}, { schemas } as never),
+  ) as object;
 
 /** Requests that the document allows; ids that exist come as often as others. */
 function requestsOf(

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 const own = fileURLToPath(new URL("tools", import.meta.url));
-const cache = fileURLToPath(new URL("../../node_modules/.cache/belfry-outsider", import.meta.url));
+export const cache = fileURLToPath(new URL("../../node_modules/.cache/belfry-outsider", import.meta.url));
 const commandMsMax = 600_000;
 
 export interface Ran {
