@@ -4,7 +4,7 @@ import type { Registry } from "../define/definition.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { readJson } from "./body.ts";
 import type { Caller, CallerRole, Identify } from "./caller.ts";
-import { checkConditions, readIdempotencyKey } from "./conditional.ts";
+import { checkAccept, checkConditions, readIdempotencyKey } from "./conditional.ts";
 import { inTime } from "./in-time.ts";
 import { type Answer, jsonAnswer } from "./json-answer.ts";
 import { type Marks, refuseProbe, shownTo } from "./shown.ts";
@@ -112,6 +112,7 @@ export function mount(api: Hono, endpoints: readonly Endpoint[], options: MountO
 
 async function run(each: Endpoint, c: Context, options: MountOptions): Promise<Response> {
   const caller = requireRole(each.role, options.identify(c.req.raw, c.env));
+  checkAccept(each, c.req.header("accept"));
   const isWrite = each.method !== "GET";
   const request: Received = { caller, body: isWrite ? await receive(each, c) : undefined };
   const work = isWrite ? change(each, c, request, options) : look(each, c, request, options);

@@ -166,7 +166,14 @@ export function codesOf(each: Endpoint): readonly ProblemCode[] {
     ...(["body-too-large", "not-json", "outcome-unknown"] as const),
   ];
   return [
-    ...(["invalid-request", "not-storable", "unknown-caller", "foreign-host", "foreign-origin"] as const),
+    ...([
+      "invalid-request",
+      "not-storable",
+      "unknown-caller",
+      "foreign-host",
+      "foreign-origin",
+      "not-acceptable",
+    ] as const),
     ...(each.role === "operate" ? (["needs-operate"] as const) : []),
     ...(each.scope === "nothing" ? [] : (["outside-scope"] as const)),
     "needs-reveal",

@@ -1,4 +1,5 @@
-import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Check } from "./check.ts";
@@ -87,21 +88,33 @@ async function failureOf(commands: readonly string[], cwd: string, env: object =
   return null;
 }
 
-async function findings(language: Language, { url, document }: Target): Promise<readonly string[]> {
-  const { name, program, files = {}, get, generate, build, start } = language;
-  // It is kept, so that only what the document changes is built again.
-  const folder = join(cache, name.replaceAll(/\W+/g, "-"));
+async function findings(language: Language, target: Target): Promise<readonly string[]> {
+  const folder = join(cache, language.name.replaceAll(/\W+/g, "-"));
+  const program = readFileSync(join(programs, language.program[0]), "utf8");
+  // Where it was served changes with each start, and the program has it from its environment.
+  const wanted = hash("sha256", JSON.stringify([{ ...target.document, servers: [] }, language, program]));
+  const kept = join(folder, "built");
+  if (!existsSync(kept) || readFileSync(kept, "utf8") !== wanted) {
+    rmSync(kept, { force: true });
+    const failure = await buildFailure(language, folder, target.document);
+    if (failure !== null) return [failure];
+    writeFileSync(kept, wanted);
+  }
+  const failure = await failureOf([language.start], folder, { BELFRY_URL: target.url });
+  return failure === null ? [] : [failure];
+}
+
+async function buildFailure(language: Language, folder: string, document: object): Promise<string | null> {
+  const { program, files = {}, get, generate, build } = language;
   rmSync(join(folder, "api"), { recursive: true, force: true });
   mkdirSync(join(folder, "api"), { recursive: true });
   for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
   writeFileSync(join(folder, "openapi.json"), JSON.stringify(document));
   const made = await failureOf([...get, ...generate], folder);
-  if (made !== null) return [`it generates nothing: ${made}`];
+  if (made !== null) return `it generates nothing: ${made}`;
   cpSync(join(programs, program[0]), join(folder, program[1]), { recursive: true });
   const built = await failureOf(build, folder);
-  if (built !== null) return [`it does not compile: ${built}`];
-  const failure = await failureOf([start], folder, { BELFRY_URL: url });
-  return failure === null ? [] : [failure];
+  return built === null ? null : `it does not compile: ${built}`;
 }
 
 const goFaults: Check["faults"] = {

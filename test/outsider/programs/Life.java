@@ -56,7 +56,7 @@ class Life {
     var patch = new PatchScheduleRequest().cron("0 4 * * *");
     refused(412, () -> schedules.patchSchedule(name, "\"99\"", patch));
     if (must(() -> schedules.patchSchedule(name, null, patch)).getVersion() != 2) throw new IllegalStateException("version");
-    must(() -> schedules.triggerSchedule(name, null, null));
+    must(() -> schedules.triggerSchedule(name, null, new TriggerScheduleRequest()));
     must(() -> schedules.deleteSchedule(name, null));
     System.out.println("its life is over");
   }
