@@ -49,7 +49,7 @@ fn main() {
     let patch = PatchScheduleRequest { cron: Some("0 4 * * *".into()), ..Default::default() };
     refused(412, schedules_api::patch_schedule(&at, &name, Some("\"99\""), Some(patch.clone())));
     assert_eq!(schedules_api::patch_schedule(&at, &name, None, Some(patch)).unwrap().version, 2);
-    schedules_api::trigger_schedule(&at, &name, None, None).unwrap();
+    schedules_api::trigger_schedule(&at, &name, None, Some(TriggerScheduleRequest::new())).unwrap();
     schedules_api::delete_schedule(&at, &name, None).unwrap();
     println!("its life is over");
 }
