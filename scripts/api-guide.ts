@@ -54,7 +54,9 @@ A caller has the role \`read\` or \`operate\`, and may be kept to some apps or l
   safely where it says so, and a schedule has its id for a key.
 - **Concurrent edits.** A schedule answers with \`ETag\`; send it as \`If-Match\`, and a change that was made for another version is a 412.
   \`If-None-Match\` is refused with a write. A read does not heed it: an answer has more than the version covers, and is not to be kept.
-- **Media types.** \`Accept\` chooses between JSON and a stream of events, where there is one; what it excludes, and \`Accept-Language\`, are not heeded.
+- **Media types.** \`Accept\` chooses between JSON and a stream of events, where there is one; with neither among what it takes the answer is a 406. \`Accept-Language\` is not heeded.
+- **Generated clients.** \`/openapi.json\` names the address that served it and the payload of each kind that you may enqueue. openapi-typescript, oapi-codegen, ogen and
+  openapi-generator (Java, Rust) are tried with it; a client for a stage is generated from the document of that stage.
 - **Lists** take \`limit\` (1 to 500, schedules to 10,000; events come in pages of the server's size) and \`cursor\`. \`nextCursor\` is null on the last page; the header \`Link\` has the address of the
   next page with \`rel="next"\`.
 - **Long work** answers 202 with \`Location\`: follow that to its end: a bulk action until \`state\` is \`DONE\` or \`STOPPED\`,

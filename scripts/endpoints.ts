@@ -1,7 +1,7 @@
 import { registry } from "../src/define/definition.ts";
 import { endpointsOf } from "../src/api/api.ts";
 import type { ApiOptions } from "../src/api/options.ts";
-import { parameters } from "../src/api/openapi.ts";
+import { parameters } from "../src/api/parameters.ts";
 
 /** What the endpoints say of themselves asks nothing of a store. */
 const unconnected = {

@@ -1,18 +1,20 @@
 import type { z } from "zod";
 import { type Context, Hono } from "hono";
 import type { Log } from "../machine/ports.ts";
+import { graphOf } from "../run/run-graph.ts";
 import { mountApps } from "./apps.ts";
 import { consolePage } from "./console.ts";
 import { createAuditTrail } from "./audit-trail.ts";
-import { localCaller } from "./caller.ts";
+import { type Caller, localCaller } from "./caller.ts";
 import { type Endpoint, mount } from "./endpoint.ts";
 import { localOnly, sameOriginOnly } from "./guard.ts";
 import { jsonAnswer } from "./json-answer.ts";
-import { openApi } from "./openapi.ts";
+import { openApi, servedAt } from "./openapi.ts";
 import { createMarks, shownProblem } from "./shown.ts";
 import type { ApiOptions } from "./options.ts";
 import { apiVersion, plainHeaders } from "./plain-headers.ts";
 import { answerProblem, HttpProblem, withRequestId, requestIdOf } from "./problem.ts";
+import { boundsOf } from "./scope.ts";
 import { problemOfStore } from "./store-failure.ts";
 import { jobEndpoints } from "./routes/job.ts";
 import { auditEndpoint, eventEndpoint } from "./routes/events.ts";
@@ -57,13 +59,16 @@ export function createApi(options: ApiOptions): Hono {
     log,
   });
   const endpoints = endpointsOf(options);
-  const document = openApi(endpoints, options.version);
-  api.get("/openapi.json", (c) => jsonAnswer(c, { status: 200, body: document }));
   const marks = createMarks(options.registry.jobs.values(), {
     insight,
     clock: options.ports.clock,
   });
   const identify = options.identify ?? (() => localCaller());
+  const describe = documents(endpoints, options);
+  api.get("/openapi.json", (c) => {
+    const { origin } = new URL(c.req.url);
+    return jsonAnswer(c, { status: 200, body: { ...describe(identify(c.req.raw, c.env)), ...servedAt(origin) } });
+  });
   const shared = { identify, audit, marks, registry: options.registry };
   mount(api, endpoints, shared);
   mountApps(api, options, shared);
@@ -86,6 +91,22 @@ export function createApi(options: ApiOptions): Hono {
     return answerProblem(c, problem, shown);
   });
   return api;
+}
+
+/** A document for each scope that callers have: it names the kinds within. */
+function documents(endpoints: readonly Endpoint[], { registry, version, access }: ApiOptions) {
+  const made = new Map<string, ReturnType<typeof openApi>>();
+  return (caller: Caller | null): ReturnType<typeof openApi> => {
+    const scope = caller === null ? {} : caller.scope;
+    const name = JSON.stringify(scope ?? null);
+    const { kinds } = scope === undefined ? { kinds: null } : boundsOf(registry, scope);
+    const startable = [...registry.jobs.values()].filter(
+      ({ id }) => graphOf(registry, id) === null && kinds?.has(id) !== false,
+    );
+    const document = made.get(name) ?? openApi(endpoints, { version, isSigned: access === "signed", kinds: startable });
+    made.set(name, document);
+    return document;
+  };
 }
 
 function problemOf(error: Error, c: Context, log: Log): HttpProblem {

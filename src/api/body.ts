@@ -99,7 +99,7 @@ function scan(text: string): void {
         keys += 1;
         // A string is a name once: what has none here is no JSON, and is read no further.
         if (name === null || open.length === 0) throw notJsonAtAll();
-        open.push(withName(name, open.pop() ?? new Set()));
+        open.push(withName(name, open.pop() ?? new Set(), at));
         name = null;
         break;
     }
@@ -120,9 +120,9 @@ function scan(text: string): void {
 }
 
 /** Parsers differ in which of two equal names counts, so what checks a request before us may have read another one. */
-function withName(text: string, names: Set<string>): Set<string> {
+function withName(text: string, names: Set<string>, at: number): Set<string> {
   const name = parse(text) as string;
-  if (names.has(name)) throw invalidField(shorten(name), "stands twice in one object");
+  if (names.has(name)) throw invalidField(shorten(name), `stands twice in one object, again before character ${at}`);
   return names.add(name);
 }
 

@@ -1,5 +1,5 @@
 import { contractLimits } from "../machine/contract-limits.ts";
-import { invalidField } from "./problem.ts";
+import { HttpProblem, invalidField } from "./problem.ts";
 
 export const keyPattern = "^[ -~]*$";
 const keyForm = new RegExp(keyPattern);
@@ -51,4 +51,26 @@ export function wantedVersions(request: Request): { readonly ifVersions?: readon
     throw invalidField("header if-match", 'must be the ETag of the schedule with its quotes, like "3", or *');
   }
   return { ifVersions: [...wanted.matchAll(/(?<!W\/)"(\d{1,9})"/g)].map(([, version]) => Number(version)) };
+}
+
+/** What is not said is any type; a weight of 0 excludes one. @throws HttpProblem 406 */
+export function checkAccept(
+  { replies, streams = "application/json" }: { readonly replies: object; readonly streams?: string },
+  accept = "",
+): void {
+  const wanted = accept
+    .toLowerCase()
+    .split(",")
+    .filter((range) => !/;\s*q=0(\.0*)?\s*$/.test(range));
+  const ranges = wanted.map((range) => range.split(";")[0]?.trim() ?? "");
+  const types = [streams, ...(Object.keys(replies).length > 0 ? ["application/json"] : [])];
+  if (
+    accept.trim() === "" ||
+    types.some((type) => ["*/*", type, type.replace(/\/.*/, "/*")].some((each) => ranges.includes(each)))
+  )
+    return;
+  const message = `must have ${types.join(" or ")}, or be left out`;
+  throw new HttpProblem("not-acceptable", `header accept: ${message}`, {
+    issues: [{ path: "header accept", message }],
+  });
 }

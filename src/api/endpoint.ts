@@ -4,7 +4,7 @@ import type { Registry } from "../define/definition.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { readJson } from "./body.ts";
 import type { Caller, CallerRole, Identify } from "./caller.ts";
-import { checkConditions, readIdempotencyKey } from "./conditional.ts";
+import { checkAccept, checkConditions, readIdempotencyKey } from "./conditional.ts";
 import { inTime } from "./in-time.ts";
 import { type Answer, jsonAnswer } from "./json-answer.ts";
 import { type Marks, refuseProbe, shownTo } from "./shown.ts";
@@ -55,6 +55,8 @@ export interface Endpoint<N extends string = string, R extends Replies = Replies
   readonly body?: z.ZodType | undefined;
   /** Its body has a `key`, which may come as the header `Idempotency-Key` as well. */
   readonly takesKey?: true;
+  /** Its body is a `kind` with its payload: the document of a running app has a schema for each. */
+  readonly isByKind?: true;
   /** Its answer has an `ETag`; a write takes that as `If-Match`. */
   readonly hasVersion?: true;
   /** What it answers with as JSON, by status. */
@@ -65,6 +67,8 @@ export interface Endpoint<N extends string = string, R extends Replies = Replies
   readonly answerMsMax?: number;
   /** A content type that it answers with as well; instead of JSON when it has no replies. */
   readonly streams?: string;
+  /** A message of that stream. */
+  readonly message?: z.ZodType;
   handle(asked: RequestOf<never, never, never>): Promise<Answer> | Answer;
 }
 
@@ -108,6 +112,7 @@ export function mount(api: Hono, endpoints: readonly Endpoint[], options: MountO
 
 async function run(each: Endpoint, c: Context, options: MountOptions): Promise<Response> {
   const caller = requireRole(each.role, options.identify(c.req.raw, c.env));
+  checkAccept(each, c.req.header("accept"));
   const isWrite = each.method !== "GET";
   const request: Received = { caller, body: isWrite ? await receive(each, c) : undefined };
   const work = isWrite ? change(each, c, request, options) : look(each, c, request, options);

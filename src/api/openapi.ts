@@ -1,11 +1,10 @@
 import { z } from "zod";
-import { ifMatchPattern, keyPattern } from "./conditional.ts";
+import type { JobDefinition } from "../define/definition.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { asInput, headerParameters, type OpenApiPart, parameters } from "./parameters.ts";
 import { apiDate } from "./plain-headers.ts";
 import { type ProblemCode, problemCodes, statusOf } from "./problem-codes.ts";
 import { problem } from "./problem.ts";
-
-type Json = Record<string, unknown>;
 
 /** What the operations are about, and the first parts of their paths; the rest is of the system. */
 export const tags = [
@@ -25,14 +24,23 @@ export const tags = [
 export const tagOf = ({ path }: Pick<Endpoint, "path">): string =>
   tags.find(([, , resources]) => resources.split(" ").includes(path.split("/")[1] ?? ""))?.[0] ?? "system";
 
+/** Of the stage that serves a document. */
+export interface Described {
+  readonly version: string;
+  /** Whether requests are signed; the local system takes those of this machine as they are. */
+  readonly isSigned: boolean;
+  /** What its reader may enqueue. */
+  readonly kinds: readonly JobDefinition[];
+}
+
 /** The OpenAPI 3.1 document of these endpoints, from the same schemas that read requests and that tests hold replies to. */
-export function openApi(endpoints: readonly Endpoint[], version: string): Json {
-  const schemas = new Map<string, Json>();
-  const responses: Record<string, Json> = {};
-  const paths: Record<string, Json> = {};
+export function openApi(endpoints: readonly Endpoint[], { version, isSigned, kinds }: Described): OpenApiPart {
+  const schemas = new Map<string, OpenApiPart>();
+  const responses: Record<string, OpenApiPart> = {};
+  const paths: Record<string, OpenApiPart> = {};
   for (const each of endpoints) {
     const path = each.path.replaceAll(/:(\w+)/g, "{$1}");
-    paths[path] = { ...paths[path], [each.method.toLowerCase()]: operation(each, { schemas, responses }) };
+    paths[path] = { ...paths[path], [each.method.toLowerCase()]: operation(each, { schemas, responses, kinds }) };
   }
   return {
     openapi: "3.1.0",
@@ -43,35 +51,29 @@ export function openApi(endpoints: readonly Endpoint[], version: string): Json {
       license: { name: "All rights reserved", identifier: "LicenseRef-UNLICENSED" },
       contact: { name: "The operators of this stage", url: "https://github.com" },
     },
-    servers: [
-      { url: "http://127.0.0.1:4400", description: "The local system" },
-      {
-        url: "https://{id}.lambda-url.{region}.on.aws",
-        description: "A deployed stage",
-        variables: { id: { default: "id", description: "Of the function URL" }, region: { default: "eu-west-1" } },
-      },
-    ],
-    // The local system takes requests of this machine unsigned.
-    security: [{ sigv4: [] }, {}],
+    ...servedAt("http://127.0.0.1:4400"),
+    security: [isSigned ? { sigv4: [] } : {}],
     tags: tags.map(([name, description]) => ({ name, description })),
     paths,
     components: {
       schemas: Object.fromEntries([...schemas].toSorted(([a], [b]) => (a < b ? -1 : 1))),
       responses,
       headers,
-      securitySchemes: {
-        sigv4: {
-          type: "apiKey",
-          in: "header",
-          name: "authorization",
-          description: "AWS Signature Version 4 of the service `lambda`, by a role that may invoke the function URL.",
-        },
-      },
+      ...(isSigned ? { securitySchemes: { sigv4 } } : {}),
     },
   };
 }
 
-const header = (description: string, schema: Json): Json => ({ description, schema });
+export const servedAt = (url: string) => ({ servers: [{ url, description: "What served this document" }] });
+
+const sigv4 = {
+  type: "apiKey",
+  in: "header",
+  name: "authorization",
+  description: "AWS Signature Version 4 of the service `lambda`, by a role that may invoke the function URL.",
+};
+
+const header = (description: string, schema: OpenApiPart): OpenApiPart => ({ description, schema });
 const headers = {
   RequestId: header("Names the request in the audit and the log.", { type: "string" }),
   Version: header("The version of the API that answered.", { type: "string", examples: [apiDate] }),
@@ -82,21 +84,23 @@ const headers = {
   RetryAfter: header("Seconds to wait before it is sent again.", { type: "string" }),
 } as const;
 
-const pointTo = (name: keyof typeof headers): Json => ({ $ref: `#/components/headers/${name}` });
+const pointTo = (name: keyof typeof headers): OpenApiPart => ({ $ref: `#/components/headers/${name}` });
 const always = { "x-request-id": pointTo("RequestId"), "belfry-version": pointTo("Version") };
 
 /** What several operations share. */
 interface Shared {
-  readonly schemas: Map<string, Json>;
-  readonly responses: Record<string, Json>;
+  readonly schemas: Map<string, OpenApiPart>;
+  readonly responses: Record<string, OpenApiPart>;
+  readonly kinds: readonly JobDefinition[];
 }
 
-function operation(each: Endpoint, shared: Shared): Json {
+function operation(each: Endpoint, shared: Shared): OpenApiPart {
   const { schemas } = shared;
-  const streamed = each.streams === undefined ? {} : { [each.streams]: { schema: { type: "string" } } };
-  const replies = Object.entries(each.replies).map(([status, schema]): [string, Json] => {
+  const streamed = each.streams === undefined ? {} : { [each.streams]: { schema: streamOf(each, schemas) } };
+  const replies = Object.entries(each.replies).map(([status, schema]): [string, OpenApiPart] => {
     const content = { "application/json": { schema: reference(schema, schemas) }, ...streamed };
-    return [status, { description: meaningOf(each, status), headers: headersOf(each, status, schema), content }];
+    const description = meaningOf(each, status);
+    return [status, { description, headers: headersOf(each, status, schema), content, ...linksOf(each, schema) }];
   });
   if (replies.length === 0) replies.push(["200", { description: "As text", headers: always, content: streamed }]);
   return {
@@ -106,9 +110,33 @@ function operation(each: Endpoint, shared: Shared): Json {
     tags: [tagOf(each)],
     "x-role": each.role,
     parameters: [...parameters(each, "path"), ...parameters(each, "query"), ...headerParameters(each)],
-    ...(each.body === undefined ? {} : { requestBody: requestBody(each, each.body) }),
+    ...(each.body === undefined ? {} : { requestBody: requestBody(each, each.body, shared) }),
     responses: { ...Object.fromEntries(replies), ...refusals(each, shared) },
   };
+}
+
+/** A text to every generator, which JSON Schema lets say what stands in it. */
+const streamOf = ({ message }: Endpoint, schemas: Map<string, OpenApiPart>): OpenApiPart => ({
+  type: "string",
+  ...(message === undefined
+    ? {}
+    : { contentMediaType: "text/event-stream", contentSchema: reference(message, schemas) }),
+});
+
+/** What reads the thing that a write answers with, by the name of its schema. */
+const readers: Readonly<Record<string, string>> = {
+  CreatedJob: "getJob",
+  JobDetail: "getJob",
+  Triggered: "getJob",
+  Run: "getRun",
+  Schedule: "getSchedule",
+  Bulk: "getBulk",
+};
+
+function linksOf({ method }: Endpoint, schema: z.ZodType): OpenApiPart {
+  const reader = readers[schema.meta()?.id ?? ""];
+  if (method === "GET" || reader === undefined) return {};
+  return { links: { [reader]: { operationId: reader, parameters: { id: "$response.body#/id" } } } };
 }
 
 const meanings: Readonly<Record<string, string>> = {
@@ -120,7 +148,7 @@ const meanings: Readonly<Record<string, string>> = {
 const meaningOf = ({ method }: Endpoint, status: string): string =>
   method === "GET" ? "What was asked for" : (meanings[status] ?? "As asked");
 
-function headersOf(each: Endpoint, status: string, schema: z.ZodType): Json {
+function headersOf(each: Endpoint, status: string, schema: z.ZodType): OpenApiPart {
   const isPage = schema instanceof z.ZodObject && "nextCursor" in schema.shape;
   return {
     ...always,
@@ -138,7 +166,14 @@ export function codesOf(each: Endpoint): readonly ProblemCode[] {
     ...(["body-too-large", "not-json", "outcome-unknown"] as const),
   ];
   return [
-    ...(["invalid-request", "not-storable", "unknown-caller", "foreign-host", "foreign-origin"] as const),
+    ...([
+      "invalid-request",
+      "not-storable",
+      "unknown-caller",
+      "foreign-host",
+      "foreign-origin",
+      "not-acceptable",
+    ] as const),
     ...(each.role === "operate" ? (["needs-operate"] as const) : []),
     ...(each.scope === "nothing" ? [] : (["outside-scope"] as const)),
     "needs-reveal",
@@ -152,7 +187,7 @@ export function codesOf(each: Endpoint): readonly ProblemCode[] {
 const own: ReadonlySet<number> = new Set([404, 409, 412, 422]);
 
 /** The errors of each status, with the codes it may have; what all reads or all writes have alike is written once. */
-function refusals(each: Endpoint, { schemas, responses }: Shared): Json {
+function refusals(each: Endpoint, { schemas, responses }: Shared): OpenApiPart {
   const byStatus = Map.groupBy(new Set(codesOf(each)), statusOf);
   return Object.fromEntries(
     [...byStatus]
@@ -166,115 +201,71 @@ function refusals(each: Endpoint, { schemas, responses }: Shared): Json {
   );
 }
 
-function refusal(status: number, codes: readonly ProblemCode[], schemas: Map<string, Json>): Json {
-  const schema = { allOf: [reference(problem, schemas), { type: "object", properties: { code: { enum: codes } } }] };
+function refusal(status: number, codes: readonly ProblemCode[], schemas: Map<string, OpenApiPart>): OpenApiPart {
+  const schema = {
+    allOf: [reference(problem, schemas), { type: "object", properties: { code: { type: "string", enum: codes } } }],
+  };
   const description = codes.map((code) => `\`${code}\`: ${problemCodes[code][1]}`).join("\n\n");
   const more = status === 503 ? { "retry-after": pointTo("RetryAfter") } : {};
   return { description, headers: { ...always, ...more }, content: { "application/problem+json": { schema } } };
 }
 
-function requestBody(each: Endpoint, schema: z.ZodType): Json {
+function requestBody(each: Endpoint, schema: z.ZodType, { schemas, kinds }: Shared): OpenApiPart {
   const example = each.example?.body;
   const { $schema: _, ...shape } = z.toJSONSchema(schema, asInput);
-  const content = { schema: shape, ...(example === undefined ? {} : { example }) };
+  const typed = each.isByKind === true && kinds.length > 0 ? bodyByKind(shape, kinds, schemas) : shape;
+  const content = { schema: typed, ...(example === undefined ? {} : { example }) };
   return { required: !schema.safeParse({}).success, content: { "application/json": content } };
 }
 
-/** What a parameter looks like to a client may be said beside what reads its text: `meta({ as })`. */
-const asInput = {
-  io: "input",
-  unrepresentable: "any",
-  override({ jsonSchema }: { jsonSchema: Json }) {
-    const { as, description, default: usual } = jsonSchema;
-    if (typeof as !== "object") return;
-    for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
-    const kept = {
-      ...(description === undefined ? {} : { description }),
-      ...(usual === undefined ? {} : { default: usual }),
-    };
-    Object.assign(jsonSchema, kept, as);
-  },
-} as const;
-
-/** As the document and the command line's help show them. */
-export interface Parameter extends Json {
-  readonly name: string;
-  readonly description: string;
-  readonly required: boolean;
-  /** JSON Schema. */
-  readonly schema: Json;
-}
-
-export function parameters(each: Endpoint, where: "path" | "query"): readonly Parameter[] {
-  const schema = where === "path" ? each.params : each.query;
-  if (schema === undefined) return [];
-  const { properties, required, additionalProperties } = z.toJSONSchema(schema, asInput);
-  const examples = each.example?.[where === "path" ? "params" : "query"];
-  const named = Object.entries(properties ?? {}).map(([name, property]) => {
-    const { description, ...rest } = property as Json & { readonly description?: string };
-    const example = examples?.[name];
-    return {
-      name,
-      in: where,
-      description: description ?? `Only with this ${name}.`,
-      required: where === "path" || required?.includes(name) === true,
-      ...(rest["type"] === "array" ? { style: "form", explode: false } : {}),
-      schema: rest,
-      ...(example === undefined ? {} : { example: valueOf(example, rest["type"]) }),
-    };
+/**
+ * A schema for each kind, with the payload that its definition asks for. The one value of `kind` says which it is: for a
+ * `discriminator` generators of Rust write that member twice. It has a name, since oapi-codegen sends no union without one.
+ */
+function bodyByKind(
+  { properties, ...shape }: OpenApiPart,
+  kinds: readonly JobDefinition[],
+  schemas: Map<string, OpenApiPart>,
+): OpenApiPart {
+  const { payload: usual, kind, ...others } = properties as Record<string, OpenApiPart>;
+  const oneOf = kinds.map(({ id, schema }) => {
+    const { $defs, properties: { payload } = {}, required = [] } = payloadOf(schema);
+    const given = payload === undefined ? {} : { payload: { ...usual, ...payload } };
+    const own = { kind: { ...kind, enum: [id] }, ...given, ...others };
+    const name = `NewJob-${id}`;
+    schemas.set(name, inComponents({ ...shape, properties: own, required: ["kind", ...required] }, `${name}.`));
+    for (const [part, each] of Object.entries($defs ?? {}))
+      schemas.set(`${name}.${part}`, inComponents(each, `${name}.`));
+    return { $ref: `#/components/schemas/${name}` };
   });
-  return typeof additionalProperties === "object" ? [...named, payloadParameter] : named;
+  schemas.set("NewJob", { oneOf });
+  return { $ref: "#/components/schemas/NewJob" };
 }
 
-const valueOf = (text: string, type: unknown): unknown =>
-  type === "integer" ? Number(text) : type === "array" ? text.split(",") : text;
+/** Only zod says what its schemas are. */
+function payloadOf(schema: JobDefinition["schema"]): {
+  $defs?: Record<string, OpenApiPart>;
+  properties?: { payload?: OpenApiPart };
+  required?: string[];
+} {
+  if (schema === null) return {};
+  if (!(schema instanceof z.ZodType)) return { properties: { payload: {} } };
+  return z.toJSONSchema(z.object({ payload: schema }), { io: "input", unrepresentable: "any" });
+}
 
-/** Exploded, so that each member becomes a parameter of its own: `payload.user.id=42`. */
-const payloadParameter = {
-  name: "payload",
-  in: "query",
-  description: "Members of the payload by their path, compared as text: `payload.user.id=42`. At most three.",
-  required: false,
-  style: "form",
-  explode: true,
-  schema: {
-    type: "object",
-    propertyNames: { pattern: String.raw`^payload(\.[^.]{1,100}){1,8}$` },
-    additionalProperties: { type: "string", minLength: 1, maxLength: 1_000 },
-    maxProperties: 3,
-  },
-};
-
-const headerParameters = ({ takesKey, hasVersion, method }: Endpoint): readonly Json[] => [
-  ...(takesKey === true ? [keyParameter] : []),
-  ...(hasVersion === true && method !== "GET" ? [versionParameter] : []),
-];
-
-const keyParameter = {
-  name: "idempotency-key",
-  in: "header",
-  description: "As the `key` of the body: a second request with it makes nothing.",
-  required: false,
-  schema: { type: "string", pattern: keyPattern },
-  example: "first-hello",
-};
-
-const versionParameter = {
-  name: "if-match",
-  in: "header",
-  description: "Refuses the change with 412 when the schedule has another version.",
-  required: false,
-  schema: { type: "string", pattern: ifMatchPattern },
-  example: '"1"',
-};
-
-/** A tuple is an array of a fixed length: generators for Python know no `prefixItems`. */
+/**
+ * A tuple is an array of a fixed length: generators for Python know no `prefixItems`. What has a format says so, for numbers
+ * too: generators take others for 32 bits.
+ */
 const asOutput = {
   io: "output",
   unrepresentable: "any",
   reused: "inline",
-  override({ jsonSchema }: { jsonSchema: Json }) {
-    const { prefixItems } = jsonSchema;
+  override({ jsonSchema }: { jsonSchema: OpenApiPart }) {
+    const { prefixItems, type, format } = jsonSchema;
+    if (type === "integer") jsonSchema["format"] = "int64";
+    if (type === "number") jsonSchema["format"] = "double";
+    if (format === "date-time") delete jsonSchema["pattern"];
     if (!Array.isArray(prefixItems)) return;
     delete jsonSchema["prefixItems"];
     Object.assign(jsonSchema, { items: prefixItems[0], minItems: prefixItems.length, maxItems: prefixItems.length });
@@ -282,16 +273,16 @@ const asOutput = {
 } as const;
 
 /** Schemas with a name, this one too, are written once among the components and pointed at. */
-function reference(schema: z.ZodType, schemas: Map<string, Json>): Json {
+function reference(schema: z.ZodType, schemas: Map<string, OpenApiPart>): OpenApiPart {
   const { $defs = {}, $schema: _, id, ...root } = z.toJSONSchema(schema, asOutput);
-  for (const [name, each] of Object.entries($defs)) schemas.set(name, named(each));
-  if (id === undefined) return named(root);
-  schemas.set(id, named(root));
+  for (const [name, each] of Object.entries($defs)) schemas.set(name, inComponents(each));
+  if (id === undefined) return inComponents(root);
+  schemas.set(id, inComponents(root));
   return { $ref: `#/components/schemas/${id}` };
 }
 
 /** Definitions move to where OpenAPI keeps them. */
-function named(schema: Json): Json {
+function inComponents(schema: OpenApiPart, prefix = ""): OpenApiPart {
   const { id: _id, ...rest } = schema;
-  return JSON.parse(JSON.stringify(rest).replaceAll("#/$defs/", "#/components/schemas/")) as Json;
+  return JSON.parse(JSON.stringify(rest).replaceAll("#/$defs/", `#/components/schemas/${prefix}`)) as OpenApiPart;
 }

@@ -35,7 +35,7 @@ export interface ApiOptions {
   /** Of this deployment; settings that differ by stage are read for it. Default `dev`. */
   readonly stage?: string;
   /** The number of the newest migration of the database; `/health` shows it. */
-  readonly schemaVersion?: () => Promise<number | string | null>;
+  readonly schemaVersion?: () => Promise<number>;
   /**
    * Who may call. `local` (default): requests that name this machine. `signed`: every request, because its signature was
    * checked before; only behind a function URL with IAM.

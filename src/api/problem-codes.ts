@@ -27,6 +27,7 @@ export const problemCodes = {
   "unknown-signal": [404, "No task of the run waits for this signal."],
   "unknown-schedule": [404, "There is no such schedule."],
   "method-not-allowed": [405, "The path exists, but not with this method; `Allow` names those there are."],
+  "not-acceptable": [406, "`Accept` excludes what the operation answers with."],
   "request-too-slow": [408, "The headers or the body did not arrive in time."],
   "already-finished": [409, "It has ended, so it cannot be canceled."],
   "backfill-refused": [409, "The backfill reaches beyond the ledger, or is too large."],

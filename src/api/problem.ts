@@ -62,6 +62,7 @@ const titles: Readonly<Record<HttpProblem["status"], string>> = {
   403: "Forbidden",
   404: "Not found",
   405: "Method not allowed",
+  406: "Not acceptable",
   408: "Too slow",
   409: "Conflict",
   412: "Precondition failed",

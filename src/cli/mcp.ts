@@ -37,6 +37,7 @@ interface Operation {
 /** The part of the API's own document that a tool is made of. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
 
 interface Tool {
@@ -100,13 +101,27 @@ const isRead = ({ annotations }: Tool): boolean => annotations.readOnlyHint;
 
 const refusal = (text: string) => ({ isError: true, content: [{ type: "text" as const, text }] });
 
-const toolsOf = ({ paths }: ApiDocument): readonly Tool[] =>
+const toolsOf = ({ paths, components: { schemas } }: ApiDocument): readonly Tool[] =>
   Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).flatMap(([method, operation]) => {
       const first = Object.entries(operation.responses).find(([status]) => status.startsWith("2"))?.[1];
-      return first?.content?.["application/json"] === undefined ? [] : toolOf(path, method, operation);
+      return first?.content?.["application/json"] === undefined
+        ? []
+        : standalone(toolOf(path, method, operation), schemas);
     }),
   );
+
+/** What the schema of a tool points at in the document stands in the schema. */
+function standalone({ inputSchema, ...tool }: Tool, schemas: ApiDocument["components"]["schemas"]): Tool {
+  const text = JSON.stringify(inputSchema);
+  if (!text.includes('"$ref"')) return { ...tool, inputSchema };
+  const $defs = Object.entries(schemas).filter(([name]) => name.startsWith("NewJob"));
+  const whole = JSON.stringify({ ...inputSchema, $defs: Object.fromEntries($defs) });
+  return {
+    ...tool,
+    inputSchema: JSON.parse(whole.replaceAll("#/components/schemas/", "#/$defs/")) as Tool["inputSchema"],
+  };
+}
 
 function toolOf(path: string, method: string, { operationId, summary, ...operation }: Operation): Tool {
   const parameters = (operation.parameters ?? []).filter((each) => each.in === "path" || each.in === "query");

@@ -56,7 +56,7 @@ function lastingOf(
   apps: readonly AppDefinition[],
   { schemaVersion, appSchemas }: Pick<HealthReply, "schemaVersion" | "appSchemas">,
 ): Waiting["lasting"] {
-  const own = { of: "belfry", files: lasting(ownFolder, Number(schemaVersion)) };
+  const own = { of: "belfry", files: lasting(ownFolder, schemaVersion ?? 0) };
   const others = apps.flatMap(({ name, migrations }) => {
     const known = appSchemas.find(({ app }) => app === name);
     return migrations === null || known === undefined

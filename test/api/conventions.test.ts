@@ -232,6 +232,24 @@ test.each([
   expect(answer).toMatchObject({ status: 415, body: { code: "not-json" } });
 });
 
+test("an Accept that excludes what an operation answers with is refused, before anything is written", async () => {
+  const { call } = await openApi();
+  const send = (accept: string, path = "/jobs") => call("POST", path, { kind: "ping" }, { ...json, accept });
+  for (const accept of ["application/xml", "text/html, application/json;q=0", "text/event-stream"])
+    expect(await send(accept)).toMatchObject({ status: 406, body: { code: "not-acceptable" } });
+  expect((await call("GET", "/jobs")).body.jobs).toEqual([]);
+  for (const accept of ["", "text/html, */*;q=0.1", "application/*", "Application/JSON;charset=utf-8"])
+    expect(await send(accept)).toMatchObject({ status: 201 });
+});
+
+test("a name that stands twice in one object is refused with its place", async () => {
+  const { call } = await openApi();
+  const { body } = await call("POST", "/jobs", '{"kind":"ping","kind":"hello"}');
+  expect(body).toMatchObject({
+    errors: [{ path: "kind", message: "stands twice in one object, again before character 21" }],
+  });
+});
+
 test("a count of health that stops at its bound says that there are more", async () => {
   const { call, pool } = await openApi();
   await pool.query(

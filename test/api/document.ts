@@ -3,4 +3,4 @@ import { openApi } from "../../src/api/openapi.ts";
 
 export { endpoints };
 
-export const document = openApi(endpoints, "0.0.0");
+export const document = openApi(endpoints, { version: "0.0.0", isSigned: false, kinds: [] });

@@ -41,7 +41,11 @@ const parameter = {
   // oxlint-disable-next-line unicorn/no-thenable -- it is the keyword's name
   then: { properties: { required: { const: true } } },
 };
-const response = closed({ description: text, headers, content }, ["description", "headers", "content"]);
+const response = closed({ description: text, headers, content, links: { type: "object" } }, [
+  "description",
+  "headers",
+  "content",
+]);
 const operation = closed(
   {
     operationId: { type: "string", pattern: "^[a-z][a-zA-Z]+$" },

@@ -1,6 +1,7 @@
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineJob } from "../../src/define/define-job.ts";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { type OpenApiDocument, type Operation, responseIn, strictAjv } from "./documented.ts";
 import { document as described } from "./document.ts";
 import { openApi } from "./harness.ts";
@@ -66,6 +67,27 @@ test("no member of an answer is renamed, dropped or of another type than members
     .map(([name, schema]) => `${name}: ${membersOf(schema)}\n`)
     .join("");
   await expect(text).toMatchFileSnapshot("./members.txt");
+});
+
+test("a document has the address and the kinds of its reader: a payload for each, one type in each place", async () => {
+  const payload: z.ZodType = z.object({ to: z.email(), copies: z.array(z.lazy(() => payload)).optional() });
+  const mail = defineJob({ id: "mail", payload, run() {} });
+  const apps = [app, defineApp({ name: "mails", jobs: [mail], schedules: [] })];
+  const { call } = await openApi(apps);
+  const served = (await call("GET", "/openapi.json")).body as unknown as OpenApiDocument & { servers: unknown };
+  expect(served.servers).toMatchObject([{ url: "http://127.0.0.1" }]);
+  const body = (document: OpenApiDocument) =>
+    document.paths["/jobs"]?.["post"]?.requestBody?.content["application/json"]?.schema ?? {};
+  const fits = strictAjv().compile({ ...body(served), components: served.components });
+  expect(fits({ kind: "mail", payload: { to: "a@b.org", copies: [{ to: "c@d.org" }] }, key: "k" })).toBe(true);
+  for (const wrong of [{ kind: "mail" }, { kind: "mail", payload: { to: 1 } }, { kind: "ping", payload: {} }])
+    expect(fits(wrong)).toBe(false);
+  const caller = { name: "ada", role: "operate", scope: { apps: ["tests"] } } as const;
+  const scoped = (await (await openApi(apps, { caller })).call("GET", "/openapi.json")).body;
+  expect(scoped).toMatchObject({ components: { schemas: { "NewJob-ping": {} } } });
+  expect(JSON.stringify(scoped)).not.toContain("NewJob-mail");
+  const unions = JSON.stringify(served).match(/"type":\[(?!"\w+","null"\])[^\]]+/g);
+  expect(unions).toBeNull();
 });
 
 interface JsonSchema {

@@ -41,7 +41,7 @@ const texts = fc
 /** The stream never ends, and what it sends is no document. */
 const streams = new Set(["listEvents"]);
 
-function operationsOf({ paths }: OpenApiDocument): readonly Operation[] {
+function operationsOf({ paths, components }: OpenApiDocument): readonly Operation[] {
   type Shown = {
     operationId: string;
     parameters: Operation["parameters"];
@@ -50,13 +50,22 @@ function operationsOf({ paths }: OpenApiDocument): readonly Operation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods as unknown as Readonly<Record<string, Shown>>).map(
       ([method, { operationId, parameters, requestBody }]) => {
-        const schema = requestBody?.content["application/json"]?.schema;
+        const given = requestBody?.content["application/json"]?.schema;
+        const schema = given && pointedAt(given, components);
         const body = schema === undefined ? null : { required: requestBody?.required === true, schema };
         return { name: operationId, method: method.toUpperCase(), path, parameters, body };
       },
     ),
   );
 }
+
+/** What a schema points at, in its place. */
+const pointedAt = (schema: object, { schemas }: OpenApiDocument["components"]): object =>
+  JSON.parse(JSON.stringify(schema), (_, each: { readonly $ref?: string } | null): unknown =>
+    each?.$ref === undefined
+      ? each
+      : pointedAt(schemas[each.$ref.replace("#/components/schemas/", "")] ?? {}, { schemas } as never),
+  ) as object;
 
 /** Requests that the document allows; ids that exist come as often as others. */
 function requestsOf(

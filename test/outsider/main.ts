@@ -6,6 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Check } from "./check.ts";
 import { clientCheck } from "./clients.ts";
 import { fuzzCheck } from "./fuzz.ts";
+import { languageChecks } from "./languages.ts";
 import { linterChecks } from "./linters.ts";
 import { otherUserCheck } from "./other-user.ts";
 import { pageCheck } from "./pages.ts";
@@ -17,6 +18,7 @@ import { startWorld, type Target } from "./world.ts";
 const checks: readonly Check[] = [
   ...linterChecks,
   clientCheck,
+  ...languageChecks,
   fuzzCheck,
   sqlClientsCheck,
   socketCheck,

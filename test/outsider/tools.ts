@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 const own = fileURLToPath(new URL("tools", import.meta.url));
-const cache = fileURLToPath(new URL("../../node_modules/.cache/belfry-outsider", import.meta.url));
+export const cache = fileURLToPath(new URL("../../node_modules/.cache/belfry-outsider", import.meta.url));
 const commandMsMax = 600_000;
 
 export interface Ran {
@@ -26,14 +26,20 @@ export async function run(file: string, args: readonly string[], options: object
   }
 }
 
-/** A folder with what the lock file of `from` names in its `node_modules`, installed once. @throws Error */
+/** A folder with what `from` names, and locks if it has a lock file, in its `node_modules`, installed once. @throws Error */
 export async function npmTools(from = own): Promise<string> {
-  const folder = join(cache, hash("sha256", readFileSync(join(from, "package-lock.json"), "utf8")).slice(0, 12));
+  const files = ["package.json", "package-lock.json"].filter((name) => existsSync(join(from, name)));
+  const folder = join(
+    cache,
+    hash("sha256", files.map((name) => readFileSync(join(from, name), "utf8")).join()).slice(0, 12),
+  );
   if (existsSync(join(folder, "done"))) return folder;
   mkdirSync(folder, { recursive: true });
-  for (const name of ["package.json", "package-lock.json"]) cpSync(join(from, name), join(folder, name));
-  const { code, output } = await run("npm", ["ci", "--no-audit", "--no-fund", "--ignore-scripts"], { cwd: folder });
-  if (code !== 0) throw new Error(`what ${from} locks could not be installed:\n${output}`);
+  for (const name of files) cpSync(join(from, name), join(folder, name));
+  const { code, output } = await run("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts"], {
+    cwd: folder,
+  });
+  if (code !== 0) throw new Error(`what ${from} names could not be installed:\n${output}`);
   writeFileSync(join(folder, "done"), "");
   return folder;
 }

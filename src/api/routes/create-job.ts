@@ -81,6 +81,7 @@ export function createJobEndpoint(options: ApiOptions) {
     scope: ({ body }) => ({ kinds: [body.kind] }),
     body: newJobBody,
     takesKey: true,
+    isByKind: true,
     replies: { 200: createdJob, 201: createdJob },
     handle: ({ body, request }) => create(options, { body, request }, { write, readBack }),
   });

@@ -21,6 +21,7 @@ import { commaTextsOf, id, instant, limit, someOf, text } from "../query-fields.
 import { readAudits } from "../../insight/audit.ts";
 import { pageOf } from "../query.ts";
 import { auditList } from "../shape/overview.ts";
+import { refusedSave } from "../shape/schedule.ts";
 import { job } from "../../insight/job.ts";
 
 const cursor = z
@@ -58,6 +59,7 @@ export function eventEndpoint(options: ApiOptions) {
     query: eventsQuery,
     replies: { 200: eventPage },
     streams: "text/event-stream",
+    message: streamMessage,
     async handle({ query: { cursor: named = null, ...query }, request, within, shown }) {
       const filter = { ...query, ...searchWithin(within) };
       const last = cursor.safeParse(request.headers.get("last-event-id")).data ?? named;
@@ -90,6 +92,17 @@ async function newest({ insight }: ApiOptions, { kind, kinds, lane, run: runId }
   });
   return [...jobs];
 }
+
+const nothing = z.object({});
+/** A message of the stream: its name, and what the JSON of its data is. */
+const streamMessage = z
+  .union([
+    z.object({ event: z.enum(["snapshot"]), data: z.object({ jobs: z.array(job) }) }).meta({ id: "SnapshotMessage" }),
+    z.object({ event: z.enum(["job"]), data: streamEvent }).meta({ id: "JobMessage" }),
+    z.object({ event: z.enum(["gap"]), data: nothing }).meta({ id: "GapMessage" }),
+    z.object({ event: z.enum(["save"]), data: refusedSave.nullable() }).meta({ id: "SaveMessage" }),
+  ])
+  .meta({ id: "StreamMessage", description: "`save` comes of a local system alone." });
 
 /** A job, its run, and what may have changed it among many. */
 const targetsMax = 4;

@@ -146,6 +146,8 @@ export const scheduleDeletion = z
   .object({ waiting: count.describe("Jobs of past times that the next passes cancel, counted up to 1,000.") })
   .meta({ id: "DeletedSchedule" });
 
+export const refusedSave = z.object({ file: z.string(), problem: z.string(), at: time });
+
 export const health = z
   .object({
     /**
@@ -157,7 +159,7 @@ export const health = z
     lastPass: lastPass.nullable(),
     ...trouble.shape,
     version: z.string(),
-    schemaVersion: z.union([z.string(), z.number()]).nullable(),
+    schemaVersion: count.nullable(),
     /** Of each app with tables of its own, the number of its newest migration; of a caller with bounds none. */
     appSchemas: z.array(appSchema),
     databaseTime: time,
@@ -176,7 +178,7 @@ export const health = z
         parts: z.array(z.string()),
         /** Whose schedules, limits and tables are installed. */
         definitions: z.object({ version: z.string(), since: time }),
-        refused: z.object({ file: z.string(), problem: z.string(), at: time }).nullable(),
+        refused: refusedSave.nullable(),
       })
       .nullable(),
   })
