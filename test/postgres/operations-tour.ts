@@ -34,7 +34,9 @@ import {
   beginBulk,
   nextBulk,
   readBulks,
-  sendCanaries,
+  chooseStep,
+  readUnretried,
+  sendStep,
   stopBulk,
 } from "../../src/insight/bulk.ts";
 import { archiveLag, readArchive } from "../../src/insight/archived.ts";
@@ -211,10 +213,12 @@ async function steer(store: TestStore, insight: Database, ids: readonly JobId[])
   const search = { kind: "none" };
   const matched = { count: 0, isMore: false };
   const [kept] = await insight.run(readRequest, "tour");
-  const asked = { action: "retry", search, caller: "ada", matched, paceMs: 0, canary: true } as const;
+  const asked = { action: "retry", search, caller: "ada", matched, paceMs: 0, steps: [1] } as const;
   const bulk = await beginBulk(insight, asked, kept === undefined ? { key: "tour", hash: "00" } : undefined);
   const taken = await nextBulk(insight, "tour");
-  await insight.run(sendCanaries, { id: bulk.id, owner: "tour", jobs: [], takenAlong: 0 });
+  await insight.run(chooseStep, { id: bulk.id, owner: "tour", jobs: ids });
+  await insight.run(readUnretried, { jobs: ids, before: 0 });
+  await insight.run(sendStep, { id: bulk.id, owner: "tour", changed: 0, takenAlong: 0, refused: 0 });
   await findIds(insight, taken ?? bulk, 10);
   await insight.run(advanceBulk, { id: bulk.id, owner: "tour", next: "1", changed: 0, takenAlong: 0, refused: 0 });
   await insight.run(advanceBackfill, { id: bulk.id, owner: "tour", changed: 0, refused: 0, isLast: false });

@@ -157,7 +157,7 @@ async function retry(options: ApiOptions, begin: BeginBulk, jobId: JobId, caller
   if (retryable.includes(before.state) && (run?.progress.skipped ?? 0) > runLimits.retriedRowsMax) {
     const search = { id: jobId, states: retryable };
     const matched = { count: 1, isMore: false };
-    return await begin({ action: "retry", search, caller, matched, paceMs: 0, canary: false });
+    return await begin({ action: "retry", search, caller, matched, paceMs: 0, steps: [] });
   }
   const retried = await retryJobs(options.ports, [jobId], { caller });
   if (retried.includes(jobId)) return { status: 200, body: await readJobDetail(options, jobId) };
