@@ -126,7 +126,8 @@ function awaited({ runId, task, dueAt }: JobView): JobExplanation {
 const shellWord = (text: string): string =>
   /^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-function early(job: JobView, { started }: Pick<WaitingFacts, "started">): JobExplanation {
+function early(job: JobView, facts: WaitingFacts): JobExplanation {
+  const { started } = facts;
   if (job.errorCode === "ROWS_OPEN" && started !== null) {
     const { runId, done, total, failed } = started;
     const sentence = `its rows are run ${runId}: ${done} of ${total} done, ${failed} failed; the end of that run ends it`;
@@ -159,7 +160,9 @@ function early(job: JobView, { started }: Pick<WaitingFacts, "started">): JobExp
   }
   if (job.failures > 0) {
     const last = job.errorCode === null ? "" : ` after ${job.errorCode}`;
-    const sentence = `it tries again at ${iso(job.dueAt)}${last}: failure ${job.failures} of ${job.maxAttempts}`;
+    const others =
+      facts.lastReason === reasons.retryBudget ? `; retries of ${job.kind} are at their budget until then` : "";
+    const sentence = `it tries again at ${iso(job.dueAt)}${last}: failure ${job.failures} of ${job.maxAttempts}${others}`;
     return say("retrying", sentence, { until: job.dueAt, advice: `do not wait: belfry jobs run-now ${job.id}` });
   }
   const { joined, dueAtMost, attempt } = job;

@@ -1,6 +1,7 @@
 import { createSession } from "../../src/postgres/session.ts";
 import { type TestStore, testStore } from "../support/looks.ts";
 import { createTally } from "../../src/postgres/tally.ts";
+import { endPause } from "../../src/insight/circuits.ts";
 import { readWaiting } from "../../src/insight/waiting.ts";
 import type { Connections } from "../../src/postgres/connect.ts";
 import { createDatabase } from "../../src/postgres/database.ts";
@@ -110,7 +111,7 @@ export async function operationsTour(connections: Connections): Promise<void> {
   await insight.run(writeKinds, registry([defineApp({ name: "tour", jobs: [defineJob({ id: "tour", run() {} })] })]));
   await stageKey(insight);
   await readOutcomes(insight, ids);
-  await circuits(store);
+  await circuits(store, insight);
   await units(store, connections);
   await turns(store, connections);
   await bursts(store, connections);
@@ -154,15 +155,17 @@ const event: StreamEvent = {
 };
 
 /** Opens, holds two jobs, lets one through, closes, releases the other. */
-async function circuits(store: TestStore): Promise<void> {
-  const rules = [{ name: "tour", pattern: "^(X)$", share: 0.5, overMs: 60_000, minimum: 1, pauseMs: 1 }];
+async function circuits(store: TestStore, insight: Database): Promise<void> {
+  const rules = [{ name: "tour", pattern: "^(X)$", share: 0.5, overMs: 60_000, minimum: 1, pauseMs: 1, alike: false }];
   await store.countForCircuits([{ name: "tour", code: "X", ends: 1 }], { worker: "worker-1" });
   await store.judgeCircuits(rules);
   await store.openCircuits();
   const held = await insertMany(store, [{ kind: "circuit" }, { kind: "circuit" }]);
   const messages = await Promise.all(held.map((id) => messageFor(store, id)));
   await store.holdForCircuits(messages, [{ kind: "circuit", circuit: "tour" }]);
+  await insight.run(endPause, held[0] ?? null);
   await store.probeCircuits(rules);
+  await store.spaceRetries([{ name: "retry:tour", n: 2, share: 0.2 }]);
   await store.probeCircuits([]);
   await store.releaseForCircuits();
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { endPause } from "../../insight/circuits.ts";
 import { cancelJobs, retryJobs } from "../../insight/cancel-and-retry.ts";
 import type { JobId } from "../../machine/job.ts";
 import { type BeginBulk, bulkBeginner } from "../bulk-runner.ts";
@@ -116,7 +117,8 @@ function changes(options: ApiOptions) {
       name: "runJobNow",
       refuses: ["unknown-job", "not-waiting"],
       summary: "Do not wait for the due time",
-      description: "Makes a waiting job due now. A job that is due already stays as it is.",
+      description:
+        "Makes a waiting job due now. A job that is due already stays as it is. Of a job that a circuit holds it ends the circuit's pause: one held job, the earliest due, is let through as the probe.",
       replies: { 200: jobDetail },
       handle: async ({ params, caller }) => ({ status: 200, body: await runNow(options, params.id, caller.name) }),
     }),
@@ -171,6 +173,7 @@ async function runNow(options: ApiOptions, jobId: JobId, caller: string): Promis
   const { ports } = options;
   const { ids, aftermath } = await ports.store.runNow([jobId], { caller });
   await afterCommit(ports, aftermath);
+  if (ids.length === 0) await options.insight.run(endPause, jobId);
   if (ids.length === 0 && (isFinal(before.state) || before.state === "RUNNING")) {
     throw new HttpProblem("not-waiting", `job ${jobId} is ${before.state}: only a job that waits can be run now`);
   }

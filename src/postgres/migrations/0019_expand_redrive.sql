@@ -5,3 +5,6 @@ alter table belfry.bulk
   add column groups      text[] not null default '{}',    -- fingerprints of what it has chosen
   add column failed      int not null default 0 check (failed >= 0), -- of the step that stopped it
   add column failed_code text;                            -- of most of those
+
+-- A kind with a retry budget counts its first attempts as a circuit that never opens, `retry:KIND`. Up to then its retries have their times.
+alter table belfry.circuit add column retry_at timestamptz;
