@@ -1,7 +1,7 @@
 import { circuitsOf } from "../admission/circuit.ts";
 import type { Registry } from "../define/definition.ts";
 import { circuitLimits } from "../machine/circuit-limits.ts";
-import type { CircuitCount } from "../machine/circuit-store.ts";
+import type { CircuitCount, CircuitRule } from "../machine/circuit-store.ts";
 import type { Outcome } from "../machine/decide.ts";
 import type { Ports } from "../machine/ports.ts";
 import type { Arrived } from "./message.ts";
@@ -72,14 +72,7 @@ export function createCircuits(ports: Ports, registry: Registry, worker: string)
       return arrived.filter(({ message }) => !held.has(message.jobId));
     },
     count(job, end) {
-      const rule = rules.get(job.kind);
-      const code = codeOf(end);
-      if (code === null) return;
-      const counted = rule !== undefined && new RegExp(rule.pattern).test(code) ? code : "";
-      const ends = [
-        ...(rule === undefined ? [] : [{ name: rule.name, code: counted, ends: 1 }]),
-        ...firstOf(job, registry),
-      ];
+      const ends = [...countOf(rules.get(job.kind), end), ...(codeOf(end) === null ? [] : firstOf(job, registry))];
       if (ends.length === 0) return;
       for (const each of ends) {
         const key = `${each.name} ${each.code}`;
@@ -89,6 +82,12 @@ export function createCircuits(ports: Ports, registry: Registry, worker: string)
     },
     flush,
   };
+}
+
+function countOf(rule: CircuitRule | undefined, end: AttemptEnd): readonly CircuitCount[] {
+  const code = codeOf(end);
+  if (rule === undefined || code === null) return [];
+  return [{ name: rule.name, code: new RegExp(rule.pattern).test(code) ? code : "", ends: 1 }];
 }
 
 /** Its error code, "" for a success; null for what says nothing about what it called. */
