@@ -38,8 +38,8 @@ export function retryFrom(retry: RetryOptions | undefined, problems: ProblemList
   if (capMs < baseMs) {
     problems.add("retry.cap", retry?.cap, `must not be shorter than retry.base`, "raise the cap or lower the base");
   }
-  const budget: unknown = retry?.budget ?? null;
-  if (budget !== null && !(typeof budget === "number" && budget > 0 && budget <= 10))
+  const budget: unknown = retry?.budget;
+  if (budget !== undefined && !(typeof budget === "number" && budget > 0 && budget <= 10))
     problems.add(
       "retry.budget",
       budget,
@@ -47,7 +47,7 @@ export function retryFrom(retry: RetryOptions | undefined, problems: ProblemList
       "write 0.2 for a fifth, or leave it out",
     );
   return {
-    budget: budget as number | null,
+    ...(retry?.budget === undefined ? {} : { budget: retry.budget }),
     maxAttempts: readCount(problems, "retry.maxAttempts", retry?.maxAttempts, attempts),
     backoff:
       own ?? readChoice(problems, "retry.backoff", retry?.backoff, { choices: backoffNames, fallback: "exponential" }),

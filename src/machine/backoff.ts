@@ -26,7 +26,7 @@ export interface RetryPolicy extends BackoffBounds {
   readonly backoff: BackoffName | BackoffFunction;
   readonly jitter: boolean;
   /** Retries of the kind at most, as a share of its first attempts of the last minute. */
-  readonly budget?: number | null;
+  readonly budget?: number;
 }
 
 /**

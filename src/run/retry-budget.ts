@@ -14,12 +14,14 @@ export const firstOf = (
   { kind, failures }: { readonly kind: string; readonly failures: number },
   registry: Registry,
 ): CircuitCount[] =>
-  failures === 0 && registry.jobs.get(kind)?.retry.budget != null ? [{ name: nameOf(kind), code: "", ends: 1 }] : [];
+  failures === 0 && registry.jobs.get(kind)?.retry.budget !== undefined
+    ? [{ name: nameOf(kind), code: "", ends: 1 }]
+    : [];
 
 /** They keep the counts of the last minute, and open nothing. */
 export const budgetsOf = (registry: Registry): readonly CircuitRule[] =>
   [...registry.jobs].flatMap(([kind, { retry }]) =>
-    retry.budget == null
+    retry.budget === undefined
       ? []
       : { name: nameOf(kind), pattern: "^$", alike: false, share: 1, overMs: minuteMs, minimum: 1, pauseMs: minuteMs },
   );

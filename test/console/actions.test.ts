@@ -122,7 +122,7 @@ await describeInBrowser("every action by keyboard alone", (its) => {
     expect(its.api.bodies.at(-1)).toEqual({ until: "6:00", timezone: "Asia/Seoul", reason: "the provider is away" });
   });
 
-  test("several groups of dead letters are retried at a pace, all at once, after all is said again", async () => {
+  test("several groups of dead letters are retried at a pace, one of each first, after all is said again", async () => {
     const { page } = await its.visit("/dead-letters", "HTTP_503");
     await page.getByText("3 samples").first().click();
     await page.getByLabel("Mark send-open-mail, HTTP_503").check();
@@ -132,11 +132,10 @@ await describeInBrowser("every action by keyboard alone", (its) => {
     const dialog = page.getByRole("dialog", { name: "Retry 44 jobs?" });
     await dialog.getByText("ping").first().waitFor();
     await dialog.getByLabel("Pace").fill("1s");
-    await dialog.getByLabel("All at once").check();
     await dialog.getByRole("button", { name: "Retry 44 jobs" }).click();
     await page.getByText("Retrying 2 of 44").waitFor();
-    const sent = its.api.bodies.findLast((each) => "steps" in each && !("dryRun" in each));
+    const sent = its.api.bodies.findLast((each) => "pace" in each && !("dryRun" in each));
     const fingerprint: unknown = expect.toSatisfy((of: readonly string[]) => new Set(of).size === 2);
-    expect(sent).toEqual({ filter: { fingerprint }, pace: "1s", steps: "all" });
+    expect(sent).toEqual({ filter: { fingerprint }, pace: "1s" });
   });
 });
