@@ -15,14 +15,14 @@ export const circuitGate = {
   refuses: { [reasons.circuitOpen]: { job: "what it calls was down, by its circuit" } },
   waits: {
     cause: "circuit-open",
-    why({ facts: { circuit } }: WaitingView): Wait | null {
+    why({ job, facts: { circuit } }: WaitingView): Wait | null {
       if (circuit === null) return null;
       const { name, ended, failed, code, until, probe } = circuit;
       if (until === null) return { sentence: `the circuit ${name} is closed again, and releases its jobs in order` };
       const when = probe === null ? `until ${iso(until)}` : `until job ${probe}, its probe, succeeds`;
       return {
         sentence: `the circuit ${name} is open ${when}: ${failed} of ${ended} failed, most with ${code}`,
-        advice: "look at what the jobs call: when it answers, a probe closes the circuit by itself",
+        advice: `look at what the jobs call: when it answers, a probe closes the circuit by itself; to send one now: belfry jobs run-now ${job.id}`,
         until: probe === null ? until : null,
       };
     },

@@ -66,6 +66,14 @@ export const durationUpTo = (maxMs: number, description: string) =>
     })
     .meta({ description, as: { type: "string", pattern: durationPattern } });
 
+/** The time between two of them: itself, or by how many a second have. */
+export const paceUpTo = (maxMs: number, description: string) =>
+  z
+    .string("must be a text")
+    .transform((value) => value.replace(/^([1-9]\d{0,2})\/s$/, (_, rate) => `${Math.round(1_000 / Number(rate))}ms`))
+    .pipe(durationUpTo(maxMs, description))
+    .meta({ description, as: { type: "string", pattern: `^([1-9]\\d{0,2}/s|${durationPattern.slice(1, -1)})$` } });
+
 /** Yes or no: in a query as a text, in a body also as JSON has it. */
 export const isTrue = (description: string) =>
   z

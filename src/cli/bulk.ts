@@ -31,10 +31,9 @@ export async function redriveMatching(
   }
   const begun = (await client.call("redriveDeadLetters", {}, body)) as BulkReply;
   const bulk = options.wait === false ? begun : await followBulk(client, out, begun);
-  const { changed, takenAlong, refused, state } = bulk;
-  const why =
-    bulk.canary?.state === "failed" ? `: a canary did not succeed, see jobs ${bulk.canary.jobs.join(", ")}` : "";
+  const { changed, takenAlong, refused, state, stopped, steps } = bulk;
   const along = takenAlong === 0 ? "" : ` and took ${takenAlong} of their runs along`;
+  const why = stopped === null ? "" : `: ${stopped}; look at ${shown(steps?.jobs ?? [])}, repair, and redrive again`;
   out.result(bulk, () => {
     return `${state.toLowerCase()}: ${changed} jobs changed${along}, ${refused} had moved before their turn${why}`;
   });
@@ -46,7 +45,7 @@ export async function followBulk(client: ApiClient, out: Output, begun: BulkRepl
   let bulk = begun;
   let reported = "";
   while (bulk.state === "RUNNING") {
-    const progress = `${bulk.changed} of ${bulk.matched.count} done${waitsForCanary(bulk)}; to stop it: npx belfry dead-letters stop ${bulk.id}`;
+    const progress = `${bulk.changed} of ${bulk.matched.count} done${waitsForStep(bulk)}; to stop it: npx belfry dead-letters stop ${bulk.id}`;
     if (progress !== reported) out.note(progress);
     reported = progress;
     await wait(lookMs);
@@ -55,10 +54,12 @@ export async function followBulk(client: ApiClient, out: Output, begun: BulkRepl
   return bulk;
 }
 
-const waitsForCanary = ({ canary }: BulkReply): string =>
-  canary?.state === "out"
-    ? `, the rest waits for job${canary.jobs.length === 1 ? "" : "s"} ${canary.jobs.join(", ")}`
+const waitsForStep = ({ steps }: BulkReply): string =>
+  steps?.state === "out"
+    ? `, the next step waits for job${steps.jobs.length === 1 ? "" : "s"} ${shown(steps.jobs)}`
     : "";
+
+const shown = (jobs: readonly string[]): string => `${jobs.slice(0, 3).join(", ")}${jobs.length > 3 ? ", ..." : ""}`;
 
 /**
  * Each id by itself: one that cannot be steered does not stop the others. Exits with 6 when some were steered and some were

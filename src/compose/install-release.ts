@@ -1,4 +1,5 @@
 import { marksToKeep } from "../api/sensitive.ts";
+import { endPause } from "../insight/circuits.ts";
 import { writeAudits } from "../insight/audit.ts";
 import { writeKinds } from "../insight/kinds.ts";
 import { writeMarks } from "../insight/secrecy.ts";
@@ -15,12 +16,18 @@ const changesMax = 20;
  * @throws DefinitionProblems when a schedule's definition is wrong
  */
 export async function installRelease(
-  { insight, ports, registry }: Pick<Runtime, "insight" | "ports" | "registry">,
+  {
+    insight,
+    ports,
+    registry,
+  }: Pick<Runtime, "insight" | "registry"> & { readonly ports: Pick<Runtime["ports"], "store"> },
   options: { readonly stage: string; readonly isAlone?: boolean },
 ): Promise<Installed> {
   await insight.run(writeMarks, marksToKeep(registry.jobs.values()));
   const kinds = await insight.run(writeKinds, registry);
   const installed = await installDefinitions(ports, registry, options);
+  // What the release repairs is seen at once, by one job of each circuit that is open.
+  await insight.run(endPause, null);
   const changes = [
     ...kinds.map(({ id, what }) => `kind "${id}" ${what === "changed" ? "changes" : `is ${what}`}`),
     ...installed.differences.flatMap(({ what, message }) => (what === "api" || what === "paused" ? [] : [message])),

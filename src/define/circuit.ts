@@ -10,8 +10,11 @@ import { readCount, readDuration } from "./setting.ts";
  * one of them is the probe: its success lets the others start, in order; its failure with a code of `on` begins the next pause.
  */
 export interface CircuitOptions {
-  /** Error codes, 1 to 20. Each `x` behind the digits at the end is any digit: `HTTP_5xx`. */
-  readonly on: readonly string[];
+  /**
+   * Error codes, 1 to 20. Each `x` behind the digits at the end is any digit: `HTTP_5xx`. `"*"`: whatever fails most, if it fails alike; of the
+   * failures those with the most frequent code count.
+   */
+  readonly on: readonly string[] | "*";
   /** Of the attempts that ended in `over`, the share with such a code. Default 0.5. */
   readonly share?: number;
   /** From `10s` to `1h`. Default `1m`. */
@@ -48,7 +51,8 @@ export function circuitFrom(id: string, given: CircuitOptions | undefined, probl
   }
   return {
     name: String(name),
-    pattern: patternOf(on, problems),
+    pattern: on === "*" ? "^.+$" : patternOf(on, problems),
+    alike: on === "*",
     share: Number(share),
     overMs: readDuration(problems, "circuit.over", over, {
       min: contractLimits.circuitOverMsMin,

@@ -18,6 +18,11 @@ export interface RetryOptions {
   readonly cap?: Duration;
   /** Spreads retries over the upper half of the wait. Default false. */
   readonly jitter?: boolean;
+  /**
+   * Retries of this kind at most, as a share of its first attempts of the last minute: 0.2 lets a target that is down see 1.2 times its usual
+   * calls. More than 0 and at most 10; 10 retries a minute may always go. Others wait longer; none is lost. Default: no bound.
+   */
+  readonly budget?: number;
 }
 
 export function retryFrom(retry: RetryOptions | undefined, problems: ProblemList): RetryPolicy {
@@ -33,7 +38,16 @@ export function retryFrom(retry: RetryOptions | undefined, problems: ProblemList
   if (capMs < baseMs) {
     problems.add("retry.cap", retry?.cap, `must not be shorter than retry.base`, "raise the cap or lower the base");
   }
+  const budget: unknown = retry?.budget;
+  if (budget !== undefined && !(typeof budget === "number" && budget > 0 && budget <= 10))
+    problems.add(
+      "retry.budget",
+      budget,
+      "must be more than 0 and at most 10",
+      "write 0.2 for a fifth, or leave it out",
+    );
   return {
+    ...(retry?.budget === undefined ? {} : { budget: retry.budget }),
     maxAttempts: readCount(problems, "retry.maxAttempts", retry?.maxAttempts, attempts),
     backoff:
       own ?? readChoice(problems, "retry.backoff", retry?.backoff, { choices: backoffNames, fallback: "exponential" }),

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { JobId } from "../machine/job.ts";
+import type { Redrive } from "../machine/waiting.ts";
 import { insightLimits } from "./insight-limits.ts";
-import { boundedCount, count, idText, maybeTime, time } from "./atoms.ts";
+import { boundedCount, count, idText, jobId, maybeTime, time } from "./atoms.ts";
 import { keepRequest, type KeyedRequest } from "./request-key.ts";
 import { jobSearch, type JobSearch } from "./search.ts";
 import { type Database, isoText, sqlQuery } from "./sql-query.ts";
@@ -13,6 +14,16 @@ export type JobAction = (typeof jobActions)[number];
 export const bulkActions = [...jobActions, "backfill"] as const;
 export type BulkAction = (typeof bulkActions)[number];
 
+/** Of a change that does not do all at once. */
+export const steps = z.object({
+  sizes: z.array(count).describe("Jobs of each group, before all the rest."),
+  step: count.describe("The one that counts now, from 1."),
+  state: z.enum(["wanted", "out", "passed", "failed"]),
+  jobs: z.array(jobId).describe("Of that step."),
+  failed: count.describe("Of the step that stopped it."),
+  code: z.string().nullable().describe("The error code of most of those."),
+});
+
 /** A change of all jobs that match and existed at the request. Done in pages; another process resumes it after a crash. */
 export const bulkShape = {
   id: idText,
@@ -22,10 +33,11 @@ export const bulkShape = {
   /** At the request. */
   matched: boundedCount,
   paceMs: z.number().min(0),
-  canary: z
-    .object({ state: z.enum(["wanted", "out", "passed", "failed"]), jobs: z.array(idText) })
+  steps: steps
     .nullable()
-    .describe("One job of each group goes first, alone; unless all of them succeed, the rest stays as it is."),
+    .describe(
+      "A few jobs of each group go first, then more, then the rest: after a step of which more than 10 % fail, the rest stays as it is.",
+    ),
   changed: count.describe("That matched."),
   takenAlong: count.describe("Did not match, and run again because a job of their run does."),
   refused: count.describe("Matched, but had moved before their turn."),
@@ -44,8 +56,22 @@ const row = z.object({
 });
 export type Bulk = Readonly<z.infer<typeof row>>;
 
+/** "stopped after 1: failed again with HTTP_401", and of several how many of them. Null: it did not stop itself. */
+export function stopText({
+  changed,
+  steps,
+}: Pick<Redrive, "changed"> & { readonly steps: Redrive["steps"] | null }): string | null {
+  if (steps?.state !== "failed") return null;
+  const share = steps.jobs.length === 1 ? "" : `${steps.failed} of ${steps.jobs.length} `;
+  return `stopped after ${changed}: ${share}failed again with ${steps.code}`;
+}
+
+/** Of one that has steps. */
+export const stepsValue = `jsonb_build_object('sizes', steps, 'step', step, 'state', canary, 'jobs', canaries::text[], 'failed', failed,
+    'code', failed_code)`;
+
 const members = `id, action, caller, state, jsonb_build_object('count', matched, 'isMore', is_more) as matched, pace_ms as "paceMs",
-  case when canary <> 'none' then jsonb_build_object('state', canary, 'jobs', canaries::text[]) end as canary,
+  case when canary <> 'none' then ${stepsValue} end as steps,
   changed, taken_along as "takenAlong", refused, ${isoText("created_at")} as "createdAt", ${isoText("updated_at")} as "updatedAt",
   ${isoText("finished_at")} as "finishedAt", filter as search, next, belfry.ms(due_at) as "dueAt"`;
 
@@ -55,20 +81,24 @@ export interface NewBulk {
   readonly caller: string;
   readonly matched: Bulk["matched"];
   readonly paceMs: number;
-  readonly canary: boolean;
+  /** How many jobs of each group go before the rest; none: all go at once. */
+  readonly steps: readonly number[];
+}
+
+interface Owned {
+  readonly id: string;
+  readonly owner: string;
 }
 
 /** A step of its owner; no row: it was stopped or has another owner. */
-interface Step {
-  readonly id: string;
-  readonly owner: string;
+interface Step extends Owned {
   readonly changed: number;
   readonly refused: number;
 }
 
 const id = z.object({ id: idText });
 
-/** Jobs that are inserted later are not changed. $1 action $2 filter $3 caller $4 matched $5 more $6 pace $7 with a canary. Locks the new row. */
+/** Jobs that are inserted later are not changed. $1 action $2 filter $3 caller $4 matched $5 more $6 pace $7 steps. Locks the new row. */
 export const createBulk = sqlQuery("bulk-create", {
   params: ({ search, matched: { count: jobs, isMore }, ...of }: NewBulk) => [
     of.action,
@@ -77,12 +107,12 @@ export const createBulk = sqlQuery("bulk-create", {
     jobs,
     isMore,
     of.paceMs,
-    of.canary,
+    of.steps,
   ],
   row,
 })(`
-insert into belfry.bulk (action, filter, caller, state, newest, next, matched, is_more, pace_ms, canary, due_at, created_at, updated_at)
-select $1, $2::jsonb, $3, 'RUNNING', n.id, n.id, $4, $5, $6, case when $7::boolean then 'wanted' else 'none' end, belfry.now(), belfry.now(), belfry.now()
+insert into belfry.bulk (action, filter, caller, state, newest, next, matched, is_more, pace_ms, steps, canary, due_at, created_at, updated_at)
+select $1, $2::jsonb, $3, 'RUNNING', n.id, n.id, $4, $5, $6, $7::int[], case when cardinality($7::int[]) > 0 then 'wanted' else 'none' end, belfry.now(), belfry.now(), belfry.now()
 from (select coalesce((select id from belfry.job order by id desc limit 1), 0) + 1 as id) n
 returning ${members}`);
 
@@ -98,31 +128,57 @@ export const readBulks = sqlQuery("bulks", {
 select ${members} from belfry.bulk
 where ($1::bigint is null or id = $1::bigint) and ($2::bigint is null or id < $2::bigint) order by id desc limit $3`);
 
-/** Of each whose canaries have all ended: goes on if all succeeded, else stops. Locks those rows, SKIP LOCKED. */
-export const judgeCanaries = sqlQuery("bulk-judge", { row: id })(`
-with ended as materialized (
-  select b.id, not exists (
-    select from unnest(b.canaries) c left join belfry.job j on j.id = c where j.state is distinct from 'SUCCESS'
-  ) as passed
-  from belfry.bulk b
-  where b.state = 'RUNNING' and b.canary = 'out'
-    and not exists (select from belfry.job j where j.id = any(b.canaries) and j.finished_at is null)
+/**
+ * Of each whose step is out: when more than 10 % of it have failed, it stops, else the next step may go once all have ended. A retried job has no
+ * failure yet: one that fails as its group did, or ends without success, has failed again. Locks those rows, SKIP LOCKED.
+ */
+export const judgeSteps = sqlQuery("bulk-judge", { row: id })(`
+with judged as materialized (
+  select b.id, o.failed, o.code, o.failed * 10 > cardinality(b.canaries) as stops, b.step < cardinality(b.steps) as more
+  from belfry.bulk b cross join lateral (
+    select count(*) filter (where j.finished_at is null) as open, count(*) filter (where f.again) as failed,
+      mode() within group (order by coalesce(j.error_code, j.state::text)) filter (where f.again) as code
+    from unnest(b.canaries) c left join belfry.job j on j.id = c
+    cross join lateral (
+      select case when j.finished_at is null then j.failures > 0 and belfry.fingerprint(j.kind, j.error_code, j.error_message) = any(b.groups)
+        else j.state <> 'SUCCESS' end as again
+    ) f
+    where j.id is not null
+  ) o
+  where b.state = 'RUNNING' and b.canary = 'out' and (o.open = 0 or o.failed * 10 > cardinality(b.canaries))
   for no key update of b skip locked
 )
-update belfry.bulk b set canary = case when passed then 'passed' else 'failed' end, state = case when passed then b.state else 'STOPPED' end,
-  due_at = belfry.now(), updated_at = belfry.now(), finished_at = case when not passed then belfry.now() end
-from ended e where b.id = e.id
+update belfry.bulk b set canary = case when stops then 'failed' when more then 'wanted' else 'passed' end, step = b.step + (more and not stops)::int,
+  canaries = case when more and not stops then '{}' else b.canaries end, state = case when stops then 'STOPPED' else b.state end,
+  failed = case when stops then e.failed else 0 end, failed_code = case when stops then e.code end,
+  due_at = belfry.now(), updated_at = belfry.now(), finished_at = case when stops then belfry.now() end
+from judged e where b.id = e.id
 returning b.id`);
 
-/** These jobs go first and alone. $1 id $2 owner $3 ids $4 changed $5 taken along. Locks that row. */
-export const sendCanaries = sqlQuery("bulk-canaries", {
-  params: (
-    of: Omit<Step, "changed" | "refused"> & { readonly jobs: readonly JobId[]; readonly takenAlong: number },
-  ) => [of.id, of.owner, of.jobs, of.jobs.length, of.takenAlong],
+/** The step's jobs, before they are retried: a process that is killed leaves its choice. $1 id $2 owner $3 ids. Locks that row. */
+export const chooseStep = sqlQuery("bulk-step", {
+  params: (of: Owned & { readonly jobs: readonly JobId[] }) => [of.id, of.owner, of.jobs],
   row: id,
 })(`
-update belfry.bulk set canary = 'out', canaries = $3::bigint[], owner = null, changed = changed + $4::int,
-  taken_along = taken_along + $5::int, updated_at = belfry.now()
+update belfry.bulk set canaries = $3::bigint[], updated_at = belfry.now(),
+  groups = array(select unnest(groups) union select belfry.fingerprint(kind, error_code, error_message) from belfry.job where id = any($3::bigint[]))
+where id = $1::bigint and owner = $2 and state = 'RUNNING'
+returning id`);
+
+/** Those of $1 that have not run again since $2. Locks nothing. */
+export const readUnretried = sqlQuery("bulk-unretried", {
+  params: (of: { readonly jobs: readonly string[]; readonly before: number }) => [of.jobs, of.before],
+  row: z.object({ id: jobId }),
+})(`
+select id from belfry.job where id = any($1::bigint[]) and finished_at <= belfry.at($2::float8) order by id`);
+
+/** They are retried. $1 id $2 owner $3 changed $4 taken along $5 refused. Locks that row. */
+export const sendStep = sqlQuery("bulk-sent", {
+  params: (of: Step & { readonly takenAlong: number }) => [of.id, of.owner, of.changed, of.takenAlong, of.refused],
+  row: id,
+})(`
+update belfry.bulk set canary = 'out', owner = null, changed = changed + $3::int, taken_along = taken_along + $4::int,
+  refused = refused + $5::int, updated_at = belfry.now()
 where id = $1::bigint and owner = $2 and state = 'RUNNING'
 returning id`);
 
@@ -179,9 +235,9 @@ update belfry.bulk set state = 'STOPPED', finished_at = belfry.now(), updated_at
 where id = $1::bigint and state = 'RUNNING'
 returning id`);
 
-/** The oldest that may go on, for `insightLimits.bulkLeaseMs`: one that waits for its canaries or its due time is left out. */
+/** The oldest that may go on, for `insightLimits.bulkLeaseMs`: one that waits for its step or its due time is left out. */
 export async function nextBulk(insight: Database, owner: string): Promise<Bulk | null> {
-  await insight.run(judgeCanaries, {});
+  await insight.run(judgeSteps, {});
   return (await insight.run(takeBulk, owner))[0] ?? null;
 }
 

@@ -1,6 +1,7 @@
 import type { SlotHolders, Wait } from "../admission/gate.ts";
 import { gateCauses, waitOf } from "../admission/gates.ts";
 import { countText } from "../admission/slots.ts";
+import { stopText } from "./bulk.ts";
 import { reasonWordsOf } from "./reason-words.ts";
 import { iso } from "../machine/units.ts";
 import { reasons } from "../machine/reasons.ts";
@@ -72,7 +73,7 @@ function running(job: JobView, now: Instant): JobExplanation {
 
 function ended(
   job: JobView,
-  { lastReason, failedFirst, started }: WaitingFacts,
+  { lastReason, failedFirst, started, redrive }: WaitingFacts,
   slot: SlotHolders | null,
 ): JobExplanation {
   if (job.state === "SKIPPED" && lastReason === reasons.lockHeld) {
@@ -101,7 +102,17 @@ function ended(
     return say("ended", sentence, { advice: `repeat them: belfry runs retry ${started.runId}` });
   }
   const advice = job.state === "SUCCESS" ? null : `run it again: belfry jobs retry ${job.id}`;
-  return say("ended", `it ended as ${job.state}${at}${why === null ? "" : ` (${why})`}`, { advice });
+  return say("ended", `it ended as ${job.state}${at}${why === null ? "" : ` (${why})`}${redriveText(redrive)}`, {
+    advice,
+  });
+}
+
+function redriveText(redrive: WaitingFacts["redrive"]): string {
+  if (redrive === null) return "";
+  const stopped = stopText(redrive);
+  if (stopped !== null) return `; redrive ${redrive.id} ${stopped}`;
+  const { isOver, id, steps } = redrive;
+  return isOver || steps.state === "passed" ? "" : `; redrive ${id} first tries ${steps.jobs.length} of its group`;
 }
 
 function awaited({ runId, task, dueAt }: JobView): JobExplanation {
@@ -115,7 +126,8 @@ function awaited({ runId, task, dueAt }: JobView): JobExplanation {
 const shellWord = (text: string): string =>
   /^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-function early(job: JobView, { started }: Pick<WaitingFacts, "started">): JobExplanation {
+function early(job: JobView, facts: WaitingFacts): JobExplanation {
+  const { started } = facts;
   if (job.errorCode === "ROWS_OPEN" && started !== null) {
     const { runId, done, total, failed } = started;
     const sentence = `its rows are run ${runId}: ${done} of ${total} done, ${failed} failed; the end of that run ends it`;
@@ -148,7 +160,9 @@ function early(job: JobView, { started }: Pick<WaitingFacts, "started">): JobExp
   }
   if (job.failures > 0) {
     const last = job.errorCode === null ? "" : ` after ${job.errorCode}`;
-    const sentence = `it tries again at ${iso(job.dueAt)}${last}: failure ${job.failures} of ${job.maxAttempts}`;
+    const others =
+      facts.lastReason === reasons.retryBudget ? `; retries of ${job.kind} are at their budget until then` : "";
+    const sentence = `it tries again at ${iso(job.dueAt)}${last}: failure ${job.failures} of ${job.maxAttempts}${others}`;
     return say("retrying", sentence, { until: job.dueAt, advice: `do not wait: belfry jobs run-now ${job.id}` });
   }
   const { joined, dueAtMost, attempt } = job;

@@ -95,7 +95,9 @@ export const insightLimits = {
   failureSamplesShown: 3,
   /** Jobs of a group in whose history its first time is looked for. */
   failureFirstsMax: 1_000,
-  /** Groups that one redrive names: each sends a canary. */
+  /** The newest redrives, among which that of a job's group is looked for. */
+  redrivesReadMax: 100,
+  /** Groups that one redrive names: each sends the jobs of its steps. */
   redrivenGroupsMax: 50,
   slotGroupsShownMax: 200,
   slotHoldersShownMax: 20,

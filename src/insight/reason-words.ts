@@ -8,6 +8,7 @@ export const missesText = "a scheduler was away for longer than two minutes";
 /** The reasons that no gate has. */
 const others: Readonly<Record<Exclude<Reason, GateReason>, ReasonWords>> = {
   [reasons.retry]: { job: "it failed and was tried again" },
+  [reasons.retryBudget]: { job: "it failed, and its retry waited until the budget of its kind let it go" },
   [reasons.permanent]: { job: "its error says that no attempt can succeed" },
   [reasons.ambiguous]: { job: "it is unknown whether its effect outside happened" },
   [reasons.attemptsUsedUp]: { job: "no attempt was left" },

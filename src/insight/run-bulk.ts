@@ -6,7 +6,16 @@ import type { JobId } from "../machine/job.ts";
 import { insightLimits } from "./insight-limits.ts";
 import type { Ports } from "../machine/ports.ts";
 import { ScheduleRefused } from "../schedule/schedule-refused.ts";
-import { advanceBackfill, advanceBulk, type Bulk, nextBulk, sendCanaries, stopBulk } from "./bulk.ts";
+import {
+  advanceBackfill,
+  advanceBulk,
+  type Bulk,
+  chooseStep,
+  nextBulk,
+  readUnretried,
+  sendStep,
+  stopBulk,
+} from "./bulk.ts";
 import { findIds } from "./find-jobs.ts";
 import type { Database } from "./sql-query.ts";
 
@@ -24,10 +33,11 @@ export interface BulkWorld {
 export async function runBulkPage(world: BulkWorld, options: { owner: string; stage: string }): Promise<boolean> {
   const { insight } = world;
   const { owner } = options;
-  const bulk = await nextBulk(insight, owner);
-  if (bulk === null) return false;
+  const taken = await nextBulk(insight, owner);
+  if (taken === null) return false;
+  const bulk = taken.action === "retry" ? { ...taken, search: asRequested(taken) } : taken;
   if (bulk.action === "backfill") return await runBackfill(world, { bulk, ...options });
-  if (bulk.canary?.state === "wanted") return await beginCanaries(world, bulk, owner);
+  if (bulk.steps?.state === "wanted") return await takeStep(world, bulk, owner);
   const { ids, next } = await findIds(insight, bulk, rowsOf(bulk));
   const moved = ids.length === 0 ? [] : await change(world, bulk, ids);
   const matching = new Set(ids);
@@ -70,26 +80,46 @@ function rowsOf({ action, paceMs }: Bulk): number {
   return Math.min(bulkRowsMax, Math.max(1, Math.floor(bulkAheadMs / paceMs)));
 }
 
-/** The newest job of each group that the change names, or of all that match. None left means that nothing is. */
-async function beginCanaries({ ports, insight }: BulkWorld, bulk: Bulk, owner: string): Promise<boolean> {
-  const groups = bulk.search.fingerprints?.map((each) => ({ ...bulk.search, fingerprints: [each] })) ?? [bulk.search];
-  const newest = await Promise.all(groups.map((search) => newestOf(insight, { search, next: bulk.next })));
-  const ids = newest.flatMap((id) => id ?? []);
-  const moved = ids.length === 0 ? [] : await retryJobs(ports, ids, { caller: bulk.caller });
-  const jobs = ids.filter((id) => moved.includes(id));
-  // Another process was faster with all of them: the next round takes others.
-  if (jobs.length === 0 && ids.length > 0) return true;
-  const sent = { id: bulk.id, owner, jobs, takenAlong: moved.length - jobs.length };
-  return (await insight.run(sendCanaries, sent)).length > 0;
+/** What failed again after the request did not match then: no job is retried twice, also when a process repeats a page. */
+const asRequested = ({ search, createdAt }: Bulk): Bulk["search"] => ({
+  ...search,
+  endedTo: Math.min(search.endedTo ?? Number.POSITIVE_INFINITY, requestedMs(createdAt)),
+});
+/** Written in whole milliseconds. */
+const requestedMs = (createdAt: string): number => new Date(createdAt).getTime() + 1;
+
+/** The newest jobs of each group that the change names, or of all that match. None left means that nothing is. */
+async function takeStep({ ports, insight }: BulkWorld, bulk: Bulk, owner: string): Promise<boolean> {
+  const { id, steps, search } = bulk;
+  let jobs: readonly JobId[] = steps?.jobs ?? [];
+  if (jobs.length === 0) {
+    const size = steps?.sizes[steps.step - 1] ?? 1;
+    const groups = search.fingerprints?.map((each) => ({ ...search, fingerprints: [each] })) ?? [search];
+    jobs = (await Promise.all(groups.map((of) => newestOf(insight, { search: of, next: bulk.next }, size)))).flat();
+    if ((await insight.run(chooseStep, { id, owner, jobs })).length === 0) return false;
+  }
+  await ports.crashPoint("bulk.chosen");
+  const unretried = await insight.run(readUnretried, { jobs, before: requestedMs(bulk.createdAt) });
+  const left = unretried.map((row) => row.id);
+  const moved = left.length === 0 ? [] : await retryJobs(ports, left, { caller: bulk.caller });
+  await ports.crashPoint("bulk.retried");
+  const refused = without(left, moved).length;
+  const takenAlong = without(moved, left).length;
+  return (await insight.run(sendStep, { id, owner, changed: jobs.length - refused, refused, takenAlong })).length > 0;
 }
 
-async function newestOf(insight: Database, from: Pick<Bulk, "search" | "next">): Promise<JobId | null> {
-  for (let next: string | null = from.next; next !== null;) {
-    const page = await findIds(insight, { ...from, next }, 1);
-    if (page.ids[0] !== undefined) return page.ids[0];
+async function newestOf(
+  insight: Database,
+  from: Pick<Bulk, "search" | "next">,
+  size: number,
+): Promise<readonly JobId[]> {
+  const found: JobId[] = [];
+  for (let next: string | null = from.next; next !== null && found.length < size;) {
+    const page = await findIds(insight, { ...from, next }, size - found.length);
+    found.push(...page.ids);
     next = page.next;
   }
-  return null;
+  return found;
 }
 
 /** @returns every job that moved: a retry in a run takes along what was skipped because of it. */

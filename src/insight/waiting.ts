@@ -5,16 +5,17 @@ import { isBefore } from "../admission/order.ts";
 import type { JobId } from "../machine/job.ts";
 import { pauseValue } from "../machine/pause.ts";
 import type { WaitingFacts } from "../machine/waiting.ts";
-import { boundedCount, count, jobId, runId, runState } from "./atoms.ts";
+import { boundedCount, count, idText, jobId, runId, runState } from "./atoms.ts";
+import { steps, stepsValue } from "./bulk.ts";
 import { pause } from "./pause.ts";
 import { insightLimits } from "./insight-limits.ts";
 import { sqlQuery } from "./sql-query.ts";
 
 const upTo = (most: string): string => `'count', least(count(*), ${most}::int), 'isMore', count(*) > ${most}::int`;
-const { predecessorsShown, runningCountedMax, countedRowsMax } = insightLimits;
+const { predecessorsShown, runningCountedMax, countedRowsMax, redrivesReadMax } = insightLimits;
 
 /**
- * What decides when job $1 runs. $2 rows before it, $3 predecessors, $4 jobs that run and $5 leases at most. Only a QUEUED job
+ * What decides when job $1 runs. $2 rows before it, $3 predecessors, $4 jobs that run, $5 leases and $6 redrives at most. Only a QUEUED job
  * has a place in its lane, a range of one as in `live`. Locks nothing.
  */
 export const readWaiting = sqlQuery("waiting", {
@@ -24,6 +25,7 @@ export const readWaiting = sqlQuery("waiting", {
     predecessorsShown,
     runningCountedMax,
     countedRowsMax,
+    redrivesReadMax,
   ],
   row: z.object({
     laneRefusal: z.string().nullable(),
@@ -48,6 +50,7 @@ export const readWaiting = sqlQuery("waiting", {
     workerSeenAt: z.number().nullable(),
     failedFirst: z.object({ jobId, runId, task: z.string(), errorCode: z.string().nullable() }).nullable(),
     started: z.object({ runId, state: runState, failed: count, done: count, total: count }).nullable(),
+    redrive: z.object({ id: idText, isOver: z.boolean(), changed: count, steps }).nullable(),
     lastReason: z.string().nullable(),
     now: z.number(),
   }) satisfies z.ZodType<WaitingFacts>,
@@ -106,6 +109,11 @@ select l.refusal as "laneRefusal", l.pause as "lanePause",
       'total', r.total)
     from belfry.run_progress r where r.starter_id = j.id order by r.id desc limit 1
   ) as started,
+  (
+    select jsonb_build_object('id', b.id::text, 'isOver', b.state <> 'RUNNING', 'changed', b.changed, 'steps', ${stepsValue})
+    from (select * from belfry.bulk order by id desc limit $6::int) b
+    where j.state = 'FAILED' and belfry.fingerprint(j.kind, j.error_code, j.error_message) = any(b.groups) order by b.id desc limit 1
+  ) as redrive,
   (select h.reason from belfry.history h where h.job_id = j.id order by h.id desc limit 1) as "lastReason",
   belfry.ms(belfry.now()) as now
 from belfry.job j

@@ -25,6 +25,8 @@ export interface RetryPolicy extends BackoffBounds {
   /** A name of the table, or a function of the definition's own. */
   readonly backoff: BackoffName | BackoffFunction;
   readonly jitter: boolean;
+  /** Retries of the kind at most, as a share of its first attempts of the last minute. */
+  readonly budget?: number;
 }
 
 /**

@@ -6,4 +6,6 @@ export const circuitLimits = {
   circuitCountMs: 500,
   /** Held jobs that a pass releases of a closed circuit, at most: it begins with 10 and doubles. */
   circuitPageMax: 1_000,
+  /** Retries a minute that a budget lets go at least. */
+  retriesFloor: 10,
 } as const;

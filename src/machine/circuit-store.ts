@@ -6,6 +6,8 @@ export interface CircuitRule {
   readonly name: string;
   /** A regular expression of JavaScript and of Postgres: error codes that count. */
   readonly pattern: string;
+  /** Only failures of one code count together: those of the most frequent one. */
+  readonly alike: boolean;
   /** Of the ends in `overMs`, of which there are at least `minimum`, the share with such a code: it opens. */
   readonly share: number;
   readonly overMs: number;
@@ -57,6 +59,13 @@ export interface CircuitStore {
   countForCircuits(counts: readonly CircuitCount[], options: { readonly worker: string }): Promise<void>;
   /** Opens those of these that are closed and whose counts reach the share. */
   judgeCircuits(rules: readonly CircuitRule[]): Promise<readonly OpenCircuit[]>;
+  /**
+   * Takes the next `n` times of each budget: `share` of the first attempts in the last minute, and ten, are apart evenly. `endsMs`: when the
+   * last of them is over.
+   */
+  spaceRetries(
+    budgets: readonly { readonly name: string; readonly n: number; readonly share: number }[],
+  ): Promise<readonly { readonly name: string; readonly endsMs: number; readonly everyMs: number }[]>;
   /**
    * Of the open circuits whose pause is over: one held job is let through, once; its end opens the circuit again or closes it. `rules`
    * are all: others are closed.

@@ -5,6 +5,7 @@
 export const reasons = {
   // the end of an attempt
   retry: "retry",
+  retryBudget: "retry budget",
   permanent: "permanent",
   ambiguous: "ambiguous",
   attemptsUsedUp: "attempts used up",

@@ -25,6 +25,19 @@ export interface StartedByJob {
   readonly total: number;
 }
 
+/** A retry of dead letters in steps. */
+export interface Redrive {
+  readonly id: string;
+  readonly isOver: boolean;
+  readonly changed: number;
+  readonly steps: {
+    readonly state: "wanted" | "out" | "passed" | "failed";
+    readonly jobs: readonly JobId[];
+    readonly failed: number;
+    readonly code: string | null;
+  };
+}
+
 /** What else decides when a job runs. */
 export interface WaitingFacts {
   /** The reason of the gate that closes its lane; null: it is open. */
@@ -48,6 +61,8 @@ export interface WaitingFacts {
   readonly failedFirst: FailedFirst | null;
   /** The newest run that it started. */
   readonly started: StartedByJob | null;
+  /** Of a FAILED job: the newest redrive that took jobs of its group first. */
+  readonly redrive: Redrive | null;
   /** Of its newest event. */
   readonly lastReason: string | null;
 }

@@ -1,10 +1,11 @@
 import { circuitsOf } from "../admission/circuit.ts";
 import type { Registry } from "../define/definition.ts";
 import { circuitLimits } from "../machine/circuit-limits.ts";
-import type { CircuitCount } from "../machine/circuit-store.ts";
+import type { CircuitCount, CircuitRule } from "../machine/circuit-store.ts";
 import type { Outcome } from "../machine/decide.ts";
 import type { Ports } from "../machine/ports.ts";
 import type { Arrived } from "./message.ts";
+import { budgetsOf, firstOf } from "./retry-budget.ts";
 
 /** How an attempt ended; `written-elsewhere` is a success. */
 type AttemptEnd = { readonly is: "outcome"; readonly outcome: Outcome } | { readonly is: "written-elsewhere" | "lost" };
@@ -13,7 +14,7 @@ type AttemptEnd = { readonly is: "outcome"; readonly outcome: Outcome } | { read
 export interface Circuits {
   /** Holds what arrives for an open circuit. @returns the messages of the others. */
   hold(arrived: readonly Arrived[]): Promise<readonly Arrived[]>;
-  count(kind: string, end: AttemptEnd): void;
+  count(job: { readonly kind: string; readonly failures: number }, end: AttemptEnd): void;
   /** Writes what was counted, and opens the circuits that it says are failing. Never rejects: counts may be lost. */
   flush(): Promise<void>;
 }
@@ -70,17 +71,23 @@ export function createCircuits(ports: Ports, registry: Registry, worker: string)
       );
       return arrived.filter(({ message }) => !held.has(message.jobId));
     },
-    count(kind, end) {
-      const rule = rules.get(kind);
-      const code = codeOf(end);
-      if (rule === undefined || code === null) return;
-      const counted = new RegExp(rule.pattern).test(code) ? code : "";
-      const key = `${rule.name} ${counted}`;
-      counts.set(key, { name: rule.name, code: counted, ends: (counts.get(key)?.ends ?? 0) + 1 });
+    count(job, end) {
+      const ends = [...countOf(rules.get(job.kind), end), ...(codeOf(end) === null ? [] : firstOf(job, registry))];
+      if (ends.length === 0) return;
+      for (const each of ends) {
+        const key = `${each.name} ${each.code}`;
+        counts.set(key, { ...each, ends: (counts.get(key)?.ends ?? 0) + 1 });
+      }
       cancel ??= clock.after(circuitLimits.circuitCountMs, () => void flush());
     },
     flush,
   };
+}
+
+function countOf(rule: CircuitRule | undefined, end: AttemptEnd): readonly CircuitCount[] {
+  const code = codeOf(end);
+  if (rule === undefined || code === null) return [];
+  return [{ name: rule.name, code: new RegExp(rule.pattern).test(code) ? code : "", ends: 1 }];
 }
 
 /** Its error code, "" for a success; null for what says nothing about what it called. */
@@ -96,7 +103,7 @@ export async function keepCircuits(
   { store, log }: Pick<Ports, "store" | "log">,
   registry: Registry,
 ): Promise<Record<string, number>> {
-  const moves = await store.probeCircuits(circuitsOf(registry.jobs.values()));
+  const moves = await store.probeCircuits([...circuitsOf(registry.jobs.values()), ...budgetsOf(registry)]);
   for (const { name, move } of moves) log.info("a circuit moved", { circuit: name, move });
   return { "circuits.moved": moves.length, "circuits.released": await store.releaseForCircuits() };
 }

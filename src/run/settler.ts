@@ -12,6 +12,7 @@ import type { Claimed, Settled, Settlement } from "../machine/store.ts";
 import { type Aftermath, mergeAftermaths, noAftermath } from "../machine/outbox.ts";
 import type { Ports } from "../machine/ports.ts";
 import { afterCommit } from "./after-commit.ts";
+import { withinBudget } from "./retry-budget.ts";
 import { callHook, wantsHook } from "./settled-hook.ts";
 
 /** Writes outcomes in small groups: one statement for jobs that finish together. */
@@ -211,13 +212,10 @@ async function writeOnce(scope: SettlerScope, group: readonly Waiting[], withHoo
       registry,
       group.map((item) => item.job.kind),
     );
-  const settled = await ports.store.settle(
-    group.map((item) => item.settlement),
-    {
-      worker: options.worker,
-      ...(hook ? { inSameTransaction: settleHook(registry, group) } : {}),
-    },
-  );
+  const settled = await ports.store.settle(await withinBudget(ports, registry, group), {
+    worker: options.worker,
+    ...(hook ? { inSameTransaction: settleHook(registry, group) } : {}),
+  });
   measure(ports, group, settled);
   const own = new Set(settled.settled);
   const others = group

@@ -220,7 +220,7 @@ async function runOne(scope: WorkerScope, job: Claimed, { alone, remainingMs }: 
     const launcher = launcherFor(scope, job);
     const finished =
       launcher === null ? await runHandler(scope, job, remainingMs) : await launched(scope, launcher, job);
-    if (launcher === null) scope.circuits.count(job.kind, finished);
+    if (launcher === null) scope.circuits.count(job, finished);
     if (finished.is === "outcome" && finished.hadNoFiles === true) {
       scope.spend();
       // Another job of the batch may have used them up: as a job that lost its process, it then runs alone.

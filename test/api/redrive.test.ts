@@ -1,5 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { BulkReply } from "../../src/api/shape/bulk.ts";
+import { beginBulk } from "../../src/insight/bulk.ts";
+import { insightLimits } from "../../src/insight/insight-limits.ts";
 import { runBulkPage } from "../../src/insight/run-bulk.ts";
 import type { FailureGroupListReply } from "../../src/insight/failure-groups.ts";
 import type { JobId } from "../../src/machine/job.ts";
@@ -70,47 +72,121 @@ test("several groups are redriven at once, and no other", async () => {
   const groups = (await groupsOf(opened)).filter(({ errorCode }) => errorCode !== "B");
   const fingerprint = groups.map((each) => each.fingerprint);
   const begun = await redrive(opened, { filter: { fingerprint } });
-  expect(begun).toMatchObject({ matched: { count: 4 }, canary: null });
+  expect(begun).toMatchObject({ matched: { count: 4 }, steps: null });
   await reaches(opened, begun, { state: "DONE", changed: 4 });
   expect(await counted(opened, "state || coalesce(error_code, '')")).toEqual({ FAILEDB: 2, QUEUED: 4 });
 });
 
-test("a canary of each group goes first and alone, and the rest follows when all of them have succeeded", async () => {
+test("one job of each group goes first and alone, and the rest follows when all of them have succeeded", async () => {
   const opened = await openApi();
   const newest = [(await plantFailed(opened, 3, "A"))[2], (await plantFailed(opened, 4, "B"))[3]];
   const fingerprint = (await groupsOf(opened)).map((each) => each.fingerprint);
-  const begun = await redrive(opened, { filter: { fingerprint }, canary: true });
-  await reaches(opened, begun, { state: "RUNNING", changed: 2, canary: { state: "out" } });
-  const { canary } = await read(opened, begun);
-  expect(new Set(canary?.jobs)).toEqual(new Set(newest));
+  const begun = await redrive(opened, { filter: { fingerprint }, steps: "1,all" });
+  await reaches(opened, begun, { state: "RUNNING", changed: 2, steps: { state: "out" } });
+  const { steps } = await read(opened, begun);
+  expect(new Set(steps?.jobs)).toEqual(new Set(newest));
   expect(await pass(opened)).toBe(0);
-  const [first, second] = canary?.jobs ?? [];
+  const [first, second] = steps?.jobs ?? [];
   await settleOne(opened.store, await claimOne(opened.store, first as JobId));
   expect(await pass(opened)).toBe(0);
   expect(await counted(opened, "state::text")).toEqual({ FAILED: 5, QUEUED: 1, SUCCESS: 1 });
   await settleOne(opened.store, await claimOne(opened.store, second as JobId));
   expect(await pass(opened)).toBeGreaterThan(0);
-  expect(await read(opened, begun)).toMatchObject({ state: "DONE", changed: 7, canary: { state: "passed" } });
+  expect(await read(opened, begun)).toMatchObject({ state: "DONE", changed: 7, steps: { state: "passed" } });
   expect(await counted(opened, "state::text")).toEqual({ QUEUED: 5, SUCCESS: 2 });
 });
 
-test("a canary that fails again stops the redrive; the rest stays as it was", async () => {
+/** Ends a retried job as an attempt does. */
+const ends = async ({ store }: Opened, id: JobId | undefined, to: object = {}) =>
+  await settleOne(store, await claimOne(store, id as JobId), to);
+const again = { failures: 1, errorCode: "A", errorMessage: "attempt 3 broke" } as const;
+
+test("a group of more than ten goes by one, then ten; one of those ten may fail, and is not retried twice", async () => {
   const opened = await openApi();
-  const ids = await plantFailed(opened, 4, "A");
-  const begun = await redrive(opened, { filter: { kind: "ping" }, canary: true });
-  await reaches(opened, begun, { canary: { state: "out", jobs: [ids[3]] } });
-  const held = await claimOne(opened.store, ids[3] as JobId);
-  await settleOne(opened.store, held, { to: "FAILED", failures: 1, errorCode: "A", errorMessage: "again" });
-  expect(await pass(opened)).toBe(0);
-  expect(await read(opened, begun)).toMatchObject({ state: "STOPPED", changed: 1, canary: { state: "failed" } });
-  expect(await counted(opened, "state::text")).toEqual({ FAILED: 4 });
+  const newest = (await plantFailed(opened, 14, "A")).toReversed();
+  const begun = await redrive(opened, { filter: { kind: "ping" } });
+  await reaches(opened, begun, { changed: 1, steps: { state: "out", sizes: [1, 10], jobs: [newest[0]] } });
+  await ends(opened, newest[0]);
+  await pass(opened);
+  expect(await read(opened, begun)).toMatchObject({ changed: 11, steps: { step: 2, jobs: newest.slice(1, 11) } });
+  for (const id of newest.slice(1, 10)) await ends(opened, id);
+  await opened.advance(1_000);
+  await ends(opened, newest[10], { ...again, to: "FAILED" });
+  await pass(opened);
+  expect(await read(opened, begun)).toMatchObject({ state: "DONE", changed: 14, stopped: null });
+  expect(await counted(opened, "state::text")).toEqual({ FAILED: 1, QUEUED: 3, SUCCESS: 10 });
 });
 
-test("a canary that waits does not keep a later change from its turn", async () => {
+test.each([
+  [1, { to: "RETRY_WAIT", delayMs: 3_600_000 }, "stopped after 1: failed again with A"],
+  [2, { to: "FAILED" }, "stopped after 11: 2 of 10 failed again with A"],
+] as const)(
+  "a failure like its group's in step %i stops it, though it may be tried again",
+  async (step, to, stopped) => {
+    const opened = await openApi();
+    const newest = (await plantFailed(opened, 14, "A")).toReversed();
+    const begun = await redrive(opened, { filter: { kind: "ping" } });
+    await reaches(opened, begun, { steps: { state: "out" } });
+    if (step === 2) {
+      await ends(opened, newest[0]);
+      await pass(opened);
+      await ends(opened, newest[1], { ...again, ...to });
+      await pass(opened);
+    }
+    expect(await read(opened, begun)).toMatchObject({ state: "RUNNING", steps: { step, state: "out" } });
+    await ends(opened, newest[step === 1 ? 0 : 2], { ...again, ...to });
+    expect(await pass(opened)).toBe(0);
+    expect(await read(opened, begun)).toMatchObject({ state: "STOPPED", steps: { state: "failed" }, stopped });
+    expect((await counted(opened, "attempt::text"))["2"]).toBe(step === 1 ? 1 : 3);
+    const explained = await opened.call("GET", `/jobs/${newest[13]}/explain`);
+    expect(explained.body).toMatchObject({
+      sentence: expect.stringContaining(`; redrive ${begun.id} ${stopped}`) as string,
+    });
+  },
+);
+
+test("a failure of another kind is no failure of the step while the job may be tried again", async () => {
+  const opened = await openApi();
+  const [id] = await plantFailed(opened, 1, "A");
+  const begun = await redrive(opened, { filter: { kind: "ping" }, steps: "1,all" });
+  await reaches(opened, begun, { steps: { state: "out" } });
+  await ends(opened, id, { ...again, errorCode: "OTHER", to: "RETRY_WAIT", delayMs: 60_000 });
+  await pass(opened);
+  expect(await read(opened, begun)).toMatchObject({ state: "RUNNING", steps: { state: "out" } });
+});
+
+test.each(["bulk.chosen", "bulk.retried"])("a process that dies at %s leaves its choice to the next", async (point) => {
+  const opened = await openApi();
+  const ids = await plantFailed(opened, 3, "A");
+  const matched = { count: 3, isMore: false };
+  const made = { action: "retry", search: { kind: "ping", states: ["FAILED"] }, caller: "ada", paceMs: 0 } as const;
+  const { id } = await beginBulk(opened.options.insight, { ...made, matched, steps: [1] });
+  const dies = {
+    ...opened.options.ports,
+    crashPoint: async (at: string) => {
+      if (at === point) throw new Error("it died");
+    },
+  };
+  const dying = { ...opened.options, ports: dies };
+  await expect(runBulkPage(dying, { owner: "first", stage: "dev" })).rejects.toThrow("it died");
+  await opened.advance(1_000);
+  if (point === "bulk.retried") await ends(opened, ids[2], { ...again, errorCode: "OTHER", to: "FAILED" });
+  expect(await pass(opened)).toBe(0);
+  await opened.advance(insightLimits.bulkLeaseMs + 1);
+  await pass(opened);
+  const now = (await opened.call("GET", `/bulk/${id}`)).body;
+  expect(now).toMatchObject({ changed: 1, steps: { jobs: [ids[2]] } });
+  expect(await counted(opened, "attempt::text")).toEqual(point === "bulk.chosen" ? { 1: 3 } : { 1: 2, 2: 1 });
+  expect(await counted(opened, "state::text")).toEqual(
+    point === "bulk.chosen" ? { FAILED: 2, QUEUED: 1 } : { FAILED: 3 },
+  );
+});
+
+test("a step that waits does not keep a later change from its turn", async () => {
   const opened = await openApi();
   await plantFailed(opened, 2, "A");
-  const waiting = await redrive(opened, { filter: { error: "A" }, canary: true });
-  await reaches(opened, waiting, { canary: { state: "out" } });
+  const waiting = await redrive(opened, { filter: { error: "A" }, steps: "1,all" });
+  await reaches(opened, waiting, { steps: { state: "out" } });
   await plantFailed(opened, 2, "B");
   const later = await redrive(opened, { filter: { error: "B" } });
   await reaches(opened, later, { state: "DONE", changed: 2 });

@@ -162,7 +162,7 @@ test("another process goes on with a change whose process died, and a stopped on
     caller: "ada",
     matched: { count: 0, isMore: false },
     paceMs: 0,
-    canary: false,
+    steps: [],
   });
   const step = (owner: string) => runBulkPage(opened.options, { owner, stage: "dev" });
   expect(await nextBulk(insight, "dead")).toMatchObject({ id: bulk.id });
@@ -170,7 +170,7 @@ test("another process goes on with a change whose process died, and a stopped on
   await opened.advance(11_000);
   expect(await step("other")).toBe(true);
   expect(await insight.run(readBulks, { id: bulk.id, limit: 1 })).toMatchObject([{ state: "DONE", changed: 0 }]);
-  const retry = { action: "retry", search: { states: ["FAILED"] }, caller: "ada", paceMs: 0, canary: false } as const;
+  const retry = { action: "retry", search: { states: ["FAILED"] }, caller: "ada", paceMs: 0, steps: [] } as const;
   const second = await beginBulk(insight, { ...retry, matched: { count: 1_100, isMore: false } });
   expect(await step("other")).toBe(true);
   expect(await post(opened, `/bulk/${second.id}/stop`)).toMatchObject({ body: { state: "STOPPED", changed: 500 } });

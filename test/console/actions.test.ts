@@ -132,11 +132,10 @@ await describeInBrowser("every action by keyboard alone", (its) => {
     const dialog = page.getByRole("dialog", { name: "Retry 44 jobs?" });
     await dialog.getByText("ping").first().waitFor();
     await dialog.getByLabel("Pace").fill("1s");
-    await dialog.getByLabel("One of each group first").check();
     await dialog.getByRole("button", { name: "Retry 44 jobs" }).click();
     await page.getByText("Retrying 2 of 44").waitFor();
-    const sent = its.api.bodies.findLast((each) => "canary" in each && !("dryRun" in each));
+    const sent = its.api.bodies.findLast((each) => "pace" in each && !("dryRun" in each));
     const fingerprint: unknown = expect.toSatisfy((of: readonly string[]) => new Set(of).size === 2);
-    expect(sent).toEqual({ filter: { fingerprint }, pace: "1s", canary: true });
+    expect(sent).toEqual({ filter: { fingerprint }, pace: "1s" });
   });
 });

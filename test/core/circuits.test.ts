@@ -61,3 +61,41 @@ test("what does not say that a target is down opens nothing, and another kind go
   expect((await jobOf(at.world, free)).state).toBe("SUCCESS");
   expect(at.world.store.tables.inStates("PENDING")).toHaveLength(10);
 });
+
+test("a target that fails wholly sees at most 1.2 times its usual calls, and no retry is lost", async () => {
+  let isDown = false;
+  let calls = 0;
+  const charge = defineJob({
+    id: "charge",
+    retry: { maxAttempts: 50, backoff: "fixed", base: "1s", budget: 0.2 },
+    run: () => {
+      calls += 1;
+      if (isDown) throw new RetryLater("it is down", { code: "HTTP_503" });
+    },
+  });
+  const at = await shop([charge]);
+  const ids: string[] = [];
+  const aMinute = async (): Promise<number> => {
+    const before = calls;
+    for (let n = 0; n < 20; n += 1) {
+      for (let each = 0; each < 8; each += 1) ids.push(await at.enqueue(charge, undefined));
+      await pass(at.world, at.registry, { stage: "test", signal });
+      for (let batch = 0; batch < 2; batch += 1) await at.work();
+      await at.world.clock.advance(3_000);
+    }
+    return calls - before;
+  };
+  expect(await aMinute()).toBe(160);
+  isDown = true;
+  const whileDown = await aMinute();
+  expect(whileDown).toBeGreaterThan(160 * 1.1);
+  expect(whileDown).toBeLessThanOrEqual(160 * 1.2);
+  isDown = false;
+  for (let n = 0; n < 60; n += 1) {
+    await pass(at.world, at.registry, { stage: "test", signal });
+    for (let batch = 0; batch < 3; batch += 1) await at.work();
+    await at.world.clock.advance(20_000);
+  }
+  const jobs = await Promise.all(ids.map((id) => jobOf(at.world, id as never)));
+  expect(Map.groupBy(jobs, ({ state }) => state).get("SUCCESS")).toHaveLength(320);
+});

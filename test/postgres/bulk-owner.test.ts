@@ -8,7 +8,7 @@ import {
   beginBulk,
   nextBulk,
   readBulks,
-  sendCanaries,
+  sendStep,
   stopBulk,
 } from "../../src/insight/bulk.ts";
 import { insightLimits } from "../../src/insight/insight-limits.ts";
@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => db.close());
 
-const asked = (action: BulkAction, more: { paceMs?: number; canary?: boolean } = {}): Promise<Bulk> => {
+const asked = (action: BulkAction, more: { paceMs?: number; steps?: readonly number[] } = {}): Promise<Bulk> => {
   const matched = { count: 2, isMore: false };
   return beginBulk(insight, {
     action,
@@ -32,7 +32,7 @@ const asked = (action: BulkAction, more: { paceMs?: number; canary?: boolean } =
     caller: "ada",
     matched,
     paceMs: 0,
-    canary: false,
+    steps: [],
     ...more,
   });
 };
@@ -41,7 +41,7 @@ const asked = (action: BulkAction, more: { paceMs?: number; canary?: boolean } =
 const writes = async ({ id }: Bulk, owner: string): Promise<readonly boolean[]> => [
   (await insight.run(advanceBulk, { id, owner, next: "7", changed: 3, takenAlong: 1, refused: 1 })).length > 0,
   (await insight.run(advanceBackfill, { id, owner, changed: 3, refused: 1, isLast: true })).length > 0,
-  (await insight.run(sendCanaries, { id, owner, jobs: [], takenAlong: 1 })).length > 0,
+  (await insight.run(sendStep, { id, owner, changed: 3, takenAlong: 1, refused: 0 })).length > 0,
 ];
 
 const found = async ({ id }: Bulk): Promise<Bulk | undefined> => (await insight.run(readBulks, { id, limit: 1 }))[0];
@@ -90,10 +90,12 @@ test("a page counts as a sign of its owner, and a paced one waits as long as its
 });
 
 test("one whose first jobs are out has no owner until they have ended", async () => {
-  const bulk = await asked("retry", { canary: true });
+  const bulk = await asked("retry", { steps: [1] });
   await nextBulk(insight, "a");
-  expect(await insight.run(sendCanaries, { id: bulk.id, owner: "a", jobs: [], takenAlong: 1 })).toHaveLength(1);
-  expect(await found(bulk)).toMatchObject({ canary: { state: "out" }, takenAlong: 1 });
+  expect(await insight.run(sendStep, { id: bulk.id, owner: "a", changed: 0, takenAlong: 1, refused: 0 })).toHaveLength(
+    1,
+  );
+  expect(await found(bulk)).toMatchObject({ steps: { state: "out" }, takenAlong: 1 });
   expect(
     await insight.run(advanceBulk, { id: bulk.id, owner: "a", next: "7", changed: 1, takenAlong: 0, refused: 0 }),
   ).toHaveLength(0);

@@ -1,6 +1,7 @@
 import { createSession } from "../../src/postgres/session.ts";
 import { type TestStore, testStore } from "../support/looks.ts";
 import { createTally } from "../../src/postgres/tally.ts";
+import { endPause } from "../../src/insight/circuits.ts";
 import { readWaiting } from "../../src/insight/waiting.ts";
 import type { Connections } from "../../src/postgres/connect.ts";
 import { createDatabase } from "../../src/postgres/database.ts";
@@ -34,7 +35,9 @@ import {
   beginBulk,
   nextBulk,
   readBulks,
-  sendCanaries,
+  chooseStep,
+  readUnretried,
+  sendStep,
   stopBulk,
 } from "../../src/insight/bulk.ts";
 import { archiveLag, readArchive } from "../../src/insight/archived.ts";
@@ -108,7 +111,7 @@ export async function operationsTour(connections: Connections): Promise<void> {
   await insight.run(writeKinds, registry([defineApp({ name: "tour", jobs: [defineJob({ id: "tour", run() {} })] })]));
   await stageKey(insight);
   await readOutcomes(insight, ids);
-  await circuits(store);
+  await circuits(store, insight);
   await units(store, connections);
   await turns(store, connections);
   await bursts(store, connections);
@@ -152,15 +155,17 @@ const event: StreamEvent = {
 };
 
 /** Opens, holds two jobs, lets one through, closes, releases the other. */
-async function circuits(store: TestStore): Promise<void> {
-  const rules = [{ name: "tour", pattern: "^(X)$", share: 0.5, overMs: 60_000, minimum: 1, pauseMs: 1 }];
+async function circuits(store: TestStore, insight: Database): Promise<void> {
+  const rules = [{ name: "tour", pattern: "^(X)$", share: 0.5, overMs: 60_000, minimum: 1, pauseMs: 1, alike: false }];
   await store.countForCircuits([{ name: "tour", code: "X", ends: 1 }], { worker: "worker-1" });
   await store.judgeCircuits(rules);
   await store.openCircuits();
   const held = await insertMany(store, [{ kind: "circuit" }, { kind: "circuit" }]);
   const messages = await Promise.all(held.map((id) => messageFor(store, id)));
   await store.holdForCircuits(messages, [{ kind: "circuit", circuit: "tour" }]);
+  await insight.run(endPause, held[0] ?? null);
   await store.probeCircuits(rules);
+  await store.spaceRetries([{ name: "retry:tour", n: 2, share: 0.2 }]);
   await store.probeCircuits([]);
   await store.releaseForCircuits();
 }
@@ -211,10 +216,12 @@ async function steer(store: TestStore, insight: Database, ids: readonly JobId[])
   const search = { kind: "none" };
   const matched = { count: 0, isMore: false };
   const [kept] = await insight.run(readRequest, "tour");
-  const asked = { action: "retry", search, caller: "ada", matched, paceMs: 0, canary: true } as const;
+  const asked = { action: "retry", search, caller: "ada", matched, paceMs: 0, steps: [1] } as const;
   const bulk = await beginBulk(insight, asked, kept === undefined ? { key: "tour", hash: "00" } : undefined);
   const taken = await nextBulk(insight, "tour");
-  await insight.run(sendCanaries, { id: bulk.id, owner: "tour", jobs: [], takenAlong: 0 });
+  await insight.run(chooseStep, { id: bulk.id, owner: "tour", jobs: ids });
+  await insight.run(readUnretried, { jobs: ids, before: 0 });
+  await insight.run(sendStep, { id: bulk.id, owner: "tour", changed: 0, takenAlong: 0, refused: 0 });
   await findIds(insight, taken ?? bulk, 10);
   await insight.run(advanceBulk, { id: bulk.id, owner: "tour", next: "1", changed: 0, takenAlong: 0, refused: 0 });
   await insight.run(advanceBackfill, { id: bulk.id, owner: "tour", changed: 0, refused: 0, isLast: false });

@@ -1,5 +1,7 @@
 import { backlog } from "./cases/backlog.ts";
 import { cap } from "./cases/cap.ts";
+import { budgetProof } from "./cases/budget.ts";
+import { canaryProof } from "./cases/canary.ts";
 import { circuitProof } from "./cases/circuit.ts";
 import { debounceProof } from "./cases/debounce.ts";
 import { perKey } from "./cases/per-key.ts";
@@ -63,6 +65,8 @@ export const proofs: readonly Proof[] = [
   rateProof,
   debounceProof,
   circuitProof,
+  budgetProof,
+  canaryProof,
   fairnessProof,
   priorityProof,
   backlog,

@@ -248,11 +248,11 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   ],
   /** A start frees its unit of a rate at once. */
   window: [{ file: "/src/admission/slots.ts", from: "+ belfry.span(got.window_ms) as", to: "as" }],
-  /** A worker never looks at circuits. */
   circuit: [{ file: "/src/run/circuits.ts", from: "if (kinds.length === 0) return arrived;", to: "return arrived;" }],
   /** The probe of a circuit is let through as often as it comes. */
   "one-probe": [{ file: "/src/postgres/sql/circuit.ts", from: "(j.id, j.failures)", to: "(j.id, c.probe_failures)" }],
-  /** A level of priority is worth nothing. */
+  "retry-budget": [{ file: "/src/run/retry-budget.ts", from: "const isLater = delayMs", to: "const isLater = 0" }],
+  steps: [{ file: "/src/insight/run-bulk.ts", from: 'bulk.steps?.state === "wanted"', to: "false" }],
   "priority-levels": [{ file: "/src/postgres/sql/turn.ts", from: "v.level * belfry.span", to: "0 * belfry.span" }],
   "handler-gone": [{ file: "/src/postgres/sql/control.ts", from: "= greatest(l.until,", to: "= least(belfry.now()," }],
   /** A caught-up job contends with other caught-up jobs only. */

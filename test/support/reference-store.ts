@@ -47,6 +47,7 @@ import {
   judgeCircuits,
   openCircuits,
   probeCircuits,
+  spaceRetries,
   releaseForCircuits,
 } from "./reference/circuits.ts";
 import { runOutputs, runResult } from "./reference/each.ts";
@@ -131,6 +132,7 @@ export function referenceStore(
     holdForCircuits: async (...asked) => run(() => holdForCircuits(t, asked)),
     countForCircuits: async (counts) => run(() => countForCircuits(t, counts)),
     judgeCircuits: async (rules) => run(() => judgeCircuits(t, rules)),
+    spaceRetries: async (budgets) => run(() => spaceRetries(t, budgets)),
     probeCircuits: async (rules) => run(() => probeCircuits(t, rules)),
     installTurns: async (lanes) => run(() => installTurns(t, lanes)),
     takeTurns: async (options) => run(() => fenced(t, options.fence, () => takeTurns(t, options))),

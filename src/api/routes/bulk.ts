@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { contractLimits } from "../../machine/contract-limits.ts";
 import type { JobId } from "../../machine/job.ts";
-import { type JobAction, jobActions, readBulks, stopBulk } from "../../insight/bulk.ts";
+import { type Bulk, type JobAction, jobActions, readBulks, stopBulk } from "../../insight/bulk.ts";
 import { countMatching } from "../../insight/find-jobs.ts";
 import type { JobSearch } from "../../insight/search.ts";
 import type { KeyedRequest } from "../../insight/request-key.ts";
@@ -14,7 +14,7 @@ import type { ApiOptions } from "../options.ts";
 import { HttpProblem, unknownBulk } from "../problem.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { pageOf } from "../query.ts";
-import { durationUpTo, id, limit, requestKey, text, textsOf } from "../query-fields.ts";
+import { paceUpTo, id, limit, requestKey, text, textsOf } from "../query-fields.ts";
 import { bulk, bulkJson, bulkList, bulkPreview } from "../shape/bulk.ts";
 import { type Bounds, isWithin, ofJob, ofRun, searchWithin } from "../scope.ts";
 import { ofGroups, searchFields, searchOf } from "./jobs.ts";
@@ -22,7 +22,7 @@ import { failureGroupList, readFailureGroups } from "../../insight/failure-group
 import { oneRow } from "../../insight/sql-query.ts";
 
 const paceMsMax = 3_600_000;
-const pace = durationUpTo(paceMsMax, "Between the due times of two retried jobs.").optional();
+const pace = paceUpTo(paceMsMax, "Between the due times of two retried jobs, or how many a second: `50/s`.").optional();
 
 /** As the parameters of GET /jobs; members of the payload by their path: `{"payload": {"user.id": "42"}}`. */
 const filter = z.strictObject({
@@ -34,10 +34,14 @@ const asked = { pace, dryRun: z.boolean().default(false), key: requestKey };
 const bulkBody = z.strictObject({ action: z.enum(jobActions), filter, ...asked });
 const redriveBody = z.strictObject({
   filter: filter.omit({ state: true }).default({}),
-  canary: z
-    .boolean()
-    .default(false)
-    .describe("One job of each group goes first; the rest follows when all of them have succeeded."),
+  steps: z
+    .string("must be a text")
+    .regex(/^([1-9]\d{0,2},){0,4}all$/, 'must be up to four sizes below 1000 and then "all", like 1,10,all')
+    .transform((value) => value.split(",").slice(0, -1).map(Number))
+    .optional()
+    .describe(
+      "How many jobs of each group go first, and then, and so on; each step goes when at most 10 % of the one before have failed again. Default: `1,10,all` for more than 10 jobs, otherwise `all`.",
+    ),
   ...asked,
 });
 const bulkPath = z.object({ id });
@@ -57,7 +61,8 @@ export function bulkEndpoints(options: ApiOptions) {
       body: bulkBody,
       takesKey: true,
       replies: { 200: bulkPreview, 202: bulk },
-      handle: (each) => begin({ ...each, name: "createBulk" }, { ...each.body, search: searchIn(each.body.filter) }),
+      handle: (each) =>
+        begin({ ...each, name: "createBulk" }, { steps: [], ...each.body, search: searchIn(each.body.filter) }),
     }),
     endpoint("POST /dead-letters/redrive", {
       name: "redriveDeadLetters",
@@ -65,8 +70,8 @@ export function bulkEndpoints(options: ApiOptions) {
       summary:
         "Retry the FAILED jobs that match, at a pace if one is given, with a key at most once; a dry run only counts",
       description:
-        "Retries FAILED jobs, several groups at once, at a pace that is written at most two minutes ahead. With `canary` one job of each group goes first; the rest follows when all of them have succeeded, and stays as it is when one does not. Answers 202 with the bulk action that does it, or 200 with a count for a dry run. The same request with the same key answers the same bulk action.",
-      example: { body: { filter: { kind: "hello" }, pace: "200ms", canary: true } },
+        "Retries FAILED jobs, several groups at once, at a pace that is written at most two minutes ahead. In `steps` a few jobs of each group go first; the next ones follow when at most 10 % of these have failed again, otherwise the rest stays as it is. Answers 202 with the bulk action that does it, or 200 with a count for a dry run. The same request with the same key answers the same bulk action.",
+      example: { body: { filter: { kind: "hello" }, pace: "5/s", steps: "1,10,all" } },
       scope: "list",
       body: redriveBody,
       takesKey: true,
@@ -146,7 +151,8 @@ interface Wanted {
   readonly action: JobAction;
   readonly search: JobSearch;
   readonly pace?: number | undefined;
-  readonly canary?: boolean;
+  /** Left out: those of `stepsFor`. */
+  readonly steps?: readonly number[] | undefined;
   readonly dryRun: boolean;
 }
 
@@ -162,7 +168,7 @@ const noFilter = (path: string, message: string): HttpProblem =>
 
 function beginner(options: ApiOptions): (asking: Asking, wanted: Wanted) => Promise<Answer> {
   const bulks = bulkBeginner(options);
-  return async (asking, { action, search: named, pace: paceMs = 0, canary = false, dryRun }) => {
+  return async (asking, { action, search: named, pace: paceMs = 0, steps, dryRun }) => {
     if (Object.keys(named).length === 0) {
       throw noFilter("filter", "must name something: at least a state or a kind");
     }
@@ -173,11 +179,15 @@ function beginner(options: ApiOptions): (asking: Asking, wanted: Wanted) => Prom
       throw noFilter("filter.state", `must be among ${statesOf[action].join(", ")} to ${action}`);
     const make = async (request?: KeyedRequest): Promise<Answer> => {
       const caller = asking.caller.name;
-      return await bulks.begin({ action, search, caller, matched: await count(), paceMs, canary }, request);
+      const matched = await count();
+      return await bulks.begin({ action, search, caller, matched, paceMs, steps: steps ?? stepsFor(matched) }, request);
     };
     return await once(options, { name: asking.name, asked: asking, make, again: bulks.again });
   };
 }
+
+/** One, then ten: of ten jobs the first two steps would be nearly all. */
+const stepsFor = ({ count }: Bulk["matched"]): readonly number[] => (count > 10 ? [1, 10] : []);
 
 const statesOf = {
   retry: ["FAILED", "CANCELED", "SKIPPED"],

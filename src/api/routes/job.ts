@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { endPause } from "../../insight/circuits.ts";
 import { cancelJobs, retryJobs } from "../../insight/cancel-and-retry.ts";
 import type { JobId } from "../../machine/job.ts";
 import { type BeginBulk, bulkBeginner } from "../bulk-runner.ts";
@@ -116,7 +117,8 @@ function changes(options: ApiOptions) {
       name: "runJobNow",
       refuses: ["unknown-job", "not-waiting"],
       summary: "Do not wait for the due time",
-      description: "Makes a waiting job due now. A job that is due already stays as it is.",
+      description:
+        "Makes a waiting job due now. A job that is due already stays as it is. Of a job that a circuit holds it ends the circuit's pause: one held job, the earliest due, is let through as the probe.",
       replies: { 200: jobDetail },
       handle: async ({ params, caller }) => ({ status: 200, body: await runNow(options, params.id, caller.name) }),
     }),
@@ -157,7 +159,7 @@ async function retry(options: ApiOptions, begin: BeginBulk, jobId: JobId, caller
   if (retryable.includes(before.state) && (run?.progress.skipped ?? 0) > runLimits.retriedRowsMax) {
     const search = { id: jobId, states: retryable };
     const matched = { count: 1, isMore: false };
-    return await begin({ action: "retry", search, caller, matched, paceMs: 0, canary: false });
+    return await begin({ action: "retry", search, caller, matched, paceMs: 0, steps: [] });
   }
   const retried = await retryJobs(options.ports, [jobId], { caller });
   if (retried.includes(jobId)) return { status: 200, body: await readJobDetail(options, jobId) };
@@ -171,6 +173,7 @@ async function runNow(options: ApiOptions, jobId: JobId, caller: string): Promis
   const { ports } = options;
   const { ids, aftermath } = await ports.store.runNow([jobId], { caller });
   await afterCommit(ports, aftermath);
+  if (ids.length === 0) await options.insight.run(endPause, jobId);
   if (ids.length === 0 && (isFinal(before.state) || before.state === "RUNNING")) {
     throw new HttpProblem("not-waiting", `job ${jobId} is ${before.state}: only a job that waits can be run now`);
   }

@@ -161,7 +161,7 @@ async function retry(options: ApiOptions, begin: BeginBulk, wanted: JobId, calle
     const search = toRetry(before);
     const matched = await countMatching(options.insight, search, contractLimits.bulkCountMax);
     if (matched.count > 0 || matched.isMore)
-      return await begin({ action: "retry", search, caller, matched, paceMs: 0, canary: false });
+      return await begin({ action: "retry", search, caller, matched, paceMs: 0, steps: [] });
   }
   const again = await resumeRun(options.ports, runId(wanted), { caller });
   if (again.length === 0) {

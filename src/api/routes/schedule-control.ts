@@ -265,7 +265,7 @@ function backfiller(options: ApiOptions) {
       const search = { scheduleId: id, ...(kind === null ? {} : { kind }), ...spanOf(times, span.to) };
       const matched = { count: times.filter(({ runs: isWanted }) => isWanted).length, isMore: false };
       const caller = asked.caller.name;
-      return await bulks.begin({ action: "backfill", search, caller, matched, paceMs, canary: false }, request);
+      return await bulks.begin({ action: "backfill", search, caller, matched, paceMs, steps: [] }, request);
     };
     return await once(options, { name: "backfillSchedule", asked, make, again: bulks.again });
   };

@@ -1,6 +1,6 @@
 import { iso } from "../../machine/units.ts";
 import { z } from "zod";
-import { type Bulk, bulkShape } from "../../insight/bulk.ts";
+import { type Bulk, bulkShape, stopText } from "../../insight/bulk.ts";
 import { type JobSearch, searchName, type SearchName } from "../../insight/search.ts";
 import { boundedCount, idText, state, time } from "../../insight/atoms.ts";
 
@@ -53,7 +53,8 @@ const filterJson = (search: JobSearch): z.infer<typeof filter> => {
 };
 
 const { id, action, ...others } = bulkShape;
-export const bulk = z.object({ id, action, filter, ...others }).meta({ id: "Bulk" });
+const stopped = z.string().nullable().describe("Why its steps stopped it.");
+export const bulk = z.object({ id, action, filter, ...others, stopped }).meta({ id: "Bulk" });
 
 export const bulkList = z.object({ bulks: z.array(bulk), nextCursor: idText.nullable() }).meta({ id: "BulkList" });
 export const bulkPreview = z.object({ dryRun: z.literal(true), matched: boundedCount }).meta({ id: "BulkPreview" });
@@ -61,6 +62,7 @@ export const bulkPreview = z.object({ dryRun: z.literal(true), matched: boundedC
 export const bulkJson = ({ search, next: _next, dueAt: _due, ...row }: Bulk): z.infer<typeof bulk> => ({
   ...row,
   filter: filterJson(search),
+  stopped: stopText(row),
 });
 
 export type BulkReply = z.infer<typeof bulk>;

@@ -69,7 +69,7 @@ function stop(world: World, out: Output): Command {
 interface RedriveOptions extends BulkOptions, PayloadOptions {
   readonly group?: readonly string[];
   readonly pace?: string;
-  readonly canary?: boolean;
+  readonly steps?: string;
   readonly [filter: string]: unknown;
 }
 
@@ -79,22 +79,25 @@ function redrive(world: World, out: Output): Command {
       commandOf(
         "redrive",
         "run FAILED jobs again: same id, key and history",
-        "dead-letters redrive --group 5e1f0c2a 77d01b9e --pace 200ms --canary --yes",
+        "dead-letters redrive --group 5e1f0c2a 77d01b9e --pace 5/s --steps 1,10,all --yes",
       ),
       "countJobs",
       { without: ["fingerprint"] },
     ),
   )
     .option("--group <group...>", "as list shows them; all of them at once")
-    .option("--pace <duration>", "between two of them, like 500ms or 10s")
-    .option("--canary", "one of each group first; the rest only when these have succeeded")
+    .option("--pace <pace>", "how many a second, like 50/s, or the time between two, like 10s")
+    .option(
+      "--steps <sizes>",
+      "jobs of each group that go first; it stops when they fail again (default: 1,10,all for more than 10)",
+    )
     .option("--dry-run", "only count")
     .option("--yes", "do it")
     .option("--no-wait", "do not follow it to the end")
     .action(async (options: RedriveOptions, command: Command) => {
-      const { group: fingerprint, pace, canary } = options;
+      const { group: fingerprint, pace, steps } = options;
       const payload = options.payload === undefined ? undefined : membersOf(options, "");
-      const body = { filter: { ...queryIn("countJobs", options), fingerprint, payload }, pace, canary };
+      const body = { filter: { ...queryIn("countJobs", options), fingerprint, payload }, pace, steps };
       await redriveMatching(api(world, command), out, body, options);
     });
 }

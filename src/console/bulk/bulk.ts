@@ -119,7 +119,9 @@ export async function untilEnded(action: BulkVerb, started: BulkReply): Promise<
     await new Promise((resolve) => setTimeout(resolve, lookMs));
     bulk = await ask("GET /bulk/:id", { id: bulk.id });
   }
-  if (bulk.canary?.state === "failed") sayFailed(words.redrive.canaryFailed, "");
+  const { steps } = bulk;
+  if (steps?.state === "failed")
+    sayFailed(words.redrive.stopped(bulk.changed, steps), steps.jobs.slice(0, 3).join(", "));
   return { changed: bulk.changed, refused: bulk.refused, isStopped: bulk.state === "STOPPED" };
 }
 

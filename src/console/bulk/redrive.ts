@@ -10,7 +10,7 @@ const causesShown = 4;
 const followMs = 20_000;
 const followLookMs = 1_000;
 
-/** Retries dead letters of some groups: all at once or at a pace, and one of each first if that is wanted. */
+/** Retries dead letters of some groups: in steps that stop them when they fail again, unless all at once is wanted. */
 export async function confirmAndRedrive(groups: readonly FailureGroup[], onDone: () => void): Promise<void> {
   const kinds = [...new Set(groups.map(({ kind }) => kind))];
   const fingerprint = groups.map((group) => group.fingerprint);
@@ -23,13 +23,13 @@ export async function confirmAndRedrive(groups: readonly FailureGroup[], onDone:
       facts: factsOf(groups, kinds, numberText(matched)),
       fields: [
         { id: "pace", name: words.redrive.pace, hint: words.redrive.paceHint },
-        { id: "canary", name: words.redrive.canary, hint: words.redrive.canaryHint, isCheck: true },
+        { id: "atOnce", name: words.redrive.atOnce, hint: words.redrive.atOnceHint, isCheck: true },
       ],
       action: words.redrive.action(matched),
     });
     if (written === null) return;
-    const { pace = "", canary = "" } = written;
-    const body = { filter, canary: canary !== "", ...(pace === "" ? {} : { pace }) };
+    const { pace = "", atOnce = "" } = written;
+    const body = { filter, ...(atOnce === "" ? {} : { steps: "all" }), ...(pace === "" ? {} : { pace }) };
     const begun = (await ask("POST /dead-letters/redrive", {}, { body })) as BulkReply;
     const outcome = await untilEnded("retry", begun);
     sayOutcome("retry", outcome);

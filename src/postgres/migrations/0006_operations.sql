@@ -132,7 +132,12 @@ create table belfry.bulk (
   pace_ms     float8 not null default 0,                -- between the due times of two retried jobs
   due_at      timestamptz not null,                     -- of the next retried job
   canary      text not null default 'none' check (canary in ('none', 'wanted', 'out', 'passed', 'failed')),
-  canaries    bigint[] not null default '{}',           -- one job of each group; all must succeed before any other is changed
+  steps       int[] not null default '{}',              -- jobs of each group before all the rest
+  step        int not null default 1 check (step > 0),
+  groups      text[] not null default '{}',             -- fingerprints of what it has chosen
+  canaries    bigint[] not null default '{}',           -- the jobs of this step; 'wanted' with some: chosen, and not yet retried
+  failed      int not null default 0 check (failed >= 0), -- of the step that stopped it
+  failed_code text,                                     -- of most of those
   changed     int not null default 0 check (changed >= 0),
   taken_along int not null default 0 check (taken_along >= 0), -- did not match; a retried job of their run took them along
   owner       text,                                     -- the process that goes on with it, while `updated_at` is fresh

@@ -10,7 +10,8 @@ create table belfry.circuit (
   code           text not null default '',
   probe_id       bigint,
   probe_failures int,                                     -- the job's failures when it was chosen: more are the probe's
-  page           int not null default 10 check (page > 0) -- held jobs that the next pass after its end releases
+  page           int not null default 10 check (page > 0), -- held jobs that the next pass after its end releases
+  retry_at       timestamptz                              -- of a retry budget, 'retry:KIND', which never opens: its retries have times up to then
 );
 
 -- Ends of attempts by second, worker and code, until they are too old to count. Code '': not one of the circuit's.

@@ -35,22 +35,23 @@ insert into belfry.circuit_count as c (name, at, worker, code, n)
 select name, date_trunc('second', belfry.now()), $4, code, n from counted
 on conflict (name, at, worker, code) do update set n = c.n + excluded.n`);
 
-/** $1 names $2 shares $3 times in ms $4 minima $5 pauses in ms. Locks: closed circuits, SKIP LOCKED: one process counts at a time. */
+/** $1 names $2 shares $3 times in ms $4 minima $5 pauses in ms $6 whether one code counts. Locks: closed circuits, SKIP LOCKED: one process counts at a time. */
 export const openFailing = statement<OpenCircuit>("circuit-judge")(`
 with mine as materialized (
-  select c.name, r.share, r.over_ms, r.minimum, r.pause_ms
-  from belfry.circuit c join unnest($1::text[], $2::float8[], $3::float8[], $4::int[], $5::float8[])
-    as r (name, share, over_ms, minimum, pause_ms) on r.name = c.name
+  select c.name, r.share, r.over_ms, r.minimum, r.pause_ms, r.alike
+  from belfry.circuit c join unnest($1::text[], $2::float8[], $3::float8[], $4::int[], $5::float8[], $6::boolean[])
+    as r (name, share, over_ms, minimum, pause_ms, alike) on r.name = c.name
   where c.open_until is null
   order by c.name
   for no key update of c skip locked
 ), counted as (
-  select m.name, m.share, m.minimum, m.pause_ms, sum(e.n)::int as ended, coalesce(sum(e.n) filter (where e.code <> ''), 0)::int as failed,
+  select m.name, m.share, m.minimum, m.pause_ms, sum(e.n)::int as ended,
+    coalesce(case when m.alike then max(e.n) filter (where e.code <> '') else sum(e.n) filter (where e.code <> '') end, 0)::int as failed,
     (array_agg(e.code order by e.n desc, e.code) filter (where e.code <> ''))[1] as code
   from mine m cross join lateral (
     select code, sum(n) as n from belfry.circuit_count where name = m.name and at > belfry.now() - belfry.span(m.over_ms) group by code
   ) e
-  group by m.name, m.share, m.minimum, m.pause_ms
+  group by m.name, m.share, m.minimum, m.pause_ms, m.alike
 )
 update belfry.circuit c set open_until = belfry.now() + belfry.span(d.pause_ms), opened_at = belfry.now(), ended = d.ended,
   failed = d.failed, code = d.code, probe_id = null, probe_failures = null
@@ -121,3 +122,20 @@ with closed as materialized (
 )
 update belfry.job set ${waitsAgain} where id = any(array(select id from mine))
 returning id`);
+
+/**
+ * The next $2 times of the budgets $1, of which $3 is the share, $4 a minute at least. Locks: their rows, which it makes, in the order of
+ * their names; it stands alone, while no job is locked.
+ */
+export const spaceRetries = statement<{ name: string; endsMs: number; everyMs: number }>("retry-space")(`
+with rated as materialized (
+  select a.name, a.n, 60000 / greatest($4::float8, a.share * (
+    select coalesce(sum(k.n), 0) from belfry.circuit_count k where k.name = a.name and k.at > belfry.now() - interval '1 minute'
+  )) as every_ms
+  from unnest($1::text[], $2::int[], $3::float8[]) as a (name, n, share) order by a.name
+), taken as (
+  insert into belfry.circuit as c (name, retry_at) select name, belfry.now() + n * belfry.span(every_ms) from rated order by name
+  on conflict (name) do update set retry_at = greatest(c.retry_at, belfry.now()) + (excluded.retry_at - belfry.now())
+  returning c.name, c.retry_at
+)
+select t.name, belfry.ms_until(t.retry_at) as "endsMs", r.every_ms as "everyMs" from taken t join rated r on r.name = t.name`);

@@ -19,6 +19,7 @@ import {
 const rule: CircuitRule = {
   name: "mail",
   pattern: "^(SMTP_[0-9][0-9][0-9])$",
+  alike: false,
   share: 0.5,
   overMs: minute,
   minimum: 4,
@@ -147,6 +148,32 @@ export function circuitContract(open: OpenStore): void {
       expect(await dispatched(store)).toEqual([second]);
       await store.cancel([second]);
       expect(await store.probeCircuits([rule])).toEqual([{ name: "mail", move: "probe" }]);
+    });
+
+    test("of failures that must be alike only those of one code count", async () => {
+      const { store } = at();
+      const alike = { ...rule, alike: true, share: 1 };
+      await fail(store, 4);
+      await store.countForCircuits([{ name: "mail", code: "SMTP_500", ends: 1 }], worker);
+      expect(await store.judgeCircuits([alike])).toEqual([]);
+      expect(await store.judgeCircuits([{ ...alike, share: 0.8 }])).toMatchObject([
+        { ended: 5, failed: 4, code: "SMTP_421" },
+      ]);
+    });
+
+    test("retries get times apart, by the first attempts of the last minute, each once; a probe pass keeps their counts", async () => {
+      const { store, advance } = at();
+      const budget = { name: "retry:mail", n: 2, share: 0.5 };
+      const budgetRule = { ...rule, name: "retry:mail" };
+      expect(await store.spaceRetries([budget])).toEqual([{ name: "retry:mail", endsMs: 12_000, everyMs: 6_000 }]);
+      await store.countForCircuits([{ name: "retry:mail", code: "", ends: 120 }], worker);
+      await store.probeCircuits([budgetRule]);
+      expect(await store.spaceRetries([budget])).toEqual([{ name: "retry:mail", endsMs: 14_000, everyMs: 1_000 }]);
+      await advance(61_000);
+      expect(await store.spaceRetries([{ ...budget, n: 1 }])).toEqual([
+        { name: "retry:mail", endsMs: 6_000, everyMs: 6_000 },
+      ]);
+      expect(await store.openCircuits()).toEqual([]);
     });
 
     test("a circuit that no definition names is closed", async () => {

@@ -22,6 +22,7 @@ const facts: WaitingFacts = {
   workerSeenAt: now,
   failedFirst: null,
   started: null,
+  redrive: null,
   lastReason: null,
 };
 const first = { jobId: "9" as JobId, runId: "4" as RunId, task: "load", errorCode: "DOWN" };

@@ -13,7 +13,9 @@ import {
   beginBulk,
   nextBulk,
   readBulks,
-  sendCanaries,
+  chooseStep,
+  readUnretried,
+  sendStep,
   stopBulk,
 } from "../../../src/insight/bulk.ts";
 
@@ -96,18 +98,26 @@ async function steering({ insight, store, clock }: World, tag: string, ids: read
 
 async function bulk({ insight, clock }: World, tag: string): Promise<void> {
   const matched = { count: 3, isMore: false };
-  for (const canary of [true, false]) {
+  for (const steps of [[1, 2], []]) {
     const search = { states: ["FAILED"] as const, kind: kindOf(tag, 2) };
-    const made = await beginBulk(insight, { action: "retry", search, caller: "ada", matched, paceMs: 500, canary });
+    const made = await beginBulk(insight, { action: "retry", search, caller: "ada", matched, paceMs: 500, steps });
     const taken = await nextBulk(insight, "one");
     await nextBulk(insight, "two");
     const { ids, next } = await findIds(insight, taken ?? made, 2);
-    await insight.run(sendCanaries, { id: made.id, owner: "one", jobs: ids, takenAlong: 1 });
+    await insight.run(chooseStep, { id: made.id, owner: "one", jobs: ids });
+    await insight.run(readUnretried, { jobs: ids, before: 0 });
+    await insight.run(sendStep, { id: made.id, owner: "one", changed: 2, takenAlong: 1, refused: 1 });
     await clock.advance(minute);
     await nextBulk(insight, "two");
     await insight.run(advanceBulk, { id: made.id, owner: "two", next, changed: 2, takenAlong: 1, refused: 1 });
     await insight.run(advanceBulk, { id: made.id, owner: "three", next: null, changed: 9, takenAlong: 9, refused: 9 });
-    await insight.run(advanceBackfill, { id: made.id, owner: "two", changed: 1, refused: 1, isLast: !canary });
+    await insight.run(advanceBackfill, {
+      id: made.id,
+      owner: "two",
+      changed: 1,
+      refused: 1,
+      isLast: steps.length === 0,
+    });
     await insight.run(readBulks, { limit: 2 });
     await insight.run(readBulks, { id: made.id, limit: 1 });
     await insight.run(stopBulk, made.id);

@@ -11,7 +11,7 @@ import { waitsAgain } from "./turns.ts";
 import type { CircuitRow, JobRow } from "./rows.ts";
 import { idOf, type Tables } from "./tables.ts";
 
-const closed = { openUntil: null, ended: 0, failed: 0, code: "", probe: null, page: 10 } as const;
+const closed = { openUntil: null, ended: 0, failed: 0, code: "", probe: null, page: 10, retryAt: 0 } as const;
 const pageMax = 1_000;
 
 export const openCircuits = (t: Tables): readonly string[] =>
@@ -46,13 +46,14 @@ export function countForCircuits(t: Tables, counts: readonly CircuitCount[]): vo
 }
 
 export function judgeCircuits(t: Tables, rules: readonly CircuitRule[]): readonly OpenCircuit[] {
-  return rules.flatMap(({ name, share, overMs, minimum, pauseMs }) => {
+  return rules.flatMap(({ name, share, overMs, minimum, pauseMs, alike }) => {
     const circuit = t.circuits.get(name);
     if (circuit === undefined || circuit.openUntil !== null) return [];
     const counts = [...t.circuitCounts.values()].filter((each) => each.name === name && each.at > t.now() - overMs);
     const byCode = [...Map.groupBy(counts, ({ code }) => code)].map(([code, each]) => ({ code, ends: sum(each) }));
     const failures = byCode.filter(({ code }) => code !== "");
-    const [ended, failed] = [sum(byCode), sum(failures)];
+    const ended = sum(byCode);
+    const failed = alike ? Math.max(0, ...failures.map(({ ends }) => ends)) : sum(failures);
     if (failed === 0 || ended < minimum || failed < share * ended) return [];
     const code = failures.toSorted((a, b) => b.ends - a.ends || (a.code < b.code ? -1 : 1))[0]?.code ?? "";
     t.circuits.set(name, { ...circuit, openUntil: t.now() + pauseMs, ended, failed, code, probe: null });
@@ -61,6 +62,18 @@ export function judgeCircuits(t: Tables, rules: readonly CircuitRule[]): readonl
 }
 
 const sum = (counts: readonly { readonly ends: number }[]): number => counts.reduce((all, { ends }) => all + ends, 0);
+
+export const spaceRetries = (t: Tables, budgets: Parameters<CircuitStore["spaceRetries"]>[0]) =>
+  budgets.map(({ name, n, share }) => {
+    const circuit = t.circuits.get(name) ?? closed;
+    const firsts = sum(
+      [...t.circuitCounts.values()].filter((each) => each.name === name && each.at > t.now() - 60_000),
+    );
+    const everyMs = 60_000 / Math.max(10, share * firsts);
+    const retryAt = Math.max(circuit.retryAt, t.now()) + n * everyMs;
+    t.circuits.set(name, { ...circuit, retryAt });
+    return { name, endsMs: Math.floor(retryAt - t.now()), everyMs };
+  });
 
 export function probeCircuits(t: Tables, rules: readonly CircuitRule[]): readonly CircuitMove[] {
   const moves = [...t.circuits.entries()]

@@ -98,6 +98,8 @@ export interface CircuitRow {
   /** As it was when it was chosen. */
   readonly probe: Pick<JobRow, "id" | "failures"> | null;
   readonly page: number;
+  /** Retries have their times up to then. */
+  readonly retryAt: Instant;
 }
 
 export interface StoredSchedule extends Omit<ScheduleRow, "source" | "carry"> {

@@ -49,12 +49,13 @@ export const enChange = {
     question: (jobs: Count) => `Retry ${plural(jobs, "job")}?`,
     causes: "Causes",
     pace: "Pace",
-    paceHint: "1s: one job a second; empty: all at once",
-    canary: "One of each group first",
-    canaryHint: "The rest follows when it succeeds, and stays as it is when it fails.",
+    paceHint: "50/s, or 10s between two; empty: without a pause",
+    atOnce: "All at once",
+    atOnceHint: "Not one of each group first, then 10, then the rest, stopping when they fail again.",
     samples: (count: number) => (count === 1 ? "A sample" : `${count} samples`),
     cameTo: (retried: number, failed: number) => `${numberText(retried)} retried: ${numberText(failed)} failed again`,
     unknown: "What came of the retry is not known",
-    canaryFailed: "The first job of a group failed again: the rest stays as it is",
+    stopped: (changed: number, { failed, code }: { readonly failed: number; readonly code: string | null }) =>
+      `Stopped after ${changed}: ${failed} failed again with ${code}. Look at these, repair, and retry the rest`,
   },
 };

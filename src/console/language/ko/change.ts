@@ -43,12 +43,13 @@ export const koChange: typeof enChange = {
     question: (jobs) => `작업 ${numberText(jobs)}개를 재시도할까요?`,
     causes: "원인",
     pace: "간격",
-    paceHint: "1s: 1초에 하나. 비우면 한꺼번에",
-    canary: "묶음마다 하나 먼저",
-    canaryHint: "성공하면 나머지가 이어지고, 실패하면 나머지는 그대로 둡니다.",
+    paceHint: "50/s 또는 간격 10s. 비우면 쉬지 않고",
+    atOnce: "한꺼번에",
+    atOnceHint: "끄면 묶음마다 하나, 다음에 10개, 그다음 나머지를 재시도하고, 다시 실패하면 멈춥니다.",
     samples: (count) => `예시 ${numberText(count)}개`,
     cameTo: (retried, failed) => `${numberText(retried)}개 재시도: ${numberText(failed)}개가 다시 실패`,
     unknown: "재시도의 결과를 알 수 없습니다",
-    canaryFailed: "묶음의 첫 작업이 다시 실패해 나머지는 그대로 둡니다",
+    stopped: (changed: number, { failed, code }: { readonly failed: number; readonly code: string | null }) =>
+      `${changed}개 뒤에 멈췄습니다: ${failed}개가 ${code}로 다시 실패했습니다. 아래 작업을 보고 고친 뒤 나머지를 재시도하세요`,
   },
 };
