@@ -107,7 +107,7 @@ export async function schemaVersion(tx: Tx): Promise<number> {
 }
 
 /** The number of Belfry's newest migration. In code, because a bundle has no files beside it. */
-export const schemaVersionOfCode = 18;
+export const schemaVersionOfCode = 19;
 
 /**
  * Tables newer than this code are fine while every newer file is named `NNNN_expand_...`: such a file only adds what older

@@ -88,7 +88,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   alone: [
     {
       file: "/src/run/worker.ts",
-      from: "const alone = arrived.messages.length === 1;",
+      from: "const alone = arrived.messages.length === 1 && !hasBatches(scope);",
       to: "const alone = true;",
     },
   ],
