@@ -1,6 +1,7 @@
 import { backlog } from "./cases/backlog.ts";
 import { cap } from "./cases/cap.ts";
 import { circuitProof } from "./cases/circuit.ts";
+import { batchProof } from "./cases/batch.ts";
 import { debounceProof } from "./cases/debounce.ts";
 import { perKey } from "./cases/per-key.ts";
 import { rateProof } from "./cases/rate.ts";
@@ -62,6 +63,7 @@ export const proofs: readonly Proof[] = [
   perKey,
   rateProof,
   debounceProof,
+  batchProof,
   circuitProof,
   fairnessProof,
   priorityProof,

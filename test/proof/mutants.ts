@@ -84,6 +84,14 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       to: "return endedAt === null ||",
     },
   ],
+  /** A call has more jobs than its kind allows. */
+  "batch-max": [
+    { file: "/src/run/run-batches.ts", from: "all.slice(at * size, (at + 1) * size)", to: "(at === 0 ? all : [])" },
+  ],
+  /** A job takes along what waits under another key. */
+  "batch-key": [
+    { file: "/src/postgres/sql/batch.ts", from: "kind = b.kind and batch_key = b.key and", to: "kind = b.kind and" },
+  ],
   /** A batch that died is charged to all of its members. */
   alone: [
     {

@@ -19,6 +19,7 @@ const facts: WaitingFacts = {
   ahead: { count: 3, isMore: false },
   heldBefore: { count: 4, isMore: true },
   runningInLane: { count: 2, isMore: false },
+  batchOthers: 0,
   workerSeenAt: now,
   failedFirst: null,
   started: null,
