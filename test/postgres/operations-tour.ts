@@ -210,7 +210,12 @@ async function batches(store: TestStore): Promise<void> {
     { kind: "batch", batch },
   ]);
   await store.startFull([{ kind: "batch", ...batch }]);
-  await store.gather(ids.slice(0, 1).map((jobId) => ({ jobId, max: 2, waitMs: 5_000 })));
+  const [first] = ids;
+  if (first !== undefined) await store.claim([await messageFor(store, first)], { worker: "tour", alone: false });
+  const started = ids.slice(0, 1).map((jobId) => ({ jobId, max: 2, waitMs: 5_000 }));
+  await store.gather(started);
+  // The first is noted already, so only what it takes along is locked.
+  await store.gather(started);
 }
 
 async function steer(store: TestStore, insight: Database, ids: readonly JobId[]): Promise<void> {

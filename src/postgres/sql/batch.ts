@@ -43,7 +43,8 @@ with started as materialized (
   union all
   select s.id, s.generation, s.trace, s.kind, s.key, b.of, true, true from started s join batches b using (kind, key, lane)
 ), noted as (
-  update belfry.job j set batch_of = m.of, due_at = least(j.due_at, belfry.now()) from members m where j.id = m.id
+  update belfry.job j set batch_of = m.of, due_at = least(j.due_at, belfry.now()) from members m
+  where j.id = m.id and (not m.started or j.batch_of is distinct from m.of)
 )
 select id, generation, trace, kind, key, of, started, out from members order by of, started desc, id`);
 
