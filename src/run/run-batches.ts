@@ -108,7 +108,7 @@ async function call(
   const ready = prepared.flatMap((each) => (each.is === "ready" ? { ...each, hold: leases.holdOf(each.job) } : []));
   const [first] = ready;
   const body = first?.definition.body;
-  if (first === undefined || body?.is !== "batch") return prepared.map(ended);
+  if (first === undefined || body?.is !== "batch") return prepared.flatMap((each) => (each.is === "ready" ? [] : each));
   const { definition } = first;
   const hold = holdAll(ready.map((each) => each.hold));
   const startedMs = ports.clock.elapsedMs();
@@ -124,9 +124,8 @@ async function call(
   };
   try {
     const end = hold.interruption === null ? await untilLeft(hold, run()) : interruptionOf(hold);
-    const own = ready.map((each, at) => finish({ ...scope, ...each }, endOf(end, at)));
-    const ends = new Map((await Promise.all(own)).map((finished, at) => [ready[at]?.job.jobId, finished]));
-    return prepared.map((each) => (each.is === "ready" ? (ends.get(each.job.jobId) ?? { is: "lost" }) : each));
+    const own = await Promise.all(ready.map((each, at) => finish({ ...scope, ...each }, endOf(end, at))));
+    return prepared.map((each) => (each.is === "ready" ? (own.shift() ?? { is: "lost" }) : each));
   } finally {
     closeScope(scope);
     const took = ports.clock.elapsedMs() - startedMs;
@@ -140,9 +139,6 @@ function endOf(end: End<readonly PromiseSettledResult<Json | void>[]>, at: numbe
   const own = end.value[at];
   return own?.status === "rejected" ? { error: own.reason } : { value: own?.value };
 }
-
-const ended = (end: Awaited<ReturnType<typeof prepareAttempt>>): HandlerEnd =>
-  end.is === "ready" ? { is: "lost" } : end;
 
 /** Interrupted when all of them are: a job that was canceled leaves the others to go on. */
 function holdAll(holds: readonly Hold[]): Hold {
