@@ -41,24 +41,24 @@ async function call(system: System, { jobs, random }: { jobs: number; random: ()
   const { client, registry } = system.runtime;
   const definition = registry.jobs.get("index");
   if (definition === undefined) throw new Error("the app has no index");
-  let [next, duplicates] = [0, 0];
+  const sum = { made: 0, duplicates: 0 };
   const caller = async (): Promise<void> => {
-    while (next < jobs) {
+    while (sum.made < jobs) {
       const items = Array.from({ length: random() < 0.1 ? 8 : 1 }, () => ({
-        payload: { tenant: `tenant-${Math.floor(random() * tenants)}`, n: (next += 1) },
+        payload: { tenant: `tenant-${Math.floor(random() * tenants)}`, n: (sum.made += 1) },
       }));
       const answers = await client.enqueue(definition, items);
       for (const [at, answer] of answers.entries())
         system.asked.push({ mark: `index/${items[at]?.payload.n}`, kind: "index", key: null, answer });
       if (random() < 0.02)
-        duplicates += await sendAgain(
+        sum.duplicates += await sendAgain(
           system,
           answers.slice(0, 1).map(({ id }) => id),
         );
     }
   };
   await Promise.all(Array.from({ length: callers }, caller));
-  return duplicates;
+  return sum.duplicates;
 }
 
 async function assess(list: Checklist, { pool, ledger }: System): Promise<{ calls: number; jobs: number }> {
