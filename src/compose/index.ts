@@ -20,7 +20,15 @@ export {
 export { sql } from "../define/query.ts";
 
 export type { Duration } from "../calendar/duration.ts";
-export type { BatchResult, Context, EnqueueOptions, Job, SettledJob } from "../define/context.ts";
+export type {
+  BatchContext,
+  BatchJob,
+  BatchResult,
+  Context,
+  EnqueueOptions,
+  Job,
+  SettledJob,
+} from "../define/context.ts";
 export type { AppOptions } from "../define/define-app.ts";
 export type { RunSummary, ThenOptions } from "../define/continuation.ts";
 export type { CalendarDefinition, CalendarOptions, HolidayDate } from "../define/define-calendar.ts";
@@ -32,6 +40,7 @@ export type { TaskHandle, TaskInputs, TaskOutputs, TasksBefore } from "../define
 export type { SleepOptions, TimeoutRule, WaitBase, WaitForOptions } from "../define/wait-task.ts";
 export type { Concurrency, ConcurrencyByKey, ConcurrencyInAll } from "../define/concurrency.ts";
 export type { CircuitOptions } from "../define/circuit.ts";
+export type { Batching } from "../define/batch.ts";
 export type { Debounce } from "../define/debounce.ts";
 export type { LaneDefinition } from "../define/lane.ts";
 export type { Limit, LimitOptions, LimitUse } from "../define/limit.ts";
@@ -40,6 +49,8 @@ export type { Fairness, Sharing } from "../define/turn.ts";
 export type {
   JobLimits,
   JobOptions,
+  BatchEnds,
+  BatchJobOptions,
   JobResult,
   NoPayload,
   PayloadIn,

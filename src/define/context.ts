@@ -1,5 +1,6 @@
 import type { AttemptOutcome, JobId, Json, RunId } from "../machine/job.ts";
 import type { Duration } from "../calendar/duration.ts";
+import type { BatchRule } from "../machine/batch.ts";
 import type { Enqueued } from "../machine/client.ts";
 import type { Log, MetricUnit } from "../machine/ports.ts";
 import type { Tx } from "../machine/transaction.ts";
@@ -119,4 +120,22 @@ export interface SettledJob {
   readonly attempt: number;
   /** False when another attempt follows. */
   readonly final: boolean;
+}
+
+/** One of the jobs of a call of `runBatch`. */
+export interface BatchJob<P> {
+  readonly id: JobId;
+  readonly key: string | null;
+  readonly payload: P;
+  readonly attempt: number;
+}
+
+/** What `runBatch` may use: what belongs to the call, and not to one of its jobs. Write by the id of each job, so that a repeat changes nothing. */
+export type BatchContext = Pick<Context, "stage" | "signal" | "log" | "metric" | "secret" | "withLock" | "limit">;
+
+/** The work of a kind whose jobs are run many at a time. */
+export interface BatchBody {
+  readonly is: "batch";
+  readonly rule: BatchRule;
+  readonly run: (jobs: readonly BatchJob<unknown>[], context: BatchContext) => Promise<unknown>;
 }

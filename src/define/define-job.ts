@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { BatchResult, Context, Job, SettledJob } from "./context.ts";
+import { type Batching, withRule } from "./batch.ts";
+import type { BatchContext, BatchJob, BatchResult, Context, Job, SettledJob } from "./context.ts";
 import type { Duration } from "../calendar/duration.ts";
 import type { JobBody, JobDefinition } from "./definition.ts";
 import { boundClient } from "../machine/client.ts";
@@ -87,35 +88,59 @@ export type PayloadOut<S extends StandardSchemaV1> = StandardSchemaV1.InferOutpu
 /** What a handler may return. */
 export type JobResult = Json | BatchResult | void;
 
-export interface JobOptions<S extends StandardSchemaV1> extends JobLimits<PayloadOut<S>> {
+interface JobFields<S extends StandardSchemaV1> extends JobLimits<PayloadOut<S>> {
   /** Unique among all apps of a stage, and never reused for something else: rows carry it. */
   readonly id: string;
   /** Any Standard Schema, for example `z.object({ ... })`. Left out: the job takes no payload. */
   readonly payload?: S;
   /** The idempotency key of a payload: a second job of the same kind and key is not made. */
   key?(payload: PayloadOut<S>): string;
+}
+
+export interface JobOptions<S extends StandardSchemaV1> extends JobFields<S> {
   /** Many calls, one start: some time after the last of them. Default: each call makes a job. */
   readonly debounce?: Debounce<PayloadIn<S>, PayloadOut<S>>;
   /** What it returns is the job's result. Throw `PermanentError` or `RetryLater` to choose what follows a failure. */
   run(payload: PayloadOut<S>, ctx: Context): Promise<JobResult> | JobResult;
+  readonly batch?: never;
+  readonly runBatch?: never;
 }
+
+/** A kind whose jobs are run many at a time, each with its own outcome. */
+export interface BatchJobOptions<S extends StandardSchemaV1> extends Omit<JobFields<S>, "runOn" | "size"> {
+  /** How many, and how long they wait for each other. */
+  readonly batch: Batching<PayloadOut<S>>;
+  /**
+   * Gets 1 to `max` jobs of one batch key. Returns nothing when all succeeded, or what `Promise.allSettled` gives for them, in their order:
+   * a rejected job is judged as one whose `run` threw. When it throws, all have failed with that error.
+   */
+  runBatch(jobs: readonly BatchJob<PayloadOut<S>>[], ctx: BatchContext): Promise<BatchEnds> | BatchEnds;
+  readonly run?: never;
+  readonly debounce?: never;
+}
+
+/** How the jobs of one call ended. */
+export type BatchEnds = readonly PromiseSettledResult<JobResult>[] | void;
 
 /**
  * Defines a kind of job. Never throws: problems are collected, and `check` shows all of them together.
  * A handler's payload has passed the schema, with defaults applied.
  */
-export function defineJob<S extends StandardSchemaV1 = NoPayload>(options: JobOptions<S>): Job<PayloadIn<S>> {
-  return jobOf<PayloadIn<S>>(
-    definitionFrom(options, {
-      is: "handler",
-      run: async (payload, context) => toJson(await run(options, payload, context)),
-    }),
-  );
+export function defineJob<S extends StandardSchemaV1 = NoPayload>(
+  options: JobOptions<S> | BatchJobOptions<S>,
+): Job<PayloadIn<S>> {
+  return jobOf<PayloadIn<S>>(definitionFrom(options, bodyOf(options)));
 }
 
-/** The schema has validated the payload before this is called. */
-const run = <S extends StandardSchemaV1>(options: JobOptions<S>, payload: unknown, context: Context) =>
-  options.run(payload, context);
+/** The schema has validated the payloads before these are called. */
+const bodyOf = <S extends StandardSchemaV1>(options: JobOptions<S> | BatchJobOptions<S>): JobBody =>
+  options.runBatch === undefined
+    ? { is: "handler", run: async (payload, context) => toJson(await options.run(payload, context)) }
+    : {
+        is: "batch",
+        rule: { key: () => "all", max: 1, waitMs: 0 },
+        run: async (jobs, context) => await options.runBatch(jobs, context),
+      };
 
 /**
  * Where a job keeps its definition: not enumerable, so that a job prints and compares by its id. The same for every copy of
@@ -157,6 +182,7 @@ interface DefinitionOptions<S extends StandardSchemaV1> extends JobLimits<Payloa
   readonly payload?: S | undefined;
   readonly key?: ((payload: PayloadOut<S>) => string) | undefined;
   readonly debounce?: Debounce<PayloadIn<S>, PayloadOut<S>> | undefined;
+  readonly batch?: Batching<PayloadOut<S>> | undefined;
   /** What it is sealed for. Default: its id. */
   readonly sealScope?: string;
 }
@@ -188,7 +214,7 @@ export function definitionFrom<S extends StandardSchemaV1>(
     debounce: debounceFrom(options, { check, body }, problems),
     key: key === undefined ? null : (payload) => key.call(options, payload),
     schema: options.payload ?? null,
-    body,
+    body: withRule(options, body, problems),
     onSettled: onSettled === undefined ? null : (payload, settled, tx) => onSettled.call(options, payload, settled, tx),
     seal: sealFrom(options, problems),
     problems: problems.found,

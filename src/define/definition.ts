@@ -3,7 +3,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { CapByKey } from "../admission/cap-by-key.ts";
 import type { Rate } from "../admission/rate.ts";
 import type { TurnRule } from "../admission/turn.ts";
-import type { Context, SettledJob } from "./context.ts";
+import type { BatchBody, Context, SettledJob } from "./context.ts";
 import type { CircuitRule } from "../machine/circuit-store.ts";
 import type { Json } from "../machine/job.ts";
 import type { DebounceRule } from "../machine/debounce.ts";
@@ -77,7 +77,7 @@ export interface JobDefinition {
 export type Limited = Pick<JobDefinition, "id" | "concurrency" | "concurrencyByKey" | "rate"> & { readonly lock: null };
 
 /** What the author of a job wrote. */
-export type JobBody = HandlerBody | TaskBody | GraphBody | DataGraphBody | FanOutBody | SweepBody;
+export type JobBody = HandlerBody | BatchBody | TaskBody | GraphBody | DataGraphBody | FanOutBody | SweepBody;
 
 export interface HandlerBody {
   readonly is: "handler";

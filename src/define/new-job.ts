@@ -8,7 +8,7 @@ import { isSealed } from "../machine/seal.ts";
 
 export interface JobInput extends Pick<
   NewJob,
-  "key" | "dueAt" | "delayMs" | "trace" | "slotKeys" | "turn" | "debounce"
+  "key" | "dueAt" | "delayMs" | "trace" | "slotKeys" | "turn" | "debounce" | "batch"
 > {
   /** What the caller passed, as `checkedJson` gave it back; sealed where the definition says so. The schema's defaults are applied when the handler runs. */
   readonly payload: Json;
@@ -24,7 +24,7 @@ export function newJob(definition: JobDefinition, input: JobInput): NewJob {
     payload: input.payload,
     lane: definition.lane,
     dueAt: input.dueAt,
-    delayMs: input.debounce?.forMs ?? input.delayMs,
+    delayMs: input.debounce?.forMs ?? input.delayMs + (input.batch?.waitMs ?? 0),
     expiresAt: input.expiresAt ?? null,
     leaseMs: definition.leaseMs,
     maxAttempts: definition.retry.maxAttempts,
@@ -33,6 +33,7 @@ export function newJob(definition: JobDefinition, input: JobInput): NewJob {
     trace: input.trace,
     turn: input.turn,
     debounce: input.debounce,
+    batch: input.batch,
   };
 }
 

@@ -53,7 +53,7 @@ export function explainJob(
   { now, slot }: { now: Instant; slot: SlotHolders | null },
 ): JobExplanation {
   if (isFinal(job.state)) return ended(job, facts, slot);
-  if (job.state === "RUNNING") return running(job, now);
+  if (job.state === "RUNNING") return running(job, facts, now);
   if (job.blocked) {
     const sentence = `it waits for ${facts.openPredecessors} of its predecessors`;
     return say("predecessors", sentence, { waitsFor: facts.predecessors });
@@ -65,10 +65,11 @@ export function explainJob(
   return queued(job, facts, now);
 }
 
-function running(job: JobView, now: Instant): JobExplanation {
+function running(job: JobView, { batchOthers }: WaitingFacts, now: Instant): JobExplanation {
   const task = taskOf(job.worker);
   const where = task === null ? String(job.worker) : `ECS task ${task}, as ${job.worker}`;
-  return say("running", `it runs since ${iso(job.startedAt ?? now)} on ${where}`);
+  const others = batchOthers === 0 ? "" : `, in one call with ${batchOthers} others of batch "${job.batchKey}"`;
+  return say("running", `it runs since ${iso(job.startedAt ?? now)} on ${where}${others}`);
 }
 
 function ended(
@@ -127,7 +128,7 @@ const shellWord = (text: string): string =>
   /^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 function early(job: JobView, facts: WaitingFacts): JobExplanation {
-  const { started } = facts;
+  const { started, batchOthers } = facts;
   if (job.errorCode === "ROWS_OPEN" && started !== null) {
     const { runId, done, total, failed } = started;
     const sentence = `its rows are run ${runId}: ${done} of ${total} done, ${failed} failed; the end of that run ends it`;
@@ -170,7 +171,11 @@ function early(job: JobView, facts: WaitingFacts): JobExplanation {
     joined === null || dueAtMost === null || attempt > 0
       ? ""
       : `: joined ${joined} times since ${iso(job.createdAt)}; due at the latest ${iso(dueAtMost)}`;
-  return say("not-due", `it is due at ${iso(job.dueAt)}${calls}`, {
+  const sentence =
+    job.batchKey === null
+      ? `it is due at ${iso(job.dueAt)}${calls}`
+      : `it waits until ${iso(job.dueAt)} for others of batch "${job.batchKey}"; ${batchOthers} wait beside it`;
+  return say("not-due", sentence, {
     until: job.dueAt,
     advice: `do not wait: belfry jobs run-now ${job.id}`,
   });

@@ -48,6 +48,8 @@ const fields = {
     "j.joined",
   ],
   dueAtMost: [maybeTime.describe("When a debounced job is due at the latest."), isoText("j.due_at_most")],
+  batchKey: [z.string().nullable().describe("Which of its kind it waits for; null: it runs by itself."), "j.batch_key"],
+  batchOf: [idText.nullable().describe("The first job of the batch of its newest attempt."), "j.batch_of"],
   startedAt: [maybeTime, isoText("j.started_at")],
   leaseUntil: [maybeTime, `(select ${isoText("until")} from belfry.lease where lease.id = j.lease_id)`],
   finishedAt: [maybeTime, isoText("j.finished_at")],
@@ -84,7 +86,7 @@ const small = (column: string): string =>
 const listed = { payload: small("j.payload"), result: small("j.result") };
 export const listedMembers = columnsOf(listed);
 /** The same as one value, with ids as texts. */
-export const listedJson = `(select to_json(r) from (select ${columnsOf({ ...listed, id: "j.id::text", run: "j.run_id::text" })}) r)`;
+export const listedJson = `(select to_json(r) from (select ${columnsOf({ ...listed, id: "j.id::text", run: "j.run_id::text", batchOf: "j.batch_of::text" })}) r)`;
 
 /** `whole`: with payload and result, however large. Locks nothing. */
 export const readRecords = sqlQuery("records", {

@@ -26,8 +26,14 @@ function refusalOf(registry: Registry, definition: JobDefinition): string | null
   return made === null ? null : `its code makes the ${made} from the payload: enqueue by the package or the API`;
 }
 
-const turnMade = ({ turns, debounce }: JobDefinition): string | null =>
-  debounce !== null ? "key of its debounce" : turns === null ? null : "turn in its lane";
+const turnMade = ({ turns, debounce, body }: JobDefinition): string | null =>
+  body.is === "batch"
+    ? "key of its batch"
+    : debounce !== null
+      ? "key of its debounce"
+      : turns === null
+        ? null
+        : "turn in its lane";
 
 /**
  * What `belfry.enqueue` writes jobs by: the kinds of these apps as they are now; those that an app has no more go. Answers what

@@ -47,6 +47,7 @@ export const readWaiting = sqlQuery("waiting", {
     ahead: boundedCount,
     heldBefore: boundedCount,
     runningInLane: boundedCount,
+    batchOthers: count,
     workerSeenAt: z.number().nullable(),
     failedFirst: z.object({ jobId, runId, task: z.string(), errorCode: z.string().nullable() }).nullable(),
     started: z.object({ runId, state: runState, failed: count, done: count, total: count }).nullable(),
@@ -87,6 +88,13 @@ select l.refusal as "laneRefusal", l.pause as "lanePause",
     where j.state = 'QUEUED' and r.id = any(array(select unnest(job_ids) from leases where lane = j.lane)) and r.lease_id is not null
     order by r.id limit $4::int + 1
   ) r) as "runningInLane",
+  (select count(*) from (
+    select from belfry.job b
+    where b.kind = j.kind and b.batch_key = j.batch_key and b.batch_key is not null and b.finished_at is null and b.id <> j.id
+      and case j.state when 'RUNNING' then b.state = 'RUNNING' and b.batch_of = j.batch_of
+        else b.state in ('PENDING', 'QUEUED', 'RETRY_WAIT') and b.held_on = '' end
+    limit $2::int
+  ) b)::float8 as "batchOthers",
   (select belfry.ms(w.seen_at) from belfry.worker w where j.state = 'QUEUED' and w.lane = j.lane order by w.seen_at desc limit 1)
     as "workerSeenAt",
   (

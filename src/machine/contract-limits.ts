@@ -18,6 +18,11 @@ export const contractLimits = {
   debounceForMsMin: 1_000,
   debounceForMsMax: 15 * 60_000,
   debounceMaxMsMax: dayMs,
+  batchMax: 1_000,
+  batchDefault: 100,
+  /** The dispatch window: what waits for others is QUEUED, so that a claim may take it. */
+  batchWaitMsMax: 300_000,
+  batchWaitMsDefault: 1_000,
   slotsMax: 10_000,
   slotsPerKeyMax: 1_000,
   slotKeyCharactersMax: 200,

@@ -27,6 +27,8 @@ const fields = {
   dueAt: "belfry.ms(j.due_at)",
   joined: "j.joined",
   dueAtMost: "belfry.ms(j.due_at_most)",
+  batchKey: "j.batch_key",
+  batchOf: "j.batch_of",
   startedAt: "belfry.ms(j.started_at)",
   leaseUntil: "(select belfry.ms(until) from belfry.lease where lease.id = j.lease_id)",
   finishedAt: "belfry.ms(j.finished_at)",

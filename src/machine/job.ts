@@ -1,3 +1,4 @@
+import type { Batched } from "./batch.ts";
 import { reasons } from "./reasons.ts";
 import type { State } from "./state.ts";
 import type { Turn } from "./turn.ts";
@@ -57,6 +58,8 @@ export interface NewJob {
   readonly turn?: Turn | undefined;
   /** Set: it joins the job of its burst while that was not started, else it begins one. Due `forMs` from now then; no key of its own. */
   readonly debounce?: Debounced | undefined;
+  /** Set: it waits for others, to be started with them. Its `delayMs` has that wait. */
+  readonly batch?: Batched | undefined;
 }
 
 /** Which payload a burst has: that of its last or first call, or what a function makes of what it has and the next. */
@@ -102,6 +105,10 @@ export interface JobView {
   readonly joined: number | null;
   /** and when it is due at the latest. */
   readonly dueAtMost: Instant | null;
+  /** Whom it waits for, if its kind is run in batches, */
+  readonly batchKey: string | null;
+  /** and the first job of the batch of its newest attempt. */
+  readonly batchOf: JobId | null;
   readonly startedAt: Instant | null;
   readonly leaseUntil: Instant | null;
   readonly finishedAt: Instant | null;

@@ -1,4 +1,5 @@
 /** Messages and the promise to send them. */
+import type { BatchOf } from "./batch.ts";
 import type { JobId, RunId } from "./job.ts";
 import type { LeftTurns } from "./turn.ts";
 
@@ -49,6 +50,8 @@ export interface Aftermath {
   readonly leftToRelay: readonly string[];
   /** Lanes of which jobs that take turns ended, and keys of new jobs that wait for theirs. */
   readonly turns: LeftTurns;
+  /** Batches that new jobs wait in: start those that are full. */
+  readonly batches: readonly BatchOf[];
 }
 
 /** What several changes leave to do, as one. */
@@ -61,6 +64,7 @@ export const mergeAftermaths = (parts: readonly Aftermath[]): Aftermath => ({
     lanes: [...new Set(parts.flatMap((part) => part.turns.lanes))],
     keys: [...new Set(parts.flatMap((part) => part.turns.keys))],
   },
+  batches: parts.flatMap((part) => part.batches),
 });
 
 export const noAftermath: Aftermath = {
@@ -69,4 +73,5 @@ export const noAftermath: Aftermath = {
   freed: [],
   leftToRelay: [],
   turns: { lanes: [], keys: [] },
+  batches: [],
 };

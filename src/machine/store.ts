@@ -1,4 +1,5 @@
 /** The port to the database: Postgres in production, the reference store in memory as its oracle. */
+import type { BatchStore } from "./batch-store.ts";
 import type { FallbackLock, Fence, InsertSettings } from "./fence.ts";
 import type { CircuitStore } from "./circuit-store.ts";
 import type { Decision } from "./decide.ts";
@@ -132,7 +133,7 @@ export interface Pruned {
  * A method that takes a `fence` checks it first and throws `FenceLost`.
  */
 export interface Store
-  extends CircuitStore, FallbackLock, LaneStore, ScheduleControlStore, RunStore, SlotStore, TurnStore {
+  extends BatchStore, CircuitStore, FallbackLock, LaneStore, ScheduleControlStore, RunStore, SlotStore, TurnStore {
   /** How long before its due time a job may be dispatched, by every method that dispatches. */
   readonly dispatchWindowMs: number;
 

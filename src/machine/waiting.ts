@@ -55,6 +55,8 @@ export interface WaitingFacts {
   /** Waiting longer for the same slot. */
   readonly heldBefore: BoundedCount;
   readonly runningInLane: BoundedCount;
+  /** Of its kind and batch key: those that wait beside it, or run in its call. */
+  readonly batchOthers: number;
   /** When the lane's newest worker was last seen; null: never. */
   readonly workerSeenAt: Instant | null;
   /** Of a SKIPPED task: which task before it failed or was canceled first. Of a FAILED run's starter: which of its tasks did. */

@@ -13,6 +13,7 @@ import type { DispatchedRow } from "./sql/dispatch.ts";
 import type { Session } from "./session.ts";
 import {
   findKeys,
+  insertBatchJobs,
   insertJobs,
   insertKeyedJobs,
   insertTurnJobs,
@@ -93,7 +94,12 @@ async function insertWith(run: Query, jobs: readonly NewJob[], options: InsertOp
   if (joining.length > 0) await joinBursts(run, joining, results, insert);
   return {
     results: results.filter((result) => result !== undefined),
-    aftermath: { ...noAftermath, outbox: outboxOf(dispatched), turns: { lanes: [], keys: turnsOf(jobs, results) } },
+    aftermath: {
+      ...noAftermath,
+      outbox: outboxOf(dispatched),
+      turns: { lanes: [], keys: turnsOf(jobs, results) },
+      batches: jobs.flatMap(({ kind, batch }) => (batch === undefined ? [] : { kind, ...batch })),
+    },
   };
 }
 
@@ -118,9 +124,11 @@ async function insertPage(
   for (let round = 0; round < deliveryLimits.insertRoundsMax; round += 1) {
     const policies = policiesOf(open);
     const values = insertColumns(open, policies, options);
-    const [row] = open.some(({ job }) => job.turn !== undefined)
-      ? await run(insertTurnJobs, [...values, ...turnColumns(policies)])
-      : await run(open.every(({ job }) => job.key === null) ? insertJobs : insertKeyedJobs, values);
+    const [row] = open.some(({ job }) => job.batch !== undefined)
+      ? await run(insertBatchJobs, [...values, ...turnColumns(policies), batchKeys(policies)])
+      : open.some(({ job }) => job.turn !== undefined)
+        ? await run(insertTurnJobs, [...values, ...turnColumns(policies)])
+        : await run(open.every(({ job }) => job.key === null) ? insertJobs : insertKeyedJobs, values);
     if (row !== undefined) dispatched.push(...takeInserted(row, open, policies.places, results));
     open = open.filter((arrived) => results[arrived.ord] === undefined);
     if (open.length === 0) return;
@@ -185,6 +193,8 @@ const turnColumns = ({ policies }: Policies): unknown[] => [
   policies.map(({ turn }) => turn?.weight),
 ];
 
+const batchKeys = ({ policies }: Policies): unknown[] => policies.map(({ batch }) => batch?.key);
+
 /** A column that is null in every row is not sent: sending a value costs as much as storing it. */
 const unlessNull = (values: readonly (string | null)[]): readonly (string | null)[] =>
   values.every((value) => value === null) ? [] : values;
@@ -220,6 +230,7 @@ const isLike = (job: NewJob, other: NewJob): boolean =>
   job.trace === other.trace &&
   job.slotKeys === other.slotKeys &&
   job.turn === other.turn &&
+  job.batch === other.batch &&
   job.dueAt === other.dueAt &&
   job.delayMs === other.delayMs &&
   job.expiresAt === other.expiresAt;

@@ -40,11 +40,10 @@ interface Followed extends Partial<DispatchedRow> {
 export function aftermathOf(rows: readonly Followed[]): Aftermath {
   if (rows.length === 0) return noAftermath;
   return {
+    ...noAftermath,
     outbox: outboxOf(rows.filter(isDispatched)),
     runs: [...new Set(rows.flatMap((row) => row.run_id ?? []))] as RunId[],
     freed: [...new Set(rows.flatMap((row) => row.freed ?? []))],
-    leftToRelay: [],
-    turns: noAftermath.turns,
   };
 }
 

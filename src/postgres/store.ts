@@ -1,4 +1,5 @@
 import type { Store } from "../machine/store.ts";
+import { batchStore } from "./batch-store.ts";
 import { circuitStore } from "./circuit-store.ts";
 import { claimStore, inRuns } from "./claim-store.ts";
 import type { Connections } from "./connect.ts";
@@ -51,6 +52,7 @@ export function createPostgresStore(
     ...runStore(session),
     ...resolveStore(session),
     ...turnStore(session),
+    ...batchStore(session),
     inRuns: (ids) => inRuns(session, ids),
     transaction: (work, options = {}) => transaction(connections.tx, connections.where, work, options),
   };

@@ -22,12 +22,19 @@ export async function afterCommit(
   for (let round = 0; round < rounds && !isDone(left); round += 1) left = await doOnce(ports, left);
 }
 
-const isDone = ({ outbox, runs, freed, leftToRelay, turns }: Aftermath): boolean =>
-  outbox.length + runs.length + freed.length + leftToRelay.length + turns.lanes.length + turns.keys.length === 0;
+const isDone = ({ outbox, runs, freed, leftToRelay, turns, batches }: Aftermath): boolean =>
+  outbox.length +
+    runs.length +
+    freed.length +
+    leftToRelay.length +
+    turns.lanes.length +
+    turns.keys.length +
+    batches.length ===
+  0;
 
 /** @returns what these steps leave to do. */
 async function doOnce(ports: AfterCommitPorts, left: Aftermath): Promise<Aftermath> {
-  const { outbox, runs, freed, leftToRelay, turns } = left;
+  const { outbox, runs, freed, leftToRelay, turns, batches } = left;
   await attempt(ports, "send", () => sendOutbox(ports, outbox));
   const parts: Aftermath[] = [];
   if (runs.length > 0) {
@@ -40,6 +47,8 @@ async function doOnce(ports: AfterCommitPorts, left: Aftermath): Promise<Afterma
   await attempt(ports, "wake", () => wakeHeld(ports, { slotKeys: freed }));
   for (const lane of leftToRelay) await attempt(ports, "relay", () => relay(ports, { lane }));
   await attempt(ports, "turns", () => giveTurns(ports, { of: turns }));
+  if (batches.length > 0)
+    await attempt(ports, "batches", async () => sendOutbox(ports, await ports.store.startFull(batches)));
   return mergeAftermaths(parts);
 }
 

@@ -3,6 +3,7 @@ import { InvalidPayload, KeyConflict } from "../define/errors.ts";
 import type { NewJob } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { checkedJson, newJob, slotGroupsOf, hasKeyedSlots, slotKeysFor, slotKeysOf } from "../define/new-job.ts";
+import { batchedFor } from "../define/batch.ts";
 import { debouncedFor } from "../define/debounce.ts";
 import { turnFor } from "../define/turn.ts";
 import type { InsertResult } from "../machine/store.ts";
@@ -120,6 +121,7 @@ export async function prepare(
         slotKeys: same ?? slotKeysFor(definition, checked.value),
         turn: turnFor(definition, checked.value),
         debounce: debouncedFor(definition, checked.value, item),
+        batch: batchedFor(definition, checked.value),
       }),
     );
   }

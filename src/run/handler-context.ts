@@ -128,6 +128,10 @@ async function enqueueChild<I>(
   payload: I,
   options: EnqueueOptions,
 ): Promise<void> {
+  if (scope.phase === "batch")
+    throw new Error(
+      `ctx.enqueue("${child.id}") is not for runBatch, whose jobs end one by one: use enqueue of the job, with a key`,
+    );
   if (scope.phase === "settled" || scope.phase === "closed") {
     throw new Error(
       `ctx.enqueue("${child.id}") after the job was settled: enqueue inside ctx.tx or before the handler ends`,

@@ -29,12 +29,14 @@ export type HandlerEnd =
   /** The worker lost the job: nothing may be written. */
   | { readonly is: "lost"; readonly goesOn?: boolean };
 
-/** Runs one handler until it ends or times out, or its worker stops: the steps of one attempt, in order. */
-export async function runHandler(
-  worker: WorkerScope,
-  claimed: Claimed,
-  remainingMs: () => number,
-): Promise<HandlerEnd> {
+/** An attempt whose handler can be called. */
+interface Ready extends Pick<InvocationScope, "definition" | "job"> {
+  readonly is: "ready";
+  readonly payload: unknown;
+}
+
+/** Opens and checks its payload. @returns how it ended, when its handler cannot be called. */
+export async function prepareAttempt(worker: WorkerScope, claimed: Claimed): Promise<HandlerEnd | Ready> {
   const { ports } = worker;
   const definition = worker.registry.jobs.get(claimed.kind);
   if (definition === undefined) return { is: "outcome", outcome: await unknownKind(worker, claimed), children: [] };
@@ -56,6 +58,19 @@ export async function runHandler(
     const { message } = new InvalidPayload(job.kind, checked.issues);
     return failedAtOnce("INVALID_PAYLOAD", definition.seal === null ? message : sealedText);
   }
+  return { is: "ready", definition, job, payload: checked.value };
+}
+
+/** Runs one handler until it ends or times out, or its worker stops: the steps of one attempt, in order. */
+export async function runHandler(
+  worker: WorkerScope,
+  claimed: Claimed,
+  remainingMs: () => number,
+): Promise<HandlerEnd> {
+  const ready = await prepareAttempt(worker, claimed);
+  if (ready.is !== "ready") return ready;
+  const { definition, job, payload } = ready;
+  const { ports } = worker;
   const startedMs = ports.clock.elapsedMs();
   const hold = worker.leases.holdOf(job);
   const endsMs = startedMs + limitTime(hold, definition, remainingMs);
@@ -64,7 +79,7 @@ export async function runHandler(
   try {
     // The worker may have been stopped just after the claim.
     const end =
-      hold.interruption === null ? await untilLeft(hold, runInvocation(scope, checked.value)) : interrupted(hold);
+      hold.interruption === null ? await untilLeft(hold, runInvocation(scope, payload)) : interruptionOf(hold);
     return await finish(scope, end);
   } finally {
     closeScope(scope);
@@ -74,7 +89,7 @@ export async function runHandler(
   }
 }
 
-function measureStart(worker: WorkerScope, job: Claimed, definition: JobDefinition): void {
+export function measureStart(worker: WorkerScope, job: Claimed, definition: JobDefinition): void {
   worker.ports.metrics.add("job.lateness", job.latenessMs, "Milliseconds", { job: job.kind });
   if (definition.lock !== null) worker.ports.metrics.add("scheduler.lock.acquired", 1, "Count", { job: job.kind });
 }
@@ -86,21 +101,21 @@ const failedAtOnce = (code: string, message: string): HandlerEnd => ({
 });
 
 /** Interrupts the handler at its timeout, or before the worker's time is over. @returns in how many ms. */
-function limitTime(hold: Hold, { timeoutMs }: JobDefinition, remainingMs: () => number): number {
+export function limitTime(hold: Hold, { timeoutMs }: JobDefinition, remainingMs: () => number): number {
   const leftMs = Math.max(0, remainingMs() - workerLimits.deadlineMarginMs);
   if (timeoutMs <= leftMs) hold.endAfter(timeoutMs, "timeout");
   else hold.endAfter(leftMs, "deadline");
   return Math.min(timeoutMs, leftMs);
 }
 
-type End = { readonly value: Json | void } | { readonly error: unknown; readonly isLeft?: true };
+export type End<T = Json | void> = { readonly value: T } | { readonly error: unknown; readonly isLeft?: true };
 
-const interrupted = (hold: Hold): End => ({ error: hold.interruption });
+export const interruptionOf = (hold: Hold): End<never> => ({ error: hold.interruption });
 
 /** A handler that ignores its signal is abandoned after a short grace; the attempt's number fences its later writes. */
-function untilLeft(hold: Hold, running: Promise<Json | void>): Promise<End> {
+export function untilLeft<T>(hold: Hold, running: Promise<T>): Promise<End<T>> {
   return new Promise((resolve) => {
-    const end = (how: End): void => {
+    const end = (how: End<T>): void => {
       hold.leave = null;
       resolve(how);
     };
@@ -112,7 +127,7 @@ function untilLeft(hold: Hold, running: Promise<Json | void>): Promise<End> {
   });
 }
 
-async function finish(scope: InvocationScope, end: End): Promise<HandlerEnd> {
+export async function finish(scope: InvocationScope, end: End): Promise<HandlerEnd> {
   const { worker, job, hold } = scope;
   if (scope.phase === "settled") {
     if ("error" in end)

@@ -25,7 +25,7 @@ export interface InvocationScope {
   /** Aftermaths of the open transaction, for after its commit. */
   readonly left: Aftermath[];
   ordinal: number;
-  phase: "open" | "transaction" | "settled" | "closed";
+  phase: "open" | "batch" | "transaction" | "settled" | "closed";
   tx: Tx | null;
   /** Of its transaction: aborted when the attempt ends before that does. */
   abandoned: AbortController | null;

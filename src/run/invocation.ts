@@ -1,3 +1,4 @@
+import { callBatch } from "../define/batch.ts";
 import { createContext } from "./handler-context.ts";
 import type { Json } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
@@ -34,7 +35,7 @@ export const openScope = (
   children: [],
   left: [],
   ordinal: 0,
-  phase: "open",
+  phase: definition.body.is === "batch" ? "batch" : "open",
   tx: null,
   abandoned: null,
 });
@@ -42,10 +43,12 @@ export const openScope = (
 export async function runInvocation(scope: InvocationScope, payload: unknown): Promise<Json | void> {
   const { ports } = scope.worker;
   await ports.crashPoint("effect.before");
-  const value = await runBody(scope, scope.definition, payload, createContext(scope, transact));
+  const value = await runBody(scope, scope.definition, payload, contextOf(scope));
   await ports.crashPoint("effect.after");
   return value;
 }
+
+export const contextOf = (scope: InvocationScope): Context => createContext(scope, transact);
 
 /** Ends it: every later call through the context is refused. */
 export function closeScope(scope: InvocationScope): void {
@@ -98,6 +101,8 @@ async function transact<T>(
 }
 
 const refusals = {
+  batch:
+    "ctx.tx is not for runBatch: each of its jobs has an outcome of its own; write by their ids, so that a repeat changes nothing",
   transaction: "ctx.tx is already open: a handler has one transaction",
   settled: "ctx.tx already committed this job's success: nothing may follow it",
   closed: "the handler has ended: its context can no longer be used",
@@ -174,16 +179,30 @@ async function runTask(scope: InvocationScope, body: TaskBody, context: Context)
   return await runEach({ scope, each, given, context, endAs });
 }
 
+/** A batch of one. */
+async function runInBatch(
+  { job: { jobId, key, attempt } }: InvocationScope,
+  of: Parameters<typeof callBatch>[0],
+  payload: unknown,
+  context: Context,
+): Promise<Json | void> {
+  const [end] = await callBatch(of, [{ id: jobId, key, payload, attempt }], context);
+  if (end?.status === "rejected") throw end.reason;
+  return end?.value;
+}
+
 /** Runs the definition's body. A fan-out, sweep or graph starter writes its outcome in its own transaction. */
 export async function runBody(
   scope: InvocationScope,
-  { body }: JobDefinition,
+  { id, body }: JobDefinition,
   payload: unknown,
   context: Context,
 ): Promise<Json | void> {
   switch (body.is) {
     case "handler":
       return await body.run(payload, context);
+    case "batch":
+      return await runInBatch(scope, { id, body }, payload, context);
     case "task":
       return await runTask(scope, body, context);
     case "graph":

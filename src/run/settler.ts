@@ -3,6 +3,7 @@ import { writeWhileAway } from "./write-while-away.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { type AttemptCounters, decide, type Decision, type Outcome } from "../machine/decide.ts";
+import { batchRuleOf } from "../define/batch.ts";
 import type { JobDefinition, Registry } from "../define/definition.ts";
 import { InvalidPayload } from "../define/errors.ts";
 import { assertSealed } from "../define/new-job.ts";
@@ -96,8 +97,12 @@ export function toSettlement(
   const { jobId, kind, failures, interruptions, maxAttempts } = job;
   const onAmbiguous = definition?.onAmbiguous ?? "retry";
   const attempt = { jobId, kind, failures, interruptions, maxAttempts, retry, onAmbiguous };
+  const decision = decideOr(ports, attempt, outcome);
+  const waitMs = decision.to === "RETRY_WAIT" ? (batchRuleOf(definition)?.waitMs ?? 0) : 0;
   return {
-    ...decideOr(ports, attempt, outcome),
+    ...decision,
+    // Once it may try again, it waits for others as a new job does.
+    delayMs: decision.delayMs + waitMs,
     jobId: job.jobId,
     attempt: job.attempt,
     children,

@@ -1,19 +1,17 @@
 import type { Registry } from "../define/definition.ts";
 import { claimBatch, claimEarly, type ClaimedBatch, type Early, sendAgain } from "./claim.ts";
-import { runHandler, type HandlerEnd } from "./handler.ts";
 import { createCircuits } from "./circuits.ts";
 import { createLeaseKeeper, Interruption } from "./lease-keeper.ts";
-import { launch, launcherFor } from "./launch.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { type Arrived, decodeMessage, type QueueRecord } from "./message.ts";
 import type { Claimed } from "../machine/store.ts";
-import type { Launcher } from "../machine/launcher.ts";
 import type { Ports } from "../machine/ports.ts";
 import { resendOpen } from "./relay.ts";
 import { createLapsedLeases, type LapsedLeases, rescue } from "./rescue.ts";
-import { afterCommit } from "./after-commit.ts";
 import { createSettler } from "./settler.ts";
-import { attemptSpan, settleSpan } from "./spans.ts";
+import { hasBatches, isBatched, runBatches } from "./run-batches.ts";
+import { type Ended, runOne, type RunOptions } from "./run-one.ts";
+import { attemptSpan } from "./spans.ts";
 import { createRateLimiter, holdIfPaused, type WorkerOptions, type WorkerScope } from "./worker-scope.ts";
 
 export interface Worker {
@@ -98,7 +96,8 @@ async function runBatch(
   await ports.crashPoint("received");
   const held = await holdIfPaused(arrived.messages, { ...scope.options, log: ports.log });
   if (held !== null) return { failed: [...arrived.unread, ...held.giveBack], isStoreAway: held.giveBack.length > 0 };
-  const alone = arrived.messages.length === 1;
+  // What runs with others is not to blame alone.
+  const alone = arrived.messages.length === 1 && !hasBatches(scope);
   const first = await claimBatch(scope, arrived.messages, alone);
   await ports.crashPoint("claimed");
   const [own, unsent] = await keepOne(scope, first.alone);
@@ -127,21 +126,14 @@ async function pauseBefore(scope: WorkerScope, failuresInARow: number, leftMs: n
   await scope.ports.clock.sleep(Math.max(0, Math.min(pauseMs, leftMs - workerLimits.deadlineMarginMs)), scope.stopping);
 }
 
-interface Ended {
-  readonly jobId: string;
-  /** False when it is unknown whether its outcome was written. */
-  readonly known: boolean;
-}
-
-interface RunOptions {
-  /** No other job runs beside it in this process. */
-  readonly alone: boolean;
-  readonly remainingMs: () => number;
-}
-
-function runAll(scope: WorkerScope, jobs: readonly Claimed[], options: RunOptions): Promise<readonly Ended[]> {
+/** Those of a kind that is run in batches take others along, unless they run alone. */
+async function runAll(scope: WorkerScope, jobs: readonly Claimed[], options: RunOptions): Promise<readonly Ended[]> {
   scope.settler.expect(jobs.length);
-  return Promise.all(jobs.map((job) => attemptSpan(scope.ports, job, () => runOne(scope, job, options))));
+  const batched = jobs.filter(({ kind }) => isBatched(scope, kind));
+  const single = batched.length === 0 ? jobs : jobs.filter((job) => !batched.includes(job));
+  const running = single.map((job) => attemptSpan(scope.ports, job, () => runOne(scope, job, options)));
+  const together = batched.length === 0 ? [] : await runBatches(scope, batched, options);
+  return [...(await Promise.all(running)), ...together];
 }
 
 async function runEarly(
@@ -212,63 +204,6 @@ async function readRecords(
     scope.ports.log.error("quarantine failed; the messages are given back", { error });
     return { messages, unread: unreadable.map((record) => record.messageId) };
   }
-}
-
-/** Runs and settles one claimed job. A bug in Belfry leaves the job to its lease and must not fail the batch. */
-async function runOne(scope: WorkerScope, job: Claimed, { alone, remainingMs }: RunOptions): Promise<Ended> {
-  try {
-    const launcher = launcherFor(scope, job);
-    const finished =
-      launcher === null ? await runHandler(scope, job, remainingMs) : await launched(scope, launcher, job);
-    if (launcher === null) scope.circuits.count(job, finished);
-    if (finished.is === "outcome" && finished.hadNoFiles === true) {
-      scope.spend();
-      // Another job of the batch may have used them up: as a job that lost its process, it then runs alone.
-      if (!alone) return { jobId: job.jobId, known: await scope.settler.withdraw() };
-    }
-    if (finished.is === "outcome") await scope.leases.flush(job);
-    return { jobId: job.jobId, known: await write(scope, job, finished, remainingMs) };
-  } catch (error) {
-    scope.ports.log.error("a job could not be run; its lease decides", { job: job.jobId, kind: job.kind, error });
-    return { jobId: job.jobId, known: await scope.settler.withdraw() };
-  } finally {
-    scope.leases.drop(job);
-  }
-}
-
-async function launched(scope: WorkerScope, launcher: Launcher, job: Claimed): Promise<HandlerEnd> {
-  const refused = await launch(scope, launcher, job);
-  return refused === null ? { is: "written-elsewhere" } : { is: "outcome", outcome: refused, children: [] };
-}
-
-async function write(
-  scope: WorkerScope,
-  job: Claimed,
-  finished: HandlerEnd,
-  remainingMs: () => number,
-): Promise<boolean> {
-  if (finished.is === "written-elsewhere") return scope.settler.withdraw();
-  if (finished.is === "lost") {
-    await scope.settler.withdraw();
-    // One that ignores its signal may go on beside the next: its slots are free when its lease would have ended.
-    return finished.goesOn === true ? true : freeSlots(scope, job);
-  }
-  const leftMs = Math.min(remainingMs() - workerLimits.settleMarginMs, workerLimits.settleForMsMax);
-  const untilMs = scope.ports.clock.elapsedMs() + leftMs;
-  const { outcome, children } = finished;
-  return settleSpan(scope.ports, outcome, () => scope.settler.settle(job, outcome, { children, untilMs }));
-}
-
-/** The handler of an attempt that was canceled or lost has ended, so the slots of that attempt are free. A later attempt keeps its own. */
-async function freeSlots(scope: WorkerScope, job: Claimed): Promise<boolean> {
-  if (job.slotKeys.length === 0) return true;
-  try {
-    const aftermath = await scope.ports.store.freeSlots([{ jobId: job.jobId, attempt: job.attempt }]);
-    await afterCommit(scope.ports, aftermath);
-  } catch (error) {
-    scope.ports.log.warn("slots were not freed; they end with the lease", { job: job.jobId, error });
-  }
-  return true;
 }
 
 /** Workers rescue a few expired jobs of their lane, so that these do not wait for a scheduler task. */

@@ -35,6 +35,7 @@ import { capByKeyContract } from "./store/cap-by-key.ts";
 import { rateContract } from "./store/rate.ts";
 import { circuitContract } from "./store/circuit.ts";
 import { turnsContract } from "./store/turns.ts";
+import { batchContract } from "./store/batch.ts";
 import { debounceContract } from "./store/debounce.ts";
 import { slotsContract } from "./store/slots.ts";
 import { overlapContract } from "./store/overlap.ts";
@@ -57,6 +58,7 @@ export function storeContract(name: string, open: OpenStore): void {
     circuitContract(open);
     turnsContract(open);
     debounceContract(open);
+    batchContract(open);
     leasesContract(open);
     settleContract(open);
     settleTogetherContract(open);

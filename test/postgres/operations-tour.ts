@@ -114,6 +114,7 @@ export async function operationsTour(connections: Connections): Promise<void> {
   await circuits(store, insight);
   await units(store, connections);
   await turns(store, connections);
+  await batches(store);
   await bursts(store, connections);
   await steer(store, insight, ids);
 }
@@ -204,6 +205,22 @@ async function bursts(store: TestStore, { main, where }: Connections): Promise<v
   await insertMany(store, [{ kind: "burst", debounce }]);
   await store.cancel(first);
   await createSession(main, where).run(forgetBursts, [-1_000, 10]);
+}
+
+/** A batch of two that is full, and one of them that takes the other along. */
+async function batches(store: TestStore): Promise<void> {
+  const batch = { key: "tour", max: 2, waitMs: 5_000 };
+  const ids = await insertMany(store, [
+    { kind: "batch", batch },
+    { kind: "batch", batch },
+  ]);
+  await store.startFull([{ kind: "batch", ...batch }]);
+  const [first] = ids;
+  if (first !== undefined) await store.claim([await messageFor(store, first)], { worker: "tour", alone: false });
+  const started = ids.slice(0, 1).map((jobId) => ({ jobId, max: 2, waitMs: 5_000 }));
+  await store.gather(started);
+  // The first is noted already, so only what it takes along is locked.
+  await store.gather(started);
 }
 
 async function steer(store: TestStore, insight: Database, ids: readonly JobId[]): Promise<void> {

@@ -3,6 +3,7 @@ import { cap } from "./cases/cap.ts";
 import { budgetProof } from "./cases/budget.ts";
 import { canaryProof } from "./cases/canary.ts";
 import { circuitProof } from "./cases/circuit.ts";
+import { batchProof } from "./cases/batch.ts";
 import { debounceProof } from "./cases/debounce.ts";
 import { perKey } from "./cases/per-key.ts";
 import { rateProof } from "./cases/rate.ts";
@@ -64,6 +65,7 @@ export const proofs: readonly Proof[] = [
   perKey,
   rateProof,
   debounceProof,
+  batchProof,
   circuitProof,
   budgetProof,
   canaryProof,

@@ -27,13 +27,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     },
   ],
   /** Tables that are newer are refused, whatever their migrations did. */
-  expand: [
-    {
-      file: "/src/postgres/migrate.ts",
-      from: "if (!newer.every(expands))",
-      to: "if (newer.length > 0)",
-    },
-  ],
+  expand: [{ file: "/src/postgres/migrate.ts", from: "if (!newer.every(expands))", to: "if (newer.length > 0)" }],
   /** Text that Postgres cannot store gets as far as Postgres. */
   storable: [{ file: "/src/api/body.ts", from: 'refuseUnstorable(value, "");', to: "" }],
   /** A body is parsed whatever its depth and number of names. */
@@ -47,11 +41,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       from: '["reopen", () => resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax, signal, fence })],',
       to: "",
     },
-    {
-      file: "/src/run/requeue.ts",
-      from: "for (const lane of lanesOf(registry)) {",
-      to: "for (const lane of []) {",
-    },
+    { file: "/src/run/requeue.ts", from: "for (const lane of lanesOf(registry)) {", to: "for (const lane of []) {" },
     { file: "/src/run/worker.ts", from: "await resendOpen(ports, { lane: options.lane, rounds: 1 });", to: "" },
   ],
   /** A sender never says that it is still at work. */
@@ -84,14 +74,17 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       to: "return endedAt === null ||",
     },
   ],
-  /** A batch that died is charged to all of its members. */
-  alone: [
-    {
-      file: "/src/run/worker.ts",
-      from: "const alone = arrived.messages.length === 1;",
-      to: "const alone = true;",
-    },
+  /** A call has more jobs than its kind allows. */
+  "batch-max": [
+    { file: "/src/postgres/sql/batch.ts", from: "(most - count(*) % most) % most as places", to: "1000 as places" },
+    { file: "/src/run/run-batches.ts", from: "all.slice(at * size, (at + 1) * size)", to: "(at === 0 ? all : [])" },
   ],
+  /** A job takes along what waits under another key. */
+  "batch-key": [
+    { file: "/src/postgres/sql/batch.ts", from: "kind = b.kind and batch_key = b.key and", to: "kind = b.kind and" },
+  ],
+  /** A batch that died is charged to all of its members. */
+  alone: [{ file: "/src/run/worker.ts", from: "arrived.messages.length === 1 && !hasBatches(scope)", to: "true" }],
   /** A message counts as lost although the queue still has some. */
   evidence: [{ file: "/src/run/requeue.ts", from: "if (depth.visible > 0)", to: "if (false)" }],
   /** An effect has another key in every try. */
@@ -112,11 +105,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   ],
   /** Whatever an answer says, all messages of a call count as accepted. */
   refused: [
-    {
-      file: "/src/aws/queue.ts",
-      from: "accepted.has(index) ? [] : [index]",
-      to: "accepted.has(index) ? [] : []",
-    },
+    { file: "/src/aws/queue.ts", from: "accepted.has(index) ? [] : [index]", to: "accepted.has(index) ? [] : []" },
   ],
   /** No process hears that a task has stopped. */
   "task-event": [
@@ -159,11 +148,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       from: 'await client.query("rollback").catch(() => {});',
       to: 'if (!(error instanceof DatabaseUnavailable)) await client.query("rollback").catch(() => {});',
     },
-    {
-      file: "/src/postgres/session.ts",
-      from: 'isOver || client.getTransactionStatus() !== "I"',
-      to: "false",
-    },
+    { file: "/src/postgres/session.ts", from: 'isOver || client.getTransactionStatus() !== "I"', to: "false" },
   ],
   /** A statement and a new connection wait for ever for a server that does not answer. */
   timeouts: [
@@ -198,11 +183,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   ],
   /** A claim takes what its condition was not asked about. */
   conditions: [
-    {
-      file: "/src/run/run-graph.ts",
-      from: "hasCondition: definition.body.when !== null",
-      to: "hasCondition: false",
-    },
+    { file: "/src/run/run-graph.ts", from: "hasCondition: definition.body.when !== null", to: "hasCondition: false" },
   ],
   /** Mails share the lane of what must be on time. */
   lane: [{ file: "/examples/time-capsule/app.ts", from: 'lane: "mail",', to: 'lane: "openings",' }],
@@ -220,11 +201,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   ],
   /** A lease that looks expired once is rescued. */
   "two-looks": [
-    {
-      file: "/src/run/rescue.ts",
-      from: "nowMs - lease.sinceMs >= lookMs(lease)",
-      to: "nowMs - lease.sinceMs >= 0",
-    },
+    { file: "/src/run/rescue.ts", from: "nowMs - lease.sinceMs >= lookMs(lease)", to: "nowMs - lease.sinceMs >= 0" },
   ],
   /** No process looks which server it is on. */
   epoch: [{ file: "/src/postgres/sql/epoch.ts", from: "server = belfry.server() as is_here", to: "true as is_here" }],

@@ -29,5 +29,7 @@ export const sharedRate = { limit: 50, per: "1s", perMs: 1_000 } as const;
 export const turnSizes = { places: 16, ahead: 20, aging: "5s", agingMs: 5_000 } as const;
 /** The circuit of the case `circuit`. */
 export const circuitTimes = { over: "10s", minimum: 20, pause: "3s" } as const;
+/** The batches of the case `batch`. */
+export const batchSizes = { max: 5, wait: "1s", waitMs: 1_000 } as const;
 /** The debounce of the case `debounce`. */
 export const debounceTimes = { for: "1s", max: "3s", maxMs: 3_000 } as const;

@@ -27,6 +27,8 @@ export const aJobDetail: JobDetailReply = {
   dueAt: at,
   joined: null,
   dueAtMost: null,
+  batchKey: null,
+  batchOf: null,
   startedAt: at,
   leaseUntil: at,
   finishedAt: null,

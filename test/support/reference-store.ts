@@ -58,6 +58,7 @@ import { cancelRemoved, dueSchedules, endRemovals, installSchedules, plan, sched
 import { chains } from "./reference/chains.ts";
 import { settle } from "./reference/settle.ts";
 import { freeLeft, installSlots, takeUnit } from "./reference/slots.ts";
+import { gather, startFull } from "./reference/batch.ts";
 import { installTurns, takeTurns } from "./reference/turns.ts";
 import { movedOf, Tables } from "./reference/tables.ts";
 import type { TestStore } from "./looks.ts";
@@ -135,6 +136,8 @@ export function referenceStore(
     spaceRetries: async (budgets) => run(() => spaceRetries(t, budgets)),
     probeCircuits: async (rules) => run(() => probeCircuits(t, rules)),
     installTurns: async (lanes) => run(() => installTurns(t, lanes)),
+    gather: async (started) => run(() => gather(t, started)),
+    startFull: async (batches) => run(() => startFull(t, batches)),
     takeTurns: async (options) => run(() => fenced(t, options.fence, () => takeTurns(t, options))),
     releaseForCircuits: async () => run(() => releaseForCircuits(t)),
     runNow: async (ids, by) => run(() => runNow(t, ids, by)),

@@ -30,6 +30,14 @@ export const Facts = ({ job, zone }: { readonly job: JobDetailReply; readonly zo
           </>
         )}
       </Fact>
+      <Fact name={words.job.batch}>
+        {job.batchKey === null ? null : (
+          <>
+            {job.batchKey}{" "}
+            {job.batchOf === null ? null : <Link to={addresses.job(job.batchOf)} text={`#${job.batchOf}`} />}
+          </>
+        )}
+      </Fact>
       <Fact name={words.job.created}>
         <Time at={job.createdAt} zone={zone} />
       </Fact>

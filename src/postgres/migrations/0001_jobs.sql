@@ -98,6 +98,8 @@ create table belfry.job (
   effective_at  timestamptz,                            -- when a spread time is due; null: at scheduled_for
   joined        int check (joined >= 0),                -- debounced calls behind the first; null: its kind is not debounced
   due_at_most   timestamptz,                            -- of a debounced job
+  batch_key     text,                                   -- which jobs of its kind it may be started with; null: its kind has no batches
+  batch_of      bigint,                                 -- the first job of the call of its newest attempt; null: it runs by itself
   constraint job_debounce check ((joined is null) = (due_at_most is null)),
   constraint job_lease_while_running check ((lease_id is not null) = (state = 'RUNNING')),
   constraint job_worker_while_running check (state <> 'RUNNING' or num_nulls(worker, started_at) = 0),
@@ -130,6 +132,9 @@ create index job_failed on belfry.job (id) include (schedule_id) where finished_
 -- run-jobs, run-open-jobs, run-canceling, resolve-look, resolve-stop, resume, prune-runs, run, runs: what is open (0) stands before what has ended (1).
 -- As a number: `finished_at is null` beside a run would also fit job_live, and a planner that knows no statistics takes that.
 create index job_run on belfry.job (run_id, ((finished_at is not null)::int), id) where run_id is not null;
+
+-- batch-gather, batch-full. What runs stands in it too, as no claim may write an index.
+create index job_batch on belfry.job (kind, batch_key, due_at, id) where batch_key is not null and finished_at is null;
 
 -- The jobs of one claim: one worker, lane and lease length. A heartbeat renews it alone. Its last settle ends it, else rescue.
 create table belfry.lease (

@@ -49,6 +49,13 @@ const forTurn: Waits = {
   values: `,
     case when h.turn is null then 'none' else 'slot' end::belfry.job_hold, coalesce(h.turn, ''), h.turn, h.weight`,
 };
+const forBatch: Waits = {
+  ...forTurn,
+  given: `${forTurn.given}, $19::text[]`,
+  columns: `${forTurn.columns}, batch`,
+  into: `${forTurn.into}, batch_key`,
+  values: `${forTurn.values}, h.batch`,
+};
 
 /** `$n` as below; `how` they are written: in which order, and what happens to a key that exists. */
 const insertText = (how: string, waits: Waits = forTime): string => `
@@ -106,6 +113,9 @@ export const insertKeyedJobs = keptForAnySize<InsertedRow>("insert-keyed")(inser
 
 /** The same, of which some wait for their turn: $17 what they are held on $18 weights, by policy. */
 export const insertTurnJobs = keptForAnySize<InsertedRow>("insert-turns")(insertText(byKey, forTurn));
+
+/** The same, of which some wait for others of their batch: $19 its key, by policy. */
+export const insertBatchJobs = keptForAnySize<InsertedRow>("insert-batch")(insertText(byKey, forBatch));
 
 /** Where jobs stand in the order in which `insert` locks their keys, for several pages in one transaction. Locks nothing. */
 export const orderKeys = keptForAnySize<{ ords: string }>("order-keys")(`

@@ -77,6 +77,8 @@ export const aJob = (over: Partial<JobView> = {}): JobView => ({
   dueAt: nine,
   joined: null,
   dueAtMost: null,
+  batchKey: null,
+  batchOf: null,
   startedAt: null,
   leaseUntil: null,
   finishedAt: null,

@@ -19,6 +19,7 @@ const facts: WaitingFacts = {
   ahead: { count: 3, isMore: false },
   heldBefore: { count: 4, isMore: true },
   runningInLane: { count: 2, isMore: false },
+  batchOthers: 0,
   workerSeenAt: now,
   failedFirst: null,
   started: null,
@@ -166,6 +167,12 @@ const queued: readonly Case[] = [
       errorCode: null,
     },
   ],
+  [
+    "queued, waits for others of its batch",
+    { state: "QUEUED", dueAt: now + 1_000, batchKey: "tenant-7", attempt: 0, failures: 0, errorCode: null },
+    { batchOthers: 12 },
+  ],
+  ["running with others of its batch", { state: "RUNNING", batchKey: "tenant-7" }, { batchOthers: 37 }],
   ["queued behind some", { state: "QUEUED" }, { ahead: { count: 100, isMore: true }, workerSeenAt: null }],
   ["queued, none runs", { state: "QUEUED" }, { runningInLane: { count: 0, isMore: false }, workerSeenAt: null }],
   [

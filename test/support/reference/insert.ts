@@ -25,7 +25,8 @@ export function insert(t: Tables, jobs: readonly NewJob[]): Inserted {
   const results = jobs.map((job) => insertOne(t, job, queued));
   const keys = jobs.flatMap(({ turn }, at) => (results[at]?.created === true ? (turn?.heldOn ?? []) : []));
   const turns = { lanes: [], keys: [...new Set(keys)] };
-  return { results, aftermath: { ...noAftermath, outbox: t.dispatch(queued), turns } };
+  const batches = jobs.flatMap(({ kind, batch }) => (batch === undefined ? [] : { kind, ...batch }));
+  return { results, aftermath: { ...noAftermath, outbox: t.dispatch(queued), turns, batches } };
 }
 
 /** Sealed twice, one payload has two texts, so what is sealed is not compared. */
@@ -110,6 +111,8 @@ function newRow(
     dueAt,
     joined: null,
     dueAtMost: null,
+    batchKey: job.batch?.key ?? null,
+    batchOf: null,
     expiresAt: job.expiresAt,
     generation: soon ? 1 : 0,
     attempt: 0,

@@ -52,7 +52,7 @@ export function runNow(
   t: Tables,
   ids: readonly JobId[],
   { caller }: Actor = {},
-  reason: string = reasons.runNow,
+  reason: string | null = reasons.runNow,
 ): Moves {
   const rows = rowsOf(t, ids);
   const moved = rows

@@ -74,6 +74,8 @@ export function jobView(t: Tables, row: JobRow): JobView {
     dueAt: row.dueAt,
     joined: row.joined,
     dueAtMost: row.dueAtMost,
+    batchKey: row.batchKey,
+    batchOf: row.batchOf,
     startedAt: row.startedAt,
     leaseUntil: row.leaseId === null ? null : t.leases.row(row.leaseId).until,
     finishedAt: row.finishedAt,

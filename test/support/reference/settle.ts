@@ -50,6 +50,7 @@ export function settle(
       runs: [...runs].map(runIdOf),
       leftToRelay: [...left],
       turns: { lanes: [], keys: children.flatMap(({ turn }) => turn?.heldOn ?? []) },
+      batches: children.flatMap(({ kind, batch }) => (batch === undefined ? [] : { kind, ...batch })),
     },
     rows,
   };

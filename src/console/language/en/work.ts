@@ -115,6 +115,7 @@ export const enWork = {
     created: "Created",
     scheduledFor: "Scheduled for",
     follows: "Follows run",
+    batch: "Batch",
     joined: "Debounced",
     joinedTimes: (count: number) => `${plural(count, "call")} joined it; due at the latest`,
     waitsForSlot: "Waits for slot",

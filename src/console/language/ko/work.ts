@@ -104,6 +104,7 @@ export const koWork: typeof enWork = {
     created: "생성",
     scheduledFor: "명목 시각",
     follows: "앞선 실행",
+    batch: "배치",
     joined: "디바운스",
     joinedTimes: (count) => `호출 ${numberText(count)}번이 더해짐, 늦어도`,
     waitsForSlot: "기다리는 슬롯",

@@ -1,0 +1,163 @@
+import { batchRuleOf, callBatch } from "../define/batch.ts";
+import type { BatchOf } from "../machine/batch.ts";
+import type { Json } from "../machine/job.ts";
+import { noAftermath } from "../machine/outbox.ts";
+import type { Claimed } from "../machine/store.ts";
+import { afterCommit } from "./after-commit.ts";
+import { claimBatch } from "./claim.ts";
+import {
+  type End,
+  finish,
+  type HandlerEnd,
+  interruptionOf,
+  limitTime,
+  measureStart,
+  prepareAttempt,
+  untilLeft,
+} from "./handler.ts";
+import { closeScope, contextOf, openScope } from "./invocation.ts";
+import type { Hold } from "./lease-keeper.ts";
+import { endOne, type Ended, type RunOptions } from "./run-one.ts";
+import { attemptSpan } from "./spans.ts";
+import type { WorkerScope } from "./worker-scope.ts";
+
+/** Whether the jobs of a kind are run many at a time. */
+export const isBatched = ({ registry }: WorkerScope, kind: string): boolean =>
+  registry.jobs.get(kind)?.body.is === "batch";
+
+export const hasBatches = ({ registry, options }: WorkerScope): boolean =>
+  [...registry.jobs.values()].some(({ body, lane }) => body.is === "batch" && lane === options.lane);
+
+/** Runs started jobs, each with those of its kind and batch key that wait. */
+export async function runBatches(
+  scope: WorkerScope,
+  started: readonly Claimed[],
+  options: RunOptions,
+): Promise<readonly Ended[]> {
+  const calls = options.alone ? started.map((job) => [job]) : await takeAlong(scope, started);
+  const run = (jobs: readonly Claimed[]) => runTogether(scope, jobs, options);
+  return (await Promise.all(calls.map(run))).flat();
+}
+
+/**
+ * Others that wait become due and are claimed as any job: by generation, under a lease, by all gates. Those that another worker had first,
+ * or that a gate holds, are left out. Without an answer the started jobs run by themselves.
+ */
+async function takeAlong(scope: WorkerScope, started: readonly Claimed[]): Promise<readonly (readonly Claimed[])[]> {
+  const { ports, settler } = scope;
+  const asked = started.map(({ jobId, kind }) => ({ jobId, ...ruleOf(scope, kind) }));
+  const { jobs: gathered, outbox } = await ports.store.gather(asked).catch((error: unknown) => {
+    ports.log.warn("others that wait were not taken along", { jobs: started.length, error });
+    return { jobs: [], outbox: [] };
+  });
+  await ports.crashPoint("batch.gathered");
+  const others = gathered.filter(({ isStarted }) => !isStarted);
+  const { running } = await claimBatch(
+    scope,
+    others.map((message) => ({ messageId: "", message })),
+    false,
+  );
+  settler.expect(running.length);
+  const members = new Map(gathered.map((job) => [job.jobId, job]));
+  const batches = [...Map.groupBy([...started, ...running], ({ jobId }) => members.get(jobId)?.of ?? jobId).values()];
+  const full = batches.flatMap(([first, ...more]): BatchOf[] => {
+    const of = first === undefined ? undefined : members.get(first.jobId);
+    if (of === undefined || (more.length + 1) % ruleOf(scope, of.kind).max !== 0) return [];
+    return [{ ...ruleOf(scope, of.kind), kind: of.kind, key: of.key }];
+  });
+  await afterCommit(ports, { ...noAftermath, outbox, batches: full });
+  return batches.flatMap((jobs) => chunksOf(jobs.toSorted(byId), ruleOf(scope, jobs[0]?.kind ?? "").max));
+}
+
+const byId = ({ jobId: a }: Claimed, { jobId: b }: Claimed): number => a.length - b.length || (a < b ? -1 : 1);
+
+const ruleOf = ({ registry }: WorkerScope, kind: string): Pick<BatchOf, "max" | "waitMs"> => {
+  const { max = 1, waitMs = 0 } = batchRuleOf(registry.jobs.get(kind)) ?? {};
+  return { max, waitMs };
+};
+
+const chunksOf = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
+
+/** One call, under one timeout and one signal; then each job is settled by its own end. */
+async function runTogether(
+  scope: WorkerScope,
+  claimed: readonly Claimed[],
+  options: RunOptions,
+): Promise<readonly Ended[]> {
+  const calling =
+    claimed[0] === undefined ? null : attemptSpan(scope.ports, claimed[0], () => call(scope, claimed, options));
+  const ends = claimed.map((job, at) =>
+    endOne(scope, job, options, async () => {
+      const end = (await calling)?.[at] ?? { is: "lost" };
+      scope.circuits.count(job, end);
+      return end;
+    }),
+  );
+  return await Promise.all(ends);
+}
+
+/** @returns how each of these jobs ended. */
+async function call(
+  worker: WorkerScope,
+  claimed: readonly Claimed[],
+  { remainingMs }: RunOptions,
+): Promise<readonly HandlerEnd[]> {
+  const { ports, leases } = worker;
+  const prepared = await Promise.all(claimed.map((job) => prepareAttempt(worker, job)));
+  const ready = prepared.flatMap((each) => (each.is === "ready" ? { ...each, hold: leases.holdOf(each.job) } : []));
+  const [first] = ready;
+  const body = first?.definition.body;
+  if (first === undefined || body?.is !== "batch") return prepared.flatMap((each) => (each.is === "ready" ? [] : each));
+  const { definition } = first;
+  const hold = holdAll(ready.map((each) => each.hold));
+  const startedMs = ports.clock.elapsedMs();
+  const endsMs = startedMs + limitTime(hold, definition, remainingMs);
+  const scope = openScope({ worker, job: first.job, definition, hold }, { startedMs, endsMs });
+  for (const { job } of ready) measureStart(worker, job, definition);
+  const run = async () => {
+    await ports.crashPoint("effect.before");
+    const jobs = ready.map(({ job: { jobId, key, attempt }, payload }) => ({ id: jobId, key, payload, attempt }));
+    const settled = await callBatch({ id: definition.id, body }, jobs, contextOf(scope));
+    await ports.crashPoint("effect.after");
+    return settled;
+  };
+  try {
+    const end = hold.interruption === null ? await untilLeft(hold, run()) : interruptionOf(hold);
+    const own = await Promise.all(ready.map((each, at) => finish({ ...scope, ...each }, endOf(end, at))));
+    return prepared.map((each) => (each.is === "ready" ? (own.shift() ?? { is: "lost" }) : each));
+  } finally {
+    closeScope(scope);
+    const took = ports.clock.elapsedMs() - startedMs;
+    ports.metrics.add("scheduler.execution.time", took, "Milliseconds", { job: definition.id });
+  }
+}
+
+/** Of one job, by that of its call. */
+function endOf(end: End<readonly PromiseSettledResult<Json | void>[]>, at: number): End {
+  if ("error" in end) return end;
+  const own = end.value[at];
+  return own?.status === "rejected" ? { error: own.reason } : { value: own?.value };
+}
+
+/** Interrupted when all of them are: a job that was canceled leaves the others to go on. */
+function holdAll(holds: readonly Hold[]): Hold {
+  const all = new AbortController();
+  const isOver = (): boolean => holds.every(({ interruption }) => interruption !== null);
+  const whole: Hold = {
+    get interruption() {
+      return isOver() ? (holds.at(-1)?.interruption ?? null) : null;
+    },
+    signal: all.signal,
+    leave: null,
+    endAfter: (ms, why) => {
+      for (const hold of holds) hold.endAfter(ms, why);
+    },
+  };
+  for (const hold of holds) {
+    hold.leave = () => isOver() && whole.leave?.();
+    hold.signal.addEventListener("abort", () => isOver() && all.abort(hold.interruption));
+  }
+  if (isOver()) all.abort(whole.interruption);
+  return whole;
+}

@@ -1,0 +1,90 @@
+import { runHandler, type HandlerEnd } from "./handler.ts";
+import { launch, launcherFor } from "./launch.ts";
+import { workerLimits } from "./worker-limits.ts";
+import type { Claimed } from "../machine/store.ts";
+import type { Launcher } from "../machine/launcher.ts";
+import { afterCommit } from "./after-commit.ts";
+import { settleSpan } from "./spans.ts";
+import type { WorkerScope } from "./worker-scope.ts";
+
+export interface Ended {
+  readonly jobId: string;
+  /** False when it is unknown whether its outcome was written. */
+  readonly known: boolean;
+}
+
+export interface RunOptions {
+  /** No other job runs beside it in this process. */
+  readonly alone: boolean;
+  readonly remainingMs: () => number;
+}
+
+/** Runs and settles one claimed job. A bug in Belfry leaves the job to its lease and must not fail the batch. */
+export async function runOne(scope: WorkerScope, job: Claimed, options: RunOptions): Promise<Ended> {
+  return await endOne(scope, job, options, async () => {
+    const launcher = launcherFor(scope, job);
+    if (launcher !== null) return await launched(scope, launcher, job);
+    const finished = await runHandler(scope, job, options.remainingMs);
+    scope.circuits.count(job, finished);
+    return finished;
+  });
+}
+
+/** Settles a claimed job by what its handler did. */
+export async function endOne(
+  scope: WorkerScope,
+  job: Claimed,
+  { alone, remainingMs }: RunOptions,
+  handled: () => Promise<HandlerEnd>,
+): Promise<Ended> {
+  try {
+    const finished = await handled();
+    if (finished.is === "outcome" && finished.hadNoFiles === true) {
+      scope.spend();
+      // Another job of the batch may have used them up: as a job that lost its process, it then runs alone.
+      if (!alone) return { jobId: job.jobId, known: await scope.settler.withdraw() };
+    }
+    if (finished.is === "outcome") await scope.leases.flush(job);
+    return { jobId: job.jobId, known: await write(scope, job, finished, remainingMs) };
+  } catch (error) {
+    scope.ports.log.error("a job could not be run; its lease decides", { job: job.jobId, kind: job.kind, error });
+    return { jobId: job.jobId, known: await scope.settler.withdraw() };
+  } finally {
+    scope.leases.drop(job);
+  }
+}
+
+async function launched(scope: WorkerScope, launcher: Launcher, job: Claimed): Promise<HandlerEnd> {
+  const refused = await launch(scope, launcher, job);
+  return refused === null ? { is: "written-elsewhere" } : { is: "outcome", outcome: refused, children: [] };
+}
+
+async function write(
+  scope: WorkerScope,
+  job: Claimed,
+  finished: HandlerEnd,
+  remainingMs: () => number,
+): Promise<boolean> {
+  if (finished.is === "written-elsewhere") return scope.settler.withdraw();
+  if (finished.is === "lost") {
+    await scope.settler.withdraw();
+    // One that ignores its signal may go on beside the next: its slots are free when its lease would have ended.
+    return finished.goesOn === true ? true : freeSlots(scope, job);
+  }
+  const leftMs = Math.min(remainingMs() - workerLimits.settleMarginMs, workerLimits.settleForMsMax);
+  const untilMs = scope.ports.clock.elapsedMs() + leftMs;
+  const { outcome, children } = finished;
+  return settleSpan(scope.ports, outcome, () => scope.settler.settle(job, outcome, { children, untilMs }));
+}
+
+/** The handler of an attempt that was canceled or lost has ended, so the slots of that attempt are free. A later attempt keeps its own. */
+async function freeSlots(scope: WorkerScope, job: Claimed): Promise<boolean> {
+  if (job.slotKeys.length === 0) return true;
+  try {
+    const aftermath = await scope.ports.store.freeSlots([{ jobId: job.jobId, attempt: job.attempt }]);
+    await afterCommit(scope.ports, aftermath);
+  } catch (error) {
+    scope.ports.log.warn("slots were not freed; they end with the lease", { job: job.jobId, error });
+  }
+  return true;
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import type { JobId, NewJob } from "../../../src/machine/job.ts";
+import type { Store } from "../../../src/machine/store.ts";
+import { aPause } from "../../support/pause.ts";
+import {
+  aJob,
+  claimOne,
+  dispatchWindowMs,
+  eachTest,
+  insertMany,
+  messageFor,
+  minute,
+  only,
+  show,
+  type OpenStore,
+} from "./fixture.ts";
+
+const batch = { key: "a", max: 4, waitMs: 2_000 };
+const { max, waitMs } = batch;
+
+/** One of a kind that is run in batches, as `newJob` makes it. */
+const one = ({ delayMs = 0, ...over }: Partial<NewJob> = {}): NewJob =>
+  aJob({ kind: "index", batch, ...over, delayMs: delayMs + waitMs });
+
+export function batchContract(open: OpenStore): void {
+  const at = eachTest(open);
+  const started = async (store: Store, ...ids: readonly JobId[]) => {
+    for (const id of ids) await claimOne(store, id);
+    return await store.gather(ids.map((jobId) => ({ jobId, max, waitMs })));
+  };
+
+  describe("batches", () => {
+    test("a started job takes along those of its kind, key and lane that wait, the earliest first, up to the most of a call", async () => {
+      const { store, advance } = at();
+      const ids = await insertMany(store, [one(), one(), one(), one(), one(), one({ batch: { ...batch, key: "b" } })]);
+      await insertMany(store, [one({ kind: "other" }), one({ lane: "other" }), aJob({ kind: "index" })]);
+      await advance(waitMs);
+      const { jobs, outbox } = await started(store, only(ids.slice(1, 2)));
+      expect(jobs.map(({ jobId, isStarted }) => [jobId, isStarted])).toEqual([
+        [ids[1], true],
+        ...[0, 2, 3].map((n) => [ids[n], false]),
+      ]);
+      expect(outbox).toEqual([]);
+      expect(new Set(jobs.map(({ of }) => of))).toEqual(new Set([ids[1]]));
+      const others = jobs.slice(1).map((job) => job.jobId);
+      const { claimed } = await store.claim(jobs.slice(1), { worker: "w", alone: false });
+      expect(claimed.map(({ jobId, attempt }) => [jobId, attempt])).toEqual(others.map((id) => [id, 1]));
+      for (const id of others) expect((await show(store, id)).job).toMatchObject({ batchKey: "a", batchOf: ids[1] });
+    });
+
+    test("what waits for others is due at once then, and what waits for its own time or is held is left", async () => {
+      const { store, advance } = at();
+      const [first, near, retried, later, far] = await insertMany(store, [
+        one(),
+        one({ delayMs: 1_000 }),
+        one(),
+        one({ delayMs: 2_001 }),
+        one({ delayMs: 2 * dispatchWindowMs }),
+      ]);
+      const held = await insertMany(store, [one({ lane: "held" })]);
+      await store.pauseLane("held", aPause);
+      await store.holdPaused([await messageFor(store, only(held))]);
+      await advance(waitMs);
+      const { jobs } = await started(store, first as JobId);
+      expect(jobs.map(({ jobId }) => jobId)).toEqual([first, near, retried]);
+      expect((await show(store, near as JobId)).job).toMatchObject({ state: "QUEUED", generation: 1 });
+      expect((await show(store, near as JobId)).job.dueAt).toBe(await store.now());
+      expect((await show(store, far as JobId)).job).toMatchObject({ state: "PENDING", batchOf: null });
+      expect((await show(store, later as JobId)).job.batchOf).toBeNull();
+    });
+
+    test("one that is not out yet is, by a message of its own", async () => {
+      const { store, advance } = at();
+      const [far, first] = await insertMany(store, [one({ delayMs: 2 * dispatchWindowMs }), one({ delayMs: minute })]);
+      await advance(2 * dispatchWindowMs + waitMs);
+      const { jobs, outbox } = await started(store, first as JobId);
+      expect(only(only(outbox).messages)).toMatchObject({ jobId: far, generation: 1 });
+      expect(jobs.at(-1)).toMatchObject({ jobId: far, generation: 1, isStarted: false });
+      expect((await show(store, far as JobId)).job).toMatchObject({ state: "QUEUED", generation: 1 });
+    });
+
+    test("of a full batch the first is due now, once, and a batch that is not full waits", async () => {
+      const { store } = at();
+      const of = { ...batch, kind: "index" };
+      const first = await store.insert([one(), one(), one()]);
+      expect(first.aftermath.batches[0]).toEqual(of);
+      expect(await store.startFull([of])).toEqual([]);
+      await store.insert([one()]);
+      const id = first.results[0]?.id;
+      const { messages } = only(await store.startFull([of, of]));
+      expect(only(messages)).toMatchObject({ jobId: id, generation: 2, delayMs: 0 });
+      expect(await store.startFull([of])).toEqual([]);
+    });
+  });
+}

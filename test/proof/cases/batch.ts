@@ -1,0 +1,86 @@
+import { assessSuccess, judge } from "../judge.ts";
+import { killNowAndThen } from "../killer.ts";
+import { batchSizes } from "../points.ts";
+import { type Checklist, type Proof, seeded } from "../proof.ts";
+import { startSystem, type System } from "../system.ts";
+import { until } from "../until.ts";
+import { sendAgain } from "./transfers.ts";
+
+const callers = 12;
+const tenants = 20;
+/** Messages are delayed by whole seconds, and a killed worker's come back after the visibility timeout. */
+const slackMs = 15_000;
+
+/** Twelve callers of the same tenants, while workers die and messages come twice. */
+export const batchProof: Proof = {
+  name: "batch",
+  about: `${callers} callers, 20,000 jobs of ${tenants} tenants, 2 % of the messages twice, random kill -9: each job starts once in an attempt, in calls of one tenant and at most ${batchSizes.max} jobs, and waits no longer than it may`,
+  guards: ["batch-max", "batch-key"],
+  async run(context, list) {
+    const random = seeded(context.seed);
+    const system = await startSystem(context, { app: "batch", lane: () => ({ visibilityTimeoutSeconds: 6 }) });
+    await system.install();
+    const wakes = system.wakes({ everyMs: 0 });
+    const fleet = system.fleet({ deadLetters: true });
+    const killer = killNowAndThen(system, fleet.pids, { everyMs: 5_000, random });
+    const duplicates = await call(system, { jobs: Math.round(20_000 * context.size), random });
+    await until("all jobs to end", 300_000, async () => (await system.openJobs()) === 0);
+    killer.stop();
+    await wakes.stop();
+    await fleet.stop();
+    assessSuccess(list, (await judge(list, system)).jobs);
+    const { calls, jobs } = await assess(list, system);
+    list.expect("workers were killed", killer.count() > 0, killer.count());
+    list.figure(
+      `${calls} calls of ${(jobs / calls).toFixed(2)} jobs, ${duplicates} messages sent twice, ${killer.count()} workers killed`,
+    );
+  },
+};
+
+async function call(system: System, { jobs, random }: { jobs: number; random: () => number }): Promise<number> {
+  const { client, registry } = system.runtime;
+  const definition = registry.jobs.get("index");
+  if (definition === undefined) throw new Error("the app has no index");
+  const sum = { made: 0, duplicates: 0 };
+  const caller = async (): Promise<void> => {
+    while (sum.made < jobs) {
+      const items = Array.from({ length: random() < 0.1 ? 8 : 1 }, () => ({
+        payload: { tenant: `tenant-${Math.floor(random() * tenants)}`, n: (sum.made += 1) },
+      }));
+      const answers = await client.enqueue(definition, items);
+      for (const [at, answer] of answers.entries())
+        system.asked.push({ mark: `index/${items[at]?.payload.n}`, kind: "index", key: null, answer });
+      if (random() < 0.02)
+        sum.duplicates += await sendAgain(
+          system,
+          answers.slice(0, 1).map(({ id }) => id),
+        );
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+  return sum.duplicates;
+}
+
+async function assess(list: Checklist, { pool, ledger }: System): Promise<{ calls: number; jobs: number }> {
+  const starts = ledger.read().filter(({ what }) => what === "start");
+  const attempts = new Set(starts.map(({ job, attempt }) => `${job} ${attempt}`));
+  list.expect("each job starts once in an attempt", attempts.size === starts.length, starts.length - attempts.size);
+  const calls = Map.groupBy(starts, ({ note }) => note.split(" ")[0]);
+  const large = [...calls.values()].filter((jobs) => jobs.length > batchSizes.max).length;
+  list.expect(`no call has more than ${batchSizes.max} jobs`, large === 0, large);
+  const mixed = [...calls.values()].filter((jobs) => new Set(jobs.map(({ note }) => note)).size > 1).length;
+  list.expect("no call has jobs of two tenants", mixed === 0, mixed);
+  const { rows } = await pool.query<{ late: number }>(lateStarts, [batchSizes.waitMs + slackMs]);
+  list.expect(
+    `none starts later than ${batchSizes.wait} and ${slackMs} ms after its enqueue`,
+    rows[0]?.late === 0,
+    rows[0]?.late,
+  );
+  return { calls: calls.size, jobs: starts.length };
+}
+
+/** $1 ms from the enqueue to the first start */
+const lateStarts = `
+select count(*)::int as late from belfry.event e cross join lateral unnest(e.job_ids, e.attempts) as u (id, attempt)
+join belfry.job j on j.id = u.id
+where e.to_state = 'RUNNING' and u.attempt = 1 and e.at > j.created_at + belfry.span($1::float8)`;
