@@ -31,3 +31,5 @@ export const turnSizes = { places: 16, ahead: 20, aging: "5s", agingMs: 5_000 } 
 export const circuitTimes = { over: "10s", minimum: 20, pause: "3s" } as const;
 /** The debounce of the case `debounce`. */
 export const debounceTimes = { for: "1s", max: "3s", maxMs: 3_000 } as const;
+/** Rows of a run of the case `each`. */
+export const eachRows = 40;
