@@ -1,5 +1,4 @@
 import type { RunId } from "../../../src/machine/job.ts";
-import { cancelRun } from "../../../src/run/cancel-run.ts";
 import { startHunted } from "../hunted.ts";
 import { judge } from "../judge.ts";
 import { eachRows } from "../points.ts";
@@ -58,14 +57,14 @@ async function runsOf({ count }: System): Promise<readonly [ended: number, open:
   return [ended, (await count("belfry.job where kind = 'month'")) - ended];
 }
 
-/** Each third run, when the first of its rows have ended. */
-async function cancelHalfDone({ pool, runtime: { ports, registry } }: System): Promise<void> {
+/** Each third run, when the first of its rows have ended. Who cancels dies after its mark: a pass cancels the jobs. */
+async function cancelHalfDone({ pool, runtime }: System): Promise<void> {
   const { rows } = await pool.query<{ id: RunId }>(`
     select m.id from belfry.run m join belfry.job b on b.run_id = m.id and b.task = 'bill'
     join belfry.run r on r.starter_id = b.id
     where m.state = 'RUNNING' and (m.input->>'n')::int % 3 = 0
       and (select count(*) from belfry.job where run_id = r.id and state = 'SUCCESS') between 1 and ${eachRows / 2}`);
-  for (const { id } of rows) await cancelRun(ports, registry, id);
+  for (const { id } of rows) await runtime.ports.store.cancelRun(id);
 }
 
 const diedGrowing = ({ processes }: System): number =>
