@@ -42,7 +42,9 @@ const bills = defineFanOut<number, { row: number }, { succeeded: number }>({
 const begin = defineJob({
   id: "begin",
   payload: input,
-  run: async (_, ctx) => void (await ctx.enqueue(bills, undefined)),
+  async run(_, ctx) {
+    await ctx.enqueue(bills, undefined);
+  },
 });
 
 /** A task of rows between two others, beside a job, a fan-out and its `then`: time and statements a row. */

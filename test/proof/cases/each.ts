@@ -6,10 +6,10 @@ import type { Checklist, Proof } from "../proof.ts";
 import type { System } from "../system.ts";
 import { until } from "../until.ts";
 
-const runsOfEach = 50;
+const runsOfEach = 30;
 /** More come when some have ended, so that rows grow all the time. */
 const runsAtOnce = 10;
-const endMs = 280_000;
+const endMs = 400_000;
 /** Each second worker dies where a task of rows grows, in turn at these places. */
 const deaths = ["fanout.afterPage", "each.beforeWait", "fanout.beforePage"];
 
