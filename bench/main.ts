@@ -34,7 +34,7 @@ Alone, because they need databases of their own: about four, ten and two minutes
   --jobs      how many the soak works, in hundred thousands; 10,000,000 without it
   --json      one JSON object on stdout: { pass, results: [{ name, value, unit, min, max, roof, ratio, bar, pass }] }
   --minutes   how long ontime goes on; 5 without it
-  --size      a part of peers, cost or soak, above 0 and at most 1, which shows that it runs and not what is quick
+  --size      a part of peers, cost, soak or each, above 0 and at most 1, which shows that it runs and not what is quick
   --against   beside another commit instead, on one server, round by round in turns: rate, Postgres CPU, WAL and statements
               a job, and the share of heap-only updates. For ${comparable.join(", ")}
   --help      this text
@@ -113,7 +113,7 @@ async function resultOf(called: Exclude<Called, { problem: string }>): Promise<R
         const figures: Figure[] = [];
         for (const each of chosen) {
           const startedMs = performance.now();
-          figures.push(...(await each.run(ground, { minutes })));
+          figures.push(...(await each.run(ground, { minutes, size })));
           progress(`${each.name} took ${((performance.now() - startedMs) / 1_000).toFixed(1)} s`);
         }
         const pass = figures.every((figure) => figure.pass);

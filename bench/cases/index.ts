@@ -1,6 +1,7 @@
 import type { Ground } from "../ground.ts";
 import type { Figure } from "../measure.ts";
 import { page } from "./console.ts";
+import { each } from "./each.ts";
 import { fanout } from "./fanout.ts";
 import { insert } from "./insert.ts";
 import { join } from "./join.ts";
@@ -14,8 +15,8 @@ import { work } from "./work.ts";
 export interface Case {
   readonly name: string;
   readonly what: string;
-  /** @param options `minutes`: how long a case that lives in real time goes on */
-  run(ground: Ground, options: { readonly minutes: number }): Promise<readonly Figure[]>;
+  /** @param options `minutes`: how long a case that lives in real time goes on; `size`: a part of the rows of `each` */
+  run(ground: Ground, options: { readonly minutes: number; readonly size: number }): Promise<readonly Figure[]>;
 }
 
 export const cases: readonly Case[] = [
@@ -26,6 +27,7 @@ export const cases: readonly Case[] = [
   { name: "throughput", what: "enqueue -> finished by 500, beside bare claim and complete", run: throughput },
   { name: "join", what: "10,000 predecessors of one join end, without a scheduler, beside marking alone", run: join },
   { name: "fanout", what: "100,000 targets written by a fan-out, beside insert; memory", run: fanout },
+  { name: "each", what: "a task of 50,000 rows between two others, beside a job, a fan-out and its then", run: each },
   {
     name: "schedules",
     what: "next fire of 10,000 schedules; pages of a tick among 10,000, beside one among 100",

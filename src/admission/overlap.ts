@@ -1,8 +1,14 @@
+import type { Instant } from "../machine/job.ts";
+import { iso } from "../machine/units.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { reasons } from "../machine/reasons.ts";
 import type { Overlap } from "../machine/schedule.ts";
 import type { UnitGate } from "./gate.ts";
 import { waitsForSlot } from "./slots.ts";
+
+/** Who cancels what a later time of a schedule replaces; and the condition that finds this caller in a column. */
+export const replacerOf = (schedule: string, at: Instant): string => `schedule ${schedule}, its time ${iso(at)}`;
+export const isReplacer = (column: string): string => `${column} like 'schedule %, its time %'`;
 
 /** All jobs of a schedule share one slot, unless they may overlap. */
 export const overlapGate = {

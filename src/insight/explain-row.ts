@@ -73,7 +73,8 @@ function planned(input: RowInput): Explanation {
   const time = timeOf(input);
   const { now, row } = facts;
   if (job !== null && job.hold === "slot" && input.interval?.spec.overlap === "cancel-running") {
-    const asked = input.heldAt === null ? "" : `; asked at ${millisecondText(input, input.heldAt)}`;
+    const askedAt = holder?.canceledAt ?? null;
+    const asked = askedAt === null ? "" : `; asked at ${millisecondText(input, askedAt)}`;
     return {
       verdict: "waiting-for-slot",
       sentence: `${time} waits until ${holderText(input, holder, "the job of an earlier time")} has stopped${asked}`,
@@ -120,7 +121,13 @@ function ran(input: RowInput): Explanation {
   switch (job.state) {
     case "SUCCESS":
       if ((occurrence.effectiveAt ?? occurrence.nominalAt) > input.facts.now) return prematerialized(input, job);
-      return { verdict: "ran", sentence: `${time} ${how}${late}: job ${job.id} succeeded`, advice: null };
+      return (
+        runInstead(input, `${time} ${how}${late}`) ?? {
+          verdict: "ran",
+          sentence: `${time} ${how}${late}: job ${job.id} succeeded`,
+          advice: null,
+        }
+      );
     case "FAILED":
       return {
         verdict: "failed",
@@ -147,6 +154,21 @@ function ran(input: RowInput): Explanation {
         advice: null,
       };
   }
+}
+
+/** What the run of a job that succeeded says instead of it; null when that succeeded too, or there is none. */
+function runInstead({ end }: RowInput, ran: string): Explanation | null {
+  if (end === null || end.run === null || end.result === "succeeded") return null;
+  const { run, reason, error } = end;
+  if (reason !== null) {
+    const why = reason === reasons.runCanceled ? "" : `, because ${reasonWordsOf(reason).job}`;
+    const sentence = `${ran}, and its run ${run.id} is ${run.state}${why}`;
+    return { verdict: "canceled", sentence, advice: `to run it: npx belfry runs retry ${run.id}` };
+  }
+  if (end.result === "open")
+    return { verdict: "running", sentence: `${ran}, and its run ${run.id} is still going`, advice: null };
+  const sentence = `${ran}, and its run ${run.id} FAILED: ${error?.message ?? ""}`;
+  return { verdict: "failed", sentence, advice: `fix the cause, then: npx belfry runs retry ${run.id}` };
 }
 
 /** Why a time of an excluded day has not moved. */

@@ -109,6 +109,7 @@ async function explainOne(
   const holding = await holderOf(insight, heldAt ?? facts.now, occurrence, job);
   const holder = holding !== null && sees(holding.kind) ? holding : null;
   const into = await intoOf(insight, facts, occurrence);
+  const [ended] = job === null || occurrence === null ? [] : await withEnds(insight, [occurrence]);
   const followed = await followedBy({ store, insight, sees }, interval?.spec.expression, asked, occurrence);
   const explanation = explainTime({
     facts,
@@ -118,7 +119,7 @@ async function explainOne(
     job,
     lastReason,
     lastCaller,
-    heldAt,
+    end: ended?.end ?? null,
     holder,
     into,
     followed,

@@ -1,5 +1,5 @@
 /** What an explanation is made from, and what it says. */
-import type { Instant, JobView } from "../machine/job.ts";
+import type { JobView } from "../machine/job.ts";
 import type { TimeQuery } from "../calendar/asked-time.ts";
 import type { VersionInterval } from "../calendar/version-intervals.ts";
 import type { Chain, OccurrenceView } from "../machine/schedule.ts";
@@ -18,8 +18,8 @@ export interface ExplainInput {
   readonly lastReason: string | null;
   /** Who made that event. */
   readonly lastCaller: string | null;
-  /** When the job was refused the slot that it waits for. */
-  readonly heldAt: Instant | null;
+  /** Of the job; null when it has none, or none that is kept. */
+  readonly end: OccurrenceEndReply | null;
   /** The job that held the slot this one needed. */
   readonly holder: SlotHolder | null;
   /** The row that a COALESCED one was merged into. */

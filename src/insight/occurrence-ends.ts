@@ -1,6 +1,8 @@
 import { backfillGate } from "../admission/backfill.ts";
+import { isReplacer } from "../admission/overlap.ts";
 import { z } from "zod";
 import type { JobId } from "../machine/job.ts";
+import { reasons } from "../machine/reasons.ts";
 import { endResults, occurrenceOutcomes } from "../machine/schedule.ts";
 import { idText, maybeTime, runState, state, time } from "./atoms.ts";
 import { phaseSql } from "./job.ts";
@@ -20,7 +22,7 @@ export const occurrenceEnd = z
     tookMs: z.number().min(0).nullable(),
     /** Its kind says what of it is hidden: the schedule may have another one by now. */
     error: z.object({ code: z.string(), message: z.string().nullable(), kind: z.string().optional() }).nullable(),
-    /** Why the job was CANCELED or SKIPPED, for example `expired` after a try whose worker was lost. */
+    /** Why the job was CANCELED or SKIPPED, or its run canceled, for example `expired` after a try whose worker was lost. */
     reason: z.string().nullable(),
   })
   .meta({ id: "OccurrenceEnd" });
@@ -36,7 +38,7 @@ export const result = `case
 /** The newest run of the job `o.job_id`, and the job. */
 export const jobAndRun = `left join belfry.job j on j.id = o.job_id
   left join lateral (
-    select id, kind, state, failed, error, created_at, finished_at from belfry.run where starter_id = o.job_id order by id desc limit 1
+    select id, kind, state, failed, error, created_at, finished_at, withdrawn, canceled_by from belfry.run where starter_id = o.job_id order by id desc limit 1
   ) r on true`;
 
 /** With its end; null when neither the job nor its run is kept. A run has no error of its own when tasks failed: it says how many. */
@@ -59,7 +61,9 @@ cross join lateral (
       when j.error_code is not null then jsonb_build_object('code', j.error_code, 'message', e.error_message, 'kind', e.kind)
       when e.result = 'failed' and r.id is not null then jsonb_build_object('code', 'RUN_FAILED',
         'message', coalesce(e.error_message, r.failed || ' of its jobs failed'), 'kind', e.kind) end,
-    'reason', case when j.state in ('CANCELED', 'SKIPPED') then
+    'reason', case when r.state in ('CANCELING', 'CANCELED') then
+      coalesce(r.withdrawn, case when ${isReplacer("r.canceled_by")} then '${reasons.replaced}' else '${reasons.runCanceled}' end)
+      when j.state in ('CANCELED', 'SKIPPED') then
       (select h.reason from belfry.history h where h.job_id = j.id order by h.id desc limit 1) end
   ) end as "end"
 ) x`;

@@ -84,6 +84,8 @@ const slotHolder = z.object({
   scheduledFor: z.number().nullable(),
   /** The job had ended, and the run that it had started was still going. */
   runId: runId.nullable(),
+  /** When it was asked to stop; null for a run. */
+  canceledAt: z.number().nullable(),
 });
 export type SlotHolder = Readonly<z.infer<typeof slotHolder>>;
 
@@ -94,7 +96,7 @@ export interface HolderOf {
 }
 
 /**
- * Who held a slot that this job needed: the newest job before or shortly after it with the same key that had an attempt at
+ * Who held a slot that this job needed. Without a prefix: what has the slot that the job waits for, also when it was canceled; else, the newest job before or shortly after it with the same key that had an attempt at
  * that time, or had started a run that was open then. $1 job $2 prefix of the key $3 instant $4 ids to look back $5 ids to look ahead
  * $6 times of the schedule. Bounded: the holder is nearly always the fire before.
  * Locks nothing.
@@ -107,7 +109,8 @@ export const findHolder = sqlQuery("slot-holder", {
   row: slotHolder,
 })(`
 with mine as materialized (
-  select id, schedule_id, scheduled_for, array(select k from unnest(slot_keys) as k where starts_with(k, $2)) as keys
+  select id, schedule_id, scheduled_for, array(select k from unnest(slot_keys) as k where starts_with(k, $2)) as keys,
+    array(select s.job_id from belfry.slot s where $2 = '' and s.key = held_on and s.n > 0 and s.job_id is not null) as has
   from belfry.job where id = $1::bigint
 ), near as materialized (
   select j.id from mine m join belfry.job j on j.id between m.id - $4::bigint and m.id + $5::bigint
@@ -119,8 +122,11 @@ with mine as materialized (
     order by o.nominal_at desc limit $6
   ) o join belfry.job j on j.id = o.job_id
   where j.id < m.id and j.slot_keys && m.keys
+  union
+  select unnest(has) from mine
 )
-select j.id, j.kind, j.schedule_id as "scheduleId", belfry.ms(j.scheduled_for) as "scheduledFor", r.id as "runId"
+select j.id, j.kind, j.schedule_id as "scheduleId", belfry.ms(j.scheduled_for) as "scheduledFor", r.id as "runId",
+  case when j.state = 'CANCELED' then belfry.ms(j.finished_at) end as "canceledAt"
 from belfry.job j left join lateral (
   select id from belfry.run
   where starter_id = j.id and j.finished_at < belfry.at($3::float8) and created_at <= belfry.at($3::float8)
@@ -134,6 +140,6 @@ where j.id = any(array(select id from near)) and (
     select from belfry.history h where h.job_id = j.id and h.from_state = 'RUNNING'
       and h.started_at <= belfry.at($3::float8) + interval '1 ms' and h.at >= belfry.at($3::float8)
   )
-  or r.id is not null
+  or r.id is not null or j.id = any(array(select unnest(has) from mine))
 )
-order by j.id desc limit 1`);
+order by j.id = any(array(select unnest(has) from mine)) desc, j.id desc limit 1`);

@@ -1,7 +1,7 @@
+import { replacerOf } from "../admission/overlap.ts";
 import type { Registry } from "../define/definition.ts";
 import { reasons } from "../machine/reasons.ts";
 import type { Claimed } from "../machine/store.ts";
-import { iso } from "../machine/units.ts";
 import { afterCommit } from "./after-commit.ts";
 import { canceledTasks, type CancelPorts, cancelRun } from "./cancel-run.ts";
 import { movedHook } from "./settled-hook.ts";
@@ -25,7 +25,7 @@ export async function replaceEarlier(
   const inSameTransaction = tasks.noting(movedHook(ports, registry, "CANCELED"));
   let canceled = 0;
   for (const { schedule, at, jobs, runs } of replaced) {
-    const caller = `schedule ${schedule}, its time ${iso(at)}`;
+    const caller = replacerOf(schedule, at);
     // Before the job that writes its pages, whose slot would else be free while they run.
     for (const runId of runs) canceled += (await cancelRun(ports, registry, runId, { caller })) ?? 0;
     const { rows, aftermath } = await store.cancel(jobs, { caller, reason: reasons.replaced, inSameTransaction });

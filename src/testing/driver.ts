@@ -4,13 +4,15 @@ import { createLapsedLeases } from "../run/rescue.ts";
 import { decodeMessage } from "../run/message.ts";
 import { deliveryLimits } from "../machine/delivery-limits.ts";
 import { findJobs } from "../insight/find-jobs.ts";
+import { readOccurrencesBetween } from "../insight/occurrences.ts";
 import type { Database } from "../insight/sql-query.ts";
 import type { Clock, Ports } from "../machine/ports.ts";
 import { pass } from "../schedule/pass.ts";
 import { createWorker, type Worker } from "../run/worker.ts";
 import { faultyRegistry, type Faults } from "./faults.ts";
 import type { MemoryQueue, ReceivedMessage } from "./memory-queue.ts";
-import type { JobId, JobView } from "../machine/job.ts";
+import type { Instant, JobId, JobView } from "../machine/job.ts";
+import type { ScheduleRow } from "../machine/schedule.ts";
 
 export interface DriverOptions {
   readonly ports: Ports;
@@ -114,15 +116,15 @@ function answered(
   queue.giveBack(lane, failed, 1_000);
 }
 
-/** When something is due: a schedule, a job, a lease that runs out, or a message that was given back. */
+/** When something is due: a schedule, the wait of a chain, a job, a lease that runs out, or a message that was given back. */
 async function nextTime(
   { ports, insight, queue, elapsed }: DriverOptions,
   lanes: readonly string[],
   now: number,
 ): Promise<number> {
-  const looks = (await ports.store.schedules()).flatMap(({ nextAt }) =>
-    nextAt !== null && nextAt > now ? [nextAt] : [],
-  );
+  const schedules = await ports.store.schedules();
+  const looks = schedules.flatMap(({ nextAt }) => (nextAt !== null && nextAt > now ? [nextAt] : []));
+  const overdue = await Promise.all(schedules.map((row) => overdueAt(insight, row, now)));
   const waiting = await findJobs(insight, {
     search: { states: ["PENDING", "RETRY_WAIT", "QUEUED"], dueFrom: now + 1 },
     sort: "due",
@@ -138,6 +140,7 @@ async function nextTime(
   const messages = lanes.map((lane) => queue.nextVisibleAt(lane)).filter((at) => at !== null && at > elapsed.ms);
   return Math.min(
     ...looks,
+    ...overdue.flatMap((at) => at ?? []),
     ...waiting.jobs.map(({ dueAt }) => Date.parse(dueAt)),
     // Rescued when it stood for a while at two looks.
     ...running.jobs.map(
@@ -148,6 +151,19 @@ async function nextTime(
 }
 
 const unfinished: ReadonlySet<Ran["state"]> = new Set(["PENDING", "QUEUED", "RUNNING"]);
+
+/** When the earliest open time of a chain is not followed any more. */
+async function overdueAt(
+  insight: Database,
+  { spec, decidedUntil }: ScheduleRow,
+  until: Instant,
+): Promise<Instant | null> {
+  const { expression } = spec;
+  if (expression.form !== "after") return null;
+  const { schedule: id, withinMs } = expression;
+  const [open] = await insight.run(readOccurrencesBetween, { id, from: decidedUntil + 1, until, limit: 1 });
+  return open === undefined ? null : open.nominalAt + withinMs + 1;
+}
 
 /** What ended with these messages. A message that comes twice ends no second attempt: `ended` holds those that were listed. */
 async function ranOf(

@@ -44,6 +44,20 @@ const found = (one: RunFact, events: readonly EventFact[]): readonly string[] =>
 describe("C7", () => {
   const tasks = [task("a", []), task("b", []), task("c", ["a", "b"])];
 
+  test.each<[state: TaskFact["state"], ofRows: RunFact["state"], count: number]>([
+    ["SUCCESS", "DONE", 0],
+    ["SUCCESS", "FAILED", 1],
+    ["CANCELED", "CANCELED", 0],
+    ["CANCELED", "RUNNING", 1],
+    ["RETRY_WAIT", "RUNNING", 0],
+  ])("a task of rows that is %s while their run is %s: %i", (state, ofRows, count) => {
+    const outer = run([task("a", [], { state })], { state: "RUNNING", ok: 0 });
+    const rows = run([], { id: "2", starterId: "a", state: ofRows, sealed: false });
+    const all = { ...noEvidence, runs: [outer, rows] };
+    expect([...joined(all)]).toHaveLength(count);
+    expect([...joined({ ...all, runs: [...all.runs, { ...rows, id: "3" }] })].length).toBeGreaterThan(count);
+  });
+
   test("holds for a join that starts after its last predecessor", () => {
     expect(found(run(tasks), [event("a", "SUCCESS"), event("b", "SUCCESS"), event("c", "RUNNING")])).toEqual([]);
   });

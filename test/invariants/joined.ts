@@ -4,7 +4,7 @@ import type { Evidence, EventFact, JobFact, RunFact, TaskFact, Violation } from 
 
 /**
  * C7: no job starts before its join rule holds over its predecessors' states; counters equal a recount; a run that is
- * closed says what became of its jobs, and one whose jobs have all ended is closed.
+ * closed says what became of its jobs, and one whose jobs have all ended is closed. A task has one run of its rows, and ends after it.
  */
 export function* joined(evidence: Evidence): Generator<Violation> {
   const { runs = [] } = evidence;
@@ -14,8 +14,18 @@ export function* joined(evidence: Evidence): Generator<Violation> {
   const followers = Map.groupBy(evidence.jobs, (job) => job.followsRun ?? null);
   for (const run of runs) {
     yield* counted(run, evidence);
+    yield* ofRows(run, tasks.get(run.starterId ?? "")?.task, runs);
     if (run.isFollowed === true) yield* followed(run, followers.get(run.id) ?? []);
   }
+}
+
+/** Nothing when no task started it. */
+function* ofRows(run: RunFact, task: TaskFact | undefined, runs: readonly RunFact[]): Generator<Violation> {
+  if (task === undefined) return;
+  if (runs.some(({ id, starterId }) => starterId === task.jobId && id !== run.id))
+    yield broken(`task ${task.jobId} has another run of rows than ${run.id}`);
+  const isRight = task.state === "SUCCESS" ? run.state === "DONE" : !isFinal(task.state) || run.state !== "RUNNING";
+  if (!isRight) yield broken(`task ${task.jobId} is ${task.state}, but run ${run.id} of its rows is ${run.state}`);
 }
 
 /** One job is written by the first end of a run, and enqueues one. */

@@ -36,6 +36,7 @@ import { slowMail } from "./cases/slow-mail.ts";
 import { sqsChaos } from "./cases/sqs-chaos.ts";
 import { taskflowWalk } from "./cases/taskflow-walk.ts";
 import { chainProof } from "./cases/chain.ts";
+import { eachProof } from "./cases/each.ts";
 import { signalProof } from "./cases/signal.ts";
 import { thenProof } from "./cases/then.ts";
 import { timeCapsule } from "./cases/time-capsule.ts";
@@ -80,6 +81,7 @@ export const proofs: readonly Proof[] = [
   taskflowWalk,
   newVersion,
   thenProof,
+  eachProof,
   signalProof,
   chainProof,
   timeCapsule,

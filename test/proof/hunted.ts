@@ -1,4 +1,5 @@
 import { startChaosQueue } from "./chaos-queue.ts";
+import type { FleetOptions } from "./fleet.ts";
 import { ambiguousJobs } from "./judge.ts";
 import { killNowAndThen } from "./killer.ts";
 import { type Checklist, type ProofContext, seeded } from "./proof.ts";
@@ -11,6 +12,8 @@ interface Hunt {
   readonly env?: Readonly<Record<string, string>>;
   readonly killEveryMs: number;
   readonly schedulerEveryMs: number;
+  /** As of a fleet. */
+  readonly envOf?: FleetOptions["envOf"];
 }
 
 interface Hunted {
@@ -34,7 +37,7 @@ export async function startHunted(context: ProofContext, options: Hunt): Promise
     inFrontOfSqs: (target) => startChaosQueue(target, { chaos, scale: 10, random }),
   });
   await system.install();
-  const fleet = system.fleet({ deadLetters: true });
+  const fleet = system.fleet({ deadLetters: true, ...(options.envOf === undefined ? {} : { envOf: options.envOf }) });
   const wakes = system.wakes({ everyMs: 500 });
   const killer = killNowAndThen(system, () => fleet.pids("default"), { everyMs: options.killEveryMs, random });
   const ofScheduler = setInterval(() => wakes.current().signal("SIGKILL"), options.schedulerEveryMs);

@@ -64,6 +64,10 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     { file: "/src/postgres/sql/resolve.ts", from: "m.continued_by is null and ", to: "" },
     { file: "/src/postgres/sql/resolve.ts", from: "kind, 'then:' || run_id, payload", to: "kind, null, payload" },
   ],
+  /** Each try of a task of rows gives them other keys. */
+  "rows-key": [{ file: "/src/run/run-each.ts", from: "${ownKey(row)}`", to: "${ownKey(row)}:${scope.job.attempt}`" }],
+  /** The rows of a task that is canceled go on. */
+  "rows-cancel": [{ file: "/src/postgres/sql/rows.ts", from: "and r.state = 'RUNNING'", to: "and false" }],
   /** A release does not look whether the signal has come. */
   "early-signal": [{ file: "/src/postgres/sql/release.ts", from: "${row}.signaled_at is not null", to: "false" }],
   /** A chain fires at each time of the schedule before it, whether it is done or not. */

@@ -33,3 +33,5 @@ export const circuitTimes = { over: "10s", minimum: 20, pause: "3s" } as const;
 export const batchSizes = { max: 5, wait: "1s", waitMs: 1_000 } as const;
 /** The debounce of the case `debounce`. */
 export const debounceTimes = { for: "1s", max: "3s", maxMs: 3_000 } as const;
+/** Rows of a run of the case `each`. */
+export const eachRows = 40;

@@ -127,11 +127,16 @@ test("under cancel-running the ledger and explain say of both times what happene
   expect(await at.begin("often", nine + 10 * minute)).toMatchObject({ state: "PENDING" });
   const askedAt = await at.store.now();
   expect(await replaceEarlier(at.ports, at.definitions, "all")).toEqual({ "jobs.replaced": 2 });
-  expect(await at.why("often", "09:10")).toMatchObject({
+  const waits = (time: string) => ({
     verdict: "waiting-for-slot",
-    sentence: `2026-11-21 09:10 waits until the job of 09:00 (job ${old.jobId}) has stopped; asked at ${new Date(askedAt + 9 * hour).toISOString().slice(11, 23)}`,
+    sentence: `2026-11-21 ${time} waits until the job of 09:00 (job ${old.jobId}) has stopped; asked at ${new Date(askedAt + 9 * hour).toISOString().slice(11, 23)}`,
   });
+  expect(await at.why("often", "09:10")).toMatchObject(waits("09:10"));
   expect(await at.why("often", "09:05")).toMatchObject({ verdict: "skipped-replaced" });
+  await at.advance(5 * minute);
+  await at.tick();
+  await at.begin("often", nine + 15 * minute);
+  expect(await at.why("often", "09:15")).toMatchObject(waits("09:15"));
   expect(await at.why("often", "09:00")).toMatchObject({
     verdict: "canceled",
     sentence: expect.stringContaining(

@@ -44,6 +44,13 @@ export function flow(
       task("f", { ...quick, after: { d, e }, join: "allDone", run: work });
       const g = task("g", { ...quick, after: { c, e }, join: "any", run: work });
       task("i", { ...quick, after: { b, c, e }, join: { atLeast: 2 }, run: work });
+      const rows = task.each("j", {
+        ...quick,
+        after: { c },
+        from: () => [1, 2, 3],
+        run: (_row, ctx) => world.target({ key: ctx.effectKey("call"), jobId: ctx.jobId, attempt: ctx.attempt }),
+      });
+      task("k", { ...quick, after: { rows, e }, join: "any", run: rest });
       task("h", { ...quick, after: { a, g }, run: work });
     },
     then: options.then,

@@ -10,7 +10,7 @@ import {
 } from "belfry";
 import { databasePool } from "belfry/connect";
 import { createTestSystem, runJob, timesOf } from "belfry/testing";
-import type { JobId } from "../../src/machine/job.ts";
+import type { JobId, RunId } from "../../src/machine/job.ts";
 import { expect, inject, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 
@@ -90,6 +90,56 @@ test.each(["claimed", "before-settle", "settled"] as const)(
     expect(greetings).toHaveLength(where === "before-settle" ? 2 : 1);
   },
 );
+
+/** Bills three rows, of which one is tried again, and waits for a signal when two of three checks have succeeded. */
+const month = defineGraph({
+  id: "month",
+  version: 1,
+  tasks(task) {
+    const list = task("list", { run: () => [1, 2, 3] });
+    const bill = task.each("bill", {
+      after: { list },
+      from: (given) => given.list,
+      retry: { maxAttempts: 2, base: "10m" },
+      run(row, ctx) {
+        if (row === 2 && ctx.attempt === 1) throw new Error("later");
+        return row * 10;
+      },
+      async fold(outputs) {
+        let sum = 0;
+        for await (const cents of outputs) sum += cents;
+        return sum;
+      },
+    });
+    const a = task("a", { after: { bill }, run: () => 1 });
+    const b = task("b", { after: { bill }, run: () => Promise.reject(new PermanentError("no")) });
+    const c = task("c", { after: { bill }, run: () => 3 });
+    const two = task("two", { after: { a, b, c }, join: { atLeast: 2 }, run: () => {} });
+    const approved = task.waitFor("approved", { after: { two }, payload: z.object({ by: z.string() }), timeout: "2h" });
+    task("close", { after: { approved, bill }, run: ({ approved: { by }, bill: sum }) => ({ by, sum }) });
+  },
+});
+const months = defineSchedule({ id: "months", cron: "0 9 * * *", timezone: "UTC", run: month });
+const follow = (on: "success" | "end", within: "1h" | "3h") =>
+  defineSchedule({ id: `on-${on}`, after: { schedule: "months", within, on }, run: greet, payload: { name: on } });
+
+test("rows, joins, signals and a chain of schedules go by the moved clock", async () => {
+  const [onSuccess, onEnd] = [follow("success", "1h"), follow("end", "3h")];
+  const app = defineApp({ name: "months", jobs: [month, greet], schedules: [months, onSuccess, onEnd] });
+  await using system = await createTestSystem({ apps: [app], at, databaseUrl: databaseUrl() });
+  await system.advance("150m");
+  const { rows } = await system.database.query<{ id: RunId }>("select id from belfry.run where kind = 'month'");
+  const [run] = rows;
+  if (run === undefined) throw new Error("no run was started");
+  expect(await system.run(run.id)).toMatchObject({ state: "RUNNING", progress: { ok: 5, failed: 1 } });
+  const decidedAt = Date.parse("2031-01-01T10:00:00.001Z");
+  expect(await system.occurrences(onSuccess)).toMatchObject([{ reason: "not-followed", decidedAt }]);
+  await system.signal(run.id, "approved", { by: "ada" });
+  const ran = await system.drain();
+  expect(ran.map(({ kind }) => kind)).toEqual(["month.approved", "month.close", "greet"]);
+  expect(await system.job(ran[1]?.id ?? ("0" as JobId))).toMatchObject({ result: { by: "ada", sum: 60 } });
+  expect(await system.occurrences(onEnd)).toMatchObject([{ outcome: "FIRED" }]);
+});
 
 test("a handler's transaction, a graph and a fan-out run on the real tables", async () => {
   const note = defineJob({

@@ -80,7 +80,7 @@ function replacing(open: OpenStore): void {
   };
 
   test("a time that is refused replaces the one that runs, and starts once its handler is gone", async () => {
-    const { store } = at();
+    const { store, advance } = at();
     const [old, newer] = await two();
     const runs = await claimOne(store, old);
     expect(await store.replaced([queueAll.key], [old])).toEqual([]);
@@ -91,6 +91,10 @@ function replacing(open: OpenStore): void {
     await store.cancel([old], { caller: "schedule s", reason: "replaced" });
     const { history } = await show(store, old);
     expect(history.at(-1)).toMatchObject({ to: "CANCELED", reason: "replaced", caller: "schedule s" });
+    const canceledAt = await store.now();
+    await advance(1_000);
+    const holder = await store.slotHolder(newer, { at: await store.now(), prefix: "" });
+    expect(holder).toMatchObject({ id: old, canceledAt });
     expect(await store.wake({ slotKeys: "all", limit: 1 })).toEqual([]);
     await store.freeSlots([runs]);
     expect(await wakeNext(store)).toMatchObject({ jobId: newer, state: "RUNNING" });

@@ -97,6 +97,7 @@ export const aHolder = (over: Partial<SlotHolder>): SlotHolder => ({
   scheduleId: "s",
   scheduledFor: nine,
   runId: null,
+  canceledAt: null,
   ...over,
 });
 
@@ -108,7 +109,7 @@ export const inputOf = (over: Partial<ExplainInput> = {}): ExplainInput => ({
   job: aJob(),
   lastReason: null,
   lastCaller: null,
-  heldAt: null,
+  end: null,
   holder: null,
   into: null,
   followed: null,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { explainRow } from "../../../src/insight/explain-row.ts";
 import type { ExplainInput } from "../../../src/insight/explanation.ts";
+import type { OccurrenceEndReply } from "../../../src/insight/occurrence-ends.ts";
 import { reasons } from "../../../src/machine/reasons.ts";
 import type { JobView, RunId } from "../../../src/machine/job.ts";
 import type { OccurrenceView } from "../../../src/machine/schedule.ts";
@@ -38,6 +39,32 @@ const ran: readonly Case[] = [
 ];
 
 const states: readonly JobView["state"][] = ["CANCELED", "SKIPPED"];
+const endOf = (over: Partial<OccurrenceEndReply>): { end: OccurrenceEndReply } => ({
+  end: {
+    state: "SUCCESS",
+    phase: "done",
+    run: { id: "7", state: "CANCELED" },
+    result: "stopped",
+    startedAt: null,
+    finishedAt: null,
+    tookMs: null,
+    error: null,
+    reason: null,
+    ...over,
+  },
+});
+const failed = { code: "RUN_FAILED", message: "2 of its jobs failed" };
+const ofRuns: readonly Case[] = [
+  ["its run was replaced", {}, endOf({ reason: "replaced" })],
+  [
+    "its run is being canceled",
+    {},
+    endOf({ reason: "run canceled", run: { id: "7", state: "CANCELING" }, result: "open" }),
+  ],
+  ["its run failed", {}, endOf({ run: { id: "7", state: "FAILED" }, result: "failed", error: failed })],
+  ["its run is going on", {}, endOf({ run: { id: "7", state: "RUNNING" }, result: "open" })],
+  ["its run succeeded", {}, endOf({ run: { id: "7", state: "DONE" }, result: "succeeded" })],
+];
 const why = [null, reasons.overlap, reasons.expired, reasons.lockHeld, reasons.canceled];
 const stopped: readonly Case[] = [
   ...states.flatMap((state) =>
@@ -146,13 +173,12 @@ const planned: readonly Case[] = [
     waits,
     { ...job({ state: "PENDING", dueAt: now + ms }), facts: factsOf({ row: aRow({ pause: dayPause }) }) },
   ]),
-  ...holders.slice(0, 2).map(([name, holder], n): Case => [
+  ...holders.slice(0, 2).map(([name, holder]): Case => [
     `planned, until what it replaces has stopped, ${name}`,
     waits,
     {
       ...job({ state: "PENDING", hold: "slot" }),
-      holder,
-      heldAt: n === 0 ? null : nine + 100,
+      holder: holder === null ? null : { ...holder, canceledAt: nine + 100 },
       interval: intervalOf(daily({ overlap: "cancel-running" })),
     },
   ]),
@@ -171,7 +197,7 @@ const line = ([name, occurrence, over]: Case): string => {
 };
 
 test("each outcome of a time, with each state of its job, has its sentence and its advice", async () => {
-  const cases = [...ran, ...stopped, ...skipped, ...coalesced, ...planned];
+  const cases = [...ran, ...ofRuns, ...stopped, ...skipped, ...coalesced, ...planned];
   expect(new Set(cases.map(([name]) => name)).size).toBe(cases.length);
   await expect(cases.map(line).join("")).toMatchFileSnapshot("./row.txt");
 });

@@ -14,6 +14,7 @@ import { insertOne } from "./insert.ts";
 import { attempts, jobView, occurrenceView } from "./read.ts";
 import type { JobRow, OccurrenceRow, RunRow } from "./rows.ts";
 import { runIdOf } from "./runs.ts";
+import { slotsOf } from "./slots.ts";
 import {
   addSchedule,
   changeSchedule,
@@ -211,14 +212,17 @@ function useAgain(t: Tables, row: JobRow, dueAt: number, slotKeys: readonly stri
 function slotHolder(t: Tables, jobId: JobId, { at, prefix }: { at: number; prefix: string }) {
   const mine = t.jobs.row(Number(jobId));
   const keys = mine.slotKeys.filter((key) => key.startsWith(prefix));
+  const has = prefix !== "" || mine.heldOn === null ? [] : slotsOf(t, mine.heldOn).map((slot) => slot.jobId);
   const holders = [...t.jobs.values()]
     .filter((row) => row.id !== mine.id && row.slotKeys.some((key) => keys.includes(key)))
     .map((row) => ({ row, run: openRunOf(t, row, at) }))
-    .filter(({ row, run }) => run !== undefined || hadATry(t, row, at));
-  const holder = holders.at(-1);
+    .filter(({ row, run }) => run !== undefined || hadATry(t, row, at) || has.includes(row.id));
+  const holder = holders.findLast(({ row }) => has.includes(row.id)) ?? holders.at(-1);
   if (holder === undefined) return null;
   const { id, kind, scheduleId, scheduledFor } = jobView(t, holder.row);
-  return { id, kind, scheduleId, scheduledFor, runId: holder.run === undefined ? null : runIdOf(holder.run.id) };
+  const runId = holder.run === undefined ? null : runIdOf(holder.run.id);
+  const canceledAt = holder.row.state === "CANCELED" ? holder.row.finishedAt : null;
+  return { id, kind, scheduleId, scheduledFor, runId, canceledAt };
 }
 
 /** The run that a job had started, when the job had ended and the run had not. */
