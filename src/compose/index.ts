@@ -47,6 +47,7 @@ export type { Limit, LimitOptions, LimitUse } from "../define/limit.ts";
 export type { RateOptions } from "../define/rate.ts";
 export type { Fairness, Sharing } from "../define/turn.ts";
 export type {
+  JobFields,
   JobLimits,
   JobOptions,
   BatchEnds,

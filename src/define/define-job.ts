@@ -88,7 +88,8 @@ export type PayloadOut<S extends StandardSchemaV1> = StandardSchemaV1.InferOutpu
 /** What a handler may return. */
 export type JobResult = Json | BatchResult | void;
 
-interface JobFields<S extends StandardSchemaV1> extends JobLimits<PayloadOut<S>> {
+/** What kinds of both forms have. */
+export interface JobFields<S extends StandardSchemaV1> extends JobLimits<PayloadOut<S>> {
   /** Unique among all apps of a stage, and never reused for something else: rows carry it. */
   readonly id: string;
   /** Any Standard Schema, for example `z.object({ ... })`. Left out: the job takes no payload. */
