@@ -9,6 +9,7 @@ import { defineApp } from "../../src/define/define-app.ts";
 import { defineJob } from "../../src/define/define-job.ts";
 import { registry } from "../../src/define/definition.ts";
 import type { RouteContext } from "../../src/define/routes.ts";
+import { noAftermath } from "../../src/machine/outbox.ts";
 import type { JobId } from "../../src/machine/job.ts";
 import type { AuditedChange } from "../../src/api/audit-trail.ts";
 import { recordingLog } from "../../src/testing/recording.ts";
@@ -38,7 +39,6 @@ function world(caller: Caller) {
     ["3", "sweep"],
   ]);
   const canceled: unknown[] = [];
-  const aftermath = { outbox: [], runs: [], freed: [], leftToRelay: [], turns: { lanes: [], keys: [] } };
   const store = {
     job: (of: string | { kind: string }) => {
       const [id, kind] = [...kinds].find((row) => (typeof of === "string" ? row[0] === of : row[1] === of.kind)) ?? [];
@@ -46,7 +46,10 @@ function world(caller: Caller) {
     },
     cancel: (ids: string[], by: { caller: string }) => {
       canceled.push([ids, by.caller]);
-      return Promise.resolve({ rows: ids.filter((id) => kinds.has(id)).map((jobId) => ({ jobId })), aftermath });
+      return Promise.resolve({
+        rows: ids.filter((id) => kinds.has(id)).map((jobId) => ({ jobId })),
+        aftermath: noAftermath,
+      });
     },
     peek: () => Promise.resolve([]),
   };
