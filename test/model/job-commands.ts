@@ -36,6 +36,8 @@ const slotKeys = constantFrom(
   ["overlap:e"],
   ["cap:a#x", "cap:a"],
   ["cap:a#y", "cap:a", "overlap:c"],
+  ["rate:f"],
+  ["cap:a", "rate:f"],
 );
 
 export interface Draft {

@@ -133,6 +133,7 @@ export const slotGroups = (size: number) =>
   [
     { key: "cap:a", size, onRefusal: "hold", reason: "slot" },
     { key: "cap:a#", size: Math.ceil(size / 2), onRefusal: "hold", reason: "slot" },
+    { key: "rate:f", size, windowMs: 25_000, onRefusal: "hold", reason: "slot" },
     { key: "lock:b", size: 1, onRefusal: "skip", reason: "lock-held" },
     { key: "overlap:c", size: 1, onRefusal: "queue-one", reason: "overlap" },
     { key: "overlap:d", size: 1, onRefusal: "hold", reason: "overlap" },

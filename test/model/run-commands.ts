@@ -81,24 +81,36 @@ const startedBy = tuple(key, policy, pick, array(task, { maxLength: 3 })).map(([
   }),
 );
 
-/** A job that runs and is of no run itself, near the chosen one: only such a job starts a run. */
-async function runningTwin(pair: Pair, chosen: number) {
+/** A job that runs, near the chosen one: one of no run itself starts a run; a task, that of its rows. */
+async function runningTwin(pair: Pair, chosen: number, isTask = false) {
   for (let n = 0; n < pair.jobs.length; n += 1) {
     const twin = pair.job(chosen + n);
     const row = twin === undefined ? undefined : pair.oracle.tables.jobs.get(Number(twin.oracle));
-    const isFree = row?.state === "RUNNING" && row.runId === null && row.worker === "w";
+    const isFree =
+      row?.state === "RUNNING" &&
+      (row.task !== null) === isTask &&
+      (row.runId === null || isTask) &&
+      row.worker === "w";
     if (twin !== undefined && isFree) return { twin, attempt: row.attempt };
   }
   return null;
 }
 
-const fanOut = tuple(key, pick).map(([name, chosen]) =>
-  step(`job ${chosen} starts the fan-out ${name}`, async (pair) => {
-    const running = await runningTwin(pair, chosen);
+const waiting = { to: "RETRY_WAIT", delayMs: 400_000, failures: 0 } as const;
+
+/** A task without rows waits at once: the end of its run makes it due. */
+const fanOut = tuple(key, pick, constantFrom("job", "task", "task without rows")).map(([name, chosen, by]) =>
+  step(`${by} ${chosen} starts the fan-out ${name}`, async (pair) => {
+    const running = await runningTwin(pair, chosen, by !== "job");
     if (running === null) return;
-    await pair.both((store, id) => {
-      const run = aRun({ key: name, sealed: false, starterId: id(running.twin) });
-      return store.startRun(run, {});
+    const { twin, attempt } = running;
+    await pair.both(async (store, id): Promise<unknown> => {
+      const started = await store.startRun(aRun({ key: name, sealed: false, starterId: id(twin) }), {});
+      if (by !== "task without rows") return started;
+      return await store.transaction(async (tx) => {
+        await store.sealRun(started.runId, { tx });
+        return await store.settle([settlementOf({ jobId: id(twin), attempt }, waiting)], { worker: "w", tx });
+      });
     });
   }),
 );
@@ -121,24 +133,27 @@ const page = tuple(pick, array(draft, { maxLength: 3 }), boolean(), constantFrom
     }),
 );
 
-const seal = tuple(pick, boolean()).map(([chosen, succeeds]) =>
-  step(`seal run ${chosen}${succeeds ? " and end its starter" : ""}`, async (pair) => {
-    const run = pair.run(chosen);
-    const view = run === undefined ? null : await pair.oracle.run(run.oracle);
-    const by = pair.jobs.find(({ oracle }) => oracle === view?.starter);
-    // Slots pass from a starter that still has them: it seals once, before it ends.
-    if (run === undefined || view?.sealed !== false || by === undefined) return;
-    const row = pair.oracle.tables.jobs.get(Number(by.oracle));
-    if (row?.state !== "RUNNING" || row.worker !== "w") return;
-    await pair.both((store, id, side) =>
-      store.transaction(async (tx) => {
-        const sealed = await store.sealRun(run[side], { tx });
-        const to = succeeds ? settlementOf({ jobId: id(by), attempt: row.attempt }) : null;
-        const ended = to === null ? null : await store.settle([to], { worker: "w", tx });
-        return { sealed, ended };
-      }),
-    );
-  }),
+const seal = tuple(pick, constantFrom(null, {}, waiting)).map(([chosen, end]) =>
+  step(
+    `seal run ${chosen}${end === null ? "" : end === waiting ? "; its task waits" : " and end its starter"}`,
+    async (pair) => {
+      const run = pair.run(chosen);
+      const view = run === undefined ? null : await pair.oracle.run(run.oracle);
+      const by = pair.jobs.find(({ oracle }) => oracle === view?.starter);
+      // Slots pass from a starter that still has them: it seals once, before it ends.
+      if (run === undefined || view?.sealed !== false || by === undefined) return;
+      const row = pair.oracle.tables.jobs.get(Number(by.oracle));
+      if (row?.state !== "RUNNING" || row.worker !== "w") return;
+      await pair.both((store, id, side) =>
+        store.transaction(async (tx) => {
+          const sealed = await store.sealRun(run[side], { tx });
+          const to = end === null ? null : settlementOf({ jobId: id(by), attempt: row.attempt }, end);
+          const ended = to === null ? null : await store.settle([to], { worker: "w", tx });
+          return { sealed, ended };
+        }),
+      );
+    },
+  ),
 );
 
 const claimWhere = tuple(picks, boolean()).map(([chosen, alone]) =>
