@@ -23,7 +23,7 @@ interface Language {
   /** Where the program stands among what is generated. */
   readonly program: readonly [from: string, to: string];
   readonly files?: Readonly<Record<string, string>>;
-  /** What is brought once, and what each document asks for again. */
+  /** What is brought once: a machine that cannot is one without the language. */
   readonly get: readonly string[];
   readonly generate: readonly string[];
   readonly build: readonly string[];
@@ -105,12 +105,12 @@ async function findings(language: Language, target: Target): Promise<readonly st
 }
 
 async function buildFailure(language: Language, folder: string, document: object): Promise<string | null> {
-  const { program, files = {}, get, generate, build } = language;
+  const { program, files = {}, generate, build } = language;
   rmSync(join(folder, "api"), { recursive: true, force: true });
   mkdirSync(join(folder, "api"), { recursive: true });
   for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
   writeFileSync(join(folder, "openapi.json"), JSON.stringify(document));
-  const made = await failureOf([...get, ...generate], folder);
+  const made = await failureOf(generate, folder);
   if (made !== null) return `it generates nothing: ${made}`;
   cpSync(join(programs, program[0]), join(folder, program[1]), { recursive: true });
   const built = await failureOf(build, folder);
@@ -132,7 +132,7 @@ const otherFaults: Check["faults"] = {
 export const languageChecks: readonly Check[] = languages.map((language) => ({
   name: `client of ${language.name}`,
   missing: async () => {
-    const missing = await failureOf(language.needs, ".");
+    const missing = await failureOf([...language.needs, ...language.get], ".");
     return missing === null ? null : `it needs ${missing}`;
   },
   run: (target) => findings(language, target),
