@@ -20,7 +20,7 @@ export interface Batching<P> {
 }
 
 /** What its rule was written as, and what stands beside it. */
-type Given = Readonly<Partial<Record<"batch" | "run" | "runBatch" | "debounce" | "runOn", unknown>>>;
+type Given = Readonly<Partial<Record<"batch" | "run" | "runBatch" | "debounce" | "runOn" | "retry", unknown>>>;
 
 const fields = ["max", "wait", "key"];
 
@@ -39,6 +39,9 @@ export function withRule(given: Given, body: JobBody, problems: ProblemList): Jo
     problems.add("debounce", debounce, "makes one job of many calls, batch one call of many jobs", "keep one of them");
   if (runOn === "fargate")
     problems.add("runOn", runOn, "starts a task for each job, and a batch is one call", "leave it out");
+  const { budget }: { budget?: unknown } = Object(given.retry);
+  if (budget !== undefined)
+    problems.add("retry.budget", budget, "gives each job a time of its own, and a call has many", "leave it out");
   const { max, wait, key }: { max?: unknown; wait?: unknown; key?: unknown } = Object(of);
   const other = Object.keys(Object(of)).find((name) => !fields.includes(name));
   if (other !== undefined) problems.add(`batch.${other}`, "(a value)", "is not known", `use ${fields.join(", ")}`);
@@ -78,9 +81,12 @@ export async function callBatch(
   if (ends === undefined) return jobs.map(() => ({ status: "fulfilled", value: undefined }));
   const isRight = Array.isArray(ends) && ends.length === jobs.length && ends.every(isEnd);
   if (isRight) return ends;
-  const what = Array.isArray(ends) ? `${ends.length} values` : `a value of type ${typeof ends}`;
+  const list: readonly unknown[] | null = Array.isArray(ends) ? ends : null;
+  const place = list?.length === jobs.length ? list.findIndex((end) => !isEnd(end)) : null;
+  const wrong = place === null ? "" : `, and number ${place + 1} is no such result`;
+  const what = list === null ? `a value of type ${typeof ends}` : `${list.length} values`;
   const rule = "return one result of Promise.allSettled for each job in their order, or nothing";
-  throw new PermanentError(`runBatch of "${id}" returned ${what} for ${jobs.length} jobs: ${rule}`, {
+  throw new PermanentError(`runBatch of "${id}" returned ${what} for ${jobs.length} jobs${wrong}: ${rule}`, {
     code: "INVALID_RESULT",
   });
 }

@@ -107,7 +107,7 @@ export function checkTurns(apps: readonly AppDefinition[], stage: string): reado
     if (runOn === "fargate")
       problems.add(field, runOn, "is not for a job on Fargate, which takes no place of its lane", "use concurrency");
     if (body.is !== "handler")
-      problems.add(field, body.is, "is for jobs with a handler of their own", "set it on the jobs that it makes");
+      problems.add(field, body.is, "is for jobs with `run`", "leave it out, or set it on the jobs that it makes");
     return problems.found;
   });
 }

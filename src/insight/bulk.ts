@@ -129,23 +129,28 @@ select ${members} from belfry.bulk
 where ($1::bigint is null or id = $1::bigint) and ($2::bigint is null or id < $2::bigint) order by id desc limit $3`);
 
 /**
- * Of each whose step is out: when more than 10 % of it have failed, it stops, else the next step may go once all have ended. A retried job has no
+ * Of each whose step is out: when more than 10 % of it have failed, or of the jobs of one group, it stops, else the next step may go once all have ended. A retried job has no
  * failure yet: one that fails as its group did, or ends without success, has failed again. Locks those rows, SKIP LOCKED.
  */
 export const judgeSteps = sqlQuery("bulk-judge", { row: id })(`
 with judged as materialized (
-  select b.id, o.failed, o.code, o.failed * 10 > cardinality(b.canaries) as stops, b.step < cardinality(b.steps) as more
+  select b.id, o.failed, o.code, s.stops, b.step < cardinality(b.steps) as more
   from belfry.bulk b cross join lateral (
-    select count(*) filter (where j.finished_at is null) as open, count(*) filter (where f.again) as failed,
-      mode() within group (order by coalesce(j.error_code, j.state::text)) filter (where f.again) as code
-    from unnest(b.canaries) c left join belfry.job j on j.id = c
-    cross join lateral (
-      select case when j.finished_at is null then j.failures > 0 and belfry.fingerprint(j.kind, j.error_code, j.error_message) = any(b.groups)
-        else j.state <> 'SUCCESS' end as again
-    ) f
-    where j.id is not null
+    select coalesce(sum(g.open), 0) as open, coalesce(sum(g.failed), 0)::int as failed, coalesce(max(g.failed), 0) as most,
+      (array_agg(g.code order by g.failed desc, g.code))[1] as code
+    from (
+      select count(*) filter (where j.finished_at is null) as open, count(*) filter (where f.again) as failed,
+        mode() within group (order by coalesce(j.error_code, j.state::text)) filter (where f.again) as code
+      from unnest(b.canaries) c join belfry.job j on j.id = c
+      cross join lateral (select belfry.fingerprint(j.kind, j.error_code, j.error_message) as print) p
+      cross join lateral (
+        select case when j.finished_at is null then j.failures > 0 and p.print = any(b.groups) else j.state <> 'SUCCESS' end as again
+      ) f
+      group by p.print
+    ) g
   ) o
-  where b.state = 'RUNNING' and b.canary = 'out' and (o.open = 0 or o.failed * 10 > cardinality(b.canaries))
+  cross join lateral (select o.failed * 10 > cardinality(b.canaries) or o.most * 10 > b.steps[b.step] as stops) s
+  where b.state = 'RUNNING' and b.canary = 'out' and (o.open = 0 or s.stops)
   for no key update of b skip locked
 )
 update belfry.bulk b set canary = case when stops then 'failed' when more then 'wanted' else 'passed' end, step = b.step + (more and not stops)::int,
@@ -155,15 +160,29 @@ update belfry.bulk b set canary = case when stops then 'failed' when more then '
 from judged e where b.id = e.id
 returning b.id`);
 
-/** The step's jobs, before they are retried: a process that is killed leaves its choice. $1 id $2 owner $3 ids. Locks that row. */
+/**
+ * The step's jobs, before they are retried: a process that is killed leaves its choice. $1 id $2 owner $3 ids, of which $4 of each group are
+ * taken. Locks that row.
+ */
 export const chooseStep = sqlQuery("bulk-step", {
-  params: (of: Owned & { readonly jobs: readonly JobId[] }) => [of.id, of.owner, of.jobs],
-  row: id,
+  params: (of: Owned & { readonly jobs: readonly JobId[]; readonly size: number }) => [
+    of.id,
+    of.owner,
+    of.jobs,
+    of.size,
+  ],
+  row: z.object({ jobs: z.array(jobId) }),
 })(`
-update belfry.bulk set canaries = $3::bigint[], updated_at = belfry.now(),
-  groups = array(select unnest(groups) union select belfry.fingerprint(kind, error_code, error_message) from belfry.job where id = any($3::bigint[]))
+with chosen as materialized (
+  select id, print from (
+    select j.id, p.print, row_number() over (partition by p.print order by j.id desc) as place from belfry.job j
+    cross join lateral (select belfry.fingerprint(j.kind, j.error_code, j.error_message) as print) p where j.id = any($3::bigint[])
+  ) placed where place <= $4::int
+)
+update belfry.bulk set canaries = array(select id from chosen order by id desc), updated_at = belfry.now(),
+  groups = array(select unnest(groups) union select print from chosen)
 where id = $1::bigint and owner = $2 and state = 'RUNNING'
-returning id`);
+returning to_jsonb(canaries::text[]) as jobs`);
 
 /** Those of $1 that have not run again since $2. Locks nothing. */
 export const readUnretried = sqlQuery("bulk-unretried", {

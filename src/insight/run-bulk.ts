@@ -88,15 +88,22 @@ const asRequested = ({ search, createdAt }: Bulk): Bulk["search"] => ({
 /** Written in whole milliseconds. */
 const requestedMs = (createdAt: string): number => new Date(createdAt).getTime() + 1;
 
-/** The newest jobs of each group that the change names, or of all that match. None left means that nothing is. */
+/**
+ * The newest jobs of each group that the change names; where it names none, of each group among the newest that match. None left means that
+ * nothing is.
+ */
 async function takeStep({ ports, insight }: BulkWorld, bulk: Bulk, owner: string): Promise<boolean> {
   const { id, steps, search } = bulk;
   let jobs: readonly JobId[] = steps?.jobs ?? [];
   if (jobs.length === 0) {
     const size = steps?.sizes[steps.step - 1] ?? 1;
-    const groups = search.fingerprints?.map((each) => ({ ...search, fingerprints: [each] })) ?? [search];
-    jobs = (await Promise.all(groups.map((of) => newestOf(insight, { search: of, next: bulk.next }, size)))).flat();
-    if ((await insight.run(chooseStep, { id, owner, jobs })).length === 0) return false;
+    const groups = search.fingerprints?.map((each) => ({ ...search, fingerprints: [each] }));
+    const newest = async (of: Bulk["search"], most: number): Promise<readonly JobId[]> =>
+      await newestOf(insight, { search: of, next: bulk.next }, most);
+    const candidates = groups?.map((of) => newest(of, size)) ?? [newest(search, insightLimits.bulkRowsMax)];
+    const [chosen] = await insight.run(chooseStep, { id, owner, jobs: (await Promise.all(candidates)).flat(), size });
+    if (chosen === undefined) return false;
+    jobs = chosen.jobs;
   }
   await ports.crashPoint("bulk.chosen");
   const unretried = await insight.run(readUnretried, { jobs, before: requestedMs(bulk.createdAt) });

@@ -117,6 +117,24 @@ test("a group of more than ten goes by one, then ten; one of those ten may fail,
   expect(await counted(opened, "state::text")).toEqual({ FAILED: 1, QUEUED: 3, SUCCESS: 10 });
 });
 
+test("a group that fails again stops the step, however many others succeed, also where no group is named", async () => {
+  const opened = await openApi();
+  const codes = [..."ABCDEFGHIJK"];
+  const planted: (readonly JobId[])[] = [];
+  for (const code of codes) planted.push(await plantFailed(opened, code === "K" ? 12 : 2, code));
+  const begun = await redrive(opened, { filter: { kind: "ping" }, steps: "1,all" });
+  await reaches(opened, begun, { changed: 11, steps: { state: "out" } });
+  expect((await read(opened, begun)).steps?.jobs.toSorted()).toEqual(planted.map((ids) => ids.at(-1)).toSorted());
+  const [broken, ...repaired] = planted.map((ids) => ids.at(-1));
+  for (const id of repaired) await ends(opened, id);
+  await ends(opened, broken, { ...again, errorMessage: "attempt 9 broke", to: "FAILED" });
+  expect(await pass(opened)).toBe(0);
+  expect(await read(opened, begun)).toMatchObject({
+    state: "STOPPED",
+    stopped: expect.stringContaining("1 of 11") as string,
+  });
+});
+
 test.each([
   [1, { to: "RETRY_WAIT", delayMs: 3_600_000 }, "stopped after 1: failed again with A"],
   [2, { to: "FAILED" }, "stopped after 11: 2 of 10 failed again with A"],

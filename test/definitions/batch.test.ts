@@ -22,6 +22,10 @@ test.each<[object, readonly string[]]>([
     { batch: {}, runBatch, runOn: "fargate" },
     ['runOn "fargate" starts a task for each job, and a batch is one call; leave it out'],
   ],
+  [
+    { batch: {}, runBatch, retry: { budget: 0.2 } },
+    ["retry.budget 0.2 gives each job a time of its own, and a call has many; leave it out"],
+  ],
 ])("a kind that is run in batches may be %j, or has its problems", (options, problems) => {
   const job = defineJob({ id: "index", ...options } as never);
   expect(definitionOf(job).problems.map(line)).toEqual(problems.map((problem) => `job "index": ${problem}`));

@@ -236,7 +236,7 @@ async function steer(store: TestStore, insight: Database, ids: readonly JobId[])
   const asked = { action: "retry", search, caller: "ada", matched, paceMs: 0, steps: [1] } as const;
   const bulk = await beginBulk(insight, asked, kept === undefined ? { key: "tour", hash: "00" } : undefined);
   const taken = await nextBulk(insight, "tour");
-  await insight.run(chooseStep, { id: bulk.id, owner: "tour", jobs: ids });
+  await insight.run(chooseStep, { id: bulk.id, owner: "tour", jobs: ids, size: 1_000 });
   await insight.run(readUnretried, { jobs: ids, before: 0 });
   await insight.run(sendStep, { id: bulk.id, owner: "tour", changed: 0, takenAlong: 0, refused: 0 });
   await findIds(insight, taken ?? bulk, 10);

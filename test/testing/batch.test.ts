@@ -79,7 +79,11 @@ test("each job has its own outcome: a rejected one is judged as a thrown error, 
 test.each<[string, (ctx: BatchContext) => unknown, string]>([
   ["throws", () => Promise.reject(new Error("index is down")), "index is down"],
   ["answers too few", () => [{ status: "fulfilled" }], 'runBatch of "index" returned 1 values for 2 jobs: return one'],
-  ["answers something else", () => [1, 2], 'runBatch of "index" returned 2 values for 2 jobs: return one'],
+  [
+    "answers something else",
+    () => [1, 2],
+    'runBatch of "index" returned 2 values for 2 jobs, and number 1 is no such result: return one',
+  ],
   ["uses ctx.tx", (ctx) => (ctx as unknown as { tx(): unknown }).tx(), "ctx.tx is not for runBatch"],
 ])("a call that %s fails all of its jobs", async (_what, handler, message) => {
   const { system, enqueue } = await indexing(async (_jobs, ctx) => (await handler(ctx)) as never);

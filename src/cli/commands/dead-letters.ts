@@ -42,7 +42,7 @@ function show(world: World, out: Output): Command {
     MESSAGE: ({ error }) => error?.message ?? "",
   };
   return withQuery(
-    commandOf("show", "the jobs of one group, the newest first", "dead-letters show 5e1f0c2a"),
+    commandOf("show", "the jobs of one group, the newest first", "dead-letters show 5e1f0c2a77d0"),
     "listJobs",
     { only: ["limit"] },
   )
@@ -79,7 +79,7 @@ function redrive(world: World, out: Output): Command {
       commandOf(
         "redrive",
         "run FAILED jobs again: same id, key and history",
-        "dead-letters redrive --group 5e1f0c2a 77d01b9e --pace 5/s --steps 1,10,all --yes",
+        "dead-letters redrive --group 5e1f0c2a77d0 77d01b9e40c3 --pace 5/s --steps 1,10,all --yes",
       ),
       "countJobs",
       { without: ["fingerprint"] },

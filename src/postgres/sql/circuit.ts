@@ -35,7 +35,7 @@ insert into belfry.circuit_count as c (name, at, worker, code, n)
 select name, date_trunc('second', belfry.now()), $4, code, n from counted
 on conflict (name, at, worker, code) do update set n = c.n + excluded.n`);
 
-/** $1 names $2 shares $3 times in ms $4 minima $5 pauses in ms $6 whether one code counts. Locks: closed circuits, SKIP LOCKED: one process counts at a time. */
+/** $1 names $2 shares $3 times in ms $4 minima $5 pauses in ms $6 whether one code counts, and of a whole share what came after the last success. Locks: closed circuits, SKIP LOCKED: one process counts at a time. */
 export const openFailing = statement<OpenCircuit>("circuit-judge")(`
 with mine as materialized (
   select c.name, r.share, r.over_ms, r.minimum, r.pause_ms, r.alike
@@ -49,7 +49,9 @@ with mine as materialized (
     coalesce(case when m.alike then max(e.n) filter (where e.code <> '') else sum(e.n) filter (where e.code <> '') end, 0)::int as failed,
     (array_agg(e.code order by e.n desc, e.code) filter (where e.code <> ''))[1] as code
   from mine m cross join lateral (
-    select code, sum(n) as n from belfry.circuit_count where name = m.name and at > belfry.now() - belfry.span(m.over_ms) group by code
+    select code, sum(n) as n from belfry.circuit_count where name = m.name and at > belfry.now() - belfry.span(m.over_ms)
+      and (not m.alike or m.share < 1 or at > all (select s.at from belfry.circuit_count s where s.name = m.name and s.code = ''))
+    group by code
   ) e
   group by m.name, m.share, m.minimum, m.pause_ms, m.alike
 )

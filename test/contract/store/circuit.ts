@@ -161,6 +161,17 @@ export function circuitContract(open: OpenStore): void {
       ]);
     });
 
+    test("a kind that worked until now is parked by what came after its last success, if all must fail alike", async () => {
+      const { store, advance } = at();
+      const alike = { ...rule, alike: true, share: 1 };
+      await fail(store, 3, 100);
+      await advance(2_000);
+      await fail(store, 3);
+      expect(await store.judgeCircuits([alike])).toEqual([]);
+      await fail(store, 1);
+      expect(await store.judgeCircuits([alike])).toMatchObject([{ ended: 4, failed: 4 }]);
+    });
+
     test("retries get times apart, by the first attempts of the last minute, each once; a probe pass keeps their counts", async () => {
       const { store, advance } = at();
       const budget = { name: "retry:mail", n: 2, share: 0.5 };

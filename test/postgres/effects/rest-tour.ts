@@ -104,7 +104,7 @@ async function bulk({ insight, clock }: World, tag: string): Promise<void> {
     const taken = await nextBulk(insight, "one");
     await nextBulk(insight, "two");
     const { ids, next } = await findIds(insight, taken ?? made, 2);
-    await insight.run(chooseStep, { id: made.id, owner: "one", jobs: ids });
+    await insight.run(chooseStep, { id: made.id, owner: "one", jobs: ids, size: 1_000 });
     await insight.run(readUnretried, { jobs: ids, before: 0 });
     await insight.run(sendStep, { id: made.id, owner: "one", changed: 2, takenAlong: 1, refused: 1 });
     await clock.advance(minute);

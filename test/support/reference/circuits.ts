@@ -49,7 +49,9 @@ export function judgeCircuits(t: Tables, rules: readonly CircuitRule[]): readonl
   return rules.flatMap(({ name, share, overMs, minimum, pauseMs, alike }) => {
     const circuit = t.circuits.get(name);
     if (circuit === undefined || circuit.openUntil !== null) return [];
-    const counts = [...t.circuitCounts.values()].filter((each) => each.name === name && each.at > t.now() - overMs);
+    const own = [...t.circuitCounts.values()].filter((each) => each.name === name);
+    const successes = alike && share === 1 ? own.filter(({ code }) => code === "").map(({ at }) => at) : [];
+    const counts = own.filter(({ at }) => at > Math.max(t.now() - overMs, ...successes));
     const byCode = [...Map.groupBy(counts, ({ code }) => code)].map(([code, each]) => ({ code, ends: sum(each) }));
     const failures = byCode.filter(({ code }) => code !== "");
     const ended = sum(byCode);
