@@ -124,7 +124,7 @@ test("a group that fails again stops the step, however many others succeed, also
   for (const code of codes) planted.push(await plantFailed(opened, code === "K" ? 12 : 2, code));
   const begun = await redrive(opened, { filter: { kind: "ping" }, steps: "1,all" });
   await reaches(opened, begun, { changed: 11, steps: { state: "out" } });
-  expect((await read(opened, begun)).steps?.jobs.toSorted()).toEqual(planted.map((ids) => ids.at(-1)).toSorted());
+  expect(new Set((await read(opened, begun)).steps?.jobs)).toEqual(new Set(planted.map((ids) => ids.at(-1))));
   const [broken, ...repaired] = planted.map((ids) => ids.at(-1));
   for (const id of repaired) await ends(opened, id);
   await ends(opened, broken, { ...again, errorMessage: "attempt 9 broke", to: "FAILED" });
