@@ -231,13 +231,15 @@ function bodyByKind(
   const oneOf = kinds.map(({ id, schema }) => {
     const { $defs, properties: { payload } = {}, required = [] } = payloadOf(schema);
     const given = payload === undefined ? {} : { payload: { ...usual, ...payload } };
-    const own = { kind: { ...kind, enum: [id] }, ...given, ...others };
+    const own = { kind: { type: "string", description: kind?.["description"], enum: [id] }, ...given, ...others };
     const name = `NewJob-${id}`;
     schemas.set(name, inComponents({ ...shape, properties: own, required: ["kind", ...required] }, `${name}.`));
     for (const [part, each] of Object.entries($defs ?? {}))
       schemas.set(`${name}.${part}`, inComponents(each, `${name}.`));
     return { $ref: `#/components/schemas/${name}` };
   });
+  const [only] = oneOf;
+  if (only !== undefined && oneOf.length === 1) return only;
   schemas.set("NewJob", { oneOf });
   return { $ref: "#/components/schemas/NewJob" };
 }
