@@ -100,6 +100,7 @@ export const requests: Readonly<Record<OperationName, readonly Asked[]>> = {
     get("/schedule-outcomes?sort=lateness"),
   ],
   listUpcoming: [get("/upcoming?hours=1"), get("/upcoming?hours=24")],
+  listObjectives: [get("/objectives")],
   simulateSchedules: [get("/simulation?days=1")],
   getNight: [get("/night"), get("/night?by=kind"), get("/night?by=lane")],
   listOccurrences: [get("/schedules/kept-1/occurrences")],

@@ -49,6 +49,10 @@ export interface AlarmChoices {
   readonly ambiguousJobs: Choice;
   /** Circuits that opened in 5 minutes: what their jobs call is down, and the jobs wait. Warn. */
   readonly openedCircuits: Choice;
+  /** Schedules that miss so many times that an hour uses up 2 % of what 28 days may. Page. */
+  readonly fastBurns: Choice;
+  /** Schedules that miss so many times that 6 hours use up 5 % of it. Warn. */
+  readonly slowBurns: Choice;
   /** Percent of a table's rows that are dead: vacuum does not keep up. Warn. */
   readonly deadRowsPercent: Choice;
   /** Seconds that the oldest transaction is open; it keeps dead rows alive. Warn. */
@@ -135,6 +139,8 @@ export const usualAlarms: AlarmChoices = {
   longRuns: 0,
   ambiguousJobs: 0,
   openedCircuits: 0,
+  fastBurns: 0,
+  slowBurns: 0,
   deadRowsPercent: 50,
   oldestTransactionSeconds: 600,
   clockBehindSeconds: 5,

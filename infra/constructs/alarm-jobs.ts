@@ -36,6 +36,22 @@ export function addJobAlarms(maker: AlarmMaker, choices: AlarmChoices, topology:
       false,
     ],
     [
+      "FastBurn",
+      where(uses.objectives, choices.fastBurns),
+      "objectives.burning.fast",
+      "A schedule misses its objective, fast",
+      "burning-objectives",
+      true,
+    ],
+    [
+      "SlowBurn",
+      where(uses.objectives, choices.slowBurns),
+      "objectives.burning.slow",
+      "A schedule misses its objective",
+      "burning-objectives",
+      false,
+    ],
+    [
       "EndlessTasks",
       choices.endlessTasks,
       "tasks.endless",

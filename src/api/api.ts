@@ -35,6 +35,7 @@ import { scheduleOutcomeEndpoint } from "./routes/schedule-outcomes.ts";
 import { scheduleEndpoints } from "./routes/schedules.ts";
 import { nightEndpoint } from "./routes/night.ts";
 import { simulationEndpoint } from "./routes/simulation.ts";
+import { objectivesEndpoint } from "./routes/objectives.ts";
 import { upcomingEndpoint } from "./routes/upcoming.ts";
 import { writeAudits } from "../insight/audit.ts";
 import { stageKey } from "../insight/secrecy.ts";
@@ -141,6 +142,7 @@ export function endpointsOf(options: ApiOptions) {
     scheduleOutcomeEndpoint(options),
     upcomingEndpoint(options),
     simulationEndpoint(options),
+    objectivesEndpoint(options),
     nightEndpoint(options),
     ...scheduleControlEndpoints(options),
     previewEndpoint(options),

@@ -1,6 +1,6 @@
 import type { ScheduleInput } from "../insight/schedule-control.ts";
 import { HttpProblem } from "./problem.ts";
-import type { Misfire, ScheduleSpec } from "../machine/schedule.ts";
+import type { Misfire, Objective, ScheduleSpec } from "../machine/schedule.ts";
 
 type Settings = Readonly<Record<string, unknown>>;
 
@@ -31,7 +31,7 @@ function kept(own: Settings, given: Settings): Settings {
 }
 
 function inputOf(spec: ScheduleSpec): Settings {
-  const { expression, startDeadlineMs, spread, startAt, endAt, payload } = spec;
+  const { expression, startDeadlineMs, spread, objective, startAt, endAt, payload } = spec;
   return {
     id: spec.id,
     kind: spec.job.kind,
@@ -47,6 +47,7 @@ function inputOf(spec: ScheduleSpec): Settings {
     overlap: spec.overlap,
     ...(startDeadlineMs === undefined ? {} : { startDeadline: `${startDeadlineMs}ms` }),
     ...(spread === undefined ? {} : { spread: `${spread.withinMs}ms` }),
+    ...(objective === undefined ? {} : { objective: objectiveOf(objective) }),
     ...(startAt === null ? {} : { startAt: new Date(startAt).toISOString() }),
     ...(endAt === null ? {} : { endAt: new Date(endAt).toISOString() }),
     ...(payload === null ? {} : { payload }),
@@ -59,6 +60,13 @@ function calendarsOf({ calendars }: ScheduleSpec): Settings {
   const { except, only, onExcluded } = calendars;
   return { except, ...(only === null ? {} : { only }), onExcluded };
 }
+
+const objectiveOf = ({ onTimeMs, endsWithinMs, share, overMs }: Objective): Settings => ({
+  ...(onTimeMs === null ? {} : { onTime: `${onTimeMs}ms` }),
+  ...(endsWithinMs === null ? {} : { endsWithin: `${endsWithinMs}ms` }),
+  share,
+  over: `${overMs}ms`,
+});
 
 function misfireOf({ rule, maxAgeMs, maxCount, paceMs }: Misfire): unknown {
   if (rule !== "all") return rule;

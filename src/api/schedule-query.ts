@@ -40,6 +40,14 @@ const settings = {
   onExcluded: z.string().optional(),
   startDeadline: z.string().optional(),
   spread: z.string().optional(),
+  objective: z
+    .strictObject({
+      onTime: z.string().optional(),
+      endsWithin: z.string().optional(),
+      share: z.number(),
+      over: z.string().optional(),
+    })
+    .optional(),
   startAt: z.string().optional(),
   endAt: z.string().optional(),
   enabled: z.boolean().optional(),

@@ -1,6 +1,7 @@
 import type { Launch, OnExcluded } from "../machine/schedule.ts";
 import type { CalendarDefinition } from "./define-calendar.ts";
 import type { Duration } from "../calendar/duration.ts";
+import type { ScheduleObjective } from "./objective.ts";
 import type { PerStage } from "./stage.ts";
 
 /** An instant: ISO 8601 with `Z` or an offset, so that it means the same everywhere. */
@@ -42,6 +43,11 @@ export interface SchedulePolicies {
    * FixedRandomDelay.)
    */
   readonly spread?: Duration;
+  /**
+   * What is promised of its times: `belfry schedules objectives` says what is left of it, and alarms ring when it is used up too
+   * fast.
+   */
+  readonly objective?: ScheduleObjective;
   /**
    * No attempt of its job starts later than this after the time it is due: the time is then SKIPPED `expired`, even one that
    * would be caught up. For a graph or fan-out it bounds the job that starts the run. Default: no deadline.

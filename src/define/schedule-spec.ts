@@ -17,6 +17,7 @@ import {
   overlapRules,
   type ScheduleSpec,
 } from "../machine/schedule.ts";
+import { readObjective } from "./objective.ts";
 import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
 import { readSpread } from "./spread.ts";
 import { mapStages, type ByStage, type PerStage, valueFor } from "./stage.ts";
@@ -45,7 +46,8 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
   const notes: string[] = [];
   const expression = readExpression(options, problems, notes);
   const stages = typeof options.every === "object" ? Object.keys(options.every) : [""];
-  const spreadOf = readSpread(options.spread, stages.map(expression), problems);
+  const expressions = stages.map(expression);
+  const spreadOf = readSpread(options.spread, expressions, problems);
   const launch = mapStages<Launch | undefined, Launch>(options.launch, (value) =>
     readChoice(problems, "launch", value, { choices: ["tick", "rule"], fallback: "tick" }),
   );
@@ -68,6 +70,7 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
     }),
     ...readCalendars(options, problems),
     ...readDeadline(options, problems),
+    ...readObjective(options.objective, { expressions, job }, problems),
     ...readPeriod(options, problems),
     payload,
     materializeBeforeMs: job.body.is === "fanOut" && options.after === undefined ? job.body.materializeBeforeMs : 0,

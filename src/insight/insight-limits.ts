@@ -37,6 +37,8 @@ export const insightLimits = {
   simulatedShownMax: 100,
   /** How far back it is looked how long a kind typically runs. */
   typicalHours: 168,
+  /** Schedules whose objectives are watched. */
+  objectivesMax: 500,
   /** A job that started this long after its nominal time was on time. */
   onTimeMs: 60_000,
   /** Looks, and time limit, of one of the eight counts by state. Open pages request them again and again. */

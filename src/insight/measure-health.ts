@@ -8,6 +8,7 @@ import type { Ports } from "../machine/ports.ts";
 import { archiveLag } from "./archived.ts";
 import { readFailures, readWorstKinds } from "./failures.ts";
 import { readHealth } from "./health.ts";
+import { readObjectives } from "./objectives.ts";
 import { readMinutes } from "./minutes.ts";
 import { type Database, oneRow } from "./sql-query.ts";
 
@@ -25,6 +26,7 @@ export async function measureHealth(
   try {
     const now = await measureDatabase(ports, insight);
     await measureFailures(ports, insight);
+    await measureObjectives(ports, insight);
     await measureArchive(ports, insight);
     await measureTasks(ports, registry, now);
   } catch (error) {
@@ -65,6 +67,17 @@ async function measureFailures({ metrics, log }: MeasuringPorts, insight: Databa
   for (const worst of await insight.run(readWorstKinds, {})) {
     metrics.add(`worst.${worst.what}`, worst.percent, "Percent");
     log.info("the kind of job that does worst", { ...worst });
+  }
+}
+
+/** One figure for all schedules, as for kinds; the log names them. */
+async function measureObjectives({ metrics, log }: MeasuringPorts, insight: Database): Promise<void> {
+  const { objectives } = await readObjectives(insight, { isWhole: false });
+  for (const window of ["fast", "slow"] as const) {
+    const burning = objectives.filter((each) => each[window].burns);
+    if (burning.length > 0) metrics.add(`objectives.burning.${window}`, burning.length);
+    for (const { schedule, [window]: rates } of burning)
+      log.warn("a schedule misses too many of its times", { schedule, window, ...rates });
   }
 }
 

@@ -149,6 +149,15 @@ function neededEnds({ state, lateOverMs }: ScheduleSearch, sort: ScheduleSort): 
   return sort === "failing" ? "failing" : "none";
 }
 
+/** Those that promise something, or the one of them with id $1; $2 at most, by id. Locks nothing. */
+export const readPromising = sqlQuery("schedules-promising", {
+  params: ({ id, limit }: { id: string | null; limit: number }) => [id, limit],
+  row: scheduleRow,
+})(`
+select ${scheduleMembers} from belfry.schedule
+where spec ? 'objective' and removed_at is null and enabled and ($1::text is null or id = $1)
+order by id limit $2`);
+
 /** Inside a call: a planner without statistics takes a null for rare, and would read and sort the table for its first rows. */
 const comes = `coalesce(removed_at is null and enabled
     and ($1::jsonb ->> 'app' is null or app = $1::jsonb ->> 'app')

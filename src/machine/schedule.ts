@@ -50,6 +50,17 @@ export interface Spread {
   readonly offsetMs: number;
 }
 
+/** Which share of its times is good: starts and has succeeded so soon after it is due. */
+export interface Objective {
+  /** Null: it may start at any time. */
+  readonly onTimeMs: number | null;
+  /** Null: it may end at any time, and in any way. */
+  readonly endsWithinMs: number | null;
+  /** Above 0 and below 1. */
+  readonly share: number;
+  readonly overMs: number;
+}
+
 /** When the job of a nominal time is due. */
 export const effectiveAt = ({ spread }: Pick<ScheduleSpec, "spread">, nominal: Instant): Instant =>
   nominal + (spread?.offsetMs ?? 0);
@@ -86,6 +97,8 @@ export interface ScheduleSpec {
   readonly overlap: Overlap;
   /** Absent: its times are due when they come. */
   readonly spread?: Spread;
+  /** Absent: nothing is promised. */
+  readonly objective?: Objective;
   /** Milliseconds after a time is due when its job expires; absent: never. */
   readonly startDeadlineMs?: number;
   readonly startAt: Instant | null;

@@ -19,7 +19,7 @@ export interface Topology extends Pick<Stage, "eventBus" | "eventWebhook" | "arc
   readonly lanes: readonly LaneTopology[];
   readonly deadLetters: DeadLetterTopology;
   /** Features that have alarms of their own: an alarm that cannot ring is not made. */
-  readonly uses: Readonly<Record<"sweeps" | "runs" | "parking" | "circuits", boolean>>;
+  readonly uses: Readonly<Record<"sweeps" | "runs" | "parking" | "circuits" | "objectives", boolean>>;
   readonly lock: { readonly tableName: string };
   readonly wakes: readonly WakeTopology[];
   /** The rules of schedules that have their own (`launch: "rule"`), by id. */
@@ -131,7 +131,7 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     stage: stage.name,
     lanes,
     deadLetters,
-    uses: usesOf(apps),
+    uses: usesOf(apps, stage),
     lock: { tableName: `belfry-${stage.name}-lock` },
     wakes: [{ id: "pass", rateMinutes: passLimits.wakeMs / 60_000, maximumEventAgeSeconds: 120, retryAttempts: 2 }],
     scheduleWakes,
@@ -200,13 +200,16 @@ const jobTasksMax = (apps: readonly AppDefinition[]): number =>
     .flatMap((app) => app.jobs.filter((job) => job.runOn === "fargate"))
     .reduce((sum, { concurrency }) => sum + (concurrency ?? uncappedTasks), 0);
 
-function usesOf(apps: readonly AppDefinition[]): Topology["uses"] {
+function usesOf(apps: readonly AppDefinition[], stage: Stage): Topology["uses"] {
   const jobs = apps.flatMap((app) => app.jobs);
   return {
     sweeps: jobs.some((job) => job.body.is === "sweep"),
     runs: jobs.some((job) => ["graph", "dataGraph", "fanOut"].includes(job.body.is)),
     parking: jobs.some((job) => job.onAmbiguous === "park"),
     circuits: jobs.some((job) => job.circuit !== null),
+    objectives: apps.some(({ name, schedules }) =>
+      schedules.some((schedule) => schedule.spec(stage.name, name).objective !== undefined),
+    ),
   };
 }
 

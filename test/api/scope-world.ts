@@ -138,6 +138,7 @@ export const requests: Readonly<Record<OperationName, (whose: Whose, ids: Ids) =
   listScheduleOutcomes: all,
   listUpcoming: all,
   simulateSchedules: all,
+  listObjectives: all,
   getNight: () => ({ query: "by=kind" }),
   previewExpression: () => ({ query: "expression=5m" }),
   getHealth: all,

@@ -44,9 +44,9 @@ function answered(minute: number, { total, measured = {} }: Fault): string {
     locksAcquired: minute,
     locksFailed: 0,
   };
-  const { failed = 0, dead = 0, runs = 0, live = { counts: [], cut: [] } } = measured;
+  const { failed = 0, dead = 0, runs = 0, live = { counts: [], cut: [] }, objectives = [] } = measured;
   const failures = { jobs: failed === 0 ? {} : { send: failed }, runs, dead };
-  return metricsText({ totals: [{ ...well, ...total?.(minute) }], live, failures, lags: [] }, () => "default");
+  return metricsText({ totals: [{ ...well, ...total?.(minute) }], live, failures, lags: [], objectives }, () => "default");
 }
 
 /** Alerts by fault; every alert that is not named must be silent, and the first fault is none. */

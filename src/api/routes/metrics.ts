@@ -1,3 +1,4 @@
+import { type ObjectiveStand, readObjectives } from "../../insight/objectives.ts";
 import { type Live, readLive } from "../../insight/live.ts";
 import { archiveLag } from "../../insight/archived.ts";
 import { readFailures } from "../../insight/failures.ts";
@@ -16,13 +17,15 @@ export function metricsEndpoint({ insight, registry }: ApiOptions) {
     replies: {},
     streams: "text/plain",
     async handle() {
-      const [totals, live, failures, lags] = await Promise.all([
+      const [totals, live, failures, lags, { objectives }] = await Promise.all([
         insight.run(readKindTotals, {}),
         readLive(insight),
         oneRow(insight, readFailures, {}),
         insight.run(archiveLag, {}),
+        readObjectives(insight, { isWhole: false }),
       ]);
-      const text = metricsText({ totals, live, failures, lags }, (kind) => registry.jobs.get(kind)?.lane ?? "");
+      const measured = { totals, live, failures, lags, objectives };
+      const text = metricsText(measured, (kind) => registry.jobs.get(kind)?.lane ?? "");
       return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
     },
   });
@@ -33,10 +36,14 @@ export interface Measured {
   readonly live: Live;
   readonly failures: { readonly jobs: Readonly<Record<string, number>>; readonly dead: number; readonly runs: number };
   readonly lags: readonly { readonly part: string; readonly lagMs: number }[];
+  readonly objectives: readonly ObjectiveStand[];
 }
 
 /** @param laneOf of a kind; empty for one that no app knows any more. */
-export function metricsText({ totals, live, failures, lags }: Measured, laneOf: (kind: string) => string): string {
+export function metricsText(
+  { totals, live, failures, lags, objectives }: Measured,
+  laneOf: (kind: string) => string,
+): string {
   // Not `job`: Prometheus has a label of that name for what it scrapes, and would rename ours.
   const labelsOf = ({ kind }: KindTotal): Labels => ({ kind, lane: laneOf(kind) });
   const counter = (name: string, help: string, of: (total: KindTotal) => number): readonly string[] => [
@@ -81,6 +88,23 @@ export function metricsText({ totals, live, failures, lags }: Measured, laneOf: 
     sample("belfry_runs_failed_lately", {}, failures.runs),
     ...head("belfry_archive_lag_seconds", "gauge", "How long the first row past its retention waits for the archive."),
     ...lags.map(({ part, lagMs }) => sample("belfry_archive_lag_seconds", { part }, lagMs / 1_000)),
+    ...head(
+      "belfry_objective_burn_rate",
+      "gauge",
+      "How many times as fast as its objective allows times of a schedule missed; 1 uses it up.",
+    ),
+    ...objectives.flatMap(({ schedule, fast, slow }) =>
+      Object.entries({ fast, slow }).flatMap(([window, { rate, recentRate }]) => [
+        sample("belfry_objective_burn_rate", { schedule, window }, rate),
+        sample("belfry_objective_burn_rate", { schedule, window: `${window}-recent` }, recentRate),
+      ]),
+    ),
+    ...head("belfry_objective_burns", "gauge", "1 while the rates of a window are so high that an alarm rings."),
+    ...objectives.flatMap(({ schedule, fast, slow }) =>
+      Object.entries({ fast, slow }).map(([window, { burns }]) =>
+        sample("belfry_objective_burns", { schedule, window }, Number(burns)),
+      ),
+    ),
     "",
   ].join("\n");
 }

@@ -25,6 +25,8 @@ export const catalog: Readonly<Record<string, MetricShape>> = {
   "scheduler.jobs.lost": fault,
   "scheduler.occurrences.overdue": fault,
   "runs.long": fault,
+  "objectives.burning.fast": fault,
+  "objectives.burning.slow": fault,
   "jobs.failed": fault,
   "jobs.dead": fault,
   "runs.failed": fault,

@@ -7,6 +7,7 @@ import { here, pausedText, scheduleTable } from "../schedule-table.ts";
 import { type Columns, readCommand, tableOf } from "../read-command.ts";
 import { relativeTime, spanText, wallTimeIn } from "../times.ts";
 import { backfillCommand, changing } from "./schedules-change.ts";
+import { objectivesCommand } from "./objectives.ts";
 import { simulateCommand } from "./simulate.ts";
 import type { UpcomingReply } from "../../api/shape/upcoming.ts";
 
@@ -19,6 +20,7 @@ export function schedulesCommand(world: World, out: Output): Command {
     backfillCommand(world, out),
     upcomingCommand(world, out),
     simulateCommand(world, out),
+    objectivesCommand(world, out),
   ];
   for (const command of all) schedules.addCommand(command);
   return schedules;

@@ -24,6 +24,8 @@ create table belfry.schedule (
 );
 -- schedules-changed: those of code, by their app.
 create index schedule_code on belfry.schedule (app) where source = 'code' and removed_at is null;
+-- schedules-promising
+create index schedule_objective on belfry.schedule (id) where spec ? 'objective';
 create index schedule_next on belfry.schedule (next_at, id) where next_at is not null;
 create index schedule_canceling on belfry.schedule (canceled_below) where canceled_below is not null;
 -- What was in force when: backfill plans a time with the expression of that time.

@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import type { ObjectiveListReply } from "../../api/routes/objectives.ts";
+import { formatDuration } from "../../calendar/duration.ts";
+import type { Output, World } from "../output.ts";
+import { type Columns, readCommand, tableOf } from "../read-command.ts";
+
+export const objectivesCommand = (world: World, out: Output): Command =>
+  readCommand(world, out, {
+    name: "objectives",
+    about: "what schedules promise of their times, and what is left of it",
+    example: "schedules objectives",
+    operation: "listObjectives",
+    words: { schedule: "only this schedule" },
+    text: ({ objectives }) =>
+      objectives.length === 0 ? "no schedule has an objective" : tableOf(out, columns, objectives),
+    notes: ({ isMore }) => [isMore && "there are more: name a schedule"],
+  });
+
+type Stand = ObjectiveListReply["objectives"][number];
+
+const percent = (share: number): string => `${Number((share * 100).toFixed(3))} %`;
+const promised = ({ onTimeMs, endsWithinMs, share, overMs }: Stand): string =>
+  [
+    percent(share),
+    ...(onTimeMs === null ? [] : [`start within ${formatDuration(onTimeMs)}`]),
+    ...(endsWithinMs === null ? [] : [`are done within ${formatDuration(endsWithinMs)}`]),
+    `over ${formatDuration(overMs)}`,
+  ].join(" ");
+
+const columns: Columns<Stand> = {
+  SCHEDULE: ({ schedule }) => schedule,
+  PROMISED: promised,
+  TIMES: ({ times }) => String(times),
+  MISSED: ({ missed }) => String(missed),
+  LEFT: ({ left }) => percent(Number(left.toFixed(3))),
+  BURNS: ({ fast, slow }) =>
+    [fast.burns && `fast, ${fast.rate.toFixed(1)}x`, slow.burns && `slow, ${slow.rate.toFixed(1)}x`]
+      .filter((part) => part !== false)
+      .join("; "),
+};

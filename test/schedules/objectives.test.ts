@@ -1,0 +1,189 @@
+import * as fc from "fast-check";
+import { defineApp, defineJob, defineSchedule } from "belfry";
+import { createTestSystem, type TestSystem } from "belfry/testing";
+import { expect, inject, onTestFinished, test } from "vitest";
+import type { ScheduleDefinition } from "../../src/define/definition.ts";
+import { type ObjectiveStand, readObjectives } from "../../src/insight/objectives.ts";
+import type { Database } from "../../src/insight/sql-query.ts";
+import { openConnections } from "../../src/postgres/connect.ts";
+import { createDatabase } from "../../src/postgres/database.ts";
+import { testClock } from "../../src/postgres/test-clock.ts";
+import { freshDatabase } from "../support/database.ts";
+
+const work = defineJob({ id: "work", retry: { maxAttempts: 1 }, run() {} });
+const minutely = defineSchedule({
+  id: "minutely",
+  every: "1m",
+  run: work,
+  objective: { onTime: "10s", share: 0.99 },
+});
+const closing = defineSchedule({ id: "closing", every: "1m", run: work, objective: { endsWithin: "10s", share: 0.9 } });
+const minuteMs = 60_000;
+const at = "2031-01-01T00:00:00Z";
+
+const opened = (url: string): Database => {
+  const connections = openConnections({ url, applicationName: "objectives", connections: 2, txConnections: 1 });
+  onTestFinished(() => connections.close());
+  return createDatabase(connections, { checksRows: true });
+};
+
+/** Minutes go by, and which of them each window burns at. */
+async function minutes(
+  { from, count, pass }: { from: number; count: number; pass: () => Promise<unknown> },
+  insight: Database,
+): Promise<{ fast: number[]; slow: number[]; last: ObjectiveStand }> {
+  const rung: { fast: number[]; slow: number[] } = { fast: [], slow: [] };
+  let last: ObjectiveStand | undefined;
+  for (let minute = from + 1; minute <= from + count; minute += 1) {
+    await pass();
+    const { objectives } = await readObjectives(insight, { isWhole: minute === from + count });
+    last = objectives[0];
+    for (const window of ["fast", "slow"] as const) if (last?.[window].burns === true) rung[window].push(minute - from);
+  }
+  if (last === undefined) throw new Error("no schedule promises anything");
+  return { ...rung, last };
+}
+
+const appOf = (schedule: ScheduleDefinition) => defineApp({ name: "promises", jobs: [work], schedules: [schedule] });
+
+/** A system whose schedule has had six good hours. */
+async function open(schedule: ScheduleDefinition) {
+  const system = await createTestSystem({ apps: [appOf(schedule)], at, databaseUrl: inject("postgresUrl") });
+  await system.database.query(
+    `insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, lateness_ms, schedule_version,
+       planned_at, decided_at)
+     select $2, 'before ' || n, 0, 'UTC', at, 'FIRED', 0, 1, at, at
+     from generate_series(0, 359) n cross join lateral (select $1::timestamptz - n * interval '1 minute' as at) t`,
+    [at, minutely.id],
+  );
+  // Half a minute later, so that each time is judged in its own minute.
+  await system.advance("30s");
+  return system;
+}
+
+const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, place) => from + place);
+
+/** Time goes by, and nothing runs: as with no scheduler and no worker. */
+const silence = ({ database }: TestSystem) => testClock(database).advance(minuteMs);
+
+test("an hour without a scheduler burns from the ninth missed time on, and until five minutes after the last", async () => {
+  await using system = await open(minutely);
+  const insight = opened(system.databaseUrl);
+  const quiet = await minutes({ from: 0, count: 60, pass: () => silence(system) }, insight);
+  // 9 of 60 are 15 times what may miss, 8 are 13.3; of 360 it is 21 that are more than 5.6 times.
+  expect(quiet.fast).toEqual(numbers(9, 60));
+  expect(quiet.slow).toEqual(numbers(21, 60));
+  expect(quiet.last).toMatchObject({ schedule: "minutely", times: 420, missed: 60 });
+  const back = await minutes({ from: 60, count: 30, pass: () => system.advance("1m") }, insight);
+  // Until of the last five times all are good, and of the last thirty all but one.
+  expect(back.fast).toEqual(numbers(1, 4));
+  expect(back.slow).toEqual(numbers(1, 28));
+  // One job caught up the newest missed time, too late; the others are COALESCED.
+  expect(back.last).toMatchObject({ times: 450, missed: 60 });
+});
+
+test("an outage of five minutes is too short for either window, and uses up what it should", async () => {
+  await using system = await open(minutely);
+  const insight = opened(system.databaseUrl);
+  const out = await minutes({ from: 0, count: 5, pass: () => silence(system) }, insight);
+  const back = await minutes({ from: 5, count: 6, pass: () => system.advance("1m") }, insight);
+  expect([out.fast, out.slow, back.fast, back.slow]).toEqual([[], [], [], []]);
+  expect(back.last.missed).toBe(5);
+  expect(back.last.left).toBeCloseTo(1 - 5 / (back.last.times * 0.01), 6);
+});
+
+test("a job that fails misses what it has to end within, and a pause by a person counts for nothing", async () => {
+  await using system = await open(closing);
+  const insight = opened(system.databaseUrl);
+  system.fail(work, new Error("down"), 3);
+  await system.advance("10m");
+  await system.database.query(
+    "update belfry.schedule set paused_until = 'infinity', paused_at = belfry.now(), paused_by = 'ada'",
+  );
+  await system.advance("5m");
+  const { objectives } = await readObjectives(insight, { isWhole: true });
+  expect(objectives).toMatchObject([{ schedule: "closing", times: 10, missed: 3, left: expect.closeTo(1 - 3, 6) }]);
+});
+
+const overMs = 24 * 3_600_000;
+const kept = {
+  good: "'FIRED', null, 0",
+  late: "'FIRED', null, 31000",
+  planned: "'PLANNED', null, null",
+  coalesced: "'COALESCED', null, null",
+  missed: "'SKIPPED', 'misfire', null",
+  paused: "'SKIPPED', 'paused', null",
+  excluded: "'SKIPPED', 'excluded', null",
+} as const;
+type Kept = keyof typeof kept;
+const isCounted = (each: Kept): boolean => each !== "paused" && each !== "excluded";
+const hasMissed = (each: Kept): boolean => each !== "good" && isCounted(each);
+
+const histories = fc.array(
+  fc.record({
+    ageSeconds: fc.integer({ min: 1, max: 90_000 }),
+    spreadSeconds: fc.option(fc.integer({ min: 1, max: 600 }), { nil: null }),
+    is: fc.constantFrom(...(Object.keys(kept) as Kept[])),
+  }),
+  { minLength: 1, maxLength: 120 },
+);
+
+test("each window counts what is in it: random ledgers against a count by hand", async () => {
+  const { pool, insight, clock, close } = await freshDatabase();
+  onTestFinished(close);
+  await clock.set(0);
+  const spec = { ...minutely.spec("test", "promises"), spread: { withinMs: 600_000, offsetMs: 0 } };
+  const objective = { onTimeMs: 30_000, endsWithinMs: null, share: 0.9, overMs };
+  await fc.assert(
+    fc.asyncProperty(histories, async (history) => {
+      await pool.query("delete from belfry.occurrence; delete from belfry.schedule");
+      await pool.query(
+        `insert into belfry.schedule (id, app, version, source, spec, enabled, decided_until, ledger_from, created_at, updated_at)
+         values ('minutely', 'promises', 1, 'code', $1, true, belfry.now(), belfry.now(), belfry.now(), belfry.now())`,
+        [{ ...spec, objective }],
+      );
+      const times = [...new Map(history.map((each) => [each.ageSeconds + (each.spreadSeconds ?? 0), each])).values()];
+      for (const [place, { ageSeconds, spreadSeconds, is }] of times.entries()) {
+        await pool.query(
+          `insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, effective_at, outcome, reason,
+             lateness_ms, schedule_version, planned_at, decided_at)
+           select 'minutely', $1, 0, 'UTC', n, n + $3 * interval '1 second', t.*, 1, n, case when $4 then null else n end
+           from (select belfry.now() - ($2 + coalesce($3::int, 0)) * interval '1 second' as n) n,
+             (values (${kept[is]
+               .replace(/^('\w+')/, "$1::belfry.occurrence_outcome")
+               .replace(/, null, null$/, ", null::text, null::bigint")
+               .replace(/, null$/, ", null::bigint")})) t`,
+          [String(place), ageSeconds, spreadSeconds, is === "planned"],
+        );
+      }
+      const { objectives } = await readObjectives(insight, { isWhole: true });
+      expect(objectives).toMatchObject([byHand(times)]);
+    }),
+    { numRuns: 25, endOnFailure: true },
+  );
+}, 120_000);
+
+/** Ages are those of the due times: what is promised is half a minute, so a time counts half a minute after that. */
+function byHand(times: readonly { ageSeconds: number; is: Kept }[]) {
+  const judged = times.filter(({ is, ageSeconds }) => isCounted(is) && ageSeconds >= 30);
+  const within = (ms: number) => judged.filter(({ ageSeconds }) => (ageSeconds - 30) * 1_000 < ms);
+  const newest = judged.toSorted((a, b) => a.ageSeconds - b.ageSeconds)[0];
+  const rate = (ms: number): number => {
+    const inside = within(ms);
+    const missed = inside.filter(({ is }) => hasMissed(is)).length;
+    return (inside.length === 0 ? Number(newest !== undefined && hasMissed(newest.is)) : missed / inside.length) / 0.1;
+  };
+  const near = (value: number) => expect.closeTo(value, 6);
+  const window = (ms: number, from: number) => ({
+    rate: near(rate(ms)),
+    recentRate: near(rate(ms / 12)),
+    burns: rate(ms) >= from - 1e-9 && rate(ms / 12) >= from - 1e-9,
+  });
+  return {
+    times: within(overMs).length,
+    missed: within(overMs).filter(({ is }) => hasMissed(is)).length,
+    // Ten is all that nine of ten may reach.
+    fast: window(overMs / 672, 10),
+    slow: window(overMs / 112, 5.6),
+  };
+}
