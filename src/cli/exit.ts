@@ -73,7 +73,7 @@ const commandsByExits: readonly (readonly [codes: readonly ExitCode[], commands:
   [[...asks, conflict], "runs retry, runs cancel, runs rerun, runs signal, schedules create, schedules update"],
   [
     asks,
-    "schedules list, schedules upcoming, schedules simulate, schedules show, schedules next, schedules history, schedules explain, schedules preview",
+    "schedules list, schedules upcoming, schedules simulate, schedules objectives, schedules show, schedules next, schedules history, schedules explain, schedules preview",
   ],
   [
     asks,

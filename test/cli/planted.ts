@@ -42,6 +42,7 @@ export const given: Readonly<Record<string, string>> = {
   "schedules preview": "5m --count 1",
   "schedules upcoming": "--hours 24",
   "schedules simulate": "--days 2 --against default=1 --unmeasured 15m",
+  "schedules objectives": "--schedule nightly",
   "schedules create": "weekly --kind ping --every 7d",
   "schedules update": "nightly --kind ping --every 6h",
   "schedules pause": "nightly",
@@ -100,7 +101,8 @@ export async function planted(options: Parameters<typeof serveApi>[0] = {}) {
   if (graph === undefined || !isGraph(graph)) throw new Error("steps is a graph");
   const plan = await planRun(graph, null, { key: "k", trace: "t", starterId: null, parentId: null });
   const { runId } = await store.startRun(plan);
-  const nightly = { id: "nightly", kind: "ping", cron: "0 3 * * *", timezone: "UTC" };
+  const objective = { onTime: "5m", share: 0.99 };
+  const nightly = { id: "nightly", kind: "ping", cron: "0 3 * * *", timezone: "UTC", objective };
   if (options.caller === undefined) await served.call("POST", "/schedules", nightly);
   const names: Record<string, string> = {
     JOB: job ?? "",

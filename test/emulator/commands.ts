@@ -35,6 +35,7 @@ const lines: readonly (readonly [command: string, args: string, code?: number])[
   ["schedules preview", "@daily --timezone UTC"],
   ["schedules upcoming", "--hours 1"],
   ["schedules simulate", "--days 1"],
+  ["schedules objectives", ""],
   ["schedules create", "cli OWN"],
   ["schedules update", "cli OWN"],
   ["schedules pause", "cli --yes"],

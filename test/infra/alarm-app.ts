@@ -47,11 +47,21 @@ const sweep = defineSweep({
   maxLateness: "60s",
 });
 
+/** None of its times comes by itself while a fault is played. */
+const yearly = defineSchedule({
+  id: "yearly",
+  cron: "0 0 29 2 *",
+  timezone: "UTC",
+  run: batch,
+  misfire: "skip",
+  objective: { onTime: "1h", share: 0.99 },
+});
+
 export const app = defineApp({
   name: "alarms",
   lanes: { mail: {} },
   jobs: [batch, notify, locked, settlement, sweep, long, charge],
-  schedules: [defineSchedule({ id: "ruled", every: "1m", launch: "rule", run: ruled })],
+  schedules: [defineSchedule({ id: "ruled", every: "1m", launch: "rule", run: ruled }), yearly],
 });
 
 export default [app];

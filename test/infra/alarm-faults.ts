@@ -252,6 +252,11 @@ export const faults: Readonly<Record<string, Fault>> = {
     await world.enqueue("charge", 6);
     await world.work("mail");
   }),
+  "a schedule misses its times": seen(async (world) => {
+    await world.database.pool.query(
+      "update belfry.schedule set decided_until = '2020-01-01Z', next_at = '2020-02-29Z' where id = 'yearly'",
+    );
+  }),
   "jobs do not get their lock": inWorker("locked", 8),
   "ECS refuses a task": seen(async (world) => {
     const refusal = { __type: "ClientException", message: "TaskDefinition is inactive" };

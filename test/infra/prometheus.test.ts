@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { type Measured, metricsText } from "../../src/api/routes/metrics.ts";
+import type { ObjectiveStand } from "../../src/insight/objectives.ts";
 import { durationBuckets, type Histogram, type KindTotal } from "../../src/insight/kind-totals.ts";
 import { judged, rulesFile } from "./promtool.ts";
 
@@ -16,11 +17,17 @@ const histogram = (count: number, seconds: number): Histogram => {
 
 interface Fault {
   readonly total?: (minute: number) => Partial<KindTotal>;
-  readonly measured?: Partial<Pick<Measured, "live">> & {
+  readonly measured?: Partial<Pick<Measured, "live" | "objectives">> & {
     readonly failed?: number;
     readonly dead?: number;
     readonly runs?: number;
   };
+}
+
+function stand(burns: boolean): ObjectiveStand {
+  const burn = { windowMs: 3_600_000, rate: 20, recentRate: 20, from: 13.44, burns };
+  const promised = { onTimeMs: 60_000, endsWithinMs: null, share: 0.99, overMs: 28 * 86_400_000 };
+  return { schedule: "nightly", kind: "send", ...promised, times: 28, missed: 6, left: -20, fast: burn, slow: burn };
 }
 
 /** What /metrics answers after so many minutes, of a system that is well but for the fault. */
@@ -44,9 +51,12 @@ function answered(minute: number, { total, measured = {} }: Fault): string {
     locksAcquired: minute,
     locksFailed: 0,
   };
-  const { failed = 0, dead = 0, runs = 0, live = { counts: [], cut: [] }, objectives = [] } = measured;
+  const { failed = 0, dead = 0, runs = 0, live = { counts: [], cut: [] }, objectives = [stand(false)] } = measured;
   const failures = { jobs: failed === 0 ? {} : { send: failed }, runs, dead };
-  return metricsText({ totals: [{ ...well, ...total?.(minute) }], live, failures, lags: [], objectives }, () => "default");
+  return metricsText(
+    { totals: [{ ...well, ...total?.(minute) }], live, failures, lags: [], objectives },
+    () => "default",
+  );
 }
 
 /** Alerts by fault; every alert that is not named must be silent, and the first fault is none. */
@@ -68,6 +78,10 @@ const faults: Readonly<Record<string, Fault & { readonly rings: readonly string[
   },
   "a run fails": { measured: { runs: 1 }, rings: ["BelfryRunsFail"] },
   "dead letters wait": { measured: { dead: 3 }, rings: ["BelfryDeadLettersWait"] },
+  "a schedule misses its times": {
+    measured: { objectives: [stand(true)] },
+    rings: ["BelfryObjectiveBurnsFast", "BelfryObjectiveBurns"],
+  },
   "workers are lost": { total: (minute) => ({ lost: minute }), rings: ["BelfryWorkersLost"] },
   "attempts take ten minutes": {
     total: (minute) => ({ attempts: histogram(minute, 600) }),

@@ -51,7 +51,8 @@ import { readKindTotals } from "../../src/insight/kind-totals.ts";
 import { readLastHour, readMinutes } from "../../src/insight/minutes.ts";
 import { readFailingSince, readLatestOccurrences, readOccurrenceEnds } from "../../src/insight/occurrence-ends.ts";
 import { mapOf } from "../../src/insight/run-map.ts";
-import { readComing, searchSchedules } from "../../src/insight/schedules.ts";
+import { readJudgedTimes } from "../../src/insight/objectives.ts";
+import { readComing, readPromising, searchSchedules } from "../../src/insight/schedules.ts";
 import type { Database } from "../../src/insight/sql-query.ts";
 
 /** Uses what operators look at and steer once or more, so that each of its statements runs. */
@@ -125,6 +126,8 @@ async function readOutcomes(insight: Database, ids: readonly JobId[]): Promise<v
   await insight.run(readLatestOccurrences, { schedules: ["tour"], each: 30 });
   await insight.run(readOccurrenceEnds, ids);
   await insight.run(readFailingSince, { schedules: ["tour"], each: 30 });
+  const rows = await insight.run(readPromising, { id: null, limit: 10 });
+  await insight.run(readJudgedTimes, { rows, isWhole: true });
   await mapOf(insight, "1" as RunId);
 }
 

@@ -13,6 +13,7 @@ import { countMatching, findJobs } from "../../insight/find-jobs.ts";
 import { readLanes } from "../../insight/lanes.ts";
 import { depthOf, type LivePart, readLive } from "../../insight/live.ts";
 import { readLastHour, readMinutes, throughput } from "../../insight/minutes.ts";
+import { readObjectives } from "../../insight/objectives.ts";
 import { searchSchedules } from "../../insight/schedules.ts";
 import { oneRow } from "../../insight/sql-query.ts";
 import { readPassed } from "../../insight/locks.ts";
@@ -138,8 +139,15 @@ async function troubledSchedules(
     });
     return { total, isMore, first: schedules[0]?.id ?? null };
   };
-  const [failing, late] = await Promise.all([found("failing"), found("late")]);
-  return { failing, late };
+  const [failing, late, { objectives, isMore }] = await Promise.all([
+    found("failing"),
+    found("late"),
+    readObjectives(insight, { isWhole: false }),
+  ]);
+  const burning = objectives.filter(
+    ({ kind, fast, slow }) => (fast.burns || slow.burns) && (within === null || within.kinds.has(kind)),
+  );
+  return { failing, late, burning: { total: burning.length, isMore, first: burning[0]?.schedule ?? null } };
 }
 
 async function series(

@@ -3,6 +3,7 @@ import { contractLimits } from "../../machine/contract-limits.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { preview } from "../../calendar/preview.ts";
 import type { ScheduleRow } from "../../machine/schedule.ts";
+import { readObjectives } from "../../insight/objectives.ts";
 import { readOccurrences } from "../../insight/occurrences.ts";
 import { readFailingSince, readLatestOccurrences, withEnds } from "../../insight/occurrence-ends.ts";
 import { scheduleSorts, scheduleStates, searchSchedules } from "../../insight/schedules.ts";
@@ -107,7 +108,10 @@ async function timesOf(
   { spec }: ScheduleRow,
   now: number,
 ): Promise<NonNullable<ScheduleOutcomeReply["times"]>> {
-  const rows = await insight.run(readOccurrences, { id: spec.id, limit: insightLimits.outcomesShown });
+  const [rows, { objectives }] = await Promise.all([
+    insight.run(readOccurrences, { id: spec.id, limit: insightLimits.outcomesShown }),
+    readObjectives(insight, { schedule: spec.id, isWhole: true }),
+  ]);
   const { times } = previewJson(spec.timezone, preview(spec, now, insightLimits.nextTimesShown));
-  return { occurrences: endedJson(await withEnds(insight, rows)), next: times };
+  return { occurrences: endedJson(await withEnds(insight, rows)), next: times, objective: objectives[0] ?? null };
 }

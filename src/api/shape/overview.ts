@@ -87,6 +87,7 @@ export const summary = z
       .object({
         failing: troubled.describe("Their last job or run failed."),
         late: troubled.describe("Their time is past and nothing was decided."),
+        burning: troubled.describe("They miss so many times that their objective will not be kept."),
       })
       .nullable()
       .describe("Null unless the query names `minutes`."),

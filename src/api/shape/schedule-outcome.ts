@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { endResults, type OccurrenceView, type ScheduleRow } from "../../machine/schedule.ts";
+import { objectiveStand } from "../../insight/objectives.ts";
 import { count, idText, maybeTime, time } from "../../insight/atoms.ts";
 import {
   type FailingSince,
@@ -47,9 +48,15 @@ export const scheduleOutcome = z
     /** The middle of its last ones. */
     latenessMs: z.number().min(0).nullable(),
     times: z
-      .object({ occurrences: occurrenceList.shape.occurrences, next: z.array(previewTime) })
+      .object({
+        occurrences: occurrenceList.shape.occurrences,
+        next: z.array(previewTime),
+        objective: objectiveStand.nullable(),
+      })
       .optional()
-      .describe("With `id` and `include=times`: its newest times, those planned ahead among them, and its next ones."),
+      .describe(
+        "With `id` and `include=times`: its newest times, those planned ahead among them, its next ones, and how it stands by its objective.",
+      ),
   })
   .meta({ id: "ScheduleOutcome" });
 

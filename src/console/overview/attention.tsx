@@ -64,13 +64,17 @@ function troubleOf(
 
 function mattersOf(
   { live, deadLetters, lanes, workers, lastPass }: SummaryReply,
-  { failing, late }: TroubledSchedules,
+  { failing, late, burning }: TroubledSchedules,
 ): readonly Matter[] {
   const waited = live.oldestWaitingMs ?? 0;
   const found: readonly (Matter | false)[] = [
     deadLetters.count > 0 && { text: words.many.deadLetter(deadLetters), href: addresses.deadLetters },
     troubleOf(failing, "failing", words.overview.scheduleFailed, words.overview.schedulesFailed),
     troubleOf(late, "late", words.overview.scheduleLate, words.overview.schedulesLate),
+    burning.first !== null && {
+      text: words.overview.schedulesBurn(burning.total, burning.first),
+      href: addresses.schedule(burning.first),
+    },
     waited > waitsLongMs && {
       text: words.overview.oldestWaited(durationText(waited)),
       href: addresses.jobsWith("state:pending,queued,retry_wait due:past"),

@@ -23,4 +23,5 @@ export function useStanding(): Resource<Standing> {
   });
 }
 
-const none = { failing: { total: 0, isMore: false, first: null }, late: { total: 0, isMore: false, first: null } };
+const nothing = { total: 0, isMore: false, first: null };
+const none = { failing: nothing, late: nothing, burning: nothing };

@@ -15,6 +15,7 @@ import { EditAndDelete } from "../schedules/edit-and-delete.tsx";
 import { SquareLegend, Squares } from "../schedules/squares.tsx";
 import { WhyTime } from "../schedules/why-time.tsx";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
+import { durationText } from "../time.ts";
 import { words } from "../language/words.ts";
 
 export function ScheduleScreen() {
@@ -49,6 +50,13 @@ const squareOf = ({ nominalAt, outcome, reason, jobId, end }: OccurrenceReply) =
   result: end?.result ?? null,
   error: end?.error?.code ?? null,
 });
+
+/** What it promises of its times, and what is left of it. */
+function ObjectiveLine({ of }: { readonly of: TimedOutcome["times"]["objective"] }) {
+  if (of === null) return null;
+  const burns = of.fast.burns || of.slow.burns;
+  return <p class={burns ? "error-code" : "dim"}>{words.schedules.objective(of, durationText)}</p>;
+}
 
 function plannedText(occurrences: readonly OccurrenceReply[]): string {
   const planned = occurrences.filter(({ outcome }) => outcome === "PLANNED").length;
@@ -94,6 +102,7 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
           <span class="dim">{words.schedules.onTime(onTimeText(schedule), latenessText(schedule))}</span>
         )}
       </p>
+      <ObjectiveLine of={schedule.times.objective} />
       <Paused of={schedule} zone={timezone} />
       <div class="columns even">
         <NextFires times={next} schedule={schedule} />

@@ -1,7 +1,9 @@
 import type { ScheduleOutcomeReply } from "../../../api/shape/schedule-outcome.ts";
-import { numberText } from "../number.ts";
+import { numberText, percentText } from "../number.ts";
 import type { Part, Sentence } from "../part.ts";
 import { plural } from "./shared.ts";
+
+type Objective = NonNullable<NonNullable<ScheduleOutcomeReply["times"]>["objective"]>;
 
 /** What a clock change does to one of the next times. */
 type ClockChange = NonNullable<NonNullable<ScheduleOutcomeReply["times"]>["next"][number]["change"]>;
@@ -71,6 +73,15 @@ export const enSchedules = {
       latest: "of missed times the latest runs",
       all: "missed times all run",
     } as Readonly<Record<string, string>>,
+    objective: (of: Objective, durationText: (ms: number) => string) =>
+      `Objective: ${percentText(of.share)} ${[
+        of.onTimeMs === null ? "" : `start within ${durationText(of.onTimeMs)}`,
+        of.endsWithinMs === null ? "" : `are done within ${durationText(of.endsWithinMs)}`,
+      ]
+        .filter((part) => part !== "")
+        .join(
+          " and ",
+        )}, over ${durationText(of.overMs)}. ${numberText(of.missed)} of ${numberText(of.times)} missed: ${percentText(Math.max(0, of.left))} of what may miss is left.`,
     onTimeOf: (share: string) => `${share} on time`,
     onTime: (share: string, lateness: string) => ` · ${share} on time · lateness ${lateness}`,
     occurrences: "Occurrences",

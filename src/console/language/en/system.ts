@@ -9,6 +9,8 @@ export const enSystem = {
     scheduleFailed: (id: string) => `Schedule ${id} failed its last run`,
     schedulesFailed: (count: Count) => `${numberText(count)} schedules whose last run failed`,
     scheduleLate: (id: string) => `Schedule ${id} is late`,
+    schedulesBurn: (count: number, first: string) =>
+      count === 1 ? `Schedule ${first} misses its objective` : `${numberText(count)} schedules miss their objectives`,
     schedulesLate: (count: Count) => `${numberText(count)} schedules are late`,
     oldestWaited: (duration: string) => `The oldest due job has waited ${duration}`,
     lastPass: (duration: string) => `The scheduler made its last pass ${duration} ago`,

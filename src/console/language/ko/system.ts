@@ -8,6 +8,8 @@ export const koSystem: typeof enSystem = {
     scheduleFailed: (id) => `스케줄 ${id}: 마지막 실행이 실패함`,
     schedulesFailed: (count) => `마지막 실행이 실패한 스케줄 ${numberText(count)}개`,
     scheduleLate: (id) => `스케줄 ${id}: 늦음`,
+    schedulesBurn: (count, first) =>
+      count === 1 ? `스케줄 ${first}: 목표를 놓침` : `목표를 놓치는 스케줄 ${numberText(count)}개`,
     schedulesLate: (count) => `늦은 스케줄 ${numberText(count)}개`,
     oldestWaited: (duration) => `가장 오래된 예정 작업이 ${duration}째 기다림`,
     lastPass: (duration) => `스케줄러의 마지막 패스가 ${duration} 전`,
