@@ -74,6 +74,7 @@ export type { Moment } from "../define/moment.ts";
 export type { Query } from "../define/query.ts";
 export type { RouteContext, Routes } from "../define/routes.ts";
 export type { CatchUp, InstantText, ScheduleAfter, SchedulePolicies } from "../define/schedule-policy.ts";
+export type { ScheduleObjective } from "../define/objective.ts";
 export type { ByStage, PerStage } from "../define/stage.ts";
 export type { BackoffName } from "../machine/backoff.ts";
 export type { AttemptOutcome, AttemptView, Instant, JobId, JobView, Json } from "../machine/job.ts";

@@ -42,7 +42,7 @@ export const given: Readonly<Record<string, string>> = {
   "schedules preview": "5m --count 1",
   "schedules upcoming": "--hours 24",
   "schedules simulate": "--days 2 --against default=1 --unmeasured 15m",
-  "schedules objectives": "--schedule nightly",
+  "schedules objectives": "",
   "schedules create": "weekly --kind ping --every 7d",
   "schedules update": "nightly --kind ping --every 6h",
   "schedules pause": "nightly",

@@ -20,19 +20,17 @@ type Stand = ObjectiveListReply["objectives"][number];
 
 const percent = (share: number): string => `${Number((share * 100).toFixed(3))} %`;
 const promised = ({ onTimeMs, endsWithinMs, share, overMs }: Stand): string =>
-  [
-    percent(share),
+  `${percent(share)} ${[
     ...(onTimeMs === null ? [] : [`start within ${formatDuration(onTimeMs)}`]),
     ...(endsWithinMs === null ? [] : [`are done within ${formatDuration(endsWithinMs)}`]),
-    `over ${formatDuration(overMs)}`,
-  ].join(" ");
+  ].join(" and ")}, over ${formatDuration(overMs)}`;
 
 const columns: Columns<Stand> = {
   SCHEDULE: ({ schedule }) => schedule,
   PROMISED: promised,
   TIMES: ({ times }) => String(times),
   MISSED: ({ missed }) => String(missed),
-  LEFT: ({ left }) => percent(Number(left.toFixed(3))),
+  LEFT: ({ left }) => (left < 0 ? `used up ${(1 - left).toFixed(1)}x` : percent(left)),
   BURNS: ({ fast, slow }) =>
     [fast.burns && `fast, ${fast.rate.toFixed(1)}x`, slow.burns && `slow, ${slow.rate.toFixed(1)}x`]
       .filter((part) => part !== false)
