@@ -28,6 +28,7 @@ import { net } from "./cases/net.ts";
 import { pgCrash } from "./cases/pg-crash.ts";
 import { poison } from "./cases/poison.ts";
 import { month } from "./cases/month.ts";
+import { objectiveProof } from "./cases/objective.ts";
 import { missedWakes } from "./cases/missed-wakes.ts";
 import { schedulers50 } from "./cases/schedulers-50.ts";
 import { promote } from "./cases/promote.ts";
@@ -75,6 +76,7 @@ export const proofs: readonly Proof[] = [
   backlog,
   messageStorm,
   missedWakes,
+  objectiveProof,
   month,
   clockSkew,
   dailyQuiz,

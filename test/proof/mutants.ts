@@ -26,6 +26,14 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       to: "const order = { graph, task, seconds: (await loadGraph(graph)).find(({ name }) => name === task)?.payload.seconds ?? seconds };",
     },
   ],
+  /** A time that has not started is not late yet. */
+  unstarted: [
+    {
+      file: "/src/insight/objectives.ts",
+      from: "coalesce(o.lateness_ms > a.on_time, true)",
+      to: "coalesce(o.lateness_ms > a.on_time, false)",
+    },
+  ],
   /** Tables that are newer are refused, whatever their migrations did. */
   expand: [{ file: "/src/postgres/migrate.ts", from: "if (!newer.every(expands))", to: "if (newer.length > 0)" }],
   /** Text that Postgres cannot store gets as far as Postgres. */
