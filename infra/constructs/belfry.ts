@@ -1,9 +1,11 @@
 import { Stack, Validations } from "aws-cdk-lib";
+import { type Connections, type IConnectable, Port } from "aws-cdk-lib/aws-ec2";
 import { Cluster, ContainerInsights, type ICluster } from "aws-cdk-lib/aws-ecs";
 import type { IGrantable } from "aws-cdk-lib/aws-iam";
 import type { Function } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import type { Topology } from "../../src/stage/topology.ts";
+import { checkAtSynthesis } from "../checks/plugin.ts";
 import { bundledRelease, type Release } from "../bundled-release.ts";
 import type { Database } from "./database.ts";
 import { Alarms } from "./alarms.ts";
@@ -16,6 +18,7 @@ import { addDatabaseEvents } from "./database-events.ts";
 import { Archive } from "./archive.ts";
 import { createDatabase, smallDatabase } from "./database-choice.ts";
 import { DeadLetterDrain } from "./dead-letter-drain.ts";
+import { encryptWith } from "./encryption.ts";
 import { FargateJobs } from "./fargate-jobs.ts";
 import { finish } from "./finish.ts";
 import { HttpApi } from "./http-api.ts";
@@ -43,10 +46,12 @@ interface AlarmedParts {
  * subscribers. @throws Error with what `belfry check` says, or what a protected stack lacks.
  * @beta
  */
-export class Belfry extends Construct {
+export class Belfry extends Construct implements IConnectable {
   readonly lanes: readonly Lane[];
   /** Where its alarms go, for a chat service or any other subscriber. */
   readonly topics: Topics;
+  /** Of all its processes, which may call by HTTPS and their database: `belfry.connections.allowTo(cache, Port.tcp(6379))` opens more. */
+  readonly connections: Connections;
   /** @internal */
   readonly system: string;
   /** @internal */
@@ -74,8 +79,11 @@ export class Belfry extends Construct {
     const { logRetentionDays } = topology;
     const image = props.image ?? release.image;
     const { network, database } = this.#ground(props);
-    const locks = new LockTable(this, "Locks");
-    this.lanes = topology.lanes.map((lane) => new Lane(this, `Lane-${lane.name}`, { lane, topology }));
+    this.connections = database.clients.connections;
+    openWebhook(this, topology);
+    const { encryptionKey: key } = props;
+    const locks = new LockTable(this, "Locks", key);
+    this.lanes = topology.lanes.map((lane) => new Lane(this, `Lane-${lane.name}`, { lane, topology, key }));
     const fakes = props.fakes?.(this) ?? null;
     const environment = {
       ...sharedEnvironment(this, locks),
@@ -104,7 +112,7 @@ export class Belfry extends Construct {
       environment: { ...environment, BELFRY_POOL_SIZE: String(topology.database.poolPerSchedulerTask) },
       lanes: this.lanes,
     });
-    if (topology.archive !== undefined) new Archive(this, "Archive", topology, this);
+    if (topology.archive !== undefined) new Archive(this, "Archive", topology, this, key);
     this.#allow(locks, { workers, senders: [drain.function, this.api.function, this.scheduler.role] }, topology);
     grantSeals(this.lanes, [this.api.function, this.scheduler.role], props.seals);
     this.jobs = this.#fargateJobs({ ...release, image }, { share, cluster, locks, workers });
@@ -128,7 +136,9 @@ export class Belfry extends Construct {
     ]);
     this.topics = props.topics ?? new AlarmTopics(this, "Topics");
     this.#alarm(props, { drain, workers, migration, database, network });
+    if (key !== undefined) encryptWith(this, key);
     finish(this, topology, props);
+    if (props.checks !== false) checkAtSynthesis(this);
   }
 
   /** What a stage stands on. */
@@ -220,6 +230,12 @@ export class Belfry extends Construct {
     if (database instanceof Construct) migration.goesAfter(database);
     for (const runner of runners) migration.goesBefore(...runs(runner));
   }
+}
+
+/** HTTPS is open; a webhook may be at another port of it. */
+function openWebhook({ connections }: Belfry, { eventWebhook }: Topology): void {
+  const port = Number(eventWebhook === undefined ? "" : new URL(eventWebhook.url).port);
+  if (port !== 0) connections.allowToAnyIpv4(Port.tcp(port), "The webhook of events");
 }
 
 const runningTypes = /^AWS::(Lambda::Function|Events::Rule|ECS::(TaskDefinition|Service))$/;
