@@ -37,7 +37,7 @@ function byEndpoint(template: Template, process: Process, subnet: string, servic
   );
   if (!isReached) return `${endpoints.map(({ id }) => id).join()} is not on the routes of ${subnet}`;
   const groups = endpoints.flatMap(({ properties }) => listAt(properties, "SecurityGroupIds"));
-  return leaves(template, process, "CidrIp", https, groups);
+  return leaves(template, process, "CidrIp", { port: https, targets: groups });
 }
 
 const endpointsOf = (template: Template, service: string): readonly NamedResource[] =>
@@ -60,7 +60,7 @@ function byIpv6(template: Template, process: Process, subnet: string, service: s
   const route = routeOf(template, subnet, "DestinationIpv6CidrBlock", "::/0");
   const gateway = referenceOf(route?.properties["EgressOnlyInternetGatewayId"]);
   if (byId(template, gateway) === null) return `${subnet} has no route to an egress-only gateway`;
-  return leaves(template, process, "CidrIpv6", https);
+  return leaves(template, process, "CidrIpv6", { port: https });
 }
 
 function byIpv4(template: Template, process: Process, subnet: string): Missing {
@@ -75,7 +75,7 @@ function byIpv4(template: Template, process: Process, subnet: string): Missing {
       : instance !== null
         ? missingAtInstance(template, process, instance)
         : missingAtInternet(template, properties["GatewayId"], process.hasAddress ? null : "it has no public address");
-  return missing ?? leaves(template, process, "CidrIp", https);
+  return missing ?? leaves(template, process, "CidrIp", { port: https });
 }
 
 function missingAtGateway(template: Template, nat: NamedResource): Missing {
@@ -119,7 +119,7 @@ function missingDatabase(template: Template, process: Process, subnet: string): 
   const [there] = listAt(place?.properties, "SubnetIds");
   const vpcOf = (id: string | null) => referenceOf(byId(template, id)?.properties["VpcId"]);
   if (vpcOf(referenceOf(there)) !== vpcOf(subnet)) return `${server.id} is in another VPC`;
-  return leaves(template, process, "CidrIp", postgres, groups);
+  return leaves(template, process, "CidrIp", { port: postgres, targets: groups });
 }
 
 const tableOf = (template: Template, subnet: string): string | null =>
@@ -140,8 +140,7 @@ function leaves(
   template: Template,
   process: Process,
   field: "CidrIp" | "CidrIpv6",
-  port: number,
-  targets: readonly unknown[] = [],
+  { port, targets = [] }: { readonly port: number; readonly targets?: readonly unknown[] },
 ): Missing {
   const targetIds = targets.map(referenceOf);
   const everywhere = field === "CidrIp" ? "0.0.0.0/0" : "::/0";

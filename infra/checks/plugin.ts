@@ -12,7 +12,7 @@ import {
 import type { Construct, IConstruct } from "constructs";
 import { outermostStack } from "../constructs/system.ts";
 import { findings } from "./index.ts";
-import { linked } from "./linked.ts";
+import { linkStacks } from "./link-stacks.ts";
 import { reachOf } from "./reach.ts";
 import { pathOf, type Template } from "./template.ts";
 
@@ -46,7 +46,7 @@ class BelfryChecks implements IPolicyValidationPlugin {
       const { templateFile, node } = Stack.of(belfry);
       const templatePath = join(dirname(place.templatePath), templateFile);
       const others = templates.filter(({ path }) => path !== node.path);
-      return violationsOf(belfry, linked(read(templatePath), others), templatePath);
+      return violationsOf(belfry, linkStacks(read(templatePath), others), templatePath);
     });
     return { success: violations.every(({ severity }) => severity !== "error"), violations };
   }

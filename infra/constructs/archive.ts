@@ -21,8 +21,7 @@ export class Archive extends Construct {
     scope: Construct,
     id: string,
     { stage, archive = { format: "ndjson" } }: Topology,
-    { system, scheduler }: { readonly system: string; readonly scheduler: SchedulerTask },
-    key?: IKey,
+    { system, scheduler, key }: { readonly system: string; readonly scheduler: SchedulerTask; readonly key?: IKey },
   ) {
     super(scope, id);
     const folder = archive.bucket === undefined ? ownBucket(this, archive).bucketName : `${archive.bucket}/${system}`;

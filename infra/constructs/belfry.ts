@@ -2,10 +2,10 @@ import { Stack, Validations } from "aws-cdk-lib";
 import { type Connections, type IConnectable, Port } from "aws-cdk-lib/aws-ec2";
 import { Cluster, ContainerInsights, type ICluster } from "aws-cdk-lib/aws-ecs";
 import type { IGrantable } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { Function } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import type { Topology } from "../../src/stage/topology.ts";
-import { checkAtSynthesis } from "../checks/plugin.ts";
 import { bundledRelease, type Release } from "../bundled-release.ts";
 import type { Database } from "./database.ts";
 import { Alarms } from "./alarms.ts";
@@ -18,7 +18,6 @@ import { addDatabaseEvents } from "./database-events.ts";
 import { Archive } from "./archive.ts";
 import { createDatabase, smallDatabase } from "./database-choice.ts";
 import { DeadLetterDrain } from "./dead-letter-drain.ts";
-import { encryptWith } from "./encryption.ts";
 import { FargateJobs } from "./fargate-jobs.ts";
 import { finish } from "./finish.ts";
 import { HttpApi } from "./http-api.ts";
@@ -73,14 +72,11 @@ export class Belfry extends Construct implements IConnectable {
     const { topology, code } = release;
     this.topology = topology;
     this.system = systemOf(this, props.system);
-    const { system } = this;
     refuseTwin(this, (each) => each instanceof Belfry);
     requireWhatProtectedNeeds(this, topology, props);
-    const { logRetentionDays } = topology;
     const image = props.image ?? release.image;
     const { network, database } = this.#ground(props);
-    this.connections = database.clients.connections;
-    openWebhook(this, topology);
+    this.connections = opened(database, topology);
     const { encryptionKey: key } = props;
     const locks = new LockTable(this, "Locks", key);
     this.lanes = topology.lanes.map((lane) => new Lane(this, `Lane-${lane.name}`, { lane, topology, key }));
@@ -90,7 +86,7 @@ export class Belfry extends Construct implements IConnectable {
       ...sealsEnvironment(this, props.seals),
       ...fakes?.environment,
     };
-    const share: FunctionShare = { network, database, logRetentionDays, environment };
+    const share: FunctionShare = { network, database, logRetentionDays: topology.logRetentionDays, environment };
     const workers = this.lanes.map((lane) => lane.addWorker(share, code.functions.worker));
     const drain = new DeadLetterDrain(this, "DeadLetters", {
       lanes: this.lanes,
@@ -98,7 +94,7 @@ export class Belfry extends Construct implements IConnectable {
       share,
       code: code.functions["dead-letter"],
     });
-    this.api = new HttpApi(this, "Http", { share, code: code.functions.api, topology, system });
+    this.api = new HttpApi(this, "Http", { share, code: code.functions.api, topology, system: this.system });
     const isSpot = props.spotPasses ?? false;
     const cluster = props.cluster ?? ownCluster(this, network, isSpot);
     this.scheduler = new SchedulerTask(this, "Scheduler", {
@@ -112,7 +108,7 @@ export class Belfry extends Construct implements IConnectable {
       environment: { ...environment, BELFRY_POOL_SIZE: String(topology.database.poolPerSchedulerTask) },
       lanes: this.lanes,
     });
-    if (topology.archive !== undefined) new Archive(this, "Archive", topology, this, key);
+    if (topology.archive !== undefined) new Archive(this, "Archive", topology, archiver(this, key));
     this.#allow(locks, { workers, senders: [drain.function, this.api.function, this.scheduler.role] }, topology);
     grantSeals(this.lanes, [this.api.function, this.scheduler.role], props.seals);
     this.jobs = this.#fargateJobs({ ...release, image }, { share, cluster, locks, workers });
@@ -136,9 +132,7 @@ export class Belfry extends Construct implements IConnectable {
     ]);
     this.topics = props.topics ?? new AlarmTopics(this, "Topics");
     this.#alarm(props, { drain, workers, migration, database, network });
-    if (key !== undefined) encryptWith(this, key);
     finish(this, topology, props);
-    if (props.checks !== false) checkAtSynthesis(this);
   }
 
   /** What a stage stands on. */
@@ -232,10 +226,13 @@ export class Belfry extends Construct implements IConnectable {
   }
 }
 
+const archiver = ({ system, scheduler }: Belfry, key?: IKey) => ({ system, scheduler, ...(key && { key }) });
+
 /** HTTPS is open; a webhook may be at another port of it. */
-function openWebhook({ connections }: Belfry, { eventWebhook }: Topology): void {
+function opened({ clients: { connections } }: Database, { eventWebhook }: Topology): Connections {
   const port = Number(eventWebhook === undefined ? "" : new URL(eventWebhook.url).port);
   if (port !== 0) connections.allowToAnyIpv4(Port.tcp(port), "The webhook of events");
+  return connections;
 }
 
 const runningTypes = /^AWS::(Lambda::Function|Events::Rule|ECS::(TaskDefinition|Service))$/;

@@ -16,7 +16,7 @@ type Outputs = ReadonlyMap<string, unknown>;
  * A template with what it imports from other stacks of the app: their networks are beside its own resources, under ids that
  * begin with their stack. What no stack of the app puts out stays as it is.
  */
-export function linked(own: Template, others: readonly StackTemplate[]): Template {
+export function linkStacks(own: Template, others: readonly StackTemplate[]): Template {
   const apart = others.map(({ path, template, ...stack }) => ({ ...stack, template: named(template, path) }));
   const outputs = new Map(
     apart.flatMap(({ template: { Outputs = {} }, stackName, region }) =>
