@@ -8,7 +8,6 @@ import { loadFakes } from "../src/compose/apps.ts";
 import { openProject, stageNamed } from "../src/stage/project.ts";
 import type { Stage } from "../src/stage/stages.ts";
 import { bundledRelease } from "./bundled-release.ts";
-import { BelfryChecks } from "./checks/plugin.ts";
 import { Fakes } from "./constructs/fakes.ts";
 import { addStage } from "./stack.ts";
 import { deploymentOf } from "./stages.ts";
@@ -16,7 +15,7 @@ import { deploymentOf } from "./stages.ts";
 const root = fileURLToPath(new URL("../", import.meta.url));
 const project = await openProject(`${root}belfry.config.ts`);
 const app = new App();
-Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app), new BelfryChecks());
+Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
 
 for (const stage of wanted()) {
   const { image, fakesImage, judged, ...deployment } = deploymentOf(stage.name);

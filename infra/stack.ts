@@ -1,4 +1,5 @@
 import { Stack } from "aws-cdk-lib";
+import { Key } from "aws-cdk-lib/aws-kms";
 import type { Construct } from "constructs";
 import { Belfry } from "./constructs/belfry.ts";
 import type { BelfryProps } from "./constructs/belfry-props.ts";
@@ -18,6 +19,7 @@ export function addStage(
     monthlyBudgetUsd,
     scheduler,
     spotPasses = false,
+    encryptionKeyArn,
     connect,
     tags,
   }: Deployment,
@@ -26,6 +28,7 @@ export function addStage(
   const description = `Belfry, stage ${stage}`;
   const stack = new Stack(scope, `belfry-${stage}`, { description, terminationProtection, ...(env && { env }) });
   const chosen = {
+    ...(encryptionKeyArn && { encryptionKey: Key.fromKeyArn(stack, "Key", encryptionKeyArn) }),
     ...(subscribers && { subscribers }),
     ...(scheduler && { scheduler }),
     ...(monthlyBudgetUsd !== undefined && { monthlyBudgetUsd }),

@@ -16,6 +16,8 @@ export interface Deployment {
   readonly scheduler?: SchedulerKind;
   /** Whether the scheduler's passes run on spare capacity. Default false. */
   readonly spotPasses?: boolean;
+  /** Of a KMS key of yours, which then encrypts all that the stage keeps. Left out: AWS's own keys. */
+  readonly encryptionKeyArn?: string;
   /** An image that others build and push; left out, it is built from the Dockerfile when it is deployed. */
   readonly image?: string;
   /** As `image`, of the targets that the examples call. */

@@ -1,4 +1,5 @@
 import { CfnParameter, Stack } from "aws-cdk-lib";
+import { Port } from "aws-cdk-lib/aws-ec2";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Belfry } from "./constructs/belfry.ts";
 
@@ -37,6 +38,7 @@ export function connectSystems(belfry: Belfry): void {
     allowedPattern: "arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:.+",
   });
   belfry.lane("mail").addSecret("TIME_CAPSULE_SMTP_URL", { secretArn });
+  belfry.connections.allowToAnyIpv4(Port.tcp(465), "The mail relay");
   const { valueAsString } = new CfnParameter(stack, "OrdersQueueArn", {
     description: "batch-scheduler: the queue that takes the shop's messages",
     allowedPattern: "arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+",

@@ -3,7 +3,6 @@ export { Belfry } from "../constructs/belfry.ts";
 export type { BelfryProps } from "../constructs/belfry-props.ts";
 export type { Subscribers } from "../constructs/alarm-subscribers.ts";
 export type { Lane } from "../constructs/lane.ts";
-export { BelfryChecks } from "../checks/plugin.ts";
 export { type AlarmChoices, type Choice, spotAlarms, usualAlarms } from "../constructs/alarm-choices.ts";
 export type { Topics } from "../constructs/alarm-topics.ts";
 export type { AuroraProps, AuroraServerlessProps } from "../constructs/aurora.ts";

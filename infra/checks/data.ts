@@ -75,7 +75,7 @@ export const dataChecks: readonly Check[] = [
   },
   {
     id: "connections",
-    rule: "all processes together open at most 60 % of the database's connections",
+    rule: "all processes together open at most 60 % of the database's connections: lower a lane's concurrency or apiConcurrency, or raise maxConnections",
     find: connections,
   },
   {

@@ -1,5 +1,6 @@
 import type { Check, Finding } from "./check.ts";
 import { dataChecks } from "./data.ts";
+import { keyChecks } from "./keys.ts";
 import { queueChecks } from "./queues.ts";
 import { reachChecks } from "./reach.ts";
 import { securityChecks } from "./security.ts";
@@ -11,6 +12,7 @@ export const checks: readonly Check[] = [
   ...queueChecks,
   ...taskChecks,
   ...dataChecks,
+  ...keyChecks,
   ...securityChecks,
   ...reachChecks,
 ];

@@ -26,9 +26,7 @@ export function missingPath(template: Template, process: Process, subnet: string
 }
 
 function byEndpoint(template: Template, process: Process, subnet: string, service: string): Missing {
-  const endpoints = ofType(template, "AWS::EC2::VPCEndpoint").filter(({ properties }) =>
-    new RegExp(`\\.${service}(\\.|$)`).test(joinText(properties["ServiceName"])),
-  );
+  const endpoints = endpointsOf(template, service);
   if (endpoints.length === 0) return "none";
   const table = tableOf(template, subnet);
   const isReached = endpoints.some(({ properties }) =>
@@ -38,8 +36,21 @@ function byEndpoint(template: Template, process: Process, subnet: string, servic
       : listAt(properties, "RouteTableIds").some((each) => referenceOf(each) === table),
   );
   if (!isReached) return `${endpoints.map(({ id }) => id).join()} is not on the routes of ${subnet}`;
-  return leaves(template, process, "CidrIp", https);
+  const groups = endpoints.flatMap(({ properties }) => listAt(properties, "SecurityGroupIds"));
+  return leaves(template, process, "CidrIp", { port: https, targets: groups });
 }
+
+const endpointsOf = (template: Template, service: string): readonly NamedResource[] =>
+  ofType(template, "AWS::EC2::VPCEndpoint").filter(({ properties }) =>
+    new RegExp(`\\.${service.replace(".", "\\.")}(\\.|$)`).test(joinText(properties["ServiceName"])),
+  );
+
+/** Whether an endpoint is the one way that a subnet could have to a service, and there is none. */
+export const lacksEndpoint = (template: Template, subnet: string, service: string): boolean =>
+  !["database", internet].includes(service) &&
+  endpointsOf(template, service).length === 0 &&
+  !hasDefaultRoute(template, subnet) &&
+  routeOf(template, subnet, "DestinationIpv6CidrBlock", "::/0") === null;
 
 function byIpv6(template: Template, process: Process, subnet: string, service: string): Missing {
   if (!process.overIpv6.includes(service)) {
@@ -49,7 +60,7 @@ function byIpv6(template: Template, process: Process, subnet: string, service: s
   const route = routeOf(template, subnet, "DestinationIpv6CidrBlock", "::/0");
   const gateway = referenceOf(route?.properties["EgressOnlyInternetGatewayId"]);
   if (byId(template, gateway) === null) return `${subnet} has no route to an egress-only gateway`;
-  return leaves(template, process, "CidrIpv6", https);
+  return leaves(template, process, "CidrIpv6", { port: https });
 }
 
 function byIpv4(template: Template, process: Process, subnet: string): Missing {
@@ -64,7 +75,7 @@ function byIpv4(template: Template, process: Process, subnet: string): Missing {
       : instance !== null
         ? missingAtInstance(template, process, instance)
         : missingAtInternet(template, properties["GatewayId"], process.hasAddress ? null : "it has no public address");
-  return missing ?? leaves(template, process, "CidrIp", https);
+  return missing ?? leaves(template, process, "CidrIp", { port: https });
 }
 
 function missingAtGateway(template: Template, nat: NamedResource): Missing {
@@ -108,7 +119,7 @@ function missingDatabase(template: Template, process: Process, subnet: string): 
   const [there] = listAt(place?.properties, "SubnetIds");
   const vpcOf = (id: string | null) => referenceOf(byId(template, id)?.properties["VpcId"]);
   if (vpcOf(referenceOf(there)) !== vpcOf(subnet)) return `${server.id} is in another VPC`;
-  return leaves(template, process, "CidrIp", postgres);
+  return leaves(template, process, "CidrIp", { port: postgres, targets: groups });
 }
 
 const tableOf = (template: Template, subnet: string): string | null =>
@@ -125,15 +136,26 @@ function routeOf(template: Template, subnet: string, field: string, range: strin
 }
 
 /** Whether a group of the process lets it out. A group that is not in the template is taken to. */
-function leaves(template: Template, process: Process, field: "CidrIp" | "CidrIpv6", port: number): Missing {
+function leaves(
+  template: Template,
+  process: Process,
+  field: "CidrIp" | "CidrIpv6",
+  { port, targets = [] }: { readonly port: number; readonly targets?: readonly unknown[] },
+): Missing {
+  const targetIds = targets.map(referenceOf);
   const everywhere = field === "CidrIp" ? "0.0.0.0/0" : "::/0";
   const isOpen = process.groups.some((id) => {
     const group = byId(template, id);
     if (group === null) return true;
-    const rules = group.properties["SecurityGroupEgress"];
+    const rules = [...listAt(group.properties, "SecurityGroupEgress"), ...standalone(template, "Egress", id)];
     // Without rules AWS itself adds one, for IPv4 only.
-    if (!Array.isArray(rules)) return field === "CidrIp";
-    return rules.some((rule) => at(rule, field) === everywhere && covers(rule, port));
+    if (rules.length === 0) return field === "CidrIp";
+    return rules.some(
+      (rule) =>
+        covers(rule, port) &&
+        (at(rule, field) === everywhere ||
+          targetIds.includes(referenceOf(at(rule, "DestinationSecurityGroupId")) ?? "")),
+    );
   });
   return isOpen || process.groups.length === 0 ? null : `its security group does not let port ${port} out`;
 }
@@ -144,16 +166,19 @@ function admits(template: Template, groups: readonly unknown[], process: Process
     const id = referenceOf(value);
     const group = byId(template, id);
     if (group === null) return true;
-    const standalone = ofType(template, "AWS::EC2::SecurityGroupIngress")
-      .filter(({ properties }) => referenceOf(properties["GroupId"]) === id)
-      .map(({ properties }) => properties);
-    return [...listAt(group.properties, "SecurityGroupIngress"), ...standalone].some(
+    return [...listAt(group.properties, "SecurityGroupIngress"), ...standalone(template, "Ingress", id)].some(
       (rule) =>
         covers(rule, port) &&
         (process.groups.includes(referenceOf(at(rule, "SourceSecurityGroupId")) ?? "") || isObject(at(rule, "CidrIp"))),
     );
   });
 }
+
+/** Rules of a group that are resources of their own. */
+const standalone = (template: Template, way: "Egress" | "Ingress", group: string | null): readonly unknown[] =>
+  ofType(template, `AWS::EC2::SecurityGroup${way}`)
+    .filter(({ properties }) => referenceOf(properties["GroupId"]) === group)
+    .map(({ properties }) => properties);
 
 function covers(rule: unknown, port: number): boolean {
   if (at(rule, "IpProtocol") === "-1") return true;

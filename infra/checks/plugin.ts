@@ -1,26 +1,81 @@
 import { readFileSync } from "node:fs";
-import type { IPolicyValidationContext, IPolicyValidationPlugin, PolicyValidationPluginReport } from "aws-cdk-lib";
-import { checks, findings } from "./index.ts";
+import { dirname, join } from "node:path";
+import {
+  CfnResource,
+  type IPolicyValidationContext,
+  type IPolicyValidationPlugin,
+  type PolicyValidationPluginReport,
+  type PolicyViolation,
+  Stack,
+  Validations,
+} from "aws-cdk-lib";
+import type { Construct, IConstruct } from "constructs";
+import { outermostStack } from "../constructs/system.ts";
+import { findings } from "./index.ts";
+import { linkStacks } from "./link-stacks.ts";
+import { reachOf } from "./reach.ts";
 import { pathOf, type Template } from "./template.ts";
 
-/** Our own checks as a validation of every synthesis: a finding fails it. @beta */
-export class BelfryChecks implements IPolicyValidationPlugin {
-  readonly name = "Belfry";
-  readonly ruleIds = checks.map(({ id }) => id);
+const known = new WeakMap<IConstruct, BelfryChecks>();
 
-  validate({ templatePaths }: IPolicyValidationContext): PolicyValidationPluginReport {
-    const violations = templatePaths.flatMap((templatePath) => {
-      const template = JSON.parse(readFileSync(templatePath, "utf8")) as Template;
-      return findings(template).map(({ check: { id, rule }, found }) => {
-        const violatingResources = found.map(({ resource, detail }) => ({
-          resourceLogicalId: resource,
-          templatePath,
-          locations: [detail],
-        }));
-        const details = found.map(({ resource, detail }) => `${pathOf(template, resource)}: ${detail}`).join("; ");
-        return { ruleName: id, description: `${rule} (${details})`, severity: "error", violatingResources };
-      });
+/** The checks are about what Belfry makes: a stack may hold anything beside it. */
+export function checkAtSynthesis(belfry: Construct): void {
+  const { root } = belfry.node;
+  const plugin = known.get(root) ?? new BelfryChecks();
+  plugin.subjects.push(belfry);
+  if (known.has(root)) return;
+  known.set(root, plugin);
+  Validations.of(root).addPlugins(plugin);
+}
+
+/** A finding fails the synthesis. One rule is taken back by `Validations.of(belfry).acknowledge`, all by the prop `checks`. */
+class BelfryChecks implements IPolicyValidationPlugin {
+  readonly name = "Belfry";
+  readonly subjects: Construct[] = [];
+
+  validate({ stackTemplates, appConstruct }: IPolicyValidationContext): PolicyValidationPluginReport {
+    const stacks = appConstruct.node.findAll().filter((each) => Stack.isStack(each));
+    const templates = stackTemplates.flatMap(({ stackConstructPath: path, templatePath, region }) =>
+      stacks
+        .filter(({ node }) => node.path === path)
+        .map(({ stackName }) => ({ path, stackName, region, templatePath, template: read(templatePath) })),
+    );
+    const violations = this.subjects.flatMap((belfry) => {
+      const place = templates.find(({ path }) => path === outermostStack(belfry).node.path);
+      if (place === undefined) return [];
+      const { templateFile, node } = Stack.of(belfry);
+      const templatePath = join(dirname(place.templatePath), templateFile);
+      const others = templates.filter(({ path }) => path !== node.path);
+      return violationsOf(belfry, linkStacks(read(templatePath), others), templatePath);
     });
-    return { success: violations.length === 0, violations };
+    return { success: violations.every(({ severity }) => severity !== "error"), violations };
   }
+}
+
+const read = (path: string): Template => JSON.parse(readFileSync(path, "utf8")) as Template;
+
+function violationsOf(belfry: Construct, template: Template, templatePath: string): readonly PolicyViolation[] {
+  const stack = Stack.of(belfry);
+  const resources = belfry.node.findAll().filter((each) => CfnResource.isCfnResource(each));
+  const own = new Set(resources.map(({ logicalId }) => String(stack.resolve(logicalId))));
+  const isOurs = ({ resource }: { readonly resource: string }): boolean =>
+    own.has(resource) || !Object.hasOwn(template.Resources, resource);
+  const violation = (ruleName: string, description: string, severity: string, ids: readonly string[] = []) => ({
+    ruleName,
+    description,
+    severity,
+    violatingResources: ids.map((resourceLogicalId) => ({ resourceLogicalId, templatePath, locations: [] })),
+  });
+  const found = findings(template).flatMap(({ check: { id, rule }, found: all }) => {
+    const ours = all.filter(isOurs);
+    if (ours.length === 0) return [];
+    const details = ours.map(({ resource, detail }) => `${pathOf(template, resource)}: ${detail}`).join("; ");
+    const ids = ours.map(({ resource }) => resource);
+    return [violation(id, `${rule} (${details})`, "error", ids)];
+  });
+  const { undecided, undecidedCalls } = reachOf(template);
+  const first = undecided.find((resource) => isOurs({ resource }));
+  if (first === undefined) return found;
+  const said = `the routes of its subnets are not in this app. From them it calls ${undecidedCalls.join(", ")}`;
+  return [...found, violation("reachability-unknown", `${belfry.node.path}: ${said}`, "info", [first])];
 }

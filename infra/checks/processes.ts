@@ -63,7 +63,7 @@ function taskProcess(template: Template, { task, role, ...place }: TaskPlace): P
     id: task.id,
     overIpv6: [],
     // To start, it fetches its image, whose layers are in S3, and opens its log.
-    calls: [...new Set([...calls(template, roles, noCall), "ecr", "logs", "s3"])],
+    calls: [...new Set([...calls(template, roles, noCall), ...images, "logs", "s3"])],
   };
 }
 
@@ -132,12 +132,19 @@ function calls(template: Template, roles: readonly unknown[], left: RegExp): rea
   const actions = ofType(template, "AWS::IAM::Policy")
     .filter(({ properties }) => listAt(properties, "Roles").some((role) => ids.has(referenceOf(role))))
     .flatMap(({ properties }) => listAt(properties, "PolicyDocument", "Statement"))
-    .filter((statement) => at(statement, "Effect") === "Allow")
+    .filter((statement) => at(statement, "Effect") === "Allow" && !isThroughService(statement))
     .flatMap((statement) => [at(statement, "Action")].flat().map(String))
     .filter((action) => !left.test(action) && !noCall.test(action));
-  return [...new Set(actions.map((action) => serviceOf(action.split(":")[0] ?? "")))].toSorted();
+  return [...new Set(actions.flatMap((action) => servicesOf(action.split(":")[0] ?? "")))].toSorted();
 }
 
-const serviceOf = (prefix: string): string => (prefix === "rds-db" ? "database" : prefix);
+/** The service calls, not the process. */
+export const isThroughService = (statement: unknown): boolean =>
+  at(statement, "Condition", "StringEquals", "kms:ViaService") !== undefined;
+
+/** By the names of their endpoints. ECR has one to sign in and one for images. */
+const images = ["ecr.api", "ecr.dkr"];
+const servicesOf = (prefix: string): readonly string[] =>
+  prefix === "ecr" ? images : [prefix === "rds-db" ? "database" : prefix];
 
 const idsOf = (values: readonly unknown[]): readonly string[] => values.flatMap((value) => referenceOf(value) ?? []);

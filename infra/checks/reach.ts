@@ -1,5 +1,5 @@
 import type { Check, Finding } from "./check.ts";
-import { hasDefaultRoute, internet, missingPath } from "./paths.ts";
+import { hasDefaultRoute, internet, lacksEndpoint, missingPath } from "./paths.ts";
 import { processes } from "./processes.ts";
 import { at, ofType, type Template } from "./template.ts";
 
@@ -31,6 +31,8 @@ export interface Reach {
   readonly paths: number;
   /** Processes in subnets of another template, about which nothing can be said. */
   readonly undecided: readonly string[];
+  /** What these call, which an endpoint or a way out has to lead to. */
+  readonly undecidedCalls: readonly string[];
 }
 
 export function reachOf(template: Template): Reach {
@@ -44,12 +46,40 @@ export function reachOf(template: Template): Reach {
       }),
   );
   const looked = new Set(paths.map(({ process }) => process.id));
+  const undecided = all.filter(({ id }) => !looked.has(id));
+  const isolated = paths.filter(({ subnet, service }) => lacksEndpoint(template, subnet, service));
+  const others = paths.filter((path) => !isolated.includes(path));
   return {
     paths: paths.length,
-    undecided: all.map(({ id }) => id).filter((id) => !looked.has(id)),
-    findings: paths.flatMap(({ process, subnet, service }) => {
-      const missing = missingPath(template, process, subnet, service);
-      return missing === null ? [] : [{ resource: process.id, detail: `no path to ${service} (${missing})` }];
-    }),
+    undecided: undecided.map(({ id }) => id),
+    undecidedCalls: namesOf(undecided.flatMap(({ calls }) => calls)).filter((name) => name !== "database"),
+    findings: [
+      ...missingEndpoints(isolated),
+      ...others.flatMap(({ process, subnet, service }) => {
+        const missing = missingPath(template, process, subnet, service);
+        return missing === null ? [] : [{ resource: process.id, detail: `no path to ${service} (${missing})` }];
+      }),
+    ],
   };
 }
+
+interface Path {
+  readonly process: { readonly id: string };
+  readonly subnet: string;
+  readonly service: string;
+}
+
+/** One finding for all that run in subnets without a way out, not one for each path. */
+function missingEndpoints(paths: readonly Path[]): readonly Finding[] {
+  const [first] = paths;
+  if (first === undefined) return [];
+  const subnets = namesOf(paths.map(({ subnet }) => subnet)).join(", ");
+  const services = namesOf(paths.map(({ service }) => service));
+  const detail = `${subnets} have no way out, so endpoints are missing: ${services.map(endpointName).join(", ")}`;
+  return [{ resource: first.process.id, detail }];
+}
+
+const gateways = ["dynamodb", "s3"];
+const endpointName = (service: string): string => (gateways.includes(service) ? `${service} (gateway)` : service);
+
+const namesOf = (all: readonly string[]): readonly string[] => [...new Set(all)].toSorted();

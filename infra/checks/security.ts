@@ -1,5 +1,5 @@
 import type { Check } from "./check.ts";
-import { launchedTasks } from "./processes.ts";
+import { isThroughService, launchedTasks } from "./processes.ts";
 import { at, isObject, listAt, ofType, ownFunctions, referenceOf, type Template } from "./template.ts";
 
 export const securityChecks: readonly Check[] = [
@@ -45,6 +45,7 @@ export const securityChecks: readonly Check[] = [
       const keys = new Set(ownFunctions(template).flatMap(({ properties }) => keysOf(properties)));
       return statements(template)
         .filter(({ statement }) => actionsOf(statement).some((action) => /^kms:(Decrypt|\*)$/.test(action)))
+        .filter(({ statement }) => !isThroughService(statement))
         .filter(({ statement }) => resourcesOf(statement).some((each) => each === '"*"' || keys.has(each)))
         .flatMap(({ id, statement }) => {
           const name = at(statement, "Condition", "StringEquals", "kms:EncryptionContext:belfry:seal");

@@ -1,9 +1,11 @@
 import { Aws, CfnOutput, Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
 import { BlockPublicAccess, Bucket, BucketEncryption, StorageClass } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import type { ArchiveOptions } from "../../src/stage/stages.ts";
 import type { Topology } from "../../src/stage/topology.ts";
+import { grantUse } from "./encryption.ts";
 import type { SchedulerTask } from "./scheduler-task.ts";
 
 /** An upload that was begun and never ended is not seen, and is paid for. */
@@ -19,13 +21,14 @@ export class Archive extends Construct {
     scope: Construct,
     id: string,
     { stage, archive = { format: "ndjson" } }: Topology,
-    { system, scheduler }: { readonly system: string; readonly scheduler: SchedulerTask },
+    { system, scheduler, key }: { readonly system: string; readonly scheduler: SchedulerTask; readonly key?: IKey },
   ) {
     super(scope, id);
     const folder = archive.bucket === undefined ? ownBucket(this, archive).bucketName : `${archive.bucket}/${system}`;
     const place = `s3://${folder}`;
     const resources = [`arn:${Aws.PARTITION}:s3:::${folder}/${stage}/*`];
     scheduler.role.addToPrincipalPolicy(new PolicyStatement({ actions: ["s3:PutObject"], resources }));
+    if (archive.bucket === undefined) grantUse(key, "s3", scheduler.role);
     scheduler.addEnvironment("BELFRY_ARCHIVE", place);
     new CfnOutput(this, "Place", { value: `${place}/${stage}` });
   }

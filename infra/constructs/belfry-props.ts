@@ -54,6 +54,13 @@ export interface BelfryProps {
    * the scheduler and they may encrypt.
    */
   readonly seals?: Readonly<Record<string, IKey>>;
+  /**
+   * Encrypts disk and backups of the database, queues, the lock table, logs and the archive's own bucket. It cannot change later where
+   * the database is the stage's own. Default: AWS's own keys.
+   */
+  readonly encryptionKey?: IKey;
+  /** Whether the synthesis looks for what would fail only in an account, like a service without a way to it. Default true. */
+  readonly checks?: boolean;
   /** Of the scheduler task. Default: built from the bundle when it is deployed. */
   readonly image?: ContainerImage;
   /** Put on every role this makes, as some organisations require. */

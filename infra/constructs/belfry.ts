@@ -1,6 +1,8 @@
 import { Stack, Validations } from "aws-cdk-lib";
+import { type Connections, type IConnectable, Port } from "aws-cdk-lib/aws-ec2";
 import { Cluster, ContainerInsights, type ICluster } from "aws-cdk-lib/aws-ecs";
 import type { IGrantable } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { Function } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import type { Topology } from "../../src/stage/topology.ts";
@@ -43,10 +45,12 @@ interface AlarmedParts {
  * subscribers. @throws Error with what `belfry check` says, or what a protected stack lacks.
  * @beta
  */
-export class Belfry extends Construct {
+export class Belfry extends Construct implements IConnectable {
   readonly lanes: readonly Lane[];
   /** Where its alarms go, for a chat service or any other subscriber. */
   readonly topics: Topics;
+  /** Of all its processes, which may call by HTTPS and their database: `belfry.connections.allowTo(cache, Port.tcp(6379))` opens more. */
+  readonly connections: Connections;
   /** @internal */
   readonly system: string;
   /** @internal */
@@ -68,21 +72,21 @@ export class Belfry extends Construct {
     const { topology, code } = release;
     this.topology = topology;
     this.system = systemOf(this, props.system);
-    const { system } = this;
     refuseTwin(this, (each) => each instanceof Belfry);
     requireWhatProtectedNeeds(this, topology, props);
-    const { logRetentionDays } = topology;
     const image = props.image ?? release.image;
     const { network, database } = this.#ground(props);
-    const locks = new LockTable(this, "Locks");
-    this.lanes = topology.lanes.map((lane) => new Lane(this, `Lane-${lane.name}`, { lane, topology }));
+    this.connections = opened(database, topology);
+    const { encryptionKey: key } = props;
+    const locks = new LockTable(this, "Locks", key);
+    this.lanes = topology.lanes.map((lane) => new Lane(this, `Lane-${lane.name}`, { lane, topology, key }));
     const fakes = props.fakes?.(this) ?? null;
     const environment = {
       ...sharedEnvironment(this, locks),
       ...sealsEnvironment(this, props.seals),
       ...fakes?.environment,
     };
-    const share: FunctionShare = { network, database, logRetentionDays, environment };
+    const share: FunctionShare = { network, database, logRetentionDays: topology.logRetentionDays, environment };
     const workers = this.lanes.map((lane) => lane.addWorker(share, code.functions.worker));
     const drain = new DeadLetterDrain(this, "DeadLetters", {
       lanes: this.lanes,
@@ -90,7 +94,7 @@ export class Belfry extends Construct {
       share,
       code: code.functions["dead-letter"],
     });
-    this.api = new HttpApi(this, "Http", { share, code: code.functions.api, topology, system });
+    this.api = new HttpApi(this, "Http", { share, code: code.functions.api, topology, system: this.system });
     const isSpot = props.spotPasses ?? false;
     const cluster = props.cluster ?? ownCluster(this, network, isSpot);
     this.scheduler = new SchedulerTask(this, "Scheduler", {
@@ -104,7 +108,7 @@ export class Belfry extends Construct {
       environment: { ...environment, BELFRY_POOL_SIZE: String(topology.database.poolPerSchedulerTask) },
       lanes: this.lanes,
     });
-    if (topology.archive !== undefined) new Archive(this, "Archive", topology, this);
+    if (topology.archive !== undefined) new Archive(this, "Archive", topology, archiver(this, key));
     this.#allow(locks, { workers, senders: [drain.function, this.api.function, this.scheduler.role] }, topology);
     grantSeals(this.lanes, [this.api.function, this.scheduler.role], props.seals);
     this.jobs = this.#fargateJobs({ ...release, image }, { share, cluster, locks, workers });
@@ -220,6 +224,15 @@ export class Belfry extends Construct {
     if (database instanceof Construct) migration.goesAfter(database);
     for (const runner of runners) migration.goesBefore(...runs(runner));
   }
+}
+
+const archiver = ({ system, scheduler }: Belfry, key?: IKey) => ({ system, scheduler, ...(key && { key }) });
+
+/** HTTPS is open; a webhook may be at another port of it. */
+function opened({ clients: { connections } }: Database, { eventWebhook }: Topology): Connections {
+  const port = Number(eventWebhook === undefined ? "" : new URL(eventWebhook.url).port);
+  if (port !== 0) connections.allowToAnyIpv4(Port.tcp(port), "The webhook of events");
+  return connections;
 }
 
 const runningTypes = /^AWS::(Lambda::Function|Events::Rule|ECS::(TaskDefinition|Service))$/;

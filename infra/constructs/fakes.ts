@@ -77,9 +77,13 @@ export class Fakes extends Construct {
     const task = this.#taskDefinition(parts);
     database.grantConnect(task.taskRole);
     if (this.#props.command === "judge") api.function.grantInvokeUrl(task.taskRole);
-    const doors = new SecurityGroup(this, "Doors", { vpc: network.vpc, description: "Fakes of outside services" });
+    const doors = new SecurityGroup(this, "Doors", {
+      vpc: network.vpc,
+      description: "Fakes of outside services",
+      allowAllOutbound: false,
+    });
     for (const [name, port] of Object.entries(this.#ports)) {
-      doors.addIngressRule(database.clients, Port.tcp(port), `Processes of Belfry to ${name}`);
+      doors.connections.allowFrom(database.clients, Port.tcp(port), `Processes of Belfry to ${name}`);
     }
     return new FargateService(this, "Service", {
       cluster,

@@ -1,18 +1,25 @@
 import { CfnDeletionPolicy, CfnResource, Stack, Tags, Token } from "aws-cdk-lib";
 import { type IManagedPolicy, PermissionsBoundary } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { Construct } from "constructs";
 import type { Topology } from "../../src/stage/topology.ts";
+import { checkAtSynthesis } from "../checks/plugin.ts";
+import { encryptWith } from "./encryption.ts";
 
 interface Decoration {
   readonly permissionsBoundary?: IManagedPolicy;
   readonly tags?: Readonly<Record<string, string>>;
+  readonly encryptionKey?: IKey;
+  readonly checks?: boolean;
 }
 
 /** What is done to all parts of a stage once they are there. */
 export function finish(belfry: Construct, topology: Topology, decoration: Decoration): void {
+  if (decoration.encryptionKey !== undefined) encryptWith(belfry, decoration.encryptionKey);
   decorate(belfry, topology, decoration);
   releaseOnFailedCreate(belfry);
   describe(belfry, topology);
+  if (decoration.checks !== false) checkAtSynthesis(belfry);
 }
 
 /** What the checks of the template cannot read from its resources. */

@@ -1,5 +1,6 @@
 import { RemovalPolicy, Stack } from "aws-cdk-lib";
 import type { IGrantable } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { Code, Function } from "aws-cdk-lib/aws-lambda";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { ISecret } from "aws-cdk-lib/aws-secretsmanager";
@@ -8,6 +9,7 @@ import { Construct } from "constructs";
 import { describe } from "../../src/define/problem.ts";
 import { missingSettings } from "../../src/stage/lane-settings.ts";
 import type { LaneTopology, Topology } from "../../src/stage/topology.ts";
+import { grantUse } from "./encryption.ts";
 import { LanePrincipal } from "./lane-principal.ts";
 import { grantRead, grantSecret, secretsVariable } from "./lane-settings.ts";
 import { deadLetterQueue, encryptedQueue } from "./queue.ts";
@@ -17,6 +19,8 @@ import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
 export interface LaneQueuesProps {
   readonly lane: LaneTopology;
   readonly topology: Topology;
+  /** Of the stage's queues. Left out: SQS's own. */
+  readonly key?: IKey | undefined;
 }
 
 /**
@@ -35,6 +39,7 @@ export class Lane extends Construct implements IGrantable {
   readonly queue: Queue;
   readonly deadLetters: Queue;
   readonly #topology: Topology;
+  readonly #key: IKey | undefined;
   readonly #lane: LaneTopology;
   readonly #environment: Record<string, string>;
   readonly #secrets: Record<string, string> = {};
@@ -43,8 +48,9 @@ export class Lane extends Construct implements IGrantable {
   #worker: Function | null = null;
 
   /** @internal */
-  constructor(scope: Construct, id: string, { lane, topology }: LaneQueuesProps) {
+  constructor(scope: Construct, id: string, { lane, topology, key }: LaneQueuesProps) {
     super(scope, id);
+    this.#key = key;
     this.name = lane.name;
     this.seals = lane.needs.seals ?? [];
     this.#lane = lane;
@@ -67,6 +73,7 @@ export class Lane extends Construct implements IGrantable {
 
   grantSend(grantee: IGrantable): void {
     this.queue.grantSendMessages(grantee);
+    grantUse(this.#key, "sqs", grantee);
   }
 
   /**

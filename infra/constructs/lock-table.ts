@@ -1,7 +1,9 @@
 import { RemovalPolicy } from "aws-cdk-lib";
 import { AttributeType, Billing, TableV2 } from "aws-cdk-lib/aws-dynamodb";
 import { Effect, type IGrantable, PolicyStatement } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
 import { Construct } from "constructs";
+import { grantUse } from "./encryption.ts";
 
 /** The locks of the scheduler and of schedules begin so; no handler may take one of them. */
 const ownLocks = "belfry:*";
@@ -13,8 +15,11 @@ const ownLocks = "belfry:*";
 export class LockTable extends Construct {
   readonly table: TableV2;
 
-  constructor(scope: Construct, id: string) {
+  readonly #key: IKey | undefined;
+
+  constructor(scope: Construct, id: string, key?: IKey) {
     super(scope, id);
+    this.#key = key;
     this.table = new TableV2(this, "Table", {
       partitionKey: { name: "name", type: AttributeType.STRING },
       billing: Billing.onDemand(),
@@ -37,6 +42,7 @@ export class LockTable extends Construct {
   /** For the API, which shows who holds what. */
   grantLooking(grantee: IGrantable): void {
     this.table.grant(grantee, "dynamodb:GetItem");
+    grantUse(this.#key, "dynamodb", grantee);
   }
 
   #grant(grantee: IGrantable, conditions: Record<string, Record<string, readonly string[]>>): void {
@@ -48,5 +54,6 @@ export class LockTable extends Construct {
         conditions,
       }),
     );
+    grantUse(this.#key, "dynamodb", grantee);
   }
 }

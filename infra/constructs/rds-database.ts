@@ -1,7 +1,6 @@
 import { ArnFormat, CfnResource, RemovalPolicy, Stack } from "aws-cdk-lib";
-import { type ISecurityGroup, Port, SecurityGroup } from "aws-cdk-lib/aws-ec2";
+import { type ISecurityGroup, Peer, Port, SecurityGroup } from "aws-cdk-lib/aws-ec2";
 import { Grant, type IGrantable } from "aws-cdk-lib/aws-iam";
-import type { IKey } from "aws-cdk-lib/aws-kms";
 import { CfnDBSubnetGroup } from "aws-cdk-lib/aws-rds";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
@@ -35,8 +34,6 @@ export interface ServerProps extends ServerWindows {
    * secret to pay for. `secret`: RDS makes a password, keeps it in Secrets Manager and rotates it.
    */
   readonly administrator?: "iam" | "secret";
-  /** Encrypts disk and backups. It cannot change later. Default: AWS's own key for RDS. */
-  readonly encryptionKey?: IKey;
 }
 
 /** What the maker of the server gets. */
@@ -135,7 +132,7 @@ export class RdsDatabase extends Construct implements Database {
   }
 }
 
-/** Only clients may reach the server, and neither group lets its members call others. */
+/** Only clients may reach the server. They call it and what answers by HTTPS; a stack opens more by `connections`. */
 function accessGroups(
   scope: Construct,
   { vpc, isDualStack }: Network,
@@ -148,9 +145,11 @@ function accessGroups(
   const clients = new SecurityGroup(scope, "Clients", {
     vpc,
     description: "Processes of Belfry",
-    allowAllIpv6Outbound: isDualStack,
+    allowAllOutbound: false,
   });
-  server.addIngressRule(clients, Port.tcp(port), "Processes of Belfry");
+  clients.addEgressRule(Peer.anyIpv4(), Port.HTTPS, "AWS, and what handlers call by HTTPS");
+  if (isDualStack) clients.addEgressRule(Peer.anyIpv6(), Port.HTTPS, "The same over IPv6");
+  server.connections.allowFrom(clients, Port.tcp(port), "Processes of Belfry");
   return { server, clients };
 }
 
@@ -167,7 +166,6 @@ const sharedProps = (
     : { masterUserAuthenticationType: "iam-db-auth" }),
   enableIamDatabaseAuthentication: true,
   storageEncrypted: true,
-  ...(settings.encryptionKey === undefined ? {} : { kmsKeyId: settings.encryptionKey.keyArn }),
   ...windowsOf(settings),
   backupRetentionPeriod: settings.backupDays,
   deletionProtection: isProtected,

@@ -14,7 +14,7 @@ import { topology } from "../../src/stage/topology.ts";
 import type { EditableTemplate } from "./faults/fault.ts";
 import { network } from "./faults/network.ts";
 import { parts } from "./faults/parts.ts";
-import { rights } from "./faults/rights.ts";
+import { rights, stageKey } from "./faults/rights.ts";
 import { stage } from "./faults/stage.ts";
 import { newApp, templateOf, unasked } from "./synthesize.ts";
 
@@ -31,7 +31,8 @@ const networks = {
 const templates = Object.fromEntries(
   Object.entries(networks).map(([ipv4, network]) => {
     const scheduler = ipv4 === "gateway" ? "service" : "each-minute";
-    return [ipv4, templateOf(all, { network, scheduler }).toJSON()];
+    const key = ipv4 === "instance" ? { encryptionKeyArn: stageKey } : {};
+    return [ipv4, templateOf(all, { network, scheduler, ...key }).toJSON()];
   }),
 ) as Record<keyof typeof networks, EditableTemplate>;
 

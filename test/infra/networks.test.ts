@@ -1,4 +1,3 @@
-import type { IKey } from "aws-cdk-lib/aws-kms";
 import { windowsOf } from "../../infra/constructs/server-windows.ts";
 import { Vpc, SubnetType } from "aws-cdk-lib/aws-ec2";
 import { Cluster } from "aws-cdk-lib/aws-ecs";
@@ -125,11 +124,9 @@ test("an own cluster goes after the tasks in it were ended, and a team's own kee
   const [cluster] = resources(template, "AWS::ECS::Cluster");
   expect(migration(template)[0]?.DependsOn).toContain(cluster?.id);
   const stack = new Stack(newApp(), "team");
-  const theirs = Cluster.fromClusterAttributes(stack, "Theirs", {
-    clusterName: "theirs",
-    vpc: new Vpc(stack, "Vpc") as never,
-  });
-  const network = { kind: "default", ipv4: "gateway", gateways: 1 } as const;
+  const vpc = new Vpc(stack, "Vpc") as never;
+  const theirs = Cluster.fromClusterAttributes(stack, "Theirs", { clusterName: "theirs", vpc });
+  const network = { kind: "existing", vpc } as const;
   const release = { topology: all, code, image };
   new Belfry(stack, "Belfry", { stage: all.stage, release, alarms: noAlarms, database, network, cluster: theirs });
   const team = Template.fromStack(stack);
@@ -210,11 +207,14 @@ test("a team puts Belfry into its own stack, with its own network, boundary and 
   );
 });
 
-test("the disk has the team's key, and RDS works when the team says", () => {
+test("all that keeps data has the team's key, and RDS works when the team says", () => {
   const keyArn = "arn:aws:kms:eu-central-1:111122223333:key/11111111-2222-3333-4444-555555555555";
   const windows = { backupWindow: "23:45-00:15", maintenanceWindow: "sun:04:00-sun:04:30" };
-  const chosen = { ...database, ...windows, encryptionKey: { keyArn } as IKey } as typeof database;
-  const [server] = resources(templateOf(all, { database: chosen }), "AWS::RDS::DBInstance");
+  const chosen = { ...database, ...windows } as typeof database;
+  const template = templateOf(all, { database: chosen, encryptionKeyArn: keyArn });
+  for (const type of ["AWS::SQS::Queue", "AWS::Logs::LogGroup", "AWS::DynamoDB::GlobalTable"])
+    for (const each of resources(template, type)) expect(JSON.stringify([each.id, each])).toContain(keyArn);
+  const [server] = resources(template, "AWS::RDS::DBInstance");
   expect(server?.Properties).toMatchObject({
     KmsKeyId: keyArn,
     PreferredBackupWindow: "23:45-00:15",

@@ -26,7 +26,7 @@ const teams = [
   }),
   defineApp({ name: "mail", jobs: [defineJob({ id: "send", run })] }),
 ];
-const all = topology(teams, { ...stages.prod, apps: [] });
+const all = topology(teams, { ...stages.prod, apps: [], database: { maxConnections: 300, poolPerWorker: 2 } });
 
 function synthesized(names: readonly string[]): Template {
   const stack = new Stack(newApp(), "teams");

@@ -156,7 +156,7 @@ test.each([
 });
 
 test("time-capsule in a stage of one's own is refused by the synthesis without the secret that has its mail relay", async () => {
-  const stage = { ...stages.prod, apps: ["time-capsule"] };
+  const stage = { ...stages.prod, apps: ["time-capsule"], database: { maxConnections: 300, poolPerWorker: 2 } };
   const own = topology(await loadApps(stage), stage);
   expect(() => templateOf(own)).toThrow('secrets.TIME_CAPSULE_SMTP_URL "(missing)" is read by a job of this lane');
   const secrets = { mail: { secrets: { TIME_CAPSULE_SMTP_URL: "/mail/relay" } } };

@@ -1,4 +1,18 @@
 import type { Pool } from "pg";
+import { definitionOf } from "../../src/define/define-job.ts";
+import { registry } from "../../src/define/definition.ts";
+import { archiveLimits, archiveParts } from "../../src/insight/archive.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
+import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
+import { createArchiveSource } from "../../src/postgres/archive-source.ts";
+import { drain } from "../../src/run/drain.ts";
+import { encodeMessage } from "../../src/run/message.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import { createClient } from "../../src/run/enqueue.ts";
+import { createWorker } from "../../src/run/worker.ts";
+import { ownSeals } from "../../src/testing/own-seals.ts";
+import { world } from "../core/world.ts";
+import { freshDatabase } from "../support/database.ts";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineApp, defineFanOut, defineGraph, defineJob, defineSchedule, PermanentError } from "belfry";
@@ -105,6 +119,8 @@ test("nothing that a sealed job is given, returns, throws or logs stands in any 
   await using system = await createTestSystem({ apps: [app], at: "2031-01-01T17:58:00Z" });
   const { id } = await pay.enqueue({ card: planted });
   const bad = await refused.enqueue({ card: planted });
+  const rescued = await note.enqueue({ card: planted });
+  system.crash("before-settle");
   const client = await system.database.connect();
   await client.query("begin");
   await note.enqueueAll([{ payload: { card: planted } }, { payload: { card: planted } }], { tx: client });
@@ -135,9 +151,63 @@ test("nothing that a sealed job is given, returns, throws or logs stands in any 
     errorMessage: "[sealed]",
   });
   expect(await system.job(run.id)).toMatchObject({ state: "SUCCESS" });
+  expect(await system.job(rescued.id)).toMatchObject({ state: "SUCCESS" });
+  const { rows: lost } = await system.database.query("select kind from belfry.job where interruptions > 0");
+  expect(lost.length).toBeGreaterThan(0);
   const { rows: waiting } = await system.database.query(
     "select kind, state, error_message from belfry.job where state not in ('SUCCESS', 'FAILED')",
   );
   expect(waiting).toEqual([]);
   expect((await system.occurrences(everyNight)).map(({ outcome }) => outcome)).toEqual(["FIRED"]);
+});
+
+test("no message, no dead letter and no line of the archive says what a sealed job was given", async () => {
+  await using closing = new AsyncDisposableStack();
+  const db = await freshDatabase({ own: true });
+  closing.defer(() => db.close());
+  const base = world();
+  const ports = { ...base, store: db.store, seals: ownSeals() };
+  const known = registry([app]);
+  const client = createClient(ports, { stage: "test" });
+  const bodies: string[] = [];
+  const received = () => {
+    const records = base.queue.receive("default", 10);
+    bodies.push(...records.map(({ body }) => body));
+    base.queue.delete(
+      "default",
+      records.map(({ messageId }) => messageId),
+    );
+    return records;
+  };
+
+  await client.enqueue(definitionOf(pay), [{ payload: { card: planted } }]);
+  for (let death = 0; death < contractLimits.undeliveredMax; death += 1) {
+    const { rows } = await db.pool.query<{ id: JobId; generation: number }>("select id, generation from belfry.job");
+    const dead = rows.map(({ id, generation }) => encodeMessage({ jobId: id, generation, trace: "" }));
+    const records = [...received(), ...dead.map((body) => ({ messageId: "dead", body }))];
+    expect(await drain(ports, known, records, { lane: "default" })).toEqual({ failed: [] });
+    await db.clock.advance(deliveryLimits.deadLetterBackoffMs * 10);
+    await db.store.relay({ limit: 10 });
+  }
+  await client.enqueue(definitionOf(refused), [{ payload: { card: planted } }]);
+  await client.enqueue(definitionOf(open), [{ payload: { text: "found in the archive" } }]);
+  const worker = createWorker(ports, known, { stage: "test", worker: "w", lane: "default" });
+  await worker.handle(received(), { remainingMs: () => 600_000 });
+  const { rows } = await db.pool.query<{ said: string }>(
+    "select kind || ' ' || state as said from belfry.job order by id",
+  );
+  expect(rows.map(({ said }) => said)).toEqual(["pay FAILED", "refused FAILED", "open SUCCESS"]);
+  const stored = await dumped(db.pool);
+
+  await db.clock.advance(400 * 86_400_000 + archiveLimits.rowsWaitMs);
+  const source = createArchiveSource(db.connections);
+  const lines: string[] = [];
+  for (const part of archiveParts) {
+    const batch = await source.next(part);
+    lines.push(...(batch?.rows ?? []).map(({ line }) => line));
+  }
+  expect(lines.join("\n")).toContain("found in the archive");
+  expect(lines.filter((line) => line.includes('"pay"')).length).toBeGreaterThan(0);
+  expect(bodies.length).toBeGreaterThan(2);
+  for (const text of [stored, ...lines, ...bodies, JSON.stringify(base.lines)]) expect(text).not.toContain(planted);
 });

@@ -63,7 +63,7 @@ export const network: readonly Fault[] = [
     name: "the private subnets have no route to the egress-only gateway",
     refusedBy: "reachability",
     at: "Worker",
-    saying: /no path to (rds-db|sqs|secretsmanager) .*no route to an egress-only gateway/,
+    saying: /have no way out, so endpoints are missing: ecs, sqs/,
     plant(template) {
       for (const [id, { Properties }] of Object.entries(template.Resources)) {
         if (Properties?.["EgressOnlyInternetGatewayId"] !== undefined) delete template.Resources[id];
@@ -108,6 +108,13 @@ export const network: readonly Fault[] = [
     ),
   },
   {
+    name: "the processes' security group does not let them out to the database",
+    refusedBy: "reachability",
+    at: "Worker",
+    saying: /no path to database \(its security group does not let port 5432 out/,
+    plant: removes(/Clients/, "AWS::EC2::SecurityGroupEgress"),
+  },
+  {
     name: "the gateway endpoint of DynamoDB is not on the private subnets' routes",
     refusedBy: "reachability",
     at: "Worker",
@@ -144,14 +151,14 @@ export const network: readonly Fault[] = [
     name: "the internet gateway is attached to no VPC",
     refusedBy: "reachability",
     at: "Scheduler/Task",
-    saying: /no path to ecr .*is attached to no VPC/,
+    saying: /no path to ecr.api .*is attached to no VPC/,
     plant: removes(/^/, "AWS::EC2::VPCGatewayAttachment"),
   },
   {
     name: "the scheduler's task runs in a subnet without IPv4, where it cannot fetch its image",
     refusedBy: "reachability",
     at: "Scheduler/Task",
-    saying: /no path to ecr .*has no default route/,
+    saying: /no path to ecr.dkr .*has no default route/,
     plant(template) {
       const rule = first(template, "AWS::Events::Rule", /Wakepass/).Properties;
       const subnets = Object.keys(template.Resources).filter((id) => /privateSubnet\dSubnet/.test(id));

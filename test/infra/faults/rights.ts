@@ -95,8 +95,58 @@ export const rights: readonly Fault[] = [
     saying: /any name/,
     plant: decrypts(/LanedefaultWorkerRoleDefaultPolicy/),
   },
+  {
+    name: "a queue is not encrypted by the stage's own key",
+    refusedBy: "own-key",
+    at: "Lane-default/DeadLetters",
+    saying: /has another key/,
+    ipv4: "instance",
+    plant: sets("AWS::SQS::Queue", "KmsMasterKeyId", undefined, /Lanedefault/),
+  },
+  {
+    name: "logs are not encrypted by the stage's own key",
+    refusedBy: "own-key",
+    at: "Scheduler/Log",
+    saying: /has another key/,
+    ipv4: "instance",
+    plant: sets("AWS::Logs::LogGroup", "KmsKeyId", undefined, /SchedulerLog/),
+  },
+  {
+    name: "the lock table is not encrypted by the stage's own key",
+    refusedBy: "own-key",
+    at: "Locks",
+    saying: /has another key/,
+    ipv4: "instance",
+    plant: sets("AWS::DynamoDB::GlobalTable", "Replicas.0.SSESpecification", undefined),
+  },
+  {
+    name: "a worker may not use the key of its queue and its locks",
+    refusedBy: "own-key",
+    at: "Lane-default/Worker",
+    saying: /through sqs.*through dynamodb|through dynamodb|through sqs/,
+    ipv4: "instance",
+    plant(template) {
+      const policy = inside(first(template, "AWS::IAM::Policy", /LanedefaultWorker/).Properties, "PolicyDocument");
+      policy["Statement"] = (policy["Statement"] as object[]).filter(
+        (each) => !JSON.stringify(each).includes("kms:ViaService"),
+      );
+    },
+  },
+  {
+    name: "the key's policy lets neither Logs nor EventBridge use it",
+    refusedBy: "own-key",
+    saying: /does not let events\. use it/,
+    ipv4: "instance",
+    plant(template) {
+      const keyed = JSON.stringify(template.Resources).replaceAll(`"${stageKey}"`, '{"Fn::GetAtt":["Key","Arn"]}');
+      Object.assign(template.Resources, JSON.parse(keyed));
+      template.Resources["Key"] = { Type: "AWS::KMS::Key", Properties: { KeyPolicy: { Statement: [] } } };
+    },
+  },
 ];
 
+/** Of the template whose way out is an instance. */
+export const stageKey = "arn:aws:kms:eu-west-1:111122223333:key/22222222-2222-3333-4444-555555555555";
 const sealKey = "arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555";
 
 /** @param seal the name that the statement is limited to */
