@@ -64,10 +64,12 @@ export async function startLocal(options: LocalOptions): Promise<LocalSystem> {
 
 async function startAll(options: LocalOptions, place: LocalPlace): Promise<LocalSystem> {
   const began = await begin(options, place);
-  const { home, stage, stops } = place;
+  const { home, stops } = place;
   const { children, parts, setup, gone } = began;
   const { env, api, wakes } = await startProcesses(began);
-  home.announce({ stage, api: api?.url ?? "" });
+  const inherited = options.environment ?? process.env;
+  const own = Object.entries(env).filter(([name, value]) => inherited[name] !== value);
+  home.announce({ api: api?.url ?? "", env: Object.fromEntries(own) });
   return {
     home: home.folder,
     urls: {

@@ -12,6 +12,7 @@ const elsewhere = [
   "cells init",
   "cells move",
   "cells forget",
+  "jobs run",
   "completion",
   "check",
   "migrate",

@@ -1,6 +1,7 @@
+import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import type { LocalEvent } from "../../src/local/system.ts";
 import { startLocal } from "../../src/local/system.ts";
@@ -9,6 +10,7 @@ import { freshFolder } from "./folder.ts";
 import { environment, slowMs, storeOf } from "./greeting-system.ts";
 import { until } from "./until.ts";
 
+const bin = fileURLToPath(new URL("../../bin/belfry.mjs", import.meta.url));
 const core = new URL("../../src/compose/index.ts", import.meta.url).href;
 const text = `import { defineApp, defineJob } from ${JSON.stringify(core)};
 const retry: { maxAttempts: number } = { maxAttempts: 1 };
@@ -93,6 +95,17 @@ test(
       return found.length > 0 ? found : null;
     });
     expect(job).toMatchObject({ state: "SUCCESS", attempt: 1, result: { seen: "here" } });
+
+    const belfry = (...args: readonly string[]) => {
+      const env = { ...environment, BELFRY_HOME: system.home };
+      const { status, stdout } = spawnSync(process.execPath, [bin, ...args, "--json"], { env, encoding: "utf8" });
+      return { status, answer: JSON.parse(stdout) as { id: string } };
+    };
+    const { id } = belfry("jobs", "enqueue", "look", "--delay", "1h").answer;
+    const here = belfry("jobs", "run", id, "--local");
+    expect(here).toMatchObject({ status: 0, answer: { state: "SUCCESS", attempt: 1, result: { seen: "here" } } });
+    const again = belfry("jobs", "run", id, "--local");
+    expect(again).toMatchObject({ status: 5, answer: { error: { code: "not-run" } } });
   },
   4 * slowMs,
 );

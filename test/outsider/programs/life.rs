@@ -42,7 +42,7 @@ fn main() {
     runs_api::signal_run(&at, &id, "approved", Some(signal)).unwrap();
     runs_api::cancel_run(&at, &id).unwrap();
 
-    let mut schedule = NewScheduleHello::new(name.clone(), new_schedule_hello::Kind::Hello);
+    let mut schedule = NewScheduleHello::new(new_schedule_hello::Kind::Hello, name.clone());
     schedule.cron = Some("0 3 * * *".into());
     schedule.timezone = Some("UTC".into());
     schedules_api::create_schedule(&at, NewSchedule::NewScheduleHello(Box::new(schedule))).unwrap();
