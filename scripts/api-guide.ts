@@ -105,7 +105,7 @@ Without that \`accept\` header the same events come as pages of JSON; ask again 
 
 ## Metrics
 
-\`/metrics\` answers in the text format of Prometheus: counts by kind and state, lateness, queue depth and locks. docs/alerts.prometheus.yml has alerts for them.
+\`/metrics\` answers in the text format of Prometheus: counts by kind and state, lateness, queue depth and locks. docs/alerts.prometheus.yml has alerts for them, docs/dashboard.grafana.json draws them.
 `;
 
 export function guideOf(endpoints: readonly Endpoint[]): string {
