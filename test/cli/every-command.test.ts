@@ -13,6 +13,8 @@ const elsewhere = [
   "cells move",
   "cells forget",
   "jobs run",
+  "import crontab",
+  "import eventbridge",
   "completion",
   "check",
   "migrate",

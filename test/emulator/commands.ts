@@ -11,6 +11,8 @@ const stage = "emulator";
 const ofCells = ["show", "init", "move", "forget"].map((each) => `cells ${each}`);
 const elsewhere = new Set([
   "jobs run",
+  "import crontab",
+  "import eventbridge",
   "console",
   "mcp",
   "dev",

@@ -46,7 +46,10 @@ function answered(minute: number, { total, measured = {} }: Fault): string {
   };
   const { failed = 0, dead = 0, runs = 0, live = { counts: [], cut: [] } } = measured;
   const failures = { jobs: failed === 0 ? {} : { send: failed }, runs, dead };
-  return metricsText({ totals: [{ ...well, ...total?.(minute) }], live, failures, lags: [{ part: "jobs", lagMs: 0 }] }, () => "default");
+  return metricsText(
+    { totals: [{ ...well, ...total?.(minute) }], live, failures, lags: [{ part: "jobs", lagMs: 0 }] },
+    () => "default",
+  );
 }
 
 /** Alerts by fault; every alert that is not named must be silent, and the first fault is none. */
