@@ -3,7 +3,6 @@ import { api } from "../api.ts";
 import type { JobDetailReply, JobListReply, JobReply } from "../../api/shape/job.ts";
 import { each, followBulk } from "../bulk.ts";
 import { findSystem } from "../address.ts";
-import type { JobId } from "../../machine/job.ts";
 import { CliError, exitCodes, Finished, wrongUsage } from "../exit.ts";
 import { csv, printable, type Output, type Streams, type World } from "../output.ts";
 import { columnNames, jobTable, jobText, timeIn, usualColumns } from "../text.ts";
@@ -52,8 +51,8 @@ function run(world: World, out: Output): Command {
       const { lane, state } = await client.call("getJob", { id });
       const env = findSystem(world.env, world.folder)?.env ?? {};
       const note = (text: string): void => out.note(printable(text));
-      const { runHere } = await import("../run-job.ts");
-      if (!waiting.has(state) || !(await runHere({ id: id as JobId, lane, env, note }))) {
+      const { runHere } = await import("../../compose/run-job.ts");
+      if (!waiting.has(state) || !(await runHere({ id, lane, env, note }))) {
         const { sentence, advice } = await client.call("explainJob", { id });
         throw new CliError(exitCodes.conflict, "not-run", sentence, advice === null ? [] : [advice]);
       }

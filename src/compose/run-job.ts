@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { openRuntime, type Runtime } from "../compose/runtime.ts";
-import { keepWhileStopped } from "../compose/debugged.ts";
-import { workerPrefix } from "../compose/worker-process.ts";
+import { openRuntime, type Runtime } from "./runtime.ts";
+import { keepWhileStopped } from "./debugged.ts";
+import { workerPrefix } from "./worker-process.ts";
 import type { JobId } from "../machine/job.ts";
 import type { OutMessage } from "../machine/outbox.ts";
 import type { Log, Queue } from "../machine/ports.ts";
@@ -14,7 +14,7 @@ import { readConfig } from "../stage/config.ts";
 import { ownProject } from "../stage/project.ts";
 
 interface RunHere {
-  readonly id: JobId;
+  readonly id: string;
   readonly lane: string;
   /** Of the local system's processes. */
   readonly env: Readonly<Record<string, string>>;
@@ -25,7 +25,8 @@ interface RunHere {
  * One attempt of a job in this process, claimed as any worker claims it; one that waits for its time is made due. @returns
  * whether this process has claimed it.
  */
-export async function runHere({ id, lane, env, note }: RunHere): Promise<boolean> {
+export async function runHere({ id: given, lane, env, note }: RunHere): Promise<boolean> {
+  const id = given as JobId;
   Object.assign(process.env, env);
   const config = readConfig(process.env, await ownProject());
   // As a task of Fargate does, it launches none.
