@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { openRuntime, type Runtime } from "./runtime.ts";
+import { openRuntime } from "./runtime.ts";
 import { keepWhileStopped } from "./debugged.ts";
 import { workerPrefix } from "./worker-process.ts";
 import type { JobId } from "../machine/job.ts";
 import type { OutMessage } from "../machine/outbox.ts";
-import type { Log, Queue } from "../machine/ports.ts";
+import type { Log, Ports, Queue } from "../machine/ports.ts";
 import { dayMs } from "../machine/units.ts";
 import { afterCommit } from "../run/after-commit.ts";
 import { encodeMessage } from "../run/message.ts";
@@ -35,9 +35,10 @@ export async function runHere({ id: given, lane, env, note }: RunHere): Promise<
     await runtime.checkDatabase();
     const name = `${workerPrefix(lane, process.pid)}${randomUUID().slice(0, 8)}`;
     keepWhileStopped(config.databaseUrl, name);
-    const message = await messageOf(runtime, id);
+    // What a process on AWS writes to stdout would stand in the answer.
+    const ports: Ports = { ...runtime.ports, log: logTo(note), metrics: { add() {}, flush() {} } };
+    const message = await messageOf(ports, id);
     if (message === null) return false;
-    const ports = { ...runtime.ports, log: logTo(note) };
     const gate = createLaneGate({ lane, clock: ports.clock, store: ports.store });
     const worker = createWorker(ports, runtime.registry, { worker: name, lane, stage: config.stage.name, gate });
     const records = [{ messageId: "local", body: encodeMessage(message) }];
@@ -49,10 +50,7 @@ export async function runHere({ id: given, lane, env, note }: RunHere): Promise<
 }
 
 /** The message by which the job may be claimed; null: it does not wait, or is held. */
-async function messageOf(
-  { ports }: Runtime,
-  id: JobId,
-): Promise<Pick<OutMessage, "jobId" | "generation" | "trace"> | null> {
+async function messageOf(ports: Ports, id: JobId): Promise<Pick<OutMessage, "jobId" | "generation" | "trace"> | null> {
   const [job] = await ports.store.peek([id]);
   if (job?.state === "QUEUED") return { jobId: id, generation: job.generation, trace: "" };
   const { aftermath } = await ports.store.runNow([id], { caller: "belfry jobs run" });

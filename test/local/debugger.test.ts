@@ -1,6 +1,8 @@
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text as read } from "node:stream/consumers";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import type { LocalEvent } from "../../src/local/system.ts";
@@ -96,15 +98,17 @@ test(
     });
     expect(job).toMatchObject({ state: "SUCCESS", attempt: 1, result: { seen: "here" } });
 
-    const belfry = (...args: readonly string[]) => {
+    // Not in one go: this process serves the system's address.
+    const belfry = async (...args: readonly string[]) => {
       const env = { ...environment, BELFRY_HOME: system.home };
-      const { status, stdout } = spawnSync(process.execPath, [bin, ...args, "--json"], { env, encoding: "utf8" });
-      return { status, answer: JSON.parse(stdout) as { id: string } };
+      const child = spawn(process.execPath, [bin, ...args, "--json"], { env, stdio: ["ignore", "pipe", "inherit"] });
+      const [said, [status]] = await Promise.all([read(child.stdout), once(child, "exit")]);
+      return { status: status as number, answer: JSON.parse(said) as { id: string } };
     };
-    const { id } = belfry("jobs", "enqueue", "look", "--delay", "1h").answer;
-    const here = belfry("jobs", "run", id, "--local");
+    const { id } = (await belfry("jobs", "enqueue", "look", "--delay", "1h")).answer;
+    const here = await belfry("jobs", "run", id, "--local");
     expect(here).toMatchObject({ status: 0, answer: { state: "SUCCESS", attempt: 1, result: { seen: "here" } } });
-    const again = belfry("jobs", "run", id, "--local");
+    const again = await belfry("jobs", "run", id, "--local");
     expect(again).toMatchObject({ status: 5, answer: { error: { code: "not-run" } } });
   },
   4 * slowMs,
